@@ -11,57 +11,64 @@ use std::{
 
 use tokio::sync::mpsc;
 
+#[cfg(feature = "journal")]
+use askbridge::journal::Journal;
+#[cfg(feature = "mcp")]
 use askbridge::{
-    acp::{self, Bridge},
-    cli::{AttachAgent, AttachArgs, Cli, Command},
-    command::{self, AttachTargets},
-    config::{
-        BridgeSettings, InboxSettings, JournalSettings, Protocol, ProxySettings, RunSettings,
-        UnattendedAction, UnattendedConditions, UnattendedSettings,
-    },
-    control::{
-        BridgeInbox, Ledger, LedgerService, LeftToClient, Traffic, Work,
-        host::{Host, NeedsQuestions, Service},
-    },
-    driver::{self, BridgeParts, FatalError, Timeouts},
-    engine, exit,
-    log::LogSettings,
-    log::{self, Log, LogError},
-    machine::{
-        discovery::{DiscoveryError, Socket},
-        local::{self, LocalInbox},
-    },
-    native::{ClaudeBridge, CodexBridge},
-    origin::{
-        AgentIdentity, AgentInbox, AgentInboxes, SharedListeners,
+    adapters::mcp::{self, McpOptions},
+    command::CommandError,
+};
+use askbridge::{
+    adapters::{
+        AgentIdentity, AgentInbox, AgentInboxes,
         attach::Finder,
-        codex::finder::CodexFinder,
+        codex::attachment::CodexFinder,
         copilot::CopilotFinder,
         hook::{self, HookSettings},
         opencode::{Address, OpencodeFinder, Password},
     },
-    rule_service::RuleService,
-    serve::HttpService,
-    settings::{Settings, keys},
-    settings_files::{self, Live},
-    settings_service::SettingsService,
-    terminal::printable_line,
-    unattended_service::{AgentEndFlag, Policy, UnattendedService},
+    command::{
+        self, AttachTargets,
+        attach::{AttachAgent, AttachArgs},
+        cli::{Cli, Command},
+    },
+    driver::{self, BridgeParts, FatalError, Timeouts},
+    inbox::{BridgeInbox, Ledger, LeftToClient, Traffic, Work},
+    machine::discovery::{self, DiscoveryError, LocalInbox, Socket},
+    rpc::host::{Host, NeedsQuestions, Service},
+    service::{
+        HttpService, LedgerService,
+        rules::RuleService,
+        settings::SettingsService,
+        unattended::{AgentEndFlag, Policy, UnattendedService},
+    },
+    settings::{
+        Settings,
+        files::{self, Live},
+        keys,
+        resolved::{
+            BridgeSettings, InboxSettings, JournalSettings, Protocol, ProxySettings, RunSettings,
+            UnattendedAction, UnattendedConditions, UnattendedSettings,
+        },
+    },
 };
-
-#[cfg(feature = "journal")]
-use askbridge::journal::Journal;
-
+use askbridge_core::{
+    acp::{self, Bridge},
+    engine,
+    hosted::{ClaudeBridge, CodexBridge},
+};
 #[cfg(feature = "mcp")]
-use askbridge::{
-    command::CommandError,
-    origin::mcp::{self, McpOptions},
-    signals::Signals,
+use askbridge_os::signals::Signals;
+use askbridge_os::{
+    exit,
+    listeners::SharedListeners,
+    log::{self, Log, LogError, LogSettings},
+    terminal::printable_line,
 };
 
 /// Reads what is set. What is wrong with it is said by [`log`], and stops nothing.
 pub(crate) fn settings(command: &Command) -> Settings {
-    if command.is_of_a_project() { settings_files::read_here() } else { settings_files::read(None) }
+    if command.is_of_a_project() { files::read_here() } else { files::read(None) }
 }
 
 /// Starts the log, and says in it what is wrong with the settings.
@@ -200,11 +207,11 @@ pub(crate) struct LocalHosts {
 
 impl AgentInboxes for LocalHosts {
     fn host(&self, who: AgentIdentity) -> Result<AgentInbox, DiscoveryError> {
-        let settings = settings_files::read(None);
+        let settings = files::read(None);
         let ledger = self.ledger.get_or_init(|| ledger(settings.journal())).clone();
         let confirm = settings.get(&keys::PERMISSION_CONFIRM).0;
         let folder = who.folder.display().to_string();
-        let (desk, host) = local::bind_desk(who.agent, folder, who.pid, ledger.clone(), confirm)?;
+        let (desk, host) = discovery::bind_desk(who.agent, folder, who.pid, ledger.clone(), confirm)?;
         let mut host = with_services(host, ledger, || false);
         host.start(Vec::new()).map_err(DiscoveryError::Thread)?;
         Ok(AgentInbox { desk, host: Box::new(host) })
@@ -267,7 +274,7 @@ fn host(
     renewal: Option<SettingsService>,
 ) -> Option<Host<Socket>> {
     let (settings, traffic) = (parts.inbox, parts.traffic.clone());
-    let host = local::bind_inbox(inbox, work)
+    let host = discovery::bind_inbox(inbox, work)
         .inspect_err(|error| {
             let also = if settings.serve.is_some() { ", and --serve serves nothing" } else { "" };
             tracing::warn!(%error, "questions can be answered by the client only{also}");
@@ -331,7 +338,7 @@ fn ledger(_: Option<JournalSettings>) -> Option<Arc<dyn Ledger>> {
 
 #[cfg(feature = "notify")]
 fn with_notifiers(host: Host<Socket>) -> (Host<Socket>, Option<NeedsQuestions>) {
-    let service = askbridge::notifier::NotifyService::new();
+    let service = askbridge::service::NotifyService::new();
     let needs_questions = service.needs_questions();
     (host.with(Box::new(service)), Some(needs_questions))
 }

@@ -1,25 +1,18 @@
-//! Every constant that bounds what peers and responders can make a process hold (I6), and every time that is not a
-//! setting. Sizes are in bytes unless their name says otherwise.
+//! Every constant that bounds what peers and responders can make the program hold (I6), and every time that is not a
+//! setting, beside those of the core. Sizes are in bytes unless their name says otherwise.
+
+pub mod journal;
+pub mod mcp;
 
 use std::time::Duration;
 
-pub mod journal;
-
-pub mod mcp;
+pub use askbridge_core::limits::*;
 
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 
 // The data path.
 
-/// Room for one read: as much as a pipe holds by default. More does not stay in the cache of a core between the read and
-/// the write.
-pub const READ: usize = 64 * KIB;
-/// Length of an unfinished line from which on it is judged by its beginning: an ordinary line goes on at once. A
-/// shorter one was most often cut by the reader, and the rest of it is on the way.
-pub const STREAM: usize = 4 * KIB;
-/// Length up to which an intercepted line is held as a whole. A longer line streams through.
-pub const HOLD: usize = MIB;
 /// Length of a read that belongs to a flood: half of what a pipe holds by default.
 pub const FLOOD_READ: usize = 32 * KIB;
 /// Number of such reads in a row after which a direction counts as flooded.
@@ -29,79 +22,16 @@ pub const FLOOD: u32 = 16;
 pub const WIDE_READ: usize = 128 * KIB;
 /// Capacity of the pipe that a flood goes to. Pages that are not full take as much room as full ones.
 pub const WIDE_PIPE: usize = 2 * WIDE_READ;
-/// Own lines that may wait for a peer before the peer that causes them is not read any more. This is more than
-/// [`HELD_BYTES`], so that prompts that are released together never stop the agent from being read.
-pub const OWN_LINES: usize = HELD_BYTES + HOLD;
 /// End of the agent's stderr that is kept for the bridge's own message about a failed agent.
 pub const STDERR_TAIL: usize = 2 * KIB;
-/// Number of running turns that are followed.
-pub const TURNS: usize = 1024;
-/// Number of prompts that wait for the end of a turn. One more is forwarded.
-pub const HELD_PROMPTS: usize = 16;
-/// Size of all prompts that wait. One that does not fit is forwarded.
-pub const HELD_BYTES: usize = 4 * MIB;
-/// Length of a session's ID. A turn in a session with a longer one is not followed.
-pub const SESSION: usize = 4 * TEXT;
-/// Number of sessions whose folder is remembered.
-pub const SESSIONS: usize = 256;
-/// Number of requests for a new session whose response is awaited.
-pub const REQUESTED_SESSIONS: usize = 16;
-/// Length of a session's folder. That of a session with a longer one is not remembered.
-pub const FOLDER: usize = 4 * KIB;
-/// Number of tool calls that are remembered: their sessions, and what they are for.
-pub const TOOL_CALLS: usize = 256;
-/// Length of an update of a tool call that is remembered.
-pub const TOOL_CALL_UPDATE: usize = 16 * KIB;
-/// Size of all updates of tool calls that are remembered.
-pub const TOOL_CALLS_BYTES: usize = 256 * KIB;
-/// Number of settled request IDs that are remembered, so that a late response is recognised.
-pub const SETTLED: usize = 1024;
-/// Length of a request ID's JSON text. A question with a longer one is refused; a turn or a tool call is not followed.
-pub const ID: usize = KIB;
 
 // Questions.
 
-/// Number of fields of a question.
-pub const FIELDS: usize = 32;
-/// Number of options of a field.
-pub const OPTIONS: usize = 64;
-/// Characters of one text in a question.
-pub const TEXT: usize = 4000;
-/// Size of a field's compiled pattern. A bigger one is left to the agent.
-pub const PATTERN: usize = 8 * KIB;
-/// Bytes of a name, a path or a title in the subject of a permission. A longer one is cut.
-pub const SUBJECT_LINE: usize = KIB;
-/// Bytes of a text in the subject of a permission: a command, a plan, a side of a diff. A longer one is cut.
-pub const SUBJECT_TEXT: usize = 16 * KIB;
-/// Bytes of all texts in the subject of a permission, beside paths. Further ones are cut to the mark that says so.
-pub const SUBJECT: usize = 64 * KIB;
-/// Number of files that the subject of a permission names.
-pub const LOCATIONS: usize = 32;
-/// Number of changed files in the subject of a permission.
-pub const DIFFS: usize = 32;
-/// Size of a question's parameters.
-pub const QUESTION: usize = 256 * KIB;
-/// Number of open questions of one session.
-pub const OPEN_PER_SESSION: usize = 64;
-/// Number of open questions of one asker. Those on their way to it count.
-pub const OPEN: usize = 1024;
-/// Size of all open questions of one asker, in memory or as JSON, whichever is more. Those on their way to it count.
-pub const OPEN_BYTES: usize = 4 * MIB;
-/// Bytes of JSON of the longest record beside its question: the names, two times, the states, and what is between.
-pub const RECORD: usize = 320;
-/// Number of settled questions that are remembered, for responders that come late.
-pub const REMEMBERED: usize = 128;
-/// Size of all remembered questions. The last one is remembered whatever its size.
-pub const REMEMBERED_BYTES: usize = MIB;
 /// Number of bridges that are asked at a time for what they remember.
 pub const BRIDGES_AT_ONCE: usize = 8;
-/// Number of events that are remembered, for followers that were away: more would keep records that nothing else needs.
-pub const EVENTS: usize = REMEMBERED;
-/// Size of all remembered events. The last one is remembered whatever its size. This is more than
-/// [`REMEMBERED_BYTES`], so that followers hear all that is remembered.
-pub const EVENTS_BYTES: usize = 4 * MIB;
 
 // The inbox.
+
 /// Bytes of one call of a hook, and of one line of a transcript: a file that is to be written is in both.
 pub const HOOK: usize = 4 * MIB;
 /// Bytes at the end of a transcript that are looked at for a tool call that waits: it is one of the last lines.
@@ -112,10 +42,6 @@ pub const COMMANDS: usize = 64;
 pub const WAITING_BYTES: usize = 4 * MIB;
 /// Least size that a submission counts for.
 pub const SUBMISSION: usize = 4 * KIB;
-/// Characters of a question in a hint in the chat.
-pub const HINT_TEXT: usize = 200;
-/// Length of an agent's name. A longer one is left out.
-pub const AGENT: usize = 200;
 /// Length of a responder's name. A longer one is left out.
 pub const NAME: usize = 200;
 /// Length of a client's settings file. Settings are some KiB long, and the longest of some 100 KiB.
@@ -165,13 +91,6 @@ pub const REQUESTS_PER_SECOND: u32 = 1000;
 pub const FAILED_SIGN_INS_PER_SECOND: u32 = 10;
 /// Number of used codes of `askbridge open` that are remembered until they expire. One more is refused.
 pub const CODES: usize = 1024;
-/// Size of the log of the inbox in the background. Beyond it, a new file is begun, and one older file is kept.
-pub const LOG: u64 = MIB as u64;
-/// Number of warnings from one place in the code that are written within [`LOG_REPEATED_TIME`]. Further ones are counted: an
-/// agent may cause thousands a second.
-pub const LOG_REPEATED: u32 = 16;
-/// Time after which warnings from a place in the code are written again, behind the number of those that were not.
-pub const LOG_REPEATED_TIME: Duration = Duration::from_secs(60);
 /// Length of the body of a request that needs no token.
 pub const PUBLIC_BODY: u64 = 4 * KIB as u64;
 /// Number of streams of events at once.
@@ -229,8 +148,6 @@ pub const PONG: Duration = Duration::from_secs(120);
 pub const HEAD: Duration = Duration::from_secs(30);
 /// How long the body of a request may take, or the rest of a long line on a socket.
 pub const BODY: Duration = Duration::from_secs(10);
-/// The longest wait: 100 years, since a clock cannot be added to without end.
-pub const WAIT: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 /// How long the last replies to responders may take once the bridge has ended. They are written at once, but on a busy
 /// machine: a connection that takes longer is not read, and delays the end of the process no further.
 pub const LAST_REPLIES: Duration = Duration::from_millis(400);
@@ -239,36 +156,14 @@ pub const SERVICE_STOP: Duration = Duration::from_millis(1500);
 
 // Times of the agent and the client.
 
-/// How long the agent may take to end once the client is gone, unless a setting says otherwise.
-pub const GRACE: Duration = Duration::from_secs(10);
 /// How long a hook holds back an answer from elsewhere, unless it is set: the person may be typing at the dialog.
 pub const HOOK_GRACE: Duration = Duration::from_secs(3);
 /// When a hook leaves a question to a dialog that cannot be used meanwhile, unless it is set.
 pub const HOOK_PASS: Duration = Duration::from_secs(30);
-/// How long the client may take to answer a question that the agent has withdrawn.
-pub const WITHDRAW: Duration = Duration::from_secs(2);
-/// Time that a client has to answer a permission itself after it cancelled the turn.
-pub const CANCEL: Duration = Duration::from_secs(2);
-/// How long the client may be silent about a question before that is reported.
-pub const SILENCE: Duration = Duration::from_secs(10);
-/// How long a hint in the chat waits for an agent that goes on working and says nothing.
-pub const HINT: Duration = Duration::from_secs(2);
-/// How long the agent may take to end after a signal to the bridge has closed its stdin.
-pub const DRAIN: Duration = Duration::from_secs(3);
-/// How long the agent's group may take to end after SIGTERM.
-pub const TERMINATE: Duration = Duration::from_secs(2);
-/// How long the agent's output may take to end after SIGKILL: a process outside of its group may hold it open.
-pub const KILL: Duration = Duration::from_secs(1);
-/// Ancestors of a process that are looked at: more than there are above any shell.
-pub const ANCESTORS: usize = 256;
-/// How often the ancestors of a process are looked at while one of them ends.
-pub const WALKS: usize = 3;
 /// Ended child processes that are reaped at once. An agent may leave many behind.
 pub const REAPED_AT_ONCE: usize = 64;
 /// Interval at which a process group that is ending is checked: no event tells when its last process is gone.
 pub const GROUP_CHECK: Duration = Duration::from_millis(20);
-/// How long the client may take to read the last lines once a signal has told the bridge to end.
-pub const FLUSH: Duration = Duration::from_secs(1);
 
 // Settings.
 
@@ -349,10 +244,6 @@ pub const CODEX_MESSAGE: usize = 32 * MIB;
 pub const CODEX_THREADS: usize = 1024;
 /// Calls to Codex' app server at once. It refuses them when it is overloaded.
 pub const CODEX_CALLS: usize = 8;
-/// Number of file changes of Codex that are remembered for their approvals, which come next.
-pub const CODEX_CHANGES: usize = 16;
-/// Size of such a change. The approval of a larger one does not show it.
-pub const CODEX_CHANGE: usize = 256 * KIB;
 /// How long an agent that had another answer first may take to say which. Its responder waits for that.
 pub const ATTACH_LATE: Duration = Duration::from_millis(500);
 /// First pause before an answer is sent again that may not have arrived.
@@ -383,10 +274,6 @@ pub const COPILOT_PAGES: usize = 50;
 pub const COPILOT_SESSIONS: usize = 16;
 /// Interval at which Copilot is asked for its session while it has none.
 pub const COPILOT_LOOK: Duration = Duration::from_secs(2);
-/// Bytes of a file under `/proc` that are read: a table of sockets of a busy machine is some MiB long.
-pub const PROC_FILE: usize = 16 * MIB;
-/// Number of listening sockets whose process is looked for.
-pub const LISTENERS: usize = 256;
 /// How long a question that no person can answer waits, so that a rule or an answer from before comes first.
 pub const UNATTENDED: Duration = Duration::from_secs(2);
 /// How long a question that was lost with its bridge is listed: a working day. The journal has it for longer.

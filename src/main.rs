@@ -9,16 +9,19 @@ use std::{
 };
 
 #[cfg(feature = "mock")]
+use askbridge::command::mock::MockWhat;
 use askbridge::{
-    cli::MockWhat,
-    mock::{agent, claude, client, codex, copilot, demo, opencode},
-};
-use askbridge::{
-    cli::{Command, explain, parse},
-    command,
+    command::{
+        self,
+        cli::{Cli, Command},
+        parse::{explain, parse},
+    },
     driver::FatalError,
-    exit,
 };
+#[cfg(feature = "mock")]
+use askbridge_mock::{agent, claude, client, codex, copilot, demo, opencode};
+use askbridge_os::exit;
+use clap::CommandFactory;
 
 fn main() -> ExitCode {
     let cli = match parse() {
@@ -48,7 +51,7 @@ fn main() -> ExitCode {
         Command::Deny(args) => command::run(command::deny(&args.id, args.reason.as_deref())),
         Command::Next(_) => command::run(command::next()),
         #[cfg(feature = "tui")]
-        Command::Tui(args) => command::run(askbridge::tui::tui(&args.options())),
+        Command::Tui(args) => command::run(askbridge::command::tui::tui(&args.options())),
         Command::Reject(args) => command::run(command::reject(&args.id, args.reason.as_deref())),
         Command::Extend(args) => command::run(command::extend(&args.id, args.duration.into())),
         Command::Ask(args) => command::run(command::ask(&args.options())),
@@ -62,9 +65,9 @@ fn main() -> ExitCode {
         Command::Rules(args) => command::run(command::rules(&args.options())),
         Command::Doctor(args) => command::run(command::doctor(&args.options())),
         Command::Setup(args) => command::run(command::setup(&args.options())),
-        Command::Completions(args) => written(args.print()),
-        Command::Complete(args) => written(args.print()),
-        Command::Man(args) => written(args.write()),
+        Command::Completions(args) => written(args.print(Cli::command())),
+        Command::Complete(args) => written(args.print(Cli::command())),
+        Command::Man(args) => written(args.write(Cli::command())),
         #[cfg(feature = "mock")]
         Command::MockAgent(args) => agent::run(&args.settings()),
         #[cfg(feature = "mock")]

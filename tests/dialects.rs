@@ -2,12 +2,8 @@
 //! agrees with a simple reference. The properties of a question are in `support/asking.rs`.
 
 #[cfg(test)]
-#[path = "support/asking.rs"]
-mod asking;
-
-#[cfg(test)]
 mod any {
-    use askbridge::{
+    use askbridge_core::{
         dialect,
         question::{Answer, Field, FieldOption, Kind, Origin, Purpose, Question, Value, check},
         wire::method::REQUEST_PERMISSION,
@@ -15,11 +11,11 @@ mod any {
     use proptest::{prelude::*, sample::select, test_runner::FileFailurePersistence};
     use serde_json::{Number, Value as Json, json};
 
-    use crate::asking::{METHODS, check_request};
+    use crate::support::asking::{METHODS, check_request};
 
     #[test]
     fn the_methods_of_all_dialects_are_tried() {
-        let mut known: Vec<_> = askbridge::dialect::methods().collect();
+        let mut known: Vec<_> = askbridge_core::dialect::methods().collect();
         let mut tried = METHODS.to_vec();
         known.sort_unstable();
         tried.sort_unstable();

@@ -2,18 +2,12 @@
 //! The engine's treatment of the wanted lines is tested in `tests/transcripts.rs` and `tests/machine`.
 
 #[cfg(test)]
-#[path = "support/cutting.rs"]
-mod cutting;
-
-#[cfg(test)]
 mod splitter {
-    use askbridge::{
-        limits::{HOLD, READ, STREAM},
-        wire::frame::{Piece, Splitter, Verdict},
-    };
+    use askbridge::limits::{HOLD, READ, STREAM};
+    use askbridge_core::wire::frame::{Piece, Splitter, Verdict};
     use proptest::{prelude::*, test_runner::FileFailurePersistence};
 
-    use crate::cutting::{Cutting, Temper};
+    use crate::support::cutting::{Cutting, Temper};
 
     fn config(cases: u32) -> ProptestConfig {
         let seeds = FileFailurePersistence::WithSource("seeds");

@@ -2,17 +2,12 @@
 //! Hand-picked lines are tested beside the scan itself.
 
 #[cfg(test)]
-#[path = "support/members.rs"]
-mod members;
-#[cfg(test)]
-#[path = "support/reference.rs"]
-mod reference;
-
-#[cfg(test)]
 mod scan {
     use proptest::{prelude::*, sample::select, test_runner::FileFailurePersistence};
 
-    use crate::reference::{check_beginnings, check_insert, check_members, check_message, check_peek};
+    use crate::support::reference::{
+        check_beginnings, check_insert, check_members, check_message, check_peek,
+    };
 
     /// Typical lines of agents and clients.
     const REAL: [&str; 8] = [
@@ -254,8 +249,11 @@ mod scan {
 
     #[test]
     fn the_generated_documents_are_valid_and_of_every_kind() {
-        use askbridge::wire::envelope::{Envelope, is_json, peek};
-        use proptest::{strategy::ValueTree, test_runner::TestRunner};
+        use askbridge_core::wire::envelope::Envelope;
+        use askbridge_core::wire::envelope::is_json;
+        use askbridge_core::wire::envelope::peek;
+        use proptest::strategy::ValueTree;
+        use proptest::test_runner::TestRunner;
 
         let mut runner = TestRunner::deterministic();
         let (mut valid, mut kinds) = (0, [0; 5]);

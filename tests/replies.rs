@@ -2,15 +2,11 @@
 //! Single shapes are tested in the unit tests of the native dialect.
 
 #[cfg(test)]
-#[path = "support/replying.rs"]
-mod replying;
-
-#[cfg(test)]
 mod native {
     use proptest::{prelude::*, sample::select, test_runner::FileFailurePersistence};
     use serde_json::{Map, Value, json};
 
-    use crate::replying::{question, received};
+    use crate::support::replying::{question, received};
 
     /// Texts of options and answers. No text begins with another text and a comma, because joined texts would then be
     /// ambiguous.

@@ -1,21 +1,20 @@
 //! The documents in `schema/` match the types, and the schema of the native request accepts what the bridge accepts.
-//! `UPDATE=1 cargo test --test schema` writes the documents.
-#![expect(clippy::expect_used, reason = "what is not as expected fails the test")]
-
-#[path = "support/files.rs"]
-mod files;
+//! `UPDATE=1 cargo test --test suites schema::` writes the documents.
+use crate::support::files;
 
 use std::{collections::BTreeSet, fs, path::Path};
 
 use askbridge::{
-    control::protocol::{Delta, Listing},
-    control::traffic::BridgeStatus,
+    inbox::status::BridgeStatus,
+    present::{doctor::Report, listing::QuestionList, status::MachineStatus},
+    rpc::protocol::{Delta, Listing},
+};
+use askbridge_core::{
     desk::{Record, Settlement, State, refusal::Detail},
     dialect::{
         self,
-        sandboxagent::{request::RequestQuestionParams, response::ExtensionResult},
+        sandboxagent::{reply::ExtensionResult, request::RequestQuestionParams},
     },
-    present::{doctor::Report, listing::QuestionList, status::MachineStatus},
     question::{
         Answer, FieldError, Origin, Outcome, PreviewFormat, Provenance, Purpose, Question, Reason, Responder,
         input::AnswerInput,
@@ -79,7 +78,7 @@ fn the_published_schemas_match_the_types() {
     }
     assert!(
         outdated.is_empty(),
-        "not what the types say: {outdated:?}; UPDATE=1 cargo test --test schema writes it"
+        "not what the types say: {outdated:?}; UPDATE=1 cargo test --test suites schema:: writes it"
     );
 }
 
@@ -99,13 +98,17 @@ fn the_published_schema_of_settings_matches_the_list() {
         fs::write(&path, &generated).expect("a writable schema");
     }
     let written = fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(written, generated, "UPDATE=1 cargo test --test schema writes it");
+    assert_eq!(written, generated, "UPDATE=1 cargo test --test suites schema:: writes it");
 }
 
 /// What is set by a file is what the schema accepts, as far as a schema can tell.
 #[test]
 fn a_value_that_counts_is_valid() {
-    use askbridge::settings::{Settings, SettingsFile, Sources, keys, render};
+    use askbridge::settings::Settings;
+    use askbridge::settings::SettingsFile;
+    use askbridge::settings::Sources;
+    use askbridge::settings::keys;
+    use askbridge::settings::render;
     let validator = jsonschema::validator_for(&askbridge::settings::schema::document()).expect("a schema");
     let nested = |path: &str, value: &Value| {
         path.rsplit('.').fold(value.clone(), |value, name| json!({ name: value }))
@@ -164,7 +167,9 @@ fn a_value_that_counts_is_valid() {
 /// The reference is made of the list. Around it, `docs/settings.md` is written by hand.
 #[test]
 fn the_reference_of_settings_matches_the_list() {
-    use askbridge::settings::{key::Project, keys, render};
+    use askbridge::settings::key::Project;
+    use askbridge::settings::keys;
+    use askbridge::settings::render;
     let mut reference = String::new();
     for (section, about) in keys::SECTIONS {
         reference += &format!(
@@ -204,7 +209,7 @@ fn the_reference_of_settings_matches_the_list() {
     if old != reference && std::env::var_os("UPDATE").is_some() {
         fs::write(&path, format!("{before}<!-- reference -->\n\n{reference}")).expect("a writable page");
     }
-    assert_eq!(old, reference, "UPDATE=1 cargo test --test schema writes it");
+    assert_eq!(old, reference, "UPDATE=1 cargo test --test suites schema:: writes it");
 }
 
 /// What generators of clients need. `tests/clients` tries two of them.
@@ -306,7 +311,7 @@ fn is_published(name: &str, mut document: Value) {
     assert_eq!(
         fs::read_to_string(&path).unwrap_or_default(),
         generated,
-        "not what the types say; UPDATE=1 cargo test --test schema writes it"
+        "not what the types say; UPDATE=1 cargo test --test suites schema:: writes it"
     );
     let schemas = document["components"]["schemas"].as_object().expect("schemas");
     for (name, schema) in schemas {

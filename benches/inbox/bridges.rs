@@ -12,9 +12,12 @@ use std::{
 };
 
 use askbridge::{
-    control::{BridgeInbox, Identity, Port, socket},
-    desk::{Asker, BridgeName, Desk, Notice, Opening, Setup},
+    inbox::{BridgeInbox, Identity, Port},
     machine::discovery,
+    rpc::socket,
+};
+use askbridge_core::{
+    desk::{Asker, BridgeName, Desk, Notice, Opening, Setup},
     question::{Field, FieldOption, Kind, Origin, Question},
 };
 use tokio::{runtime, sync::mpsc};

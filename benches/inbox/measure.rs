@@ -12,9 +12,12 @@ use std::{
 };
 
 use askbridge::{
-    control::{Inbox, protocol::Listing, store::wait_until},
-    desk::{Asker, IdPrefix, QuestionId, Refusal, Submission},
+    inbox::{Inbox, store::wait_until},
     machine::Machine,
+    rpc::protocol::Listing,
+};
+use askbridge_core::{
+    desk::{Asker, IdPrefix, QuestionId, Refusal, Submission},
     question::{Answer, Provenance, Responder, Value},
 };
 

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use askbridge::control::client::Client;
+use askbridge::rpc::client::Client;
 use tokio::{net::UnixStream, runtime, sync::oneshot, task::JoinSet};
 
 /// The timeout for the socket of a bridge to appear and for the subscriptions.

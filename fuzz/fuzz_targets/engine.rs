@@ -11,21 +11,13 @@
 #![no_main]
 
 
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,
 };
 
-use askbridge::{
-    acp::{Bridge, Config, Event, Output, Peer, Tier},
-    desk::{Notice, Submission, TicketedSubmission, Ticket},
-    dialect,
-    question::{Answer, Provenance, Purpose, Responder, Value},
-    wire::{
-        envelope::{Envelope, Message, peek},
-        id::key,
-    },
-};
+use askbridge_core::{acp::{Bridge, Config, Tier}, engine::{Event, Output, Peer}, desk::{Notice, Submission, TicketedSubmission, Ticket}, question::{Answer, Provenance, Purpose, Responder, Value}, wire::{envelope::{Envelope, Message, peek}, id::key}, dialect};
 use libfuzzer_sys::fuzz_target;
 use serde::de::IgnoredAny;
 

@@ -4,10 +4,10 @@
 //! mkdir -p fuzz/corpus/request
 //! RUSTC_BOOTSTRAP=1 cargo fuzz run request fuzz/corpus/request fuzz/seeds/request -- -max_total_time=300
 //! ```
-
 #![no_main]
 
-use askbridge::question::{Field, Kind};
+
+use askbridge_core::question::{Field, Kind};
 use libfuzzer_sys::fuzz_target;
 use serde_json::json;
 

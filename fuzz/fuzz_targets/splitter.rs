@@ -5,8 +5,8 @@
 //! mkdir -p fuzz/corpus/splitter
 //! RUSTC_BOOTSTRAP=1 cargo fuzz run splitter fuzz/corpus/splitter fuzz/seeds/splitter -- -max_total_time=300
 //! ```
-
 #![no_main]
+
 
 use askbridge::limits::{HOLD, READ, STREAM};
 use libfuzzer_sys::fuzz_target;

@@ -8,22 +8,24 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use askbridge_core::{
+    desk::{Record, Settlement, Timestamp},
+    dialect,
+    question::{Answer, Origin, Outcome, Question, Reason, Value},
+    wire::method::REQUEST_QUESTION,
+};
+use askbridge_os::{exit, signals::Signals, terminal::printable};
 use serde_json::{Value as Json, json};
 
 use super::{
     CommandError,
-    own::OwnInbox,
-    run::{done, say},
+    inbox::OwnInbox,
+    runner::{done, say},
 };
 use crate::{
-    control::{BridgeInbox, Inbox},
-    desk::{Record, Settlement, Timestamp},
-    dialect, exit, limits,
+    inbox::{BridgeInbox, Inbox},
+    limits,
     present::text,
-    question::{Answer, Origin, Outcome, Question, Reason, Value},
-    signals::Signals,
-    terminal::printable,
-    wire::method::REQUEST_QUESTION,
 };
 
 /// Bytes of a form. The limits of a question leave less, once it is read.
@@ -218,6 +220,8 @@ fn split(option: &str) -> (String, String) {
 
 #[cfg(test)]
 mod tests {
+    use askbridge_os::exit;
+
     use super::*;
 
     #[test]

@@ -19,6 +19,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
+use askbridge_os::{exit, log, xdg};
 use rustix::{
     fs::{FlockOperation, flock},
     process::{Pid, Signal, kill_process, setsid},
@@ -32,12 +33,11 @@ use tokio::{
     time::timeout,
 };
 
-use super::{CommandError, run};
+use super::{CommandError, runner};
 use crate::{
-    config::ServeSettings,
-    exit, limits, log,
+    limits,
     machine::discovery::{self, Socket},
-    xdg,
+    settings::resolved::ServeSettings,
 };
 
 /// The name of the socket. It is no name of a bridge: whatever looks for bridges ignores it.
@@ -78,9 +78,9 @@ pub(super) async fn detach(settings: &ServeSettings, log: &[OsString]) -> Result
     };
     // The announcement of the server is in its log.
     if running.log.is_some() && !address.ip().to_canonical().is_loopback() {
-        run::say(EXPOSED);
+        runner::say(EXPOSED);
     }
-    Ok(run::done(exit::OK, &text))
+    Ok(runner::done(exit::OK, &text))
 }
 
 /// Finds the inbox in the background, or starts one and waits until it serves.
@@ -115,7 +115,7 @@ pub(super) async fn find(folder: &Path) -> Result<Option<BackgroundInbox>, Comma
 /// Ends the inbox in the background, and waits until it is gone.
 pub(super) async fn stop() -> Result<u8, CommandError> {
     let Some((mut stream, pid)) = connect(&discovery::folder()?).await? else {
-        return Ok(run::done(exit::OK, "no askbridge inbox runs in the background\n"));
+        return Ok(runner::done(exit::OK, "no askbridge inbox runs in the background\n"));
     };
     // The connection is still open, so that this is the process that listens.
     let process = Pid::from_raw(pid).ok_or(io::Error::from(ErrorKind::NotFound))?;
@@ -124,7 +124,7 @@ pub(super) async fn stop() -> Result<u8, CommandError> {
     // Its end closes the connection, as a failed read tells too.
     let ended = timeout(limits::BACKGROUND, stream.read_to_end(&mut rest)).await;
     match ended {
-        Ok(_) => Ok(run::done(exit::OK, &format!("ended askbridge inbox (process {pid})\n"))),
+        Ok(_) => Ok(runner::done(exit::OK, &format!("ended askbridge inbox (process {pid})\n"))),
         Err(_) => Err(CommandError::Background(format!(
             "process {pid} was told to end, and still runs after {} s",
             limits::BACKGROUND.as_secs()

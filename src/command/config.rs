@@ -1,4 +1,4 @@
-//! `askbridge config`: shows what is set and where, and changes the person's own file.
+//! `askbridge config`: shows what is set and where, and changes the user's own file.
 //! What the settings are, and how they are written, is left to `settings`.
 
 use std::{
@@ -8,20 +8,92 @@ use std::{
     process,
 };
 
+use askbridge_os::{exit, terminal::printable};
+use clap::{Args, Subcommand};
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+
 use super::{
-    CommandError,
-    run::{done, print, say, shown},
+    CommandError, help,
+    runner::{done, print, say, shown},
 };
 use crate::{
-    exit,
     present::text,
     settings::{
-        AnyKey, Layer, Problem, Settings, edit, keys, layers::unknown_key, listing::SettingsList,
+        AnyKey, Layer, Problem, Settings, files, keys,
+        layers::unknown_key,
         render as toml,
+        render::{self, SettingsList},
     },
-    settings_files as files,
-    terminal::printable,
 };
+
+/// Options of `askbridge config`.
+#[derive(Debug, Args)]
+#[command(after_help = help::CONFIG, args_conflicts_with_subcommands = true)]
+pub struct ConfigArgs {
+    /// Show behind each value where it comes from
+    #[arg(long)]
+    pub origin: bool,
+
+    /// Print JSON: every value with where it comes from, and what is wrong
+    #[arg(long)]
+    pub json: bool,
+
+    /// What to do instead of showing all.
+    #[command(subcommand)]
+    pub action: Option<ConfigAction>,
+}
+
+/// What `askbridge config` does.
+#[derive(Debug, Subcommand)]
+pub enum ConfigAction {
+    /// Print the value of a setting
+    Get {
+        /// The setting, such as notify.delay
+        #[arg(add = ArgValueCandidates::new(candidates))]
+        key: String,
+    },
+    /// Set a value in your own file, and leave everything else in it as it is
+    Set {
+        /// The setting, such as notify.delay
+        #[arg(add = ArgValueCandidates::new(candidates))]
+        key: String,
+        /// The value; several are the entries of a list, such as a program and its arguments
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        value: Vec<String>,
+    },
+    /// Take a setting out of your own file
+    Unset {
+        /// The setting, such as notify.delay
+        #[arg(add = ArgValueCandidates::new(candidates))]
+        key: String,
+    },
+    /// Print where your own file is
+    Path,
+    /// Open your own file in $VISUAL or $EDITOR, and check it afterwards
+    Edit,
+}
+
+/// Returns the names of the settings, for shells.
+fn candidates() -> Vec<CompletionCandidate> {
+    let candidate = |key: &&dyn crate::settings::AnyKey| {
+        CompletionCandidate::new(key.path()).help(Some(key.about().to_owned().into()))
+    };
+    keys::ALL.iter().map(candidate).collect()
+}
+
+impl ConfigArgs {
+    /// Returns what to do.
+    pub fn options(&self) -> ConfigOptions {
+        match &self.action {
+            None => ConfigOptions::Show { origin: self.origin, json: self.json },
+            Some(ConfigAction::Get { key }) => ConfigOptions::Get(key.clone()),
+            Some(ConfigAction::Set { key, value }) => ConfigOptions::Set(key.clone(), value.clone()),
+            Some(ConfigAction::Unset { key }) => ConfigOptions::Unset(key.clone()),
+            Some(ConfigAction::Path) => ConfigOptions::Path,
+            Some(ConfigAction::Edit) => ConfigOptions::Edit,
+        }
+    }
+}
 
 /// What `config` does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,7 +171,7 @@ fn set(key: &dyn AnyKey, words: &[String]) -> Result<u8, CommandError> {
     let path = own_file()?;
     let refused = |message| CommandError::Usage(format!("{}: {message}", key.path()));
     let value = key.check(&key.words(words)).map_err(refused)?;
-    let text = edit::set(&own_text(&path)?, key, &value).map_err(|error| unchanged(&path, &error))?;
+    let text = render::set(&own_text(&path)?, key, &value).map_err(|error| unchanged(&path, &error))?;
     files::write(&path, &text).map_err(|source| CommandError::Write { path: path.clone(), source })?;
     overridden(key);
     let value = toml::toml(&toml::shown(key, &value));
@@ -108,7 +180,7 @@ fn set(key: &dyn AnyKey, words: &[String]) -> Result<u8, CommandError> {
 
 fn unset(key: &dyn AnyKey) -> Result<u8, CommandError> {
     let path = own_file()?;
-    match edit::unset(&own_text(&path)?, key).map_err(|error| unchanged(&path, &error))? {
+    match render::unset(&own_text(&path)?, key).map_err(|error| unchanged(&path, &error))? {
         None => Ok(done(exit::OK, &format!("{} is not set in {}\n", key.path(), path.display()))),
         Some(text) => {
             files::write(&path, &text)
@@ -127,7 +199,7 @@ fn own_text(path: &Path) -> Result<String, CommandError> {
     }
 }
 
-fn unchanged(path: &Path, error: &edit::EditError) -> CommandError {
+fn unchanged(path: &Path, error: &render::EditError) -> CommandError {
     CommandError::Config(format!(
         "{} is as it was: {error}; `askbridge config edit` opens it",
         path.display()

@@ -1,35 +1,38 @@
-//! Puts a question to the person at this terminal, in plain lines: no cursor movement, and nothing is drawn again.
-//! What is asked, and what a typed line means, is left to `form`.
+//! Puts a question to the person at this terminal in plain lines, submits what they answer, and confirms it: no cursor
+//! movement, and nothing is drawn again.
+//! What is asked, and what a typed line means, is left to `present/dialogue.rs`.
 
 use std::{
     io::{self, BufRead, IsTerminal},
     pin::pin,
     sync::Arc,
+    time::Duration,
 };
 
+use askbridge_core::{
+    desk::{Record, Refusal, State, Submission},
+    question::{Provenance, Purpose, Responder},
+};
+use askbridge_os::{exit, signals::Signals};
 use rustix::termios::{LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr};
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::{
     CommandError,
-    run::{self, print},
-    said::{MORE_TIME, by, said},
+    runner::{self, print},
     screen::Room,
 };
 use crate::{
-    control::{Follower, Inbox},
-    desk::{Record, Refusal, State, Submission},
-    exit,
-    form::dialogue::{Dialogue, DialogueReply},
+    inbox::{Follower, Inbox},
     machine::Machine,
     present::{
         answer,
         bridges::Bridges,
+        dialogue::{Dialogue, DialogueReply},
+        layout,
         question::{FieldText, QuestionHeader, QuestionText},
-        text::span,
-        wrap,
+        text::{self, span},
     },
-    signals::Signals,
 };
 
 /// The bytes of a line after which a terminal leaves out what is typed.
@@ -205,8 +208,8 @@ impl Conversation<'_> {
         match self.machine.submit(&id, submission.clone(), by()).await {
             Ok(now) => {
                 let columns = Room::now().map_or(usize::MAX, |room| room.columns);
-                let done = wrap::wrapped(&format!("{id} {}", said(&now, &submission)), 0, 0, columns);
-                Ok(Some(run::done(exit::OK, &format!("{done}\n"))))
+                let done = layout::wrapped(&format!("{id} {}", said(&now, &submission)), 0, 0, columns);
+                Ok(Some(runner::done(exit::OK, &format!("{done}\n"))))
             }
             Err(Refusal::DoesNotFit(errors)) => {
                 let lines = self.dialogue.refused(&errors);
@@ -246,7 +249,7 @@ impl Conversation<'_> {
 fn say(line: &str) -> io::Result<()> {
     let columns = Room::now().map_or(usize::MAX, |room| room.columns);
     let indent = line.len() - line.trim_start_matches(' ').len();
-    let lines: Vec<_> = line.split('\n').map(|line| wrap::wrapped(line, 0, indent, columns)).collect();
+    let lines: Vec<_> = line.split('\n').map(|line| layout::wrapped(line, 0, indent, columns)).collect();
     print(&(lines.join("\n") + "\n"))
 }
 
@@ -280,4 +283,22 @@ impl Drop for EchoGuard {
         // A terminal that is gone needs nothing undone.
         tcsetattr(io::stdin(), OptionalActions::Now, &self.0).unwrap_or_default();
     }
+}
+
+/// How much more time a question gets where the person does not say it.
+pub(super) const MORE_TIME: Duration = Duration::from_secs(600);
+
+/// Returns what was done to a question.
+pub(super) fn said(record: &Record, submission: &Submission) -> String {
+    match (submission, record.question.purpose) {
+        (Submission::Answer(given), _) => answer::understood(&record.question, given),
+        (_, Purpose::Permission) => format!("denied: {}", text::headline(record)),
+        _ => format!("rejected: {}", text::headline(record)),
+    }
+}
+
+/// Returns the person at the command line.
+pub(super) fn by() -> Provenance {
+    let name = std::env::var("USER").ok().filter(|name| !name.is_empty());
+    Provenance { responder: Responder::CommandLine, name }
 }

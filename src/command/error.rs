@@ -2,13 +2,13 @@
 
 use std::{io, path::PathBuf, sync::Arc};
 
+use askbridge_core::desk::{Record, Refusal};
+use askbridge_os::exit;
 use thiserror::Error;
 
 use crate::{
-    desk::{Record, Refusal},
-    exit,
     machine::{Gaps, discovery::DiscoveryError},
-    present::{gaps, text},
+    present::{listing, text},
     serve::ServeError,
 };
 
@@ -23,7 +23,7 @@ pub enum CommandError {
     #[error("{}: {}", .0, text::refusal(.1))]
     Refused(String, Refusal),
     /// No bridge that replied has such a question, but some bridges could not be asked.
-    #[error("{}: no bridge that replied has such a question; {}", .0, gaps::unasked(.1))]
+    #[error("{}: no bridge that replied has such a question; {}", .0, listing::unasked(.1))]
     Unsure(String, Gaps),
     /// The question is of a version that this program cannot read.
     #[error("{0}: the question needs a newer askbridge")]

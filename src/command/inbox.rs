@@ -1,28 +1,97 @@
-//! `askbridge inbox`: serves the questions of all bridges of the machine over HTTP.
-//! How it gets into the background is left to `background.rs`.
+//! `askbridge inbox`: serves the questions of all bridges of the machine over HTTP. Also the inbox of this process,
+//! for commands that ask: other commands find its questions as they find those of a bridge.
+//! How the inbox gets into the background is left to `background.rs`.
 
 use std::{
     ffi::OsString,
     future::pending,
     io::{self, Write},
+    net::SocketAddr,
+    path::PathBuf,
+    sync::Arc,
 };
 
+use askbridge_os::{exit, signals::Signals};
+use clap::Args;
 use tokio_util::sync::CancellationToken;
 
 use super::{
     CommandError,
     background::{self, Presence},
-    own::OwnInbox,
+    help,
 };
 use crate::{
-    config::ServeSettings,
-    exit,
-    machine::{Machine, discovery},
-    origin::attach::{self, Finder, SharedInboxes},
-    present::gaps,
+    adapters::attach::{self, Finder, SharedInboxes},
+    inbox::{BridgeInbox, Ledger, Port},
+    machine::{
+        Machine,
+        discovery::{self, DiscoveryError, LocalInbox, Socket},
+    },
+    present::listing,
+    rpc::host::Host,
     serve::Server,
-    signals::Signals,
+    service::{LedgerService, rules::RuleService},
+    settings::{Settings, files, keys, kinds::address, resolved::ServeSettings},
 };
+
+/// Options of `askbridge inbox`.
+#[derive(Debug, Args)]
+#[command(after_help = help::INBOX)]
+pub struct InboxArgs {
+    /// Listen on this address, or on this port of 127.0.0.1; port 0 is any that is free. An address that other
+    /// machines can reach is your own risk: nothing is encrypted
+    /// [default: 127.0.0.1:8421]
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    pub addr: Option<SocketAddr>,
+
+    /// Run in the background, once for each user, and print where it listens
+    #[arg(long, conflicts_with = "stop")]
+    pub detach: bool,
+
+    /// End the inbox that runs in the background
+    #[arg(long)]
+    pub stop: bool,
+
+    /// Be the inbox in the background, which `--detach` starts.
+    #[arg(long, hide = true, conflicts_with_all = ["detach", "stop"])]
+    pub detached: bool,
+
+    /// Which requests are accepted.
+    #[command(flatten)]
+    pub http: HttpArgs,
+}
+
+/// Options of `askbridge open`.
+#[derive(Debug, Args)]
+#[command(after_help = help::OPEN)]
+pub struct OpenArgs {
+    /// The ID of the question to show first
+    pub id: Option<String>,
+
+    /// Print the address that signs a browser in, and start none; on a terminal, with a QR code for a phone if other
+    /// machines can reach the inbox
+    #[arg(long)]
+    pub print: bool,
+
+    /// The token file of the inbox [default: as in `askbridge inbox`]
+    #[arg(long, value_name = "PATH")]
+    pub token_file: Option<PathBuf>,
+}
+
+/// Options that say which requests are accepted over HTTP.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Over HTTP")]
+pub struct HttpArgs {
+    /// Read the token that every request has to show from this file, which is created if it does not exist
+    /// [default: askbridge/token in XDG_RUNTIME_DIR, or else in XDG_STATE_HOME or ~/.local/state]
+    #[arg(long, value_name = "PATH")]
+    pub token_file: Option<PathBuf>,
+
+    /// Accept requests for this host name as well: that of a proxy, or of this machine in its network
+    /// (can be repeated)
+    #[arg(long, value_name = "NAME")]
+    pub allow_host: Vec<String>,
+}
 
 /// The name of the server's own inbox, as other commands show it.
 pub(super) const SERVER: &str = "askbridge inbox";
@@ -110,7 +179,7 @@ async fn serve(
 async fn report(machine: &Machine) {
     let (mut left_out, mut said) = (machine.gaps(), Vec::new());
     loop {
-        let lines = gaps::gap_lines(&left_out.borrow_and_update());
+        let lines = listing::gap_lines(&left_out.borrow_and_update());
         lines.iter().filter(|line| !said.contains(*line)).for_each(|line| tracing::warn!("{line}"));
         said = lines;
         if left_out.changed().await.is_err() {
@@ -124,4 +193,48 @@ async fn report(machine: &Machine) {
 fn announce(server: &Server) {
     // If stderr is closed, the server runs all the same.
     drop(io::stderr().write_all(server.announcement().as_bytes()));
+}
+
+/// The inbox of this process, and what serves it on a socket until this is dropped.
+pub(super) struct OwnInbox {
+    /// While the port exists, the inbox is open. It goes first: the services of the host end with the inbox.
+    _port: Port,
+    pub(super) inbox: BridgeInbox,
+    /// What keeps its questions beyond this process, where the settings want that.
+    pub(super) ledger: Option<Arc<dyn Ledger>>,
+    host: Host<Socket>,
+}
+
+impl OwnInbox {
+    /// Listens on a socket of its own. `agent` is what others show as the one that asks.
+    pub(super) fn bind(agent: &str) -> Result<Self, DiscoveryError> {
+        let settings = files::read(None);
+        let ledger = ledger(&settings);
+        let confirm = settings.get(&keys::PERMISSION_CONFIRM).0;
+        let (inbox, port, host) = LocalInbox::new(agent.to_owned()).bind(ledger.clone(), confirm)?;
+        let host = host.with(Box::new(RuleService));
+        let host = match &ledger {
+            Some(ledger) => host.with(Box::new(LedgerService::new(Arc::clone(ledger)))),
+            None => host,
+        };
+        #[cfg(feature = "notify")]
+        let host = host.with(Box::new(crate::service::NotifyService::new()));
+        Ok(OwnInbox { _port: port, inbox, ledger, host })
+    }
+
+    /// Serves the inbox from now on, and times the questions in it.
+    pub(super) fn start(&mut self) -> io::Result<()> {
+        self.host.start(Vec::new())
+    }
+}
+
+/// Returns the user's journal, in which nothing was written yet.
+#[cfg(feature = "journal")]
+fn ledger(settings: &Settings) -> Option<Arc<dyn Ledger>> {
+    Some(Arc::new(crate::journal::Journal::new(super::journal_options(settings.journal()?))))
+}
+
+#[cfg(not(feature = "journal"))]
+fn ledger(_: &Settings) -> Option<Arc<dyn Ledger>> {
+    None
 }

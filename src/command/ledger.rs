@@ -7,13 +7,14 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use askbridge_core::desk::{BridgeName, Record, Timestamp};
+
 use super::CommandError;
 use crate::{
-    config::JournalSettings,
-    control::Life,
-    desk::{BridgeName, Record, Timestamp},
+    inbox::Life,
     journal::{History, JournalError, Options, PastQuestion, UnsettledQuestions},
     machine::discovery,
+    settings::resolved::JournalSettings,
 };
 
 /// Returns the journal of the user, to be written as these settings say.

@@ -1,20 +1,38 @@
-//! `askbridge list`: the open questions, once. How it goes on with `--watch` is left to `watch.rs`.
+//! `askbridge list`: the open questions once, or as they change with `--watch`, and those that only the journal knows:
+//! lost ones, and those of bridges in other folders.
+//! How a list looks is left to `present/listing.rs`.
 
-use std::time::SystemTime;
+use std::{
+    collections::BTreeMap,
+    io::{self, IsTerminal},
+    path::Path,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use askbridge_core::desk::{Event, LostQuestion, QuestionId, Record, State};
+use askbridge_os::{
+    exit,
+    signals::Signals,
+    terminal::{cut, printable_line},
+};
+use tokio::time::sleep;
 
 use super::{
-    CommandError,
-    elsewhere::lost_and_elsewhere,
-    listed::{lines, listing},
-    run::{listed, print, warn},
-    screen::{Room, stdout_closed},
-    watch::watch,
+    CommandError, inbox,
+    runner::{listed, print, say, shown, warn},
+    screen::{Room, Screen, stdout_closed},
 };
 use crate::{
-    control::client::Depth,
-    exit, limits,
-    machine::{Machine, discovery},
-    present::{elsewhere, listing::QuestionList, past, text},
+    inbox::{Batch, Inbox},
+    limits,
+    machine::{Gaps, Machine, discovery},
+    present::{
+        bridges::{self, Bridges, UnreachableBridges},
+        listing::{self, QuestionList, row, table},
+        past, text,
+    },
+    rpc::client::Depth,
 };
 
 /// What `list` prints.
@@ -48,11 +66,236 @@ pub async fn list(options: &ListOptions) -> Result<u8, CommandError> {
     }
     let room = Room::now();
     let mut lines = lines(&machine, &folder, &gaps, &elsewhere, room);
-    lines.extend(elsewhere::unreachable_lines(&elsewhere, &folder));
+    lines.extend(bridges::unreachable_lines(&elsewhere, &folder));
     let lost = past::lost(&lost, SystemTime::now().into(), room.map(|room| room.columns));
     if !lost.is_empty() {
         lines.push(String::new());
         lines.extend(lost);
     }
     listed(print(&(lines.join("\n") + "\n")), gaps.is_empty())
+}
+
+/// Returns the open questions, and what a list shows of them.
+pub(super) fn listing(machine: &Machine, gaps: &Gaps) -> QuestionList {
+    let bridges = Bridges::new(machine.status());
+    let (revision, open) = machine.store().read(|revision, snapshot| (revision, snapshot.open()));
+    QuestionList::new(revision, open, &bridges, gaps)
+}
+
+/// Returns the open questions as a table, or why there is none.
+pub(super) fn lines(
+    machine: &Machine,
+    folder: &Path,
+    gaps: &Gaps,
+    elsewhere: &[UnreachableBridges],
+    room: Option<Room>,
+) -> Vec<String> {
+    let statuses = machine.status();
+    let open = machine.store().read(|_, snapshot| snapshot.open());
+    if !open.is_empty() {
+        return table(&open, &Bridges::new(statuses), room.map(|room| room.columns));
+    }
+    let folder = folder.display().to_string();
+    let folder = printable_line(&folder);
+    // A server asks nothing by itself.
+    let bridges = statuses.iter().filter(|status| status.agent != inbox::SERVER).count();
+    vec![match (bridges, gaps.has_asked_all()) {
+        (0, true) if !elsewhere.is_empty() => format!("no bridge runs in {folder}"),
+        (0, true) => format!("no bridge runs (looked in {folder})"),
+        (0, false) => format!("no bridge replied (looked in {folder})"),
+        (1, true) => "no question is open (1 bridge)".to_owned(),
+        (several, true) => format!("no question is open ({several} bridges)"),
+        (1, false) => "no question is open in the bridge that replied".to_owned(),
+        (several, false) => format!("no question is open in the {several} bridges that replied"),
+    }]
+}
+
+/// Returns the questions that were lost with their bridges, oldest first, and the bridges that run elsewhere. If the
+/// journal cannot be read, the command says so and lists the rest.
+#[cfg(feature = "journal")]
+pub(super) async fn lost_and_elsewhere(folder: &Path) -> (Vec<LostQuestion>, Vec<UnreachableBridges>) {
+    let unsettled = super::ledger::unsettled().unwrap_or_else(|error| {
+        super::runner::say(&format!("lost questions and bridges elsewhere are not known: {error}"));
+        crate::journal::UnsettledQuestions::default()
+    });
+    let sockets = crate::machine::discovery::sockets(folder).await.unwrap_or_default();
+    let elsewhere = crate::present::bridges::unreachable(&unsettled.waiting, &sockets.into_keys().collect());
+    (unsettled.lost, elsewhere)
+}
+
+#[cfg(not(feature = "journal"))]
+pub(super) async fn lost_and_elsewhere(_: &Path) -> (Vec<LostQuestion>, Vec<UnreachableBridges>) {
+    (Vec::new(), Vec::new())
+}
+
+/// How often a list on a terminal is drawn again, for the times in it.
+const REDRAW: Duration = Duration::from_secs(1);
+
+/// Prints what changes, until stdout is closed or cannot be written to, or until a signal ends it.
+pub(super) async fn watch(machine: &Machine, folder: &Path, as_json: bool) -> Result<u8, CommandError> {
+    if as_json || !io::stdout().is_terminal() {
+        return shown(report(machine, as_json).await);
+    }
+    let mut signals = Signals::catch()?;
+    let (_, elsewhere) = lost_and_elsewhere(folder).await;
+    let screen = Screen::enter()?;
+    tokio::select! {
+        drawn = redraw(machine, folder, &elsewhere, screen) => shown(drawn),
+        code = signals.next() => Ok(code),
+    }
+}
+
+/// Draws the list again each time that something changes.
+async fn redraw(
+    machine: &Machine,
+    folder: &Path,
+    elsewhere: &[UnreachableBridges],
+    mut screen: Screen,
+) -> io::Result<()> {
+    let (mut follower, mut left_out) = (machine.store().follow(), machine.gaps());
+    loop {
+        let gaps = left_out.borrow_and_update().clone();
+        let room = Room::now().unwrap_or(Room { columns: 80, lines: 24 });
+        screen.draw(&drawn(lines(machine, folder, &gaps, elsewhere, Some(room)), room, &gaps))?;
+        tokio::select! {
+            next = follower.next() => match next {
+                Some(_) => {}
+                None => return Ok(()),
+            },
+            Ok(()) = left_out.changed() => {}
+            stopped = screen.stopped() => stopped?,
+            () = sleep(REDRAW) => {}
+        }
+    }
+}
+
+/// Prints a line for each change, or the whole list as JSON on a line.
+async fn report(machine: &Machine, as_json: bool) -> io::Result<()> {
+    let (mut follower, mut left_out) = (machine.store().follow(), machine.gaps());
+    let (mut said, mut known) = (Vec::new(), KnownQuestions::default());
+    loop {
+        let mut batch = None;
+        tokio::select! {
+            next = follower.next() => match next {
+                Some(next) => batch = Some(next),
+                None => return Ok(()),
+            },
+            Ok(()) = left_out.changed() => {}
+        }
+        let gaps = left_out.borrow_and_update().clone();
+        said = report_gaps(&gaps, &said);
+        match batch {
+            _ if as_json => print(&text::json_line(&listing(machine, &gaps))?)?,
+            Some(batch) => print(&known.changes(machine, batch))?,
+            None => {}
+        }
+    }
+}
+
+/// Says on stderr what is left out since it was last said, and returns all that is left out.
+pub(super) fn report_gaps(gaps: &Gaps, said: &[String]) -> Vec<String> {
+    let lines = listing::gap_lines(gaps);
+    lines.iter().filter(|line| !said.contains(line)).for_each(|line| say(line));
+    lines
+}
+
+/// Returns as much of a list as there is room for, above what is left out. The newest questions stay in view.
+fn drawn(list: Vec<String>, room: Room, gaps: &Gaps) -> Vec<String> {
+    let below: Vec<_> =
+        listing::gap_lines(gaps).iter().map(|line| cut(line, room.columns).into_owned()).collect();
+    // The cursor stands on a line of its own.
+    let mut lines = folded(list, room.lines.saturating_sub(1 + below.len()));
+    lines.extend(below);
+    lines
+}
+
+/// Leaves out the oldest questions of a list that has more lines than this, and says how many. The first line has the
+/// heads of the columns.
+fn folded(list: Vec<String>, most: usize) -> Vec<String> {
+    if list.len() <= most.max(1) {
+        return list;
+    }
+    // The last question is shown at least; then how many there are before it; then the heads.
+    let shown = most.saturating_sub(2).max(1);
+    let older = list.len() - 1 - shown;
+    let mut list = list.into_iter();
+    let heads = list.next().filter(|_| most > 2);
+    let fold = (most > 1).then(|| format!("… and {older} older"));
+    heads.into_iter().chain(fold).chain(list.skip(older)).collect()
+}
+
+/// The open questions that were printed.
+#[derive(Default)]
+struct KnownQuestions(BTreeMap<QuestionId, Arc<Record>>);
+
+impl KnownQuestions {
+    /// Returns a line for each thing that happened.
+    fn changes(&mut self, machine: &Machine, batch: Batch) -> String {
+        let mut lines = String::new();
+        let bridges = Bridges::new(machine.status());
+        match batch {
+            Batch::Snapshot { open, .. } => {
+                let mut gone = std::mem::take(&mut self.0);
+                for record in open {
+                    self.0.extend(gone.remove_entry(&record.id));
+                    lines += &self.change(record, &bridges);
+                }
+                for id in gone.into_keys() {
+                    lines += &settled(&id, machine.store().read(|_, snapshot| snapshot.get(&id).cloned()));
+                }
+            }
+            Batch::Events { events, .. } => {
+                for (_, event) in events {
+                    lines += &match event {
+                        Event::Settled(record) => {
+                            self.0.remove(&record.id);
+                            settled(&record.id, Some(Arc::clone(&record)))
+                        }
+                        event => self.change(Arc::clone(event.record()), &bridges),
+                    };
+                }
+            }
+        }
+        lines
+    }
+
+    /// Returns a line that says what is new about an open question, if anything is.
+    fn change(&mut self, record: Arc<Record>, bridges: &Bridges) -> String {
+        let before = self.0.insert(record.id.clone(), Arc::clone(&record));
+        let word = match before {
+            None => "opened",
+            Some(before) if before.state != record.state && record.state == State::Delivering => "delivering",
+            Some(before) if before.elsewhere != record.elsewhere => "left",
+            Some(before) if before.deadline != record.deadline => "extended",
+            Some(_) => return String::new(),
+        };
+        format!("{word} {}\n", row(&record, bridges).join("  "))
+    }
+}
+
+fn settled(id: &QuestionId, record: Option<Arc<Record>>) -> String {
+    let settlement = record.as_ref().and_then(|record| record.settlement.as_deref());
+    format!("settled {id}  {}\n", settlement.map_or_else(|| "gone".to_owned(), text::settlement))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_questions_stay_in_view() {
+        let list: Vec<String> = ["ID", "a", "b", "c", "d"].map(str::to_owned).into();
+        for (most, shown) in [
+            (9, "ID a b c d"),
+            (5, "ID a b c d"),
+            (4, "ID … and 2 older c d"),
+            (3, "ID … and 3 older d"),
+            (2, "… and 3 older d"),
+            (1, "d"),
+            (0, "d"),
+        ] {
+            assert_eq!(folded(list.clone(), most).join(" "), shown, "{most}");
+        }
+        assert_eq!(folded(vec!["no question is open".to_owned()], 0), ["no question is open"]);
+    }
 }

@@ -1,75 +1,49 @@
-//! The commands by which people and scripts answer, and ask, from anywhere on the machine.
-//! What is said to the bridges is left to `machine` and `control`.
+//! The subcommands of the program, one file or folder each, with their arguments.
+//! What is said to the bridges is left to `machine` and `rpc`.
 
-mod run;
-
-mod elsewhere;
-
-mod error;
-
-mod typed;
-
-mod screen;
-
-mod listed;
-
-mod list;
-
-mod watch;
-
-mod status;
-
-mod show;
-
-mod said;
-
-mod converse;
-
-mod submit;
-
-mod next;
-
-mod permit;
-
-mod own;
-
-#[cfg(feature = "notify")]
-mod notify;
-
+mod arguments;
 mod ask;
-
-mod attach;
-
+pub mod attach;
 mod background;
-
-mod inbox;
-
-mod open;
-
+mod bridge;
+pub mod cli;
 mod config;
-
-mod rules;
-
+mod converse;
+mod conversion;
+mod doctor;
+mod error;
+mod help;
 #[cfg(feature = "journal")]
 mod history;
-
+mod hook;
+mod inbox;
 #[cfg(feature = "journal")]
 mod ledger;
-
-mod setup;
-
-mod doctor;
-
-mod offer;
-
+mod list;
+#[cfg(feature = "mcp")]
+mod mcp;
 #[cfg(feature = "mock")]
-mod consent;
+pub mod mock;
+mod next;
+#[cfg(feature = "notify")]
+mod notify;
+pub mod open;
+pub mod parse;
+mod permit;
+mod rules;
+mod runner;
+mod screen;
+pub mod setup;
+mod shell;
+mod show;
+mod status;
+mod submit;
+#[cfg(feature = "tui")]
+pub mod tui;
 
 pub use ask::{AskOptions, ask};
 pub use attach::attach;
 pub use config::{ConfigOptions, config};
-#[cfg(feature = "mock")]
-pub use consent::consent;
 pub use doctor::{DoctorOptions, doctor};
 pub use error::CommandError;
 #[cfg(feature = "journal")]
@@ -78,16 +52,17 @@ pub use inbox::{AttachTargets, InboxMode, InboxOptions, inbox};
 #[cfg(feature = "journal")]
 pub use ledger::journal_options;
 pub use list::{ListOptions, list};
+#[cfg(feature = "mock")]
+pub use mock::consent;
 pub use next::next;
 #[cfg(feature = "notify")]
 pub use notify::{NotifyOptions, notify};
-pub use offer::{Offer, offers};
 pub use open::{OpenOptions, open};
 pub use permit::{allow, deny};
 pub use rules::{RulesOptions, rules};
-pub use run::run;
+pub use runner::run;
 pub use setup::{SetupOptions, setup};
+pub use shell::{Offer, offers};
 pub use show::{ShowOptions, show};
 pub use status::{StatusOptions, status};
-pub use submit::{answer, extend, reject};
-pub use typed::AnswerOptions;
+pub use submit::{AnswerOptions, answer, extend, reject};

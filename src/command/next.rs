@@ -1,20 +1,47 @@
 //! `askbridge next`: puts the oldest question that waits to the person at the terminal.
+//! The dialogue is left to `converse.rs`.
 
+use askbridge_core::desk::State;
+use askbridge_os::exit;
+use clap::Args;
+
+#[cfg(feature = "tui")]
+use super::tui::TuiOptions;
 use super::{
     CommandError,
     converse::{can_ask, converse},
-    elsewhere::lost_and_elsewhere,
-    listed::lines,
-    run::{print, say, warn},
+    help,
+    list::{lines, lost_and_elsewhere},
+    runner::{print, say, warn},
 };
 use crate::{
-    control::Inbox,
-    desk::State,
-    exit,
-    form::dialogue::Dialogue,
+    inbox::Inbox,
     machine::{Machine, discovery},
-    present::elsewhere,
+    present::{bridges, dialogue::Dialogue},
 };
+
+/// Options of `askbridge next`.
+#[derive(Debug, Args)]
+#[command(after_help = help::NEXT)]
+pub struct NextArgs {}
+
+/// Options of `askbridge tui`.
+#[cfg(feature = "tui")]
+#[derive(Debug, Args)]
+#[command(after_help = help::TUI)]
+pub struct TuiArgs {
+    /// Take clicks and the wheel of the mouse; hold Shift to select text then
+    #[arg(long)]
+    pub mouse: bool,
+}
+
+#[cfg(feature = "tui")]
+impl TuiArgs {
+    /// Returns how the inbox is shown.
+    pub fn options(&self) -> TuiOptions {
+        TuiOptions { mouse: self.mouse }
+    }
+}
 
 /// Asks the oldest question that waits.
 pub async fn next() -> Result<u8, CommandError> {
@@ -32,7 +59,7 @@ pub async fn next() -> Result<u8, CommandError> {
     let Some(oldest) = open.into_iter().next() else {
         let (_, elsewhere) = lost_and_elsewhere(&folder).await;
         lines(&machine, &folder, &gaps, &elsewhere, None).iter().for_each(|line| say(line));
-        elsewhere::unreachable_lines(&elsewhere, &folder).iter().for_each(|line| say(line));
+        bridges::unreachable_lines(&elsewhere, &folder).iter().for_each(|line| say(line));
         // A bridge that did not reply may have a question that waits.
         return Ok(if gaps.is_empty() { exit::NO_QUESTION } else { exit::BRIDGE_GONE });
     };

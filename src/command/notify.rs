@@ -1,29 +1,67 @@
-//! `askbridge notify`: tells the person that a question waits, and ends with the question.
+//! `askbridge notify`: tells the person that a question waits, and ends with the question. For `askbridge doctor
+//! --notify` it sends a test in each way that is set.
+//! When and how the person is told is left to `notify`.
 
 use std::{
+    env,
     io::{self, IsTerminal, Write},
     path::{Path, PathBuf},
 };
 
+use askbridge_core::desk::{Record, State};
+use askbridge_os::{exit, signals::Signals};
+use clap::Args;
 use rustix::process::setsid;
 
 use super::{
-    CommandError,
-    run::{look_up, say},
+    CommandError, help,
+    runner::{look_up, say},
 };
 use crate::{
-    control::Inbox,
-    desk::{Record, State},
-    exit,
+    inbox::{Inbox, real_files::RealFiles},
     machine::discovery,
-    notifier::{BUSY, NotifierStart, follow, take},
-    notify::{Plan, ruled},
-    present::bridges::Bridges,
-    real_files::RealFiles,
-    settings::NotifySettings,
-    settings_files,
-    signals::Signals,
+    notify::{
+        Plan, ruled,
+        ways::{self, BUSY, NotifierStart, follow, take},
+    },
+    present::{
+        bridges::Bridges,
+        doctor::{Level, Report},
+    },
+    settings::{NotifySettings, files},
 };
+
+/// Options of `askbridge notify`.
+#[derive(Debug, Args)]
+#[command(after_help = help::NOTIFY)]
+pub struct NotifyArgs {
+    /// The question's ID
+    pub id: String,
+
+    /// Tell at once: without the delay, in quiet hours, and while you are there
+    #[arg(long)]
+    pub now: bool,
+
+    /// Say on stderr only what fails: a bridge reads it
+    #[arg(long, hide = true)]
+    pub background: bool,
+
+    /// The terminal of the bridge
+    #[arg(long, hide = true, value_name = "PATH")]
+    pub terminal: Option<PathBuf>,
+}
+
+impl NotifyArgs {
+    /// Returns which question is told, and how.
+    pub fn options(&self) -> NotifyOptions {
+        NotifyOptions {
+            id: self.id.clone(),
+            now: self.now,
+            background: self.background,
+            terminal: self.terminal.clone(),
+        }
+    }
+}
 
 /// Which question is told, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -83,7 +121,7 @@ const NOTHING: &str =
     "no notifier is set for it: `askbridge config edit` sets one, and docs/notify.md says how";
 
 fn settings(project: &Path, record: &Record) -> Option<NotifySettings> {
-    let settings = settings_files::read(Some(project));
+    let settings = files::read(Some(project));
     NotifySettings::of(&settings, Some(project))
         .map(|notify| ruled(notify, settings.rules(), record, &RealFiles))
 }
@@ -104,4 +142,28 @@ fn done(options: &NotifyOptions, why: &str, code: u8) -> u8 {
         say(&format!("{}: {why}", options.id));
     }
     code
+}
+
+const NOTIFIERS: &str = "notifiers";
+
+/// Sends the tests, and says what came of each.
+pub(super) async fn try_out(report: &mut Report) {
+    let folder = env::current_dir().ok();
+    let settings = NotifySettings::of(&files::read(folder.as_deref()), folder.as_deref());
+    let Some(settings) = settings else {
+        return report.add(NOTIFIERS, Level::Note, "nothing is told of this project", None);
+    };
+    let trials = ways::try_out(settings, own_terminal()).await;
+    if trials.is_empty() {
+        report.add(NOTIFIERS, Level::Note, "no notifier is set, so that no test was sent", None);
+    }
+    for trial in trials {
+        match trial.told {
+            Ok(()) => report.add(NOTIFIERS, Level::Ok, format!("{}: the test was sent", trial.way), None),
+            Err(error) => {
+                let advice = format!("correct it in [notify.{}]: `askbridge config edit`", trial.way);
+                report.add(NOTIFIERS, Level::Problem, format!("{}: {error}", trial.way), Some(&advice));
+            }
+        }
+    }
 }

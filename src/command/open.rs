@@ -1,4 +1,6 @@
-//! `askbridge open`: shows the page in a browser, signed in. Starts the inbox in the background where none runs.
+//! `askbridge open`: shows the page in a browser, signed in, or as a QR code. Starts the inbox in the background where
+//! none runs.
+//! What a sign-in code gives access to is left to `serve/page`.
 
 use std::{
     env,
@@ -8,19 +10,22 @@ use std::{
     time::SystemTime,
 };
 
+use askbridge_core::desk::QuestionId;
+use askbridge_os::exit;
+use qrcode::{EcLevel, QrCode, render::unicode::Dense1x2};
+
 use super::{
     CommandError, background,
     inbox::SERVER,
-    run::{self, look_up, say},
+    runner::{self, look_up, say},
 };
 use crate::{
-    config::ServeSettings,
-    control::{Inbox, client::Depth},
-    desk::QuestionId,
-    exit, limits,
+    inbox::Inbox,
+    limits,
     machine::{Machine, discovery},
-    present::qr,
-    serve::{Token, page::code},
+    rpc::client::Depth,
+    serve::{Token, page::sign_in},
+    settings::resolved::ServeSettings,
 };
 
 /// What `open` shows, and how.
@@ -56,13 +61,13 @@ pub async fn open(options: &OpenOptions) -> Result<u8, CommandError> {
         return link.print(&here);
     }
     if start_browser(&here) {
-        return Ok(run::done(exit::OK, &format!("opened http://{}\n", link.host(local(server.ip())))));
+        return Ok(runner::done(exit::OK, &format!("opened http://{}\n", link.host(local(server.ip())))));
     }
     say(&format!(
         "no browser could be started; open this address in one, within {} minutes:",
         limits::CODE.as_secs() / 60
     ));
-    Ok(run::done(exit::OK, &format!("{here}\n")))
+    Ok(runner::done(exit::OK, &format!("{here}\n")))
 }
 
 impl OpenOptions {
@@ -98,7 +103,7 @@ impl PageLink {
 
     /// Returns an address of the page that signs one browser in.
     fn to(&self, address: IpAddr) -> Result<String, CommandError> {
-        let code = code::make(&self.token, self.server.port(), SystemTime::now());
+        let code = sign_in::make(&self.token, self.server.port(), SystemTime::now());
         let code = code.map_err(crate::serve::ServeError::from)?;
         let question = self.question.as_ref().map(|id| format!("&question={id}")).unwrap_or_default();
         Ok(format!("http://{}/#token={code}{question}", self.host(address)))
@@ -112,10 +117,10 @@ impl PageLink {
             let there = self.to(reachable)?;
             text.push_str(&format!("{there}\n"));
             if io::stdout().is_terminal() {
-                text.push_str(&qr::code(&there).unwrap_or_default());
+                text.push_str(&code(&there).unwrap_or_default());
             }
         }
-        run::shown(run::print(&text))
+        runner::shown(runner::print(&text))
     }
 }
 
@@ -151,6 +156,20 @@ fn start_browser(address: &str) -> bool {
     (has_display || !needs_display) && open::that_detached_with_timeout(address, limits::BROWSER).is_ok()
 }
 
+/// Black on white, whatever the colours of the terminal: many readers do not know an inverted code.
+const BLACK_ON_WHITE: anstyle::Style = anstyle::Style::new()
+    .fg_color(Some(anstyle::Color::Ansi256(anstyle::Ansi256Color(16))))
+    .bg_color(Some(anstyle::Color::Ansi256(anstyle::Ansi256Color(231))));
+
+/// Returns the QR code; `None` for a text that is too long for one.
+pub fn code(text: &str) -> Option<String> {
+    // The screen is near and clean, so that the least correction is enough, and the code is small.
+    let code = QrCode::with_error_correction_level(text, EcLevel::L).ok()?;
+    let drawn = code.render::<Dense1x2>().build();
+    let style = BLACK_ON_WHITE;
+    Some(drawn.lines().map(|line| format!("{style}{line}{style:#}\n")).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -178,5 +197,19 @@ mod tests {
             reachable(ip("0.0.0.0"))
                 .is_none_or(|address| !address.is_loopback() && !address.is_unspecified())
         );
+    }
+
+    #[test]
+    fn code_of_an_address_fits_a_small_terminal() {
+        let address = format!(
+            "http://192.168.100.100:8421/#token=69218a00.{}.{}&question=k3f9q2-1",
+            "0".repeat(16),
+            "f".repeat(32)
+        );
+        let code = code(&address).expect("it is short");
+        let plain = anstream::adapter::strip_str(&code).to_string();
+        assert!(plain.lines().count() <= 30, "{plain}");
+        assert!(plain.lines().all(|line| line.chars().count() <= 60), "{plain}");
+        assert!(super::code(&"x".repeat(4000)).is_none());
     }
 }

@@ -3,18 +3,18 @@
 
 use std::sync::Arc;
 
+use askbridge_core::{
+    desk::{Record, Submission},
+    question::{Answer, Field, FieldOption, Purpose, Question, Role, Value, form},
+};
+
 use super::{
     CommandError,
     converse::{can_ask, converse},
-    run::look_up,
+    runner::look_up,
     submit::{by_option, reject_if},
 };
-use crate::{
-    desk::{Record, Submission},
-    form::dialogue::Dialogue,
-    present::{answer, text},
-    question::{Answer, Field, FieldOption, Purpose, Question, Role, Value, permission},
-};
+use crate::present::{answer, dialogue::Dialogue, text};
 
 /// Allows what an agent asks permission for: this time, or from now on. At a terminal, the person is asked what is not
 /// plain: which of several options is meant, and whether what acts or is dangerous is to be allowed, with its whole text
@@ -36,7 +36,7 @@ fn asked(record: Arc<Record>, role: Role) -> Option<Dialogue> {
     if !record.is_open() || question.purpose != Purpose::Permission {
         return None;
     }
-    match (permission::options_with_role(question, role).count(), choose(&record, role)) {
+    match (form::options_with_role(question, role).count(), choose(&record, role)) {
         (1, Ok(Submission::Answer(answer))) if question.risk().is_guarded() => {
             Some(Dialogue::confirming(record, answer))
         }
@@ -74,7 +74,7 @@ fn check(question: &Question) -> Result<(), String> {
 fn choose(record: &Record, role: Role) -> Result<Submission, String> {
     let question = &record.question;
     check(question)?;
-    let options: Vec<_> = permission::options_with_role(question, role).collect();
+    let options: Vec<_> = form::options_with_role(question, role).collect();
     match (&*options, question.fields.first()) {
         ([option], Some(field)) => Ok(chosen(field, option)),
         ([], _) if role == Role::AllowAlways => {

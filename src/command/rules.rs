@@ -1,4 +1,5 @@
-//! `askbridge rules`: which rules there are, what is wrong with them, what they would do, and applying them to what is open.
+//! `askbridge rules`: lists the rules and what is wrong with them, says what they would do, and applies them to the
+//! open questions.
 //! What a rule decides is left to `rule`, how it is written to `settings`.
 
 use std::{
@@ -7,26 +8,81 @@ use std::{
     time::Duration,
 };
 
+use askbridge_core::desk::{IdPrefix, Record, Refusal, State};
+use askbridge_os::{exit, terminal::printable_line};
+use clap::{Args, Subcommand};
+
 use super::{
-    CommandError,
-    run::{self, look_up, print, say, shown, warn},
-    said::said,
+    CommandError, arguments,
+    converse::said,
+    help,
+    runner::{self, look_up, print, say, shown, warn},
 };
 #[cfg(feature = "journal")]
 use crate::rule::Trial;
 use crate::{
-    control::{Inbox, client::Depth},
-    desk::{IdPrefix, Record, Refusal, State},
-    exit, limits,
+    inbox::{Inbox, real_files::RealFiles},
+    limits,
     machine::{Machine, discovery},
     present::text,
-    real_files::RealFiles,
+    rpc::client::Depth,
     rule::{Decision, Explanation, RuleEffect, decide, explain},
-    rule_service,
-    settings::{RuleTable, Settings, render},
-    settings_files as files,
-    terminal::printable_line,
+    service::rules,
+    settings::{RuleTable, Settings, files, render},
 };
+
+/// Options of `askbridge rules`.
+#[derive(Debug, Args)]
+#[command(after_help = help::RULES)]
+pub struct RulesArgs {
+    /// What to do with the rules.
+    #[command(subcommand)]
+    pub action: RulesAction,
+}
+
+/// What `askbridge rules` does.
+#[derive(Debug, Subcommand)]
+pub enum RulesAction {
+    /// List the rules in their order
+    List,
+    /// Name each mistake with its place
+    Check,
+    /// Say what the rules would do with a question, and why; nothing is done
+    Try {
+        /// The question's ID; it may be settled already
+        #[arg(required_unless_present = "history")]
+        id: Option<String>,
+
+        /// Say it of all questions of the journal
+        #[arg(long, conflicts_with = "id")]
+        history: bool,
+
+        /// With --history: of those that were settled at most so long ago
+        #[arg(long, value_name = "TIME", value_parser = arguments::duration, requires = "history")]
+        since: Option<humantime::Duration>,
+    },
+    /// Apply the rules to what is open now, after showing what that does
+    Apply {
+        /// The question's ID [default: all that is open]
+        id: Option<String>,
+        /// Do it without asking
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+impl RulesArgs {
+    /// Returns what to do.
+    pub fn options(&self) -> RulesOptions {
+        match &self.action {
+            RulesAction::List => RulesOptions::List,
+            RulesAction::Check => RulesOptions::Check,
+            RulesAction::Try { id: Some(id), .. } => RulesOptions::Try(id.clone()),
+            RulesAction::Try { id: None, since, .. } => RulesOptions::TryHistory(since.map(Into::into)),
+            RulesAction::Apply { id, yes } => RulesOptions::Apply { id: id.clone(), yes: *yes },
+        }
+    }
+}
 
 /// What `rules` does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,7 +146,7 @@ fn check() -> Result<u8, CommandError> {
     let (rules, problems) = (settings.rules().len(), settings.problems().len());
     let verb = if rules == 1 { "holds" } else { "hold" };
     let text = format!("{} {verb}, {}\n", counted(rules, "rule"), counted(problems, "mistake"));
-    Ok(run::done(if problems == 0 { exit::OK } else { exit::NOT_SET }, &text))
+    Ok(runner::done(if problems == 0 { exit::OK } else { exit::NOT_SET }, &text))
 }
 
 async fn attempt(id: &str) -> Result<u8, CommandError> {
@@ -214,7 +270,7 @@ fn confirm() -> io::Result<bool> {
 async fn submit(record: &Record, decision: &Decision) -> Result<(), CommandError> {
     let RuleEffect::Submit(submission) = &decision.what else { return Ok(()) };
     let machine = Machine::open_for(&discovery::folder()?, &IdPrefix::from(&record.id)).await?;
-    let submitted = machine.submit(&record.id, submission.clone(), rule_service::by(&decision.rule)).await;
+    let submitted = machine.submit(&record.id, submission.clone(), rules::by(&decision.rule)).await;
     let now = submitted.map_err(|refusal| CommandError::Refused(record.id.to_string(), refusal))?;
     let line = format!("{} {}", record.id, said(&now, submission));
     Ok(print(&(printable_lines(&line) + "\n"))?)

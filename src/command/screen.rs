@@ -1,5 +1,5 @@
 //! The terminal that a command prints to: its size, what is drawn on it, and when it is closed.
-//! What is drawn is left to `watch.rs`.
+//! What is drawn is left to `list.rs`.
 
 use std::{future::pending, io};
 
@@ -13,7 +13,7 @@ use tokio::{
     task::spawn_blocking,
 };
 
-use super::run::print;
+use super::runner::print;
 
 /// Switches to the alternate screen, which has no scrollback; hides the cursor, and lets no line wrap.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l";

@@ -4,11 +4,11 @@ use std::io;
 
 use super::{
     CommandError,
-    run::{self, look_up, print, warn},
+    runner::{self, look_up, print, warn},
     screen::Room,
 };
 use crate::{
-    control::Inbox,
+    inbox::Inbox,
     machine::Gaps,
     present::{bridges::Bridges, question::QuestionText, text},
 };
@@ -36,5 +36,5 @@ pub async fn show(options: &ShowOptions) -> Result<u8, CommandError> {
         let (status, now) = (bridges.status(&record), bridges.now(&record));
         QuestionText { record: &record, status, now, columns, colour }.to_string()
     };
-    run::shown(print(&text))
+    runner::shown(print(&text))
 }

@@ -2,15 +2,16 @@
 
 use super::{
     CommandError,
-    elsewhere::lost_and_elsewhere,
-    run::{listed, print},
+    list::lost_and_elsewhere,
+    runner::{listed, print},
     screen::Room,
 };
 use crate::{
-    control::{Inbox, client::Depth},
+    inbox::Inbox,
     limits,
     machine::{Machine, discovery},
     present::{status::MachineStatus, text},
+    rpc::client::Depth,
 };
 
 /// What `status` prints.

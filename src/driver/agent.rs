@@ -1,26 +1,31 @@
-//! The agent's process and its process group. When to signal it is left to the engine.
+//! The agent's process and its process group, and how the bridge reaps its children. When to signal the agent is left
+//! to the engine.
 //!
 //! A wrapper such as `npx` or a shell script leaves the real agent behind when it is killed alone. Therefore signals go
 //! to the whole group, and the group does not outlive the bridge (I8).
+//!
+//! The bridge is a child subreaper: where a process of the agent's tree ends before its children, the kernel makes the
+//! bridge their parent instead of PID 1. So every descendant of the agent stays a descendant of the bridge, by which
+//! the inbox tells the agent's own processes from others (I12).
 
 use std::{
     ffi::OsString,
     io,
-    os::unix::process::CommandExt,
+    os::unix::process::{CommandExt, ExitStatusExt},
     process::{Command, ExitStatus, Stdio},
 };
 
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, test_kill_process_group, wait};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     process::{ChildStderr, ChildStdin, ChildStdout},
+    signal::unix::{Signal as SignalStream, SignalKind, signal},
     sync::oneshot,
-    task::JoinHandle,
+    task::{JoinHandle, yield_now},
 };
 
 use super::{
     FatalError,
-    children::{Children, reap_some},
     stdio::{Reader, Writer},
 };
 use crate::limits;
@@ -35,7 +40,7 @@ pub(super) struct Agent {
 impl Agent {
     /// Starts the agent, and returns it with its stdin and stdout.
     ///
-    /// SIGCHLD must be caught before, as [`Signals::catch`](crate::signals::Signals::catch) does: if a parent left it
+    /// SIGCHLD must be caught before, as [`Signals::catch`](askbridge_os::signals::Signals::catch) does: if a parent left it
     /// ignored, the kernel would reap the agent and its exit code would be lost.
     pub(super) fn start(command: &[OsString]) -> Result<(Self, Writer, Reader), FatalError> {
         let [program, arguments @ ..] = command else {
@@ -138,3 +143,64 @@ async fn pass_stderr(mut stderr: ChildStderr) -> Vec<u8> {
     }
     tail
 }
+
+/// What tells that a child has ended.
+pub(super) struct Children(SignalStream);
+
+impl Children {
+    /// Makes the bridge the parent of orphans from now on. Must be called before the agent starts: what it leaves
+    /// behind earlier would leave its tree.
+    pub(super) fn adopt() -> io::Result<Self> {
+        adopt_orphans();
+        Ok(Children(signal(SignalKind::child())?))
+    }
+
+    /// Reaps the children as they end, in a task of its own. The status of this one is kept for the receiver.
+    ///
+    /// The system call that reaps says only afterwards which child it was, so all are reaped in one place.
+    pub(super) fn reap(mut self, agent: Pid) -> oneshot::Receiver<ExitStatus> {
+        let (sender, receiver) = oneshot::channel();
+        let mut sender = Some(sender);
+        tokio::spawn(async move {
+            // One signal may stand for several children.
+            while self.0.recv().await.is_some() {
+                while reap_some(|pid, status| {
+                    // Once the agent is reaped, an orphan may have its number.
+                    if pid == agent
+                        && let Some(sender) = sender.take()
+                    {
+                        // Without a receiver, the bridge is ending.
+                        sender.send(status).unwrap_or_default();
+                    }
+                }) {
+                    yield_now().await;
+                }
+            }
+        });
+        receiver
+    }
+}
+
+/// Reaps children that have ended. Returns whether there may be more: lines are forwarded on this thread (I7).
+pub(super) fn reap_some(mut reaped: impl FnMut(Pid, ExitStatus)) -> bool {
+    for _ in 0..limits::REAPED_AT_ONCE {
+        match wait(WaitOptions::NOHANG) {
+            Ok(Some((pid, status))) => reaped(pid, ExitStatus::from_raw(status.as_raw())),
+            // None has ended, or there is no child.
+            Ok(None) | Err(_) => return false,
+        }
+    }
+    true
+}
+
+#[cfg(target_os = "linux")]
+fn adopt_orphans() {
+    use rustix::process::getpid;
+    use rustix::process::set_child_subreaper;
+    if let Err(error) = set_child_subreaper(Some(getpid())) {
+        tracing::warn!(%error, "processes that the agent leaves behind may answer its questions");
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn adopt_orphans() {}

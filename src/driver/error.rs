@@ -2,10 +2,10 @@
 
 use std::io;
 
+use askbridge_core::acp::NO_CONDUCTOR;
+use askbridge_os::exit;
 use rustix::io::Errno;
 use thiserror::Error;
-
-use crate::{acp::NO_CONDUCTOR, exit};
 
 /// What can end a bridge before it has begun.
 #[derive(Debug, Error)]

@@ -23,30 +23,16 @@
 //! last has been written on, so that the pipes themselves are the back-pressure, and neither direction waits for the
 //! other (I7).
 
-mod pump;
-
-mod shell;
-
-mod lines;
-
-mod shadow;
-
-mod timer;
-
-mod stdio;
-
 mod agent;
-
-mod children;
-
-mod report;
-
-mod runtime;
-
 mod error;
-
 #[cfg(test)]
 mod interleavings;
+mod lines;
+mod pump;
+mod runtime;
+mod shell;
+mod stdio;
+mod timer;
 
 pub use error::FatalError;
 pub use runtime::{BridgeParts, proxy, run};

@@ -11,23 +11,19 @@ use std::{
     task::{Context, Poll},
 };
 
+use askbridge_core::engine::{Bridge, Event, Peer, Protocol};
+use askbridge_os::{exit, signals::Signals};
 use tokio::{task::yield_now, time::Instant};
 
 use super::{
     FatalError,
     agent::Agent,
     lines::{Source, Target},
-    report,
-    shell::{Course, Shell},
+    shell::{self, Course, Shell},
     stdio,
     timer::Timer,
 };
-use crate::{
-    control::Traffic,
-    engine::{Bridge, Event, Peer, Protocol},
-    exit, limits,
-    signals::Signals,
-};
+use crate::{inbox::Traffic, limits};
 
 /// Why the loop comes up for air.
 enum Pause {
@@ -299,7 +295,7 @@ impl<P: Protocol> Pump<P> {
             return false;
         }
         let Poll::Ready(submitted) = self.shell.port.poll_next(cx) else { return false };
-        report::submitted(&submitted);
+        shell::submitted(&submitted);
         self.bridge.handle(Event::Submitted(submitted), self.started.elapsed());
         self.shell.carry_out(&mut self.bridge);
         true

@@ -3,14 +3,16 @@
 
 use std::{convert::Infallible, ffi::OsString, future::pending, process::ExitCode, sync::Arc};
 
+use askbridge_core::engine::{Bridge, Protocol};
+use askbridge_os::signals::{self, Signals};
+
 use super::{
     FatalError, pump,
     shell::{Shell, Timeouts},
 };
 use crate::{
-    control::{Port, Traffic, host::Host},
-    engine::{Bridge, Protocol},
-    signals::{self, Signals},
+    inbox::{Port, Traffic},
+    rpc::host::Host,
 };
 
 /// What a bridge runs with, beside its peers. `P` is the core of their protocol, `S` what keeps the file of the inbox's

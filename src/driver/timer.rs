@@ -5,9 +5,8 @@ use std::{
     task::{Context, Poll},
 };
 
-use tokio::time::Instant;
-
 use alarm::Alarm;
+use tokio::time::Instant;
 
 /// Wakes the loop when it is due.
 pub(super) struct Timer {

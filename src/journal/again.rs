@@ -1,17 +1,17 @@
 //! What is known of a question that is asked again, and how its decision is taken over by exactly one question.
 //! Whether it is given or offered is left to the caller.
 
+use askbridge_core::{
+    desk::{BridgeName, EarlierDecision, QuestionId, Record, Settlement, Timestamp},
+    question::{Outcome, Purpose, Question, Reason},
+};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{
-    JournalError, entries, fingerprint,
-    stored::{AcceptedDecision, StoredQuestion, millis},
+    JournalError, entries,
+    stored::{self, AcceptedDecision, StoredQuestion, millis},
 };
-use crate::{
-    desk::{BridgeName, EarlierDecision, QuestionId, Record, Settlement, Timestamp},
-    limits,
-    question::{Outcome, Purpose, Question, Reason},
-};
+use crate::limits;
 
 /// Tells whether a bridge is alive.
 pub(super) type LivenessCheck<'a> = &'a dyn Fn(&BridgeName) -> bool;
@@ -145,7 +145,7 @@ pub(super) fn earlier(
 /// Returns whether the answer to a question may be given by itself to a later one: it is neither a permission nor dangerous
 /// (I12), and its person saw the same.
 fn is_given(earlier: &Question, later: &Question) -> bool {
-    earlier.purpose == Purpose::Question && !earlier.dangerous && fingerprint::are_seen_alike(earlier, later)
+    earlier.purpose == Purpose::Question && !earlier.dangerous && stored::are_seen_alike(earlier, later)
 }
 
 /// Returns the question of the latest record with this ID that is open.

@@ -1,5 +1,6 @@
-//! How the journal's file is opened: its folder, its mode, and the settings of a connection.
-//! What is in the file is left to `schema` and `entries`.
+//! Opens the journal's file: its folder, its mode, the settings of a connection, and the lock that lets one process
+//! write at a time. The operating system wakes the next writer at once, where SQLite would poll, and some of forty
+//! writers would wait for seconds. The content of the file is left to `schema.rs` and `entries.rs`.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions, Permissions},
@@ -11,6 +12,7 @@ use std::{
 };
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rustix::fs::{FlockOperation, flock};
 
 use super::{JournalError, schema};
 use crate::limits;
@@ -127,7 +129,8 @@ fn is_without_log(path: &Path) -> bool {
 
 /// Returns the name of the file in a spelling that says that nothing changes it.
 fn immutable(path: &Path) -> String {
-    use std::{fmt::Write as _, os::unix::ffi::OsStrExt};
+    use std::fmt::Write as _;
+    use std::os::unix::ffi::OsStrExt;
 
     let mut uri = "file:".to_owned();
     for byte in path.as_os_str().as_bytes() {
@@ -225,4 +228,33 @@ fn with_end(path: &Path, end: &str) -> PathBuf {
 fn at(path: &Path) -> impl FnOnce(io::Error) -> JournalError {
     let path = path.to_owned();
     move |source| JournalError::Path { path, source }
+}
+
+/// A file beside the journal. Its content does not matter.
+#[derive(Debug)]
+pub(super) struct Lock(File);
+
+/// The lock, while it is held.
+#[derive(Debug)]
+pub(super) struct LockGuard<'a>(&'a File);
+
+impl Lock {
+    /// Opens the lock of a journal. It is no lock on the journal itself: to close a second descriptor of that would end
+    /// SQLite's own locks.
+    pub(super) fn of(path: &Path) -> io::Result<Self> {
+        let path = path.with_extension("lock");
+        OpenOptions::new().create(true).append(true).mode(0o600).open(path).map(Lock)
+    }
+
+    /// Waits until no other process writes. Returns `None` where the file system has no locks: SQLite has its own.
+    pub(super) fn hold(&self) -> Option<LockGuard<'_>> {
+        flock(&self.0, FlockOperation::LockExclusive).ok().map(|()| LockGuard(&self.0))
+    }
+}
+
+impl Drop for LockGuard<'_> {
+    fn drop(&mut self) {
+        // It ends with the process at the latest.
+        flock(self.0, FlockOperation::Unlock).unwrap_or_default();
+    }
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use data_encoding::HEXLOWER;
 use rusqlite::{
     Row, params,
-    types::{ValueRef, ValueRef::Null},
+    types::ValueRef::{self, Null},
 };
 use serde::Serialize;
 use serde_json::value::RawValue;

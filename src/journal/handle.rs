@@ -6,20 +6,21 @@ use std::{
     thread,
 };
 
+use askbridge_core::{
+    desk::{EarlierDecision, LostQuestion, QuestionId, Record, Settlement, Submission},
+    question::{Outcome, Provenance, Reason},
+};
 use futures::{FutureExt, future::BoxFuture};
 use tokio::{sync::oneshot, time::timeout};
 
 use super::{
     History, JournalError, Options,
-    queue::JournalEntry,
-    shared::{SharedJournal, now},
+    shared::{JournalEntry, SharedJournal, now},
     writer,
 };
 use crate::{
-    control::{Ledger, LeftToClient},
-    desk::{EarlierDecision, LostQuestion, QuestionId, Record, Settlement, Submission},
+    inbox::{Ledger, LeftToClient},
     limits,
-    question::{Outcome, Provenance, Reason},
 };
 
 /// The journal of this process. Cheap to clone; all clones are one. Its thread and its file begin with the first entry,

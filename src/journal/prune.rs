@@ -1,10 +1,11 @@
 //! What is removed from the journal: settled questions that are too old or too many, from the beginning of the chain on,
 //! and questions that died with their bridge. What is open in a bridge that is alive is never removed.
 
+use askbridge_core::desk::Timestamp;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
-use super::{JournalError, Options, connection::WritingConnection, homes, stored::millis};
-use crate::{control::Life, desk::Timestamp, limits};
+use super::{JournalError, Options, connection::WritingConnection, entries, stored::millis};
+use crate::{inbox::Life, limits};
 
 /// Bytes that a settlement takes beside its record: its columns, its hashes, and its entries in the indexes.
 const ROW: i64 = 300;
@@ -58,7 +59,7 @@ fn remove(
     for row in dead {
         transaction.execute("DELETE FROM question WHERE rowid = ?1 AND record IS NOT NULL", [row])?;
     }
-    homes::prune_homes(&transaction)?;
+    entries::prune_homes(&transaction)?;
     transaction.execute("DELETE FROM gap WHERE at < ?1", [before])?;
     transaction.execute("DELETE FROM left_to_client WHERE at < ?1", [before])?;
     let hash: Option<Vec<u8>> = transaction
@@ -121,7 +122,7 @@ fn dead(connection: &Connection, before: i64, options: &Options) -> Result<Vec<i
         .query_map(params![before, most], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?
         .collect::<Result<Vec<_>, _>>()?;
     let is_dead = |bridge: &str| {
-        bridge.parse().is_ok_and(|bridge| homes::bridge_life(connection, options, &bridge) != Life::Lives)
+        bridge.parse().is_ok_and(|bridge| entries::bridge_life(connection, options, &bridge) != Life::Lives)
     };
     Ok(rows.into_iter().filter(|(_, bridge)| is_dead(bridge)).map(|(row, _)| row).collect())
 }

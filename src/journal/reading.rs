@@ -3,17 +3,19 @@
 
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
+use askbridge_core::desk::{
+    Asker, BridgeName, IdPrefix, LostQuestion, QuestionId, Record, Settlement, State, Timestamp,
+};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
 
 use super::{
-    JournalError, Options, Verification, connection, homes, schema,
+    JournalError, Options, Verification, connection, entries, schema,
     stored::AcceptedDecision,
     verify::{self, time_of},
 };
 use crate::{
-    control::{LeftToClient, Life, WaitingBridge},
-    desk::{Asker, BridgeName, IdPrefix, LostQuestion, QuestionId, Record, Settlement, State, Timestamp},
+    inbox::{LeftToClient, Life, WaitingBridge},
     limits,
 };
 
@@ -249,12 +251,12 @@ impl History {
         let bridges: BTreeSet<_> = open.iter().map(|lost| &lost.record.bridge).collect();
         let (mut waiting, mut ended) = (Vec::new(), BTreeSet::new());
         for bridge in bridges {
-            let life = homes::bridge_life(&self.connection, options, bridge);
+            let life = entries::bridge_life(&self.connection, options, bridge);
             if life == Life::Ended {
                 ended.insert(bridge.clone());
                 continue;
             }
-            let home = homes::find_home(&self.connection, bridge).ok().flatten();
+            let home = entries::find_home(&self.connection, bridge).ok().flatten();
             let questions = open.iter().filter(|lost| lost.record.bridge == *bridge).count();
             waiting.push(WaitingBridge { bridge: bridge.clone(), life, home, questions });
         }
@@ -276,7 +278,7 @@ impl History {
 
     /// Returns whether the bridge of this name lives.
     pub fn life(&self, bridge: &BridgeName, options: &Options) -> Life {
-        homes::bridge_life(&self.connection, options, bridge)
+        entries::bridge_life(&self.connection, options, bridge)
     }
 
     /// Returns the last question that is the same and came later.

@@ -2,14 +2,14 @@
 
 use std::{future::Future, path::Path, sync::Arc, time::SystemTime};
 
-use serde_json::json;
-
-use super::Options;
-use crate::{
-    control::Life,
+use askbridge_core::{
     desk::{Record, Settlement, Submission},
     question::{Answer, Outcome, Provenance, Question, Value},
 };
+use serde_json::json;
+
+use super::Options;
+use crate::inbox::Life;
 
 /// Returns options for a file, for which no bridge lives.
 pub(super) fn options(path: &Path) -> Options {

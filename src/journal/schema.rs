@@ -1,14 +1,13 @@
-//! The tables of the journal, and what versions of the program that differ do with one file.
+//! The tables of the journal, how versions of the program share one file, and the errors of a file.
 //!
-//! The format is `user_version`: 100 times its major part, plus its minor part. A greater minor part has columns and
-//! tables more, each with a default: every version of the same major part reads and writes the file, and leaves alone what
+//! The format is `user_version`: 100 times its major part, plus its minor part. A greater minor part adds columns and
+//! tables, each with a default: every version of the same major part reads and writes the file, and leaves alone what
 //! it does not know. A file of a greater major part is read as far as that works, and never written.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, io, path::PathBuf};
 
-use rusqlite::{Connection, TransactionBehavior};
-
-use super::error::JournalError;
+use rusqlite::{Connection, ErrorCode, TransactionBehavior};
+use thiserror::Error;
 
 /// The format that this version writes.
 pub(super) const FORMAT: i32 = 102;
@@ -209,4 +208,64 @@ fn is_current(found: i32) -> Result<bool, JournalError> {
         return Err(JournalError::Newer(found));
     }
     Ok(found >= FORMAT)
+}
+
+/// Why the journal cannot be read or written.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum JournalError {
+    /// The environment names no folder for it.
+    #[error("no folder for the journal: set XDG_STATE_HOME or HOME")]
+    NoFolder,
+    /// A file or folder could not be created, read or changed.
+    #[error("{}: {source}", path.display())]
+    Path {
+        /// The path.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// The journal is a symbolic link or no file: another user could choose what is written to.
+    #[error("{}: is not a regular file: move it away", .0.display())]
+    NotAFile(PathBuf),
+    /// A newer version wrote it, in a way that this version does not know.
+    #[error("the journal is of format {0}, which needs a newer askbridge: this version can only read it")]
+    Newer(i32),
+    /// It has tables, and a format that no version writes: something else changed the file.
+    #[error(
+        "the journal was changed: it has tables, and its format is {format}, which no askbridge writes; \
+        `askbridge history verify` says what else is wrong in it; move it away for a new one: {file}"
+    )]
+    Changed {
+        /// The format.
+        format: i32,
+        /// The file.
+        file: String,
+    },
+    /// SQLite reported an error.
+    #[error("the journal: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+    /// What is in the file contradicts itself.
+    #[error("the journal is broken: {0}")]
+    Broken(String),
+    /// A record is not JSON.
+    #[error("a record in the journal cannot be read or written: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+impl JournalError {
+    /// Returns whether it is about one entry, so that the others can be written.
+    pub(super) fn is_of_entry(&self) -> bool {
+        match self {
+            JournalError::Json(_) => true,
+            JournalError::Sqlite(error) => matches!(error.sqlite_error_code(), Some(ErrorCode::TooBig)),
+            _ => false,
+        }
+    }
+
+    /// Returns whether another connection holds the file, so that it is worth trying again soon.
+    pub(super) fn is_busy(&self) -> bool {
+        let JournalError::Sqlite(error) = self else { return false };
+        matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+    }
 }

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use askbridge_core::desk::{QuestionId, Record, Settlement, Timestamp};
 use data_encoding::HEXLOWER;
 use rusqlite::{Connection, OptionalExtension, Row, types::ValueRef};
 use serde::Serialize;
@@ -13,7 +14,6 @@ use super::{
     schema,
     stored::millis,
 };
-use crate::desk::{QuestionId, Record, Settlement, Timestamp};
 
 /// The columns that are hashed, in their order.
 pub(super) const HASHED: &str = "seq, id, opened, at, session, project, responder, name, texts, record";

@@ -6,24 +6,18 @@ use std::{
     time::{Duration, Instant},
 };
 
+use askbridge_core::desk::{BridgeName, EarlierDecision, QuestionId, Record};
 use rusqlite::TransactionBehavior;
 use tokio::sync::oneshot;
 
 use super::{
     JournalError, Options, again,
-    connection::{self, WritingConnection},
-    entries, homes,
-    lock::Lock,
-    prune,
-    queue::{JournalEntry, QueueItem},
-    shared::{SharedJournal, now},
+    connection::{self, Lock, WritingConnection},
+    entries, prune,
+    shared::{JournalEntry, QueueItem, SharedJournal, now},
     stored::{self, StoredQuestion},
 };
-use crate::{
-    control::Life,
-    desk::{BridgeName, EarlierDecision, QuestionId, Record},
-    limits,
-};
+use crate::{inbox::Life, limits};
 
 /// Runs until the queue has ended and all of it is written.
 pub(super) fn run(shared: &Arc<SharedJournal>, options: &Options) {
@@ -277,11 +271,11 @@ fn apply(
 ) -> Result<AppliedEntry, JournalError> {
     let stored = |record: &Record| StoredQuestion::new(record, options.texts);
     // One that cannot be seen from here is taken for dead, such as that of a container that was started anew.
-    let lives = |bridge: &BridgeName| homes::bridge_life(connection, options, bridge) == Life::Lives;
+    let lives = |bridge: &BridgeName| entries::bridge_life(connection, options, bridge) == Life::Lives;
     match entry {
         JournalEntry::Note(record) | JournalEntry::Settled(record, _) => {
             if let Some(home) = options.home.as_ref().filter(|_| record.is_open()) {
-                homes::note_home(connection, &record.bridge, home)?;
+                entries::note_home(connection, &record.bridge, home)?;
             }
             entries::note(connection, &stored(record)?)?;
         }

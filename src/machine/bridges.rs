@@ -7,33 +7,35 @@ use std::{
     time::Duration,
 };
 
-use futures::future::join_all;
-use tokio::{sync::watch, time::timeout};
-
-use super::{
-    connections::Connections,
-    discovery::{self, DiscoveryError},
-    follow,
-    gaps::Gaps,
-    handshake::{get, silence},
-    settled,
-};
-use crate::{
-    control::{
-        BridgeInbox,
-        bridge_inbox::assumed,
-        client::{CallError, Client, Depth},
-        inbox::Inbox,
-        ledger::{Ledger, latest_lost},
-        store::Store,
-        traffic::BridgeStatus,
-    },
+use askbridge_core::{
     desk::{
         BridgeName, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Snapshot, State,
         Submission,
     },
-    limits,
     question::{Provenance, Question},
+};
+use futures::future::join_all;
+use tokio::{sync::watch, time::timeout};
+
+use super::missing::Missing;
+use super::{
+    connections::Connections,
+    discovery::{self, DiscoveryError},
+    follow,
+    handshake::{get, silence},
+    link::Gaps,
+};
+use crate::{
+    inbox::{
+        BridgeInbox,
+        access::Inbox,
+        bridge::assumed,
+        ledger::{Ledger, latest_lost},
+        status::BridgeStatus,
+        store::Store,
+    },
+    limits,
+    rpc::client::{CallError, Client, Depth},
 };
 
 /// The inboxes of all bridges, or of those that an ID may belong to. Cheap to clone.
@@ -52,26 +54,6 @@ struct SharedMachine {
     own: Option<BridgeInbox>,
     /// What knows the questions that were lost.
     ledger: Option<Arc<dyn Ledger>>,
-}
-
-/// Why a question was not found.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Missing {
-    /// As refusals say it.
-    Refused(Refusal),
-    /// The question needs a newer askbridge.
-    Unreadable,
-    /// No bridge that replied has the question, and these bridges could not be asked.
-    Unasked(Gaps),
-}
-
-impl From<Missing> for Refusal {
-    fn from(missing: Missing) -> Self {
-        match missing {
-            Missing::Refused(refusal) => refusal,
-            Missing::Unreadable | Missing::Unasked(_) => Refusal::Unavailable,
-        }
-    }
 }
 
 impl Machine {
@@ -400,7 +382,7 @@ impl Inbox for Machine {
     }
 
     async fn settled(&self, limit: usize) -> Vec<Arc<Record>> {
-        settled::latest_settled(self.connections(), limit).await
+        follow::latest_settled(self.connections(), limit).await
     }
 }
 
@@ -408,6 +390,7 @@ impl Inbox for Machine {
 mod tests {
     use std::sync::Arc;
 
+    use askbridge_core::question::{Answer, Outcome, Reason, Value};
     use tempfile::TempDir;
     use tokio::{
         io::{AsyncWriteExt, copy_bidirectional},
@@ -417,8 +400,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        control::played::{PlayedBridge, listen, soon},
-        question::{Answer, Outcome, Reason, Value},
+        limits,
+        rpc::played::{PlayedBridge, listen, soon},
     };
 
     async fn open(folder: &TempDir) -> Machine {

@@ -9,24 +9,21 @@ use std::{
     time::Duration,
 };
 
+use askbridge_core::desk::{BridgeName, IdPrefix, QuestionId, Record, Refusal};
 use futures::{StreamExt, future::join_all, stream};
 use tokio::{sync::watch, time::timeout};
 
 use super::{
-    gaps::Gaps,
     handshake::{Feed, Greeting, get, greet, look, subscribe},
-    intake::{lost, put_all},
-    link::{BridgeLink, LinkState, gaps},
+    link::{BridgeLink, Gaps, LinkState, gaps, lost, put_all},
 };
 use crate::{
-    control::{
+    inbox::{status::BridgeStatus, store::Store},
+    limits,
+    rpc::{
         client::{CallError, Client, Depth},
         protocol::{Delta, ReadableList},
-        store::Store,
-        traffic::BridgeStatus,
     },
-    desk::{BridgeName, IdPrefix, QuestionId, Record, Refusal},
-    limits,
 };
 
 /// The bridges whose sockets were found, and the store of their questions.

@@ -1,24 +1,34 @@
-//! Finds the sockets of the bridges of this machine, in one directory that only its user may enter.
-//! What is said over a socket is left to `handshake.rs` and `follow.rs`.
+//! The sockets of the bridges of this machine, in one directory that only its user may enter: how they are found, and
+//! how this process binds one for its own inbox. Talking over a socket is left to `handshake.rs` and `follow.rs`.
 
 use std::{
     collections::BTreeMap,
-    fs,
+    env, fs,
     io::{self, ErrorKind},
     os::unix::{
         fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt},
         net::UnixListener,
     },
     path::{Path, PathBuf},
+    sync::Arc,
+    time::SystemTime,
 };
 
+use askbridge_core::{
+    desk::{BridgeName, IdPrefix},
+    question::Risk,
+};
+use askbridge_os::{
+    processes::{self, AgentTree},
+    xdg,
+};
 use thiserror::Error;
 use tokio::net::UnixStream;
 
 use crate::{
-    control::{Home, Life, processes},
-    desk::{BridgeName, IdPrefix},
-    limits, xdg,
+    inbox::{BridgeInbox, Home, Identity, Ledger, Life, LocalDesk, Port, Work},
+    limits,
+    rpc::host::Host,
 };
 
 /// The extension of a socket's file.
@@ -267,13 +277,79 @@ fn is_old(path: &Path) -> bool {
     changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age > limits::STALE))
 }
 
+/// An inbox that no socket leads to yet.
+#[derive(Debug)]
+pub struct LocalInbox {
+    /// The inbox.
+    pub inbox: BridgeInbox,
+    /// The asker's end. Dropping it ends the inbox.
+    pub port: Port,
+    /// What has to run for the inbox.
+    pub work: Work,
+    /// A random number that never leaves the process. Answers with secrets are compared by a digest under it.
+    pub key: u64,
+}
+
+impl LocalInbox {
+    /// Makes an inbox under a new name. `agent` is what others show as the one that asks.
+    pub fn new(agent: String) -> Self {
+        let folder = env::current_dir().map(|folder| folder.display().to_string()).unwrap_or_default();
+        let key = random_key();
+        let (inbox, port, work) = BridgeInbox::new(identity(agent, folder), key);
+        LocalInbox { inbox, port, work, key }
+    }
+
+    /// Listens on a socket of the inbox's name, where other programs find it. Connections wait until they are served.
+    /// The questions are kept in this ledger. Permissions of this risk take a second step.
+    pub fn bind(
+        self,
+        ledger: Option<Arc<dyn Ledger>>,
+        confirm: Risk,
+    ) -> Result<(BridgeInbox, Port, Host<Socket>), DiscoveryError> {
+        let LocalInbox { inbox, port, work, .. } = self;
+        let inbox = inbox.with_ledger(ledger).confirming(confirm);
+        Ok((inbox.clone(), port, bind_inbox(inbox, work)?))
+    }
+}
+
+/// Makes an inbox for an agent whose questions are on a desk in this process, and listens on a socket. `pid` is the
+/// agent's process, if it is known.
+pub fn bind_desk(
+    agent: String,
+    folder: String,
+    pid: Option<u32>,
+    ledger: Option<Arc<dyn Ledger>>,
+    confirm: Risk,
+) -> Result<(LocalDesk, Host<Socket>), DiscoveryError> {
+    let tree = pid.and_then(AgentTree::of);
+    let (inbox, desk, work) = BridgeInbox::of_desk(identity(agent, folder), random_key(), tree);
+    Ok((desk, bind_inbox(inbox.with_ledger(ledger).confirming(confirm), work)?))
+}
+
+fn identity(agent: String, folder: String) -> Identity {
+    Identity { bridge: bridge_name(), agent, folder, started_at: SystemTime::now().into() }
+}
+
+fn random_key() -> u64 {
+    let mut key = [0; 8];
+    // Without random numbers, digests of secrets are under a key that can be guessed. They never leave the process.
+    getrandom::fill(&mut key).unwrap_or_default();
+    u64::from_ne_bytes(key)
+}
+
+/// Listens on a socket of an inbox's name.
+pub fn bind_inbox(inbox: BridgeInbox, work: Work) -> Result<Host<Socket>, DiscoveryError> {
+    let (socket, listener) = Socket::bind(&folder()?, inbox.identity().bridge.as_str())?;
+    Ok(Host::new(inbox, work, listener, socket))
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::{fs::symlink, net};
 
     use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 
-    use crate::machine::discovery::*;
+    use super::*;
 
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap();

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, io, path::Path, sync::Arc, time::Instant};
 
+use askbridge_core::desk::{BridgeName, IdPrefix, QuestionId, Record, Refusal};
 use tokio::{
     net::UnixStream,
     time::{sleep, timeout},
@@ -9,13 +10,12 @@ use tokio::{
 
 use super::discovery;
 use crate::{
-    control::{
+    inbox::status::{BridgeStatus, PROTOCOL},
+    limits,
+    rpc::{
         client::{CallError, Changes, Client, ConnectError, Depth, read_once},
         protocol::{CallReply, Delta, ReadableList},
-        traffic::{BridgeStatus, PROTOCOL},
     },
-    desk::{BridgeName, IdPrefix, QuestionId, Record, Refusal},
-    limits,
 };
 
 /// A connection to a bridge.

@@ -1,18 +1,24 @@
-//! What is known of one bridge: whether it can be asked, and which of its questions are not shown.
+//! What a machine's inbox knows of each bridge: whether it replies, how its questions enter the store, and which of
+//! them are left out and why, so that a listing never looks complete when it is not. When a bridge is connected to is
+//! left to `connections.rs`.
 
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
     sync::Arc,
+    time::SystemTime,
 };
 
-use super::{
-    gaps::{Gaps, HiddenQuestions},
-    handshake::{BridgeConnection, Feed, TimedStatus},
+use askbridge_core::{
+    desk::{IdPrefix, QuestionId, Record, Settlement},
+    question::{Outcome, Provenance, Reason},
 };
+
+use super::handshake::{BridgeConnection, Feed, TimedStatus};
 use crate::{
-    control::protocol::UnreadableItem,
-    control::traffic::BridgeStatus,
-    desk::{QuestionId, Record},
+    inbox::{status::BridgeStatus, store::Editor},
+    limits,
+    rpc::protocol::UnreadableItem,
 };
 
 /// One bridge whose socket was found.
@@ -101,4 +107,140 @@ pub(super) fn gaps<'a>(links: impl Iterator<Item = &'a BridgeLink>) -> Gaps {
         gaps.left_out += link.left_out.count();
     }
     gaps
+}
+
+/// What is left out of what a [`super::Machine`] knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Gaps {
+    /// The sockets of bridges that did not reply.
+    pub unreachable: Vec<PathBuf>,
+    /// The sockets of bridges that were too busy: they had too many connections or calls.
+    pub busy: Vec<PathBuf>,
+    /// The sockets of bridges that speak a protocol from before protocols had versions.
+    pub older: Vec<PathBuf>,
+    /// How many open questions need a newer askbridge.
+    pub unreadable: usize,
+    /// How many open questions are left out because there is no room for them.
+    pub left_out: usize,
+}
+
+impl Gaps {
+    /// Leaves out nothing but so many questions that need a newer askbridge.
+    pub fn of_unreadable(unreadable: usize) -> Self {
+        Gaps { unreadable, ..Gaps::default() }
+    }
+
+    /// Returns whether nothing is left out.
+    pub fn is_empty(&self) -> bool {
+        *self == Gaps::default()
+    }
+
+    /// Returns whether each bridge could be asked.
+    pub fn has_asked_all(&self) -> bool {
+        self.unreachable.is_empty() && self.busy.is_empty() && self.older.is_empty()
+    }
+}
+
+/// Questions that are counted instead of shown.
+#[derive(Debug, Default)]
+pub(super) struct HiddenQuestions {
+    ids: BTreeSet<QuestionId>,
+    /// How many there are beside those: without an ID, or beyond the bound.
+    others: usize,
+}
+
+impl HiddenQuestions {
+    /// Counts a question, once where its ID is known.
+    pub(super) fn insert(&mut self, id: Option<QuestionId>) {
+        match id {
+            Some(id) if self.ids.contains(&id) => {}
+            Some(id) if self.ids.len() < limits::LISTED => drop(self.ids.insert(id)),
+            _ => self.others = self.others.saturating_add(1),
+        }
+    }
+
+    /// Counts a question no longer.
+    pub(super) fn remove(&mut self, id: &QuestionId) {
+        self.ids.remove(id);
+    }
+
+    /// Counts nothing any more.
+    pub(super) fn clear(&mut self) {
+        self.ids.clear();
+        self.others = 0;
+    }
+
+    /// Returns how many questions are counted.
+    pub(super) fn count(&self) -> usize {
+        self.ids.len() + self.others
+    }
+
+    /// Returns the IDs of the counted questions, as far as they are known.
+    pub(super) fn ids(&self) -> impl Iterator<Item = &QuestionId> {
+        self.ids.iter()
+    }
+
+    /// Returns the IDs of those that this stands for, as far as they are known.
+    pub(super) fn matching<'a>(&'a self, typed: &'a IdPrefix) -> impl Iterator<Item = &'a QuestionId> {
+        self.ids.iter().filter(|id| typed.matches(id))
+    }
+}
+
+/// Puts questions into the store, and returns the IDs of those that there is no room for. What is known of a question
+/// that cannot be read any more is out of date.
+pub(super) fn put_all(
+    editor: &mut Editor<'_>,
+    items: &[(Arc<Record>, Option<usize>)],
+    unreadable: &[UnreadableItem],
+) -> Vec<QuestionId> {
+    let mut left_out = Vec::new();
+    for (record, size) in items {
+        let size = size.unwrap_or_else(|| record.size());
+        let is_new = editor.snapshot().get(&record.id).is_none();
+        if is_new && record.is_open() && editor.snapshot().bytes() + size > limits::MACHINE_BYTES {
+            left_out.push(record.id.clone());
+        } else {
+            editor.put_sized(Arc::clone(record), size);
+        }
+    }
+    unreadable.iter().filter_map(|item| item.id.as_ref()).for_each(|id| editor.forget(id));
+    left_out
+}
+
+/// Returns what followers are told about a question whose bridge disappeared. A responder that asks for it is told that
+/// nothing is known: the agent may have got an answer, and the question may be found again.
+pub(super) fn lost() -> Settlement {
+    Settlement::new(Outcome::Rejected(Reason::AgentGone), Provenance::bridge(), SystemTime::now().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits;
+
+    #[test]
+    fn a_question_with_an_id_counts_once() {
+        let mut counted = HiddenQuestions::default();
+        let id: QuestionId = "b-1".parse().unwrap();
+        for _ in 0..3 {
+            counted.insert(Some(id.clone()));
+        }
+        counted.insert(None);
+        counted.insert(None);
+        assert_eq!(counted.count(), 3);
+        counted.remove(&id);
+        assert_eq!(counted.count(), 2);
+        counted.clear();
+        assert_eq!(counted.count(), 0);
+    }
+
+    #[test]
+    fn the_ids_that_are_kept_are_bounded() {
+        let mut counted = HiddenQuestions::default();
+        for number in 0..2 * limits::LISTED {
+            counted.insert(Some(format!("b-{number}").parse().unwrap()));
+        }
+        assert_eq!((counted.ids.len(), counted.count()), (limits::LISTED, 2 * limits::LISTED));
+    }
 }

@@ -1,25 +1,14 @@
-//! The bridges of this machine: where their sockets are, and their inboxes as one inbox.
-//! What is said over a socket is left to `control`.
-
-pub mod discovery;
-
-pub mod local;
-
-mod gaps;
-
-mod handshake;
-
-mod link;
-
-mod intake;
-
-mod connections;
-
-mod follow;
-
-mod settled;
+//! The bridges of this machine: where their sockets are, and their inboxes as one inbox. The protocol of a socket is
+//! left to `rpc`.
 
 pub mod bridges;
+mod connections;
+pub mod discovery;
+mod follow;
+mod handshake;
+mod link;
+mod missing;
 
-pub use bridges::{Machine, Missing};
-pub use gaps::Gaps;
+pub use bridges::Machine;
+pub use link::Gaps;
+pub use missing::Missing;

@@ -3,14 +3,19 @@
 //! Text of an agent is made printable here (I10), and no more of it is in a message than the person lets out (I12: what
 //! needs a second thought has no button).
 
-use crate::{
+use askbridge_core::{
     desk::{Record, Submission},
-    form::caution::{caution, role},
-    limits,
-    present::text::{asked, headline, line, project, short},
     question::{Answer, FieldOption, Kind, Purpose, Question, Risk, Role, Value, subject},
+};
+use askbridge_os::terminal::printable;
+
+use crate::{
+    limits,
+    present::{
+        caution::{caution, role},
+        text::{asked, headline, line, project, short},
+    },
     settings::kinds::Disclosure,
-    terminal::printable,
 };
 
 /// The most columns of a button.
@@ -181,7 +186,7 @@ pub(super) mod samples {
         Record::new(
             "b-1".parse().expect("an ID"),
             std::sync::Arc::new(question),
-            crate::desk::Timestamp::default(),
+            askbridge_core::desk::Timestamp::default(),
         )
     }
 }
@@ -191,6 +196,7 @@ mod tests {
     use serde_json::{Value as Json, json};
 
     use super::{samples::record, *};
+    use crate::limits;
 
     fn choice(options: &Json) -> Json {
         json!({

@@ -1,24 +1,12 @@
-//! When a person is told that a question waits, and in which words: pure, with the time passed in.
-//! Carrying it out is left to `notifier`.
-
-mod way;
+//! Tells the person that a question waits. When that happens and in which words is decided here without I/O, with the
+//! time passed in; `ways` carries it out.
 
 mod message;
-
-mod plan;
-
-mod starts;
-
 mod ntfy;
-
-mod taps;
-
-mod ruled;
+mod plan;
+#[cfg(feature = "notify")]
+pub mod ways;
 
 pub use message::{Button, Message};
-pub use ntfy::{late, publication, update};
-pub use plan::{Circumstances, NotifyStep, Plan};
-pub use ruled::ruled;
-pub use starts::NotifierStarts;
-pub use taps::{Tap, Taps, id};
-pub use way::Way;
+pub use ntfy::{Tap, Taps, id, late, publication, update};
+pub use plan::{Circumstances, NotifierStarts, NotifyStep, Plan, Way, ruled};

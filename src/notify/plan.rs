@@ -1,11 +1,23 @@
-//! When each way tells of one question. What happened and the time come in, steps come out.
+//! Decides when the person is told of a question: when each way is due, by the settings, by the rules and by what
+//! happened so far, and for which questions a bridge starts a notifier, so that an agent that asks without end starts
+//! only a few. The time comes in, steps come out.
+//! What each way does is left to `ways`.
 
-use std::time::Duration;
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    fmt,
+    time::Duration,
+};
 
-use super::way::{Way, is_told};
+use askbridge_core::{
+    desk::{QuestionId, Record},
+    guard::Files,
+    question::Question,
+};
+
 use crate::{
     limits,
-    question::Question,
+    rule::{Rule, RuleEffect, decide},
     settings::{NotifySettings, kinds::QuietHours},
 };
 
@@ -149,126 +161,412 @@ impl Plan {
     }
 }
 
+/// One way in which a person is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Way {
+    /// Sequences to the terminal that the bridge was started in.
+    Terminal,
+    /// A program that plays or speaks.
+    Sound,
+    /// A notification of the desktop.
+    Desktop,
+    /// A program of the person's own.
+    Command,
+    /// A request to the person's own server.
+    Webhook,
+    /// A message by an ntfy server.
+    Ntfy,
+}
+
+impl Way {
+    /// Returns the ways that are set up, in the order in which they are taken. `has_terminal` says whether there is a
+    /// terminal to write to.
+    pub fn set(settings: &NotifySettings, has_terminal: bool) -> Vec<Way> {
+        let all = [
+            (Way::Terminal, settings.terminal && has_terminal),
+            (Way::Sound, settings.sound.is_some()),
+            (Way::Desktop, settings.desktop),
+            (Way::Command, settings.command.is_some()),
+            (Way::Webhook, settings.webhook.is_some()),
+            (Way::Ntfy, settings.ntfy.is_some()),
+        ];
+        all.into_iter().filter(|(_, is_set)| *is_set).map(|(way, _)| way).collect()
+    }
+
+    /// Returns its name, which is that of its table in the settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Way::Terminal => "terminal",
+            Way::Sound => "sound",
+            Way::Desktop => "desktop",
+            Way::Command => "command",
+            Way::Webhook => "webhook",
+            Way::Ntfy => "ntfy",
+        }
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+/// Returns whether the settings name the purpose of a question. One that this version does not know is told: it is
+/// better to be told too much than to miss a question.
+pub(super) fn is_told(settings: &NotifySettings, question: &Question) -> bool {
+    use askbridge_core::question::Purpose;
+    matches!(question.purpose, Purpose::Other(_)) || settings.purposes.contains(&question.purpose)
+}
+
+/// Returns the settings for one question: where a rule names the ways in which its person is told, with these alone.
+pub fn ruled(settings: NotifySettings, rules: &[Rule], record: &Record, files: &dyn Files) -> NotifySettings {
+    match decide(rules, record, files).map(|decision| decision.what) {
+        Some(RuleEffect::Notify(ways)) => settings.only(&ways),
+        _ => settings,
+    }
+}
+
+/// What becomes of the open questions of one bridge. Times are since the bridge started.
+#[derive(Debug, Default)]
+pub struct NotifierStarts {
+    questions: BTreeMap<QuestionId, Stage>,
+    /// When notifiers were started in the last minute.
+    recent: VecDeque<Duration>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// A notifier starts then.
+    Waits(Duration),
+    /// Its notifier runs.
+    Runs,
+    /// There is nothing to be done, or it is done.
+    Done,
+}
+
+impl NotifierStarts {
+    /// Takes over which questions are open. `due` says when the person is to be told of a new one, if at all.
+    pub fn open<'a>(
+        &mut self,
+        open: impl Iterator<Item = &'a QuestionId>,
+        mut due: impl FnMut(&QuestionId) -> Option<Duration>,
+    ) {
+        let open: BTreeSet<_> = open.collect();
+        self.questions.retain(|id, stage| *stage == Stage::Runs || open.contains(id));
+        for id in open {
+            if !self.questions.contains_key(id) {
+                let stage = due(id).map_or(Stage::Done, Stage::Waits);
+                self.questions.insert(id.clone(), stage);
+            }
+        }
+    }
+
+    /// Returns the questions for which a notifier is to be started now. Where `is_held` says that the person is not to be
+    /// told now, it is asked again after [`limits::NOTIFY_LOOK`].
+    pub fn poll(&mut self, now: Duration, mut is_held: impl FnMut(&QuestionId) -> bool) -> Vec<QuestionId> {
+        while self.recent.front().is_some_and(|at| *at + limits::MINUTE <= now) {
+            self.recent.pop_front();
+        }
+        let mut room = self.room();
+        let mut started = Vec::new();
+        for (id, stage) in &mut self.questions {
+            match stage {
+                Stage::Waits(due) if *due <= now && room > 0 => {
+                    if is_held(id) {
+                        *due = now + limits::NOTIFY_LOOK;
+                        continue;
+                    }
+                    room -= 1;
+                    *stage = Stage::Runs;
+                    self.recent.push_back(now);
+                    started.push(id.clone());
+                }
+                _ => {}
+            }
+        }
+        started
+    }
+
+    /// Takes over that a notifier has ended. One that found too many of others is started again later.
+    pub fn ended(&mut self, id: &QuestionId, was_busy: bool, now: Duration) {
+        if let Some(stage) = self.questions.get_mut(id) {
+            *stage = if was_busy { Stage::Waits(now + limits::NOTIFY_RETRY) } else { Stage::Done };
+        }
+    }
+
+    /// Returns when [`NotifierStarts::poll`] is to be called next.
+    pub fn next_deadline(&self) -> Option<Duration> {
+        let waits = self.questions.values().filter_map(|stage| match stage {
+            Stage::Waits(due) => Some(*due),
+            Stage::Runs | Stage::Done => None,
+        });
+        let first = waits.min()?;
+        match (self.room(), self.recent.front()) {
+            (1.., _) => Some(first),
+            // There is room again once a minute has passed. Otherwise, a notifier has to end.
+            (0, Some(oldest)) if self.recent.len() >= limits::NOTIFIED_A_MINUTE => {
+                Some(first.max(*oldest + limits::MINUTE))
+            }
+            (0, _) => None,
+        }
+    }
+
+    /// Returns how many notifiers may be started now.
+    fn room(&self) -> usize {
+        let running = self.questions.values().filter(|stage| **stage == Stage::Runs).count();
+        let of_minute = limits::NOTIFIED_A_MINUTE.saturating_sub(self.recent.len());
+        limits::NOTIFIERS.saturating_sub(running).min(of_minute)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    mod plan {
+        use askbridge_core::question::{Origin, Purpose};
+        use serde_json::json;
 
-    use super::*;
-    use crate::{
-        notify::message::samples::settings,
-        question::{Origin, Purpose},
-    };
+        use super::super::*;
+        use crate::{limits, notify::message::samples::settings};
 
-    fn question(purpose: Purpose) -> Question {
-        let fields = json!([{ "name": "f", "label": "Which?", "kind": "boolean" }]);
-        let fields = serde_json::from_value(fields).expect("fields");
-        Question { purpose, ..Question::new(Origin::Elicitation, "q", fields) }
+        fn question(purpose: Purpose) -> Question {
+            let fields = json!([{ "name": "f", "label": "Which?", "kind": "boolean" }]);
+            let fields = serde_json::from_value(fields).expect("fields");
+            Question { purpose, ..Question::new(Origin::Elicitation, "q", fields) }
+        }
+
+        fn at(seconds: u64) -> Duration {
+            Duration::from_secs(seconds)
+        }
+
+        fn plan(text: &str) -> Plan {
+            Plan::new(&settings(text), &question(Purpose::Question), true).expect("something is to be done")
+        }
+
+        const AWAY: Circumstances = Circumstances { minute: 12 * 60, is_present: false };
+        const HERE: Circumstances = Circumstances { is_present: true, ..AWAY };
+
+        #[test]
+        fn each_way_tells_once_after_its_delay() {
+            let mut plan = plan(
+                "[notify]\ndelay = \"10s\"\n[notify.desktop]\nenabled = true\n[notify.ntfy]\ntopic = \"t\"\ndelay = \"2m\"\n",
+            );
+            assert_eq!(plan.next_deadline(), Some(at(10)));
+            assert_eq!(plan.poll(at(9), AWAY), []);
+            assert_eq!(
+                plan.poll(at(10), AWAY),
+                [NotifyStep::Tell(Way::Terminal), NotifyStep::Tell(Way::Desktop)]
+            );
+            assert_eq!((plan.poll(at(119), AWAY), plan.next_deadline()), (vec![], Some(at(120))));
+            assert_eq!(plan.poll(at(120), AWAY), [NotifyStep::Tell(Way::Ntfy)]);
+            assert_eq!((plan.poll(at(9999), AWAY), plan.next_deadline()), (vec![], None));
+        }
+
+        #[test]
+        fn nothing_is_told_while_the_person_is_there_or_wants_quiet() {
+            let mut plan = plan("[notify]\nquiet = [\"22:00-07:00\"]\n");
+            assert_eq!(plan.poll(at(10), HERE), []);
+            let again = plan.next_deadline().expect("it looks again");
+            assert_eq!(again, at(10) + limits::NOTIFY_LOOK);
+            assert_eq!(plan.poll(again - at(1), AWAY), [], "it looks again only then");
+            assert_eq!(plan.poll(again, Circumstances { minute: 22 * 60, ..AWAY }), []);
+            assert_eq!(plan.poll(at(9999), Circumstances { minute: 6 * 60 + 59, ..AWAY }), []);
+            assert_eq!(
+                plan.poll(at(99_999), Circumstances { minute: 7 * 60, ..AWAY }),
+                [NotifyStep::Tell(Way::Terminal)]
+            );
+        }
+
+        #[test]
+        fn presence_can_be_left_out_of_account() {
+            let mut plan = plan("[notify]\npresence = false\n");
+            assert_eq!(plan.poll(at(10), HERE), [NotifyStep::Tell(Way::Terminal)]);
+        }
+
+        #[test]
+        fn the_heartbeat_begins_with_the_delay_and_waits_for_the_run_before() {
+            let mut plan = plan(
+                "[notify.terminal]\nenabled = false\n[notify.heartbeat]\nevery = \"1m\"\ncommand = [\"beat\"]\n",
+            );
+            assert_eq!((plan.poll(at(9), AWAY), plan.next_deadline()), (vec![], Some(at(10))));
+            assert_eq!(plan.poll(at(10), AWAY), [NotifyStep::Beat]);
+            assert_eq!((plan.poll(at(500), AWAY), plan.next_deadline()), (vec![], None), "it still runs");
+            plan.beaten(at(500));
+            assert_eq!((plan.poll(at(559), AWAY), plan.next_deadline()), (vec![], Some(at(560))));
+            assert_eq!(plan.poll(at(560), HERE), [], "the person is there");
+            assert_eq!(plan.poll(at(600), AWAY), [NotifyStep::Beat]);
+        }
+
+        #[test]
+        fn nothing_is_told_of_a_question_that_is_over() {
+            let mut plan = plan("");
+            plan.more(3);
+            plan.over();
+            assert_eq!((plan.poll(at(10), AWAY), plan.next_deadline()), (vec![], None));
+        }
+
+        #[test]
+        fn only_the_purposes_that_are_set_are_told() {
+            let of = |text: &str, purpose| Plan::new(&settings(text), &question(purpose), true).is_some();
+            let permissions = "[notify]\npurposes = [\"permission\"]\n";
+            assert!(of("", Purpose::Question) && of("", Purpose::Permission));
+            assert!(!of(permissions, Purpose::Question) && of(permissions, Purpose::Permission));
+            let unknown: Purpose = serde_json::from_value(json!("of_next_year")).expect("a purpose");
+            assert!(of(permissions, unknown));
+        }
+
+        #[test]
+        fn there_is_nothing_to_do_without_a_way() {
+            assert!(Plan::new(&settings(""), &question(Purpose::Question), false).is_none());
+        }
+
+        #[test]
+        fn at_once_means_now_in_every_way() {
+            let mut plan = plan("[notify]\ndelay = \"1h\"\nquiet = [\"00:00-23:59\"]\n").now();
+            assert_eq!(plan.poll(at(0), HERE), [NotifyStep::Tell(Way::Terminal)]);
+        }
+
+        #[test]
+        fn it_is_told_that_more_wait_at_most_once_a_minute() {
+            let mut plan = plan("[notify]\ndelay = \"0s\"\n");
+            assert_eq!(plan.poll(at(0), AWAY), [NotifyStep::Tell(Way::Terminal)]);
+            plan.more(2);
+            assert_eq!(plan.poll(at(1), AWAY), [NotifyStep::TellMore(2)]);
+            plan.more(2);
+            assert_eq!(plan.next_deadline(), None);
+            plan.more(5);
+            assert_eq!((plan.poll(at(2), AWAY), plan.next_deadline()), (vec![], Some(at(61))));
+            assert_eq!(plan.poll(at(61), AWAY), [NotifyStep::TellMore(5)]);
+            plan.more(0);
+            plan.more(1);
+            assert_eq!(plan.poll(at(200), AWAY), [NotifyStep::TellMore(1)]);
+        }
     }
 
-    fn at(seconds: u64) -> Duration {
-        Duration::from_secs(seconds)
+    mod ruled {
+        use serde_json::json;
+
+        use super::super::*;
+        use crate::settings::{Settings, SettingsFile, Sources};
+
+        struct NoFiles;
+
+        impl Files for NoFiles {
+            fn resolve(&self, _: &std::path::Path) -> Option<std::path::PathBuf> {
+                None
+            }
+        }
+
+        #[test]
+        fn a_rule_names_the_ways_for_its_questions() {
+            let text = "[notify.desktop]\nenabled = true\n[notify.ntfy]\ntopic = 't'\n\
+                    [[rule]]\nname = 'phone'\nagent = 'Codex'\nthen = 'notify'\nby = ['ntfy', 'sound']\n";
+            let user = Some(SettingsFile {
+                path: "config.toml".into(),
+                text: text.to_owned(),
+                is_readable_by_others: false,
+            });
+            let all = Settings::of(Sources { user, ..Sources::default() });
+            assert_eq!(all.problems(), []);
+            let ways = |agent: &str| {
+                let question = json!({
+                    "questionId": "q", "message": "Why?", "origin": "program", "dangerous": false, "blocking": true,
+                    "agent": agent, "fields": [{ "name": "f", "label": "F", "kind": "text" }],
+                });
+                let question = serde_json::from_value(question).expect("a question");
+                let record = Record::new(
+                    "b-1".parse().expect("an ID"),
+                    std::sync::Arc::new(question),
+                    Default::default(),
+                );
+                let settings = NotifySettings::of(&all, None).expect("settings");
+                Way::set(&ruled(settings, all.rules(), &record, &NoFiles), true)
+            };
+            assert_eq!(ways("Codex"), [Way::Ntfy], "a way that is not set up stays away");
+            assert_eq!(ways("Claude"), [Way::Terminal, Way::Desktop, Way::Ntfy]);
+        }
+
+        #[test]
+        fn the_ways_of_rules_are_those_of_the_settings() {
+            let all = [Way::Terminal, Way::Sound, Way::Desktop, Way::Command, Way::Webhook, Way::Ntfy];
+            assert_eq!(crate::rule::keys::WAYS, all.map(Way::name));
+        }
     }
 
-    fn plan(text: &str) -> Plan {
-        Plan::new(&settings(text), &question(Purpose::Question), true).expect("something is to be done")
-    }
+    mod starts {
+        use super::super::*;
+        use crate::limits;
 
-    const AWAY: Circumstances = Circumstances { minute: 12 * 60, is_present: false };
-    const HERE: Circumstances = Circumstances { is_present: true, ..AWAY };
+        fn ids(numbers: impl Iterator<Item = u64>) -> Vec<QuestionId> {
+            numbers.map(|number| format!("b-{number}").parse().expect("an ID")).collect()
+        }
 
-    #[test]
-    fn each_way_tells_once_after_its_delay() {
-        let mut plan = plan(
-            "[notify]\ndelay = \"10s\"\n[notify.desktop]\nenabled = true\n[notify.ntfy]\ntopic = \"t\"\ndelay = \"2m\"\n",
-        );
-        assert_eq!(plan.next_deadline(), Some(at(10)));
-        assert_eq!(plan.poll(at(9), AWAY), []);
-        assert_eq!(
-            plan.poll(at(10), AWAY),
-            [NotifyStep::Tell(Way::Terminal), NotifyStep::Tell(Way::Desktop)]
-        );
-        assert_eq!((plan.poll(at(119), AWAY), plan.next_deadline()), (vec![], Some(at(120))));
-        assert_eq!(plan.poll(at(120), AWAY), [NotifyStep::Tell(Way::Ntfy)]);
-        assert_eq!((plan.poll(at(9999), AWAY), plan.next_deadline()), (vec![], None));
-    }
+        fn at(seconds: u64) -> Duration {
+            Duration::from_secs(seconds)
+        }
 
-    #[test]
-    fn nothing_is_told_while_the_person_is_there_or_wants_quiet() {
-        let mut plan = plan("[notify]\nquiet = [\"22:00-07:00\"]\n");
-        assert_eq!(plan.poll(at(10), HERE), []);
-        let again = plan.next_deadline().expect("it looks again");
-        assert_eq!(again, at(10) + limits::NOTIFY_LOOK);
-        assert_eq!(plan.poll(again - at(1), AWAY), [], "it looks again only then");
-        assert_eq!(plan.poll(again, Circumstances { minute: 22 * 60, ..AWAY }), []);
-        assert_eq!(plan.poll(at(9999), Circumstances { minute: 6 * 60 + 59, ..AWAY }), []);
-        assert_eq!(
-            plan.poll(at(99_999), Circumstances { minute: 7 * 60, ..AWAY }),
-            [NotifyStep::Tell(Way::Terminal)]
-        );
-    }
+        #[test]
+        fn a_question_that_is_settled_within_the_delay_costs_nothing() {
+            let mut starts = NotifierStarts::default();
+            starts.open(ids(1..3).iter(), |_| Some(at(10)));
+            assert_eq!((starts.poll(at(9), |_| false), starts.next_deadline()), (vec![], Some(at(10))));
+            starts.open(ids(2..3).iter(), |_| panic!("it is known"));
+            assert_eq!(starts.poll(at(10), |_| false), ids(2..3));
+            assert_eq!((starts.poll(at(99), |_| false), starts.next_deadline()), (vec![], None));
+        }
 
-    #[test]
-    fn presence_can_be_left_out_of_account() {
-        let mut plan = plan("[notify]\npresence = false\n");
-        assert_eq!(plan.poll(at(10), HERE), [NotifyStep::Tell(Way::Terminal)]);
-    }
+        #[test]
+        fn nothing_starts_where_nothing_is_to_be_told_or_while_it_is_held() {
+            let mut starts = NotifierStarts::default();
+            starts.open(ids(1..2).iter(), |_| None);
+            assert_eq!((starts.poll(at(99), |_| false), starts.next_deadline()), (vec![], None));
+            starts.open(ids(1..3).iter(), |_| Some(at(0)));
+            assert_eq!(starts.poll(at(99), |_| true), []);
+            let again = starts.next_deadline().expect("it looks again");
+            assert_eq!(again, at(99) + limits::NOTIFY_LOOK);
+            assert_eq!(starts.poll(again, |_| false), ids(2..3));
+        }
 
-    #[test]
-    fn the_heartbeat_begins_with_the_delay_and_waits_for_the_run_before() {
-        let mut plan = plan(
-            "[notify.terminal]\nenabled = false\n[notify.heartbeat]\nevery = \"1m\"\ncommand = [\"beat\"]\n",
-        );
-        assert_eq!((plan.poll(at(9), AWAY), plan.next_deadline()), (vec![], Some(at(10))));
-        assert_eq!(plan.poll(at(10), AWAY), [NotifyStep::Beat]);
-        assert_eq!((plan.poll(at(500), AWAY), plan.next_deadline()), (vec![], None), "it still runs");
-        plan.beaten(at(500));
-        assert_eq!((plan.poll(at(559), AWAY), plan.next_deadline()), (vec![], Some(at(560))));
-        assert_eq!(plan.poll(at(560), HERE), [], "the person is there");
-        assert_eq!(plan.poll(at(600), AWAY), [NotifyStep::Beat]);
-    }
+        #[test]
+        fn an_agent_cannot_start_more_than_a_few_a_minute() {
+            let (mut starts, most) = (NotifierStarts::default(), limits::NOTIFIED_A_MINUTE);
+            let mut begun = Vec::new();
+            for second in 0..60 {
+                // Each question is withdrawn after a second, and each notifier ends at once.
+                let asked = ids(100 * second..100 * second + 50);
+                starts.open(asked.iter(), |_| Some(at(0)));
+                for id in starts.poll(at(second), |_| false) {
+                    starts.ended(&id, false, at(second));
+                    begun.push(id);
+                }
+            }
+            assert_eq!(begun.len(), most);
+            assert_eq!(starts.next_deadline(), Some(at(60)));
+            assert_eq!(starts.poll(at(60), |_| false).len(), most);
+        }
 
-    #[test]
-    fn nothing_is_told_of_a_question_that_is_over() {
-        let mut plan = plan("");
-        plan.more(3);
-        plan.over();
-        assert_eq!((plan.poll(at(10), AWAY), plan.next_deadline()), (vec![], None));
-    }
+        #[test]
+        fn no_more_run_at_once_than_may() {
+            let (mut starts, most) = (NotifierStarts::default(), limits::NOTIFIERS);
+            let asked = ids(0..100);
+            starts.open(asked.iter(), |_| Some(at(0)));
+            let mut running = Vec::new();
+            for minute in 0..5 {
+                running.extend(starts.poll(at(60 * minute), |_| false));
+            }
+            assert_eq!((running.len(), starts.next_deadline()), (most, None));
+            starts.ended(&running[0], false, at(300));
+            assert_eq!(starts.poll(at(300), |_| false).len(), 1);
+        }
 
-    #[test]
-    fn only_the_purposes_that_are_set_are_told() {
-        let of = |text: &str, purpose| Plan::new(&settings(text), &question(purpose), true).is_some();
-        let permissions = "[notify]\npurposes = [\"permission\"]\n";
-        assert!(of("", Purpose::Question) && of("", Purpose::Permission));
-        assert!(!of(permissions, Purpose::Question) && of(permissions, Purpose::Permission));
-        let unknown: Purpose = serde_json::from_value(json!("of_next_year")).expect("a purpose");
-        assert!(of(permissions, unknown));
-    }
-
-    #[test]
-    fn there_is_nothing_to_do_without_a_way() {
-        assert!(Plan::new(&settings(""), &question(Purpose::Question), false).is_none());
-    }
-
-    #[test]
-    fn at_once_means_now_in_every_way() {
-        let mut plan = plan("[notify]\ndelay = \"1h\"\nquiet = [\"00:00-23:59\"]\n").now();
-        assert_eq!(plan.poll(at(0), HERE), [NotifyStep::Tell(Way::Terminal)]);
-    }
-
-    #[test]
-    fn it_is_told_that_more_wait_at_most_once_a_minute() {
-        let mut plan = plan("[notify]\ndelay = \"0s\"\n");
-        assert_eq!(plan.poll(at(0), AWAY), [NotifyStep::Tell(Way::Terminal)]);
-        plan.more(2);
-        assert_eq!(plan.poll(at(1), AWAY), [NotifyStep::TellMore(2)]);
-        plan.more(2);
-        assert_eq!(plan.next_deadline(), None);
-        plan.more(5);
-        assert_eq!((plan.poll(at(2), AWAY), plan.next_deadline()), (vec![], Some(at(61))));
-        assert_eq!(plan.poll(at(61), AWAY), [NotifyStep::TellMore(5)]);
-        plan.more(0);
-        plan.more(1);
-        assert_eq!(plan.poll(at(200), AWAY), [NotifyStep::TellMore(1)]);
+        #[test]
+        fn a_notifier_that_found_too_many_of_others_is_started_again() {
+            let mut starts = NotifierStarts::default();
+            let asked = ids(1..2);
+            starts.open(asked.iter(), |_| Some(at(0)));
+            assert_eq!(starts.poll(at(0), |_| false), asked);
+            starts.ended(&asked[0], true, at(1));
+            assert_eq!(starts.next_deadline(), Some(at(1) + limits::NOTIFY_RETRY));
+        }
     }
 }

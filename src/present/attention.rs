@@ -1,7 +1,8 @@
-//! How a terminal draws attention to itself: a bell, its title, and its own notification where it is known to have one.
-//! When that happens is left to `run.rs`.
+//! How a terminal draws attention to itself: a bell, its title, and its own notification where it is known to have
+//! one.
+//! When that happens is left to `notify` and to `command/tui`.
 
-use crate::terminal::{cut, printable_line};
+use askbridge_os::terminal::{cut, printable_line};
 
 /// The most columns of a notification's text.
 const TEXT: usize = 120;

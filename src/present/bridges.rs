@@ -1,13 +1,20 @@
-//! What the bridges behind a list of questions say of themselves: their agents, and what the time is by their clocks.
+//! The bridges behind a list of questions: the agent and the clock of each, and bridges with open questions that this
+//! command cannot reach, because their sockets are in the folder of another environment, in a container, or gone. The
+//! journal knows of those.
 //! Joining the bridges is left to `machine`.
 
-use std::{collections::BTreeMap, time::SystemTime};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use askbridge_core::desk::{BridgeName, Record, Timestamp};
+use askbridge_os::terminal::printable_line;
+use serde::Serialize;
 
 use super::text;
-use crate::{
-    control::BridgeStatus,
-    desk::{BridgeName, Record, Timestamp},
-};
+use crate::inbox::{BridgeStatus, Life, WaitingBridge};
 
 /// The bridges that replied.
 #[derive(Debug, Default)]
@@ -36,5 +43,127 @@ impl Bridges {
     /// Returns what the time is by the clock that the question is timed by, or by ours where its bridge does not say.
     pub fn now(&self, record: &Record) -> Timestamp {
         self.status(record).and_then(BridgeStatus::now).unwrap_or_else(|| SystemTime::now().into())
+    }
+}
+
+/// Bridges with open questions that were not asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", schemars(rename = "Elsewhere", title = "Elsewhere"))]
+pub struct UnreachableBridges {
+    /// The directory of their sockets, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directory: Option<PathBuf>,
+    /// Whether it is known that they run. Others may run in a container.
+    pub running: bool,
+    /// The bridges.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
+    pub bridges: Vec<BridgeName>,
+    /// The IDs of their processes, where they are known.
+    pub pids: Vec<u32>,
+    /// How many open questions they have.
+    pub questions: usize,
+}
+
+/// Returns the bridges that wait elsewhere: those that are not among the bridges whose sockets were found.
+pub fn unreachable(waiting: &[WaitingBridge], found: &BTreeSet<BridgeName>) -> Vec<UnreachableBridges> {
+    let mut by_place = BTreeMap::<_, UnreachableBridges>::new();
+    for WaitingBridge { bridge, life, home, questions } in waiting {
+        if found.contains(bridge) {
+            continue;
+        }
+        let directory = home.as_ref().map(|home| home.folder.clone());
+        let running = *life == Life::Lives;
+        let place = by_place.entry((directory.clone(), running)).or_insert_with(|| UnreachableBridges {
+            directory,
+            running,
+            bridges: Vec::new(),
+            pids: Vec::new(),
+            questions: 0,
+        });
+        place.bridges.push(bridge.clone());
+        place.pids.extend(home.iter().filter(|_| running).map(|home| home.pid));
+        place.questions += questions;
+    }
+    by_place.into_values().collect()
+}
+
+/// Returns what is said of bridges elsewhere by a command that looked in this directory, and what to do.
+pub fn unreachable_lines(elsewhere: &[UnreachableBridges], looked_in: &Path) -> Vec<String> {
+    let path = |path: &Path| printable_line(&path.display().to_string()).into_owned();
+    let said = elsewhere.iter().flat_map(|it| {
+        let questions = count(it.questions, "open question waits", "open questions wait");
+        let bridges = count(it.bridges.len(), "bridge", "bridges");
+        match (&it.directory, it.running) {
+            (Some(directory), true) if directory != looked_in => {
+                let base = directory.parent().unwrap_or(directory);
+                [
+                    format!(
+                        "{questions} at {bridges} in {}, where this command did not look",
+                        path(directory)
+                    ),
+                    format!("To see what waits there: XDG_RUNTIME_DIR={} askbridge list", path(base)),
+                ]
+            }
+            (Some(_), true) => {
+                let processes = it.pids.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+                [
+                    format!("{questions} at {bridges} whose socket is gone (process {processes})"),
+                    "To go on, answer in the client, or restart the agent there.".to_owned(),
+                ]
+            }
+            (None, true) => [
+                format!("{questions} at {bridges} in another folder, where this command did not look"),
+                "To see what waits there, run askbridge list where the agent runs.".to_owned(),
+            ],
+            (_, false) => [
+                format!("{questions} at {bridges} that cannot be seen from here"),
+                "To see them, run askbridge list where the agent runs, such as in its container.".to_owned(),
+            ],
+        }
+    });
+    said.collect()
+}
+
+fn count(count: usize, one: &str, several: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { several })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inbox::Home;
+
+    fn waiting(bridge: &str, life: Life, folder: Option<&str>, questions: usize) -> WaitingBridge {
+        let home = folder.map(|folder| Home { folder: folder.into(), pid: 42, started: 1, namespace: 1 });
+        WaitingBridge { bridge: bridge.parse().expect("a name"), life, home, questions }
+    }
+
+    #[test]
+    fn each_place_is_named_with_what_to_do() {
+        let waiting = [
+            waiting("here", Life::Lives, Some("/state/askbridge"), 7),
+            waiting("a", Life::Lives, Some("/run/user/1000/askbridge"), 1),
+            waiting("b", Life::Lives, Some("/run/user/1000/askbridge"), 2),
+            waiting("mute", Life::Lives, Some("/state/askbridge"), 1),
+            waiting("c", Life::Unseen, Some("/run/user/0/askbridge"), 4),
+            waiting("old", Life::Lives, None, 1),
+        ];
+        let elsewhere = unreachable(&waiting, &["here".parse().expect("a name")].into());
+        let said = unreachable_lines(&elsewhere, Path::new("/state/askbridge"));
+        assert_eq!(
+            said,
+            [
+                "1 open question waits at 1 bridge in another folder, where this command did not look",
+                "To see what waits there, run askbridge list where the agent runs.",
+                "4 open questions wait at 1 bridge that cannot be seen from here",
+                "To see them, run askbridge list where the agent runs, such as in its container.",
+                "3 open questions wait at 2 bridges in /run/user/1000/askbridge, where this command did not look",
+                "To see what waits there: XDG_RUNTIME_DIR=/run/user/1000 askbridge list",
+                "1 open question waits at 1 bridge whose socket is gone (process 42)",
+                "To go on, answer in the client, or restart the agent there.",
+            ]
+        );
     }
 }

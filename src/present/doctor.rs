@@ -4,10 +4,10 @@
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
+use askbridge_os::terminal::printable_line;
 use serde::Serialize;
 
-use super::wrap;
-use crate::terminal::printable_line;
+use super::layout;
 
 /// The columns before the text of a finding.
 const INDENT: usize = 2;
@@ -102,15 +102,15 @@ impl Report {
             }
             let (style, word) = (style(finding.level, colour), finding.level.word());
             let start = INDENT + LEVEL;
-            let text = wrap::wrapped(&printable_line(&finding.text), start, start, columns);
+            let text = layout::wrapped(&printable_line(&finding.text), start, start, columns);
             push(&mut out, format_args!("{:INDENT$}{style}{word:LEVEL$}{style:#}{text}\n", ""));
             if let Some(advice) = &finding.advice {
                 let advice = printable_line(advice);
-                let advice = wrap::wrapped(&advice, start + 3, start + 3, columns);
+                let advice = layout::wrapped(&advice, start + 3, start + 3, columns);
                 push(&mut out, format_args!("{:start$}-> {advice}\n", ""));
             }
         }
-        let summary = wrap::wrapped(&printable_line(&self.summary()), 0, 0, columns);
+        let summary = layout::wrapped(&printable_line(&self.summary()), 0, 0, columns);
         push(&mut out, format_args!("\n{summary}\n"));
         out
     }

@@ -1,35 +1,18 @@
-//! Questions in words, for people at a terminal. Pure formatting: printing is left to `command`.
-
-pub mod text;
-
-pub mod attention;
-
-mod ending;
+//! Questions in words for people at a terminal, and the dialogue that puts a question to a person in plain lines.
+//! Pure: printing and reading lines is left to `command`, the full screen to `command/tui`.
 
 pub mod answer;
-
-pub mod wrap;
-
-pub mod gaps;
-
+pub mod attention;
 pub mod bridges;
-
-mod columns;
-
-pub mod table;
-
-pub mod past;
-
-pub mod elsewhere;
-
-pub mod listing;
-
-pub mod status;
-
-pub mod qr;
-
+pub mod caution;
+pub mod dialogue;
 pub mod doctor;
-
-pub mod subject;
-
+pub mod layout;
+pub mod listing;
+pub mod past;
+pub mod prompt;
 pub mod question;
+pub mod status;
+pub mod subject;
+pub mod text;
+pub mod typed;

@@ -3,16 +3,15 @@
 
 use std::cmp::Reverse;
 
+use askbridge_core::desk::{LostQuestion, Record, Settlement, Timestamp};
+use askbridge_os::terminal::cut;
+
 use super::{
     answer,
-    columns::{Column, Columns, NarrowingStep},
+    layout::{Column, Columns, NarrowingStep},
     text::{self, NONE, span},
 };
-use crate::{
-    control::{LeftToClient, Life},
-    desk::{LostQuestion, Record, Settlement, Timestamp},
-    terminal::cut,
-};
+use crate::inbox::{LeftToClient, Life};
 
 /// The heads of the columns, in their order.
 const HEADS: [&str; 5] = ["ID", "AGENT", "PROJECT", "AGO", "QUESTION"];

@@ -4,22 +4,19 @@
 use std::fmt::{self, Display, Formatter};
 
 use anstyle::Style;
+use askbridge_core::{
+    desk::{EarlierDecision, Record, Settlement, State, Timestamp},
+    question::{Field, FieldOption, Kind, Outcome, Preview, PreviewFormat, Purpose, Responder, Role, form},
+};
+use askbridge_os::terminal::{padded, printable, printable_line, width};
 
 use super::{
-    answer,
-    ending::ending,
+    answer::{self, ending},
+    layout::{self, wrapped},
     subject::{self, SubjectText},
     text::{self, span},
-    wrap::{self, wrapped},
 };
-use crate::{
-    control::BridgeStatus,
-    desk::{EarlierDecision, Record, Settlement, State, Timestamp},
-    question::{
-        Field, FieldOption, Kind, Outcome, Preview, PreviewFormat, Purpose, Responder, Role, permission,
-    },
-    terminal::{padded, printable, printable_line, width},
-};
+use crate::inbox::BridgeStatus;
 
 /// Options that take up to this many columns are aligned with each other.
 const LONGEST_ALIGNED: usize = 30;
@@ -109,7 +106,7 @@ impl QuestionText<'_> {
 
     /// Writes a text of several lines below an empty one.
     fn paragraph(&self, text: &str, out: &mut Formatter<'_>) -> fmt::Result {
-        writeln!(out, "\n{}", wrap::indented(&printable(text), 0, self.columns))
+        writeln!(out, "\n{}", layout::indented(&printable(text), 0, self.columns))
     }
 
     /// Writes a printable line, wrapped and indented.
@@ -205,7 +202,7 @@ impl QuestionText<'_> {
     /// Writes the commands that decide on a permission. Where several options allow it, the person chooses one.
     fn decide(&self, out: &mut Formatter<'_>) -> fmt::Result {
         let Record { id, question, .. } = self.record;
-        let with = |role| permission::options_with_role(question, role).count();
+        let with = |role| form::options_with_role(question, role).count();
         let allow = match with(Role::AllowOnce) {
             1 => format!("askbridge allow {id}"),
             _ => format!("askbridge answer {id} NUMBER"),
@@ -228,7 +225,7 @@ impl QuestionText<'_> {
         let wanted = format!("{name}{}{secret}{optional}", wanted(&field.kind));
         self.line(&wanted, 2, out)?;
         if let Some(help) = &field.help {
-            writeln!(out, "{}", wrap::indented(&printable(help), 2, self.columns))?;
+            writeln!(out, "{}", layout::indented(&printable(help), 2, self.columns))?;
         }
         self.options(field, out)
     }
@@ -270,7 +267,7 @@ impl QuestionText<'_> {
         let beside = beside.join("  ");
         let (label, column) = (padded(&label, label_columns), start + label_columns + 2);
         // What stands beside the labels has a column of its own, where the terminal is wide enough.
-        if width(&label) > label_columns || column + wrap::LEAST > self.columns {
+        if width(&label) > label_columns || column + layout::LEAST > self.columns {
             return wrapped(&format!("{label}  {beside}"), start, start, self.columns);
         }
         format!("{label}  {}", wrapped(&beside, column, column, self.columns))
@@ -280,7 +277,7 @@ impl QuestionText<'_> {
         // A line break would change what source code says.
         let is_prose = matches!(preview.format, PreviewFormat::Markdown | PreviewFormat::Text);
         let columns = if is_prose { self.columns } else { usize::MAX };
-        writeln!(out, "{}", wrap::indented(&printable(&preview.text), 2 * INDENT, columns))
+        writeln!(out, "{}", layout::indented(&printable(&preview.text), 2 * INDENT, columns))
     }
 }
 

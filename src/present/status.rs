@@ -6,14 +6,16 @@ use std::{
     time::Duration,
 };
 
+use askbridge_core::desk::QuestionId;
+use askbridge_os::terminal::printable_line;
 use serde::Serialize;
 
 use super::{
-    columns::{Column, Columns, NarrowingStep},
-    elsewhere::{self, UnreachableBridges},
+    bridges::{self, UnreachableBridges},
+    layout::{Column, Columns, NarrowingStep},
     text::{self, NONE, span},
 };
-use crate::{control::BridgeStatus, desk::QuestionId, machine::Gaps, terminal::printable_line};
+use crate::{inbox::BridgeStatus, machine::Gaps};
 
 /// With so many columns, most folders can be read as a whole.
 const COMFORT: usize = 30;
@@ -66,7 +68,7 @@ impl MachineStatus {
     pub fn lines(&self, room: Option<usize>) -> Vec<String> {
         let directory = self.directory.display().to_string();
         let directory = printable_line(&directory);
-        let elsewhere = elsewhere::unreachable_lines(&self.elsewhere, &self.directory);
+        let elsewhere = bridges::unreachable_lines(&self.elsewhere, &self.directory);
         let unasked = [&self.unreachable, &self.busy, &self.older];
         if self.bridges.is_empty() && unasked.iter().all(|sockets| sockets.is_empty()) {
             let none = match elsewhere.is_empty() {
@@ -79,7 +81,7 @@ impl MachineStatus {
         let mut notes = vec![format!("looked in {directory}")];
         notes.extend(self.unreachable.iter().map(|path| format!("did not reply: {}", socket(path))));
         notes.extend(self.busy.iter().map(|path| format!("is too busy: {}", socket(path))));
-        notes.extend(self.older.iter().map(|path| super::gaps::older(path)));
+        notes.extend(self.older.iter().map(|path| super::listing::older(path)));
         notes.extend(self.unreadable.iter().map(|id| format!("{id} needs a newer askbridge")));
         let unnamed = self.bridges.iter().map(|bridge| bridge.unreadable).sum::<usize>();
         match unnamed.saturating_sub(self.unreadable.len()) {

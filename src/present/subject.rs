@@ -8,13 +8,11 @@ use std::{
 };
 
 use anstyle::{AnsiColor, Style};
+use askbridge_core::question::{Diff, Question, Role, Subject};
+use askbridge_os::terminal::{padded, printable, printable_line};
 use similar::{Algorithm, ChangeTag, TextDiff};
 
-use super::wrap;
-use crate::{
-    question::{Diff, Question, Role, Subject},
-    terminal::{padded, printable, printable_line},
-};
+use super::layout;
 
 /// How far the names of the parts are indented, and how far their texts.
 const INDENT: usize = 2;
@@ -71,7 +69,7 @@ impl SubjectText<'_> {
     fn line(&self, name: &str, text: Option<&str>, out: &mut String) -> fmt::Result {
         let Some(text) = text.map(printable_line) else { return Ok(()) };
         let start = INDENT + NAME + 1;
-        let text = wrap::wrapped(&text, start, start, self.columns);
+        let text = layout::wrapped(&text, start, start, self.columns);
         writeln!(out, "{:INDENT$}{} {text}", "", padded(name, NAME))
     }
 
@@ -81,13 +79,13 @@ impl SubjectText<'_> {
         // A line break would change what a command or JSON says.
         let columns = if name == "Plan" || name == "Details" { self.columns } else { usize::MAX };
         self.name(name, out)?;
-        writeln!(out, "{}", wrap::indented(&printable(text), TEXT, columns))
+        writeln!(out, "{}", layout::indented(&printable(text), TEXT, columns))
     }
 
     /// Writes the name of a part of several lines, below an empty one.
     fn name(&self, name: &str, out: &mut String) -> fmt::Result {
         let gap = if out.is_empty() { "" } else { "\n" };
-        writeln!(out, "{gap}{:INDENT$}{}", "", wrap::wrapped(name, INDENT, INDENT, self.columns))
+        writeln!(out, "{gap}{:INDENT$}{}", "", layout::wrapped(name, INDENT, INDENT, self.columns))
     }
 
     fn diff(&self, diff: &Diff, out: &mut String) -> fmt::Result {
@@ -144,7 +142,7 @@ impl SubjectText<'_> {
 /// of the agent, which may say anything.
 pub fn command(question: &Question) -> Option<String> {
     let command = question.subject.as_deref()?.command.as_deref()?;
-    let command = wrap::indented(&printable(command), INDENT, usize::MAX);
+    let command = layout::indented(&printable(command), INDENT, usize::MAX);
     // A line break would change what it says, so that it is not wrapped.
     Some(format!("$ {}", command.strip_prefix("  ").unwrap_or(&command)))
 }

@@ -5,15 +5,15 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use serde::Serialize;
-
-use super::ending::{ending, separable};
-use crate::{
-    control::BridgeStatus,
+use askbridge_core::{
     desk::{Record, Refusal, Settlement, State, Timestamp},
     question::{Answer, Purpose, Question, Risk, Value},
-    terminal::{cut, printable_json, printable_line},
 };
+use askbridge_os::terminal::{cut, printable_json, printable_line};
+use serde::Serialize;
+
+use super::answer::{ending, separable};
+use crate::inbox::BridgeStatus;
 
 /// The most columns of a question in a sentence.
 const HEADING: usize = 80;
@@ -234,7 +234,7 @@ mod tests {
             { "name": "b", "label": "Why?", "kind": "text" },
         ]);
         let fields = serde_json::from_value(fields).expect("fields");
-        let mut question = Question::new(crate::question::Origin::Kiro, "q", fields);
+        let mut question = Question::new(askbridge_core::question::Origin::Kiro, "q", fields);
         question.title = Some("Setup".to_owned());
         assert_eq!(asked(&question), "Setup\n\nWhich?\nChoose well.\n- X: the first\n- Y\n\nWhy?");
         question.message = "Why?".to_owned();

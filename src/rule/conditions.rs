@@ -1,10 +1,21 @@
-//! The conditions of a rule: all that it has must hold. What happens then is left to `action`.
+//! The conditions of a rule, all of which must hold, and the question that they are compared with. The words of its
+//! command are split once for all rules. What happens then is left to `action.rs`.
+//!
+//! The conditions of a broken rule still hold questions back for the user: a later rule must not decide what the broken
+//! rule would have kept (I12).
 
-use super::{asked::QuestionView, command::CommandPattern, pattern::AnyOf};
-use crate::{
-    guard::{command::simple, named, path},
-    question::{Origin, Purpose, Subject},
+use std::{
+    cell::OnceCell,
+    fmt,
+    path::{Path, PathBuf},
 };
+
+use askbridge_core::{
+    guard::{Files, command::simple, files, subject},
+    question::{Origin, Purpose, Question, Subject},
+};
+
+use super::pattern::{self, AnyOf, CommandPattern};
 
 /// What a rule asks of a question. What is absent is not asked.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -57,7 +68,7 @@ impl Conditions {
         };
         // Where a path goes up, its beginning says nothing about where it leads.
         let project =
-            question.project.as_deref().filter(|folder| self.project.is_none() || path::is_plain(folder));
+            question.project.as_deref().filter(|folder| self.project.is_none() || files::is_plain(folder));
         if self.purpose.is_some_and(|purpose| purpose != question.purpose) {
             Some(FailedCondition::Purpose)
         } else if !self.origin.is_empty() && !self.origin.contains(&question.origin) {
@@ -140,7 +151,7 @@ impl Conditions {
             (Some(_), None) => Err("it would run a command, which the rule does not name".to_owned()),
             (Some(command), Some(_)) => {
                 simple(command).map_err(|why| format!("a rule never allows its command: {why}"))?;
-                named::only_its_command(subject, command)?;
+                subject::only_its_command(subject, command)?;
                 in_project(asked, subject)
             }
             (None, _) if kind.as_deref().is_some_and(runs_commands) => {
@@ -150,7 +161,9 @@ impl Conditions {
                 Err("the rule names neither its command nor its tool".to_owned())
             }
             // What is no file has to be told apart by its kind alone.
-            (None, _) if kind.as_deref().is_some_and(is_of_no_file) => named::no_command_and_no_file(subject),
+            (None, _) if kind.as_deref().is_some_and(is_of_no_file) => {
+                subject::no_command_and_no_file(subject)
+            }
             (None, _) => files_in_project(asked, subject),
         }
     }
@@ -166,7 +179,7 @@ fn is_of_no_file(kind: &str) -> bool {
 
 /// Checks that a command would run in the folder of the session, or below it.
 fn in_project(asked: &QuestionView<'_>, subject: &Subject) -> Result<(), String> {
-    match named::folders(subject).iter().find(|folder| !asked.is_inside(folder)) {
+    match subject::folders(subject).iter().find(|folder| !asked.is_inside(folder)) {
         Some(folder) => Err(format!("its command would run in {folder}, which is not in its project")),
         None => Ok(()),
     }
@@ -174,7 +187,7 @@ fn in_project(asked: &QuestionView<'_>, subject: &Subject) -> Result<(), String>
 
 /// Checks that the files that a permission is about are in the folder of the session, or below it.
 fn files_in_project(asked: &QuestionView<'_>, subject: &Subject) -> Result<(), String> {
-    match named::files(subject)?.iter().find(|file| !asked.is_inside(file)) {
+    match subject::files(subject)?.iter().find(|file| !asked.is_inside(file)) {
         Some(file) => Err(format!("it is about {file}, which is not in its project")),
         None => Ok(()),
     }
@@ -182,6 +195,93 @@ fn files_in_project(asked: &QuestionView<'_>, subject: &Subject) -> Result<(), S
 
 fn name(purpose: Option<&Purpose>) -> &str {
     purpose.map_or("", Purpose::name)
+}
+
+/// A question that rules look at.
+pub(super) struct QuestionView<'a> {
+    pub(super) question: &'a Question,
+    words: OnceCell<Option<Vec<String>>>,
+    files: &'a dyn Files,
+    folder: OnceCell<Option<PathBuf>>,
+}
+
+impl<'a> QuestionView<'a> {
+    pub(super) fn new(question: &'a Question, files: &'a dyn Files) -> Self {
+        QuestionView { question, words: OnceCell::new(), files, folder: OnceCell::new() }
+    }
+
+    /// Returns whether a name plainly is a file in the folder of the session, and leads to one there. A number at its end may
+    /// be a line, or a part of the name.
+    pub(super) fn is_inside(&self, named: &str) -> bool {
+        [named, files::without_line(named)].into_iter().all(|named| self.leads_inside(named))
+    }
+
+    fn leads_inside(&self, named: &str) -> bool {
+        let Some(project) = self.question.project.as_deref() else { return false };
+        let Some(path) = files::inside(project, named) else { return false };
+        let folder = self.folder.get_or_init(|| self.files.resolve(Path::new(project)));
+        let resolved = self.files.resolve(Path::new(&path));
+        folder.as_ref().zip(resolved).is_some_and(|(folder, resolved)| resolved.starts_with(folder))
+    }
+
+    /// Returns what a permission is about.
+    pub(super) fn subject(&self) -> Option<&'a Subject> {
+        self.question.subject.as_deref()
+    }
+
+    /// Returns the command that would run.
+    pub(super) fn command(&self) -> Option<&'a str> {
+        self.subject()?.command.as_deref()
+    }
+
+    /// Returns the words of the command, where it has one that can be split.
+    pub(super) fn words(&self) -> Option<&[String]> {
+        self.words.get_or_init(|| pattern::command_words(self.command()?)).as_deref()
+    }
+
+    /// Returns whether this is the label of an option.
+    pub(super) fn has_label(&self, label: &str) -> bool {
+        let options = self.question.fields.iter().flat_map(|field| field.kind.options());
+        options.into_iter().any(|option| option.label == label)
+    }
+}
+
+/// A rule with a mistake. It decides nothing, and no later rule submits anything where its conditions hold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BrokenRule {
+    place: String,
+    conditions: Conditions,
+}
+
+impl BrokenRule {
+    /// Returns the rule at this place, of which these conditions could be read.
+    pub(super) fn new(place: String, conditions: Conditions) -> Self {
+        BrokenRule { place, conditions }
+    }
+
+    /// Returns what may have been a rule, of which nothing could be read.
+    pub fn of_anything(place: String) -> Self {
+        BrokenRule { place, conditions: Conditions::default() }
+    }
+
+    /// Says what that means for the rules behind it.
+    pub fn consequence(&self) -> &'static str {
+        match self.conditions.is_empty() {
+            true => "until it is corrected, no later rule decides anything",
+            false => "until it is corrected, no later rule decides what its other conditions match",
+        }
+    }
+
+    /// Returns whether it may be about a question.
+    pub(super) fn may_match(&self, asked: &QuestionView<'_>) -> bool {
+        self.conditions.missed(asked).is_none()
+    }
+}
+
+impl fmt::Display for BrokenRule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "the rule at {} may keep it for you, and has a mistake", self.place)
+    }
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{action::RuleEffect, asked::QuestionView, read::Rule};
-use crate::{desk::Record, guard::Files};
+use askbridge_core::{desk::Record, guard::Files};
+
+use super::{action::RuleEffect, conditions::QuestionView, read::Rule};
 
 /// What the rules decide about a question.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,34 +1,17 @@
-//! Rules: what the person decided beforehand about questions to come. The first rule that matches a question and can do
-//! what it says decides; a question that no rule decides waits for the person.
-//! Pure. Where rules are written is left to `settings`, applying them to `rule_service` and `command`.
-
-mod pattern;
-
-mod command;
-
-mod asked;
-
-mod conditions;
-
-mod given;
+//! Rules: decisions of the user about future questions, made in advance. The first rule that matches a question and can
+//! do what it says decides; a question that no rule decides waits for the user. Pure. Where rules are written is left
+//! to `settings`, applying them to `service/rules.rs` and `command`.
 
 mod action;
-
-pub mod keys;
-
-mod broken;
-
-mod read;
-
+mod conditions;
 mod decide;
-
+pub mod keys;
+mod pattern;
+mod read;
 #[cfg(test)]
 mod samples;
 
-#[cfg(test)]
-mod promises;
-
 pub use action::RuleEffect;
-pub use broken::BrokenRule;
+pub use conditions::BrokenRule;
 pub use decide::{Decision, Explanation, SkippedRule, Trial, decide, explain};
 pub use read::{Mistake, Rule};

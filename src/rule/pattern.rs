@@ -1,7 +1,12 @@
-//! A text with wildcards, and a list of such texts.
+//! Patterns for texts, with wildcards, and for commands, whose words are split as a shell would split them. A rule may
+//! allow only a command that is nothing but words: what a shell would do beyond that is left to the user.
 
 use std::fmt;
 
+use askbridge_core::guard::{
+    command::{is_assignment, simple},
+    programs,
+};
 use wildmatch::WildMatch;
 
 /// A text in which `*` stands for any characters, also for none, and `?` for one. A `*` crosses a `/`.
@@ -67,5 +72,227 @@ impl fmt::Display for AnyOf {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let patterns: Vec<_> = self.0.iter().map(|pattern| format!("\"{pattern}\"")).collect();
         formatter.write_str(&patterns.join(" or "))
+    }
+}
+
+/// What the words of a command have to be.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum CommandPattern {
+    /// These words.
+    Exact(Vec<String>),
+    /// A pattern for each word.
+    Words {
+        /// What is assigned before the program, word by word.
+        assignments: Vec<String>,
+        /// The patterns of the program and its arguments, in the order of the words.
+        words: Vec<Pattern>,
+        /// Whether further words may follow.
+        is_open: bool,
+    },
+}
+
+impl CommandPattern {
+    /// Returns the pattern that matches these words and no others.
+    pub(super) fn exact(words: Vec<String>) -> Result<Self, String> {
+        match words.first() {
+            Some(program) if !program.is_empty() => Ok(CommandPattern::Exact(words)),
+            _ => Err("the first word of a command is its program".to_owned()),
+        }
+    }
+
+    /// Returns the pattern of a text. Its words are split as a shell splits them; the last word stands for any further
+    /// words if it is a `*`.
+    pub(super) fn of_text(text: &str) -> Result<Self, String> {
+        let mut words = shlex::split(text).ok_or("a quotation mark has no end")?;
+        let is_open = words.last().is_some_and(|word| word == "*");
+        if is_open {
+            words.pop();
+        }
+        let arguments = words.split_off(assigned(&words));
+        let assignments = words;
+        if let Some(loose) = assignments.iter().find(|word| has_wildcard(word)) {
+            return Err(format!("\"{loose}\" could change what runs: give the value without * and ?"));
+        }
+        match arguments.first() {
+            Some(program) if !program.is_empty() => {
+                let words = arguments.iter().map(|word| Pattern::new(word)).collect();
+                Ok(CommandPattern::Words { assignments, words, is_open })
+            }
+            _ => Err("the first word of a command is its program".to_owned()),
+        }
+    }
+
+    /// Returns whether these words are meant.
+    pub(super) fn matches(&self, words: &[String]) -> bool {
+        match self {
+            CommandPattern::Exact(exact) => exact == words,
+            CommandPattern::Words { assignments, words: patterns, is_open } => {
+                // What is assigned before a program may change what runs: no wildcard stands for it.
+                let (assigned, words) = words.split_at(assigned(words));
+                let has_length =
+                    if *is_open { words.len() >= patterns.len() } else { words.len() == patterns.len() };
+                assignments == assigned
+                    && has_length
+                    && patterns.iter().zip(words).all(|(pattern, word)| pattern.matches(word))
+            }
+        }
+    }
+
+    /// Checks that it is a pattern of commands that a rule may allow.
+    ///
+    /// # Errors
+    /// It can match no such command, or names too little.
+    pub(super) fn check_allowing(&self) -> Result<(), String> {
+        match self {
+            CommandPattern::Exact(words) => words.iter().try_for_each(|word| {
+                simple(word).map_err(|why| format!("a rule never allows a command like that: {why}"))
+            }),
+            CommandPattern::Words { words, is_open, .. } => {
+                let program = words.first().map(ToString::to_string).unwrap_or_default();
+                if has_wildcard(&program) {
+                    return Err(format!(
+                        "\"{program}\" could be any program: name the first word without * and ?"
+                    ));
+                }
+                let is_loose = *is_open || words.iter().any(Pattern::has_wildcard);
+                let texts: Vec<_> = words.iter().map(ToString::to_string).collect();
+                let fixed = |at: usize| Some(&*texts[at]).filter(|_| !words[at].has_wildcard());
+                let arguments: Vec<_> = (1..words.len()).map(fixed).collect();
+                match programs::left_open(&program, &arguments).filter(|_| is_loose) {
+                    Some(group) => Err(format!(
+                        "`{}` {}, so that this would allow any command: give the exact words, as a list",
+                        programs::name(&program),
+                        group.does,
+                    )),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Display for CommandPattern {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CommandPattern::Exact(words) => write!(formatter, "{words:?}"),
+            CommandPattern::Words { assignments, words, is_open } => {
+                let words = assignments.iter().cloned().chain(words.iter().map(ToString::to_string));
+                let words: Vec<_> = words.chain(is_open.then(|| "*".to_owned())).collect();
+                write!(formatter, "\"{}\"", words.join(" "))
+            }
+        }
+    }
+}
+
+/// Returns how many words assign variables before the program.
+fn assigned(words: &[String]) -> usize {
+    words.iter().take_while(|word| is_assignment(word)).count()
+}
+
+/// Returns the words of a command. `None` where a quotation mark has no end.
+pub(super) fn command_words(command: &str) -> Option<Vec<String>> {
+    shlex::split(command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_match(pattern: &str, command: &str) -> bool {
+        let pattern = CommandPattern::of_text(pattern).expect("a pattern");
+        command_words(command).is_some_and(|words| pattern.matches(&words))
+    }
+
+    #[test]
+    fn patterns_match_word_by_word() {
+        for (pattern, command, matches) in [
+            ("cargo test", "cargo test", true),
+            ("cargo test", "  cargo   'test' ", true),
+            ("cargo test", "cargo test --lib", false),
+            ("cargo test", "cargo tests", false),
+            ("cargo test", "cargo", false),
+            ("cargo test", "\"cargo test\"", false),
+            ("cargo test *", "cargo test", true),
+            ("cargo test *", "cargo test --lib 'a b'", true),
+            ("cargo test *", "cargo testing", false),
+            ("cargo * --lib", "cargo test --lib", true),
+            ("cargo * --lib", "cargo test -v --lib", false),
+            ("cargo t*", "cargo test", true),
+            ("cargo t*", "cargo test --lib", false),
+            ("git diff ?", "git diff a", true),
+            ("cat src/*", "cat src/a/b", true),
+            ("cat src/*", "cat 'src/a b'", true),
+            ("cat src/*", "cat src/a src/b", false),
+            ("cargo test", "cargo 'test", false),
+        ] {
+            assert_eq!(is_match(pattern, command), matches, "{pattern}: {command}");
+        }
+        let exact =
+            CommandPattern::exact(["bash", "-lc", "cargo *"].map(str::to_owned).to_vec()).expect("a pattern");
+        assert!(exact.matches(&command_words("bash -lc 'cargo *'").expect("words")));
+        assert!(!exact.matches(&command_words("bash -lc 'cargo test'").expect("words")));
+        assert!(CommandPattern::of_text("*").is_err() && CommandPattern::of_text("a 'b").is_err());
+        assert!(CommandPattern::exact(Vec::new()).is_err() && CommandPattern::of_text("'' a").is_err());
+    }
+
+    #[test]
+    fn a_pattern_that_names_too_little_allows_nothing() {
+        let checked = |text: &str| CommandPattern::of_text(text).and_then(|pattern| pattern.check_allowing());
+        for text in [
+            "* test",
+            "c*",
+            "?argo test",
+            "bash *",
+            "/bin/sh -c *",
+            "sudo *",
+            "env A=1 *",
+            "xargs ?",
+            "timeout 5 *",
+        ] {
+            assert!(checked(text).is_err(), "{text}");
+        }
+        for text in ["cargo *", "bash build.sh", "cargo test", "./x *"] {
+            assert_eq!(checked(text), Ok(()), "{text}");
+        }
+        let exact = |words: &[&str]| {
+            CommandPattern::exact(words.iter().map(|word| (*word).to_owned()).collect())
+                .and_then(|pattern| pattern.check_allowing())
+        };
+        assert_eq!(exact(&["bash", "-lc", "cargo test"]), Ok(()));
+        assert!(exact(&["bash", "-lc", "cargo test; ls"]).is_err());
+    }
+
+    /// The same words as those that a real shell hands to a program.
+    #[test]
+    fn a_shell_splits_a_simple_command_into_the_same_words() {
+        let parts = [
+            "a", " ", "'", "\"", "=", "-x", ":", ",", "b c", "#", "~", "%", "^", "@", "+", "ü", "/", "  ",
+            "''",
+        ];
+        let mut commands = Vec::new();
+        for first in parts {
+            for second in parts {
+                for third in parts {
+                    commands.push(format!("p {first}{second}{third}"));
+                }
+            }
+        }
+        commands.retain(|command| simple(command).is_ok() && command_words(command).is_some());
+        assert!(commands.len() > 2000, "{}", commands.len());
+        let show = "p() { for word; do printf '%s\\036' \"$word\"; done; printf '\\n'; }\n";
+        let script = show.to_owned() + &commands.join("\n") + "\n";
+        let ran = std::process::Command::new("sh").arg("-c").arg(script).output().expect("a shell");
+        assert!(ran.status.success() && ran.stderr.is_empty(), "{}", String::from_utf8_lossy(&ran.stderr));
+        let said = String::from_utf8(ran.stdout).expect("a text");
+        assert_eq!(said.lines().count(), commands.len());
+        for (command, line) in commands.iter().zip(said.lines()) {
+            let expected: String = command_words(command)
+                .expect("words")
+                .iter()
+                .skip(1)
+                .map(|word| format!("{word}\u{1e}"))
+                .collect();
+            assert_eq!(line, expected, "{command}");
+        }
     }
 }

@@ -3,23 +3,19 @@
 
 use std::{collections::BTreeMap, fmt, path::Path, sync::Arc};
 
+use askbridge_core::{
+    guard::hidden::is_hidden,
+    question::{Origin, Purpose},
+};
 use serde_json::Value;
 
 use super::{
-    action::{Action, RuleEffect},
-    asked::QuestionView,
-    broken::BrokenRule,
-    command::CommandPattern,
-    conditions::Conditions,
-    given::NamedValues,
+    action::{Action, NamedValues, RuleEffect},
+    conditions::{BrokenRule, Conditions, QuestionView},
     keys::{ACTIONS, DECIDING, WAYS},
-    pattern::{AnyOf, has_wildcard},
+    pattern::{AnyOf, CommandPattern, has_wildcard},
 };
-use crate::{
-    guard::hidden::is_hidden,
-    limits,
-    question::{Origin, Purpose},
-};
+use crate::limits;
 
 /// A rule.
 #[derive(Clone, Debug, PartialEq)]

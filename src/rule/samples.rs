@@ -1,4 +1,5 @@
-//! Questions and rules for the tests of this room.
+//! Questions and rules for the tests of this room, and property tests of what rules never do, over random questions,
+//! permissions and rules (I12).
 
 use std::{
     collections::BTreeMap,
@@ -6,14 +7,15 @@ use std::{
     sync::Arc,
 };
 
+use askbridge_core::{
+    desk::{Record, Submission, Timestamp},
+    guard::{self, Files},
+    question::{Answer, Purpose, Question, Role, Value, check},
+};
+use proptest::{collection::vec, prelude::*, sample::select, test_runner::FileFailurePersistence};
 use serde_json::{Value as Json, json};
 
 use super::{Rule, RuleEffect, decide, explain};
-use crate::{
-    desk::{Record, Submission, Timestamp},
-    guard::{self, Files},
-    question::Question,
-};
 
 /// A file system without links.
 pub(super) struct NoLinks;
@@ -94,4 +96,271 @@ pub(super) fn with(mut value: Json, members: &Json) -> Json {
         value[name] = member.clone();
     }
     value
+}
+
+/// Returns one of these or nothing.
+fn some_of(values: Vec<Json>) -> impl Strategy<Value = Option<Json>> {
+    proptest::option::weighted(0.4, select(values))
+}
+
+const FRAGMENTS: [&str; 34] = [
+    "cargo",
+    "test",
+    "run",
+    "--lib",
+    " ",
+    " ",
+    " ",
+    " ",
+    "a",
+    "'",
+    "\"",
+    ";",
+    "&&",
+    "|",
+    ">",
+    "<",
+    "$(x)",
+    "`x`",
+    "$x",
+    "\\",
+    "\n",
+    "\t",
+    "*",
+    "?",
+    "~",
+    "#",
+    "{a,b}",
+    "(",
+    ")",
+    "\u{202e}",
+    "\u{200b}",
+    "A=1",
+    "\n… 5 more bytes are not shown",
+    "é",
+];
+
+fn command() -> impl Strategy<Value = String> {
+    let usual = select(vec!["cargo test", "cargo test --lib", "cargo run", "rm -rf a", "cargo test a b"])
+        .prop_map(str::to_owned);
+    let odd = vec(select(FRAGMENTS.to_vec()), 0..9).prop_map(|parts| parts.concat());
+    let mixed =
+        vec(select(FRAGMENTS.to_vec()), 0..4).prop_map(|parts| format!("cargo test{}", parts.concat()));
+    prop_oneof![2 => usual, 1 => odd, 2 => mixed]
+}
+
+fn role() -> impl Strategy<Value = Json> {
+    select(vec![
+        json!("allow_once"),
+        json!("allow_once"),
+        json!("allow_always"),
+        json!("reject_once"),
+        json!("reject_always"),
+        json!("allow_week"),
+        Json::Null,
+    ])
+}
+
+fn field(name: &'static str) -> impl Strategy<Value = Json> {
+    let texts = || select(vec!["a", "b", "c", "Yes"]);
+    let option = (texts(), texts(), role())
+        .prop_map(|(value, label, role)| json!({ "value": value, "label": label, "role": role }));
+    let options = vec(option, 1..4);
+    let kind = select(vec!["choice", "choice", "choice", "choices", "text", "boolean", "number", "drawing"]);
+    (options, kind, any::<bool>(), any::<bool>(), proptest::bool::weighted(0.1)).prop_map(
+        move |(options, kind, required, other, secret)| {
+            let mut field =
+                json!({ "name": name, "label": name, "kind": kind, "required": required, "secret": secret });
+            if kind.starts_with("choice") {
+                field["options"] = options.into();
+                field["other"] = other.into();
+            }
+            field
+        },
+    )
+}
+
+fn question() -> impl Strategy<Value = Json> {
+    let fields = prop_oneof![
+        3 => field("q0").prop_map(|field| vec![field]),
+        1 => (field("q0"), field("q1")).prop_map(|(one, other)| vec![one, other]),
+    ];
+    let purpose = select(vec!["permission", "permission", "question", "confession"]);
+    let kind = select(vec!["execute", "read", "edit", "delete"]);
+    let folder = some_of(vec![
+        json!("/people/ada/src/shop"),
+        json!("/people/ada/src/shop/a"),
+        json!("/opt"),
+        json!("/people/ada/src/shop/../x"),
+    ]);
+    let agent = select(vec!["Codex", "Claude"]);
+    (fields, purpose, kind, proptest::option::weighted(0.7, command()), folder, any::<bool>(), agent)
+        .prop_map(|(fields, purpose, kind, command, folder, dangerous, agent)| {
+            json!({
+                "fields": fields, "purpose": purpose, "dangerous": dangerous, "agent": agent,
+                "subject": { "kind": kind, "command": command, "locations": folder.iter().collect::<Vec<_>>(), "folder": folder },
+            })
+        })
+}
+
+fn any_rule() -> impl Strategy<Value = Json> {
+    let command = vec![
+        json!("cargo test *"),
+        json!("cargo *"),
+        json!("cargo t*"),
+        json!(["cargo", "test"]),
+        json!("rm *"),
+        json!("cargo ? *"),
+    ];
+    let answer = select(vec![
+        json!("a"),
+        json!("b"),
+        json!("Yes"),
+        json!(["a", "b"]),
+        json!(true),
+        json!(1),
+        json!({ "q0": "a" }),
+        json!({ "q0": "a", "q1": ["b"] }),
+        json!({ "q1": "c" }),
+    ]);
+    let conditions = (
+        some_of(vec![json!("Codex"), json!("C*")]),
+        some_of(vec![json!("~/src/*"), json!("~/src/shop")]),
+        some_of(vec![json!("permission"), json!("question")]),
+        some_of(vec![json!("execute"), json!(["read", "edit"])]),
+        some_of(command),
+        some_of(vec![json!(true), json!(true), json!(false)]),
+    );
+    let then = select(vec!["allow", "allow", "answer", "answer", "deny", "reject", "hold", "notify"]);
+    (conditions, then, answer).prop_map(
+        |((agent, project, purpose, tool, command, dangerous), then, answer)| {
+            let mut rule = json!({ "then": then });
+            let named = [
+                ("agent", agent),
+                ("project", project),
+                ("purpose", purpose),
+                ("tool", tool),
+                ("command", command),
+                ("dangerous", dangerous),
+            ];
+            for (name, value) in named {
+                value.into_iter().for_each(|value| rule[name] = value);
+            }
+            match then {
+                "answer" => rule["answer"] = answer,
+                "reject" => rule["reason"] = "r".into(),
+                "notify" => rule["by"] = json!(["ntfy"]),
+                _ => {}
+            }
+            rule
+        },
+    )
+}
+
+/// What one decision must not do. `members` are those of the rule that decided.
+fn holds_promises(members: &Json, record: &Record, what: &RuleEffect) -> Result<(), TestCaseError> {
+    let question = &record.question;
+    let RuleEffect::Submit(submission) = what else { return Ok(()) };
+    // Nothing dangerous is settled unless the rule says so, and nothing of an unknown purpose.
+    prop_assert!(!question.risk().is_dangerous() || members["dangerous"] == true);
+    prop_assert!(!matches!(question.purpose, Purpose::Other(_)));
+    let Submission::Answer(answer) = submission else {
+        let expected = if question.purpose == Purpose::Permission { "deny" } else { "reject" };
+        prop_assert_eq!(&members["then"], expected);
+        return Ok(());
+    };
+    prop_assert_eq!(check(question, answer), Ok(()));
+    names_all(members, record, answer)?;
+    let mut grants = false;
+    for field in &question.fields {
+        prop_assert!(!(field.secret && answer.values.contains_key(&field.name)));
+        let chosen: Vec<&String> = match answer.values.get(&field.name) {
+            Some(Value::Text(text)) => vec![text],
+            Some(Value::Many(texts)) => texts.iter().collect(),
+            _ => Vec::new(),
+        };
+        for option in field.kind.options().iter().filter(|option| chosen.contains(&&option.value)) {
+            let role = option.role.as_deref();
+            prop_assert!(!matches!(role, Some(Role::AllowAlways | Role::Other(_))), "{:?}", option);
+            prop_assert!(role.is_some() || question.purpose != Purpose::Permission);
+            grants |= role == Some(&Role::AllowOnce);
+        }
+    }
+    if grants {
+        let command = question.subject.as_ref().and_then(|subject| subject.command.as_ref());
+        prop_assert!(!members["command"].is_null() || (command.is_none() && !members["tool"].is_null()));
+        let is_harmless = |char: char| char.is_alphanumeric() || " '\"-=.~#".contains(char);
+        // These two are parts of a word unless it begins with them.
+        let is_begun = |command: &String| {
+            [" ~", " #", "'~", "\"~", "'#", "\"#", "=~"].iter().any(|part| command.contains(part))
+        };
+        prop_assert!(!command.is_some_and(is_begun), "{:?}", command);
+        prop_assert!(command.is_none_or(|command| command.chars().all(is_harmless)), "{:?}", command);
+        prop_assert!(
+            command.is_none_or(|command| command.trim_start().starts_with(['c', 'r', '\'', '"'])),
+            "{:?}",
+            command
+        );
+        let folder = question.subject.as_ref().and_then(|subject| subject.folder.as_deref());
+        prop_assert!(
+            folder.is_none_or(|folder| folder.starts_with("/people/ada/src/shop") && !folder.contains(".."))
+        );
+    }
+    Ok(())
+}
+
+/// An answer has the fields that the rule names, and options that it names.
+fn names_all(members: &Json, record: &Record, answer: &Answer) -> Result<(), TestCaseError> {
+    let given = &members["answer"];
+    for (name, value) in &answer.values {
+        let Some(field) = record.question.fields.iter().find(|field| field.name == *name) else { continue };
+        if members["then"] == "allow" {
+            continue;
+        }
+        let named = given.as_object().map_or(Some(given), |fields| fields.get(name));
+        let named = named.map(ToString::to_string);
+        prop_assert!(named.is_some(), "{} is not named", name);
+        let chosen = match value {
+            Value::Text(text) => vec![text.clone()],
+            Value::Many(texts) => texts.clone(),
+            _ => Vec::new(),
+        };
+        for text in chosen.iter().filter(|_| !field.kind.options().is_empty()) {
+            let option = field.kind.options().iter().find(|option| option.value == *text);
+            let is_named = |option: &askbridge_core::question::FieldOption| {
+                let named = named.clone().unwrap_or_default();
+                named.contains(&format!("{:?}", option.value))
+                    || named.contains(&format!("{:?}", option.label))
+            };
+            prop_assert!(option.is_some_and(is_named), "{} is not named", text);
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 4000,
+        ..ProptestConfig::with_failure_persistence(FileFailurePersistence::WithSource("seeds"))
+    })]
+
+    #[test]
+    fn rules_keep_their_promises(question in question(), members in vec(any_rule(), 1..6)) {
+        let record = record(&question);
+        let named = members.iter().enumerate().filter_map(|(place, members)| {
+            let rule = rule(&with(members.clone(), &json!({ "name": place.to_string() }))).ok()?;
+            Some((members, rule))
+        });
+        let (members, rules): (Vec<_>, Vec<_>) = named.unzip();
+        let explained = explain(&rules, &record, &NoLinks);
+        let decision = decide(&rules, &record, &NoLinks);
+        prop_assert_eq!(&explained.decision, &decision);
+        let alone = |rule: &Rule| decide(std::slice::from_ref(rule), &record, &NoLinks);
+        let first = rules.iter().position(|rule| alone(rule).is_some());
+        prop_assert_eq!(explained.passed.len(), first.unwrap_or(rules.len()));
+        if let (Some(decision), Some(first)) = (decision, first) {
+            prop_assert_eq!(&decision.rule, rules[first].name());
+            holds_promises(members[first], &record, &decision.what)?;
+        }
+    }
 }

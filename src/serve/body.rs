@@ -143,6 +143,7 @@ mod tests {
     use futures::{FutureExt, stream};
 
     use super::*;
+    use crate::limits;
 
     const LARGE: usize = 1024 * 1024;
 

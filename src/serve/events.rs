@@ -2,6 +2,10 @@
 
 use std::{borrow::Cow, sync::Arc};
 
+use askbridge_core::{
+    desk::{Event, QuestionId, Record},
+    question::Outcome,
+};
 use axum::{
     Router,
     extract::State,
@@ -13,17 +17,12 @@ use futures::StreamExt;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::{
-    app::App,
-    feed::FeedItem,
+    app::{App, FeedItem},
     labels,
     problem::Problem,
-    sse::{self, SseMessage},
+    stream::{self, SseMessage},
 };
-use crate::{
-    control::{inbox::Inbox, traffic::PROTOCOL},
-    desk::{Event, QuestionId, Record},
-    question::Outcome,
-};
+use crate::inbox::{access::Inbox, status::PROTOCOL};
 
 /// The data of `question.requested`, `question.changed` and `question.resolved`: a summary and the whole question.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -109,7 +108,7 @@ pub(super) fn routes<I: Inbox>() -> Router<App<I>> {
 
 async fn events<I: Inbox>(State(app): State<App<I>>, headers: HeaderMap) -> Result<Response, Problem> {
     let last = headers.get(HeaderName::from_static("last-event-id")).and_then(|last| last.to_str().ok());
-    Ok(sse::respond(app.feeds.open(app.inbox.store(), last)?.map(message)))
+    Ok(stream::respond(app.feeds.open(app.inbox.store(), last)?.map(message)))
 }
 
 /// Open questions have no ID: a client that is cut off before the end of the snapshot gets another one.

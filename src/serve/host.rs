@@ -1,5 +1,7 @@
-//! The host that a request is for, and the site that it comes from, as the request names them. Whether the host is this
-//! machine is left to the guard.
+//! Reads the host that a request names and the site that it comes from, and tells loopback addresses from others.
+//! Whether a request may pass is left to `guard.rs`.
+
+use std::net::IpAddr;
 
 use axum::http::{
     HeaderMap, Uri,
@@ -23,4 +25,9 @@ pub(super) fn host(uri: &Uri, headers: &HeaderMap) -> Option<Authority> {
         (Some(header), Some(authority)) => (header == *authority).then_some(header),
         (header, authority) => header.or_else(|| authority.cloned()),
     }
+}
+
+/// Returns whether an address can be reached from this machine only.
+pub(super) fn is_loopback(address: IpAddr) -> bool {
+    address.to_canonical().is_loopback()
 }

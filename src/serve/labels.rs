@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::{
+use askbridge_core::{
     desk::Record,
     question::{
-        Answer, Field, FieldError, Kind, Outcome, Question, Value, input,
-        typed::{self, NO, YES},
+        Answer, Field, FieldError, Kind, Outcome, Question, Value,
+        input::{self, NO, YES},
     },
 };
 
@@ -92,7 +92,7 @@ fn value(kind: &Kind, words: Vec<String>) -> Result<Option<Value>, String> {
         None if labels.is_empty() || kind.takes_other() => Ok(word),
         None => Err(word),
     });
-    Ok(typed::value_from_texts(kind, texts.collect::<Result<_, _>>()?))
+    Ok(input::value_from_texts(kind, texts.collect::<Result<_, _>>()?))
 }
 
 #[cfg(test)]

@@ -7,16 +7,18 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use askbridge_core::{
+    desk::{Event, QuestionId, Record, Settlement},
+    question::{Origin, Outcome, Purpose, Question, Reason, Responder},
+};
 use tokio::{sync::watch, time::timeout};
 
 use crate::{
-    control::{
+    inbox::{
+        status::Traffic,
         store::{Batch, Store},
-        traffic::Traffic,
     },
-    desk::{Event, QuestionId, Record, Settlement},
     limits,
-    question::{Origin, Outcome, Purpose, Question, Reason, Responder},
 };
 
 /// The upper bounds of the histogram, in seconds: from the answer of a rule to that of a person who was away for days.

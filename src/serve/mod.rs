@@ -2,78 +2,35 @@
 //! What a question is, and which answer wins, is left to the inbox.
 //!
 //! ```text
-//!  accept ─▶ connection ─▶ guard: Host · Origin · token · rate ─▶ body ─▶ rest · page · ask · rpc · opencode · health ─▶ inbox
-//!                                                                 events · opencode ◀─ feed ◀─ store
+//!  connection ─▶ guard: Host · Origin · token · rate ─▶ body ─▶ rest · page · rpc · opencode · public ─▶ inbox
+//!                                                               events · opencode ◀─ app: feeds ◀─ store
 //! ```
 
-mod address;
-
-mod host;
-
-pub mod token;
-
-mod rate;
-
-mod problem;
-
-mod ends;
-
-mod visitors;
-
-mod guard;
-
-mod body;
-
-mod window;
-
-mod sse;
-
-mod feed;
-
-mod metrics;
-
 mod app;
-
-mod labels;
-
-pub mod ask;
-
-pub mod rest;
-
-pub mod events;
-
-mod opencode;
-
-mod rpc;
-
-mod health;
-
-mod unauthorized;
-
-pub mod page;
-
-mod documents;
-
+mod body;
 #[cfg(feature = "schema")]
 mod components;
-
+mod connection;
+pub mod events;
+mod guard;
+mod host;
+mod labels;
+mod metrics;
 #[cfg(feature = "schema")]
 pub mod openapi;
-
+mod opencode;
 #[cfg(feature = "schema")]
 pub mod openrpc;
-
-mod router;
-
-mod connection;
-
-mod accept;
-
+pub mod page;
+mod problem;
+mod public;
+pub mod rest;
+mod rpc;
 pub mod server;
-
-pub mod service;
+mod stream;
+pub mod token;
+mod visitors;
 
 pub use problem::Problem;
 pub use server::{ServeError, Server};
-pub use service::HttpService;
 pub use token::Token;

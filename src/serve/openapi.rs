@@ -1,22 +1,21 @@
 //! Generates the description of the REST interface, as OpenAPI 3.1, from the types that are read and written.
-//! It is not part of the program: `schema/openapi.json` is what it generated, and `documents` serves that. The form of
-//! the schemas is left to `components`.
+//! It is not part of the program: `schema/openapi.json` is what it generated, and `public.rs` serves that. The form of
+//! the schemas is left to `components.rs`.
 
+use askbridge_core::{
+    desk::{Record, Settlement},
+    question::input::AnswerInput,
+};
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
 use super::{
-    ask::NewQuestion,
     components,
     events::{QuestionEvent, Snapshot},
     problem::Problem,
-    rest::{Extension, Rejection},
+    rest::{Extension, NewQuestion, Rejection},
 };
-use crate::{
-    control::protocol::Listing,
-    desk::{Record, Settlement},
-    question::input::AnswerInput,
-};
+use crate::rpc::protocol::Listing;
 
 /// The statuses that every request can get.
 const ALWAYS: [&str; 3] = ["401", "403", "429"];

@@ -1,9 +1,16 @@
-//! Generates the description of the control protocol, as OpenRPC, from the types that are read and written. What the
-//! methods do is left to `control`. It is not part of the program: `schema/openrpc.json` is what it generated, and
-//! `documents` serves that.
+//! Generates the description of the control protocol, as OpenRPC, from the types that are read and written.
+//! It is not part of the program: `schema/openrpc.json` is what it generated, and `public.rs` serves that. What the
+//! methods do is left to `rpc`.
 
 use std::num::NonZeroU64;
 
+use askbridge_core::{
+    desk::{
+        Record, Settlement,
+        refusal::{Detail, KINDS},
+    },
+    question::{Provenance, Question, input::AnswerInput},
+};
 use jsonrpsee::types::error::{
     INVALID_PARAMS_CODE, INVALID_REQUEST_CODE, METHOD_NOT_FOUND_CODE, OVERSIZED_REQUEST_CODE,
     OVERSIZED_RESPONSE_CODE, PARSE_ERROR_CODE, TOO_MANY_SUBSCRIPTIONS_CODE,
@@ -13,16 +20,8 @@ use serde_json::{Map, Value, json};
 
 use super::rpc::NEEDS_WEBSOCKET;
 use crate::{
-    control::{
-        outline::OutlineListing,
-        protocol::{Delta, Listing, LostListing},
-        traffic::BridgeStatus,
-    },
-    desk::{
-        Record, Settlement,
-        refusal::{Detail, KINDS},
-    },
-    question::{Provenance, Question, input::AnswerInput},
+    inbox::status::BridgeStatus,
+    rpc::protocol::{Delta, Listing, LostListing, OutlineListing},
 };
 
 /// The errors of JSON-RPC itself. Their `data` is a text, if they have one.
@@ -254,15 +253,12 @@ fn may<T: JsonSchema>(generator: &mut SchemaGenerator, name: &str, description: 
 mod tests {
     use std::collections::BTreeSet;
 
+    use askbridge_core::{desk::Timestamp, question::Responder};
+
     use super::*;
     use crate::{
-        control::{
-            bridge_inbox::BridgeInbox,
-            methods::{Caller, Methods},
-            traffic::Identity,
-        },
-        desk::Timestamp,
-        question::Responder,
+        inbox::{bridge::BridgeInbox, status::Identity},
+        rpc::methods::{Caller, Methods},
     };
 
     #[test]

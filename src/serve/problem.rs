@@ -1,6 +1,10 @@
 //! Why a request failed: `application/problem+json` by RFC 9457, for every error. Malformed HTTP and oversized headers
 //! never get here: hyper answers them with a bare status.
 
+use askbridge_core::{
+    desk::{Refusal, refusal::Detail},
+    question::Outcome,
+};
 use axum::{
     body::{Body, Bytes, to_bytes},
     http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, header},
@@ -9,12 +13,8 @@ use axum::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::window;
-use crate::{
-    desk::{Refusal, refusal::Detail},
-    limits,
-    question::Outcome,
-};
+use super::stream;
+use crate::limits;
 
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
 
@@ -99,7 +99,7 @@ impl From<Refusal> for Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut response = window::json(self);
+        let mut response = stream::json(self);
         *response.status_mut() = status;
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, PROBLEM);

@@ -1,8 +1,13 @@
-//! Questions over REST: listing them, and answering, rejecting or extending one. Most paths and bodies are those of the
-//! first generation. Asking a question is left to `ask`.
+//! Questions over REST: listing, asking, answering, rejecting and extending them. `POST /v1/questions` waits until its
+//! question is settled. Most paths and bodies are those of the first generation.
+//! Where a question waits, and that it is withdrawn when its request is dropped, is left to the inbox.
 
 use std::{iter, num::NonZeroU64, sync::Arc, time::Duration};
 
+use askbridge_core::{
+    desk::{QuestionId, Record, Refusal, Submission},
+    question::{Answer, Field, Origin, Provenance, Question, Responder, input::AnswerInput},
+};
 use axum::{
     Router,
     body::Bytes,
@@ -13,12 +18,8 @@ use axum::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{app::App, ask, body, problem::Problem, window};
-use crate::{
-    control::{inbox::Inbox, traffic::PROTOCOL},
-    desk::{QuestionId, Record, Refusal, Submission},
-    question::{Answer, Provenance, Responder, input::AnswerInput},
-};
+use super::{app::App, body, problem::Problem, stream};
+use crate::inbox::{access::Inbox, status::PROTOCOL};
 
 const ANSWER: &str = r#"{"answers":[["VALUE"]]} or {"values":{"FIELD":VALUE},"notes":{}}"#;
 const REJECTION: &str = r#"nothing, or {"reason":"TEXT"}"#;
@@ -56,7 +57,7 @@ struct QuestionPath {
 /// Returns the routes.
 pub(super) fn routes<I: Inbox>() -> Router<App<I>> {
     let routes = Router::new()
-        .route("/v1/questions", get(list).post(ask::ask))
+        .route("/v1/questions", get(list).post(ask))
         .route("/v1/sessions/{session}/questions", get(list_of_session));
     ["/v1/questions/{id}", "/v1/sessions/{session}/questions/{id}"].into_iter().fold(routes, |routes, one| {
         routes
@@ -75,20 +76,20 @@ async fn list_of_session<I: Inbox>(State(app): State<App<I>>, Path(session): Pat
     listing(&app, |record| record.question.session.as_ref() == Some(&session))
 }
 
-/// Returns a [`Listing`](crate::control::protocol::Listing), which is written as the client takes it.
+/// Returns a [`Listing`](crate::rpc::protocol::Listing), which is written as the client takes it.
 fn listing<I: Inbox>(app: &App<I>, wanted: impl Fn(&Record) -> bool) -> Response {
     let (revision, open) = app.open();
     let ids = open.iter().filter(|record| wanted(record)).map(|record| record.id.clone()).collect();
     let head = format!(r#"{{"protocol":{PROTOCOL},"revision":{revision},"questions":"#);
     let pieces = iter::once(Bytes::from(head)).chain(app.array(ids, |record| record));
-    window::json_of(window::body(pieces.chain([Bytes::from_static(b"}")])))
+    stream::json_of(stream::body(pieces.chain([Bytes::from_static(b"}")])))
 }
 
 async fn show<I: Inbox>(
     State(app): State<App<I>>,
     Path(name): Path<QuestionPath>,
 ) -> Result<Response, Problem> {
-    Ok(window::json(find(&app, &name).await?))
+    Ok(stream::json(find(&app, &name).await?))
 }
 
 async fn reply<I: Inbox>(
@@ -126,7 +127,7 @@ async fn extend<I: Inbox>(
     let Extension { milliseconds } = body::read(&headers, body, EXTENSION)?;
     let record = find(&app, &name).await?;
     let more = Submission::Extend(Duration::from_millis(milliseconds.get()));
-    Ok(window::json(app.inbox.submit(&record.id, more, by()).await?))
+    Ok(stream::json(app.inbox.submit(&record.id, more, by()).await?))
 }
 
 /// Answers a question. When this returns, the agent has the answer on its stdin (I9).
@@ -176,4 +177,74 @@ async fn find<I: Inbox>(app: &App<I>, name: &QuestionPath) -> Result<Arc<Record>
         [only] => Ok(Arc::clone(only)),
         _ => Err(Refusal::Ambiguous(open.iter().map(|record| record.id.clone()).collect())),
     }
+}
+
+const QUESTION: &str = r#"{"message":"TEXT","fields":[{"name":"NAME","label":"TEXT","kind":"text"}]}"#;
+
+/// The ID of a question whose asker gave it none, as `askbridge ask` names its own.
+const UNNAMED: &str = "ask";
+
+/// A question to ask: the members of a question that its asker chooses.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schema", schemars(title = "NewQuestion"))]
+pub struct NewQuestion {
+    /// The session that the question belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// The asker's own ID of the question; `ask` by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question_id: Option<String>,
+    /// The name of the program that asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The directory that the program works in, as an absolute path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// The subject of the question, in a few words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The question that the form as a whole asks. Empty if the labels of the fields say it all.
+    #[serde(default)]
+    pub message: String,
+    /// The fields to fill in; at least one.
+    pub fields: Vec<Field>,
+    /// The label of the button that sends the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub submit: Option<String>,
+    /// Whether a wrong answer can do harm.
+    #[serde(default)]
+    pub dangerous: bool,
+    /// How long to wait for an answer, in milliseconds. By default, there is no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+}
+
+impl From<NewQuestion> for Question {
+    fn from(new: NewQuestion) -> Self {
+        let id = new.question_id.as_deref().unwrap_or(UNNAMED);
+        Question {
+            session: new.session_id.filter(|session| !session.is_empty()),
+            agent: new.agent.map(Into::into),
+            project: new.project.map(Into::into),
+            title: new.title,
+            message: new.message,
+            submit: new.submit,
+            dangerous: new.dangerous,
+            timeout: new.timeout_ms.map(Duration::from_millis),
+            ..Question::new(Origin::Program, id, new.fields)
+        }
+    }
+}
+
+/// Asks a question, and returns how it was settled. hyper drops this future when the client disconnects, which withdraws
+/// the question.
+pub(super) async fn ask<I: Inbox>(
+    State(app): State<App<I>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, Problem> {
+    let question: NewQuestion = body::read(&headers, body, QUESTION)?;
+    Ok(stream::json(app.inbox.ask(question.into()).await?))
 }

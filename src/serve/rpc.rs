@@ -2,6 +2,10 @@
 
 use std::{io, sync::Arc};
 
+use askbridge_core::{
+    desk::{Refusal, refusal::Detail},
+    question::Responder,
+};
 use axum::{
     Extension, Router,
     body::{Body, Bytes},
@@ -29,22 +33,19 @@ use tokio_util::sync::CancellationToken;
 use super::{
     app::App,
     body,
-    page::sign_in::{PageRequest, SUBPROTOCOL},
     problem::Problem,
-    rate::Rate,
-    visitors::Visitor,
-    window,
+    stream,
+    visitors::{Rate, Visitor},
 };
 use crate::{
-    control::{
-        inbox::Inbox,
+    inbox::access::Inbox,
+    limits,
+    rpc::{
         methods::{Caller, Methods},
         protocol::method,
         session::{self, Incoming, Replies, Requests},
     },
-    desk::{Refusal, refusal::Detail},
-    limits,
-    question::Responder,
+    serve::page::sign_in::{PageRequest, SUBPROTOCOL},
 };
 
 /// The name and the code of the refusal of a subscription by POST.
@@ -102,11 +103,11 @@ async fn by_post(
     drop(body);
     // The guard has counted the request itself.
     if !rpc.rate.allows_all(calls(&text) - 1) {
-        return Ok(window::json_of(session::refusal(&text, Refusal::TooManyRequests).into()));
+        return Ok(stream::json_of(session::refusal(&text, Refusal::TooManyRequests).into()));
     }
     let reply = session::call(&rpc.over_http, Incoming { text, room: None }).await;
     Ok(match reply {
-        Some(reply) => window::json_of(Body::from(Bytes::from_owner(reply))),
+        Some(reply) => stream::json_of(Body::from(Bytes::from_owner(reply))),
         None => StatusCode::NO_CONTENT.into_response(),
     })
 }

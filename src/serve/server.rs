@@ -1,30 +1,34 @@
-//! The HTTP server: it listens, and serves an inbox until it is told to stop. Which path leads where is left to the
-//! router.
+//! The HTTP server: it listens, and serves an inbox until it is stopped. It maps each path to its handler, behind the
+//! layers that every request passes: the guard, and the limits on size and time of the body.
+//! Single connections are left to `connection.rs`, serving one bridge to `service/http.rs`.
 
 use std::{io, net::SocketAddr, path::PathBuf, sync::Arc, time::SystemTime};
 
+use axum::{Router, middleware};
 use thiserror::Error;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    accept,
-    address::is_loopback,
-    app::App,
-    feed::Feeds,
-    guard::Guard,
+    app::{App, Feeds},
+    body::{self, Bodies},
+    connection, events,
+    guard::{self, Guard, UnauthorizedReply},
+    host::is_loopback,
     metrics::{self, Metrics},
-    page::sign_in::SignIn,
-    rate::Rate,
-    router,
+    opencode, problem, public, rest, rpc,
     token::{Token, TokenError},
-    unauthorized::UnauthorizedReply,
+    visitors::Rate,
 };
 use crate::{
-    config::HttpSettings,
-    control::{inbox::Inbox, traffic::Traffic},
+    inbox::{access::Inbox, status::Traffic},
     limits,
     machine::discovery::{self, DiscoveryError},
+    serve::page::{
+        sign_in::{self, SignIn},
+        site as page,
+    },
+    settings::resolved::HttpSettings,
 };
 
 /// Connections that wait to be accepted.
@@ -126,9 +130,9 @@ impl Server {
         let metrics = Arc::new(Metrics::new(traffic));
         let feeds = Feeds::new(&discovery::name(), stop.clone());
         let app = App { inbox: inbox.clone(), feeds, metrics: Arc::clone(&metrics) };
-        let router = router::router(app, Arc::new(guard), rate, &stop);
+        let router = router(app, Arc::new(guard), rate, &stop);
         tokio::select! {
-            () = accept::accept(self.listener, router, stop, inbox.kept()) => {}
+            () = connection::accept(self.listener, router, stop, inbox.kept()) => {}
             // It ends with the store. Calls that are under way by then still get their replies.
             () = async {
                 metrics::count(&metrics, inbox.store()).await;
@@ -136,6 +140,29 @@ impl Server {
             } => {}
         }
     }
+}
+
+/// Returns the router.
+pub(super) fn router<I: Inbox>(
+    app: App<I>,
+    guard: Arc<Guard>,
+    rate: Arc<Rate>,
+    stop: &CancellationToken,
+) -> Router {
+    let rpc = rpc::Rpc::new(app.inbox.clone(), rate, stop.clone());
+    Router::new()
+        .merge(rest::routes())
+        .merge(events::routes())
+        .merge(rpc::routes(rpc))
+        .merge(opencode::routes())
+        .merge(public::health_routes())
+        .merge(public::document_routes())
+        .merge(page::routes())
+        .merge(sign_in::routes(Arc::clone(&guard.sign_in)))
+        .layer(middleware::from_fn_with_state(Bodies::default(), body::whole))
+        .layer(middleware::from_fn_with_state(guard, guard::check))
+        .layer(middleware::from_fn(problem::everywhere))
+        .with_state(app)
 }
 
 #[cfg(test)]
@@ -153,7 +180,10 @@ mod tests {
     };
 
     use super::*;
-    use crate::control::played::{PlayedBridge, soon};
+    use crate::{
+        limits,
+        rpc::played::{PlayedBridge, soon},
+    };
 
     /// As on a disk that is slow while a build runs: what was answered is still being kept when the bridge ends.
     #[tokio::test]

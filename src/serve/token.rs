@@ -1,4 +1,5 @@
-//! The token that every request must show, and the file that it is kept in.
+//! The token that every request must show, the file that keeps it, and bytes as hexadecimal digits.
+//! Which requests need the token is left to `guard.rs`.
 
 use std::{
     fmt,

@@ -3,14 +3,13 @@
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use askbridge_core::{acp::Tier, question::Purpose};
+use askbridge_os::log::{LogFormat, LogLevel};
 use serde_json::{Value, json};
 
-use super::value::{Setting, list, quoted, span, text, typed_list};
-use crate::{
-    acp::Tier,
-    config::UnattendedAction,
-    log::{LogFormat, LogLevel},
-    question::Purpose,
+use super::{
+    key::{Setting, list, quoted, span, text, typed_list},
+    resolved::UnattendedAction,
 };
 
 /// A kind that is one of some words.

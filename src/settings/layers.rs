@@ -10,12 +10,10 @@ use serde_json::Value;
 
 use super::{
     document::{self, DocumentEntry, Mark},
-    key::{AnyKey, Key, Project},
+    key::{AnyKey, Key, Project, Setting},
     keys,
-    near::{self, printable, unknown_named},
-    place::{Layer, Place, Problem, StoredValue},
-    rules::{self, RuleTable},
-    value::Setting,
+    place::{self, Layer, Place, Problem, StoredValue, printable, unknown_named},
+    rule_tables::{self, RuleTable},
 };
 use crate::{limits, rule::Rule};
 
@@ -149,11 +147,12 @@ impl Settings {
             found.push(Problem { origin: Some(origin(Mark { line: 1, column: 1 })), message });
         }
         let mut tables = BTreeMap::new();
-        let of_rules = if is_project { rules::refuse(&document) } else { self.rules_of(&document, &origin) };
+        let of_rules =
+            if is_project { rule_tables::refuse(&document) } else { self.rules_of(&document, &origin) };
         found.extend(
             of_rules.into_iter().map(|(mark, message)| Problem { origin: Some(origin(mark)), message }),
         );
-        for entry in document.entries.iter().filter(|entry| !rules::is_of_rule(&entry.path)) {
+        for entry in document.entries.iter().filter(|entry| !rule_tables::is_of_rule(&entry.path)) {
             // What is wrong with a name is shown at the name, otherwise at the value.
             let (mark, taken) = self.entry(entry, is_project, &mut tables, &origin);
             found.extend(taken.err().map(|message| Problem { origin: Some(origin(mark)), message }));
@@ -171,8 +170,8 @@ impl Settings {
         document: &document::Document,
         origin: &dyn Fn(Mark) -> Layer,
     ) -> Vec<(Mark, String)> {
-        let rules::FileRules { rules, tables, problems } =
-            rules::read(document, self.home.as_deref(), origin);
+        let rule_tables::FileRules { rules, tables, problems } =
+            rule_tables::read(document, self.home.as_deref(), origin);
         (self.rules, self.rule_tables) = (rules, tables);
         problems
     }
@@ -285,7 +284,7 @@ fn of_project(
     let Ok(number) = number.parse::<usize>() else { return (entry.name, Err(single_brackets())) };
     let table = tables.entry(number).or_default();
     let Some(key) = keys::OF_PROJECT.iter().find(|key| key.path() == name) else {
-        let meant = near::closest(name, keys::OF_PROJECT.iter().map(|key| key.path()));
+        let meant = place::closest(name, keys::OF_PROJECT.iter().map(|key| key.path()));
         return (entry.name, Err(unknown_named(&format!("{} of a project", printable(name)), meant)));
     };
     match key.check(&entry.value) {
@@ -310,18 +309,18 @@ fn unknown(path: &str, value: &Value) -> String {
         return format!("`{path}` is a table: write [{path}]");
     }
     let table = path.split('.').next().unwrap_or_default();
-    if near::closest(table, [keys::RULES].into_iter()).is_some() {
+    if place::closest(table, [keys::RULES].into_iter()).is_some() {
         return format!("there is no table `{}`: for each rule, write [[{}]]", printable(table), keys::RULES);
     }
     match value {
-        Value::Object(_) => unknown_named(&format!("table `{}`", printable(path)), near::near_section(path)),
-        _ => unknown_named(&format!("setting `{}`", printable(path)), near::near_key(path)),
+        Value::Object(_) => unknown_named(&format!("table `{}`", printable(path)), place::near_section(path)),
+        _ => unknown_named(&format!("setting `{}`", printable(path)), place::near_key(path)),
     }
 }
 
 fn unknown_variable(name: &str) -> String {
     let names: Vec<_> = keys::ALL.iter().map(|key| keys::variable(*key)).collect();
-    unknown_named("such variable", near::closest(name, names.iter().map(String::as_str)))
+    unknown_named("such variable", place::closest(name, names.iter().map(String::as_str)))
 }
 
 /// Returns what is wrong with the name of a setting that was typed.
@@ -332,7 +331,10 @@ pub fn unknown_key(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::{NotifySettings, kinds::Disclosure};
+    use crate::{
+        limits,
+        settings::{NotifySettings, keys, kinds::Disclosure},
+    };
 
     const USER: &str = "config.toml";
     const PROJECT: &str = ".askbridge.toml";
@@ -656,7 +658,7 @@ mod tests {
         assert_eq!(text("/people/ada/src/blog"), Some(Disclosure::None));
         assert_eq!(text("/people/ada/src/shop"), Some(Disclosure::All), "only the longest folder counts");
         let shop = of("/people/ada/src/shop").unwrap();
-        assert!(shop.quiet.contains(0) && shop.purposes == [crate::question::Purpose::Permission]);
+        assert!(shop.quiet.contains(0) && shop.purposes == [askbridge_core::question::Purpose::Permission]);
         assert!(!format!("{shop:?}").contains("ada-7f3"), "a log would have the secret");
         let every = settings(user, "", &[("ASKBRIDGE_NOTIFY_DELAY", "2s")]);
         let notify = NotifySettings::of(&every, Some(Path::new("/people/ada/src/shop")));

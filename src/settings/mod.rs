@@ -1,53 +1,24 @@
-//! What a person has set, wherever that was: the keys, how their values are read, which layer wins, and what is wrong.
-//! Pure: finding and reading the files is left to `settings_files`, what the rooms do with a value to `config` and them.
-
-pub mod value;
-
-pub mod kinds;
-
-pub mod remote;
-
-pub mod attached;
-
-pub mod key;
-
-mod sections;
-
-pub mod journal;
-
-mod permission;
-
-mod unattended;
-
-pub mod keys;
+//! The settings of a user: the keys, how their values are parsed, which layer wins, and which mistakes a file has.
+//! Pure, except for `files.rs`, which finds and reads the files. Using a value is left to the rooms.
 
 pub mod document;
-
-pub mod place;
-
-mod near;
-
-pub mod rules;
-
+pub mod files;
+pub mod key;
+pub mod keys;
+pub mod kinds;
 pub mod layers;
-
-pub mod notify;
-
-mod notify_keys;
-
-mod services;
-
+pub mod notify_keys;
+pub mod place;
+pub mod question_keys;
 pub mod render;
-
-pub mod edit;
-
-pub mod listing;
-
+pub mod resolved;
+pub mod rule_tables;
 #[cfg(feature = "schema")]
 pub mod schema;
+pub mod services;
 
 pub use key::{AnyKey, Key};
 pub use layers::{Settings, SettingsFile, Sources};
-pub use notify::NotifySettings;
 pub use place::{Layer, Place, Problem};
-pub use rules::RuleTable;
+pub use rule_tables::RuleTable;
+pub use services::NotifySettings;

@@ -1,13 +1,16 @@
-//! The settings of `[notify]` and of single projects in it. What they mean together is left to `notify`.
+//! The settings of `[notify]` and of single projects in it, and the types of values that name something on another
+//! machine. `services.rs` combines the settings for one project.
 
 use std::{path::PathBuf, time::Duration};
 
+use askbridge_core::question::Purpose;
+use serde_json::{Value, json};
+
 use super::{
-    key::{EffectTime, Key, Project},
+    key::{EffectTime, Key, Project, Setting, quoted, text},
     kinds::{Command, Disclosure, Interval, Purposes, QuietHours},
-    remote::{Topic, Url},
 };
-use crate::{limits, question::Purpose};
+use crate::limits;
 
 // Why a project must not set something.
 const RUNS: &str = "it is about a command that runs";
@@ -226,3 +229,69 @@ pub static PROJECT_TEXT: Key<Option<Disclosure>> = Key::own(
     || None,
     "As `notify.webhook.text` and `notify.ntfy.text`, for both",
 );
+
+/// Characters of the longest topic that ntfy accepts.
+const TOPIC: usize = 64;
+
+impl Setting for String {
+    fn read(value: &Value) -> Result<Self, String> {
+        text(value, "a text").map(str::to_owned)
+    }
+
+    fn to_value(&self) -> Value {
+        Value::String(self.clone())
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "string", "minLength": 1 })
+    }
+}
+
+/// An address on the web.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Url(pub String);
+
+impl Setting for Url {
+    fn read(value: &Value) -> Result<Self, String> {
+        let said = value.as_str().filter(|text| {
+            let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+            let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
+            host.is_some_and(|host| !host.is_empty()) && text.chars().all(|c| c.is_ascii_graphic())
+        });
+        said.map(|text| Url(text.to_owned())).ok_or_else(|| {
+            format!("{} is not an address that begins with https:// or http://", quoted(value))
+        })
+    }
+
+    fn to_value(&self) -> Value {
+        Value::String(self.0.clone())
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "string", "format": "uri", "pattern": "^https?://" })
+    }
+}
+
+/// The topic of an ntfy server. Every program that knows it can read what is sent there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Topic(pub String);
+
+impl Setting for Topic {
+    fn read(value: &Value) -> Result<Self, String> {
+        let allowed = |text: &&str| {
+            (1..=TOPIC).contains(&text.len())
+                && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+        };
+        value.as_str().filter(allowed).map(|text| Topic(text.to_owned())).ok_or_else(|| {
+            format!("{} is not a topic: up to {TOPIC} letters, digits, - and _", quoted(value))
+        })
+    }
+
+    fn to_value(&self) -> Value {
+        Value::String(self.0.clone())
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "string", "pattern": format!("^[A-Za-z0-9_-]{{1,{TOPIC}}}$") })
+    }
+}

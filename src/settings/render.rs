@@ -1,11 +1,19 @@
-//! Writes settings as TOML: as they count, with where they come from, and as an empty file that has them all as comments.
+//! Writes settings: all of them as TOML or JSON with their layers, a template with every setting as a comment, and one
+//! changed value of a file, whose comments, order and spaces stay as they are. Writing the file itself is left to
+//! `files.rs`.
 
-use std::fmt::Write;
+use std::{fmt::Write, path::Path};
 
+use serde::Serialize;
 use serde_json::Value;
-use toml_edit::{Array, InlineTable, Value as Toml};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TomlError, Value as Toml, value};
 
-use super::{key::AnyKey, keys, layers::Settings, place::StoredValue};
+use super::{
+    key::AnyKey,
+    keys,
+    layers::Settings,
+    place::{Layer, Problem, StoredValue},
+};
 
 /// What stands in the place of a secret.
 const HIDDEN: &str = "(hidden: `askbridge config get` prints it)";
@@ -142,64 +150,293 @@ fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
     out.write_fmt(text).unwrap_or_default();
 }
 
+/// Why a text cannot be changed.
+#[derive(Debug, thiserror::Error)]
+pub enum EditError {
+    /// It is not TOML.
+    #[error("line {0}: {1}")]
+    Syntax(usize, String),
+    /// Something else stands where a table is expected.
+    #[error("`{0}` is not a table there")]
+    NoTable(String),
+}
+
+fn syntax(text: &str, error: &TomlError) -> EditError {
+    let at = error.span().map_or(0, |span| span.start);
+    let before = text.get(..at).unwrap_or(text);
+    EditError::Syntax(before.matches('\n').count() + 1, error.message().to_owned())
+}
+
+/// Returns the text with this value of a setting.
+///
+/// # Errors
+/// The text is not TOML, or has something else in the place of a table.
+pub fn set(text: &str, key: &dyn AnyKey, new: &Value) -> Result<String, EditError> {
+    let mut document: DocumentMut = text.parse().map_err(|error| syntax(text, &error))?;
+    let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
+    let mut names: Vec<_> = key.path().split('.').collect();
+    let name = names.pop().unwrap_or_default();
+    for (depth, section) in (1..).zip(&names) {
+        let entry = table.entry(section).or_insert_with(|| {
+            let mut table = Table::new();
+            // The head of a table that has only tables in it is left out.
+            table.set_implicit(depth < names.len());
+            Item::Table(table)
+        });
+        table = entry.as_table_like_mut().ok_or_else(|| EditError::NoTable(names[..depth].join(".")))?;
+    }
+    let mut new = toml(new);
+    match table.get_mut(name).and_then(Item::as_value_mut) {
+        Some(old) => {
+            // The comment behind a value belongs to it.
+            *new.decor_mut() = old.decor().clone();
+            *old = new;
+        }
+        None => {
+            table.insert(name, value(new));
+        }
+    }
+    Ok(document.to_string())
+}
+
+/// Returns the text without this setting. `None` if it does not set it.
+///
+/// # Errors
+/// The text is not TOML.
+pub fn unset(text: &str, key: &dyn AnyKey) -> Result<Option<String>, EditError> {
+    let mut document: DocumentMut = text.parse().map_err(|error| syntax(text, &error))?;
+    let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
+    let mut names: Vec<_> = key.path().split('.').collect();
+    let name = names.pop().unwrap_or_default();
+    for section in names {
+        match table.get_mut(section).and_then(Item::as_table_like_mut) {
+            Some(inner) => table = inner,
+            None => return Ok(None),
+        }
+    }
+    let removed = table.remove(name);
+    Ok(removed.map(|_| document.to_string()))
+}
+
+/// All settings, where they come from, and what is wrong.
+#[derive(Debug, Serialize)]
+pub struct SettingsList {
+    /// The person's own file, whether or not it exists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Every setting.
+    pub settings: Vec<SettingEntry>,
+    /// The tables of projects, each with what it sets.
+    pub projects: Vec<Vec<SettingEntry>>,
+    /// The rules in their order, each with what it sets.
+    pub rules: Vec<Vec<SettingEntry>>,
+    /// What does not count.
+    pub problems: Vec<ProblemEntry>,
+}
+
+/// A setting.
+#[derive(Debug, Serialize)]
+pub struct SettingEntry {
+    /// Its name with its sections.
+    pub key: &'static str,
+    /// Its value; `null` if it has none. Secrets are replaced.
+    pub value: Value,
+    /// Where it comes from.
+    pub origin: LayerEntry,
+}
+
+/// Where a value comes from.
+#[derive(Debug, Default, Serialize)]
+pub struct LayerEntry {
+    /// `default`, `user`, `project` or `environment`.
+    pub layer: &'static str,
+    /// The file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The line, counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+    /// The character of the line, counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<usize>,
+    /// The environment variable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variable: Option<String>,
+}
+
+/// Something that does not count.
+#[derive(Debug, Serialize)]
+pub struct ProblemEntry {
+    /// What is wrong and what to do.
+    pub message: String,
+    /// Where it is, if it is at one place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<LayerEntry>,
+}
+
+impl From<&Layer> for LayerEntry {
+    fn from(origin: &Layer) -> Self {
+        let place = origin.place();
+        LayerEntry {
+            layer: origin.layer(),
+            path: place.map(|place| place.path.display().to_string()),
+            line: place.map(|place| place.line),
+            column: place.map(|place| place.column),
+            variable: match origin {
+                Layer::Environment(name) => Some(name.clone()),
+                _ => None,
+            },
+        }
+    }
+}
+
+impl From<&Problem> for ProblemEntry {
+    fn from(problem: &Problem) -> Self {
+        let origin = problem.origin.as_ref().map(LayerEntry::from);
+        ProblemEntry { message: problem.message.clone(), origin }
+    }
+}
+
+impl SettingsList {
+    /// Lists these settings.
+    pub fn new(settings: &Settings, file: Option<&Path>) -> Self {
+        let entry = |key, stored: &StoredValue| SettingEntry {
+            key,
+            value: stored.value.clone(),
+            origin: LayerEntry::from(&stored.origin),
+        };
+        let all = keys::ALL.iter().map(|key| {
+            let stored = settings.stored(*key);
+            let value = shown(*key, &stored.value);
+            entry(key.path(), &StoredValue { value, ..stored })
+        });
+        let projects = settings.projects().iter();
+        let projects = projects.map(|table| table.iter().map(|(key, stored)| entry(key, stored)).collect());
+        let rules = settings.rule_tables().iter();
+        let rules = rules.map(|table| table.values.iter().map(|(key, stored)| entry(key, stored)).collect());
+        let problems = settings.problems().iter().map(ProblemEntry::from);
+        let file = file.map(|path| path.display().to_string());
+        SettingsList {
+            file,
+            settings: all.collect(),
+            projects: projects.collect(),
+            rules: rules.collect(),
+            problems: problems.collect(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::settings::{SettingsFile, Sources};
+    mod render {
+        use super::super::*;
+        use crate::settings::{SettingsFile, Sources, keys};
 
-    fn of(text: &str) -> Settings {
-        let user = Some(SettingsFile {
-            path: "config.toml".into(),
-            text: text.to_owned(),
-            is_readable_by_others: false,
-        });
-        Settings::of(Sources { user, ..Sources::default() })
-    }
+        fn of(text: &str) -> Settings {
+            let user = Some(SettingsFile {
+                path: "config.toml".into(),
+                text: text.to_owned(),
+                is_readable_by_others: false,
+            });
+            Settings::of(Sources { user, ..Sources::default() })
+        }
 
-    #[test]
-    fn what_is_shown_is_a_file_that_sets_the_same() {
-        let all = of(
-            "[notify]\nquiet = ['22:00-07:00']\n[bridge]\nserve = 80\n[[notify.project]]\nfolder = '~/a'\n",
-        );
-        for with_origin in [false, true] {
-            let shown = of(&file(&all, with_origin));
-            assert_eq!(shown.problems(), []);
-            for key in keys::ALL {
-                assert_eq!(shown.stored(key).value, all.stored(key).value, "{}", key.path());
+        #[test]
+        fn what_is_shown_is_a_file_that_sets_the_same() {
+            let all = of(
+                "[notify]\nquiet = ['22:00-07:00']\n[bridge]\nserve = 80\n[[notify.project]]\nfolder = '~/a'\n",
+            );
+            for with_origin in [false, true] {
+                let shown = of(&file(&all, with_origin));
+                assert_eq!(shown.problems(), []);
+                for key in keys::ALL {
+                    assert_eq!(shown.stored(key).value, all.stored(key).value, "{}", key.path());
+                }
+                assert_eq!(shown.projects().len(), 1);
             }
-            assert_eq!(shown.projects().len(), 1);
+        }
+
+        #[test]
+        fn secrets_are_not_shown() {
+            let all = of(
+                "[notify.ntfy]\ntoken = 'tk_s3cret'\ntopic = 's3cret'\n[notify.webhook]\nurl = 'https://a/s3cret'\n",
+            );
+            assert_eq!(all.problems(), []);
+            assert!(!file(&all, true).contains("s3cret"), "{}", file(&all, true));
+        }
+
+        #[test]
+        fn the_empty_file_sets_nothing_and_has_every_setting() {
+            let text = template();
+            let nothing = of(&text);
+            assert_eq!(nothing.problems(), []);
+            assert!(
+                keys::ALL.iter().all(|key| nothing.stored(*key).origin == crate::settings::Layer::Default)
+            );
+            let all: String = text
+                .lines()
+                .map(|line| match line.strip_prefix("# ") {
+                    Some(setting) if setting.contains(" = ") || setting.starts_with('[') => {
+                        format!("{setting}\n")
+                    }
+                    _ => format!("{line}\n"),
+                })
+                .collect();
+            // Those without a default stand there with a text that is none.
+            let all = of(&all);
+            let empty = keys::ALL
+                .iter()
+                .filter(|key| key.default_value().is_null() && key.schema()["type"] == "string");
+            assert_eq!(all.problems().len(), empty.count(), "{:?}", all.problems());
+            assert_eq!(all.projects().len(), 1);
         }
     }
 
-    #[test]
-    fn secrets_are_not_shown() {
-        let all = of(
-            "[notify.ntfy]\ntoken = 'tk_s3cret'\ntopic = 's3cret'\n[notify.webhook]\nurl = 'https://a/s3cret'\n",
-        );
-        assert_eq!(all.problems(), []);
-        assert!(!file(&all, true).contains("s3cret"), "{}", file(&all, true));
-    }
+    mod edit {
+        use serde_json::json;
 
-    #[test]
-    fn the_empty_file_sets_nothing_and_has_every_setting() {
-        let text = template();
-        let nothing = of(&text);
-        assert_eq!(nothing.problems(), []);
-        assert!(keys::ALL.iter().all(|key| nothing.stored(*key).origin == crate::settings::Layer::Default));
-        let all: String = text
-            .lines()
-            .map(|line| match line.strip_prefix("# ") {
-                Some(setting) if setting.contains(" = ") || setting.starts_with('[') => {
-                    format!("{setting}\n")
-                }
-                _ => format!("{line}\n"),
-            })
-            .collect();
-        // Those without a default stand there with a text that is none.
-        let all = of(&all);
-        let empty =
-            keys::ALL.iter().filter(|key| key.default_value().is_null() && key.schema()["type"] == "string");
-        assert_eq!(all.problems().len(), empty.count(), "{:?}", all.problems());
-        assert_eq!(all.projects().len(), 1);
+        use super::super::*;
+        use crate::settings::keys;
+
+        #[track_caller]
+        fn changed(text: &str, path: &str, new: Value) -> String {
+            set(text, keys::find(path).unwrap(), &new).unwrap()
+        }
+
+        #[test]
+        fn comments_order_and_spaces_stay() {
+            let text = "# mine\n\n[notify]   # tell me\n  delay   =   '5s' # soon\nquiet = [ '1:00-2:00' ]\n\n# end\n";
+            let new = changed(text, "notify.delay", json!("1m"));
+            assert_eq!(new, text.replace("'5s'", "\"1m\""));
+            let unset = unset(&new, keys::find("notify.delay").unwrap()).unwrap().unwrap();
+            assert_eq!(unset, "# mine\n\n[notify]   # tell me\nquiet = [ '1:00-2:00' ]\n\n# end\n");
+        }
+
+        #[test]
+        fn tables_that_are_missing_are_added() {
+            assert_eq!(changed("", "notify.ntfy.topic", json!("t")), "[notify.ntfy]\ntopic = \"t\"\n");
+            let text = "[notify.sound]\ncommand = [\"a\"]\n";
+            let new = changed(text, "notify.delay", json!("1m"));
+            assert_eq!(changed(&new, "notify.delay", json!("2m")).matches("2m").count(), 1);
+            assert!(new.contains("[notify]\ndelay = \"1m\"\n") && new.contains(text), "{new}");
+            let inline = "notify = { ntfy = { topic = 't' } }\n";
+            assert_eq!(changed(inline, "notify.ntfy.topic", json!("u")), inline.replace("'t'", "\"u\""));
+            assert_eq!(
+                changed("bridge.grace = '1s'\n", "bridge.grace", json!("2s")),
+                "bridge.grace = \"2s\"\n"
+            );
+        }
+
+        #[test]
+        fn broken_files_are_not_changed() {
+            let key = keys::find("notify.delay").unwrap();
+            let error = set("[bridge]\ntimeout = \n", key, &json!("1m")).unwrap_err();
+            assert!(error.to_string().starts_with("line 2: "), "{error}");
+            assert!(
+                set("notify = 1", key, &json!("1m"))
+                    .is_err_and(|error| error.to_string().contains("`notify`"))
+            );
+            assert!(unset("", key).unwrap().is_none());
+        }
     }
 }

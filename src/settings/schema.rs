@@ -7,7 +7,10 @@ use super::{
     keys,
     render::{of_section, shown},
 };
-use crate::rule::keys::{self as rule_keys, KeyKind, RuleKey};
+use crate::rule::{
+    keys as rule_keys,
+    keys::{KeyKind, RuleKey},
+};
 
 /// Returns the schema.
 pub fn document() -> Value {

@@ -1,7 +1,210 @@
-//! What the services beside a bridge's socket are told, from the settings.
+//! The settings of the services beside an inbox: `[notify]` as it is for one project, the journal, and unattended
+//! questions. What a service does with them is left to `service` and `notify`.
 
-use super::{keys, layers::Settings};
-use crate::config::{JournalSettings, UnattendedSettings};
+use std::{collections::BTreeMap, path::Path, time::Duration};
+
+use askbridge_core::question::{Purpose, Risk};
+use serde_json::Value;
+
+use super::{
+    key::{Key, Setting},
+    keys,
+    kinds::{Command, Disclosure, Purposes, QuietHours},
+    layers::{ProjectTable, Settings},
+    place::Layer,
+    resolved::{JournalSettings, UnattendedSettings},
+};
+
+/// When a person is told that a question waits, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NotifySettings {
+    /// How long a question has been open when it is told.
+    pub delay: Duration,
+    /// Times of the day at which nothing is told.
+    pub quiet: QuietHours,
+    /// What is told.
+    pub purposes: Vec<Purpose>,
+    /// Whether nothing is told while the person evidently is there.
+    pub presence: bool,
+    /// The highest risk of a permission that one tap allows.
+    pub one_tap: Risk,
+    /// Runs again and again while a question stays open.
+    pub heartbeat: Option<Heartbeat>,
+    /// Whether the desktop shows a notification.
+    pub desktop: bool,
+    /// Whether terminals ring.
+    pub terminal: bool,
+    /// The program that plays or speaks, and its arguments.
+    pub sound: Option<Vec<String>>,
+    /// The person's own program and its arguments.
+    pub command: Option<Vec<String>>,
+    /// The person's own server.
+    pub webhook: Option<Webhook>,
+    /// The person's phone.
+    pub ntfy: Option<Ntfy>,
+    /// The delays of single ways, by their names.
+    pub delays: BTreeMap<&'static str, Duration>,
+}
+
+/// A command that runs again and again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heartbeat {
+    /// How long after one run the next one begins.
+    pub every: Duration,
+    /// The program and its arguments.
+    pub command: Vec<String>,
+}
+
+/// A request to a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Webhook {
+    /// Where it goes.
+    pub url: String,
+    /// What it says.
+    pub text: Disclosure,
+}
+
+/// A message by an ntfy server.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Ntfy {
+    /// The address of the server.
+    pub server: String,
+    /// The topic of the phone.
+    pub topic: String,
+    /// The access token of the server.
+    pub token: Option<String>,
+    /// What it says.
+    pub text: Disclosure,
+}
+
+impl std::fmt::Debug for Ntfy {
+    /// Leaves out the secrets: a log must not have them.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Ntfy")
+            .field("server", &self.server)
+            .field("text", &self.text)
+            .finish_non_exhaustive()
+    }
+}
+
+impl NotifySettings {
+    /// Returns whether there is a way in which the person is told. `has_terminal` says whether there is a terminal.
+    pub fn is_set(settings: &Settings, has_terminal: bool) -> bool {
+        settings.get(&keys::NOTIFY_DESKTOP_ENABLED)
+            || settings.get(&keys::NOTIFY_SOUND_COMMAND).is_some()
+            || settings.get(&keys::NOTIFY_COMMAND_COMMAND).is_some()
+            || settings.get(&keys::NOTIFY_WEBHOOK_URL).is_some()
+            || settings.get(&keys::NOTIFY_NTFY_TOPIC).is_some()
+            || settings.get(&keys::NOTIFY_HEARTBEAT_COMMAND).is_some()
+            || (has_terminal && settings.get(&keys::NOTIFY_TERMINAL_ENABLED))
+    }
+
+    /// Returns the settings for questions of this project, by its folder. `None` where nothing is told of it.
+    pub fn of(settings: &Settings, project: Option<&Path>) -> Option<Self> {
+        let table = project.and_then(|folder| table(settings, folder));
+        let of = View { settings, table };
+        if of.own(&keys::PROJECT_ENABLED) == Some(false) {
+            return None;
+        }
+        let command = |key: &Key<Option<Command>>| settings.get(key).map(|Command(words)| words);
+        let webhook = |url: super::notify_keys::Url| Webhook {
+            url: url.0,
+            text: of.get(&keys::NOTIFY_WEBHOOK_TEXT, &keys::PROJECT_TEXT),
+        };
+        let ntfy = |topic: super::notify_keys::Topic| Ntfy {
+            server: settings.get(&keys::NOTIFY_NTFY_SERVER).0,
+            topic: topic.0,
+            token: settings.get(&keys::NOTIFY_NTFY_TOKEN),
+            text: of.get(&keys::NOTIFY_NTFY_TEXT, &keys::PROJECT_TEXT),
+        };
+        let Purposes(purposes) = of.get(&keys::NOTIFY_PURPOSES, &keys::PROJECT_PURPOSES);
+        let every = settings.get(&keys::NOTIFY_HEARTBEAT_EVERY).0;
+        Some(NotifySettings {
+            delay: of.get(&keys::NOTIFY_DELAY, &keys::PROJECT_DELAY),
+            quiet: of.get(&keys::NOTIFY_QUIET, &keys::PROJECT_QUIET),
+            purposes,
+            presence: settings.get(&keys::NOTIFY_PRESENCE),
+            one_tap: settings.get(&keys::PERMISSION_ONE_TAP).0,
+            heartbeat: command(&keys::NOTIFY_HEARTBEAT_COMMAND).map(|command| Heartbeat { every, command }),
+            desktop: settings.get(&keys::NOTIFY_DESKTOP_ENABLED),
+            terminal: settings.get(&keys::NOTIFY_TERMINAL_ENABLED),
+            sound: command(&keys::NOTIFY_SOUND_COMMAND),
+            command: command(&keys::NOTIFY_COMMAND_COMMAND),
+            webhook: settings.get(&keys::NOTIFY_WEBHOOK_URL).map(webhook),
+            ntfy: settings.get(&keys::NOTIFY_NTFY_TOPIC).map(ntfy),
+            delays: delays(settings),
+        })
+    }
+
+    /// Returns the settings that tell in these ways alone, whatever the question is for. A way that is not set up stays
+    /// away.
+    #[must_use]
+    pub fn only(self, ways: &[String]) -> Self {
+        let has = |way: &str| ways.iter().any(|other| other == way);
+        NotifySettings {
+            purposes: vec![Purpose::Question, Purpose::Permission],
+            desktop: self.desktop && has("desktop"),
+            terminal: self.terminal && has("terminal"),
+            sound: self.sound.filter(|_| has("sound")),
+            command: self.command.filter(|_| has("command")),
+            webhook: self.webhook.filter(|_| has("webhook")),
+            ntfy: self.ntfy.filter(|_| has("ntfy")),
+            ..self
+        }
+    }
+
+    /// Returns how long a question has been open when it is told in the way of this name.
+    pub fn delay_of(&self, way: &str) -> Duration {
+        self.delays.get(way).copied().unwrap_or(self.delay)
+    }
+}
+
+/// Returns the delays that single ways have of their own.
+fn delays(settings: &Settings) -> BTreeMap<&'static str, Duration> {
+    let keys = [
+        ("terminal", &keys::NOTIFY_TERMINAL_DELAY),
+        ("sound", &keys::NOTIFY_SOUND_DELAY),
+        ("desktop", &keys::NOTIFY_DESKTOP_DELAY),
+        ("command", &keys::NOTIFY_COMMAND_DELAY),
+        ("webhook", &keys::NOTIFY_WEBHOOK_DELAY),
+        ("ntfy", &keys::NOTIFY_NTFY_DELAY),
+    ];
+    keys.into_iter().filter_map(|(way, key)| Some((way, settings.get(key)?))).collect()
+}
+
+/// Returns the person's table for a project: the one with the longest folder that has the project in it.
+fn table<'a>(settings: &'a Settings, project: &Path) -> Option<&'a ProjectTable> {
+    let folder = |table: &ProjectTable| {
+        let path = table.get(keys::PROJECT_FOLDER.path())?.value.as_str()?;
+        let folder = settings.at_home(path.into());
+        project.starts_with(&folder).then(|| folder.components().count())
+    };
+    let fitting = settings.projects().iter().filter_map(|table| Some((folder(table)?, table)));
+    fitting.max_by_key(|(length, _)| *length).map(|(_, table)| table)
+}
+
+/// The settings as a project has them.
+struct View<'a> {
+    settings: &'a Settings,
+    table: Option<&'a ProjectTable>,
+}
+
+impl View<'_> {
+    /// Returns what the project's table sets.
+    fn own<T: Setting>(&self, key: &Key<Option<T>>) -> Option<T> {
+        let value: Option<&Value> =
+            self.table.and_then(|table| table.get(key.path())).map(|stored| &stored.value);
+        value.and_then(|value| T::read(value).ok())
+    }
+
+    /// Returns what counts. The person's own word about a project wins over the project's, and the environment over both.
+    fn get<T: Setting>(&self, key: &'static Key<T>, own: &Key<Option<T>>) -> T {
+        let is_environment = matches!(self.settings.stored(key).origin, Layer::Environment(_));
+        let own = if is_environment { None } else { self.own(own) };
+        own.unwrap_or_else(|| self.settings.get(key))
+    }
+}
 
 impl Settings {
     /// Returns what is kept of questions. `None` keeps nothing.

@@ -7,8 +7,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use askbridge::{
-    control::{BridgeInbox, Identity, Port, bridge_inbox::Work},
+use askbridge::inbox::{BridgeInbox, Identity, Port, bridge::Work};
+use askbridge_core::{
     desk::{Asker, Desk, Notice, Opening, QuestionId, Setup},
     question::{Field, Kind, Origin, Question},
 };
@@ -29,7 +29,7 @@ pub(crate) fn question() -> Question {
 impl TestAsker {
     /// Returns a desk, and what has to run for its inbox.
     pub(crate) fn new() -> (Self, Work) {
-        let bridge: askbridge::desk::BridgeName = "bridge".parse().unwrap();
+        let bridge: askbridge_core::desk::BridgeName = "bridge".parse().unwrap();
         let started = SystemTime::now().into();
         let agent = "agent".to_owned();
         let identity = Identity { bridge: bridge.clone(), agent, folder: String::new(), started_at: started };

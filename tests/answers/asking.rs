@@ -2,14 +2,12 @@
 
 use std::{fs, process::Command};
 
-use askbridge::exit;
+use askbridge_os::exit;
 use serde_json::{Value, json};
 
-use crate::{
-    machine::{TestMachine, end},
-    support::Process,
-    terminal::Terminal,
-};
+use crate::answers::machine::{TestMachine, end};
+use crate::answers::terminal::Terminal;
+use crate::support::Process;
 
 const YES_OR_NO: [&str; 6] = ["ask", "--question", "Deploy?", "--option", "y=Yes", "--option=n=No way"];
 

@@ -8,7 +8,7 @@ use std::{
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-use crate::machine::{ASKBRIDGE, TestMachine};
+use crate::answers::machine::{ASKBRIDGE, TestMachine};
 
 /// Runs a command whose stdin is this, and returns its stderr.
 fn stderr(machine: &TestMachine, args: &[&str], stdin: Stdio) -> String {

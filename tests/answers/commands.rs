@@ -1,9 +1,9 @@
 //! `list`, `show`, `answer`, `reject` and `extend`, and their exit codes.
 
-use askbridge::exit;
+use askbridge_os::exit;
 use serde_json::{Value, json};
 
-use crate::machine::{Run, TestMachine, end, name};
+use crate::answers::machine::{Run, TestMachine, end, name};
 
 #[track_caller]
 fn fails(run: &Run, code: u8, stderr: &str) {
@@ -297,7 +297,7 @@ fn the_id_of_a_settled_question_is_not_short_for_another() {
     let _bridge = machine.start(&[
         "run",
         "--",
-        crate::machine::ASKBRIDGE,
+        crate::answers::machine::ASKBRIDGE,
         "mock-agent",
         "--script",
         path.to_str().unwrap(),

@@ -6,14 +6,12 @@ use std::{
     process::Command,
 };
 
-use askbridge::desk::Timestamp;
+use askbridge_core::desk::Timestamp;
 use serde_json::{Value, json};
 
-use crate::{
-    machine::end,
-    person::{Person, run},
-    support::Process,
-};
+use crate::answers::machine::end;
+use crate::answers::person::{Person, run};
+use crate::support::Process;
 
 fn project_sets(person: &Person, text: &str) {
     fs::write(person.project().join(".askbridge.toml"), text).unwrap();

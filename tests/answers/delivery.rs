@@ -13,22 +13,24 @@ use std::{
 };
 
 use askbridge::{
-    control::{BridgeInbox, BridgeStatus, Inbox, Store, client::Client, socket},
-    desk::{IdPrefix, QuestionId, Record, Refusal, Settlement, State, Submission},
-    exit, limits,
+    inbox::{BridgeInbox, BridgeStatus, Inbox, Store},
+    limits,
     machine::Machine,
+    rpc::{client::Client, socket},
+};
+use askbridge_core::{
+    desk::{IdPrefix, QuestionId, Record, Refusal, Settlement, State, Submission},
     question::{Answer, Outcome, Provenance, Question, Responder, Value},
 };
+use askbridge_os::exit;
 use futures::{FutureExt, future::join_all};
 use serde_json::json;
 use tokio::{net::UnixStream, sync::watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    asker::{self, TestAsker},
-    machine::{TestMachine, end},
-    support::Process,
-};
+use crate::answers::asker::{self, TestAsker};
+use crate::answers::machine::{TestMachine, end};
+use crate::support::Process;
 
 const DEADLINE: Duration = Duration::from_secs(120);
 

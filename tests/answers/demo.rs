@@ -1,7 +1,8 @@
 //! `askbridge demo` at a terminal: a question, a permission, the page, and answers from elsewhere.
 //! Without a terminal it is tested in `tests/demo.rs`.
 
-use crate::{machine::TestMachine, terminal::Terminal};
+use crate::answers::machine::TestMachine;
+use crate::answers::terminal::Terminal;
 
 #[test]
 fn the_demo_shows_the_page_a_question_and_a_permission() {

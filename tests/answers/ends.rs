@@ -16,7 +16,9 @@ use rusqlite::{Connection, TransactionBehavior};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::{machine::TestMachine, responders, support::Process};
+use crate::answers::machine::TestMachine;
+use crate::answers::responders;
+use crate::support::Process;
 
 /// The agent asks what stands in its argument, and ends with its stdin.
 const STAYS: &str = r#"printf '%s\n' "$1"; while IFS= read -r line; do printf 'got %s\n' "$line" >&2; done"#;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::machine::{ASKBRIDGE, TestMachine, end, name};
+use crate::answers::machine::{ASKBRIDGE, TestMachine, end, name};
 
 #[test]
 fn a_question_that_the_client_cannot_show_is_announced_on_stderr() {

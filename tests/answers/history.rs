@@ -2,14 +2,12 @@
 
 use std::{fs, os::unix::fs::PermissionsExt, process::Command};
 
-use askbridge::exit;
+use askbridge_os::exit;
 use serde_json::{Value, json};
 
-use crate::{
-    machine::{Run, TestMachine, end, name},
-    support::Process,
-    terminal::Terminal,
-};
+use crate::answers::machine::{Run, TestMachine, end, name};
+use crate::answers::terminal::Terminal;
+use crate::support::Process;
 
 /// The agent asks what stands in its argument, and says on stderr what it is told.
 const AGENT: &str = r#"printf '%s\n' "$1"; while IFS= read -r line; do printf 'got %s\n' "$line" >&2; done"#;
@@ -380,7 +378,7 @@ fn without_root(test: impl FnOnce() + Send) {
 fn journal_in_a_home_that_is_read_only_costs_one_warning_and_no_question() {
     without_root(|| {
         // A build in the home of root is out of reach of any other user.
-        if rustix::fs::access(crate::machine::ASKBRIDGE, rustix::fs::Access::EXEC_OK).is_err() {
+        if rustix::fs::access(crate::answers::machine::ASKBRIDGE, rustix::fs::Access::EXEC_OK).is_err() {
             return;
         }
         let machine = TestMachine::new();

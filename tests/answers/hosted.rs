@@ -10,13 +10,11 @@ use std::{
     time::Duration,
 };
 
-use askbridge::exit;
+use askbridge_os::exit;
 use serde_json::{Value, json};
 
-use crate::{
-    machine::{TestMachine, end},
-    support::Process,
-};
+use crate::answers::machine::{TestMachine, end};
+use crate::support::Process;
 
 const DEADLINE: Duration = Duration::from_secs(120);
 

@@ -14,7 +14,9 @@ use std::{
 use askbridge::limits;
 use serde_json::{Value, json};
 
-use crate::{machine::TestMachine, procfs::peak_kib, support::Process};
+use crate::answers::machine::TestMachine;
+use crate::support::Process;
+use crate::support::procfs::peak_kib;
 
 /// Within this, whatever is waited for has to happen.
 const DEADLINE: Duration = Duration::from_secs(120);

@@ -14,9 +14,11 @@ use std::{
 };
 
 use askbridge::{
-    control::{client::Client, protocol::CallReply},
-    desk::{Record, State, Submission},
     journal::{Filter, History},
+    rpc::{client::Client, protocol::CallReply},
+};
+use askbridge_core::{
+    desk::{Record, State, Submission},
     question::{Answer, Outcome, Provenance, Responder, Value},
 };
 use rustix::{
@@ -26,10 +28,8 @@ use rustix::{
 use serde_json::json;
 use tokio::{net::UnixStream, runtime::Runtime, time::timeout};
 
-use crate::{
-    machine::TestMachine,
-    support::{DEADLINE, Process},
-};
+use crate::answers::machine::TestMachine;
+use crate::support::{DEADLINE, Process};
 
 /// The agent asks two questions, and writes what it hears about the first into a file, which is read by the test. With
 /// `waits` it does not read before it is told to, and with `kills` it kills its bridge as soon as it has heard.

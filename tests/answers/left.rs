@@ -5,10 +5,8 @@ use std::{fs, path::PathBuf, process::Command};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::{
-    machine::{Run, TestMachine, end},
-    support::Process,
-};
+use crate::answers::machine::{Run, TestMachine, end};
+use crate::support::Process;
 
 const CLIENT: &str = "[bridge]\npermissions = \"client\"\n";
 const SAID: &str = "permissions of this session were left to the client by .askbridge.toml";

@@ -1,15 +1,13 @@
 //! `answer`, `allow`, `deny` and `next` at a terminal: they ask in plain lines.
-//! What each typed line means is left to the unit tests of `src/form`.
+//! What each typed line means is left to the unit tests of `src/present`.
 
-use askbridge::exit;
+use askbridge_os::exit;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::{
-    machine::{TestMachine, end, name},
-    support::Process,
-    terminal::Terminal,
-};
+use crate::answers::machine::{TestMachine, end, name};
+use crate::answers::terminal::Terminal;
+use crate::support::Process;
 
 /// A bridge around an agent that asks this, and says again what it hears.
 fn asked(machine: &TestMachine, params: &Value, options: &[&str]) -> (Process, String) {

@@ -2,13 +2,11 @@
 
 use std::process::Command;
 
-use askbridge::exit;
+use askbridge_os::exit;
 use serde_json::{Value, json};
 
-use crate::{
-    machine::{ASKBRIDGE, TestMachine, end},
-    support::Process,
-};
+use crate::answers::machine::{ASKBRIDGE, TestMachine, end};
+use crate::support::Process;
 
 /// An agent that asks, and then does what its client says, line by line, and says what it hears of its question.
 const AGENT: &str = r#"printf '%s\n' "$1"

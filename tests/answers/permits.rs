@@ -4,11 +4,9 @@ use std::{fs, os::unix::fs::symlink};
 
 use serde_json::{Value, json};
 
-use crate::{
-    machine::{TestMachine, end, name},
-    person::Person,
-    support::Process,
-};
+use crate::answers::machine::{TestMachine, end, name};
+use crate::answers::person::Person;
+use crate::support::Process;
 
 const CLAUDE: [[&str; 3]; 3] = [
     ["allow_always", "Always Allow", "allow_always"],

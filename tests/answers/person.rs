@@ -2,10 +2,8 @@
 
 use std::{fs, path::PathBuf, process::Command};
 
-use crate::{
-    machine::{Run, TestMachine, end},
-    support::Process,
-};
+use crate::answers::machine::{Run, TestMachine, end};
+use crate::support::Process;
 
 /// A person with a file of settings, and a project.
 pub(crate) struct Person {

@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::machine::TestMachine;
+use crate::answers::machine::TestMachine;
 
 /// A bridge that a test plays. Its threads end with their connections, which end with the commands.
 pub(crate) struct PlayedBridge {

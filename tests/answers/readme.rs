@@ -5,10 +5,8 @@ use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
 
 use serde_json::{Value, json};
 
-use crate::{
-    machine::{ASKBRIDGE, TestMachine},
-    support::Process,
-};
+use crate::answers::machine::{ASKBRIDGE, TestMachine};
+use crate::support::Process;
 
 /// A fenced block, with the language of its fence.
 #[derive(Debug)]

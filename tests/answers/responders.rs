@@ -11,11 +11,9 @@ use std::{
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::{self, Message, client::IntoClientRequest};
 
-use crate::{
-    machine::TestMachine,
-    support::{DEADLINE, Process},
-    terminal::Terminal,
-};
+use crate::answers::machine::TestMachine;
+use crate::answers::terminal::Terminal;
+use crate::support::{DEADLINE, Process};
 
 /// The value of the option that each of them chooses: the first.
 pub(crate) const CHOICE: &str = "SQLite";

@@ -4,7 +4,9 @@ use std::{fs, io::Write};
 
 use serde_json::{Value, json};
 
-use crate::{machine::name, person::Person, support::Process};
+use crate::answers::machine::name;
+use crate::answers::person::Person;
+use crate::support::Process;
 
 /// Returns a person with these rules.
 fn person_with(rules: &str) -> Person {

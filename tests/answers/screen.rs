@@ -13,11 +13,9 @@ use rustix::{
 };
 use serde_json::json;
 
-use crate::{
-    machine::{TestMachine, name},
-    running::Running,
-    support::Process,
-};
+use crate::answers::machine::{TestMachine, name};
+use crate::support::Process;
+use crate::support::running::Running;
 
 /// Starts a command on a terminal of this size, and returns where that can be read.
 fn start(machine: &TestMachine, args: &[&str], ws_col: u16, ws_row: u16) -> (Running, File) {
@@ -64,9 +62,9 @@ fn a_list_is_as_wide_as_the_terminal_and_its_columns_stand_below_each_other() {
     assert_eq!(list.wait().code(), Some(0), "{text}");
     let [head, row] = text.lines().collect::<Vec<_>>()[..] else { panic!("{text}") };
     assert!(row.starts_with(&id) && row.ends_with('…'), "{text}");
-    let before = |line: &str, word: &str| askbridge::terminal::width(line.split_once(word).unwrap().0);
+    let before = |line: &str, word: &str| askbridge_os::terminal::width(line.split_once(word).unwrap().0);
     assert_eq!(before(head, "QUESTION"), before(row, "データ"), "{text}");
-    assert!([69, 70].contains(&askbridge::terminal::width(row)), "{text}");
+    assert!([69, 70].contains(&askbridge_os::terminal::width(row)), "{text}");
 }
 
 #[test]
@@ -79,7 +77,7 @@ fn the_question_is_seen_on_a_narrow_terminal() {
     assert_eq!(list.wait().code(), Some(0), "{text}");
     let [head, row] = text.lines().collect::<Vec<_>>()[..] else { panic!("{text}") };
     assert!(head.ends_with("QUESTION") && row.contains("データベース"), "{text}");
-    assert!(text.lines().all(|line| askbridge::terminal::width(line) <= 40), "{text}");
+    assert!(text.lines().all(|line| askbridge_os::terminal::width(line) <= 40), "{text}");
 }
 
 #[test]

@@ -1,17 +1,15 @@
 //! What the full-screen inbox draws, as in `fixtures/tui`: on terminals of 40×12, 80×24 and 200×50.
-//! `UPDATE=1 cargo test --test answers` writes the files.
+//! `UPDATE=1 cargo test --test suites answers::` writes the files.
 
 use std::{fs, path::Path, sync::Arc, time::Duration};
 
-use askbridge::{
-    desk::{Record, Submission, Timestamp},
-    tui::{
-        event::{Effect, InboxState, Key, QuestionItem, TuiEvent},
-        state::App,
-        theme::Theme,
-        view::draw,
-    },
+use askbridge::command::tui::{
+    event::{Effect, InboxState, Key, QuestionItem, TuiEvent},
+    state::App,
+    theme::Theme,
+    view::draw,
 };
+use askbridge_core::desk::{Record, Submission, Timestamp};
 use ratatui::{Terminal, backend::TestBackend, buffer::Buffer};
 use serde_json::{Value, json};
 
@@ -84,7 +82,7 @@ fn text(buffer: &Buffer) -> String {
         for cell in cells {
             if skip == 0 {
                 line += cell.symbol();
-                skip = askbridge::terminal::width(cell.symbol()).max(1);
+                skip = askbridge_os::terminal::width(cell.symbol()).max(1);
             }
             skip -= 1;
         }
@@ -267,7 +265,7 @@ fn a_slip_in_the_word_stays_at_the_word() {
         let [Effect::Submit(_, Submission::Answer(answer))] = &*scene.effects else {
             panic!("{slip:?}: {:?}", scene.effects)
         };
-        assert_eq!(answer.values["p"], askbridge::question::Value::Text("once".to_owned()));
+        assert_eq!(answer.values["p"], askbridge_core::question::Value::Text("once".to_owned()));
     }
 }
 

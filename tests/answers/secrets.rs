@@ -3,10 +3,8 @@
 
 use serde_json::{Value, json};
 
-use crate::{
-    machine::{TestMachine, end},
-    support::Process,
-};
+use crate::answers::machine::{TestMachine, end};
+use crate::support::Process;
 
 /// The agent asks what stands in its argument, and says on stderr what it is told.
 const AGENT: &str = r#"printf '%s\n' "$1"; while IFS= read -r line; do printf 'got %s\n' "$line" >&2; done"#;

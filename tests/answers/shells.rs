@@ -8,10 +8,8 @@ use std::{
 
 use serde_json::json;
 
-use crate::{
-    machine::{ASKBRIDGE, TestMachine},
-    support::Process,
-};
+use crate::answers::machine::{ASKBRIDGE, TestMachine};
+use crate::support::Process;
 
 /// Asks a question with options that a shell has to quote, and returns its ID.
 fn asked(machine: &TestMachine) -> (Process, String) {
@@ -80,7 +78,7 @@ fn shell(machine: &TestMachine, program: &Path, args: &[&str], script: &str) -> 
     command.env("PATH", format!("{folder}:{path}")).current_dir(machine.path());
     let mut process = Process::spawn(&mut command);
     process.close_stdin();
-    let run = crate::machine::end(process);
+    let run = crate::answers::machine::end(process);
     assert_eq!(run.code, 0, "{run:?}");
     assert!(!machine.path().join("pwned").exists(), "the text of an agent was run");
     run.stdout

@@ -1,5 +1,5 @@
 //! What `show` prints, as in `fixtures/show`: on terminals of 40, 80 and 200 columns, and in a pipe.
-//! `UPDATE=1 cargo test --test answers` writes the files.
+//! `UPDATE=1 cargo test --test suites answers::` writes the files.
 
 use std::{
     fs,
@@ -7,11 +7,9 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use askbridge::{
-    desk::{Record, Timestamp},
-    present::question::QuestionText,
-    terminal::width,
-};
+use askbridge::present::question::QuestionText;
+use askbridge_core::desk::{Record, Timestamp};
+use askbridge_os::terminal::width;
 use serde_json::{Value, json};
 
 /// The widths, where a pipe has none.

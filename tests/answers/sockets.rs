@@ -7,10 +7,10 @@ use std::{
     process::Command,
 };
 
-use askbridge::exit;
+use askbridge_os::exit;
 use serde_json::json;
 
-use crate::machine::{ASKBRIDGE, TestMachine, end};
+use crate::answers::machine::{ASKBRIDGE, TestMachine, end};
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o7777

@@ -13,10 +13,8 @@ use rustix::{
     termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize},
 };
 
-use crate::{
-    machine::{ASKBRIDGE, TestMachine},
-    running::Running,
-};
+use crate::answers::machine::{ASKBRIDGE, TestMachine};
+use crate::support::running::Running;
 
 fn sized(rows: u16, columns: u16) -> [NonZero<u16>; 2] {
     [rows, columns].map(|size| NonZero::new(size).unwrap())

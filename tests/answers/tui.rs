@@ -1,15 +1,13 @@
 //! `askbridge tui` on a real terminal: keys in, screens out, and the terminal as it was at the end.
 //! What is drawn in detail is left to `screens.rs`.
 
-use askbridge::exit;
+use askbridge_os::exit;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use serde_json::{Value, json};
 
-use crate::{
-    machine::{TestMachine, end, name},
-    support::Process,
-    terminal::Terminal,
-};
+use crate::answers::machine::{TestMachine, end, name};
+use crate::answers::terminal::Terminal;
+use crate::support::Process;
 
 fn pid(terminal: &Terminal) -> Pid {
     Pid::from_raw(terminal.running.pid().cast_signed()).unwrap()

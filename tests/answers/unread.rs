@@ -6,12 +6,10 @@ use std::{
     process::{Command, Stdio},
 };
 
-use askbridge::exit;
+use askbridge_os::exit;
 
-use crate::{
-    machine::{TestMachine, end},
-    running::Running,
-};
+use crate::answers::machine::{TestMachine, end};
+use crate::support::running::Running;
 
 /// Starts a command whose stdout is closed at the other end.
 fn start(machine: &TestMachine, args: &[&str]) -> Running {
@@ -61,7 +59,7 @@ fn ask_returns_how_the_question_was_settled() {
 fn commands_that_submit_return_what_they_did() {
     let machine = TestMachine::new();
     let client = machine.client("native", "several questions", &["--timeout", "1h"], &[]);
-    let ids: Vec<_> = machine.questions(3).iter().map(crate::machine::name).collect();
+    let ids: Vec<_> = machine.questions(3).iter().map(crate::answers::machine::name).collect();
     assert_eq!(codes(&machine, &["extend", &ids[0], "1h"]), [code(exit::OK); 2]);
     assert_eq!(codes(&machine, &["answer", &ids[0], "option-a"]), [code(exit::OK); 2]);
     assert_eq!(codes(&machine, &["answer", &ids[0], "option-b"]), [code(exit::SETTLED); 2]);

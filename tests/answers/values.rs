@@ -2,13 +2,11 @@
 
 use std::fs;
 
-use askbridge::exit;
+use askbridge_os::exit;
 use serde_json::{Value, json};
 
-use crate::{
-    machine::{ASKBRIDGE, TestMachine, end, name},
-    support::Process,
-};
+use crate::answers::machine::{ASKBRIDGE, TestMachine, end, name};
+use crate::support::Process;
 
 /// A bridge around an agent that asks this once, and says again what it hears.
 fn asked(machine: &TestMachine, fields: &Value) -> (Process, String) {

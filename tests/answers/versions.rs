@@ -7,13 +7,11 @@ use std::{
     thread,
 };
 
-use askbridge::exit;
+use askbridge_os::exit;
 use serde_json::{Value, json};
 
-use crate::{
-    machine::{Run, TestMachine, end},
-    played::{PlayedBridge, listen},
-};
+use crate::answers::machine::{Run, TestMachine, end};
+use crate::answers::played::{PlayedBridge, listen};
 
 /// A question of a program, which waits in an inbox of this version.
 const DEPLOY: [&str; 5] = ["ask", "--question", "Deploy?", "--option", "yes"];

@@ -11,10 +11,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use askbridge::{
-    control::Inbox,
+use askbridge::{inbox::Inbox, machine::Machine};
+use askbridge_core::{
     desk::{QuestionId, Refusal, Submission},
-    machine::Machine,
     question::{Answer, Provenance, Responder, Value},
 };
 use serde_json::{Value as Json, json};
@@ -23,15 +22,14 @@ use tokio::{
     time::{interval, timeout},
 };
 
-use crate::{
-    claude, codex,
-    copilot::COPILOT,
-    machine::{TestMachine, end},
-    opencode::OPENCODE,
-    races::{Dice, rounds},
-    scene::Scene,
-    support::{DEADLINE, Process},
-};
+use crate::answers::machine::{TestMachine, end};
+use crate::attach::claude;
+use crate::attach::codex;
+use crate::attach::copilot::COPILOT;
+use crate::attach::opencode::OPENCODE;
+use crate::attach::races::{Dice, rounds};
+use crate::attach::scene::Scene;
+use crate::support::{DEADLINE, Process};
 
 /// The races of each agent; more by `RACES=10000`.
 const ROUNDS: u64 = 30;

@@ -8,14 +8,12 @@ use std::{
     path::Path,
 };
 
-use askbridge::exit;
+use askbridge_os::exit;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::{Value, json};
 
-use crate::{
-    machine::{ASKBRIDGE, TestMachine, end},
-    support::Process,
-};
+use crate::answers::machine::{ASKBRIDGE, TestMachine, end};
+use crate::support::Process;
 
 /// A session of Claude Code with the plugin.
 pub(crate) struct Scene {

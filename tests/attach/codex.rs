@@ -8,7 +8,8 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::{machine::TestMachine, support::Process};
+use crate::answers::machine::TestMachine;
+use crate::support::Process;
 
 /// An app server with a keyboard, and what attaches to it.
 pub(crate) struct Scene {

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::scene::{Kind, PAUSES, Scene};
+use crate::attach::scene::{Kind, PAUSES, Scene};
 
 pub(crate) const COPILOT: Kind =
     Kind { name: "copilot", attached: "attached to Copilot", secret: "COPILOT_CONNECTION_TOKEN" };
@@ -77,7 +77,7 @@ fn a_question_names_the_folder_that_its_session_works_in() {
     let status = scene.machine.ok(&["status"]);
     assert!(status.contains("/other/project"), "{status}");
     // While it is attached, too.
-    scene.machine.does(&["answer", &crate::machine::name(&questions[0]), "1"]);
+    scene.machine.does(&["answer", &crate::answers::machine::name(&questions[0]), "1"]);
     scene.key("cd /third/project");
     scene.key("ask question");
     let is_there =
@@ -179,7 +179,7 @@ fn the_last_of_many_sessions_is_followed() {
     let is_last =
         |questions: &[Value]| matches!(questions, [one] if one["question"]["fields"][0]["name"] == "q0");
     let questions = scene.machine.watch().until("the question of the last session", is_last);
-    let id = crate::machine::name(&questions[0]);
+    let id = crate::answers::machine::name(&questions[0]);
     scene.machine.does(&["answer", &id, "SQLite"]);
     assert_eq!(scene.told(), rpc(json!({ "answer": "SQLite", "wasFreeform": false })));
     // The oldest session is left to its own dialog, until it is shown again.

@@ -15,7 +15,10 @@ use rustix::{
     thread::set_thread_res_uid,
 };
 
-use crate::{machine::TestMachine, opencode::OPENCODE, scene::Kind, support::Process};
+use crate::answers::machine::TestMachine;
+use crate::attach::opencode::OPENCODE;
+use crate::attach::scene::Kind;
+use crate::support::Process;
 
 const NOBODY: u32 = 65_534;
 /// Longer than any wait within askbridge for one connection.

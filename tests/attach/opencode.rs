@@ -6,10 +6,8 @@ use askbridge::limits;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::{
-    machine::name,
-    scene::{Kind, PAUSES, Scene},
-};
+use crate::answers::machine::name;
+use crate::attach::scene::{Kind, PAUSES, Scene};
 
 pub(crate) const OPENCODE: Kind =
     Kind { name: "opencode", attached: "attached to opencode", secret: "OPENCODE_SERVER_PASSWORD" };
@@ -64,7 +62,7 @@ fn a_flood_of_questions_that_have_no_room_is_counted_in_the_log() {
     attached.wait();
     let log = attached.whole_stderr();
     let refused = ASKED - limits::OPEN_PER_SESSION;
-    let written = usize::try_from(limits::LOG_REPEATED).expect("a number");
+    let written = usize::try_from(askbridge_os::limits::LOG_REPEATED).expect("a number");
     let left = "a question is left to the agent's own dialog";
     assert!(log.contains(&format!("{} more warnings were not written: {left}", refused - written)), "{log}");
     assert_eq!(log.matches(left).count(), written + 1, "{log}");
@@ -93,7 +91,7 @@ fn projects_have_questions_of_their_own() {
     scene.key("ask question /other/project");
     let questions = scene.machine.questions(1);
     assert_eq!(questions[0]["question"]["project"], "/other/project");
-    scene.machine.does(&["answer", &crate::machine::name(&questions[0]), "SQLite"]);
+    scene.machine.does(&["answer", &crate::answers::machine::name(&questions[0]), "SQLite"]);
     assert_eq!(scene.told(), http(json!({ "answers": [["SQLite"]] })));
 }
 
@@ -182,7 +180,7 @@ fn a_project_that_fails_after_a_gap_keeps_its_questions() {
     scene.key("fail /failing/project");
     scene.key("gap ask question");
     let questions = scene.machine.questions(2);
-    assert!(questions.iter().any(|question| crate::machine::name(question) == id), "{questions:?}");
+    assert!(questions.iter().any(|question| crate::answers::machine::name(question) == id), "{questions:?}");
     scene.machine.does(&["answer", &id, "SQLite"]);
     assert_eq!(scene.told(), http(json!({ "answers": [["SQLite"]] })));
 }

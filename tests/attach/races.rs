@@ -11,13 +11,15 @@ use std::{
 };
 
 use askbridge::{
-    control::{BridgeInbox, Identity, Inbox, LocalDesk, QuestionHandle, Work},
-    desk::{Record, Refusal, Submission, Timestamp},
+    adapters::codex::core::{Core, Effect},
+    inbox::{BridgeInbox, Identity, Inbox, LocalDesk, QuestionHandle, Work},
     machine::discovery::bridge_name,
-    mock::codex::daemon::{Answer, Daemon, RequestEnd, Sample},
-    origin::codex::core::{Core, Effect},
+};
+use askbridge_core::{
+    desk::{Record, Refusal, Submission, Timestamp},
     question::{self, Outcome, Provenance, Responder, Value},
 };
+use askbridge_mock::codex::daemon::{Answer, Daemon, RequestEnd, Sample};
 use serde_json::{Value as Json, json};
 
 const THREAD: &str = "thread";

@@ -4,7 +4,8 @@ use std::{os::unix::process::CommandExt, process::Command, time::Duration};
 
 use serde_json::Value;
 
-use crate::{machine::TestMachine, support::Process};
+use crate::answers::machine::TestMachine;
+use crate::support::Process;
 
 /// The pauses between three connections that break at once, and the one before.
 pub(crate) const PAUSES: Duration = Duration::from_millis(300);

@@ -5,10 +5,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::{
-    program::{MOCK, bridge_with},
-    support::Process,
-};
+use crate::bridge::program::{MOCK, bridge_with};
+use crate::support::Process;
 
 /// The method that questions are asked with.
 pub(crate) const QUESTION: &str = "_sandboxagent/session/request_question";

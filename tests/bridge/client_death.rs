@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::program::{ASKBRIDGE, Running, bridge, bridge_with, read_line, sh};
+use crate::bridge::program::{ASKBRIDGE, Running, bridge, bridge_with, read_line, sh};
 
 const ASKED: &str = r#"{"jsonrpc":"2.0","id":1,"method":"_sandboxagent/session/request_question","params":{"sessionId":"s","prompt":"?","options":["A"]}}"#;
 const ANSWER: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"status":"answered","answers":[["A"]]}}"#;
@@ -121,7 +121,7 @@ fn a_question_that_the_client_read_in_part_is_rejected() {
     let [question_path, heard_path] = [&question, &heard].map(|file| file.path().to_str().unwrap());
     let agent = [&sh("cat \"$0\"; cat >\"$1\"; exit 3")[..], &[question_path, heard_path]].concat();
     let mut running = Running::start(bridge(&agent), stdin, stdout);
-    assert_eq!(crate::program::read_some(&mut output, 100), &ASKED.as_bytes()[..100]);
+    assert_eq!(crate::bridge::program::read_some(&mut output, 100), &ASKED.as_bytes()[..100]);
     drop((input, output));
     assert_eq!(running.wait().code(), Some(3));
     assert_eq!(fs::read_to_string(heard.path()).unwrap(), format!("{CLIENT_GONE}\n"));

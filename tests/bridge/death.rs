@@ -10,11 +10,9 @@ use std::{
 
 use serde_json::json;
 
-use crate::{
-    client::{Client, QUESTION, chosen},
-    program::{ASKBRIDGE, Running, bridge, exchange, read_line, sh},
-    support::Process,
-};
+use crate::bridge::client::{Client, QUESTION, chosen};
+use crate::bridge::program::{ASKBRIDGE, Running, bridge, exchange, read_line, sh};
+use crate::support::Process;
 
 const ASKED: &str = r#"{"jsonrpc":"2.0","id":1,"method":"_sandboxagent/session/request_question","params":{"sessionId":"s","prompt":"?","options":["A"]}}"#;
 

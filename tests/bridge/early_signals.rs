@@ -12,10 +12,8 @@ use std::{
 use rustix::process::Signal;
 use tempfile::TempDir;
 
-use crate::{
-    program::{ASKBRIDGE, Running, bridge, eventually, runs, sockets},
-    signals::{DEADLY, send},
-};
+use crate::bridge::program::{ASKBRIDGE, Running, bridge, eventually, runs, sockets};
+use crate::bridge::signals::{DEADLY, send};
 
 /// A shell that sends signals, also those that rustix has no names for. It is there before they are sent, since to start
 /// one takes longer than a bridge.

@@ -5,7 +5,7 @@ use std::{
     thread,
 };
 
-use crate::program::{ASKBRIDGE, Running, assert_same, bridge, read_line, sh};
+use crate::bridge::program::{ASKBRIDGE, Running, assert_same, bridge, read_line, sh};
 
 /// As many lines of an ordinary size.
 fn lines(count: usize) -> Vec<u8> {
@@ -33,7 +33,7 @@ fn forty_thousand_lines_pass_both_ways_at_once_though_the_client_reads_slowly() 
     let input = lines(40_000);
     let ((stdin, our_input), (our_output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
     let mut running = Running::start(bridge(&["cat"]), stdin, stdout);
-    let output = crate::program::talk(our_input, Slow(our_output), &input, 65_536);
+    let output = crate::bridge::program::talk(our_input, Slow(our_output), &input, 65_536);
     assert_same(&output, &input);
     assert_eq!(running.wait().code(), Some(0));
 }

@@ -9,11 +9,9 @@ use std::{
 use rustix::fs::{CWD, Mode, mkfifoat};
 use serde_json::{Value, json};
 
-use crate::{
-    client::{Client, chosen},
-    lines,
-    program::{Running, assert_same, bridge, bridge_with, exchange, sh},
-};
+use crate::bridge::client::{Client, chosen};
+use crate::bridge::program::{Running, assert_same, bridge, bridge_with, exchange, sh};
+use crate::support::lines;
 
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
@@ -133,7 +131,7 @@ fn a_fifo_as_log_file_needs_a_reader() {
     let mut with = Client::start(&mut command());
     with.process.close_stdin();
     assert_eq!(with.process.wait().code(), Some(0));
-    let log = crate::program::read_line(&mut { reader });
+    let log = crate::bridge::program::read_line(&mut { reader });
     assert!(log.contains("DEBUG"), "{log}");
 }
 

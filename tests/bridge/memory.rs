@@ -6,10 +6,8 @@ use std::{
     thread,
 };
 
-use crate::{
-    procfs::peak_kib,
-    program::{Running, bridge, bridge_with, read_line, sh},
-};
+use crate::bridge::program::{Running, bridge, bridge_with, read_line, sh};
+use crate::support::procfs::peak_kib;
 
 const MIB: usize = 1024 * 1024;
 /// What the bridge may have had at its fullest, beside what one has that forwarded a single line.

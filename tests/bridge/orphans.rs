@@ -9,7 +9,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::program::{Running, bridge, bridge_with, eventually, read_line, runs, sh};
+use crate::bridge::program::{Running, bridge, bridge_with, eventually, read_line, runs, sh};
 
 /// Starts a wrapper script that prints the process id of its child, and returns that id as well.
 fn start(options: &[&str], script: &str) -> (Running, PipeWriter, PipeReader, String) {

@@ -10,8 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::running::DEADLINE;
-pub(crate) use crate::running::Running;
+use crate::support::running::DEADLINE;
+pub(crate) use crate::support::running::Running;
 
 /// The path of the program.
 pub(crate) const ASKBRIDGE: &str = env!("CARGO_BIN_EXE_askbridge");

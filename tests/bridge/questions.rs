@@ -5,10 +5,8 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::{
-    client::{Client, QUESTION, chosen},
-    program::{ASKBRIDGE, bridge, sh},
-};
+use crate::bridge::client::{Client, QUESTION, chosen};
+use crate::bridge::program::{ASKBRIDGE, bridge, sh};
 
 #[test]
 fn an_answer_reaches_the_agent() {

@@ -7,10 +7,8 @@ use std::{
 
 use serde_json::json;
 
-use crate::{
-    client::{Client, QUESTION, chosen, rejected},
-    program::{ASKBRIDGE, bridge, bridge_with},
-};
+use crate::bridge::client::{Client, QUESTION, chosen, rejected};
+use crate::bridge::program::{ASKBRIDGE, bridge, bridge_with};
 
 /// A client of an agent that plays this script, and exits with 1 if it is not followed.
 fn scripted(options: &[&str], script: &str) -> (Client, tempfile::NamedTempFile) {

@@ -16,12 +16,12 @@ use rustix::{
     process::{Pid, Signal, kill_process},
 };
 
-use crate::{
-    client::{Client, rejected},
-    program::{ASKBRIDGE, Running, after, bridge, bridge_with, eventually, read_line, sh, sockets},
-    running::DEADLINE,
-    support::Process,
+use crate::bridge::client::{Client, rejected};
+use crate::bridge::program::{
+    ASKBRIDGE, Running, after, bridge, bridge_with, eventually, read_line, sh, sockets,
 };
+use crate::support::Process;
+use crate::support::running::DEADLINE;
 
 /// An agent that reports the end of its input and SIGTERM, and is ended by nothing but SIGKILL.
 const STUBBORN: &str =

@@ -17,11 +17,9 @@ use rustix::{
     pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
 };
 
-use crate::{
-    lines,
-    program::{ASKBRIDGE, MOCK, Running, after, assert_same, bridge, read_line, sh, talk},
-    support::Process,
-};
+use crate::bridge::program::{ASKBRIDGE, MOCK, Running, after, assert_same, bridge, read_line, sh, talk};
+use crate::support::Process;
+use crate::support::lines;
 
 fn flags(fd: impl AsFd) -> OFlags {
     fcntl_getfl(fd).unwrap()

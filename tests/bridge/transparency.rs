@@ -3,10 +3,10 @@
 
 use std::io::{self, Write};
 
-use crate::{
-    lines,
-    program::{ASKBRIDGE, Running, assert_same, bridge, bridge_with, exchange, read_line, sh, talk},
+use crate::bridge::program::{
+    ASKBRIDGE, Running, assert_same, bridge, bridge_with, exchange, read_line, sh, talk,
 };
+use crate::support::lines;
 
 const QUESTION: &str = concat!(
     r#"{"jsonrpc":"2.0","id":"asked","method":"_sandboxagent/session/request_question","#,
@@ -29,7 +29,7 @@ fn each_hostile_line_comes_back_as_it_was_sent() {
     let mut running = Running::start(bridge(&["cat"]), stdin, stdout);
     for line in lines::terminated().into_iter().filter(|line| line.bytes.len() < 64 * 1024) {
         input.write_all(&line.bytes).unwrap();
-        let back = crate::program::read_some(&mut output, line.bytes.len());
+        let back = crate::bridge::program::read_some(&mut output, line.bytes.len());
         assert!(back == line.bytes, "{} came back as {}", line.name, String::from_utf8_lossy(&back));
     }
     drop(input);

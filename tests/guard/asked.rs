@@ -1,10 +1,10 @@
 //! Permissions as agents ask for them, in every dialect, up to where the guard has decided what they risk.
 
-use askbridge::{
+use askbridge::inbox::real_files::RealFiles;
+use askbridge_core::{
     dialect::{self, claude, codex, copilot, opencode},
     guard,
     question::{Purpose, Question},
-    real_files::RealFiles,
     wire::method::REQUEST_PERMISSION,
 };
 

@@ -2,15 +2,14 @@
 
 use std::{collections::BTreeSet, fs};
 
-use askbridge::{question::Question, settings::Settings};
+use askbridge::settings::Settings;
+use askbridge_core::question::Question;
 use serde_json::json;
 
-use crate::{
-    asked::asked,
-    project::{Project, decided, problems, settings},
-    shapes::shapes,
-    tables::{Case, Table, hold},
-};
+use crate::guard::asked::asked;
+use crate::guard::project::{Project, decided, problems, settings};
+use crate::guard::shapes::shapes;
+use crate::guard::tables::{Case, Table, hold};
 
 /// The tables, each of which is read by a test: below, or in `promises`.
 const TABLES: [&str; 9] = [

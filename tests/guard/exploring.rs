@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use crate::judge::Judge;
+use crate::guard::judge::Judge;
 
 #[test]
 fn what_a_rule_allows_does_only_what_the_rule_says() {

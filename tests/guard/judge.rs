@@ -2,18 +2,18 @@
 //! fuzz target share it.
 
 use askbridge::{
-    desk::{Record, Submission, Timestamp},
-    question::Question,
-    real_files::RealFiles,
+    inbox::real_files::RealFiles,
     rule::{Rule, RuleEffect, decide},
 };
-
-use crate::{
-    asked::asked,
-    oracle::{Shells, outside},
-    project::Project,
-    random::{Dice, Does, RandomRequest, RandomRule},
+use askbridge_core::{
+    desk::{Record, Submission, Timestamp},
+    question::Question,
 };
+
+use crate::guard::asked::asked;
+use crate::guard::oracle::{Shells, outside};
+use crate::guard::project::Project;
+use crate::guard::random::{Dice, Does, RandomRequest, RandomRule};
 
 /// What was tried.
 #[derive(Clone, Copy, Debug, Default)]

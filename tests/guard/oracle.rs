@@ -11,7 +11,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::random::{PROGRAMS, Words, in_single_quotes};
+use crate::guard::random::{PROGRAMS, Words, in_single_quotes};
 
 /// What the programs write behind a word, behind their words, and what the shell writes behind a command.
 const WORD: char = '\u{1e}';

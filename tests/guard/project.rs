@@ -8,11 +8,13 @@ use std::{
 };
 
 use askbridge::{
-    desk::{Record, Submission, Timestamp},
-    question::{Question, Role, Value},
-    real_files::RealFiles,
+    inbox::real_files::RealFiles,
     rule::{RuleEffect, explain},
     settings::{Settings, SettingsFile, Sources},
+};
+use askbridge_core::{
+    desk::{Record, Submission, Timestamp},
+    question::{Question, Role, Value},
 };
 
 /// The folder of a session, with what is around it.

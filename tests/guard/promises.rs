@@ -9,11 +9,9 @@ use std::{
 
 use serde_json::json;
 
-use crate::{
-    asked::asked,
-    project::{Project, decided, problems, settings},
-    tables::{Table, hold},
-};
+use crate::guard::asked::asked;
+use crate::guard::project::{Project, decided, problems, settings};
+use crate::guard::tables::{Table, hold};
 
 /// The pages, and their sections whose list items are promises.
 const SECTIONS: [(&str, &str); 2] =

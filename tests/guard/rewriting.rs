@@ -5,7 +5,11 @@
 use proptest::{prelude::*, test_runner::FileFailurePersistence};
 use serde_json::Value as Json;
 
-use crate::{asked::asked, project::Project, shapes::shapes, tables::Table, tree::Tree};
+use crate::guard::asked::asked;
+use crate::guard::project::Project;
+use crate::guard::shapes::shapes;
+use crate::guard::tables::Table;
+use crate::guard::tree::Tree;
 
 /// One rewriting. Its number chooses among the places where it can be made.
 #[derive(Clone, Copy, Debug)]

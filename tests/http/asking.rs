@@ -2,14 +2,12 @@
 
 use std::time::Duration;
 
-use askbridge::desk::Record;
+use askbridge_core::desk::Record;
 use serde_json::{Value, json};
 use tokio::{io::AsyncWriteExt, net::TcpStream, task::JoinHandle};
 
-use crate::{
-    bridge::{Bridge, choice},
-    client::{Reply, soon},
-};
+use crate::http::bridge::{Bridge, choice};
+use crate::http::client::{Reply, soon};
 
 const PATH: &str = "/v1/questions";
 

@@ -7,7 +7,8 @@ use std::{
     process::{Command, Output},
 };
 
-use askbridge::{exit, limits};
+use askbridge_os::exit;
+use askbridge_os::limits;
 use rustix::{
     fs::{CWD, Mode, mkfifoat},
     process::{Pid, Signal, getsid, kill_process, test_kill_process},
@@ -15,12 +16,10 @@ use rustix::{
 use tempfile::TempDir;
 use tokio::task::spawn_blocking;
 
-use crate::{
-    client::{Http, soon},
-    page::{login, sign_in},
-    program::{ask, askbridge, http},
-    support::Process,
-};
+use crate::http::client::{Http, soon};
+use crate::http::page::{login, sign_in};
+use crate::http::program::{ask, askbridge, http};
+use crate::support::Process;
 
 /// A user with directories of its own. The inbox in the background ends with this.
 struct User {

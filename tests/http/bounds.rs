@@ -13,12 +13,10 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{
-    client::{Http, soon},
-    procfs::peak_kib,
-    program::{askbridge, http},
-    support::Process,
-};
+use crate::http::client::{Http, soon};
+use crate::http::program::{askbridge, http};
+use crate::support::Process;
+use crate::support::procfs::peak_kib;
 
 /// MiB that the program has at the most, whatever one hostile connection does.
 const ONE: usize = 40;

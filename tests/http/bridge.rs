@@ -11,13 +11,15 @@ use std::{
 };
 
 use askbridge::{
-    config::HttpSettings,
-    control::{BridgeInbox, Identity, Inbox, Port, store::wait_until},
+    inbox::{BridgeInbox, Identity, Inbox, Port, store::wait_until},
+    serve::Server,
+    settings::resolved::HttpSettings,
+};
+use askbridge_core::{
     desk::{
         Asker, BridgeName, Desk, Notice, Opening, QuestionId, Setup, Snapshot, Submission, TicketedSubmission,
     },
     question::{Outcome, Provenance, Question, Reason},
-    serve::Server,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -28,7 +30,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::client::{DEADLINE, Http, soon};
+use crate::http::client::{DEADLINE, Http, soon};
 
 /// When questions are answered, after the bridge has started: they opened at its start.
 const ANSWERED: Duration = Duration::from_secs(2);

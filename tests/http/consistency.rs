@@ -2,11 +2,9 @@
 
 use serde_json::json;
 
-use crate::{
-    client::Http,
-    program::{ask, ask_again, askbridge, http},
-    support::Process,
-};
+use crate::http::client::Http;
+use crate::http::program::{ask, ask_again, askbridge, http};
+use crate::support::Process;
 
 const ASKBRIDGE: &str = env!("CARGO_BIN_EXE_askbridge");
 const ROUNDS: u64 = 60;

@@ -4,10 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::{
-    bridge::{Bridge, choice, permission, question},
-    client::{Event, Listener, soon},
-};
+use crate::http::bridge::{Bridge, choice, permission, question};
+use crate::http::client::{Event, Listener, soon};
 
 const PATH: &str = "/v1/events";
 const A: &str = r#"{"answers":[["a"]]}"#;

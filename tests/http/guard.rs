@@ -2,14 +2,12 @@
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
-use askbridge::{config::HttpSettings, limits, serve::Server};
+use askbridge::{limits, serve::Server, settings::resolved::HttpSettings};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use tokio::{io::AsyncReadExt, net::TcpStream};
 
-use crate::{
-    bridge::{Bridge, choice},
-    client::soon,
-};
+use crate::http::bridge::{Bridge, choice};
+use crate::http::client::soon;
 
 /// The paths that need the token, each with its method.
 const PATHS: [(&str, &str); 15] = [

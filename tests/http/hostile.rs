@@ -1,16 +1,15 @@
 //! Hostile texts of an agent: in every response they are strings in JSON, and come back unchanged.
 
-use askbridge::{
-    dialect, limits,
+use askbridge::limits;
+use askbridge_core::{
+    dialect,
     question::{Outcome, Question, Reason},
 };
 use serde_json::{Value, json};
 
-use crate::{
-    bridge::{Bridge, question},
-    client::Reply,
-    corpus::HOSTILE,
-};
+use crate::http::bridge::{Bridge, question};
+use crate::http::client::Reply;
+use crate::support::hostile::HOSTILE;
 
 fn hostile(text: &str) -> Question {
     let option = json!({ "value": text, "label": text, "description": text, "preview": { "format": "html", "text": text } });

@@ -3,13 +3,11 @@
 
 use std::{cell::RefCell, collections::BTreeSet, fs};
 
-use askbridge::question::{Outcome, Reason};
+use askbridge_core::question::{Outcome, Reason};
 use serde_json::{Value, json};
 
-use crate::{
-    bridge::{Bridge, choice, question},
-    client::soon,
-};
+use crate::http::bridge::{Bridge, choice, question};
+use crate::http::client::soon;
 
 /// The interface, as it is published, and the operations that were called.
 struct Interface {

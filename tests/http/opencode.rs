@@ -1,16 +1,14 @@
 //! The part of opencode's API with which its clients answer questions, with the shapes of `@opencode-ai/sdk` 1.19.3.
 //! `tests/opencode` tries the same with the package itself.
 
-use askbridge::{
+use askbridge_core::{
     desk::Submission,
     question::{Answer, Question, Value as Given},
 };
 use serde_json::{Value, json};
 
-use crate::{
-    bridge::{Bridge, choice, permission, permission_of, question},
-    client::{Event, Listener, soon},
-};
+use crate::http::bridge::{Bridge, choice, permission, permission_of, question};
+use crate::http::client::{Event, Listener, soon};
 
 async fn next(listener: &mut Listener) -> (String, Value) {
     let Event { event, id, mut data } = listener.next().await;

@@ -6,11 +6,9 @@ use std::{cell::RefCell, collections::BTreeSet, fs};
 use serde_json::{Map, Value, json};
 use tokio::task::JoinHandle;
 
-use crate::{
-    bridge::{Bridge, choice},
-    client::{Http, soon},
-    websocket::WebSocket,
-};
+use crate::http::bridge::{Bridge, choice};
+use crate::http::client::{Http, soon};
+use crate::http::websocket::WebSocket;
 
 /// The protocol, as it is published.
 struct Protocol {

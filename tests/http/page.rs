@@ -9,7 +9,7 @@ use std::{
 
 use askbridge::{
     limits,
-    serve::{Token, page::code},
+    serve::{Token, page::sign_in},
 };
 use flate2::read::GzDecoder;
 use futures::{SinkExt, StreamExt};
@@ -23,10 +23,8 @@ use tokio_tungstenite::{
     tungstenite::{self, Message, client::IntoClientRequest},
 };
 
-use crate::{
-    bridge::{Bridge, choice},
-    client::{Http, Reply, soon},
-};
+use crate::http::bridge::{Bridge, choice};
+use crate::http::client::{Http, Reply, soon};
 
 const JSON: &str = "Content-Type: application/json";
 
@@ -294,7 +292,7 @@ async fn browser_signs_in_by_the_token() {
 async fn code_signs_one_browser_in_once() {
     let bridge = Bridge::start().await;
     let (token, port, now) = (token(&bridge), bridge.http.address.port(), SystemTime::now());
-    let code = code::make(&token, port, now).unwrap();
+    let code = sign_in::make(&token, port, now).unwrap();
     let by_code = sign_in(&bridge.http, &code).await;
     assert_eq!(by_code, sign_in(&bridge.http, &bridge.http.token).await);
     let name = async |shown: &str| {
@@ -303,16 +301,16 @@ async fn code_signs_one_browser_in_once() {
         reply.is(401).json()["name"].clone()
     };
     assert_eq!(name(&code).await, "code_used");
-    let old = code::make(&token, port, now - limits::CODE - Duration::from_secs(1)).unwrap();
+    let old = sign_in::make(&token, port, now - limits::CODE - Duration::from_secs(1)).unwrap();
     assert_eq!(name(&old).await, "code_expired");
-    let before_the_start = code::make(&token, port, now - Duration::from_secs(60)).unwrap();
+    let before_the_start = sign_in::make(&token, port, now - Duration::from_secs(60)).unwrap();
     assert_eq!(name(&before_the_start).await, "code_expired");
-    let other_server = code::make(&token, port ^ 1, now).unwrap();
+    let other_server = sign_in::make(&token, port ^ 1, now).unwrap();
     let forged = format!("{}{}", &code[..code.len() - 1], if code.ends_with('0') { '1' } else { '0' });
     for wrong in [&*other_server, &forged[..], "", "..", &bridge.http.token[1..]] {
         assert_eq!(name(wrong).await, "wrong_token", "{wrong}");
     }
-    sign_in(&bridge.http, &code::make(&token, port, now).unwrap()).await;
+    sign_in(&bridge.http, &sign_in::make(&token, port, now).unwrap()).await;
 }
 
 #[tokio::test]

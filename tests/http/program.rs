@@ -6,11 +6,9 @@ use rustix::fs::{CWD, Mode, mkfifoat};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::{
-    bridge::choice,
-    client::{Http, soon},
-    support::Process,
-};
+use crate::http::bridge::choice;
+use crate::http::client::{Http, soon};
+use crate::support::Process;
 
 const ASKBRIDGE: &str = env!("CARGO_BIN_EXE_askbridge");
 
@@ -279,7 +277,7 @@ fn a_server_that_cannot_listen_says_why() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let mut inbox = Process::spawn(&mut askbridge(&folder, &["inbox", "--addr", &address]));
-    assert_eq!(inbox.wait().code(), Some(i32::from(askbridge::exit::FAILED)));
+    assert_eq!(inbox.wait().code(), Some(i32::from(askbridge_os::exit::FAILED)));
     let stderr = inbox.whole_stderr();
     assert!(
         stderr.contains(&format!("cannot listen on {address}")) && stderr.contains("choose another"),
@@ -288,14 +286,14 @@ fn a_server_that_cannot_listen_says_why() {
     let missing = Path::new("missing/token");
     let args = ["inbox", "--addr", "127.0.0.1:0", "--token-file", missing.to_str().unwrap()];
     let mut inbox = Process::spawn(&mut askbridge(&folder, &args));
-    assert_eq!(inbox.wait().code(), Some(i32::from(askbridge::exit::FAILED)));
+    assert_eq!(inbox.wait().code(), Some(i32::from(askbridge_os::exit::FAILED)));
     assert!(inbox.whole_stderr().contains("cannot read or make the token file"));
     // It has no writer.
     let pipe = folder.path().join("pipe");
     mkfifoat(CWD, &pipe, Mode::RUSR | Mode::WUSR).unwrap();
     let args = ["inbox", "--addr", "127.0.0.1:0", "--token-file", pipe.to_str().unwrap()];
     let mut inbox = Process::spawn(&mut askbridge(&folder, &args));
-    assert_eq!(inbox.wait().code(), Some(i32::from(askbridge::exit::FAILED)));
+    assert_eq!(inbox.wait().code(), Some(i32::from(askbridge_os::exit::FAILED)));
     assert!(inbox.whole_stderr().contains("is no regular file"));
 }
 

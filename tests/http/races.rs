@@ -1,13 +1,11 @@
 //! Many responders answer at once, while the agent withdraws the question: one wins, and each is told the truth.
 
-use askbridge::question::{Outcome, Question, Reason, Value};
+use askbridge_core::question::{Outcome, Question, Reason, Value};
 use futures::future::join_all;
 use serde_json::json;
 
-use crate::{
-    bridge::{Bridge, permission, question},
-    client::Reply,
-};
+use crate::http::bridge::{Bridge, permission, question};
+use crate::http::client::Reply;
 
 const RESPONDERS: usize = 100;
 /// Permissions that they decide about, one after the other.

@@ -3,11 +3,9 @@
 use askbridge::limits;
 use serde_json::{Value, json};
 
-use crate::{
-    bridge::Bridge,
-    client::{Http, soon},
-    websocket::WebSocket,
-};
+use crate::http::bridge::Bridge;
+use crate::http::client::{Http, soon};
+use crate::http::websocket::WebSocket;
 
 /// A batch of so many calls, each of which counts as one request.
 fn batch() -> Value {

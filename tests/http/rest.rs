@@ -1,15 +1,13 @@
 //! Each path of REST, and each status that it can end with.
 
-use askbridge::{
+use askbridge_core::{
     desk::Submission,
     question::{Outcome, Question, Reason, Value as Given},
 };
 use serde_json::{Value, json};
 
-use crate::{
-    bridge::{Bridge, choice, permission, permission_of, question},
-    client::soon,
-};
+use crate::http::bridge::{Bridge, choice, permission, permission_of, question};
+use crate::http::client::soon;
 
 const A: &str = r#"{"answers":[["a"]]}"#;
 const B: &str = r#"{"answers":[["b"]]}"#;

@@ -4,11 +4,9 @@ use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::{Bytes, Message};
 
-use crate::{
-    bridge::{Bridge, choice, permission},
-    client::soon,
-    websocket::WebSocket,
-};
+use crate::http::bridge::{Bridge, choice, permission};
+use crate::http::client::soon;
+use crate::http::websocket::WebSocket;
 
 /// Returns the states of the questions in a change, by their IDs.
 fn states(delta: &Value) -> Vec<(&str, &str)> {

@@ -1,14 +1,12 @@
 //! A typed secret is for the asker alone: once its question is settled, it is in no reply, whoever holds the token.
 //! What the commands print is tested in `tests/answers/secrets.rs`, what the journal keeps in `tests/answers/history.rs`.
 
-use askbridge::question::{Answer, Outcome, Question};
+use askbridge_core::question::{Answer, Outcome, Question};
 use serde_json::{Value, json};
 
-use crate::{
-    bridge::{Bridge, question},
-    client::{Listener, soon},
-    websocket::WebSocket,
-};
+use crate::http::bridge::{Bridge, question};
+use crate::http::client::{Listener, soon};
+use crate::http::websocket::WebSocket;
 
 const SECRET: &str = "correct horse battery";
 /// What stands in its place.

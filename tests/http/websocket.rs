@@ -8,7 +8,7 @@ use tokio_tungstenite::{
     tungstenite::{Message, client::IntoClientRequest},
 };
 
-use crate::client::{Http, soon};
+use crate::http::client::{Http, soon};
 
 /// A connection.
 pub(crate) struct WebSocket {

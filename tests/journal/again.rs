@@ -3,13 +3,17 @@
 use std::sync::Arc;
 
 use askbridge::{
-    control::Ledger,
-    desk::{Record, Submission},
+    inbox::Ledger,
     journal::{Journal, Options},
+};
+use askbridge_core::{
+    desk::{Record, Submission},
     question::{Outcome, Purpose, Question, Reason},
 };
 
-use crate::support::{Place, agent_gone, answer, answered, asked, open, page, question, settled, submission};
+use crate::journal::support::{
+    Place, agent_gone, answer, answered, asked, open, page, question, settled, submission,
+};
 
 /// Notes a question and an answer that is accepted, and of which nothing is delivered.
 async fn accepted(journal: &Journal) -> Arc<Record> {
@@ -319,7 +323,7 @@ async fn old_answer_is_offered_for_a_day_and_given_for_an_hour() {
     journal.flush().await;
     let age = |hours: u64| {
         let at = std::time::SystemTime::now() - std::time::Duration::from_secs(hours * 3600 + 60);
-        let at = askbridge::desk::Timestamp::from(at).to_string();
+        let at = askbridge_core::desk::Timestamp::from(at).to_string();
         let sql = "UPDATE question SET accepted = json_set(accepted, '$.at', ?1) WHERE id = 'a-1'";
         assert_eq!(place.sql().execute(sql, [at]).expect("a row"), 1);
     };

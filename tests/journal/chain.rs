@@ -1,11 +1,14 @@
 //! The chain of settlements: every change, cut and gap is found, with its place.
 
-use askbridge::control::Ledger;
-use askbridge::journal::{Break, BreakKind, Verification, prune};
+use askbridge::{
+    inbox::Ledger,
+    journal::{Break, BreakKind, Verification, prune},
+};
+
 use proptest::{prelude::*, test_runner::FileFailurePersistence};
 use rusqlite::{Connection, params, types::Value};
 
-use crate::support::{Place, note_answer, now};
+use crate::journal::support::{Place, note_answer, now};
 
 /// Settlements of the journal that is changed.
 const ROWS: i64 = 8;

@@ -6,15 +6,17 @@ use std::{
 };
 
 use askbridge::{
-    control::Ledger,
-    desk::{Record, Settlement, Timestamp},
+    inbox::Ledger,
     journal::{Filter, History, Journal, JournalError, Options, PastQuestion},
+};
+use askbridge_core::{
+    desk::{Record, Settlement, Timestamp},
     question::Outcome,
 };
 use proptest::{prelude::*, test_runner::FileFailurePersistence};
 use rusqlite::config::DbConfig;
 
-use crate::support::{Place, answer, answered, open, page, question, submission};
+use crate::journal::support::{Place, answer, answered, open, page, question, submission};
 
 /// A hang guard.
 const SOON: Duration = Duration::from_secs(120);

@@ -1,12 +1,12 @@
 //! Files of other versions: the first format, one with more columns, one that this version does not know.
 
 use askbridge::{
-    control::Ledger,
+    inbox::Ledger,
     journal::{Filter, prune},
 };
 use rusqlite::Connection;
 
-use crate::support::{Place, note_answer, now, open};
+use crate::journal::support::{Place, note_answer, now, open};
 
 /// The first format, as it was written then. This text is never changed.
 const FIRST: &str = "

@@ -7,7 +7,7 @@ use askbridge::{
     limits,
 };
 
-use crate::support::{Place, note_answer};
+use crate::journal::support::{Place, note_answer};
 
 const SIZE: i64 = 1_000_000_000;
 /// Bytes of each record.

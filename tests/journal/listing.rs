@@ -3,13 +3,17 @@
 use std::time::Duration;
 
 use askbridge::{
-    control::Ledger,
-    desk::{Record, Settlement, Timestamp},
+    inbox::Ledger,
     journal::{Filter, Journal, Options, prune},
+};
+use askbridge_core::{
+    desk::{Record, Settlement, Timestamp},
     question::{Outcome, Provenance, Reason, Responder},
 };
 
-use crate::support::{Place, answered, asked, note_answer, now, open, page, question, settled, submission};
+use crate::journal::support::{
+    Place, answered, asked, note_answer, now, open, page, question, settled, submission,
+};
 
 fn ids(place: &Place, filter: &Filter) -> Vec<String> {
     let list = place.history().list(filter).expect("a list");
@@ -111,7 +115,7 @@ async fn lost_questions_are_those_of_dead_bridges_that_were_never_settled() {
     let lost = place.history().unsettled(&alive).expect("a list");
     let ids: Vec<_> = lost.iter().map(|lost| lost.record.id.to_string()).collect();
     assert_eq!(ids, ["a-1", "a-2"]);
-    assert!(lost.iter().all(|lost| lost.record.state == askbridge::desk::State::Lost));
+    assert!(lost.iter().all(|lost| lost.record.state == askbridge_core::desk::State::Lost));
     assert!(lost[0].accepted.is_some() && lost[1].accepted.is_none());
     assert_eq!((lost[0].replaced_by.as_ref(), &lost[1].replaced_by), (Some(&again.id), &None));
 }

@@ -10,12 +10,12 @@ use std::{
 };
 
 use askbridge::{
-    control::Ledger,
-    desk::QuestionId,
+    inbox::Ledger,
     journal::{Filter, Journal, Options},
 };
+use askbridge_core::desk::QuestionId;
 
-use crate::support::{Place, answered, note_answer, open, page, submission};
+use crate::journal::support::{Place, answered, note_answer, open, page, submission};
 
 /// Names the file to a process of the tests that writes.
 const FILE: &str = "ASKBRIDGE_TEST_JOURNAL";
@@ -28,7 +28,7 @@ const BRIDGE: &str = "ASKBRIDGE_TEST_BRIDGE";
 async fn writing_process() {
     let (Ok(file), Ok(bridge)) = (std::env::var(FILE), std::env::var(BRIDGE)) else { return };
     let mut options = Options::new(Some(file.into()));
-    options.life = std::sync::Arc::new(|_, _| askbridge::control::Life::Ended);
+    options.life = std::sync::Arc::new(|_, _| askbridge::inbox::Life::Ended);
     let journal = Journal::new(options);
     for number in 1.. {
         let id = format!("{bridge}-{number}");
@@ -58,7 +58,7 @@ async fn writing_process() {
 
 fn start(file: &Path, bridge: &str) -> Child {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
-    command.args(["--exact", "processes::writing_process", "--nocapture"]);
+    command.args(["--exact", "journal::processes::writing_process", "--nocapture"]);
     command.env(FILE, file).env(BRIDGE, bridge).stdout(Stdio::piped()).stderr(Stdio::null());
     command.spawn().expect("a process")
 }

@@ -8,9 +8,11 @@ use std::{
 };
 
 use askbridge::{
-    control::{Home, Ledger, Life},
-    desk::{BridgeName, Record, Settlement, Submission, Timestamp},
+    inbox::{Home, Ledger, Life},
     journal::{History, Journal, Options},
+};
+use askbridge_core::{
+    desk::{BridgeName, Record, Settlement, Submission, Timestamp},
     question::{Answer, Outcome, Provenance, Question, Reason, Responder, Value},
 };
 use rusqlite::Connection;

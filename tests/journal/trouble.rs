@@ -7,12 +7,12 @@ use std::{
 };
 
 use askbridge::{
-    control::Ledger,
+    inbox::Ledger,
     journal::{History, Journal, Options},
     limits,
 };
 
-use crate::support::{Place, answered, note_answer, open, page, submission};
+use crate::journal::support::{Place, answered, note_answer, open, page, submission};
 
 /// A hang guard: each call may take [`limits::journal::WAIT`], on a machine that is busy.
 const SOON: Duration = Duration::from_secs(60);

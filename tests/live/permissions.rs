@@ -1,6 +1,6 @@
 //! The recorded permissions of released agents, in `fixtures/live/permissions`: what each risks and which rule decides it,
 //! in `risks.txt`, by the rules of `rules.toml`. `tests/native/run` records them.
-//! `UPDATE=1 cargo test --test live` writes what comes out.
+//! `UPDATE=1 cargo test --test suites live::` writes what comes out.
 
 use std::{
     fmt::Write,
@@ -9,18 +9,20 @@ use std::{
 };
 
 use askbridge::{
-    acp::{Bridge, Config, Output, Peer},
-    desk::{Notice, Record},
-    engine::{self, Protocol},
-    guard::Files,
-    native::{ClaudeBridge, CodexBridge},
-    question::Purpose,
     rule::{self, Rule},
     settings::{Settings, SettingsFile, Sources},
 };
+use askbridge_core::{
+    acp::{Bridge, Config},
+    desk::{Notice, Record},
+    engine::{self, Output, Peer, Protocol},
+    guard::Files,
+    hosted::{ClaudeBridge, CodexBridge},
+    question::Purpose,
+};
 use serde_json::{Value as Json, json};
 
-use crate::stage::{Out, Stage};
+use crate::support::stage::{Out, Stage};
 
 /// The folder of each recorded session.
 const PROJECT: &str = "/people/ada/shop";

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use askbridge::{
+use askbridge_core::{
     dialect::{self, AgentQuestion, Reply},
     question::{Answer, Outcome, Reason, Value},
     wire::envelope::Message,

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use askbridge::acp::Tier;
+use askbridge_core::acp::Tier;
 use serde_json::{Value, json};
 
 /// The number of ways to ask.

@@ -1,12 +1,13 @@
 //! What the core keeps has its bounds, and is given back (I6).
 
-use askbridge::{
-    acp::{Bridge, Config, Output, Peer},
+use askbridge::limits;
+use askbridge_core::{
+    acp::{Bridge, Config},
     desk::Notice,
-    limits,
+    engine::{Output, Peer},
 };
 
-use crate::stage::{Out, Stage, arrived, lines};
+use crate::support::stage::{Out, Stage, arrived, lines};
 
 fn question(id: usize, session: usize, text: &str) -> String {
     let params = format!(r#"{{"sessionId":"{session}","prompt":"{text}"}}"#);

@@ -2,20 +2,19 @@
 
 use std::time::Duration;
 
-use askbridge::{
-    acp::{Bridge, Config, Event, Output, Peer},
+use askbridge::limits::{HOLD, STREAM};
+use askbridge_core::{
+    acp::{Bridge, Config},
     desk::{Submission, Ticket, TicketedSubmission},
-    limits::{HOLD, STREAM},
+    engine::{Event, Output, Peer},
     question::{Provenance, Responder},
 };
 use proptest::{prelude::*, test_runner::FileFailurePersistence};
 use serde::de::IgnoredAny;
 
-use crate::{
-    asks,
-    conversation::told,
-    stage::{Stage, arrived},
-};
+use crate::machine::asks;
+use crate::machine::conversation::told;
+use crate::support::stage::{Stage, arrived};
 
 /// Lines of one peer that come one after the other.
 #[derive(Clone, Debug)]

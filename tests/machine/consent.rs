@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use askbridge::{
+use askbridge_core::{
     desk::{Record, Submission},
     question::{Answer, Purpose, Value},
 };

@@ -8,20 +8,19 @@ use std::{
     time::Duration,
 };
 
-use askbridge::{
-    acp::{Bridge, Config, Event, Output, Peer},
+use askbridge_core::{
+    acp::{Bridge, Config},
     desk::{Notice, Ticket, TicketedSubmission},
+    engine::{Event, Output, Peer},
     question::{Provenance, Responder},
     wire::envelope::Message,
 };
 use proptest::{prelude::*, test_runner::FileFailurePersistence};
 use serde_json::Value;
 
-use crate::{
-    asks,
-    consent::Consent,
-    stage::{Out, Stage},
-};
+use crate::machine::asks;
+use crate::machine::consent::Consent;
+use crate::support::stage::{Out, Stage};
 
 /// One event. The numbers choose among a few IDs and sessions, so that events often concern the same one.
 #[derive(Clone, Debug)]

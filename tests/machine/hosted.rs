@@ -7,15 +7,15 @@ use std::{
     time::Duration,
 };
 
-use askbridge::{
+use askbridge_core::{
     desk::{Notice, Submission, Ticket, TicketedSubmission},
     engine::{Bridge, Config, Event, Output, Peer, Protocol},
-    native::{ClaudeBridge, CodexBridge},
+    hosted::{ClaudeBridge, CodexBridge},
     question::{Answer, Provenance, Responder, Value},
 };
 use serde_json::{Value as Json, json};
 
-use crate::stage::{Out, Stage};
+use crate::support::stage::{Out, Stage};
 
 const RACES: u64 = 1_000;
 const STEPS: u64 = 40;
@@ -356,7 +356,10 @@ fn what_is_not_json_and_long_lines_pass_without_being_read() {
     let out = claude.line(Peer::Agent, said);
     assert_eq!(out, [Out::Bytes(Peer::Client, format!("{said}\n").into_bytes())]);
     let long = claude.long_line(Peer::Agent, said.as_bytes());
-    assert_eq!(crate::stage::arrived(&long, Peer::Client), crate::stage::long_line(said.as_bytes()));
+    assert_eq!(
+        crate::support::stage::arrived(&long, Peer::Client),
+        crate::support::stage::long_line(said.as_bytes())
+    );
     assert_eq!(claude.bridge.open_questions(), 0);
     assert_eq!(claude.pass(Duration::from_secs(60)), []);
 }

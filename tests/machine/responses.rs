@@ -1,12 +1,13 @@
 //! Whatever an agent may take for a response to its question settles it, and nothing else does (I4).
 
-use askbridge::{
-    acp::{Bridge, Config, Event, Output, Peer, Tier, UnansweredReason},
+use askbridge_core::{
+    acp::{Bridge, Config, Tier},
     desk::{Notice, Submission, Ticket, TicketedSubmission},
+    engine::{Event, Output, Peer, UnansweredReason},
     question::{Outcome, Provenance, Reason, Responder},
 };
 
-use crate::stage::{Out, Stage, arrived, lines};
+use crate::support::stage::{Out, Stage, arrived, lines};
 
 const METHOD: &str = "_sandboxagent/session/request_question";
 
@@ -232,15 +233,15 @@ fn beginning_of_a_line_is_no_response_before_it_says_so() {
 #[test]
 fn long_response_is_on_its_way_until_its_end_has_left() {
     let mut stage = asked("1");
-    let response = crate::stage::long_line(br#"{"id":1,"result":{"status":"#);
+    let response = crate::support::stage::long_line(br#"{"id":1,"result":{"status":"#);
     let (beginning, end) = response.split_at(response.len() - 1);
     assert!(settled(&stage.receive(Peer::Client, beginning)).is_some());
     let state = |stage: &mut Stage| {
         stage.bridge.take_changes().and_then(|changes| Some(changes.questions.first()?.state))
     };
-    assert_eq!(state(&mut stage), Some(askbridge::desk::State::Delivering));
+    assert_eq!(state(&mut stage), Some(askbridge_core::desk::State::Delivering));
     drop(stage.receive(Peer::Client, end));
-    assert_eq!(state(&mut stage), Some(askbridge::desk::State::Settled));
+    assert_eq!(state(&mut stage), Some(askbridge_core::desk::State::Settled));
 }
 
 #[test]

@@ -3,9 +3,10 @@
 
 use std::time::Duration;
 
-use askbridge::{
-    acp::{Bridge, Config, Event, Output, Peer},
+use askbridge_core::{
+    acp::{Bridge, Config},
     desk::{Notice, Submission, Ticket, TicketedSubmission},
+    engine::{Event, Output, Peer},
     question::{Outcome, Provenance, Reason, Responder},
 };
 
@@ -19,7 +20,7 @@ const LINE: &[u8] = b"{\"jsonrpc\":\"2.0\",\"method\":\"x\"}\n";
 const NOW: Duration = Duration::ZERO;
 
 fn bridge(has_ledger: bool) -> Bridge {
-    let mut config = Config { tier: Some(askbridge::acp::Tier::None), ..Config::default() };
+    let mut config = Config { tier: Some(askbridge_core::acp::Tier::None), ..Config::default() };
     config.common.has_ledger = has_ledger;
     let mut bridge = Bridge::new(config);
     bridge.receive(Peer::Agent, ASKS, NOW);

@@ -1,6 +1,6 @@
 //! The agents, and what each can ask. How an agent asks is left to `asking.rs`, how it reads a response to `hearing.rs`.
 
-use crate::field::{Field, Kind, MANY, TEXT};
+use crate::matrix::field::{Field, Kind, MANY, TEXT};
 
 /// A dialect, named after its best-known agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

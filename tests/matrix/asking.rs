@@ -3,10 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{
-    agents::Agent,
-    field::{Field, Kind},
-};
+use crate::matrix::agents::Agent;
+use crate::matrix::field::{Field, Kind};
 
 /// Codex's option which means that the answer is in the note.
 pub(crate) const NONE_OF_THE_ABOVE: &str = "None of the above";

@@ -1,17 +1,15 @@
 //! Every agent with every client: which answers the client can carry, and how all other questions end.
-//! The results are the tables of `docs/questions.md`. `UPDATE=1 cargo test --test matrix` writes them.
+//! The results are the tables of `docs/questions.md`. `UPDATE=1 cargo test --test suites matrix::` writes them.
 
 use std::{fmt::Write, fs, path::Path};
 
-use askbridge::acp::UnansweredReason;
+use askbridge_core::engine::UnansweredReason;
 use serde_json::Value;
 
-use crate::{
-    agents::Agent,
-    clients::{Client, Wish},
-    field::{Field, Given, Heard, Kind, MANY, TEXT},
-    world::World,
-};
+use crate::matrix::agents::Agent;
+use crate::matrix::clients::{Client, Wish};
+use crate::matrix::field::{Field, Given, Heard, Kind, MANY, TEXT};
+use crate::matrix::world::World;
 
 /// One question and its answer.
 struct Case {
@@ -209,7 +207,8 @@ fn bare(result: Value) -> Value {
     }
 }
 
-const BEGIN: &str = "<!-- what each client can carry: UPDATE=1 cargo test --test matrix writes it -->\n";
+const BEGIN: &str =
+    "<!-- what each client can carry: UPDATE=1 cargo test --test suites matrix:: writes it -->\n";
 const END: &str = "\n<!-- end of what each client can carry -->";
 
 #[test]
@@ -222,7 +221,10 @@ fn every_agent_with_every_client_is_answered_as_the_tables_say() {
     if written != tables && std::env::var_os("UPDATE").is_some() {
         fs::write(&path, format!("{before}{BEGIN}{tables}{END}{after}")).expect("a writable page");
     }
-    assert!(written == tables, "not what comes out:\n{tables}\nUPDATE=1 cargo test --test matrix writes it");
+    assert!(
+        written == tables,
+        "not what comes out:\n{tables}\nUPDATE=1 cargo test --test suites matrix:: writes it"
+    );
 }
 
 #[test]

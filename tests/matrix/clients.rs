@@ -3,10 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{
-    asking::NONE_OF_THE_ABOVE,
-    field::{Field, Given, Kind},
-};
+use crate::matrix::asking::NONE_OF_THE_ABOVE;
+use crate::matrix::field::{Field, Given, Kind};
 
 /// A kind of client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

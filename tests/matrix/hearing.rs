@@ -2,11 +2,9 @@
 
 use serde_json::Value;
 
-use crate::{
-    agents::Agent,
-    asking::NONE_OF_THE_ABOVE,
-    field::{Field, Given, Heard, Kind},
-};
+use crate::matrix::agents::Agent;
+use crate::matrix::asking::NONE_OF_THE_ABOVE;
+use crate::matrix::field::{Field, Given, Heard, Kind};
 
 impl Agent {
     /// Reads a `result` as this agent does. Fails if the agent could not read it.

@@ -4,14 +4,15 @@
 
 use std::{fs, path::Path, time::Duration};
 
-use askbridge::{
-    acp::{Bridge, Config, Event, Output, Peer, Tier},
+use askbridge_core::{
+    acp::{Bridge, Config, Tier},
     desk::{Notice, Submission, Ticket, TicketedSubmission},
+    engine::{Event, Output, Peer},
     question::{Answer, Outcome, Provenance, Purpose, Question, Responder, Role, Value as Given},
 };
 use serde_json::{Value, json};
 
-use crate::stage::{Out, Stage};
+use crate::support::stage::{Out, Stage};
 
 /// A permission of an agent, and the updates that came before it.
 struct Asks {

@@ -2,10 +2,8 @@
 
 use proptest::{collection::vec, option, prelude::*, sample::Index};
 
-use crate::{
-    agents::Agent,
-    field::{Field, Given, Kind},
-};
+use crate::matrix::agents::Agent;
+use crate::matrix::field::{Field, Given, Kind};
 
 /// Texts with a meaning of their own in a prompt or to an agent.
 const RESERVED: [&str; 7] = ["Answer elsewhere", "Done", "Skip", "Yes", "No", "None of the above", ""];

@@ -2,12 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::{
-    agents::Agent,
-    clients::{Client, Wish},
-    field::{Field, Given, Heard, Kind},
-    world::World,
-};
+use crate::matrix::agents::Agent;
+use crate::matrix::clients::{Client, Wish};
+use crate::matrix::field::{Field, Given, Heard, Kind};
+use crate::matrix::world::World;
 
 fn fields(agent: Agent) -> Vec<Field> {
     let field = |key, text| Field::new(key, text, Kind::One, &["Alpha", "Beta"]);

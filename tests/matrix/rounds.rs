@@ -1,15 +1,13 @@
 //! Round trips: a random question of any dialect, shown to every kind of client and answered there. The agent receives
 //! exactly the choices, or nothing.
 
-use askbridge::acp::UnansweredReason;
+use askbridge_core::engine::UnansweredReason;
 use proptest::{prelude::*, test_runner::FileFailurePersistence};
 
-use crate::{
-    clients::{Client, Wish},
-    field::{Field, Given, Heard, Kind},
-    random::{Asked, asked, broken},
-    world::World,
-};
+use crate::matrix::clients::{Client, Wish};
+use crate::matrix::field::{Field, Given, Heard, Kind};
+use crate::matrix::random::{Asked, asked, broken};
+use crate::matrix::world::World;
 
 /// Returns whether the user of this client can give all of this answer.
 fn is_sayable(client: Client, fields: &[Field], given: &[Given]) -> bool {

@@ -6,14 +6,14 @@ use agent_client_protocol::v1::schema::{
     CancelRequestNotification, CreateElicitationRequest, CreateElicitationResponse, RequestPermissionRequest,
     RequestPermissionResponse,
 };
-use askbridge::{
+use askbridge_core::{
     dialect::{self, elicitation},
     wire::method::REQUEST_QUESTION,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use crate::agents::Agent;
+use crate::matrix::agents::Agent;
 
 /// Checks a message that the bridge wrote: a request to a client, or a response to this agent.
 pub(crate) fn check(agent: Agent, message: &Value) {

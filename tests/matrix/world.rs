@@ -2,19 +2,18 @@
 
 use std::collections::VecDeque;
 
-use askbridge::{
-    acp::{Bridge, Config, Output, Peer, Tier, UnansweredReason},
-    limits,
+use askbridge::limits;
+use askbridge_core::{
+    acp::{Bridge, Config, Tier},
+    engine::{Output, Peer, UnansweredReason},
 };
 use serde_json::{Value, json};
 
-use crate::{
-    agents::Agent,
-    clients::{Client, Reply, Wish},
-    field::{Field, Heard},
-    stage::{Out, Stage},
-    typed,
-};
+use crate::matrix::agents::Agent;
+use crate::matrix::clients::{Client, Reply, Wish};
+use crate::matrix::field::{Field, Heard};
+use crate::matrix::typed;
+use crate::support::stage::{Out, Stage};
 
 /// The id of the agent's request. The client's `initialize` has the same id: ids are scoped to one direction.
 const ID: u32 = 0;

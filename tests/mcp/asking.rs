@@ -2,13 +2,11 @@
 
 use std::fs;
 
-use askbridge::exit;
+use askbridge_os::exit;
 use serde_json::json;
 
-use crate::{
-    client::{McpClient, question, which},
-    machine::{ASKBRIDGE, TestMachine},
-};
+use crate::answers::machine::{ASKBRIDGE, TestMachine};
+use crate::mcp::client::{McpClient, question, which};
 
 #[test]
 fn question_is_listed_and_its_answer_is_the_result() {

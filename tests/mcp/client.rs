@@ -4,10 +4,8 @@ use std::{path::Path, process::Command};
 
 use serde_json::{Value, json};
 
-use crate::{
-    machine::{ASKBRIDGE, TestMachine},
-    support::Process,
-};
+use crate::answers::machine::{ASKBRIDGE, TestMachine};
+use crate::support::Process;
 
 /// The agent: a shell, so that the commands of a test are not of the agent's own tree. It does not replace itself by the
 /// server, because something follows.

@@ -1,13 +1,11 @@
 //! How a question ends that the agent does not wait for any more, and how the server ends.
 
-use askbridge::exit;
+use askbridge_os::exit;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::{
-    client::{McpClient, which},
-    machine::{TestMachine, end},
-};
+use crate::answers::machine::{TestMachine, end};
+use crate::mcp::client::{McpClient, which};
 
 /// Asks, and returns the ID of the request and that of the question.
 fn ask(machine: &TestMachine, client: &mut McpClient) -> (u64, String) {

@@ -2,10 +2,8 @@
 
 use serde_json::json;
 
-use crate::{
-    client::{McpClient, which},
-    machine::{TestMachine, end},
-};
+use crate::answers::machine::{TestMachine, end};
+use crate::mcp::client::{McpClient, which};
 
 const RACES: usize = 20;
 

@@ -5,7 +5,7 @@ use std::{fs, os::unix::process::ExitStatusExt};
 
 use serde_json::{Value, json};
 
-use crate::peer::Client;
+use crate::mock::peer::Client;
 
 fn chosen(value: &str) -> Value {
     json!({ "status": "answered", "answers": [[value]] })

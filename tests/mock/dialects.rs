@@ -1,11 +1,11 @@
 //! The mock agent's requests in each dialect and its report on every outcome, with one file each in
-//! `fixtures/dialects`. `UPDATE=1 cargo test --test mock` writes the files.
+//! `fixtures/dialects`. `UPDATE=1 cargo test --test suites mock::` writes the files.
 
 use std::{fs, path::Path};
 
 use serde_json::{Value, json};
 
-use crate::peer::Client;
+use crate::mock::peer::Client;
 
 /// A prompt and the responses that are tried; a response has one line for each request of the turn.
 pub(crate) type Case<'a> = (&'a str, &'a [&'a str]);

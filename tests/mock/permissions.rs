@@ -1,14 +1,12 @@
 //! Permissions between the mock agent and the mock client: the requests in each dialect with one file each in
 //! `fixtures/dialects`, the reports on every outcome, and the ends of a turn with an open permission.
-//! `UPDATE=1 cargo test --test mock` writes the files.
+//! `UPDATE=1 cargo test --test suites mock::` writes the files.
 
 use serde_json::{Value, json};
 
-use crate::{
-    client::{asked, scripted},
-    dialects::{Case, NOT_FOUND, PERMISSION_CANCELLED, check, nothing},
-    peer::Client,
-};
+use crate::mock::client::{asked, scripted};
+use crate::mock::dialects::{Case, NOT_FOUND, PERMISSION_CANCELLED, check, nothing};
+use crate::mock::peer::Client;
 
 /// Every dialect with permissions of its own, and the IDs of an option that allows a fetch, of one that rejects a
 /// command, of one that allows a plan and of one that allows an edit.

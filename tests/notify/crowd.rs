@@ -2,14 +2,13 @@
 
 use std::fs::{self, File};
 
-use askbridge::{exit, limits};
+use askbridge::limits;
+use askbridge_os::exit;
 use rustix::fs::{FlockOperation, flock};
 
-use crate::{
-    machine::end,
-    server::{Manner, Server},
-    stage::{Stage, notifiers, question, wait},
-};
+use crate::answers::machine::end;
+use crate::notify::server::{Manner, Server};
+use crate::notify::stage::{Stage, notifiers, question, wait};
 
 /// Takes the places of so many notifiers.
 fn take(stage: &Stage, count: usize) -> Vec<File> {

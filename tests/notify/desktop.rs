@@ -10,7 +10,7 @@ use std::{
 use serde_json::Value;
 use zbus::{connection::Builder, object_server::SignalEmitter, zvariant::OwnedValue};
 
-use crate::stage::{DEADLINE, Stage, notifiers, permission, question, wait};
+use crate::notify::stage::{DEADLINE, Stage, notifiers, permission, question, wait};
 
 const PATH: &str = "/org/freedesktop/Notifications";
 const NAME: &str = "org.freedesktop.Notifications";
@@ -232,7 +232,7 @@ fn a_desktop_that_is_missing_is_said() {
     let stage = Stage::new()
         .with("DBUS_SESSION_BUS_ADDRESS", &bus.address)
         .with("ASKBRIDGE_NOTIFY_DESKTOP_ENABLED", "true");
-    let run = crate::machine::end(stage.start(&["doctor", "--notify", "--json"]));
+    let run = crate::answers::machine::end(stage.start(&["doctor", "--notify", "--json"]));
     assert!(
         run.stdout.contains("the desktop shows no notifications: org.freedesktop.DBus.Error"),
         "{}",

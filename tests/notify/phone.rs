@@ -2,11 +2,9 @@
 
 use serde_json::Value;
 
-use crate::{
-    machine::end,
-    server::{Manner, Server},
-    stage::{Stage, permission, question},
-};
+use crate::answers::machine::end;
+use crate::notify::server::{Manner, Server};
+use crate::notify::stage::{Stage, permission, question};
 
 fn stage(server: &Server, text: &str) -> Stage {
     Stage::new()
@@ -167,7 +165,7 @@ fn a_question_that_is_answered_within_the_delay_starts_nothing() {
     let (mut bridge, id) = stage.asking(&question("Deploy?"));
     assert_eq!(stage.machine.does(&["answer", &id, "yes"]), format!("{id} answered"));
     bridge.expect("the answer", |line| line.contains("heard"));
-    assert_eq!((crate::stage::notifiers(bridge.id()).len(), server.count()), (0, 0));
+    assert_eq!((crate::notify::stage::notifiers(bridge.id()).len(), server.count()), (0, 0));
 }
 
 #[test]

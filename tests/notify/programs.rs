@@ -2,14 +2,12 @@
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
-use askbridge::exit;
+use askbridge_os::exit;
 use rustix::fs::{CWD, Mode, mkfifoat};
 use serde_json::Value;
 
-use crate::{
-    machine::end,
-    stage::{Stage, askbridge, notifiers, permission, question, script, wait, wait_for_line},
-};
+use crate::answers::machine::end;
+use crate::notify::stage::{Stage, askbridge, notifiers, permission, question, script, wait, wait_for_line};
 
 const HOSTILE: &str = "Go? $(touch pwned) `id` '; touch pwned #\u{1b}]0;x\u{7}";
 

@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::stage::DEADLINE;
+use crate::notify::stage::DEADLINE;
 
 /// How the server behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

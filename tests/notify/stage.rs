@@ -9,10 +9,8 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::{
-    machine::{ASKBRIDGE, TestMachine},
-    support::Process,
-};
+use crate::answers::machine::{ASKBRIDGE, TestMachine};
+use crate::support::Process;
 
 /// A generous hang guard. No correct run comes near it, on any machine.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(120);

@@ -11,10 +11,8 @@ use std::{
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-use crate::{
-    machine::end,
-    stage::{Stage, notifiers, question, wait},
-};
+use crate::answers::machine::end;
+use crate::notify::stage::{Stage, notifiers, question, wait};
 
 /// The person's side of a terminal.
 struct Screen {

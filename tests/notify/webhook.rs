@@ -2,13 +2,11 @@
 
 use serde_json::Value;
 
-use crate::{
-    machine::end,
-    server::{Manner, Server},
-    stage::{Stage, question},
-};
+use crate::answers::machine::end;
+use crate::notify::server::{Manner, Server};
+use crate::notify::stage::{Stage, question};
 
-fn body(request: &crate::server::Request) -> Value {
+fn body(request: &crate::notify::server::Request) -> Value {
     serde_json::from_str(&request.body).unwrap()
 }
 

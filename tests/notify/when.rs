@@ -10,10 +10,8 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::{
-    stage::{Stage, notifiers, question, script, wait, wait_for_line},
-    support::Process,
-};
+use crate::notify::stage::{Stage, notifiers, question, script, wait, wait_for_line};
+use crate::support::Process;
 
 /// Returns a setting that writes what is told into a file, a line for each question.
 fn told_into(path: &Path) -> String {

@@ -3,7 +3,7 @@
 //! is left to `tests/http`.
 
 #[cfg(test)]
-#[path = "../support/mod.rs"]
+#[path = "../support/process.rs"]
 mod support;
 
 #[cfg(test)]

@@ -5,10 +5,8 @@ use std::path::Path;
 use agent_client_protocol::v1::schema::{SessionId, StopReason};
 use serde_json::{Value, json};
 
-use crate::{
-    peer::{Peer, converse},
-    process::Ends,
-};
+use crate::peers::peer::{Peer, converse};
+use crate::peers::process::Ends;
 
 const QUESTION: &str =
     r#"{"questionId":"q","prompt":"Which?","options":[["a","Option A"],["b","Option B"]]}"#;

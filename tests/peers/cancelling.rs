@@ -3,7 +3,8 @@
 use agent_client_protocol::{ErrorCode, v1::schema::StopReason};
 use serde_json::json;
 
-use crate::{peer::talk_to_mock, process::Ends};
+use crate::peers::peer::talk_to_mock;
+use crate::peers::process::Ends;
 
 #[tokio::test]
 async fn cancelling_the_turn_withdraws_the_open_question_from_the_client() {

@@ -3,10 +3,8 @@
 use agent_client_protocol::v1::schema::{ListSessionsRequest, LoadSessionRequest, SessionUpdate, StopReason};
 use serde_json::{Value, json};
 
-use crate::{
-    peer::{Peer, Question, talk_to_mock},
-    process::Ends,
-};
+use crate::peers::peer::{Peer, Question, talk_to_mock};
+use crate::peers::process::Ends;
 
 fn answer(values: &[&str]) -> Value {
     json!({ "status": "answered", "answers": [values] })

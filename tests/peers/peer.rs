@@ -23,7 +23,7 @@ use tokio::{
 };
 use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
-use crate::process::{Bridge, DEADLINE, Ends, Transcript};
+use crate::peers::process::{Bridge, DEADLINE, Ends, Transcript};
 
 /// The capacity of the channel of each kind of message.
 const MESSAGES: usize = 1 << 10;

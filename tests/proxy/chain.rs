@@ -7,10 +7,8 @@ use std::{
     thread,
 };
 
-use crate::{
-    conductor::{Conductor, PROMISE, PROMISES, SPELLINGS, cancel, piped, proxy},
-    running::Running,
-};
+use crate::proxy::conductor::{Conductor, PROMISE, PROMISES, SPELLINGS, cancel, piped, proxy};
+use crate::support::running::Running;
 
 #[test]
 fn initialize_promises_both_ways_and_keeps_the_version() {

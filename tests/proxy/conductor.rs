@@ -5,7 +5,8 @@ use std::{
     process::Command,
 };
 
-use crate::{running::Running, support::Process};
+use crate::support::Process;
+use crate::support::running::Running;
 
 /// How conductors spell the methods that they share with their proxies: since 5.0, and before.
 pub(crate) const SPELLINGS: [&str; 2] = ["proxy", "_proxy"];

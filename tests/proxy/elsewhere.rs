@@ -11,11 +11,9 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::{
-    conductor::{Conductor, QUESTION, SPELLINGS, cancel},
-    running::DEADLINE,
-    support::Process,
-};
+use crate::proxy::conductor::{Conductor, QUESTION, SPELLINGS, cancel};
+use crate::support::Process;
+use crate::support::running::DEADLINE;
 
 const Q: &str = "\"q\"";
 const ANSWERED: &str = r#"{"jsonrpc":"2.0","id":"q","result":{"status":"answered","answers":[["b"]]}}"#;

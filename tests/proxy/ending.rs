@@ -13,10 +13,8 @@ use rustix::{
     process::{Pid, Signal, kill_process},
 };
 
-use crate::{
-    conductor::{Conductor, SPELLINGS, cancel, piped, proxy},
-    running::{DEADLINE, Running},
-};
+use crate::proxy::conductor::{Conductor, SPELLINGS, cancel, piped, proxy};
+use crate::support::running::{DEADLINE, Running};
 
 fn send(signal: Signal, pid: u32) {
     kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), signal).unwrap();

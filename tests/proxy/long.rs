@@ -5,9 +5,9 @@ use std::{
     thread,
 };
 
-use crate::conductor::{Conductor, QUESTION, SPELLINGS, piped};
+use crate::proxy::conductor::{Conductor, QUESTION, SPELLINGS, piped};
 #[cfg(target_os = "linux")]
-use crate::procfs::peak_kib;
+use crate::support::procfs::peak_kib;
 
 const MIB: usize = 1 << 20;
 

@@ -1,6 +1,6 @@
 //! Lines that are no message of either peer: they are answered where they can be, and never go to the wrong one.
 
-use crate::conductor::{Conductor, SPELLINGS};
+use crate::proxy::conductor::{Conductor, SPELLINGS};
 
 /// What stands in the error to a request that is not passed on.
 fn refusal(id: &str, why: &str) -> String {

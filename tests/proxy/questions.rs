@@ -1,6 +1,6 @@
 //! The settling table under a conductor: which peer gets what, in which envelope.
 
-use crate::conductor::{Conductor, PROMPT, SPELLINGS, cancel, prompt};
+use crate::proxy::conductor::{Conductor, PROMPT, SPELLINGS, cancel, prompt};
 
 const Q: &str = "\"q\"";
 
@@ -129,7 +129,7 @@ fn a_question_without_an_answer_in_time_is_rejected_and_a_late_answer_is_dropped
 #[test]
 fn a_question_that_is_none_is_an_error_to_the_agent() {
     let mut conductor = Conductor::new("proxy");
-    conductor.agent_asks(Q, crate::conductor::QUESTION, "[]");
+    conductor.agent_asks(Q, crate::proxy::conductor::QUESTION, "[]");
     let answer = conductor.process.expect("an error", |_| true);
     assert!(answer.starts_with(r#"{"jsonrpc":"2.0","id":"q","error":{"code":-32602,"#), "{answer}");
     conductor.leaves();

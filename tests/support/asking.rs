@@ -1,13 +1,13 @@
 //! The properties of every dialect, for any request and any reply.
 //! The property tests and the fuzz targets share them.
 
-use askbridge::{
+use askbridge::limits;
+use askbridge_core::{
     dialect::{
         self, AgentQuestion, Reply, elicitation,
         permission::{PromptFlow, PromptStep, Protocol},
         sandboxagent,
     },
-    limits,
     question::{Answer, Field, Kind, Outcome, Question, Reason, Value, check},
     wire::method,
 };
@@ -108,7 +108,7 @@ fn check_native(question: &Question, dice: &[u8]) {
 fn check_form(question: &Question, answer: &Answer, dice: &[u8]) {
     let Some(format) = elicitation::form::reply_format(question) else { return };
     object(&elicitation::form::write(question, &format));
-    let (content, _) = elicitation::content::write_content(&format, question, answer);
+    let (content, _) = elicitation::reply::write_content(&format, question, answer);
     let result = serde_json::json!({ "action": "accept", "content": content }).to_string();
     match elicitation::reply::read_reply(&format, question, result.as_bytes()) {
         Some(Outcome::Answered(read)) => {

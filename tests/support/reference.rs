@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use askbridge::wire::{
+use askbridge_core::wire::{
     envelope::{Envelope, Message, peek},
     scan, splice,
 };

@@ -1,15 +1,12 @@
 //! The properties of the native dialect, for any request and any reply.
 //! The property tests and the fuzz targets share them.
 
-use askbridge::{
+use askbridge::limits;
+use askbridge_core::{
     dialect::{
         self, Reply,
-        sandboxagent::{
-            reply,
-            response::{self, ExtensionResult},
-        },
+        sandboxagent::reply::{self, ExtensionResult},
     },
-    limits,
     question::{Outcome, Question},
     wire::method::REQUEST_QUESTION,
 };
@@ -81,8 +78,7 @@ fn check_again(question: &Question, response: &ExtensionResult) {
     let read = reply::read(&line, question);
     let Reply::Canonical(outcome) = read else { panic!("{response:?} is not canonical: {read:?}") };
     if let (ExtensionResult::Answered { answers, .. }, Outcome::Answered(answer)) = (response, &outcome) {
-        let ExtensionResult::Answered { answers: again, .. } = response::write_answer(question, answer)
-        else {
+        let ExtensionResult::Answered { answers: again, .. } = reply::write_answer(question, answer) else {
             panic!("an answer became a rejection");
         };
         assert_eq!(*answers, again);

@@ -3,7 +3,10 @@
 
 use std::time::Duration;
 
-use askbridge::acp::{Bridge, Config, Output, Peer};
+use askbridge_core::{
+    acp::{Bridge, Config},
+    engine::{Output, Peer},
+};
 
 /// Returns what a component says to these bytes, read in pieces of this size.
 pub(crate) fn said(input: &[u8], piece: usize) -> Vec<u8> {

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use askbridge::{
+use askbridge::limits::HOLD;
+use askbridge_core::{
     acp::Core,
     engine::{Bridge, Event, Output, Peer, Protocol},
-    limits::HOLD,
 };
 
 /// One thing that came out.
@@ -149,7 +149,7 @@ pub(crate) fn lines(out: &[Out], at: Peer) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use askbridge::acp::{Bridge, Config};
+    use askbridge_core::acp::{Bridge, Config};
 
     use super::*;
 

@@ -1,20 +1,18 @@
 //! No cycle between the files of a room: a file can be read and changed with nothing but the files below it in mind.
-//! A room is a folder directly under `src`. Which rooms may know each other is left to `imports.rs`.
+//! A room is a folder directly under `src` or under the `src` of the core, or another crate. Which rooms may know each other is left to `imports.rs`.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::{
-    paths::{Known, module, paths},
-    source::Source,
-};
+use crate::tidy::paths::{Known, module, paths, room, root_of};
+use crate::tidy::source::Source;
 
 /// How many re-exports in a row are followed.
 const HOPS: usize = 8;
 
 #[test]
 fn files_of_a_room_have_no_cycle() {
-    let sources = Source::all(&["src"]);
-    let rooms: BTreeSet<_> = sources.iter().map(|source| module(&source.path)[0]).collect();
+    let sources = Source::all(&["src", "crates"]);
+    let rooms: BTreeSet<_> = sources.iter().map(|source| room(&module(&source.path))).collect();
     assert!(rooms.len() > 10, "the rooms are not found: {rooms:?}");
     let modules = Crate::of(&sources);
     let cycles: Vec<_> = rooms.iter().flat_map(|room| cycles(&modules, &sources, room)).collect();
@@ -69,7 +67,7 @@ impl<'a> Crate<'a> {
         let mut rest = segments.as_slice();
         let mut current: Vec<&'a str> = module.to_vec();
         match rest {
-            ["crate", ..] => current.clear(),
+            ["crate", ..] => current.truncate(root_of(module)),
             ["self" | "super", ..] => {}
             // Neither a child nor an imported name: another crate, or an item of this file.
             [first, ..] if self.child(module, first).is_none() && self.name(module, first).is_none() => {
@@ -109,16 +107,16 @@ impl<'a> Crate<'a> {
 fn arrows<'a>(
     modules: &Crate<'a>,
     sources: &'a [Source],
-    room: &str,
+    name: &str,
 ) -> BTreeMap<&'a str, BTreeMap<&'a str, usize>> {
     let mut arrows: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
-    for source in sources.iter().filter(|source| module(&source.path)[0] == room) {
+    for source in sources.iter().filter(|source| room(&module(&source.path)) == name) {
         let from = module(&source.path);
         for known in modules.paths[source.path.as_str()].iter().filter(|known| is_arrow(known)) {
             let to = modules.file_of(&known.path, &from);
             // A table of contents does not depend on what it re-exports from the files below it.
             let is_contents = |to: &str| known.exported && module(to).starts_with(&from);
-            let to = to.filter(|to| *to != source.path && module(to)[0] == room && !is_contents(to));
+            let to = to.filter(|to| *to != source.path && room(&module(to)) == name && !is_contents(to));
             if let Some(to) = to {
                 arrows.entry(source.path.as_str()).or_default().entry(to).or_insert(known.line);
             }

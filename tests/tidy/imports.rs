@@ -1,23 +1,25 @@
 //! Which modules may know which others, and what the pure modules may not know at all (I3).
 
-use crate::{
-    paths::{module, paths},
-    source::{Source, hold, words},
-};
+use crate::tidy::paths::{module, paths, room, root_of};
+use crate::tidy::source::{Source, hold, words};
 
 /// Modules that are free of I/O, clock, randomness and tokio (I3).
-const PURE: [&str; 12] = [
-    "wire", "question", "guard", "desk", "dialect", "engine", "acp", "native", "form", "notify", "rule",
-    "settings",
-];
+const PURE: [&str; 11] =
+    ["wire", "question", "guard", "desk", "dialect", "engine", "acp", "hosted", "rule", "settings", "notify"];
+
+/// Parts of pure rooms that do the rooms' I/O.
+const IMPURE_PARTS: [&str; 2] = ["src/settings/files.rs", "src/notify/ways/"];
 
 /// What a pure module must not name, as a part of any path. The types of times and hashers are pure: what reads the
 /// clock, or draws random keys, is not.
-const IMPURE: [&str; 27] = [
+const IMPURE: [&str; 30] = [
     "std::env",
     "std::fs",
     "std::io",
-    "std::net",
+    "std::net::TcpListener",
+    "std::net::TcpStream",
+    "std::net::ToSocketAddrs",
+    "std::net::UdpSocket",
     "std::os",
     "std::process",
     "std::thread",
@@ -44,9 +46,9 @@ const IMPURE: [&str; 27] = [
     "rand",
 ];
 
-/// What each module may know of the others, by the design. Files beside `lib.rs` are modules too.
-const MAY_KNOW: [(&str, &[&str]); 38] = [
-    // The pure core.
+/// What each room may know of the others, by the design. That the crates keep their order, Cargo holds as well.
+const MAY_KNOW: [(&str, &[&str]); 24] = [
+    // The pure core, `crates/core`.
     ("limits", &[]),
     ("wire", &["limits"]),
     ("question", &["limits"]),
@@ -55,112 +57,42 @@ const MAY_KNOW: [(&str, &[&str]); 38] = [
     ("dialect", &["limits", "question", "wire"]),
     ("engine", &["desk", "limits", "question", "wire"]),
     ("acp", &["desk", "dialect", "engine", "guard", "limits", "question", "wire"]),
-    ("native", &["desk", "dialect", "engine", "guard", "limits", "question", "wire"]),
-    // Small rooms that others stand on.
-    ("exit", &[]),
-    ("xdg", &[]),
-    ("terminal", &["limits"]),
-    ("signals", &["exit"]),
-    // The shell.
-    ("config", &["acp", "question"]),
-    // Pure, and no part of the core: an embedder has settings of its own.
+    ("hosted", &["desk", "dialect", "engine", "guard", "limits", "question", "wire"]),
+    // The crates beside it. A mock is a peer like any other: it knows nothing of a bridge.
+    ("os", &[]),
+    ("mock", &["os"]),
+    // The program.
     ("rule", &["desk", "guard", "limits", "question"]),
-    ("settings", &["acp", "config", "limits", "question", "rule"]),
-    ("settings_files", &["limits", "settings", "xdg"]),
-    ("real_files", &["guard"]),
-    ("log", &["config", "limits", "terminal"]),
-    ("control", &["desk", "guard", "limits", "question", "real_files"]),
-    ("journal", &["control", "desk", "limits", "question"]),
-    ("machine", &["control", "desk", "limits", "question", "xdg"]),
+    ("settings", &["acp", "limits", "os", "question", "rule"]),
+    ("inbox", &["desk", "guard", "limits", "os", "question"]),
+    ("rpc", &["desk", "inbox", "limits", "os", "question"]),
+    ("journal", &["desk", "inbox", "limits", "question"]),
+    ("machine", &["desk", "inbox", "limits", "os", "question", "rpc"]),
+    ("driver", &["acp", "desk", "engine", "inbox", "limits", "os", "question", "rpc", "wire"]),
+    ("adapters", &["desk", "dialect", "inbox", "limits", "machine", "os", "question", "settings"]),
+    ("present", &["desk", "inbox", "limits", "machine", "os", "question"]),
+    ("serve", &["desk", "inbox", "limits", "machine", "os", "question", "rpc", "settings"]),
     (
-        "driver",
+        "notify",
         &[
-            "acp", "control", "desk", "engine", "exit", "limits", "log", "question", "signals", "terminal",
-            "wire",
+            "desk", "guard", "inbox", "limits", "machine", "os", "present", "question", "rpc", "rule",
+            "settings",
         ],
     ),
-    (
-        "origin",
-        &["control", "desk", "dialect", "exit", "limits", "machine", "question", "settings", "signals"],
-    ),
-    ("unattended_service", &["config", "control", "desk", "limits", "log", "question", "terminal"]),
-    ("settings_service", &["control", "desk", "settings", "settings_files"]),
-    ("rule_service", &["control", "desk", "question", "real_files", "rule", "settings_files", "terminal"]),
-    ("serve", &["config", "control", "desk", "limits", "machine", "question"]),
+    ("service", &["desk", "inbox", "limits", "notify", "os", "question", "rpc", "rule", "serve", "settings"]),
     (
         "command",
         &[
-            "config",
-            "control",
-            "desk",
-            "dialect",
-            "exit",
-            "form",
-            "guard",
-            "journal",
-            "limits",
-            "log",
-            "machine",
-            // The demo asks as the commands do.
-            "mock",
-            "notifier",
-            "notify",
-            "origin",
-            "present",
-            "question",
-            "rule",
-            "real_files",
-            "rule_service",
-            "serve",
-            "settings",
-            "settings_files",
-            "setup",
-            "signals",
-            "terminal",
-            "wire",
-            "xdg",
+            "acp", "adapters", "desk", "dialect", "guard", "inbox", "journal", "limits", "machine", "mock",
+            "notify", "os", "present", "question", "rpc", "rule", "serve", "service", "settings", "wire",
         ],
     ),
-    // Pure, as `form` is.
-    ("notify", &["desk", "form", "guard", "limits", "present", "question", "rule", "settings", "terminal"]),
-    (
-        "notifier",
-        &[
-            "control",
-            "desk",
-            "limits",
-            "machine",
-            "notify",
-            "present",
-            "question",
-            "real_files",
-            "rule",
-            "settings",
-            "settings_files",
-            "terminal",
-        ],
-    ),
-    ("setup", &[]),
-    ("present", &["control", "desk", "machine", "question", "terminal"]),
-    ("form", &["desk", "limits", "present", "question", "terminal"]),
-    (
-        "tui",
-        &[
-            "command", "control", "desk", "exit", "form", "machine", "present", "question", "signals",
-            "terminal",
-        ],
-    ),
-    // A peer like any other: it knows nothing of the bridge's inside.
-    ("mock", &["exit", "signals", "terminal"]),
-    ("cli", &["acp", "command", "config", "journal", "mock", "origin", "settings", "terminal", "tui"]),
-    // The composition root, in the program.
-    ("compose", &[]),
 ];
 
 #[test]
 fn pure_modules_stay_pure() {
     hold(
-        &Source::all(&["src"]),
+        &Source::all(&["src", "crates"]),
         impure,
         "Let `driver` do it and tell the module: as an event, as the time that is passed in, as bytes (I3).\n\
          For a map or a set, take the B-tree's: its order is the same in every run.",
@@ -168,7 +100,8 @@ fn pure_modules_stay_pure() {
 }
 
 fn impure(source: &Source) -> Vec<String> {
-    if !PURE.contains(&module(&source.path)[0]) {
+    let does_io = IMPURE_PARTS.iter().any(|part| source.path.starts_with(part));
+    if does_io || !PURE.contains(&room(&module(&source.path))) {
         return Vec::new();
     }
     let known = paths(&source.production).into_iter();
@@ -184,7 +117,7 @@ fn impure(source: &Source) -> Vec<String> {
 #[test]
 fn modules_know_only_what_lies_below_them() {
     hold(
-        &Source::all(&["src"]),
+        &Source::all(&["src", "crates"]),
         upward,
         "Dependencies point one way: wire, question <- dialect, engine <- acp <- driver. Turn it round, or move what is\n\
          shared down. A new module gets its row in MAY_KNOW of tests/tidy/imports.rs.",
@@ -193,9 +126,12 @@ fn modules_know_only_what_lies_below_them() {
 
 fn upward(source: &Source) -> Vec<String> {
     let module = module(&source.path);
-    let own = module[0];
-    // They put the parts together.
-    if ["lib", "main"].contains(&own) {
+    let own = room(&module);
+    // They put the parts together, and an example is no part.
+    if source.path.contains("/examples/")
+        || module.len() == root_of(&module) + 1 && module.ends_with(&["lib"])
+        || ["compose", "main"].contains(&own)
+    {
         return Vec::new();
     }
     let Some((_, may_know)) = MAY_KNOW.iter().find(|(name, _)| *name == own) else {
@@ -213,10 +149,18 @@ fn upward(source: &Source) -> Vec<String> {
 
 #[test]
 fn re_exports_are_named_one_by_one() {
-    hold(&Source::all(&["src", "tests", "benches"]), globs, "Name what is re-exported, one by one.");
+    hold(
+        &Source::all(&["src", "crates", "tests", "benches"]),
+        globs,
+        "Name what is re-exported, one by one.",
+    );
 }
 
 fn globs(source: &Source) -> Vec<String> {
+    // A bound is named `limits::OPEN` in the program wherever it is used, whichever crate has it.
+    if source.path == "src/limits.rs" {
+        return Vec::new();
+    }
     let known = paths(&source.code).into_iter().filter(|known| known.exported && known.path.ends_with("::*"));
     known.map(|known| source.at(known.line, format_args!("`pub use {}`", known.path))).collect()
 }
@@ -224,7 +168,7 @@ fn globs(source: &Source) -> Vec<String> {
 #[test]
 fn no_channel_is_unbounded() {
     hold(
-        &Source::all(&["src", "tests", "benches"]),
+        &Source::all(&["src", "crates", "tests", "benches"]),
         without_bound,
         "Give the channel a capacity, and say why it is enough (I6).",
     );
@@ -236,16 +180,25 @@ fn without_bound(source: &Source) -> Vec<String> {
     found.map(|(line, word)| source.at(line, format_args!("`{word}`"))).collect()
 }
 
-/// Returns the module of ours, on the top level, that a path in this module leads to.
+/// Returns the room that a path in this module leads to, if it is one of ours.
 fn absolute(path: &str, module: &[&str]) -> Option<String> {
     let segments: Vec<_> = path.split("::").collect();
     let ups = segments.iter().take_while(|segment| ["self", "super"].contains(*segment));
     let ups = ups.filter(|segment| **segment == "super").count();
-    match segments[0] {
-        "crate" => segments.get(1).map(|name| (*name).to_owned()),
-        "super" if ups >= module.len() => segments.get(ups).map(|name| (*name).to_owned()),
+    let own_crate =
+        || if matches!(module[0], "os" | "mock") { module.first() } else { segments.get(ups.max(1)) };
+    let found = match segments[0] {
+        "askbridge_core" => segments.get(1),
+        "askbridge_os" => Some(&"os"),
+        "askbridge_mock" => Some(&"mock"),
+        "crate" => own_crate(),
+        "super" if ups >= module.len() - root_of(module) => match module[0] {
+            "os" | "mock" => module.first(),
+            _ => segments.get(ups),
+        },
         _ => None,
-    }
+    };
+    found.map(|name| (*name).to_owned())
 }
 
 #[test]
@@ -265,11 +218,11 @@ fn an_impure_module_is_found() {
         "use rand::Rng;",
         "use std::thread;",
     ] {
-        assert_eq!(complaints("src/acp/x.rs", text), 1, "{text}");
-        assert_eq!(complaints("src/wire/mod.rs", text), 1, "{text}");
+        assert_eq!(complaints("crates/core/src/acp/x.rs", text), 1, "{text}");
+        assert_eq!(complaints("crates/core/src/wire/mod.rs", text), 1, "{text}");
         assert_eq!(complaints("src/driver/x.rs", text), 0, "{text}");
         let test = format!("#[cfg(test)]\nmod tests {{ {text} }}");
-        assert_eq!(complaints("src/acp/x.rs", &test), 0, "{test}");
+        assert_eq!(complaints("crates/core/src/acp/x.rs", &test), 0, "{test}");
     }
     for text in [
         "//! No tokio, std::io.",
@@ -277,7 +230,7 @@ fn an_impure_module_is_found() {
         "use a::iota;",
         "let operand = \"println\";",
     ] {
-        assert_eq!(complaints("src/dialect/a/b.rs", text), 0, "{text}");
+        assert_eq!(complaints("crates/core/src/dialect/a/b.rs", text), 0, "{text}");
     }
 }
 
@@ -285,22 +238,29 @@ fn an_impure_module_is_found() {
 fn an_upward_import_is_found() {
     let complaints = |path: &str, text: &str| upward(&Source::new(path, text));
     assert_eq!(
-        complaints("src/acp/x.rs", "use crate::{limits, driver::run};"),
-        ["src/acp/x.rs:1: `acp` must not know `driver`"]
+        complaints("crates/core/src/acp/x.rs", "use crate::{limits, driver::run};"),
+        ["crates/core/src/acp/x.rs:1: `acp` must not know `driver`"]
     );
-    assert_eq!(complaints("src/wire/x.rs", "use crate::question::Question;").len(), 1);
-    assert_eq!(complaints("src/wire/x.rs", "use super::super::acp::Bridge;").len(), 1);
-    assert_eq!(complaints("src/wire/mod.rs", "use super::acp::Bridge;").len(), 1);
-    assert_eq!(complaints("src/question/x.rs", "fn a() { crate::wire::frame::b() }").len(), 1);
-    assert_eq!(complaints("src/mock/x.rs", "use crate::wire::frame;").len(), 1);
-    assert_eq!(complaints("src/acp/x.rs", "use crate::cli::RunArgs;").len(), 1);
-    assert_eq!(complaints("src/limits.rs", "use crate::exit;").len(), 1);
+    assert_eq!(complaints("crates/core/src/wire/x.rs", "use crate::question::Question;").len(), 1);
+    assert_eq!(complaints("crates/core/src/wire/x.rs", "use super::super::acp::Bridge;").len(), 1);
+    assert_eq!(complaints("crates/core/src/wire/mod.rs", "use super::acp::Bridge;").len(), 1);
+    assert_eq!(complaints("crates/core/src/question/x.rs", "fn a() { crate::wire::frame::b() }").len(), 1);
+    assert_eq!(complaints("crates/mock/src/x.rs", "use askbridge_core::wire::frame;").len(), 1);
+    assert_eq!(complaints("crates/core/src/acp/x.rs", "use crate::cli::RunArgs;").len(), 1);
+    assert_eq!(complaints("src/inbox/x.rs", "use crate::rpc::client;").len(), 1);
     assert_eq!(complaints("src/new/x.rs", ""), ["src/new/x.rs:1: nothing says what `new` may know"]);
+    assert_eq!(complaints("crates/os/src/x.rs", "use askbridge_core::limits;").len(), 1);
+    assert_eq!(complaints("src/rule/x.rs", "use askbridge_core::{desk::Record, wire::line};").len(), 1);
+    assert!(complaints("crates/os/src/x.rs", "use crate::exit; use super::limits;").is_empty());
     assert!(complaints("src/main.rs", "use crate::driver;").is_empty());
     assert!(
-        complaints("src/acp/x.rs", "use super::event::Event; use crate::{acp::Config, wire::id};").is_empty()
+        complaints(
+            "crates/core/src/acp/x.rs",
+            "use super::event::Event; use crate::{acp::Config, wire::id};"
+        )
+        .is_empty()
     );
-    assert!(complaints("src/dialect/a/b.rs", "use super::super::c; use super::d;").is_empty());
+    assert!(complaints("crates/core/src/dialect/a/b.rs", "use super::super::c; use super::d;").is_empty());
 }
 
 #[test]

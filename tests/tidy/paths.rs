@@ -1,7 +1,7 @@
 //! Reads the paths in Rust code: those of `use` declarations, taken apart, and those in expressions and types.
 //! Where a path leads is left to the rules.
 
-use crate::source::{Token, tokens};
+use crate::tidy::source::{Token, tokens};
 
 /// A path in code.
 #[derive(Debug, PartialEq)]
@@ -81,10 +81,25 @@ fn tree(tokens: &[(usize, Token<'_>)], at: &mut usize, above: &str, exported: bo
     found.push(Known { line, path, name: alias.or(last), exported });
 }
 
-/// Returns the module that a file is, from the top: `["acp", "bridge"]`.
+/// Returns the module that a file is, from the top: `["driver", "shell"]`, or `["core", "acp", "bridge"]` where the file is
+/// of the crate `core`.
 pub(crate) fn module(path: &str) -> Vec<&str> {
-    let path = path.strip_prefix("src/").unwrap_or(path);
-    path.trim_end_matches(".rs").split('/').filter(|part| *part != "mod").collect()
+    let path = path.strip_prefix("src/").or_else(|| path.strip_prefix("crates/")).unwrap_or(path);
+    let parts = path.trim_end_matches(".rs").split('/').enumerate();
+    parts.filter(|(at, part)| *part != "mod" && !(*at == 1 && *part == "src")).map(|(_, part)| part).collect()
+}
+
+/// Returns how many names of a module lead to the root of its crate: none for the program.
+pub(crate) fn root_of(module: &[&str]) -> usize {
+    usize::from(matches!(module, ["core" | "os" | "mock", ..]))
+}
+
+/// Returns the room that a module belongs to: a folder under `src` or under the core's `src`, or one of the other crates.
+pub(crate) fn room<'a>(module: &[&'a str]) -> &'a str {
+    match module {
+        ["core", room, ..] | [room, ..] => room,
+        [] => "",
+    }
 }
 
 #[test]

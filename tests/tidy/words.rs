@@ -1,6 +1,6 @@
 //! What must not be in a file, and what must be in one.
 
-use crate::source::{Source, hold, read, repository, root, words};
+use crate::tidy::source::{Source, hold, read, repository, root, words};
 
 /// Tests that sleep, and why nothing else would do.
 const SLEEPERS: [(&str, &str); 2] = [
@@ -29,7 +29,7 @@ fn is_ours(path: &str) -> bool {
 }
 
 fn code() -> Vec<Source> {
-    Source::all(&["src", "tests", "benches"])
+    Source::all(&["src", "crates", "tests", "benches"])
 }
 
 #[test]
@@ -149,12 +149,13 @@ fn marks(path: &str, text: &str) -> Vec<String> {
 
 #[test]
 fn every_invariant_is_cited_where_it_is_kept_or_tested() {
-    let (lib, mut others): (Vec<_>, _) = code().into_iter().partition(|source| source.path == "src/lib.rs");
+    let (lib, mut others): (Vec<_>, _) =
+        code().into_iter().partition(|source| source.path == "crates/core/src/lib.rs");
     others.retain(|source| !is_ours(&source.path));
     let missing = uncited(&lib[0].text, &others);
     assert!(
         missing.is_empty(),
-        "\nlisted in src/lib.rs, and cited nowhere else in src, tests or benches: {}\n\
+        "\nlisted in crates/core/src/lib.rs, and cited nowhere else in src, crates, tests or benches: {}\n\
          Cite the invariant where it is kept, and test it there.\n",
         missing.join(", ")
     );
@@ -166,7 +167,7 @@ fn uncited<'a>(list: &'a str, sources: &[Source]) -> Vec<&'a str> {
         name.strip_prefix('I').is_some_and(|number| !number.is_empty() && number.parse::<u8>().is_ok())
     });
     let listed: Vec<_> = listed.collect();
-    assert!(listed.len() > 8, "src/lib.rs lists only these invariants as `**I1**`: {listed:?}");
+    assert!(listed.len() > 8, "crates/core/src/lib.rs lists only these invariants as `**I1**`: {listed:?}");
     let cited = |name: &str| sources.iter().any(|source| !words(&source.text, &[name]).is_empty());
     listed.into_iter().filter(|name| !cited(name)).collect()
 }

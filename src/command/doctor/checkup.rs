@@ -1,22 +1,24 @@
-//! What `askbridge doctor` looks at, in its order.
+//! `askbridge doctor`: runs all checks in their order, and checks the program itself and the settings. Every command
+//! reads the settings, so a mistake in them is a problem.
+//! The other checks are left to the files beside this one.
 
-use std::io;
+use std::{env, io};
 
-use super::{clients, desktop, program, server, settings, sockets, terminals, ways};
+use askbridge_os::{exit, log};
+
+use super::{agents, server, sockets, ways};
 use crate::{
     command::{
         CommandError,
-        run::{print, shown},
+        runner::{print, shown},
         screen::Room,
-        setup::around::Environment,
+        setup::{clients::SetupClient, environment::Environment},
     },
-    exit,
     present::{
         doctor::{Level, Report},
         text,
     },
-    settings_files,
-    setup::clients::SetupClient,
+    settings::{Layer, Settings, files, keys},
 };
 
 /// What `doctor` prints.
@@ -34,26 +36,26 @@ pub async fn doctor(options: &DoctorOptions) -> Result<u8, CommandError> {
     let mut report = Report::new(env!("CARGO_PKG_VERSION"));
     let around = Environment::look();
     match &around {
-        Some(around) => program::look_at_program(around, &mut report),
+        Some(around) => look_at_program(around, &mut report),
         None => report.add("program", Level::Problem, "there is no home directory", Some("set HOME")),
     }
-    let set = settings_files::read_here();
-    settings::look_at_settings(&set, &mut report);
+    let set = files::read_here();
+    look_at_settings(&set, &mut report);
     let statuses = sockets::look(around.as_ref(), &mut report).await;
     let inbox = server::look(&set, &statuses, &mut report);
     if let Some(around) = &around {
-        desktop::look_at_desktop(around, &inbox, &mut report);
+        ways::look_at_desktop(around, &inbox, &mut report);
         // A test says more than a look.
         if !tries_notifiers(options) {
             ways::look(around, &set, &mut report);
         }
-        clients::look_at_clients(around, &mut report);
-        terminals::look_at_terminals(around, &set, inbox.runs, &mut report);
+        agents::look_at_clients(around, &mut report);
+        agents::look_at_terminals(around, &set, inbox.runs, &mut report);
         report.first = (!report.connected).then(|| first(around, inbox.runs));
     }
     #[cfg(feature = "notify")]
     if options.notify {
-        super::notifiers::try_out(&mut report).await;
+        crate::command::notify::try_out(&mut report).await;
     }
     let text = match options.json {
         true => text::json(&report)?,
@@ -81,12 +83,69 @@ fn first(around: &Environment, inbox_runs: bool) -> String {
     if around.program("claude").is_some() {
         return "`askbridge setup claude` connects Claude Code".to_owned();
     }
-    if terminals::has_attachable(around) {
-        return format!("{} connects the agents in your terminals", terminals::switching_on(inbox_runs));
+    if agents::has_attachable(around) {
+        return format!("{} connects the agents in your terminals", agents::switching_on(inbox_runs));
     }
     if SetupClient::ALL.into_iter().any(|client| around.has(client)) {
         return "`askbridge setup` puts askbridge before the agents of your editor".to_owned();
     }
     "install an agent, such as Claude Code, or an editor that runs one; `askbridge demo` shows a question meanwhile"
         .to_owned()
+}
+
+const PROGRAM: &str = "program";
+
+/// Looks at the program itself.
+pub(super) fn look_at_program(around: &Environment, report: &mut Report) {
+    let own = env::current_exe().ok();
+    let path =
+        own.as_ref().map_or_else(|| "its path is not known".to_owned(), |path| path.display().to_string());
+    report.add(PROGRAM, Level::Ok, format!("askbridge {}: {path}", env!("CARGO_PKG_VERSION")), None);
+    let real = own.and_then(|own| own.canonicalize().ok());
+    match around.program(env!("CARGO_PKG_NAME")) {
+        None => report.add(
+            PROGRAM,
+            Level::Warning,
+            "askbridge is not on PATH",
+            Some("settings of editors need the whole path: `askbridge setup` writes it"),
+        ),
+        Some(other) if other.canonicalize().ok() != real => report.add(
+            PROGRAM,
+            Level::Warning,
+            format!("PATH has another askbridge first: {}", other.display()),
+            Some("remove one of them, so that commands and editors run the same"),
+        ),
+        Some(_) => {}
+    }
+    if !cfg!(target_os = "linux") {
+        report.add(PROGRAM, Level::Note, "that an agent cannot answer itself is only checked on Linux", None);
+    }
+}
+
+const SETTINGS: &str = "settings";
+
+/// Looks at the files and the environment that they come from.
+pub(super) fn look_at_settings(settings: &Settings, report: &mut Report) {
+    let before = report.findings.len();
+    for problem in settings.problems() {
+        let advice = match &problem.origin {
+            Some(Layer::Project(place)) => format!("edit {}", place.path.display()),
+            Some(Layer::Environment(name)) => format!("correct {name}, or unset it"),
+            Some(Layer::User(_) | Layer::Default) | None => "`askbridge config edit`".to_owned(),
+        };
+        report.add(SETTINGS, Level::Problem, problem.to_string(), Some(&advice));
+    }
+    if let Some(file) = settings.path(&keys::LOG_FILE)
+        && let Err(error) = log::open(&file)
+    {
+        let text = format!("log.file: {}: {error}", file.display());
+        report.add(SETTINGS, Level::Problem, text, Some("`askbridge config unset log.file` logs to stderr"));
+    }
+    if report.findings.len() == before {
+        let text = match files::user_file().filter(|file| file.exists()) {
+            Some(file) => format!("{}: all of it counts", file.display()),
+            None => "no file of your own: the defaults count".to_owned(),
+        };
+        report.add(SETTINGS, Level::Ok, text, None);
+    }
 }

@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     command::inbox::SERVER,
-    control::BridgeStatus,
+    inbox::BridgeStatus,
     present::doctor::{Level, Report},
     settings::{Settings, keys},
 };

@@ -12,18 +12,22 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use askbridge_core::desk::BridgeName;
+
 use crate::{
-    command::{inbox::SERVER, setup::around::Environment},
-    control::{BridgeStatus, Inbox, PeerStatus, Peers, client::Depth},
-    desk::BridgeName,
+    command::{
+        inbox::SERVER,
+        setup::{clients::SetupClient, environment::Environment},
+    },
+    inbox::{BridgeStatus, Inbox, PeerStatus, Peers},
     limits,
     machine::{Machine, discovery},
     present::{
         doctor::{Level, Report},
         text,
     },
+    rpc::client::Depth,
     serve::Token,
-    setup::clients::SetupClient,
 };
 
 const FOLDER: &str = "folder";

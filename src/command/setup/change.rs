@@ -1,4 +1,5 @@
-//! Shows a change of settings, and asks whether to write it.
+//! Shows a change of settings as a unified diff, and asks whether to write it.
+//! Writing is left to `settings_file.rs`.
 
 use std::{
     io::{self, BufRead, IsTerminal, Write},
@@ -6,12 +7,10 @@ use std::{
 };
 
 use anstyle::{AnsiColor, Style};
+use askbridge_os::terminal::{printable, printable_line};
+use similar::TextDiff;
 
-use super::super::run::{print, say};
-use crate::{
-    setup::diff,
-    terminal::{printable, printable_line},
-};
+use crate::command::runner::{print, say};
 
 /// Says something on stdout, in one line.
 pub(super) fn tell(text: &str) -> io::Result<()> {
@@ -21,7 +20,7 @@ pub(super) fn tell(text: &str) -> io::Result<()> {
 /// Prints the change of a file as a unified diff.
 pub(super) fn show(path: &Path, before: Option<&str>, after: Option<&str>) -> io::Result<()> {
     let path = path.display().to_string();
-    let diff = diff::unified(&printable_line(&path), before, after);
+    let diff = unified(&printable_line(&path), before, after);
     let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
     let mut text = String::with_capacity(diff.len());
     for line in diff.lines() {
@@ -54,4 +53,25 @@ pub(super) fn confirm(yes: bool, what: &str) -> io::Result<bool> {
         tell("nothing was written")?;
     }
     Ok(is_yes)
+}
+
+/// Returns the change as a unified diff, or an empty text if there is none. A file that does not exist is `None`.
+pub fn unified(path: &str, before: Option<&str>, after: Option<&str>) -> String {
+    let name = |text: Option<&str>| if text.is_some() { path } else { "/dev/null" };
+    let diff = TextDiff::from_lines(before.unwrap_or_default(), after.unwrap_or_default());
+    diff.unified_diff().header(name(before), name(after)).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_shown_with_the_lines_around_it() {
+        let diff = unified("f", Some("a\nb\nc\n"), Some("a\nB\nc\n"));
+        assert_eq!(diff, "--- f\n+++ f\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n");
+        assert_eq!(unified("f", Some("a\n"), Some("a\n")), "");
+        assert!(unified("f", None, Some("a\n")).starts_with("--- /dev/null\n+++ f\n"));
+        assert!(unified("f", Some("a\n"), None).starts_with("--- f\n+++ /dev/null\n"));
+    }
 }

@@ -7,14 +7,15 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
+use askbridge_os::exit;
 use serde_json::Value;
 
 use super::{
-    around::{Environment, is_program},
     change::{confirm, show, tell},
+    environment::{Environment, is_program},
     options::SetupOptions,
 };
-use crate::{command::CommandError, exit};
+use crate::command::CommandError;
 
 /// What it is called on the command line.
 pub(super) const NAME: &str = "claude";

@@ -1,5 +1,7 @@
-//! What setup remembers between its runs: the changes that it made, and the texts before and after each.
-//! Settings hold keys, so that all of this is the user's alone.
+//! The record of the changes that setup made, kept between its runs: which file, which agents, and the texts before
+//! and after.
+//! Settings hold keys, so all of this can be read by the user alone.
+//! How a change is undone is left to `plan.rs`.
 
 use std::{
     fs::{self, DirBuilder},
@@ -9,14 +11,13 @@ use std::{
     time::SystemTime,
 };
 
-use super::settings_file::{self, SettingsError};
-use crate::{
-    machine::discovery,
-    setup::{
-        record::{Edit, Records},
-        undo::AppliedChange,
-    },
+use serde::{Deserialize, Serialize};
+
+use super::{
+    plan::{AppliedChange, Change},
+    settings_file::{self, SettingsError},
 };
+use crate::machine::discovery;
 
 /// The folder of what is remembered.
 #[derive(Debug)]
@@ -99,4 +100,30 @@ impl ChangeStore {
             drop(fs::remove_file(path));
         }
     }
+}
+
+/// All changes that were made and not undone, oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Records {
+    /// The changes.
+    pub edits: Vec<Edit>,
+}
+
+/// One change of a settings file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Edit {
+    /// The settings file, with symlinks resolved.
+    pub file: PathBuf,
+    /// The name of the client.
+    pub client: String,
+    /// When it was made, by RFC 3339.
+    pub at: String,
+    /// The backup: a file with the text before. `None` if there was no file.
+    pub before: Option<PathBuf>,
+    /// A file with the text after.
+    pub after: PathBuf,
+    /// Whether the member that holds the agents was added.
+    pub added_agents: bool,
+    /// What was changed.
+    pub changes: Vec<Change>,
 }

@@ -1,21 +1,21 @@
-//! `askbridge setup`: puts askbridge between a client and its agents, in the client's settings, and takes it out again.
-//! What is changed is decided by the room `setup`.
+//! `askbridge setup`: puts askbridge between a client and its agents, in the client's settings, and takes it out
+//! again.
+//! `agents`, `clients`, `document`, `splice` and `plan` decide what changes, without I/O; the other files read, ask
+//! and write.
 
-pub(super) mod around;
-
-pub(super) mod settings_file;
-
-mod keep;
-
-mod options;
-
-mod change;
-
-mod take_out;
-
+pub mod agents;
+pub(crate) mod args;
+pub mod change;
 pub(super) mod claude;
-
+pub mod clients;
+pub mod document;
+pub(super) mod environment;
 mod flow;
+pub mod keep;
+mod options;
+pub mod plan;
+pub(super) mod settings_file;
+mod splice;
 
 pub use flow::setup;
 pub use options::SetupOptions;

@@ -5,8 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::settings_file::SettingsError;
-use crate::{command::CommandError, setup::document::DocumentError};
+use super::{document::DocumentError, settings_file::SettingsError};
+use crate::command::CommandError;
 
 /// What `setup` changes, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -139,6 +139,7 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
+    use crate::limits;
 
     #[test]
     fn a_file_keeps_its_mode_and_its_symlink() {

@@ -2,6 +2,9 @@
 //! back or ends. What each of them is told is held against what the agent's stdin really got (I4, I9).
 //! The bridge, the inbox and the handover between them are the real ones; only the pipes are modelled.
 
+#[cfg(test)]
 mod moves;
+#[cfg(test)]
 mod runs;
+#[cfg(test)]
 mod world;

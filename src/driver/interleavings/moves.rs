@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
+use askbridge_core::{
+    desk::Submission,
+    question::{Answer, Outcome, Reason, Value as Given},
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::{
-    desk::Submission,
-    limits,
-    question::{Answer, Outcome, Reason, Value as Given},
-};
+use crate::limits;
 
 /// One thing that happens. `which` chooses among the questions so far: few, so that many want the same.
 #[derive(Clone, Debug)]

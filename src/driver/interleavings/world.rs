@@ -8,17 +8,20 @@ use std::{
     time::Duration,
 };
 
+use askbridge_core::{
+    acp::{Bridge, Config, Tier},
+    desk::{Asker, BridgeName, Notice, QuestionId, Record, Refusal, Submission, Timestamp},
+    engine::{Event, Output, Peer},
+    question::{Outcome, Provenance, Reason, Responder},
+    wire::envelope::Message,
+};
 use futures::FutureExt;
 use serde_json::{Value, json};
 
 use super::moves::{BEGUN, Move, begun, is, reply, request, submission, wrong};
 use crate::{
-    acp::{Bridge, Config, Event, Output, Peer, Tier},
-    control::{bridge_inbox::BridgeInbox, handover::Port, inbox::Inbox, traffic::Identity},
-    desk::{Asker, BridgeName, Notice, QuestionId, Record, Refusal, Submission, Timestamp},
+    inbox::{access::Inbox, bridge::BridgeInbox, handover::Port, status::Identity},
     limits,
-    question::{Outcome, Provenance, Reason, Responder},
-    wire::envelope::Message,
 };
 
 /// A responder that waits to be told.

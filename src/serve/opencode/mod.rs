@@ -4,18 +4,9 @@
 //! Source: `@opencode-ai/sdk` 1.19.3, `gen` and `v2/gen`. That a session runs in some folder is not asked for:
 //! `directory` is ignored.
 
-mod message;
-
-mod question;
-
-mod diff;
-
-mod request;
-
 mod permission;
-
-mod events;
-
+mod permission_json;
+mod question;
 mod routes;
 
 pub(super) use routes::routes;

@@ -1,11 +1,17 @@
 //! The permissions of opencode's API: listing them, and allowing or rejecting one.
-//! How one is written is left to `request.rs`, what happens to it to `events.rs`.
+//! How one is written is left to `permission_json.rs`, the events to `routes.rs`.
 //!
-//! opencode knows three replies, and an agent of ACP may offer any options. A reply stands for the only option with its
-//! role: where there is none, or a choice of several, it is refused, and nothing is allowed that was not meant (I12).
+//! opencode knows three replies, and an agent of ACP may offer any options. A reply stands for the only option with
+//! its role.
+//! Where there is none, or a choice of several, the reply is refused, so that nothing is allowed that was not meant
+//! (I12).
 
 use std::sync::Arc;
 
+use askbridge_core::{
+    desk::{QuestionId, Record, Refusal},
+    question::{Answer, FieldError, FieldOption, Outcome, Question, Role, Value},
+};
 use axum::{
     Json,
     body::Bytes,
@@ -17,14 +23,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{
-    message::{self, message},
-    request::{LegacyPermissionData, PermissionData, options, with_role},
+    permission_json::{LegacyPermissionData, PermissionData, options, with_role},
+    question::{self, message},
 };
 use crate::{
-    control::inbox::Inbox,
-    desk::{QuestionId, Record, Refusal},
-    question::{Answer, FieldError, FieldOption, Outcome, Question, Role, Value},
-    serve::{app::App, body, problem::Problem, rest, sse::SseMessage},
+    inbox::access::Inbox,
+    serve::{app::App, body, problem::Problem, rest, stream::SseMessage},
 };
 
 const REPLY: &str = r#"{"reply":"once"}, {"reply":"always"} or {"reply":"reject","message":"TEXT"}"#;
@@ -62,7 +66,7 @@ pub(super) struct PermissionPath {
 
 /// Lists the open permissions.
 pub(super) async fn list<I: Inbox>(State(app): State<App<I>>) -> Response {
-    message::list_records(&app, true, PermissionData)
+    question::list_records(&app, true, PermissionData)
 }
 
 /// Allows or rejects a permission.
@@ -73,7 +77,7 @@ pub(super) async fn reply<I: Inbox>(
     body: Bytes,
 ) -> Result<Json<bool>, Problem> {
     let ReplyBody { reply, message } = body::read(&headers, body, REPLY)?;
-    let record = message::find(&app, &id, true).await?;
+    let record = question::find(&app, &id, true).await?;
     submit(&app, &record, reply, message).await
 }
 
@@ -85,8 +89,8 @@ pub(super) async fn respond<I: Inbox>(
     body: Bytes,
 ) -> Result<Json<bool>, Problem> {
     let LegacyReplyBody { response } = body::read(&headers, body, RESPONSE)?;
-    let record = message::find(&app, &id, true).await?;
-    if message::session(&record) != session {
+    let record = question::find(&app, &id, true).await?;
+    if question::session(&record) != session {
         return Err(Refusal::NotFound.into());
     }
     submit(&app, &record, response, None).await

@@ -1,8 +1,13 @@
-//! The questions of opencode's API: listing them, and answering or rejecting one.
-//! Permissions are left to `permission.rs`, what happens to both to `events.rs`.
+//! The questions of opencode's API: listing them, and answering or rejecting one. What questions and permissions have
+//! in common is here as well: finding one, listing all, and the envelope of an event.
+//! Permissions are left to `permission.rs`, the events to `routes.rs`.
 
 use std::{borrow::Cow, iter, sync::Arc};
 
+use askbridge_core::{
+    desk::{QuestionId, Record, Refusal},
+    question::{Field, Kind, Purpose, Question},
+};
 use axum::{
     Json,
     body::Bytes,
@@ -13,12 +18,15 @@ use axum::{
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 
-use super::message::{self, message, session};
 use crate::{
-    control::inbox::Inbox,
-    desk::{QuestionId, Record, Refusal},
-    question::{Field, Kind, Question},
-    serve::{app::App, body, labels, problem::Problem, rest, sse::SseMessage},
+    inbox::access::Inbox,
+    serve::{
+        app::App,
+        body, labels,
+        problem::Problem,
+        rest,
+        stream::{self, SseMessage},
+    },
 };
 
 const ANSWER: &str = r#"{"answers":[["LABEL"]]}"#;
@@ -128,7 +136,7 @@ impl Serialize for QuestionData {
 
 /// Lists the open questions.
 pub(super) async fn list<I: Inbox>(State(app): State<App<I>>) -> Response {
-    message::list_records(&app, false, QuestionData)
+    list_records(&app, false, QuestionData)
 }
 
 /// Answers a question.
@@ -139,7 +147,7 @@ pub(super) async fn reply<I: Inbox>(
     body: Bytes,
 ) -> Result<Json<bool>, Problem> {
     let reply: AnswerBody = body::read(&headers, body, ANSWER)?;
-    let record = message::find(&app, &id, false).await?;
+    let record = find(&app, &id, false).await?;
     let answer = labels::answer(&record.question, reply.answers).map_err(Refusal::DoesNotFit)?;
     rest::submit_answer(&app, &record.id, answer).await?;
     Ok(Json(true))
@@ -150,7 +158,7 @@ pub(super) async fn reject<I: Inbox>(
     State(app): State<App<I>>,
     Path(id): Path<String>,
 ) -> Result<Json<bool>, Problem> {
-    rest::submit_rejection(&app, &message::find(&app, &id, false).await?.id, None).await?;
+    rest::submit_rejection(&app, &find(&app, &id, false).await?.id, None).await?;
     Ok(Json(true))
 }
 
@@ -171,10 +179,57 @@ pub(super) fn ended(name: &str, id: &QuestionId, session: &str, record: Option<&
     }
 }
 
+/// Returns whether a question belongs to the permission API. The question API has all others.
+pub(super) fn is_permission(record: &Record) -> bool {
+    record.question.purpose == Purpose::Permission
+}
+
+/// Returns the session. Some dialects have none, and opencode's clients need one.
+pub(super) fn session(record: &Record) -> &str {
+    record.question.session.as_deref().unwrap_or_default()
+}
+
+/// Returns the question or permission with this ID, open or settled.
+pub(super) async fn find<I: Inbox>(app: &App<I>, id: &str, permission: bool) -> Result<Arc<Record>, Refusal> {
+    let record = app.look_up(id).await?;
+    Some(record).filter(|record| is_permission(record) == permission).ok_or(Refusal::NotFound)
+}
+
+/// Returns the open questions or permissions, each written as `write` says.
+pub(super) fn list_records<I: Inbox, T: Serialize + Send + 'static>(
+    app: &App<I>,
+    permissions: bool,
+    write: impl Fn(Arc<Record>) -> T + Send + 'static,
+) -> Response {
+    let (_, open) = app.open();
+    let wanted = open.iter().filter(|record| is_permission(record) == permissions);
+    let ids = wanted.map(|record| record.id.clone()).collect();
+    stream::json_of(stream::body(app.array(ids, write)))
+}
+
+/// An event as opencode writes it.
+#[derive(Serialize)]
+struct Envelope<T> {
+    id: String,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    properties: T,
+}
+
+/// Returns an event. The ID is unique within a stream.
+pub(super) fn message(
+    id: &str,
+    kind: &'static str,
+    properties: impl Serialize + Send + 'static,
+) -> SseMessage {
+    SseMessage::new(Envelope { id: format!("evt_{id}"), kind, properties })
+}
+
 #[cfg(test)]
 mod tests {
+    use askbridge_core::question::Origin;
+
     use super::*;
-    use crate::question::Origin;
 
     #[test]
     fn a_header_is_short_and_never_the_name_of_a_field() {

@@ -18,7 +18,7 @@ export function remaining(ms) {
   return `${ms < 600_000 ? new Date(ms).toISOString().slice(15, 19) : span(ms)} left`;
 }
 
-// Headings that agents write over every form, and ours: see src/question/heading.rs.
+// Headings that agents write over every form, and ours: see crates/core/src/question/form.rs.
 const FORMULAS = [
   "Please answer these questions.",
   "Please answer the following questions.",
@@ -113,7 +113,7 @@ function inWords({ secret, options, yes = "yes", no = "no" }, value) {
   return [value].flat().map(label).join(", ") || "none";
 }
 
-// Controls, formats, separators, and what is blank or ignorable: the same as in src/terminal.rs.
+// Controls, formats, separators, and what is blank or ignorable: the same as in crates/os/src/terminal.rs.
 const HIDDEN = "\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Cs}\\p{DI}\\u2800";
 // A selector after an emoji, and a joiner between letters or emoji, are no more than spelling.
 const SEEN = `[^\\0-\\x7f\\s${HIDDEN}]`;

@@ -1,0 +1,288 @@
+//! What a line of the agent leads to.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{
+    capabilities,
+    config::Presentation,
+    core::Core,
+    pending::{ClosingReason, OpenQuestion},
+};
+use crate::{
+    desk::{Opening, Refusal},
+    dialect::{self, AgentQuestion, ReplyFormat, elicitation::FormReply, kiro::KiroReply, permission},
+    engine::{Action, Line, Peer},
+    guard, limits,
+    question::{Outcome, Provenance, Purpose, Question, Reason},
+    wire::{
+        envelope::Message,
+        id::RequestId,
+        line,
+        method::{CANCEL_REQUEST, ELICITATION_CREATE, KIRO_USER_INPUT, SESSION_UPDATE},
+        splice,
+    },
+};
+
+impl Core {
+    /// Handles an intercepted line of the agent.
+    pub(super) fn agent_line(&mut self, line: &Line, now: Duration) {
+        let Some(message) = line.message() else { return self.base.actions.push(Action::Forward) };
+        match (message.method.as_deref(), message.id) {
+            (Some(CANCEL_REQUEST), None) => self.agent_withdraws(&message, now),
+            (Some(method), Some(id)) if line.whole => {
+                self.agent_request(method, id, &message, line, now);
+            }
+            (Some(method), id) => {
+                match id {
+                    Some(id) => self.pending.forget(id),
+                    // Its id may come behind what is held of it.
+                    None if !line.whole => self.pending.forget_responded(),
+                    None => {}
+                }
+                self.agent_talks(method, &message);
+            }
+            (None, Some(id)) if message.responds() => self.agent_response(id, &message, line),
+            _ => self.base.actions.push(Action::Forward),
+        }
+    }
+
+    /// Forwards a line that asks nothing. What it says of a tool call is remembered.
+    fn agent_talks(&mut self, method: &str, message: &Message<'_>) {
+        if method == SESSION_UPDATE {
+            self.tool_calls.update(message);
+            self.hint_before(message);
+        }
+        self.base.actions.push(Action::Forward);
+    }
+
+    fn agent_request(&mut self, method: &str, id: &str, message: &Message<'_>, line: &Line, now: Duration) {
+        let made_up = format!("askbridge-{}", self.made_up + 1);
+        let params = message.params.unwrap_or_default();
+        match dialect::read(method, params, &made_up) {
+            Ok(Some(asked)) if is_permission(&asked) && !self.lists_permission(id, now) => {
+                self.ordinary_request(method, id, message);
+            }
+            Ok(Some(asked)) => {
+                self.made_up += u64::from(asked.question.id == made_up);
+                self.question(id, asked, line, now);
+            }
+            // A client that takes the request as it is may understand more of it.
+            Err(_) if self.takes_method(method) => self.ordinary_request(method, id, message),
+            Err(wrong) => self.refuse(id, &wrong),
+            Ok(None) => self.ordinary_request(method, id, message),
+        }
+    }
+
+    /// Returns whether a permission that the agent asks for with this id has a place in the inbox. If not, the client
+    /// alone is asked: a permission is never refused with an error.
+    fn lists_permission(&mut self, id: &str, now: Duration) -> bool {
+        let Some(number) = self.pending.number(id) else { return self.config.common.permissions };
+        // The client's responses to two permissions of the same id cannot be told apart: both go on as they are.
+        if self.pending.get(number).is_some_and(OpenQuestion::is_permission) {
+            self.pending.abandon(number);
+            self.base.desk.end(number, Outcome::Failed, Provenance::bridge(), now);
+            self.base.desk.delivered(number);
+            self.base.tell();
+        }
+        false
+    }
+
+    fn takes_method(&self, method: &str) -> bool {
+        let reply_format = match method {
+            ELICITATION_CREATE => ReplyFormat::Elicitation(FormReply::default()),
+            KIRO_USER_INPUT => ReplyFormat::Kiro(KiroReply),
+            _ => return false,
+        };
+        self.takes_own(&reply_format)
+    }
+
+    fn ordinary_request(&mut self, method: &str, id: &str, message: &Message<'_>) {
+        self.pending.forget(id);
+        self.agent_talks(method, message);
+    }
+
+    fn refuse(&mut self, id: &str, wrong: &str) {
+        let error = line::error(id, line::INVALID_PARAMS, &format!("invalid question: {wrong}"));
+        self.base.actions.push(Action::Send(Peer::Agent, error));
+    }
+
+    fn question(&mut self, id: &str, asked: AgentQuestion, line: &Line, now: Duration) {
+        match self.closed {
+            // No agent is left that could be told.
+            Some(Reason::AgentGone) => return self.base.actions.push(Action::Forward),
+            Some(reason) => {
+                let rejected = line::response(id, &asked.reply_format.write_rejection(reason.into()));
+                return self.base.actions.push(Action::Send(Peer::Agent, rejected));
+            }
+            None => {}
+        }
+        if self.pending.number(id).is_some() {
+            let error = line::error(id, line::INVALID_REQUEST, "a question with this id is still open");
+            return self.base.actions.push(Action::Send(Peer::Agent, error));
+        }
+        let AgentQuestion { mut question, reply_format } = asked;
+        if question.purpose == Purpose::Permission {
+            self.complete(&mut question);
+        }
+        question.session = question.session.take().or_else(|| self.session_of(&question));
+        let folder = question.session.as_deref().and_then(|session| self.sessions.folder(session));
+        (question.agent, question.project) = (self.agent.clone(), folder.cloned());
+        guard::assess(&mut question);
+        question.shrink_to_fit();
+        let question = Arc::new(question);
+        match self.weigh(id, &question, line) {
+            Ok(weight) => self.open(id, question, reply_format, weight, line, now),
+            Err(_) if question.purpose == Purpose::Permission => {
+                self.pending.forget(id);
+                self.base.actions.push(Action::Forward);
+            }
+            Err(wrong) => self.refuse(id, &wrong),
+        }
+    }
+
+    /// Adds to a permission what the agent said only in updates of the tool call.
+    fn complete(&self, permission: &mut Question) {
+        let (Some(session), Some(id)) = (permission.session.clone(), permission.tool_call.clone()) else {
+            return;
+        };
+        for update in self.tool_calls.updates(&session, &id) {
+            permission::complete(permission, update);
+        }
+    }
+
+    /// Returns how many bytes a question counts for, if there is room for it.
+    fn weigh(&self, id: &str, question: &Question, line: &Line) -> Result<usize, String> {
+        if id.len() > limits::ID {
+            return Err(format!("its request id is longer than {} bytes", limits::ID));
+        }
+        let bytes = match question.purpose {
+            // Of its parameters, only what is within the limits of its subject is held.
+            Purpose::Permission => 0,
+            _ => line.message().and_then(|message| message.params).map_or(0, <[u8]>::len),
+        };
+        let weight = self.base.desk.weigh(question, bytes);
+        let room = self.base.desk.check_room(question.session.as_deref(), weight);
+        room.map(|()| weight).map_err(|full: Refusal| full.to_string())
+    }
+
+    /// Finds the session of a question that does not name it: that of its tool call, or of the request that it
+    /// belongs to, or the only one whose turn is running.
+    fn session_of(&self, question: &Question) -> Option<String> {
+        let of_tool_call = question.tool_call.as_deref().and_then(|id| self.tool_calls.session(id));
+        let session = match &question.request {
+            Some(request) => self.turns.session(request),
+            None => of_tool_call.or_else(|| self.turns.only_session()),
+        };
+        session.map(str::to_owned)
+    }
+
+    fn open(
+        &mut self,
+        id: &str,
+        question: Arc<Question>,
+        reply_format: ReplyFormat,
+        weight: usize,
+        line: &Line,
+        now: Duration,
+    ) {
+        let timeout = self.base.timeout(&question);
+        let presentation = self.first_presentation(&question, &reply_format);
+        let own = matches!(presentation, Presentation::Own);
+        let id = RequestId::new(id);
+        // The client's late response to the earlier question must not be taken for one to this question.
+        let shown_as = if self.pending.is_awaited(id.as_str()) { self.made_up_id() } else { id.clone() };
+        if own {
+            let renamed = if shown_as == id {
+                None
+            } else {
+                splice::replace_member(&line.bytes, "id", shown_as.as_str())
+            };
+            self.base.actions.push(renamed.map_or(Action::Forward, |bytes| Action::ForwardAs(bytes.into())));
+        }
+        let elsewhere = matches!(presentation, Presentation::None);
+        let opening = Opening { question: Arc::clone(&question), weight, timeout, elsewhere };
+        let number = self.base.desk.open(opening, now);
+        self.base.tell();
+        self.pending.open(OpenQuestion {
+            id,
+            number,
+            question,
+            reply_format,
+            presentation,
+            shown_as,
+            awaiting_response: own,
+            closing: None,
+            hinted: false,
+            silent_at: None,
+        });
+        if own {
+            self.listen(number, now);
+        } else {
+            self.show(number, now);
+        }
+    }
+
+    fn made_up_id(&mut self) -> RequestId {
+        RequestId::new(&format!("\"askbridge-{}\"", self.next_number()))
+    }
+
+    /// A client that was asked is told, and has a moment to answer that in its own way.
+    fn agent_withdraws(&mut self, message: &Message<'_>, now: Duration) {
+        let id = message.param("requestId").and_then(|id| std::str::from_utf8(id).ok());
+        let number = id.and_then(|id| self.pending.number(id));
+        let Some((number, open)) = number.and_then(|number| Some((number, self.pending.get_mut(number)?)))
+        else {
+            return self.base.actions.push(Action::Forward);
+        };
+        if !open.awaiting_response {
+            return self.withdrawn(number, now);
+        }
+        open.closing = Some(ClosingReason::Withdrawn);
+        self.base.actions.push(match open.presentation {
+            Presentation::Own if open.shown_as == open.id => Action::Forward,
+            _ => Action::Send(Peer::Client, line::cancel_request(open.shown_as.as_str())),
+        });
+        self.base.desk.close(number, now.saturating_add(limits::WITHDRAW));
+    }
+
+    fn agent_initialized(&mut self, message: &Message<'_>, line: &Line) {
+        self.protocol = message.result.map(capabilities::protocol).unwrap_or_default();
+        self.agent = message.result.and_then(capabilities::agent_name);
+        let agent = message.result.map(capabilities::introduction_of_agent);
+        self.base.introduce(|said| said.agent = agent);
+        let advertises = self.config.advertise && line.whole;
+        let advertised = if advertises { capabilities::advertise_to_client(&line.bytes) } else { None };
+        self.base.actions.push(match advertised {
+            Some(bytes) => Action::Send(Peer::Client, bytes.into()),
+            None => Action::Forward,
+        });
+    }
+
+    fn agent_response(&mut self, id: &str, message: &Message<'_>, line: &Line) {
+        if self.initialize.as_ref().is_some_and(|own| own.is(id)) {
+            self.initialize = None;
+            return self.agent_initialized(message, line);
+        }
+        if self.sessions.awaits(id) {
+            self.sessions.responded(id, message.result);
+            return self.base.actions.push(Action::Forward);
+        }
+        let session = self.turns.end(id);
+        if let Some(session) = &session {
+            self.hint_at_end(session);
+        }
+        self.base.actions.push(Action::Forward);
+        let Some(session) = session else { return };
+        if self.turns.runs_in(&session) {
+            return;
+        }
+        if let Some(held) = self.turns.release(&session) {
+            self.base.actions.push(Action::Send(Peer::Agent, held.line));
+            self.turns.start(&held.id, held.session);
+        }
+    }
+}
+
+fn is_permission(asked: &AgentQuestion) -> bool {
+    asked.question.purpose == Purpose::Permission
+}

@@ -1,0 +1,178 @@
+//! What a line of the client leads to.
+
+use std::{borrow::Cow, time::Duration};
+
+use bytes::Bytes;
+use serde_json::json;
+
+use super::{
+    capabilities,
+    core::Core,
+    pending::{ClosingReason, OpenQuestion},
+    route::ClientMethod,
+    sessions::HeldPrompt,
+};
+use crate::{
+    engine::{Action, Introductions, Line, Peer},
+    limits,
+    question::Reason,
+    wire::{
+        envelope::{Envelope, Message, is_json, peek, responds_to},
+        id::RequestId,
+        line, scan,
+    },
+};
+
+impl Core {
+    /// Handles an intercepted line of the client.
+    pub(super) fn client_line(&mut self, line: &Line, now: Duration) {
+        let Some(message) = line.message() else { return self.unclear(line, now) };
+        let method = message.method.as_deref().and_then(|method| ClientMethod::of(|name| name == method));
+        match (method, message.id) {
+            // Agents may treat this as a response regardless of its other members.
+            (_, Some(id)) if message.responds() && (method.is_none() || self.pending.knows(id)) => {
+                self.client_response(id, &message, line, now);
+            }
+            (Some(ClientMethod::Initialize), Some(id)) => self.client_initialize(id, &message, line),
+            (Some(ClientMethod::NewSession), Some(id)) => self.new_session(id, &message),
+            (Some(ClientMethod::OpenSession), Some(_)) => self.open_session(&message),
+            (Some(ClientMethod::Prompt), Some(id)) => self.prompt(id, &message, line, now),
+            (Some(ClientMethod::CancelTurn), _) => self.cancel_turn(&message, now),
+            (Some(ClientMethod::CloseSession), _) => self.close_session(&message, now),
+            (Some(ClientMethod::CancelRequest), None) => self.client_cancels(&message),
+            _ => self.base.actions.push(Action::Forward),
+        }
+    }
+
+    /// A response that has one of its parts twice is a response nevertheless, whatever the agent makes of it. Invalid
+    /// JSON is not a response: the agent cannot parse it.
+    fn unclear(&mut self, line: &Line, now: Duration) {
+        let id = match peek(&line.bytes) {
+            _ if line.whole => is_json(&line.bytes).then(|| responds_to(&line.bytes)).flatten(),
+            Envelope::Response(id) => Some(id),
+            _ => None,
+        };
+        match id {
+            Some(id) => self.client_response(id, &Message::default(), line, now),
+            None => self.base.actions.push(Action::Forward),
+        }
+    }
+
+    fn client_initialize(&mut self, id: &str, message: &Message<'_>, line: &Line) {
+        let params = message.params.unwrap_or_default();
+        self.client = message.params.map(capabilities::Client::read).unwrap_or_default();
+        let client = Some(self.client.introduction(params));
+        self.base.introduce(|said| *said = Introductions { client, agent: None });
+        let advertises = self.config.advertise && line.whole;
+        let advertised = if advertises { capabilities::advertise_to_agent(&line.bytes) } else { None };
+        if id.len() <= limits::ID {
+            self.initialize = Some(RequestId::new(id));
+        }
+        self.base.actions.push(match advertised {
+            Some(bytes) => Action::Send(Peer::Agent, bytes.into()),
+            None => Action::Forward,
+        });
+    }
+
+    fn new_session(&mut self, id: &str, message: &Message<'_>) {
+        if let Some(folder) = folder(message) {
+            self.sessions.request(id, &folder);
+        }
+        self.base.actions.push(Action::Forward);
+    }
+
+    fn open_session(&mut self, message: &Message<'_>) {
+        if let (Some(session), Some(folder)) = (message.session(), folder(message)) {
+            self.sessions.open(&session, &folder);
+        }
+        self.base.actions.push(Action::Forward);
+    }
+
+    /// A prompt while a question is open is the person's answer, given in the chat.
+    fn prompt(&mut self, id: &str, message: &Message<'_>, line: &Line, now: Duration) {
+        let Some(session) = message.session() else { return self.base.actions.push(Action::Forward) };
+        let session = session.into_owned();
+        // A chat message says nothing of a permission.
+        let in_session = |open: &OpenQuestion| {
+            open.question.blocking
+                && !open.is_permission()
+                && open.question.session.as_deref() == Some(&*session)
+        };
+        let replied = self.reject_where(in_session, Reason::RepliedInChat, now);
+        let id = RequestId::new(id);
+        // Behind a held prompt of the session, another one waits as well: prompts keep their order.
+        if line.whole && self.turns.runs_in(&session) && (replied || self.turns.holds(&session)) {
+            // A copy, since the line may share its memory with a whole read.
+            let held = HeldPrompt { id, session, line: Bytes::copy_from_slice(&line.bytes) };
+            if let Err(refused) = self.turns.hold(held) {
+                self.turns.start(&refused.id, refused.session);
+                self.base.actions.push(Action::Forward);
+            }
+            return;
+        }
+        self.turns.start(&id, session);
+        self.base.actions.push(Action::Forward);
+    }
+
+    fn cancel_turn(&mut self, message: &Message<'_>, now: Duration) {
+        self.base.actions.push(Action::Forward);
+        if let Some(session) = message.session() {
+            self.leave_permissions(&session, now);
+            self.end_session(&session, Reason::Cancelled, now);
+        }
+    }
+
+    fn close_session(&mut self, message: &Message<'_>, now: Duration) {
+        if let Some(session) = message.session() {
+            self.end_session(&session, Reason::SessionClosed, now);
+        }
+        self.base.actions.push(Action::Forward);
+    }
+
+    /// A client that cancels a turn responds to its permissions as cancelled, as the protocol wants it. After some time
+    /// the bridge does.
+    fn leave_permissions(&mut self, session: &str, now: Duration) {
+        let shown = |open: &OpenQuestion| {
+            open.is_permission()
+                && open.awaiting_response
+                && open.question.session.as_deref() == Some(session)
+        };
+        for number in self.pending.numbers(shown) {
+            let Some(open) = self.pending.get_mut(number).filter(|open| open.closing.is_none()) else {
+                continue;
+            };
+            open.closing = Some(ClosingReason::Cancelled);
+            self.base.desk.close(number, now.saturating_add(limits::CANCEL));
+        }
+    }
+
+    fn end_session(&mut self, session: &str, reason: Reason, now: Duration) {
+        let ends = |open: &OpenQuestion| {
+            let is_left = reason == Reason::Cancelled && open.closing == Some(ClosingReason::Cancelled);
+            !is_left && open.question.session.as_deref() == Some(session)
+        };
+        self.reject_where(ends, reason, now);
+        while let Some(held) = self.turns.release(session) {
+            let cancelled = line::response(held.id.as_str(), &json!({"stopReason": "cancelled"}));
+            self.base.actions.push(Action::Send(Peer::Client, cancelled));
+        }
+    }
+
+    /// A prompt that is held back was never sent, so that its cancellation is answered here.
+    fn client_cancels(&mut self, message: &Message<'_>) {
+        let id = message.param("requestId").and_then(|id| std::str::from_utf8(id).ok());
+        self.base.actions.push(match id.and_then(|id| self.turns.cancel(id)) {
+            Some(held) => {
+                let error =
+                    line::error(held.id.as_str(), line::REQUEST_CANCELLED, "the prompt was cancelled");
+                Action::Send(Peer::Client, error)
+            }
+            None => Action::Forward,
+        });
+    }
+}
+
+/// Returns the folder that a session is opened in.
+fn folder<'a>(message: &Message<'a>) -> Option<Cow<'a, str>> {
+    scan::text(message.param("cwd")?)
+}

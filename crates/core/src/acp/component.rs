@@ -1,0 +1,258 @@
+//! The bridge as one component of a chain that an ACP conductor holds together: one connection for both peers.
+//!
+//! What comes in the envelope of [`successor`] is the agent's, what comes plain is the client's, and it goes out the
+//! other way round. A request goes on under the id that it came with: the conductor made that id for this
+//! connection, so that no other request on it has the same. A response and a `$/cancel_request` then fit both sides
+//! as they are, and no table of ids is needed; only the core must be told which peer sent them.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::core::Core;
+use crate::{
+    engine::{self, Action, Line, Output, Peer, SharedConnection, protocol},
+    limits,
+    wire::{
+        envelope::{Envelope, Message, peek, responds_to},
+        frame::{Piece, Verdict},
+        line,
+        method::{CANCEL_REQUEST, INITIALIZE},
+        splice,
+        successor::{self, Spelling, Tail},
+    },
+};
+
+/// What a client is told that takes the component for an agent.
+pub const NO_CONDUCTOR: &str = "`askbridge proxy` is a component for an ACP conductor, which begins with \
+                                proxy/initialize, and not with initialize; start `askbridge run -- AGENT` instead";
+
+/// Why a line that is too long to hold is not passed on: what it is comes too late.
+const LATE_METHOD: &str = "a line of more than 1 MiB whose method does not stand before its params";
+
+/// The peer whose connection is the conductor's.
+const CONDUCTOR: Peer = Peer::Client;
+
+type Link = engine::Link<Core>;
+
+/// The one connection of a bridge whose two peers are behind a conductor.
+#[derive(Debug, Default)]
+pub struct Component {
+    /// How the conductor spelled its `initialize`, once it came.
+    spelling: Option<Spelling>,
+    /// What becomes of the rest of the long line that is going through.
+    tail: Tail,
+    /// When the bridge ends, whatever the conductor has not read by then.
+    ends: Option<Duration>,
+}
+
+impl SharedConnection<Core> for Component {
+    /// Most lines are looked at: only the responses that mean nothing to the core pass as they are.
+    fn judge(&self, core: &Core, line: &[u8]) -> Verdict {
+        match peek(line) {
+            Envelope::Response(id) if id != "null" && whose(core, line).is_none() => Verdict::Forward,
+            _ => Verdict::Intercept,
+        }
+    }
+
+    fn take(&mut self, link: &mut Link, piece: Piece, now: Duration) {
+        let line = match piece {
+            Piece::Run(bytes) => return self.tail.edit(bytes, |bytes| link.forward(CONDUCTOR, bytes)),
+            Piece::Line(bytes) => Line { bytes, whole: true },
+            Piece::Head(bytes) => Line { bytes, whole: false },
+        };
+        link.output(Output::Intercepted(CONDUCTOR, line.bytes.clone()));
+        if !line.whole {
+            // Unless it turns out to go on.
+            self.tail = Tail::drop(&line.bytes);
+        }
+        match peek(&line.bytes) {
+            Envelope::Call(method) => {
+                self.call(link, &method.unescaped().unwrap_or_default(), &line, now);
+            }
+            Envelope::Response(id) => self.response(link, id, &line, now),
+            Envelope::Batch => refuse(link, &line, "a batch, which ACP does not have"),
+            Envelope::Undecided if !line.whole => self.undecided(link, &line),
+            // A blank line says nothing.
+            Envelope::Opaque | Envelope::Undecided if line.bytes.trim_ascii().is_empty() => {}
+            Envelope::Opaque | Envelope::Undecided => refuse(link, &line, "no JSON-RPC message"),
+        }
+    }
+
+    fn carry_out(&mut self, link: &mut Link, action: Action, now: Duration) {
+        match action {
+            // There is no line to forward.
+            Action::Forward | Action::ForwardAs(_) => {}
+            Action::Send(Peer::Client, bytes) => link.send(CONDUCTOR, bytes),
+            Action::Send(Peer::Agent, bytes) => {
+                if let Some((bytes, _)) = self.for_agent(&bytes, true) {
+                    link.send(CONDUCTOR, bytes);
+                }
+            }
+            // A response is never in an envelope.
+            Action::Respond(number, bytes) => link.respond(number, bytes),
+            Action::Deliver(number) => link.deliver(number),
+            // There is no process to be brought to its end: the conductor does that.
+            Action::Tell(Output::EndAgentInput | Output::Finish | Output::Abandon) => self.finish(link, now),
+            Action::Tell(Output::EndClientOutput | Output::Terminate | Output::Kill) => {}
+            Action::Tell(output) => link.output(output),
+        }
+    }
+
+    fn ends(&self) -> Option<Duration> {
+        self.ends
+    }
+}
+
+impl Component {
+    /// Ends once the conductor has read what is queued, but waits only for a moment.
+    fn finish(&mut self, link: &mut Link, now: Duration) {
+        if self.ends.is_none() {
+            self.ends = Some(now.saturating_add(limits::FLUSH));
+            link.end(CONDUCTOR);
+            link.output(Output::Finish);
+        }
+    }
+
+    fn call(&mut self, link: &mut Link, method: &str, line: &Line, now: Duration) {
+        let spelled = |name: fn(Spelling) -> &'static str| {
+            Spelling::ALL.into_iter().find(|spelling| name(*spelling) == method)
+        };
+        if let Some(spelling) = spelled(Spelling::initialize) {
+            self.spelling = Some(spelling);
+            self.initialize(link, line, now);
+        } else if spelled(Spelling::successor).is_some() {
+            self.successor(link, line, now);
+        } else if method == CANCEL_REQUEST {
+            // Never in an envelope: it names an id of the connection that it is on.
+            let message = line.message();
+            let id = message.as_ref().and_then(|message| message.param("requestId"));
+            let id = id.and_then(|id| std::str::from_utf8(id).ok());
+            // Only the agent takes back what it asked.
+            let asked = id.is_some_and(|id| link.core.pending.knows(id));
+            self.hears(link, if asked { Peer::Agent } else { Peer::Client }, line, Tail::default(), now);
+        } else if method == INITIALIZE {
+            answer(link, line, NO_CONDUCTOR);
+            if self.spelling.is_none() {
+                link.output(Output::NoConductor);
+                self.finish(link, now);
+            }
+        } else {
+            self.hears(link, Peer::Client, line, Tail::default(), now);
+        }
+    }
+
+    fn initialize(&mut self, link: &mut Link, line: &Line, now: Duration) {
+        let message = if line.whole { Message::read(&line.bytes) } else { None };
+        match message.and_then(|_| splice::replace_member(&line.bytes, "method", "\"initialize\"")) {
+            Some(bytes) => {
+                let line = Line { bytes: bytes.into(), whole: true };
+                self.hears(link, Peer::Client, &line, Tail::default(), now);
+            }
+            None => refuse(link, line, "an initialization that is not JSON, or longer than any"),
+        }
+    }
+
+    /// Takes a line in an envelope: it is the agent's.
+    fn successor(&mut self, link: &mut Link, line: &Line, now: Duration) {
+        let unwrapped = match line.whole {
+            true => successor::unwrap(&line.bytes).map(|bytes| (bytes, Tail::default())),
+            false => successor::unwrap_beginning(&line.bytes),
+        };
+        match unwrapped {
+            Some((bytes, rest)) => {
+                self.hears(link, Peer::Agent, &Line { bytes, whole: line.whole }, rest, now)
+            }
+            None if line.whole => refuse(link, line, "an envelope around no call"),
+            None => refuse(link, line, LATE_METHOD),
+        }
+    }
+
+    fn response(&mut self, link: &mut Link, id: &str, line: &Line, now: Duration) {
+        match whose(&link.core, &line.bytes) {
+            Some(peer) => self.hears(link, peer, line, Tail::default(), now),
+            // No request has this id: it is about a line that was not understood. Passed back, it would be no
+            // better understood, and might be answered in kind.
+            None if id == "null" => link.output(Output::Refused("a complaint about a line of ours")),
+            None => self.forward(link, line.bytes.clone(), Tail::default()),
+        }
+    }
+
+    /// The beginning of a long line that has not said yet what it is.
+    fn undecided(&mut self, link: &mut Link, line: &Line) {
+        // A response needs no envelope, whichever peer it is for.
+        if line.message().is_some_and(|message| message.responds()) {
+            self.forward(link, line.bytes.clone(), Tail::default());
+        } else {
+            refuse(link, line, LATE_METHOD);
+        }
+    }
+
+    /// Shows the core what this peer said, as the peer said it, if the core wants to see it, and does what it decides.
+    /// Where an agent's line is a beginning and goes on, `rest` becomes of what follows.
+    fn hears(&mut self, link: &mut Link, from: Peer, line: &Line, rest: Tail, now: Duration) {
+        let onward = match from {
+            // A response to a pending question is never in an envelope, even if it has a `method`.
+            Peer::Client if responds_to(&line.bytes).is_some_and(|id| link.core.pending.knows(id)) => {
+                Some((line.bytes.clone(), rest))
+            }
+            Peer::Client => self.for_agent(&line.bytes, line.whole),
+            Peer::Agent => Some((line.bytes.clone(), rest)),
+        };
+        // The core must not follow what cannot go on.
+        let Some((bytes, mut rest)) = onward else {
+            let why = if line.whole { "a call that is not JSON, or says a part twice" } else { LATE_METHOD };
+            return refuse(link, line, why);
+        };
+        let actions = match link.core.judge(from, &line.bytes) {
+            Verdict::Forward | Verdict::ForwardAlike(_) => vec![Action::Forward],
+            Verdict::Intercept => protocol::handle_line(&mut link.core, from, line, now),
+        };
+        for action in actions {
+            match action {
+                Action::Forward => self.forward(link, bytes.clone(), std::mem::take(&mut rest)),
+                // Only an agent's own question and a client's response to it go on as something else. Neither is in
+                // an envelope.
+                Action::ForwardAs(bytes) => self.forward(link, bytes, std::mem::take(&mut rest)),
+                action => self.carry_out(link, action, now),
+            }
+        }
+    }
+
+    /// Puts a call in its envelope, and says what becomes of the rest of it. Responses and cancellations have none.
+    fn for_agent(&self, line: &Bytes, whole: bool) -> Option<(Bytes, Tail)> {
+        let spelling = self.spelling.unwrap_or_default();
+        match peek(line) {
+            Envelope::Call(method) if !method.is(CANCEL_REQUEST) => match whole {
+                true => successor::wrap(line, spelling).map(|bytes| (bytes, Tail::default())),
+                false => successor::wrap_beginning(line, spelling),
+            },
+            _ => Some((line.clone(), Tail::default())),
+        }
+    }
+
+    /// Forwards the line that came, or the beginning of it.
+    fn forward(&mut self, link: &mut Link, bytes: Bytes, rest: Tail) {
+        self.tail = rest;
+        link.forward(CONDUCTOR, bytes);
+    }
+}
+
+/// Returns which peer sent this response, if it means something to the core.
+fn whose(core: &Core, response: &[u8]) -> Option<Peer> {
+    Peer::ALL.into_iter().find(|peer| core.judge(*peer, response).intercepts())
+}
+
+/// Refuses a line that cannot be passed on. The receiver cannot be told what it was, so the sender is.
+fn refuse(link: &mut Link, line: &Line, why: &'static str) {
+    answer(link, line, &format!("cannot be passed on: {why}"));
+    link.output(Output::Refused(why));
+}
+
+/// Answers a request with an error. A line without an id has no answer.
+fn answer(link: &mut Link, line: &Line, why: &str) {
+    let message = Message::read_prefix(&line.bytes).filter(|message| !message.responds());
+    if let Some(id) = message.and_then(|message| message.id) {
+        link.send(CONDUCTOR, line::error(id, line::INVALID_REQUEST, why));
+    }
+}

@@ -1,0 +1,87 @@
+//! The state of ACP between an agent and a client, and which part of it a line or an event concerns.
+//! How bytes become lines, and where they go, is left to the engine and to `component.rs`.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{
+    capabilities,
+    config::Config,
+    hint::Hints,
+    pending::{OpenQuestions, Silence},
+    sessions::{ToolCalls, Turns},
+};
+use crate::{
+    dialect::permission::Protocol,
+    engine::{Action, Base, Output, Sessions, UnansweredReason},
+    question::Reason,
+    wire::id::RequestId,
+};
+
+/// The core of ACP. Decides: a line or an event and the time go in, actions come out.
+#[derive(Debug)]
+pub struct Core {
+    pub(super) base: Base,
+    pub(super) config: Config,
+    /// What of a question is ACP's.
+    pub(super) pending: OpenQuestions,
+    pub(super) turns: Turns,
+    pub(super) sessions: Sessions,
+    pub(super) hints: Hints,
+    pub(super) silence: Silence,
+    /// The client's `initialize`, until the agent has answered it.
+    pub(super) initialize: Option<RequestId>,
+    /// What the client can show.
+    pub(super) client: capabilities::Client,
+    /// The agent's own name.
+    pub(super) agent: Option<Arc<str>>,
+    /// The version of the protocol that the agent agreed to.
+    pub(super) protocol: Protocol,
+    /// The sessions of an agent's tool calls, if it needs that.
+    pub(super) tool_calls: ToolCalls,
+    /// The number of the last id that was made up, whatever for.
+    pub(super) made_up: u64,
+    /// Why no question can be asked any more.
+    pub(super) closed: Option<Reason>,
+}
+
+impl Core {
+    pub(super) fn new(config: Config) -> Self {
+        Core {
+            base: Base::new(&config.common),
+            config,
+            pending: OpenQuestions::default(),
+            turns: Turns::default(),
+            sessions: Sessions::default(),
+            hints: Hints::default(),
+            silence: Silence::default(),
+            initialize: None,
+            client: capabilities::Client::default(),
+            agent: None,
+            protocol: Protocol::default(),
+            tool_calls: ToolCalls::default(),
+            made_up: 0,
+            closed: None,
+        }
+    }
+
+    /// Returns a number that no other made-up id has.
+    pub(super) fn next_number(&mut self) -> u64 {
+        self.made_up += 1;
+        self.made_up
+    }
+
+    /// The client does not answer a question, or not in this way.
+    pub(super) fn unanswered(&mut self, number: u64, why: UnansweredReason, now: Duration) {
+        match &why {
+            UnansweredReason::Elsewhere(kept) => self.base.desk.leave(number, Some(kept.clone())),
+            UnansweredReason::NoWay => self.base.desk.leave(number, None),
+            _ => {}
+        }
+        let left = matches!(why, UnansweredReason::Elsewhere(_) | UnansweredReason::NoWay);
+        let record = self.base.desk.get(number).map(Arc::clone);
+        self.base.actions.extend(record.map(|record| Action::Tell(Output::Unanswered(record, why))));
+        if left {
+            self.hint(number, now);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The hint in the chat: a question waits that the client does not show, and this command answers it.
+//! When there is one is left to `announce.rs`.
+//!
+//! Source: `SessionUpdate` of the ACP schema, `agent_message_chunk` and `notice`. `messageId` keeps the hint apart from
+//! the agent's own messages.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use crate::{
+    limits,
+    question::{Purpose, Question},
+    wire::{envelope::Message, line, method::SESSION_UPDATE, scan},
+};
+
+/// The hints that wait for the agent to finish a message.
+#[derive(Debug, Default)]
+pub(super) struct Hints(Vec<Hint>);
+
+/// A hint of a question that the agent does not wait for: it may be in the middle of a message.
+#[derive(Debug)]
+struct Hint {
+    /// The number of the question.
+    number: u64,
+    session: String,
+    /// When it is sent if the agent says nothing before.
+    due: Option<Duration>,
+    /// The message whose chunks have come since.
+    message: Option<String>,
+}
+
+impl Hints {
+    /// Returns whether updates are to be looked at, because a hint waits.
+    pub(super) fn wait(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// Returns when the next hint is due, if one is.
+    pub(super) fn next_deadline(&self) -> Option<Duration> {
+        self.0.iter().filter_map(|hint| hint.due).min()
+    }
+
+    /// Takes in the hint of the question with this number.
+    pub(super) fn put(&mut self, number: u64, session: String, now: Duration) {
+        let due = Some(now.saturating_add(limits::HINT));
+        self.0.push(Hint { number, session, due, message: None });
+    }
+
+    /// Drops the hint of a question that is settled.
+    pub(super) fn drop(&mut self, number: u64) {
+        self.0.retain(|hint| hint.number != number);
+    }
+
+    /// Takes out what may be said before this update of the agent: the hints of its session, unless it continues a
+    /// message.
+    pub(super) fn before(&mut self, update: &Message<'_>) -> Vec<u64> {
+        let Some(session) = update.session() else { return Vec::new() };
+        let chunk = update.param("update").and_then(message_of_chunk);
+        self.take(|hint| {
+            if hint.session != session {
+                return false;
+            }
+            let continues = match (&hint.message, &chunk) {
+                (None, Some(_)) => true,
+                (Some(message), Some(chunk)) => message == chunk,
+                (_, None) => false,
+            };
+            if continues {
+                // The next message, or the end of the turn, will come.
+                (hint.due, hint.message) = (None, chunk.clone());
+            }
+            !continues
+        })
+    }
+
+    /// Takes out the hints of a session whose turn has ended.
+    pub(super) fn at_end(&mut self, session: &str) -> Vec<u64> {
+        self.take(|hint| hint.session == session)
+    }
+
+    /// Takes out the hints that are due.
+    pub(super) fn due(&mut self, now: Duration) -> Vec<u64> {
+        self.take(|hint| hint.due.is_some_and(|due| due <= now))
+    }
+
+    fn take(&mut self, holds: impl FnMut(&mut Hint) -> bool) -> Vec<u64> {
+        self.0.extract_if(.., holds).map(|hint| hint.number).collect()
+    }
+}
+
+/// Returns the line that says in the chat that a question waits. `id` is the question's ID where other responders find
+/// it, and `number` is the question's number, which makes a message of its own.
+pub(super) fn write(question: &Question, id: Option<&str>, as_notice: bool, number: u64) -> Bytes {
+    let text = text(question, id);
+    let update = if as_notice { notice(&text) } else { chunk(&text, number) };
+    let session = question.session.as_deref().unwrap_or_default();
+    line::notification(SESSION_UPDATE, &json!({ "sessionId": session, "update": update }))
+}
+
+/// Returns the message that an update continues or begins: that of a chunk which names one.
+fn message_of_chunk(update: &[u8]) -> Option<String> {
+    let kind = scan::text(scan::member(update, "sessionUpdate")?)?;
+    let message = scan::text(scan::member(update, "messageId")?)?;
+    (kind == "agent_message_chunk" && message.len() <= limits::ID).then(|| message.into_owned())
+}
+
+/// Returns the hint, in one line. `id` is the question's ID where other responders find it.
+fn text(question: &Question, id: Option<&str>) -> String {
+    let asks = cut(&question.headline());
+    match id {
+        Some(id) if question.purpose == Purpose::Permission => format!(
+            "askbridge: a permission waits: “{asks}”. Decide in a terminal: askbridge allow {id}, or askbridge deny \
+             {id} (askbridge show {id} says what would happen)"
+        ),
+        Some(id) => format!(
+            "askbridge: the question “{asks}” waits. Answer it in a terminal: askbridge answer {id} VALUE \
+             (askbridge show {id} lists the choices)"
+        ),
+        None => {
+            format!("askbridge: the question “{asks}” cannot be shown here. Reply in the chat instead.")
+        }
+    }
+}
+
+/// Returns a text on one line, and not longer than a line of a chat should be.
+fn cut(text: &str) -> String {
+    let line: String = text.chars().map(|char| if char.is_control() { ' ' } else { char }).collect();
+    let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    match words.char_indices().nth(limits::HINT_TEXT) {
+        Some((end, _)) => words[..end].trim_end().to_owned() + "…",
+        None => words,
+    }
+}
+
+fn notice(text: &str) -> Value {
+    json!({ "sessionUpdate": "notice", "severity": "info", "title": text })
+}
+
+/// Returns a message of its own. Clients that do not know `messageId` append it to the message before it: the blank
+/// lines keep it apart there.
+fn chunk(text: &str, number: u64) -> Value {
+    json!({
+        "sessionUpdate": "agent_message_chunk",
+        "messageId": format!("askbridge-hint-{number}"),
+        "content": { "type": "text", "text": format!("\n\n{text}\n\n") },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        limits,
+        question::{Origin, Question},
+    };
+
+    #[test]
+    fn the_text_of_a_hint_is_one_short_line() {
+        let message = format!("a\n\u{1b}[2J  b\t{}", "x".repeat(1000));
+        let question = Question { message, ..Question::new(Origin::Elicitation, "q", Vec::new()) };
+        let text = text(&question, Some("k3-1"));
+        assert!(text.contains("“a [2J b xxx") && text.contains("x…”"), "{text}");
+        assert!(!text.contains(char::is_control) && text.chars().count() < limits::HINT_TEXT + 200);
+    }
+}

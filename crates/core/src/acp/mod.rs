@@ -1,0 +1,23 @@
+//! ACP between an agent and a client: what the bridge intercepts, how it asks the client, and how questions end
+//! ([`Bridge`]). Bytes and the end of processes are left to [`crate::engine`], the lives of the questions to
+//! [`crate::desk`], and how they are spelled to [`crate::dialect`].
+
+mod agent;
+mod announce;
+mod asking;
+pub mod bridge;
+mod capabilities;
+mod client;
+mod component;
+pub mod config;
+mod core;
+mod hint;
+mod pending;
+mod route;
+mod sessions;
+mod settle;
+
+pub use bridge::Bridge;
+pub use component::{Component, NO_CONDUCTOR};
+pub use config::{Config, Tier};
+pub use core::Core;

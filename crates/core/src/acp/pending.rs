@@ -1,0 +1,277 @@
+//! The ACP side of the open questions: the id of the agent's request, the id and the way under which the client was
+//! asked, the format of the agent's response, how long the client has been silent, and the ids of the questions settled
+//! last. The lives of the questions are left to the desk.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    sync::Arc,
+    time::Duration,
+};
+
+use super::config::Presentation;
+use crate::{
+    dialect::ReplyFormat,
+    limits,
+    question::{Purpose, Question},
+    wire::id::{RequestId, key, rounded_key},
+};
+
+/// One open question.
+#[derive(Clone, Debug)]
+pub(super) struct OpenQuestion {
+    /// The id of the agent's request.
+    pub id: RequestId,
+    /// Its number at the desk.
+    pub number: u64,
+    /// What is asked.
+    pub question: Arc<Question>,
+    /// How the agent is answered.
+    pub reply_format: ReplyFormat,
+    /// How the client is asked.
+    pub presentation: Presentation,
+    /// The id under which the client is asked: the agent's, unless the client still has to respond under that to an
+    /// earlier question.
+    pub shown_as: RequestId,
+    /// Whether the client was asked and has not responded yet.
+    pub awaiting_response: bool,
+    /// Why it soon ends. Until the deadline the client may still answer.
+    pub closing: Option<ClosingReason>,
+    /// Whether the chat says that it waits for other responders, or soon will.
+    pub hinted: bool,
+    /// When the client will have been silent about it for too long.
+    pub silent_at: Option<Duration>,
+}
+
+/// Why a question soon ends, for which only its client has a moment left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ClosingReason {
+    /// The agent took it back.
+    Withdrawn,
+    /// The client cancelled the turn.
+    Cancelled,
+}
+
+impl OpenQuestion {
+    /// Returns whether the agent took it back.
+    pub(super) fn is_withdrawn(&self) -> bool {
+        self.closing == Some(ClosingReason::Withdrawn)
+    }
+
+    /// Returns whether the agent asks for a permission, in its own request. The client's response to it goes on as it
+    /// is.
+    pub(super) fn is_permission(&self) -> bool {
+        self.question.purpose == Purpose::Permission
+    }
+}
+
+/// What a response with some id is to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ResponseTarget {
+    /// The open question with this number.
+    Question(u64),
+    /// A question that is settled, or an open one that the client has responded to already.
+    Nothing,
+    /// No question of the agent.
+    Unknown,
+}
+
+/// What an id stands for on the client's side.
+#[derive(Clone, Copy, Debug)]
+enum ShownId {
+    Open(u64),
+    Settled { awaiting_response: bool },
+}
+
+/// The open questions of a bridge, and the ids of the last settled ones.
+#[derive(Debug, Default)]
+pub(super) struct OpenQuestions {
+    /// Each in a box of its own: a map's nodes are half empty.
+    open: BTreeMap<u64, Box<OpenQuestion>>,
+    /// The numbers of the open questions, by what the agent's ids are compared by.
+    numbers: BTreeMap<Arc<str>, u64>,
+    /// The ids under which the client was asked, by what they are compared by.
+    shown: BTreeMap<Arc<str>, ShownId>,
+    /// The keys of `shown` that a peer changes which reads numbers as floating point, by what they become.
+    rounded: BTreeMap<Arc<str>, Arc<str>>,
+    /// The ids of the settled questions in `shown`, oldest first.
+    settled: VecDeque<Arc<str>>,
+}
+
+impl OpenQuestions {
+    /// Returns whether a response with this id is to a question, open or settled.
+    pub(super) fn knows(&self, id: &str) -> bool {
+        let key = &*key(id);
+        self.shown.contains_key(key) || self.numbers.contains_key(key) || self.unrounded(id).is_some()
+    }
+
+    /// Returns whether no id is known.
+    pub(super) fn is_empty(&self) -> bool {
+        self.shown.is_empty() && self.numbers.is_empty()
+    }
+
+    /// Returns whether a question with this id was settled, and no request has taken the id since.
+    pub(super) fn is_settled(&self, id: &str) -> bool {
+        matches!(self.shown.get(&*key(id)), Some(ShownId::Settled { .. }))
+    }
+
+    /// Returns whether the client still has to respond under this id to a question that is settled.
+    pub(super) fn is_awaited(&self, id: &str) -> bool {
+        matches!(self.shown.get(&*key(id)), Some(ShownId::Settled { awaiting_response: true }))
+    }
+
+    /// Returns whether there are ids of settled questions.
+    pub(super) fn has_settled(&self) -> bool {
+        !self.settled.is_empty()
+    }
+
+    /// Returns how many questions are open.
+    pub(super) fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Returns the number of the open question that the agent asked with this id.
+    pub(super) fn number(&self, id: &str) -> Option<u64> {
+        self.numbers.get(&*key(id)).copied()
+    }
+
+    pub(super) fn get(&self, number: u64) -> Option<&OpenQuestion> {
+        self.open.get(&number).map(|open| &**open)
+    }
+
+    pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut OpenQuestion> {
+        self.open.get_mut(&number).map(|open| &mut **open)
+    }
+
+    /// Returns what the response is to that has come with this id. It is awaited no longer.
+    pub(super) fn responded(&mut self, id: &str) -> ResponseTarget {
+        let key = key(id);
+        let unrounded = || self.unrounded(id).map(|key| &**key);
+        let place = if self.shown.contains_key(&*key) { Some(&*key) } else { unrounded() };
+        let place = place.map(str::to_owned);
+        match place.and_then(|key| self.shown.get_mut(&*key)) {
+            Some(ShownId::Settled { awaiting_response }) => {
+                *awaiting_response = false;
+                ResponseTarget::Nothing
+            }
+            Some(ShownId::Open(number)) => match self.open.get_mut(number) {
+                Some(open) if open.awaiting_response => {
+                    open.awaiting_response = false;
+                    ResponseTarget::Question(*number)
+                }
+                _ => ResponseTarget::Nothing,
+            },
+            // Under its own id, the client was not asked.
+            None if self.numbers.contains_key(&*key) => ResponseTarget::Nothing,
+            None => ResponseTarget::Unknown,
+        }
+    }
+
+    /// Takes in a question that opens. Its id is not that of an open one. If the client is asked under the id of a
+    /// settled question, that is forgotten.
+    pub(super) fn open(&mut self, open: OpenQuestion) {
+        self.forget(open.shown_as.as_str());
+        let shown_as = open.shown_as.key();
+        if let Some(rounded) = rounded_key(open.shown_as.as_str()) {
+            self.rounded.entry(rounded.into()).or_insert_with(|| Arc::clone(&shown_as));
+        }
+        self.shown.insert(shown_as, ShownId::Open(open.number));
+        self.numbers.insert(open.id.key(), open.number);
+        self.open.insert(open.number, Box::new(open));
+    }
+
+    /// Takes a question out, and remembers the id under which the client was asked.
+    pub(super) fn settle(&mut self, number: u64) -> Option<OpenQuestion> {
+        let open = self.open.remove(&number)?;
+        self.numbers.remove(&*key(open.id.as_str()));
+        if self.settled.len() == limits::SETTLED
+            && let Some(oldest) = self.settled.pop_front()
+        {
+            self.remove_shown(&oldest);
+        }
+        let shown_as = open.shown_as.key();
+        self.settled.push_back(Arc::clone(&shown_as));
+        self.shown.insert(shown_as, ShownId::Settled { awaiting_response: open.awaiting_response });
+        Some(*open)
+    }
+
+    /// Takes a question out and forgets it: responses with its id go on as they are.
+    pub(super) fn abandon(&mut self, number: u64) {
+        if let Some(open) = self.settle(number) {
+            self.forget(open.shown_as.as_str());
+        }
+    }
+
+    /// Forgets a settled question, because its id is in use again.
+    pub(super) fn forget(&mut self, id: &str) {
+        let key = key(id);
+        if self.is_settled(id) {
+            self.remove_shown(&key);
+            self.settled.retain(|other| **other != *key);
+        }
+    }
+
+    /// Forgets the settled questions that the client has responded to.
+    pub(super) fn forget_responded(&mut self) {
+        for key in std::mem::take(&mut self.settled) {
+            match self.shown.get(&key) {
+                Some(ShownId::Settled { awaiting_response: true }) => self.settled.push_back(key),
+                _ => self.remove_shown(&key),
+            }
+        }
+    }
+
+    /// Returns the numbers of the open questions that this holds for, oldest first.
+    pub(super) fn numbers(&self, mut holds: impl FnMut(&OpenQuestion) -> bool) -> Vec<u64> {
+        self.open.values().filter(|open| holds(open)).map(|open| open.number).collect()
+    }
+
+    /// Returns the key of the id that came back as this one from a peer that reads numbers as floating point.
+    fn unrounded(&self, id: &str) -> Option<&Arc<str>> {
+        if self.rounded.is_empty() {
+            return None;
+        }
+        let rounded = rounded_key(id);
+        self.rounded.get(&*key(id)).or_else(|| self.rounded.get(rounded.as_deref()?))
+    }
+
+    fn remove_shown(&mut self, key: &str) {
+        self.shown.remove(key);
+        if let Some(rounded) = rounded_key(key)
+            && self.rounded.get(&*rounded).is_some_and(|id| **id == *key)
+        {
+            self.rounded.remove(&*rounded);
+        }
+    }
+}
+
+/// When the client will have been silent for too long, with the number of the question.
+#[derive(Debug, Default)]
+pub(super) struct Silence(BTreeSet<(Duration, u64)>);
+
+impl Silence {
+    /// Returns when the next question has waited too long.
+    pub(super) fn next_deadline(&self) -> Option<Duration> {
+        self.0.first().map(|(due, _)| *due)
+    }
+
+    /// The client is silent about this question from now on. Returns when that is too long.
+    pub(super) fn begin(&mut self, number: u64, now: Duration) -> Duration {
+        let due = now.saturating_add(limits::SILENCE);
+        self.0.insert((due, number));
+        due
+    }
+
+    /// The silence that is too long at this time is over.
+    pub(super) fn end(&mut self, number: u64, due: Option<Duration>) {
+        if let Some(due) = due {
+            self.0.remove(&(due, number));
+        }
+    }
+
+    /// Takes out a question that the client has said nothing about for too long.
+    pub(super) fn take_due(&mut self, now: Duration) -> Option<u64> {
+        let first = *self.0.first().filter(|(due, _)| *due <= now)?;
+        self.0.remove(&first);
+        Some(first.1)
+    }
+}

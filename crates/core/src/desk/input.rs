@@ -1,0 +1,72 @@
+//! The input of a desk: its setup, questions that open, and the submissions of responders, each with the ticket of its
+//! verdict. Has no logic. The output is in `event.rs`.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{Asker, BridgeName, Timestamp};
+use crate::question::{Answer, Provenance, Question};
+
+/// What a desk is told when it is set up.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The bridge whose questions these are.
+    pub bridge: BridgeName,
+    /// Which asker this is.
+    pub asker: Asker,
+    /// The time of day at which the desk's clock starts. All other times that it is told have passed since then.
+    pub started: Timestamp,
+    /// A random number that never leaves the process. Answers with secrets are compared by a digest under it.
+    pub key: u64,
+}
+
+/// A question that opens.
+#[derive(Clone, Debug)]
+pub struct Opening {
+    /// What is asked.
+    pub question: Arc<Question>,
+    /// How many bytes it counts for: see [`super::Desk::weigh`].
+    pub weight: usize,
+    /// How long it may stay open.
+    pub timeout: Option<Duration>,
+    /// Whether the client cannot show it.
+    pub elsewhere: bool,
+}
+
+/// What a responder can do about an open question.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Submission {
+    /// Answer it.
+    Answer(Answer),
+    /// Reject it, with the person's reason where there is one.
+    Reject(Option<String>),
+    /// Give it this much more time.
+    Extend(Duration),
+}
+
+impl Submission {
+    /// Returns about how many bytes it takes in memory.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Submission::Answer(answer) => answer.bytes(),
+            Submission::Reject(remark) => remark.as_ref().map_or(0, String::len),
+            Submission::Extend(_) => 0,
+        }
+    }
+}
+
+/// Names a submission until its verdict. The caller of the desk chooses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ticket(pub u64);
+
+/// A submission, as a responder hands it in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TicketedSubmission {
+    /// Names the submission in its verdict.
+    pub ticket: Ticket,
+    /// The number of the question.
+    pub number: u64,
+    /// What is to be done.
+    pub submission: Submission,
+    /// Which responder hands it in.
+    pub by: Provenance,
+}

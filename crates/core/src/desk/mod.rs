@@ -1,0 +1,26 @@
+//! One question's life, whatever asked it and wherever it is answered: open, on its way to the asker, settled.
+//! How a question is asked and delivered on some wire is left to the rooms above. Pure: time is passed in.
+
+pub mod event;
+pub mod id;
+pub mod input;
+#[cfg(test)]
+mod model;
+mod progress;
+pub mod record;
+pub mod refusal;
+#[cfg(test)]
+mod samples;
+mod settled;
+pub mod snapshot;
+pub mod state;
+pub mod time;
+
+pub use event::{Changes, Event, EventLog, Notice};
+pub use id::{Asker, BridgeName, IdPrefix, QuestionId};
+pub use input::{Opening, Setup, Submission, Ticket, TicketedSubmission};
+pub use record::{EarlierDecision, LostQuestion, Record, Settlement, State};
+pub use refusal::{Refusal, RefusalKind};
+pub use snapshot::Snapshot;
+pub use state::Desk;
+pub use time::Timestamp;

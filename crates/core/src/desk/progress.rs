@@ -1,0 +1,287 @@
+//! The progress of an open question: its deadline, the warning before it and more time; and the delivery of its
+//! outcome, which arrives, is lost, or comes after an outcome that the asker had before. Ending a question at its
+//! deadline is left to the asker, settling it by a submission to `state.rs`.
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use super::{
+    Notice, Record, Refusal, Settlement, Submission,
+    state::{Desk, Entry, Stage},
+};
+use crate::{
+    limits,
+    question::{Outcome, Provenance, Reason},
+};
+
+impl Desk {
+    /// Returns when [`Desk::tick`] is due, if it is.
+    pub fn next_deadline(&self) -> Option<Duration> {
+        self.timers.first().map(|(due, _)| *due)
+    }
+
+    /// Warns of questions whose time is nearly over, and returns those whose time is over, oldest first. The asker
+    /// ends them.
+    #[must_use]
+    pub fn tick(&mut self, now: Duration) -> Vec<u64> {
+        let due: BTreeSet<u64> =
+            self.timers.iter().take_while(|(due, _)| *due <= now).map(|(_, number)| *number).collect();
+        for number in &due {
+            let warned =
+                self.open.get(number).is_some_and(|entry| entry.warning.is_some_and(|due| due <= now));
+            if warned {
+                let deadline = self.open.get(number).and_then(|entry| entry.deadline);
+                self.set_timers(*number, deadline, None);
+                self.change(*number, |record| record.expiring = true);
+                self.notices.extend(self.get(*number).cloned().map(Notice::Warned));
+            }
+        }
+        let is_over = |number: &u64| {
+            self.open.get(number).is_some_and(|entry| entry.deadline.is_some_and(|due| due <= now))
+        };
+        due.into_iter().filter(is_over).collect()
+    }
+
+    pub(super) fn extend(&mut self, number: u64, time: Duration) -> Result<(), Refusal> {
+        let deadline = self.open.get(&number).and_then(|entry| entry.deadline).ok_or(Refusal::NoDeadline)?;
+        let deadline = deadline.saturating_add(time.min(limits::WAIT));
+        self.set_deadline(number, Some(deadline));
+        self.change(number, |record| record.expiring = false);
+        self.notices.extend(self.get(number).cloned().map(|record| Notice::Extended(record, deadline)));
+        Ok(())
+    }
+
+    /// Gives another time to the questions that have opened since then, where `before` was the timeout that they opened
+    /// with and `after` is the one that should have counted. One that was given more time keeps that.
+    pub fn change_timeout(&mut self, before: Option<Duration>, after: Option<Duration>, since: Duration) {
+        let shorter = |own: Option<Duration>, other| [own, other].into_iter().flatten().min();
+        let changes: Vec<_> = self
+            .open
+            .iter()
+            .filter(|(_, entry)| entry.since >= since && matches!(entry.stage, Stage::Open))
+            .filter_map(|(number, entry)| {
+                let own = entry.record.question.timeout;
+                let at = |timeout| shorter(own, timeout).map(|timeout| entry.since.saturating_add(timeout));
+                let (held, wanted) = (at(before), at(after));
+                (entry.deadline == held && held != wanted).then_some((*number, wanted))
+            })
+            .collect();
+        for (number, deadline) in changes {
+            self.set_deadline(number, deadline);
+            self.change(number, |record| record.expiring = false);
+        }
+    }
+
+    /// Sets the deadline, and a warning for when four fifths of the time are over.
+    pub(super) fn set_deadline(&mut self, number: u64, deadline: Option<Duration>) {
+        let Some(entry) = self.open.get(&number) else { return };
+        let since = entry.since;
+        let warning = deadline.map(|deadline| {
+            let time = deadline.saturating_sub(since);
+            since.saturating_add(time - time / 5)
+        });
+        self.set_timers(number, deadline, warning);
+        let told = deadline.map(|deadline| self.at(deadline));
+        self.change(number, |record| record.deadline = told);
+    }
+
+    pub(super) fn set_timers(&mut self, number: u64, deadline: Option<Duration>, warning: Option<Duration>) {
+        let Some(entry) = self.open.get_mut(&number) else { return };
+        // Both may be due at the same time, and are one entry then: all are removed before any is set.
+        for due in [entry.deadline, entry.warning].into_iter().flatten() {
+            self.timers.remove(&(due, number));
+        }
+        (entry.deadline, entry.warning) = (deadline, warning);
+        self.timers.extend([deadline, warning].into_iter().flatten().map(|due| (due, number)));
+    }
+}
+
+impl Desk {
+    /// Records that the asker has the outcome of a question that is on its way. Responders are told from now on (I9).
+    pub fn delivered(&mut self, number: u64) {
+        let Some(Entry { record, weight, stage, parked, .. }) = self.take_delivering(number) else { return };
+        let Stage::Delivering { settlement, winner } = stage else { return };
+        self.settle(number, record, weight, *settlement);
+        if let Some(ticket) = winner {
+            self.tell(ticket, Ok(()));
+        }
+        self.judge_parked(number, &parked);
+    }
+
+    /// Records that the asker is gone, so that the outcome of a question that was on its way did not reach it. A
+    /// decision of the client or of a responder counts as lost: responders see that the agent is gone. Those that wait for
+    /// their verdict are told that it is not known.
+    pub fn undeliverable(&mut self, number: u64) {
+        let Some(Entry { record, weight, stage, parked, .. }) = self.take_delivering(number) else { return };
+        let Stage::Delivering { mut settlement, winner } = stage else { return };
+        let was_decided = match &settlement.outcome {
+            Outcome::Rejected(reason) => *reason == Reason::User,
+            _ => true,
+        };
+        if was_decided {
+            // The remark explained the decision that is lost, and goes with it.
+            let gone = Outcome::Rejected(Reason::AgentGone);
+            *settlement = Settlement::new(gone, Provenance::bridge(), settlement.at);
+        }
+        self.settle(number, record, weight, *settlement);
+        if let Some(ticket) = winner {
+            self.tell(ticket, Err(Refusal::Unavailable));
+        }
+        if was_decided {
+            // It may have arrived after all, and what they wanted may be what was on its way.
+            parked.into_iter().for_each(|(ticket, _)| self.tell(ticket, Err(Refusal::Unavailable)));
+        } else {
+            self.judge_parked(number, &parked);
+        }
+    }
+
+    /// Settles a question by what the asker had before, such as an answer at the agent's own dialog. Where another
+    /// outcome was on its way, it came too late: its submission is judged as those that come later are.
+    pub fn overtaken(&mut self, number: u64, outcome: Outcome, by: Provenance, now: Duration) {
+        // It stays as it is if it is on its way already.
+        self.end(number, outcome.clone(), by.clone(), now);
+        let Some(Entry { record, weight, stage, parked, .. }) = self.take_delivering(number) else { return };
+        self.settle(number, record, weight, Settlement::new(outcome, by, self.at(now)));
+        if let Stage::Delivering { winner: Some(ticket), settlement } = stage {
+            let late = match settlement.outcome {
+                Outcome::Answered(answer) => Submission::Answer(answer),
+                _ => Submission::Reject(settlement.remark),
+            };
+            self.judge(ticket, number, &late);
+        }
+        self.judge_parked(number, &parked);
+    }
+
+    fn take_delivering(&mut self, number: u64) -> Option<Entry> {
+        let Stage::Delivering { .. } = self.open.get(&number)?.stage else { return None };
+        let entry = self.open.remove(&number)?;
+        self.weight -= entry.weight;
+        self.changed.insert(number);
+        Some(*entry)
+    }
+
+    fn settle(&mut self, number: u64, record: Arc<Record>, weight: usize, settlement: Settlement) {
+        for forgotten in self.memory.remember(number, record, weight, settlement) {
+            // No follower waits for the end of a question that was never shown as open. It is counted.
+            if !self.shown.contains(&forgotten) && self.changed.remove(&forgotten) {
+                self.missed += 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{
+        desk::{
+            Opening, Submission,
+            samples::{answered, desk, open, question, submit, verdicts},
+        },
+        question::Question,
+    };
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn a_warning_comes_at_four_fifths_and_once() {
+        let mut desk = desk();
+        let number = open(&mut desk, Some(10 * SECOND));
+        assert_eq!(desk.next_deadline(), Some(8 * SECOND));
+        assert!(desk.tick(8 * SECOND - Duration::from_nanos(1)).is_empty());
+        assert!(!desk.get(number).is_some_and(|record| record.expiring));
+        assert!(desk.tick(8 * SECOND).is_empty());
+        assert!(desk.get(number).is_some_and(|record| record.expiring));
+        let warned = std::iter::from_fn(|| desk.poll()).filter(|notice| matches!(notice, Notice::Warned(_)));
+        assert_eq!(warned.count(), 1);
+        assert!(desk.tick(9 * SECOND).is_empty() && desk.poll().is_none());
+        assert_eq!(desk.tick(10 * SECOND), [number]);
+    }
+
+    #[test]
+    fn a_deadline_that_equals_its_warning_is_one_timer_and_both_count() {
+        for timeout in [0, 1, 4] {
+            let mut desk = desk();
+            let timeout = Duration::from_nanos(timeout);
+            let number = open(&mut desk, Some(timeout));
+            assert_eq!(desk.timers.len(), 1, "{timeout:?}");
+            assert_eq!(desk.tick(timeout), [number]);
+            assert!(desk.get(number).is_some_and(|record| record.expiring));
+            assert_eq!(desk.next_deadline(), Some(timeout), "the deadline is due until the question ends");
+            assert!(submit(&mut desk, 1, number, answered("a")));
+            assert_eq!(desk.next_deadline(), None);
+        }
+    }
+
+    #[test]
+    fn more_time_moves_deadline_and_warning_and_is_told_at_once() {
+        let mut desk = desk();
+        let number = open(&mut desk, Some(10 * SECOND));
+        let shown = |desk: &Desk| {
+            let record = desk.get(number).expect("an open question");
+            (record.deadline.map(|deadline| deadline.since(record.opened_at)), record.expiring)
+        };
+        assert_eq!(shown(&desk), (Some(10 * SECOND), false));
+        assert!(desk.tick(8 * SECOND).is_empty());
+        assert_eq!(shown(&desk), (Some(10 * SECOND), true));
+        submit(&mut desk, 1, number, Submission::Extend(10 * SECOND));
+        assert_eq!((shown(&desk), desk.next_deadline()), ((Some(20 * SECOND), false), Some(16 * SECOND)));
+        for ticket in 2..400 {
+            submit(&mut desk, ticket, number, Submission::Extend(Duration::MAX));
+        }
+        assert!(verdicts(&mut desk).iter().all(|verdict| verdict.ends_with(" ok")));
+        assert_eq!(desk.timers.len(), 2);
+    }
+
+    #[test]
+    fn another_timeout_counts_for_questions_that_opened_since_it_was_set() {
+        let mut desk = desk();
+        let mut opened = |now: u64, own: Option<Duration>| {
+            let mut question = Question::clone(&question("Why?", None));
+            question.timeout = own;
+            let timeout = [own, Some(10 * SECOND)].into_iter().flatten().min();
+            let opening = Opening { question: Arc::new(question), weight: 1, timeout, elsewhere: false };
+            desk.open(opening, Duration::from_secs(now))
+        };
+        let (earlier, later, own, extended) =
+            (opened(1, None), opened(2, None), opened(2, Some(4 * SECOND)), opened(3, None));
+        submit(&mut desk, 1, extended, Submission::Extend(SECOND));
+        desk.change_timeout(Some(10 * SECOND), Some(60 * SECOND), 2 * SECOND);
+        let deadlines = |desk: &Desk| {
+            let deadline = |number| desk.open.get(&number).and_then(|entry| entry.deadline);
+            [earlier, later, own, extended].map(|number| deadline(number).map(|due| due.as_secs()))
+        };
+        assert_eq!(deadlines(&desk), [Some(11), Some(62), Some(6), Some(14)]);
+        let told = desk.get(later).and_then(|record| Some(record.deadline?.since(record.opened_at)));
+        assert_eq!(told, Some(60 * SECOND), "responders see it");
+        desk.change_timeout(Some(60 * SECOND), None, Duration::ZERO);
+        assert_eq!(deadlines(&desk), [Some(11), None, Some(4 + 2), Some(14)]);
+        desk.change_timeout(None, Some(SECOND), Duration::ZERO);
+        assert_eq!(deadlines(&desk), [Some(11), Some(3), Some(3), Some(14)]);
+        assert_eq!(desk.tick(4 * SECOND), [later, own], "a time that is over ends them at once");
+        desk.close(later, 20 * SECOND);
+        desk.change_timeout(Some(SECOND), None, Duration::ZERO);
+        assert_eq!(deadlines(&desk)[1], Some(20), "it is ending");
+    }
+
+    #[test]
+    fn a_question_without_a_deadline_cannot_be_extended() {
+        let mut desk = desk();
+        let number = open(&mut desk, None);
+        submit(&mut desk, 1, number, Submission::Extend(SECOND));
+        assert_eq!((verdicts(&mut desk), desk.next_deadline()), (vec!["1 no_deadline".to_owned()], None));
+    }
+
+    #[test]
+    fn closing_replaces_deadline_and_warning() {
+        for until in [Duration::ZERO, 8 * SECOND, 10 * SECOND, 20 * SECOND] {
+            let mut desk = desk();
+            let number = open(&mut desk, Some(10 * SECOND));
+            desk.close(number, until);
+            desk.close(number, 30 * SECOND);
+            assert_eq!((desk.next_deadline(), desk.timers.len()), (Some(until), 1), "{until:?}");
+            assert_eq!(desk.tick(until), [number]);
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! A question as responders see it: its text, its state, its settlement, the decision about the same question when it
+//! was asked before, and a question that was lost with its bridge. Which questions count as the same or as lost, and
+//! storing them, is left to the journal.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{BridgeName, QuestionId, Timestamp};
+use crate::question::{Answer, Outcome, Provenance, Purpose, Question, encoding::open_enum, json_text};
+
+open_enum! {
+    /// The state of a question.
+    #[derive(Default)]
+    pub enum State {
+        /// It can be answered.
+        #[default]
+        Open = "open",
+        /// A responder's answer or rejection was accepted and is being delivered. `settlement` appears once the asker
+        /// has it (I9).
+        Delivering = "delivering",
+        /// It ended: `settlement` says how.
+        Settled = "settled",
+        /// Its bridge disappeared: it is not known whether and how it was settled.
+        Lost = "lost",
+    }
+}
+
+/// A question, from when it opens until it is forgotten.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", schemars(title = "QuestionRecord"))]
+pub struct Record {
+    /// Its ID, unique on the machine.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub id: QuestionId,
+    /// The name of the bridge that holds the question.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub bridge: BridgeName,
+    /// The state of the question.
+    #[serde(default)]
+    pub state: State,
+    /// What is asked.
+    pub question: Arc<Question>,
+    /// When the question was asked, by RFC 3339.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub opened_at: Timestamp,
+    /// When the question expires, by RFC 3339. Absent if it never does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub deadline: Option<Timestamp>,
+    /// Whether four fifths of its time have passed.
+    #[serde(default)]
+    pub expiring: bool,
+    /// Whether other responders must answer: the client cannot show the question, or left it to them.
+    #[serde(default)]
+    pub elsewhere: bool,
+    /// The answers that the client gave before it left the rest to other responders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Answer>,
+    /// How the same question ended when it was asked before, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier: Option<Box<EarlierDecision>>,
+    /// How the question was settled. Absent while it is open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settlement: Option<Box<Settlement>>,
+}
+
+impl Record {
+    /// Returns the record of a question that opens.
+    pub fn new(id: QuestionId, question: Arc<Question>, opened_at: Timestamp) -> Self {
+        Record {
+            bridge: id.bridge.clone(),
+            id,
+            state: State::Open,
+            question,
+            opened_at,
+            deadline: None,
+            expiring: false,
+            elsewhere: false,
+            kept: None,
+            earlier: None,
+            settlement: None,
+        }
+    }
+
+    /// Returns the record with this settlement, in which secrets are redacted.
+    #[must_use]
+    pub fn settled(mut self, settlement: Settlement) -> Self {
+        self.state = State::Settled;
+        self.settlement = Some(Box::new(settlement.redacted(&self.question)));
+        self
+    }
+
+    /// Returns whether it is neither settled nor lost: it is listed as waiting. A state of another version counts as
+    /// open unless there is a settlement, so that no question is hidden.
+    pub fn is_open(&self) -> bool {
+        self.settlement.is_none() && !matches!(self.state, State::Settled | State::Lost)
+    }
+
+    /// Returns what orders questions by their age. The number decides between questions of the same millisecond.
+    pub fn age(&self) -> impl Ord + '_ {
+        (self.opened_at, &self.bridge, self.id.asker, self.id.number)
+    }
+
+    /// Returns how many bytes the record takes as JSON, which is about what it takes in memory. Each call serializes
+    /// the record: whatever needs the size again stores it.
+    pub fn size(&self) -> usize {
+        // Most records fit: a list that grows is copied each time.
+        let mut json = Vec::with_capacity(2048);
+        // Writing it cannot fail: the keys of our own types are texts.
+        serde_json::to_writer(&mut json, self).map_or(0, |()| json.len())
+    }
+}
+
+/// How a question was settled.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Settlement {
+    /// The outcome: answered, rejected or failed.
+    pub outcome: Outcome,
+    /// The responder that settled it.
+    pub by: Provenance,
+    /// When it was settled, by RFC 3339.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub at: Timestamp,
+    /// The reason of a rejection, in the person's own words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remark: Option<String>,
+}
+
+impl Settlement {
+    /// Returns the settlement by this responder at this time.
+    pub fn new(outcome: Outcome, by: Provenance, at: Timestamp) -> Self {
+        Settlement { outcome, by, at, remark: None }
+    }
+
+    /// Returns at least how many bytes it takes as JSON, and not many more. It is not written for that.
+    pub fn most_json(&self) -> usize {
+        /// The names of its members, the time, and what is between.
+        const MEMBERS: usize = 80;
+        MEMBERS + self.outcome.most_json() + self.by.most_json() + self.remark.as_deref().map_or(0, json_text)
+    }
+
+    /// Redacts the values of secret fields and the notes on them, for everyone but the asker.
+    #[must_use]
+    pub fn redacted(mut self, question: &Question) -> Self {
+        if let Outcome::Answered(answer) = self.outcome {
+            self.outcome = Outcome::Answered(answer.redacted(question));
+        }
+        self
+    }
+}
+
+/// The decision about an earlier question that is the same as one that is open now.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", schemars(rename = "Earlier", title = "Earlier"))]
+pub struct EarlierDecision {
+    /// The ID of the earlier question.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub id: QuestionId,
+    /// What was decided.
+    pub outcome: Outcome,
+    /// The responder that decided it.
+    pub by: Provenance,
+    /// When it was decided, by RFC 3339.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub at: Timestamp,
+    /// Whether the asker got it, as far as that was noted.
+    pub was_delivered: bool,
+    /// Whether the asker may have got it all the same: its delivery had begun when the bridge or the agent ended. Where
+    /// neither is so, nothing of it was given to the asker.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_have_arrived: bool,
+}
+
+/// A question that was open when its bridge ended.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", schemars(title = "LostQuestion"))]
+pub struct LostQuestion {
+    /// The record, as it was noted last. Its state is `lost`.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "schema", schemars(with = "Record"))]
+    pub record: Arc<Record>,
+    /// What was decided, where it is not known that the asker got it. When the same session asks the same again, it is
+    /// given by itself or offered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<Settlement>,
+    /// Whether the asker may have got what was decided: its delivery had begun.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub may_have_arrived: bool,
+    /// The question that is the same and came later.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub replaced_by: Option<QuestionId>,
+}
+
+impl LostQuestion {
+    /// Returns whether it has an answer, of which it is not known that the asker got it.
+    pub fn has_answer(&self) -> bool {
+        self.accepted.as_ref().is_some_and(|accepted| matches!(accepted.outcome, Outcome::Answered(_)))
+    }
+
+    /// Returns whether its answer is given by itself when exactly the same is asked again.
+    pub fn is_given_again(&self) -> bool {
+        let asked = &self.record.question;
+        self.has_answer()
+            && !self.may_have_arrived
+            && !asked.dangerous
+            && asked.purpose != Purpose::Permission
+    }
+
+    /// Returns about how many bytes it takes as JSON.
+    pub fn size(&self) -> usize {
+        self.record.size() + self.accepted.as_ref().map_or(0, Settlement::most_json)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::desk::samples::question;
+
+    #[test]
+    fn a_record_of_another_version_is_read_and_written_again() {
+        let question = json!({
+            "questionId": "q", "message": "Why?", "origin": "of_next_year", "purpose": "confession",
+            "dangerous": false, "blocking": true,
+            "fields": [{ "name": "f", "label": "F", "required": true, "kind": "drawing", "colours": ["red"] }],
+        });
+        let mut json = json!({
+            "id": "b-1", "bridge": "b", "state": "pondering", "question": question,
+            "openedAt": "2026-11-21T00:00:00.000Z", "expiring": false, "elsewhere": false,
+        });
+        let record: Record = serde_json::from_value(json.clone()).expect("a record");
+        assert!(record.is_open(), "a state of another version hides no question");
+        assert_eq!(serde_json::to_value(&record).expect("JSON"), json);
+        json["mood"] = "grim".into();
+        json["question"]["mood"] = "grim".into();
+        assert_eq!(serde_json::from_value::<Record>(json.clone()).expect("a record"), record);
+        json["settlement"] = json!({
+            "outcome": { "status": "dreamt", "depth": 2 },
+            "by": { "responder": "phone", "name": "Ada" },
+            "at": "2026-11-21T00:00:01.000Z",
+        });
+        let record: Record = serde_json::from_value(json.clone()).expect("a record");
+        assert!(!record.is_open());
+        let written = serde_json::to_value(&record).expect("JSON");
+        assert_eq!(written["settlement"], json["settlement"]);
+    }
+
+    #[test]
+    fn names_of_another_version_survive_in_a_state() {
+        for name in ["pondering", "Open", ""] {
+            let json = format!("{name:?}");
+            let state: State = serde_json::from_str(&json).expect("a state");
+            assert!(matches!(state, State::Other(_)));
+            assert_eq!((state.name(), serde_json::to_string(&state).expect("JSON")), (name, json));
+        }
+        assert_eq!(serde_json::from_str::<State>("\"delivering\"").expect("a state"), State::Delivering);
+    }
+
+    #[test]
+    fn optional_members_that_are_missing_have_their_defaults() {
+        let json = json!({
+            "id": "b-1", "bridge": "b", "openedAt": "1970-01-01T00:00:00.000Z",
+            "question": question("Why?", None),
+        });
+        let record: Record = serde_json::from_value(json).expect("a record");
+        let id = "b-1".parse().expect("an ID");
+        assert_eq!(record, Record::new(id, question("Why?", None), Timestamp::default()));
+    }
+
+    #[test]
+    fn what_a_settlement_takes_as_json_is_known_without_writing_it() {
+        let text = "q\"\\\n\u{1}é";
+        let values =
+            json!({ text: text, "m": [text, text, ""], "f": false, "n": -1.234_567_890_123_456_7e-300_f64 });
+        for outcome in [
+            json!({ "status": "answered", "values": values, "notes": { text: text, "m": text } }),
+            json!({ "status": "answered", "values": {} }),
+            json!({ "status": "rejected", "reason": "replied_in_chat" }),
+            json!({ "status": "failed" }),
+            json!({ "status": "dreamt", "depth": { text: [text] } }),
+        ] {
+            let by = json!({ "responder": "command_line", "name": text });
+            let at = "2026-11-21T00:00:00.000Z";
+            let settlement = json!({ "outcome": outcome, "by": by, "at": at, "remark": text });
+            let settlement: Settlement = serde_json::from_value(settlement).expect("a settlement");
+            let (json, most) =
+                (serde_json::to_string(&settlement).expect("JSON").len(), settlement.most_json());
+            assert!((json..json + 200).contains(&most), "{most} is not a little more than {json}");
+        }
+    }
+
+    #[test]
+    fn the_size_is_that_of_the_json() {
+        let id = "b-1".parse().expect("an ID");
+        let record = Record::new(id, question("\u{1}Wä?\n", Some("s")), Timestamp::default());
+        assert_eq!(record.size(), serde_json::to_string(&record).expect("JSON").len());
+    }
+}

@@ -1,0 +1,253 @@
+//! Why a submission is refused: one table of names, codes and meanings for every interface.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::{QuestionId, Record, State, Submission};
+use crate::question::{Answer, FieldError, Outcome, Reason};
+
+/// Why a submission, or a question of a program, is refused.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum Refusal {
+    /// No question has this ID.
+    #[error("there is no such question")]
+    NotFound,
+    /// The ID is short for several questions.
+    #[error("the ID is short for several questions: {}", list(.0, ", "))]
+    Ambiguous(Vec<QuestionId>),
+    /// The question is settled, and not in this way.
+    #[error("the question is settled already, in another way")]
+    Conflict(Arc<Record>),
+    /// The question is over, and was not answered.
+    #[error("the question is over")]
+    Gone(Arc<Record>),
+    /// The answer does not fit the question.
+    #[error("the answer does not fit the question: {}", list(.0, "; "))]
+    DoesNotFit(Vec<FieldError>),
+    /// The question that was to be asked is malformed.
+    #[error("that cannot be asked: {0}")]
+    BadQuestion(String),
+    /// A limit on open questions is reached.
+    #[error("{0}: settle some first")]
+    Full(String),
+    /// There is no deadline to extend.
+    #[error("the question has no deadline")]
+    NoDeadline,
+    /// A process of the agent's own tree cannot settle or extend what its agent asked (I12).
+    #[error("the agent that asked cannot answer itself: answer in a terminal that the agent did not start")]
+    OwnAgent,
+    /// There were too many requests in this second, or too many bytes wait for the agent or for readers of replies.
+    #[error("too many requests: try again later")]
+    TooManyRequests,
+    /// The bridge is gone, or it is not known whether the asker got the answer.
+    #[error("the bridge that asked is gone, or does not answer")]
+    Unavailable,
+    /// A bridge of another version refused it under this name.
+    #[error("the bridge refused it as {0:?}, which this version does not know: it needs a newer askbridge")]
+    Other(String),
+}
+
+/// What the interfaces say for a refusal: JSON-RPC, HTTP, the commands and the documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RefusalKind {
+    /// The stable name.
+    pub name: &'static str,
+    /// The code in JSON-RPC.
+    pub code: i32,
+    /// The status over HTTP.
+    pub status: u16,
+    /// The exit code of a command.
+    pub exit: u8,
+    /// What it means, for documents.
+    pub meaning: &'static str,
+}
+
+const fn kind(name: &'static str, code: i32, status: u16, exit: u8, meaning: &'static str) -> RefusalKind {
+    RefusalKind { name, code, status, exit, meaning }
+}
+
+/// Every refusal, in the order of the variants.
+pub const KINDS: [RefusalKind; 12] = [
+    kind("not_found", 404, 404, 3, "There is no such question."),
+    kind("ambiguous", 300, 409, 3, "The ID is short for several questions, which are under `ids`."),
+    kind("conflict", 409, 409, 4, "The question is settled already, in another way, which is in `question`."),
+    kind("gone", 410, 410, 4, "The question is over, and was not answered."),
+    kind("does_not_fit", 422, 422, 5, "The answer does not fit the question: `errors` says why, by field."),
+    kind("bad_question", 400, 422, 125, "That cannot be asked: `errors` says why."),
+    kind("too_many_questions", 507, 507, 125, "A limit on open questions is reached."),
+    kind("no_deadline", 412, 412, 5, "The question has no deadline."),
+    kind(
+        "own_agent",
+        403,
+        403,
+        8,
+        "The agent that asked cannot answer itself: a process that it started sent this.",
+    ),
+    kind("too_many_requests", 429, 429, 125, "Too many requests in a second, or too much waits."),
+    kind("unavailable", 503, 503, 6, "The bridge that asked is gone, or does not answer."),
+    kind(
+        "other",
+        502,
+        502,
+        125,
+        "A bridge of another version refused it: `name` is its own name for the reason.",
+    ),
+];
+
+impl Refusal {
+    /// Returns what the interfaces say for it.
+    pub fn kind(&self) -> RefusalKind {
+        KINDS[match self {
+            Refusal::NotFound => 0,
+            Refusal::Ambiguous(_) => 1,
+            Refusal::Conflict(_) => 2,
+            Refusal::Gone(_) => 3,
+            Refusal::DoesNotFit(_) => 4,
+            Refusal::BadQuestion(_) => 5,
+            Refusal::Full(_) => 6,
+            Refusal::NoDeadline => 7,
+            Refusal::OwnAgent => 8,
+            Refusal::TooManyRequests => 9,
+            Refusal::Unavailable => 10,
+            Refusal::Other(_) => 11,
+        }]
+    }
+
+    /// Returns the details, for programs.
+    pub fn detail(&self) -> Detail {
+        let mut detail = Detail { name: self.kind().name.to_owned(), ..Detail::default() };
+        let about_question =
+            |message: &String| vec![FieldError { field: "question".to_owned(), message: message.clone() }];
+        match self {
+            Refusal::DoesNotFit(errors) => detail.errors.clone_from(errors),
+            Refusal::BadQuestion(message) | Refusal::Full(message) => detail.errors = about_question(message),
+            Refusal::Ambiguous(ids) => detail.ids.clone_from(ids),
+            Refusal::Conflict(record) | Refusal::Gone(record) => detail.question = Some(Arc::clone(record)),
+            Refusal::Other(name) => detail.name.clone_from(name),
+            Refusal::NotFound
+            | Refusal::NoDeadline
+            | Refusal::OwnAgent
+            | Refusal::TooManyRequests
+            | Refusal::Unavailable => {}
+        }
+        detail
+    }
+}
+
+/// The details of a refusal. Its name says which members it has.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "Refusal"))]
+pub struct Detail {
+    /// The stable name of the refusal.
+    pub name: String,
+    /// The errors in the answer or the question, by field.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<FieldError>,
+    /// The IDs that the ambiguous one may stand for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
+    pub ids: Vec<QuestionId>,
+    /// The question, with its settlement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<Arc<Record>>,
+}
+
+impl From<Detail> for Refusal {
+    /// Reads the details of a refusal. One that lacks the question it is about is `Unavailable`.
+    fn from(detail: Detail) -> Self {
+        let Detail { name, errors, ids, question } = detail;
+        let messages = |errors: Vec<FieldError>| errors.into_iter().map(|error| error.message).collect();
+        match (&*name, question) {
+            ("not_found", _) => Refusal::NotFound,
+            ("ambiguous", _) => Refusal::Ambiguous(ids),
+            ("conflict", Some(record)) => Refusal::Conflict(record),
+            ("gone", Some(record)) => Refusal::Gone(record),
+            ("does_not_fit", _) => Refusal::DoesNotFit(errors),
+            ("bad_question", _) => Refusal::BadQuestion(messages(errors)),
+            ("too_many_questions", _) => Refusal::Full(messages(errors)),
+            ("no_deadline", _) => Refusal::NoDeadline,
+            ("own_agent", _) => Refusal::OwnAgent,
+            ("too_many_requests", _) => Refusal::TooManyRequests,
+            ("conflict" | "gone" | "unavailable", _) => Refusal::Unavailable,
+            _ => Refusal::Other(name),
+        }
+    }
+}
+
+/// Returns what a submission to a question that is over is told. The same once more is accepted. `is_same` compares
+/// an answer with the one that settled the question; it is `None` where that cannot be known.
+pub(super) fn late_verdict(
+    record: &Arc<Record>,
+    submission: &Submission,
+    is_same: impl FnOnce(&Answer) -> Option<bool>,
+) -> Result<(), Refusal> {
+    // What a lost record says is for followers: how the question ended is not known.
+    let settlement = record.settlement.as_ref().filter(|_| record.state != State::Lost);
+    match (settlement.map(|settlement| &settlement.outcome), submission) {
+        (Some(Outcome::Answered(_)), Submission::Answer(answer)) => match is_same(answer) {
+            Some(true) => Ok(()),
+            Some(false) => Err(Refusal::Conflict(Arc::clone(record))),
+            None => Err(Refusal::Unavailable),
+        },
+        (Some(Outcome::Rejected(Reason::User)), Submission::Reject(_)) => Ok(()),
+        (Some(Outcome::Rejected(reason)), _) if *reason != Reason::User => {
+            Err(Refusal::Gone(Arc::clone(record)))
+        }
+        (Some(_), _) => Err(Refusal::Conflict(Arc::clone(record))),
+        (None, _) => Err(Refusal::Unavailable),
+    }
+}
+
+fn list(items: &[impl ToString], separator: &str) -> String {
+    items.iter().map(ToString::to_string).collect::<Vec<_>>().join(separator)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::desk::{Timestamp, samples::question};
+
+    #[test]
+    fn each_refusal_is_read_from_its_details() {
+        let id: QuestionId = "b-1".parse().expect("an ID");
+        let record = Arc::new(Record::new(id.clone(), question("Why?", None), Timestamp::default()));
+        let error = FieldError { field: "f".to_owned(), message: "is required".to_owned() };
+        let all = [
+            Refusal::NotFound,
+            Refusal::Ambiguous(vec![id]),
+            Refusal::Conflict(Arc::clone(&record)),
+            Refusal::Gone(record),
+            Refusal::DoesNotFit(vec![error]),
+            Refusal::BadQuestion("why not".to_owned()),
+            Refusal::Full("too many".to_owned()),
+            Refusal::NoDeadline,
+            Refusal::OwnAgent,
+            Refusal::TooManyRequests,
+            Refusal::Unavailable,
+            Refusal::Other("of_next_year".to_owned()),
+        ];
+        for (refusal, kind) in all.into_iter().zip(KINDS) {
+            assert_eq!(refusal.kind(), kind);
+            let json = serde_json::to_value(refusal.detail()).expect("JSON");
+            let detail: Detail = serde_json::from_value(json).expect("details");
+            assert_eq!(Refusal::from(detail), refusal);
+        }
+    }
+
+    #[test]
+    fn a_refusal_without_its_record_is_unavailable() {
+        for json in [
+            json!({ "name": "unavailable", "why": 1 }),
+            json!({ "name": "conflict" }),
+            json!({ "name": "gone", "errors": [] }),
+        ] {
+            let detail: Detail = serde_json::from_value(json).expect("details");
+            assert_eq!(Refusal::from(detail), Refusal::Unavailable);
+        }
+    }
+}

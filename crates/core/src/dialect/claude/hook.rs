@@ -1,0 +1,192 @@
+//! What Claude Code tells a hook on stdin, and what a hook may print.
+//!
+//! `PermissionRequest` comes beside the dialog, which stays live; `Elicitation`, and anything of a subagent, comes before
+//! it. To print nothing is to decide nothing.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json, value::RawValue};
+
+use super::{
+    call::{self, ClaudeReply},
+    questions::{self, ClaudeForm},
+    tool_call::ToolCall,
+};
+use crate::question::{Outcome, Question};
+
+/// The names of the events that ask.
+const PERMISSION_REQUEST: &str = "PermissionRequest";
+const ELICITATION: &str = "Elicitation";
+
+/// One call of a hook.
+#[derive(Debug)]
+pub struct HookCall {
+    /// The session.
+    pub session: String,
+    /// The file that the session is written to.
+    pub transcript: Option<String>,
+    /// The folder that the session works in.
+    pub folder: Option<String>,
+    /// The subagent that the call is of, if it is not of the session itself.
+    pub subagent: Option<String>,
+    /// What happened.
+    pub event: HookEvent,
+}
+
+/// What happened.
+#[derive(Debug)]
+pub enum HookEvent {
+    /// A tool call waits for the person.
+    Permission {
+        /// The tool.
+        tool: String,
+        /// Its input.
+        input: Box<RawValue>,
+        /// The lasting permissions that Claude Code suggests.
+        suggestions: Vec<Box<RawValue>>,
+    },
+    /// An MCP server asks, by a form.
+    Elicitation(Json),
+    /// A tool was used.
+    Used {
+        /// The tool.
+        tool: String,
+        /// Its input, with the answers if it asked a question.
+        input: Json,
+    },
+    /// The turn is over.
+    Stopped,
+    /// The session is over.
+    SessionEnded,
+    /// Anything else.
+    Other,
+}
+
+#[derive(Deserialize)]
+struct HookInput {
+    session_id: String,
+    transcript_path: Option<String>,
+    cwd: Option<String>,
+    agent_id: Option<String>,
+    hook_event_name: String,
+    tool_name: Option<String>,
+    tool_input: Option<Box<RawValue>>,
+    #[serde(default)]
+    permission_suggestions: Vec<Box<RawValue>>,
+}
+
+/// What a hook prints of a tool call. The decision stands in it byte for byte.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct HookOutput<'a> {
+    hook_specific_output: HookDecision<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct HookDecision<'a> {
+    decision: &'a RawValue,
+    hook_event_name: &'static str,
+}
+
+/// How a hook says what was decided.
+#[derive(Clone, Debug)]
+pub enum HookReply {
+    /// A decision about a tool call.
+    Call(ClaudeReply),
+    /// The result of a form.
+    Form(ClaudeForm),
+}
+
+impl HookCall {
+    /// Reads what a hook gets on stdin. Returns `None` for what is not understood.
+    pub fn read(stdin: &[u8]) -> Option<Self> {
+        let input: HookInput = serde_json::from_slice(stdin).ok()?;
+        let event = match (input.hook_event_name.as_str(), input.tool_name, input.tool_input) {
+            (PERMISSION_REQUEST, Some(tool), Some(raw)) => {
+                HookEvent::Permission { tool, input: raw, suggestions: input.permission_suggestions }
+            }
+            (ELICITATION, ..) => HookEvent::Elicitation(serde_json::from_slice(stdin).ok()?),
+            ("PostToolUse" | "PostToolUseFailure", Some(tool), Some(raw)) => {
+                HookEvent::Used { tool, input: serde_json::from_str(raw.get()).ok()? }
+            }
+            ("Stop" | "StopFailure", ..) => HookEvent::Stopped,
+            ("SessionEnd", ..) => HookEvent::SessionEnded,
+            _ => HookEvent::Other,
+        };
+        Some(HookCall {
+            session: input.session_id,
+            transcript: input.transcript_path,
+            folder: input.cwd,
+            subagent: input.agent_id,
+            event,
+        })
+    }
+
+    /// Returns the question that this call asks, and how to say what was decided. `fallback_id` is the question's ID:
+    /// these calls have none.
+    ///
+    /// Returns `None` for a call that asks nothing, and for one that is not understood.
+    pub fn question(&self, fallback_id: &str) -> Option<(Question, HookReply)> {
+        let (mut question, reply) = match &self.event {
+            HookEvent::Permission { tool, input, suggestions } => {
+                let call = ToolCall {
+                    tool,
+                    input: input.get(),
+                    suggestions: suggestions.iter().map(|raw| &**raw).collect(),
+                    ..ToolCall::default()
+                };
+                let (question, reply) = call::read(&call, fallback_id)?;
+                (question, HookReply::Call(reply))
+            }
+            HookEvent::Elicitation(json) => {
+                let (question, reply) = questions::read_form(json, fallback_id)?;
+                (question, HookReply::Form(reply))
+            }
+            _ => return None,
+        };
+        question.session = Some(self.session.clone());
+        question.project = self.folder.as_deref().map(Into::into);
+        Some((question, reply))
+    }
+
+    /// Writes what a hook that waits has to know of this call, as a line that is read like stdin.
+    pub fn line(&self) -> String {
+        let named = |event: &str| json!({ "session_id": self.session, "hook_event_name": event });
+        let line = match &self.event {
+            HookEvent::Used { tool, input } => {
+                let mut line = named("PostToolUse");
+                line["tool_name"] = tool.as_str().into();
+                line["tool_input"] = input.clone();
+                line
+            }
+            HookEvent::Stopped => named("Stop"),
+            HookEvent::SessionEnded => named("SessionEnd"),
+            _ => named(""),
+        };
+        line.to_string()
+    }
+
+    /// Returns whether Claude Code shows no dialog while the hook waits.
+    pub fn locks_the_dialog(&self) -> bool {
+        self.subagent.is_some() || matches!(self.event, HookEvent::Elicitation(_))
+    }
+}
+
+impl HookReply {
+    /// Writes what a hook prints for an outcome. Returns `None` where it decides nothing.
+    pub fn write(&self, question: &Question, outcome: &Outcome, remark: Option<&str>) -> Option<String> {
+        match self {
+            HookReply::Call(reply) => {
+                let decision = reply.write(question, outcome, remark)?;
+                let hook_specific_output =
+                    HookDecision { decision: &decision, hook_event_name: PERMISSION_REQUEST };
+                serde_json::to_string(&HookOutput { hook_specific_output }).ok()
+            }
+            HookReply::Form(reply) => {
+                let mut output: Json = serde_json::from_str(reply.write(question, outcome)?.get()).ok()?;
+                output["hookEventName"] = ELICITATION.into();
+                Some(json!({ "hookSpecificOutput": output }).to_string())
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Questions: the tool `AskUserQuestion`, and the forms of MCP servers, which Claude Code passes on.
+//!
+//! `AskUserQuestion` has one to four questions with options, each answered by a label or a text of the person's own.
+//! The answers stand in the input of the call, by the text of their question: Claude Code drops a key that is not that
+//! text byte for byte. Qwen Code takes them by the position of their question.
+//!
+//! A form arrives as `elicitation` of the control protocol, or by the hook of that name. A page to open is left to
+//! Claude Code's own dialog.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json, value::RawValue};
+
+use super::tool_call::{AnswerKey, ToolCall};
+use crate::{
+    dialect::{
+        agent_dialect::Rejection,
+        elicitation::{FormReply, reply, request},
+        values::{self, Entries, json as raw},
+    },
+    question::{
+        Answer, Field, FieldOption, Kind, Origin, Outcome, Preview, PreviewFormat, Question, Reason, Value,
+    },
+    wire::method::ELICITATION_CREATE,
+};
+
+#[derive(Deserialize)]
+struct AskInput {
+    questions: Vec<AskQuestion>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AskQuestion {
+    question: String,
+    header: Option<String>,
+    #[serde(default)]
+    options: Vec<Choice>,
+    #[serde(default)]
+    multi_select: bool,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    label: String,
+    description: Option<String>,
+    preview: Option<String>,
+}
+
+/// What stands beside an answer.
+#[derive(Serialize)]
+struct Annotation<'a> {
+    notes: &'a str,
+}
+
+pub(super) fn read(call: &ToolCall<'_>, id: &str) -> Option<Question> {
+    let AskInput { questions } = serde_json::from_str(call.input).ok()?;
+    let is_twice = |(place, asking): (usize, &AskQuestion)| {
+        questions[..place].iter().any(|other| other.question == asking.question)
+    };
+    // The answer is keyed by the text.
+    if questions.iter().enumerate().any(is_twice) {
+        return None;
+    }
+    let fields: Vec<_> =
+        questions.into_iter().enumerate().map(|(place, asking)| asking.into_field(place)).collect();
+    let notes = call.keys == AnswerKey::Text;
+    Some(Question {
+        tool_call: call.id.map(str::to_owned),
+        notes,
+        ..Question::new(Origin::Claude, id, fields)
+    })
+}
+
+impl AnswerKey {
+    fn of(self, place: usize, field: &Field) -> String {
+        match self {
+            AnswerKey::Text => field.label.clone(),
+            AnswerKey::Place => place.to_string(),
+        }
+    }
+}
+
+impl AskQuestion {
+    fn into_field(self, place: usize) -> Field {
+        let options = self.options.into_iter().map(Choice::into_option).collect();
+        Field::at(place, self.question, self.header, Kind::choice(options, self.multi_select, true))
+    }
+}
+
+impl Choice {
+    fn into_option(self) -> FieldOption {
+        let preview = self.preview.map(|text| Preview { format: PreviewFormat::Markdown, text }.into());
+        FieldOption {
+            value: self.label.clone(),
+            label: self.label,
+            description: self.description,
+            preview,
+            role: None,
+        }
+    }
+}
+
+/// Returns the input of the call with the answers in it. A question without a value is left out: the model is told of
+/// the others only.
+pub(super) fn with_answers(
+    input: &RawValue,
+    keys: AnswerKey,
+    question: &Question,
+    answer: &Answer,
+) -> Box<RawValue> {
+    let mut members: Entries<Box<RawValue>> = serde_json::from_str(input.get()).unwrap_or_default();
+    members.0.retain(|(name, _)| name != "answers" && name != "annotations");
+    let texts = question.fields.iter().enumerate().filter_map(|(place, field)| {
+        let text = match answer.values.get(&field.name)? {
+            Value::Text(text) => text.clone(),
+            Value::Many(texts) => values::join(texts),
+            Value::Flag(flag) => flag.to_string(),
+            Value::Number(number) => number.to_string(),
+        };
+        Some((keys.of(place, field), text))
+    });
+    members.0.push(("answers".to_owned(), raw(&Entries(texts.collect()))));
+    let notes = question.fields.iter().filter_map(|field| {
+        Some((field.label.clone(), Annotation { notes: answer.notes.get(&field.name)? }))
+    });
+    let notes: Vec<_> = notes.collect();
+    if !notes.is_empty() {
+        members.0.push(("annotations".to_owned(), raw(&Entries(notes))));
+    }
+    raw(&members)
+}
+
+/// Reads the answers that stand in an input or a result of the tool. What is not there is left out.
+pub(super) fn answers(question: &Question, keys: AnswerKey, json: &Json) -> Answer {
+    let mut answer = Answer::default();
+    for (place, field) in question.fields.iter().enumerate() {
+        let value = match &json["answers"][keys.of(place, field)] {
+            Json::String(text) => match &field.kind {
+                Kind::Choices { options, .. } => Value::Many(values::split(text, options)),
+                _ => Value::Text(text.clone()),
+            },
+            Json::Array(texts) => {
+                Value::Many(texts.iter().filter_map(Json::as_str).map(str::to_owned).collect())
+            }
+            _ => continue,
+        };
+        answer.values.insert(field.name.clone(), value);
+        if let Some(notes) = json["annotations"][&field.label]["notes"].as_str() {
+            answer.notes.insert(field.name.clone(), notes.to_owned());
+        }
+    }
+    answer
+}
+
+/// How Claude Code wants the result of a form.
+#[derive(Clone, Debug)]
+pub struct ClaudeForm(FormReply);
+
+/// Reads a form: the members of the control request, or those of the hook's input, which have the same names.
+pub fn read_form(form: &Json, fallback_id: &str) -> Option<(Question, ClaudeForm)> {
+    let message = form["message"].as_str().unwrap_or_default();
+    let params = json!({
+        "message": message,
+        "mode": form["mode"].as_str().unwrap_or("form"),
+        "requestedSchema": form.get("requested_schema")?,
+    });
+    let id = form["elicitation_id"].as_str().unwrap_or(fallback_id);
+    let (question, format) = request::read(ELICITATION_CREATE, params.to_string().as_bytes(), id).ok()??;
+    let title = form["title"].as_str().map(str::to_owned).or_else(|| {
+        let server = form["display_name"].as_str().or_else(|| form["mcp_server_name"].as_str())?;
+        Some(format!("The MCP server {server} asks"))
+    });
+    let question = Question { title, origin: Origin::Claude, ..question };
+    question.check_limits().is_ok().then_some((question, ClaudeForm(format)))
+}
+
+impl ClaudeForm {
+    /// Writes an outcome as `{"action":…,"content":…}`. Returns `None` for an end that the person did not choose.
+    pub fn write(&self, question: &Question, outcome: &Outcome) -> Option<Box<RawValue>> {
+        match outcome {
+            Outcome::Answered(answer) => Some(self.write_answer(question, answer)),
+            Outcome::Rejected(reason @ (Reason::User | Reason::Policy)) => {
+                Some(self.write_rejection((*reason).into()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Writes an answer that fits the form.
+    pub fn write_answer(&self, question: &Question, answer: &Answer) -> Box<RawValue> {
+        let (content, _) = reply::write_content(&self.0, question, answer);
+        raw(&json!({ "action": "accept", "content": content }))
+    }
+
+    /// Writes a rejection: the person declines, every other reason cancels.
+    pub fn write_rejection(&self, rejection: Rejection<'_>) -> Box<RawValue> {
+        let action = if rejection.reason == Reason::User { "decline" } else { "cancel" };
+        raw(&json!({ "action": action }))
+    }
+
+    /// Reads the result of another that was asked as well.
+    pub fn read(&self, question: &Question, result: &[u8]) -> Option<Outcome> {
+        reply::read_reply(&self.0, question, result)
+    }
+}

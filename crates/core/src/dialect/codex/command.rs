@@ -1,0 +1,265 @@
+//! The approvals of a command, of access to a network host (`item/commandExecution/requestApproval`), and of
+//! permissions that the sandbox does not have (`item/permissions/requestApproval`).
+//!
+//! The approval of a command lists its options in `availableDecisions`. For a version without that member, [`fallback`]
+//! returns the options in the documentation of the protocol.
+
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+
+use super::{
+    CodexReply,
+    approval::{Decision, approval, non_empty_text},
+    shell,
+};
+use crate::{
+    dialect::permission::{PermissionDescription, command},
+    question::{Question, Role, Subject},
+};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CommandParams {
+    thread_id: Option<String>,
+    item_id: Option<String>,
+    #[serde(default)]
+    command: Json,
+    #[serde(default)]
+    cwd: Json,
+    #[serde(default)]
+    reason: Json,
+    #[serde(default)]
+    network_approval_context: Json,
+    #[serde(default)]
+    proposed_execpolicy_amendment: Json,
+    #[serde(default)]
+    proposed_network_policy_amendments: Json,
+    #[serde(default)]
+    additional_permissions: Json,
+    available_decisions: Option<Vec<Json>>,
+}
+
+pub(super) fn read(params: &[u8], fallback_id: &str) -> Option<(Question, CodexReply)> {
+    let read: CommandParams = serde_json::from_slice(params).ok()?;
+    let host = non_empty_text(&read.network_approval_context["host"]);
+    let offered = match &read.available_decisions {
+        Some(offered) => offered.clone(),
+        None => fallback(&read),
+    };
+    let mut decisions: Vec<_> =
+        offered.iter().filter_map(|offered| decision(offered, host.as_deref())).collect();
+    number(&mut decisions);
+    let described = PermissionDescription {
+        session: read.thread_id.clone(),
+        tool_call: read.item_id.clone(),
+        title: title(&read, host.as_deref()),
+        subject: subject(&read, host.is_some()),
+        ..PermissionDescription::default()
+    };
+    approval(described, decisions, json!({ "decision": "cancel" }), fallback_id)
+}
+
+/// Returns the decisions that may be chosen where the request does not say so.
+fn fallback(read: &CommandParams) -> Vec<Json> {
+    let rules = read.proposed_execpolicy_amendment.as_array().filter(|words| !words.is_empty());
+    let rules =
+        rules.map(|words| json!({ "acceptWithExecpolicyAmendment": { "execpolicy_amendment": words } }));
+    let hosts = read.proposed_network_policy_amendments.as_array().into_iter().flatten();
+    let hosts =
+        hosts.map(|host| json!({ "applyNetworkPolicyAmendment": { "network_policy_amendment": host } }));
+    let mut decisions = vec![json!("accept")];
+    match (read.network_approval_context.is_null(), read.additional_permissions.is_null()) {
+        (false, _) => {
+            decisions.push(json!("acceptForSession"));
+            decisions.extend(hosts);
+            decisions.push(json!("decline"));
+        }
+        (true, false) => {}
+        (true, true) => {
+            decisions.push(json!("acceptForSession"));
+            decisions.extend(rules);
+            decisions.push(json!("decline"));
+        }
+    }
+    decisions.push(json!("cancel"));
+    decisions
+}
+
+/// Returns what a decision does. One that is not known is not offered.
+fn decision(offered: &Json, host: Option<&str>) -> Option<Decision> {
+    let what = host.map_or_else(String::new, |host| format!(" access to {host}"));
+    match offered.as_str() {
+        Some("accept") => {
+            return Some(Decision::named("accept", format!("Allow{what} once"), Role::AllowOnce));
+        }
+        Some("acceptForSession") => {
+            let label = format!("Allow{what} for the rest of this session");
+            return Some(Decision::named("acceptForSession", label, Role::AllowAlways));
+        }
+        Some("decline") => return Some(Decision::decline()),
+        Some("cancel") => return Some(Decision::cancel()),
+        Some(_) => return None,
+        None => {}
+    }
+    if let Some(rule) = offered.pointer("/acceptWithExecpolicyAmendment/execpolicy_amendment") {
+        let label = format!("Allow, and do not ask again for commands that start with `{}`", command(rule)?);
+        let value = "acceptWithExecpolicyAmendment";
+        return Some(Decision::new(value, label, Role::AllowAlways, offered.clone()));
+    }
+    let amendment = offered.pointer("/applyNetworkPolicyAmendment/network_policy_amendment")?;
+    let host = non_empty_text(&amendment["host"])?;
+    let (label, role) = match amendment["action"].as_str()? {
+        "allow" => (format!("Allow access to {host}, and do not ask again"), Role::AllowAlways),
+        "deny" => (format!("Block access to {host}, and do not ask again"), Role::RejectAlways),
+        _ => return None,
+    };
+    Some(Decision::new("applyNetworkPolicyAmendment", label, role, offered.clone()))
+}
+
+/// Gives each option a value of its own, where several amendments have the same name.
+fn number(decisions: &mut [Decision]) {
+    for place in 1..decisions.len() {
+        let (before, rest) = decisions.split_at_mut(place);
+        let Some(decision) = rest.first_mut() else { continue };
+        let name = decision.value.clone();
+        let is_same = |other: &&Decision| {
+            other.value == name || other.value.strip_prefix(&name).is_some_and(|rest| rest.starts_with('-'))
+        };
+        let others = before.iter().filter(is_same).count();
+        if others > 0 {
+            decision.value = format!("{name}-{}", others + 1);
+        }
+    }
+}
+
+fn title(read: &CommandParams, host: Option<&str>) -> Option<String> {
+    match (shell::command(&read.command), host) {
+        (None, Some(host)) => Some(format!("Allow access to {host}?")),
+        (None, None) => non_empty_text(&read.reason),
+        (Some(_), _) => None,
+    }
+}
+
+fn subject(read: &CommandParams, is_network: bool) -> Subject {
+    let command = shell::command(&read.command);
+    let protocol = non_empty_text(&read.network_approval_context["protocol"]);
+    let host = non_empty_text(&read.network_approval_context["host"]);
+    let network = host.map(|host| match protocol {
+        Some(protocol) => format!("It needs access to {host} over {protocol}."),
+        None => format!("It needs access to {host}."),
+    });
+    let more = Some(&read.additional_permissions).filter(|more| !more.is_null());
+    let more = more.map(|more| format!("It needs further permissions:\n{}", permission_lines(more)));
+    let content: Vec<_> = network.into_iter().chain(more).collect();
+    Subject {
+        kind: Some(if is_network && command.is_none() { "fetch" } else { "execute" }.to_owned()),
+        command,
+        folder: non_empty_text(&read.cwd),
+        description: non_empty_text(&read.reason),
+        content: (!content.is_empty()).then(|| content.join("\n")),
+        raw_input: beside(read),
+        ..Subject::default()
+    }
+}
+
+/// Returns what is asked for beside the command, as JSON.
+fn beside(read: &CommandParams) -> Option<String> {
+    let members = [
+        ("networkApprovalContext", &read.network_approval_context),
+        ("additionalPermissions", &read.additional_permissions),
+    ];
+    let members = members.into_iter().filter(|(_, value)| !value.is_null());
+    let members: serde_json::Map<_, _> =
+        members.map(|(name, value)| (name.to_owned(), value.clone())).collect();
+    (!members.is_empty()).then(|| Json::Object(members).to_string())
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PermissionsParams {
+    thread_id: Option<String>,
+    item_id: Option<String>,
+    #[serde(default)]
+    reason: Json,
+    #[serde(default)]
+    cwd: Json,
+    permissions: Json,
+}
+
+pub(super) fn read_permissions(params: &[u8], fallback_id: &str) -> Option<(Question, CodexReply)> {
+    let read: PermissionsParams = serde_json::from_slice(params).ok()?;
+    let mut granted = read.permissions.as_object()?.clone();
+    // What is granted has no members that are null.
+    granted.retain(|_, permission| !permission.is_null());
+    if granted.is_empty() {
+        return None;
+    }
+    let grant = |value: &str, label: &str, role, scope: &str| Decision {
+        value: value.to_owned(),
+        label: label.to_owned(),
+        role,
+        result: json!({ "permissions": granted, "scope": scope, "strictAutoReview": false }),
+    };
+    let refused = json!({ "permissions": {}, "scope": "turn", "strictAutoReview": false });
+    let decisions = vec![
+        grant("turn", "Grant these permissions for this turn", Role::AllowOnce, "turn"),
+        grant(
+            "session",
+            "Grant these permissions for the rest of this session",
+            Role::AllowAlways,
+            "session",
+        ),
+        Decision {
+            value: "refuse".to_owned(),
+            label: "Deny, and let Codex go on without them".to_owned(),
+            role: Role::RejectOnce,
+            result: refused.clone(),
+        },
+    ];
+    let described = PermissionDescription {
+        session: read.thread_id,
+        tool_call: read.item_id,
+        title: Some("Grant permissions?".to_owned()),
+        subject: Subject {
+            kind: Some("other".to_owned()),
+            description: non_empty_text(&read.reason),
+            folder: non_empty_text(&read.cwd),
+            content: Some(permission_lines(&read.permissions)),
+            raw_input: Some(read.permissions.to_string()),
+            ..Subject::default()
+        },
+        // They are beyond what the sandbox allows.
+        is_marked: true,
+        ..PermissionDescription::default()
+    };
+    approval(described, decisions, refused, fallback_id)
+}
+
+/// Returns a line for each permission that is asked for.
+pub(super) fn permission_lines(permissions: &Json) -> String {
+    let mut lines = Vec::new();
+    match permissions["network"]["enabled"].as_bool().or(permissions["network"].as_bool()) {
+        Some(true) => lines.push("Network: yes".to_owned()),
+        Some(false) => lines.push("Network: no".to_owned()),
+        None => {}
+    }
+    let files = match &permissions["fileSystem"] {
+        Json::Null => &permissions["file_system"],
+        files => files,
+    };
+    for (member, verb) in [("read", "Read"), ("write", "Write")] {
+        let paths = files[member].as_array().into_iter().flatten().filter_map(Json::as_str);
+        lines.extend(paths.map(|path| format!("{verb}: {path}")));
+    }
+    for entry in files["entries"].as_array().into_iter().flatten() {
+        let access = entry["access"].as_str().unwrap_or("use");
+        let path =
+            ["/path/path", "/path/pattern", "/path"].into_iter().find_map(|at| entry.pointer(at)?.as_str());
+        let path = path.map_or_else(|| entry["path"].to_string(), str::to_owned);
+        lines.push(format!("{access}: {path}"));
+    }
+    match lines.is_empty() {
+        true => permissions.to_string(),
+        false => lines.join("\n"),
+    }
+}

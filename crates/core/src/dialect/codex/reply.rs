@@ -1,0 +1,102 @@
+//! The format in which each request of Codex' wants its response: from an outcome to a `result`, and back.
+
+use serde_json::{Map, Value as Json, json, value::RawValue};
+
+use super::user_input;
+use crate::{
+    dialect::{
+        agent_dialect::Rejection,
+        elicitation::{FormReply, reply},
+        values,
+    },
+    question::{Answer, Outcome, Question, Reason, Value},
+};
+
+/// The format of a response.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CodexReply {
+    /// The answers to the model's questions.
+    UserInput,
+    /// One of the decisions that the approval offers.
+    Decision {
+        /// The `result` for each option, by its value.
+        results: Vec<(String, Json)>,
+        /// The option that refuses.
+        reject: Option<String>,
+        /// The `result` for every end that the person did not choose.
+        cancelled: Json,
+    },
+    /// The content of an MCP server's form.
+    Form(FormReply),
+}
+
+impl CodexReply {
+    /// Writes an answer that fits the question, as a `result`.
+    pub fn write_answer(&self, question: &Question, answer: &Answer) -> Box<RawValue> {
+        match self {
+            CodexReply::UserInput => user_input::write_answer(question, answer),
+            CodexReply::Decision { results, cancelled, .. } => {
+                let chosen = question.fields.first().and_then(|field| answer.values.get(&field.name));
+                let result = match chosen {
+                    Some(Value::Text(chosen)) => find(results, chosen),
+                    _ => None,
+                };
+                values::json(result.unwrap_or(cancelled))
+            }
+            CodexReply::Form(format) => {
+                let (content, _) = reply::write_content(format, question, answer);
+                values::json(&json!({ "action": "accept", "content": content, "_meta": null }))
+            }
+        }
+    }
+
+    /// Writes a rejection as a `result`. Only the person refuses; every other reason cancels.
+    pub fn write_rejection(&self, question: &Question, rejection: Rejection<'_>) -> Box<RawValue> {
+        let is_refused = rejection.reason == Reason::User;
+        match self {
+            CodexReply::UserInput => user_input::write_rejection(question, rejection),
+            CodexReply::Decision { results, reject, cancelled } => {
+                let refused = reject.as_deref().filter(|_| is_refused);
+                values::json(refused.and_then(|reject| find(results, reject)).unwrap_or(cancelled))
+            }
+            CodexReply::Form(_) => {
+                let action = if is_refused { "decline" } else { "cancel" };
+                values::json(&json!({ "action": action, "content": null, "_meta": null }))
+            }
+        }
+    }
+
+    /// Reads the `result` of another client. Returns `None` where it has no known meaning.
+    pub fn read(&self, question: &Question, result: &[u8]) -> Option<Outcome> {
+        match self {
+            CodexReply::UserInput => user_input::read_reply(question, result),
+            CodexReply::Decision { results, cancelled, .. } => {
+                let result: Json = serde_json::from_slice(result).ok()?;
+                let field = question.fields.first()?;
+                let chosen = results.iter().find(|(_, known)| is_same(known, &result));
+                match chosen {
+                    Some((value, _)) => {
+                        let values = [(field.name.clone(), Value::Text(value.clone()))].into();
+                        Some(Outcome::Answered(Answer { values, ..Answer::default() }))
+                    }
+                    None if is_same(cancelled, &result) => Some(Outcome::Rejected(Reason::Cancelled)),
+                    None => None,
+                }
+            }
+            CodexReply::Form(format) => reply::read_reply(format, question, result),
+        }
+    }
+}
+
+fn find<'a>(results: &'a [(String, Json)], value: &str) -> Option<&'a Json> {
+    results.iter().find(|(known, _)| known == value).map(|(_, result)| result)
+}
+
+/// Returns whether two results say the same: a member that is null says as much as one that is missing.
+fn is_same(one: &Json, other: &Json) -> bool {
+    let said = |json: &Json| {
+        let members = json.as_object()?.iter().filter(|(_, value)| !value.is_null());
+        Some(members.map(|(key, value)| (key.clone(), value.clone())).collect::<Map<_, _>>())
+    };
+    said(one) == said(other)
+}

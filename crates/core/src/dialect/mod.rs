@@ -1,0 +1,26 @@
+//! The formats in which agents and clients write a question on the wire, each as pure functions between JSON and
+//! [`crate::question`]. Choosing a format is left to `acp`.
+//!
+//! An agent's request is read in its dialect as a question; the outcome is written as the response that this agent
+//! expects ([`ReplyFormat`]). Three formats are also written for clients: requests of the `_sandboxagent` extension,
+//! forms, and permission prompts.
+//!
+//! To add a dialect, add a file with a type that implements [`AgentDialect`], and a row in `registry.rs`.
+
+pub mod agent_dialect;
+pub mod claude;
+pub mod codex;
+pub mod copilot;
+pub mod cursor;
+pub mod elicitation;
+pub mod grok;
+pub mod kiro;
+mod once;
+pub mod opencode;
+pub mod permission;
+pub mod registry;
+pub mod sandboxagent;
+mod values;
+
+pub use agent_dialect::{AgentDialect, Rejection, Reply, ReplyAdditions, ReplyMeta};
+pub use registry::{AgentQuestion, ReplyFormat, may_ask, methods, read};

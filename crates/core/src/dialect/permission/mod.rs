@@ -1,0 +1,19 @@
+//! Permission requests: those of agents, which ask for a permission or are questions in its shape, and prompts for
+//! clients that can show nothing else.
+//!
+//! A permission response carries only the id of an option, and some clients choose the first `allow_*` option without
+//! asking the user. Which meaning such a response may have is decided here.
+
+mod gemini;
+pub mod prompt;
+pub mod prompt_flow;
+pub mod request;
+pub mod response;
+mod subject;
+mod wire;
+
+pub use prompt::Protocol;
+pub use prompt_flow::{PromptFlow, PromptStep};
+pub use response::PermissionReply;
+pub use subject::complete;
+pub(in crate::dialect) use subject::{PermissionDescription, command};

@@ -1,0 +1,296 @@
+//! A permission request, from JSON to a question: requests that ask for a permission, requests that are questions in
+//! the shape of one, and the entry of both in the registry of dialects. The subject of a permission is left to
+//! `subject.rs`, the result to `response.rs`.
+//!
+//! A permission that is not understood, or exceeds the limits, is no error: the request is forwarded to the client, and
+//! other responders do not see it.
+//!
+//! Source: the wire of Qwen and of Kimi without forms, and the code of pi-acp.
+
+use serde::Deserialize;
+use serde_json::{Map, Value as Json, value::RawValue};
+
+use super::{
+    PermissionReply, response,
+    subject::{Draft, is_marked},
+    wire::{PermissionOption, PermissionParams, PermissionToolCall},
+};
+use crate::{
+    dialect::{
+        agent_dialect::{AgentDialect, Rejection, Reply},
+        values::json,
+    },
+    limits,
+    question::{Answer, Field, FieldOption, Kind, Origin, Purpose, Question, Role, subject},
+    wire::method::REQUEST_PERMISSION,
+};
+
+/// One of Qwen's questions.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct QwenQuestion {
+    question: String,
+    header: Option<String>,
+    #[serde(default)]
+    multi_select: Option<bool>,
+    #[serde(default)]
+    options: Vec<QwenOption>,
+}
+
+#[derive(Deserialize)]
+struct QwenOption {
+    label: String,
+    description: Option<String>,
+}
+
+/// Members, values and prefixes by which a permission request is known to be a question.
+const QWEN_QUESTIONS: &str = "qwenQuestions";
+const USER_QUESTION: &str = "user_question";
+const ASK_USER_QUESTION: &str = "ask_user_question";
+const KIMI_CHOICE: &str = "opt_";
+const PI_TOOL_CALL: &str = "pi-ui-";
+
+/// Reads the `params` of a permission request, as a question or as a permission. Returns `None` where it is neither.
+pub fn read(params: &[u8], fallback_id: &str) -> Result<Option<(Question, PermissionReply)>, String> {
+    // A request that does not follow the standard is not refused: the client judges it.
+    let Some(read) = PermissionParams::read(params) else { return Ok(None) };
+    // A question that is too big would be refused. As a permission, it can be shown as it is.
+    if let Some(tool_call) = read.tool_call.as_ref().filter(|_| params.len() <= limits::QUESTION) {
+        let asked = match qwen_questions(tool_call) {
+            Some(questions) => qwen(&read, tool_call, &questions, fallback_id)?,
+            None => choices(&read, tool_call).map(|(options, skip)| {
+                let kind = Kind::choice(options, false, false);
+                let field = Field::at(0, tool_call.question_text(), None, kind);
+                let question = question(&read, tool_call, vec![field], fallback_id);
+                (question, PermissionReply::Option { skip })
+            }),
+        };
+        if asked.is_some() {
+            return Ok(asked);
+        }
+    }
+    Ok(read_permission(read, fallback_id))
+}
+
+/// Returns the choices of a question, and the option that skips it.
+///
+/// Returns `None` if the id or the kind of any option does not fit: then this asks for a permission.
+fn choices(
+    params: &PermissionParams<'_>,
+    tool_call: &PermissionToolCall<'_>,
+) -> Option<(Vec<FieldOption>, Option<String>)> {
+    let is_pi = tool_call.tool_call_id.as_deref().is_some_and(|id| id.starts_with(PI_TOOL_CALL));
+    let mut skip = None;
+    let mut options = Vec::new();
+    for PermissionOption { option_id, name, kind } in &params.options {
+        match (kimi_option(option_id), kind) {
+            (Some("skip"), Role::RejectOnce) => skip = Some(option_id.clone()),
+            (Some(choice), Role::AllowOnce) if is_numbered(choice, KIMI_CHOICE) => {
+                options.push(option(option_id, name))
+            }
+            _ if is_pi && is_pi_option(option_id, *kind) => options.push(option(option_id, name)),
+            _ => return None,
+        }
+    }
+    (!options.is_empty()).then_some((options, skip))
+}
+
+/// Returns whether this is an option of pi-acp's: `choice…`, `yes` or `no`.
+fn is_pi_option(id: &str, kind: Role) -> bool {
+    matches!((id, kind), ("yes", Role::AllowOnce) | ("no", Role::RejectOnce))
+        || (id.starts_with("choice") && kind == Role::AllowOnce)
+}
+
+fn is_numbered(text: &str, prefix: &str) -> bool {
+    let digits = text.strip_prefix(prefix).unwrap_or_default();
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Returns the part of Kimi's option id after `q0_`.
+fn kimi_option(id: &str) -> Option<&str> {
+    let (number, rest) = id.split_once('_')?;
+    is_numbered(number, "q").then_some(rest)
+}
+
+fn option(id: &str, name: &str) -> FieldOption {
+    FieldOption { value: id.to_owned(), label: name.to_owned(), ..FieldOption::default() }
+}
+
+fn question(
+    params: &PermissionParams<'_>,
+    tool_call: &PermissionToolCall<'_>,
+    fields: Vec<Field>,
+    fallback_id: &str,
+) -> Question {
+    // The title of the tool call is left out: Qwen's only counts the questions.
+    Question {
+        session: params.session_id.clone(),
+        tool_call: tool_call.tool_call_id.clone(),
+        ..Question::new(Origin::Permission, fallback_id, fields)
+    }
+}
+
+impl PermissionToolCall<'_> {
+    /// Returns the text of the question. Kimi writes it in the content, and the name of the tool in the title.
+    fn question_text(&self) -> String {
+        let blocks = self.content.as_array().into_iter().flatten();
+        let texts = blocks.filter_map(|block| block.pointer("/content/text")?.as_str());
+        let content = texts.collect::<Vec<_>>().join("\n");
+        match (content.is_empty(), &self.title) {
+            (false, _) => content,
+            (true, Some(title)) if !title.is_empty() => title.clone(),
+            (true, _) => "Please choose.".to_owned(),
+        }
+    }
+}
+
+fn qwen_questions(tool_call: &PermissionToolCall<'_>) -> Option<Json> {
+    let meta = tool_call.meta.as_object();
+    let has =
+        |name: &str, value: &str| meta.and_then(|meta: &Map<_, _>| meta.get(name)?.as_str()) == Some(value);
+    if let Some(questions) = meta.and_then(|meta| meta.get(QWEN_QUESTIONS)).filter(|it| !it.is_null()) {
+        return Some(questions.clone());
+    }
+    let is_question = has("qwenInteractionKind", USER_QUESTION) || has("toolName", ASK_USER_QUESTION);
+    let input = tool_call.raw_input.filter(|_| is_question)?;
+    serde_json::from_str::<Json>(input.get()).ok()?.get_mut("questions").map(Json::take)
+}
+
+/// Reads a question of Qwen's, which has one option that submits the answers and one that cancels.
+///
+/// Returns `None` for a permission: any option allows or rejects more than once, whatever else it has.
+fn qwen(
+    params: &PermissionParams<'_>,
+    tool_call: &PermissionToolCall<'_>,
+    questions: &Json,
+    fallback_id: &str,
+) -> Result<Option<(Question, PermissionReply)>, String> {
+    let (mut submit, mut cancel) = (Vec::new(), Vec::new());
+    for PermissionOption { option_id, kind, .. } in &params.options {
+        match kind {
+            Role::AllowOnce => submit.push(option_id.clone()),
+            Role::RejectOnce => cancel.push(option_id.clone()),
+            _ => return Ok(None),
+        }
+    }
+    let (Some(submit), None, true) = (submit.pop(), submit.pop(), cancel.len() <= 1) else {
+        return Ok(None);
+    };
+    let questions = match Vec::<QwenQuestion>::deserialize(questions) {
+        Ok(questions) => questions,
+        Err(error) if tool_call.meta.get(QWEN_QUESTIONS).is_some() => {
+            return Err(format!("params.toolCall: its questions: {error}"));
+        }
+        // Another agent may have a tool with this name.
+        Err(_) => return Ok(None),
+    };
+    let fields = questions.into_iter().enumerate().map(|(index, question)| question.into_field(index));
+    let question = question(params, tool_call, fields.collect(), fallback_id);
+    Ok(Some((question, PermissionReply::Answers { submit, cancel: cancel.pop() })))
+}
+
+impl QwenQuestion {
+    fn into_field(self, index: usize) -> Field {
+        let options = self.options.into_iter().map(QwenOption::into_option).collect();
+        // Qwen accepts any text in place of an option.
+        let kind = Kind::choice(options, self.multi_select.unwrap_or(false), true);
+        Field::at(index, self.question, self.header, kind)
+    }
+}
+
+impl QwenOption {
+    fn into_option(self) -> FieldOption {
+        FieldOption {
+            value: self.label.clone(),
+            label: self.label,
+            description: self.description,
+            ..FieldOption::default()
+        }
+    }
+}
+
+/// Reads a permission.
+pub(super) fn read_permission(
+    params: PermissionParams<'_>,
+    fallback_id: &str,
+) -> Option<(Question, PermissionReply)> {
+    let about = params.subject();
+    let mut draft = match (params.tool_call, about) {
+        (Some(tool_call), _) => Draft::of_tool_call(tool_call),
+        (None, Some(about)) => Draft::of_subject(about, params.subject?),
+        (None, None) if params.title.is_some() => Draft::default(),
+        (None, None) => return None,
+    };
+    if params.options.is_empty() || has_same_ids(&params.options) {
+        return None;
+    }
+    let dangerous = draft.is_marked || is_marked(&params.meta);
+    let tool_call = draft.tool_call.take();
+    let (message, subject) = draft.with_heading(params.title, params.description);
+    let message = subject::cut(&message, limits::TEXT);
+    let reject = rejecting_option(&params.options);
+    let options = params.options.into_iter().map(permission_option).collect();
+    let field = Field::at(0, message.clone(), None, Kind::choice(options, false, false));
+    let question = Question {
+        session: params.session_id,
+        tool_call,
+        message,
+        purpose: Purpose::Permission,
+        subject: (!subject.is_empty()).then(|| Box::new(subject)),
+        dangerous,
+        // No released agent reads what is said beside the chosen option.
+        notes: false,
+        ..Question::new(Origin::Permission, fallback_id, vec![field])
+    };
+    Some((question, PermissionReply::Grant { reject }))
+}
+
+/// An answer names an option by its id.
+fn has_same_ids(options: &[PermissionOption]) -> bool {
+    let is_known = |(place, option): (usize, &PermissionOption)| {
+        options[..place].iter().any(|other| other.option_id == option.option_id)
+    };
+    options.iter().enumerate().any(is_known)
+}
+
+/// Returns the option that refuses: this time, or else from now on.
+fn rejecting_option(options: &[PermissionOption]) -> Option<String> {
+    let with = |role: Role| options.iter().find(|option| option.kind == role);
+    let option = with(Role::RejectOnce).or_else(|| with(Role::RejectAlways))?;
+    Some(option.option_id.clone())
+}
+
+fn permission_option(option: PermissionOption) -> FieldOption {
+    FieldOption {
+        value: option.option_id,
+        label: option.name,
+        role: Some(Box::new(option.kind)),
+        ..FieldOption::default()
+    }
+}
+
+impl AgentDialect for PermissionReply {
+    const METHODS: &'static [&'static str] = &[REQUEST_PERMISSION];
+
+    fn read(_method: &str, params: &[u8], fallback_id: &str) -> Result<Option<(Question, Self)>, String> {
+        let read = read(params, fallback_id)?;
+        // A question beyond the limits is usually refused. These are also complete permission requests whose options
+        // are the answers, so any client can show them as they are.
+        Ok(read.filter(|(question, format)| match format {
+            PermissionReply::Option { .. } | PermissionReply::Grant { .. } => question.check_limits().is_ok(),
+            PermissionReply::Answers { .. } => true,
+        }))
+    }
+
+    fn read_reply(&self, question: &Question, result: &[u8]) -> Reply {
+        response::read_reply(self, question, result)
+    }
+
+    fn write_answer(&self, question: &Question, answer: &Answer) -> Box<RawValue> {
+        json(&response::write_answer(self, question, answer))
+    }
+
+    fn write_rejection(&self, rejection: Rejection<'_>) -> Box<RawValue> {
+        json(&response::write_rejection(self, rejection))
+    }
+}

@@ -1,0 +1,128 @@
+//! The result of a permission request, from an outcome to JSON and back, and its format ([`PermissionReply`]). Reading
+//! the request is left to `request.rs`.
+//!
+//! Source: `RequestPermissionResponse` of the ACP schema, and Qwen's `answers` beside it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    dialect::{
+        agent_dialect::{Rejection, Reply, ReplyMeta},
+        values::{self, Entries},
+    },
+    question::{Answer, Outcome, Question, Reason, Value},
+};
+
+/// The `result` of a permission request.
+#[derive(Debug, Serialize)]
+pub struct PermissionResult {
+    outcome: PermissionOutcome,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answers: Option<Entries<String>>,
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    meta: Option<ReplyMeta>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "lowercase")]
+enum PermissionOutcome {
+    #[serde(rename_all = "camelCase")]
+    Selected {
+        option_id: String,
+    },
+    Cancelled,
+}
+
+/// Writes an answer as a result.
+pub fn write_answer(format: &PermissionReply, question: &Question, answer: &Answer) -> PermissionResult {
+    let meta = ReplyMeta::of_notes(question, answer, |_| true);
+    match format {
+        PermissionReply::Option { .. } | PermissionReply::Grant { .. } => {
+            let chosen = question.fields.iter().find_map(|field| match answer.values.get(&field.name)? {
+                Value::Text(option) => Some(PermissionOutcome::Selected { option_id: option.clone() }),
+                _ => None,
+            });
+            PermissionResult { outcome: chosen.unwrap_or(PermissionOutcome::Cancelled), answers: None, meta }
+        }
+        PermissionReply::Answers { submit, .. } => {
+            let answers = question.fields.iter().enumerate().filter_map(|(index, field)| {
+                Some((index.to_string(), text(answer.values.get(&field.name)?)))
+            });
+            PermissionResult {
+                outcome: PermissionOutcome::Selected { option_id: submit.clone() },
+                answers: Some(Entries(answers.collect())),
+                meta,
+            }
+        }
+    }
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::Text(text) => text.clone(),
+        Value::Many(texts) => values::join(texts),
+        Value::Flag(flag) => flag.to_string(),
+        Value::Number(number) => number.to_string(),
+    }
+}
+
+/// Reads what a client chose for a permission. Its words go on to the agent, whatever they mean.
+pub fn read_reply(format: &PermissionReply, question: &Question, result: &[u8]) -> Reply {
+    #[derive(Deserialize)]
+    struct ChosenOption {
+        outcome: PermissionOutcome,
+    }
+
+    if !matches!(format, PermissionReply::Grant { .. }) {
+        return Reply::Unknown;
+    }
+    let Ok(ChosenOption { outcome }) = serde_json::from_slice(result) else { return Reply::Unknown };
+    let field = question.fields.first();
+    match (outcome, field) {
+        (PermissionOutcome::Cancelled, _) => Reply::Canonical(Outcome::Rejected(Reason::Cancelled)),
+        (PermissionOutcome::Selected { option_id }, Some(field))
+            if field.kind.options().iter().any(|option| option.value == option_id) =>
+        {
+            let values = [(field.name.clone(), Value::Text(option_id))].into();
+            Reply::Canonical(Outcome::Answered(Answer { values, ..Answer::default() }))
+        }
+        (PermissionOutcome::Selected { .. }, _) => Reply::Unknown,
+    }
+}
+
+/// Writes a rejection as a result. Only the user chooses the option that skips the question or refuses the permission;
+/// every other reason cancels the request.
+pub fn write_rejection(format: &PermissionReply, rejection: Rejection<'_>) -> PermissionResult {
+    let (PermissionReply::Option { skip: option }
+    | PermissionReply::Answers { cancel: option, .. }
+    | PermissionReply::Grant { reject: option }) = format;
+    let outcome = match option {
+        Some(option_id) if rejection.reason == Reason::User => {
+            PermissionOutcome::Selected { option_id: option_id.clone() }
+        }
+        _ => PermissionOutcome::Cancelled,
+    };
+    PermissionResult { outcome, answers: None, meta: Some(ReplyMeta::of_rejection(rejection)) }
+}
+
+/// The reply format of a permission request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PermissionReply {
+    /// The chosen option is the answer: Kimi and pi-acp.
+    Option {
+        /// The option that skips the question.
+        skip: Option<String>,
+    },
+    /// One option submits the answers, which are in another member: Qwen.
+    Answers {
+        /// The option that submits the answers.
+        submit: String,
+        /// The option that skips the question.
+        cancel: Option<String>,
+    },
+    /// The chosen option grants or refuses a permission.
+    Grant {
+        /// The option that refuses it.
+        reject: Option<String>,
+    },
+}

@@ -1,0 +1,101 @@
+//! The shape of a permission request, in versions 1 and 2 of ACP. Its meaning is left to `request.rs`.
+//!
+//! Source: `RequestPermissionRequest`, `ToolCallUpdate` and `ToolCallContent` of both versions of the ACP schema.
+//! Members that only describe the request are read leniently: one of another shape is left out.
+
+use serde::{Deserialize, Deserializer};
+use serde_json::{Value as Json, value::RawValue};
+
+use crate::{dialect::once, question::Role};
+
+/// The `params` of a permission request.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PermissionParams<'a> {
+    pub session_id: Option<String>,
+    /// What it is about, in version 1.
+    #[serde(borrow)]
+    pub tool_call: Option<PermissionToolCall<'a>>,
+    /// What it is called, in version 2.
+    #[serde(default, deserialize_with = "lenient")]
+    pub title: Option<String>,
+    /// Why the agent asks, in version 2.
+    #[serde(default, deserialize_with = "lenient")]
+    pub description: Option<String>,
+    /// What it is about, in version 2.
+    #[serde(borrow, default)]
+    pub subject: Option<&'a RawValue>,
+    pub options: Vec<PermissionOption>,
+    #[serde(rename = "_meta", default)]
+    pub meta: Json,
+}
+
+/// A tool call, or what is known of it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PermissionToolCall<'a> {
+    #[serde(default)]
+    pub tool_call_id: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub title: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub kind: Option<String>,
+    #[serde(default, deserialize_with = "once::deserialize")]
+    pub content: Json,
+    #[serde(default, deserialize_with = "once::deserialize")]
+    pub locations: Json,
+    #[serde(borrow, default)]
+    pub raw_input: Option<&'a RawValue>,
+    #[serde(rename = "_meta", default)]
+    pub meta: Json,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PermissionOption {
+    pub option_id: String,
+    pub name: String,
+    pub kind: Role,
+}
+
+/// The subject of a permission in version 2.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PermissionSubject<'a> {
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Of a tool call.
+    #[serde(borrow, default)]
+    pub tool_call: Option<PermissionToolCall<'a>>,
+    /// Of a command.
+    #[serde(default, deserialize_with = "lenient")]
+    pub command: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub cwd: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub tool_call_id: Option<String>,
+}
+
+/// Reads a text. Anything else is left out.
+fn lenient<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Ok(match Json::deserialize(deserializer)? {
+        Json::String(text) if !text.is_empty() => Some(text),
+        _ => None,
+    })
+}
+
+impl<'a> PermissionParams<'a> {
+    /// Reads the parameters of a request. `None` where they do not follow the standard.
+    pub(super) fn read(params: &'a [u8]) -> Option<Self> {
+        // Checked as a whole, Unicode takes a fraction of the time that it takes string by string.
+        match std::str::from_utf8(params) {
+            Ok(params) => serde_json::from_str(params).ok(),
+            Err(_) => serde_json::from_slice(params).ok(),
+        }
+    }
+
+    /// Returns the subject of version 2, if there is one that can be read.
+    pub(super) fn subject(&self) -> Option<PermissionSubject<'a>> {
+        serde_json::from_str(self.subject?.get()).ok()
+    }
+}

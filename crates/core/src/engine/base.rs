@@ -1,0 +1,127 @@
+//! The common part of the cores of all protocols: the desk, the lifecycle of the agent's process, the actions that are
+//! decided and not carried out yet, and the introductions of both peers. Reading the introductions from lines is left
+//! to the protocols.
+
+use std::time::Duration;
+
+use super::{
+    config::Config,
+    event::{Action, Output},
+    lifecycle::Lifecycle,
+};
+use crate::{
+    desk::{Asker, Desk, Setup},
+    question::Question,
+};
+
+/// A core with the common part.
+pub trait HasBase {
+    /// Returns what all cores have in common.
+    fn base(&self) -> &Base;
+
+    /// Returns what all cores have in common, to change it.
+    fn base_mut(&mut self) -> &mut Base;
+}
+
+/// The common part of a protocol's core.
+#[derive(Debug)]
+pub struct Base {
+    /// The life of each question.
+    pub desk: Desk,
+    /// What the line or the event at hand leads to.
+    pub actions: Vec<Action>,
+    pub(super) lifecycle: Lifecycle,
+    /// How long a question that opens now may stay open.
+    timeout: Option<Duration>,
+    has_ledger: bool,
+    introduced: Introductions,
+    /// Whether the shell has still to be told of the introductions.
+    is_introduced: bool,
+}
+
+impl Base {
+    /// Returns the common part of a core at its start.
+    pub fn new(config: &Config) -> Self {
+        let setup = Setup {
+            bridge: config.name.clone().unwrap_or_default(),
+            asker: Asker::Agent,
+            started: config.started,
+            key: config.key,
+        };
+        Base {
+            desk: Desk::new(setup),
+            actions: Vec::new(),
+            lifecycle: Lifecycle::new(config.grace),
+            timeout: config.timeout,
+            has_ledger: config.has_ledger,
+            introduced: Introductions::default(),
+            is_introduced: false,
+        }
+    }
+
+    /// Returns how long a question may stay open: the shorter time, where both the agent and the user have one.
+    pub fn timeout(&self, question: &Question) -> Option<Duration> {
+        [question.timeout, self.timeout].into_iter().flatten().min()
+    }
+
+    /// Returns whether a ledger notes how far the outcome of a question came on its way. It has only what responders
+    /// submit before it is delivered.
+    pub(super) fn notes_delivery(&self, number: u64) -> bool {
+        self.has_ledger && self.desk.is_submitted(number)
+    }
+
+    /// Takes another timeout of the user's, for questions that have opened since then and those to come. A question that
+    /// was open before keeps its time: its person, and its agent, count on it.
+    pub(super) fn change_timeout(&mut self, timeout: Option<Duration>, since: Duration) {
+        let before = std::mem::replace(&mut self.timeout, timeout);
+        self.desk.change_timeout(before, timeout, since);
+    }
+
+    /// Passes on what the desk tells.
+    pub fn tell(&mut self) {
+        while let Some(notice) = self.desk.poll() {
+            self.actions.push(Action::Tell(Output::Notice(notice)));
+        }
+    }
+
+    /// Changes what the peers said of themselves.
+    pub fn introduce(&mut self, change: impl FnOnce(&mut Introductions)) {
+        change(&mut self.introduced);
+        self.is_introduced = true;
+    }
+
+    /// Returns what the peers said of themselves.
+    pub fn introductions(&self) -> &Introductions {
+        &self.introduced
+    }
+
+    /// Returns what the peers said of themselves, once after each change.
+    pub(super) fn take_introductions(&mut self) -> Option<Introductions> {
+        std::mem::take(&mut self.is_introduced).then(|| self.introduced.clone())
+    }
+
+    /// Returns what is to be done.
+    pub(super) fn take_actions(&mut self) -> Vec<Action> {
+        std::mem::take(&mut self.actions)
+    }
+}
+
+/// What a peer said of itself when the connection began.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Introduction {
+    /// Its own name. A long one is left out.
+    pub name: Option<String>,
+    /// The version of the protocol that it speaks.
+    pub protocol: u32,
+    /// What it promises that has to do with questions: `questions`, `forms`, `notices` or `kiro`.
+    pub promises: Vec<&'static str>,
+}
+
+/// What both peers said of themselves last. `None` before they did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Introductions {
+    /// The client.
+    pub client: Option<Introduction>,
+    /// The agent.
+    pub agent: Option<Introduction>,
+}

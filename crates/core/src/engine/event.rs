@@ -1,0 +1,146 @@
+//! The vocabulary of the bridge: events go in beside bytes, outputs come out for the shell; a protocol takes
+//! intercepted lines, and decides on actions that the bridge carries out. Has no logic.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+
+use crate::{
+    desk::{Notice, QuestionId, Record, TicketedSubmission},
+    question::{Answer, FieldError},
+    wire::envelope::Message,
+};
+
+/// One of the two that the bridge stands between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peer {
+    /// The IDE side, on the bridge's stdin and stdout. Under a conductor, the conductor.
+    Client,
+    /// The child process.
+    Agent,
+}
+
+impl Peer {
+    /// Both of them.
+    pub const ALL: [Peer; 2] = [Peer::Client, Peer::Agent];
+
+    /// Returns the peer on the other side.
+    #[must_use]
+    pub fn other(self) -> Peer {
+        match self {
+            Peer::Client => Peer::Agent,
+            Peer::Agent => Peer::Client,
+        }
+    }
+}
+
+/// What can happen beside bytes that come, leave, or cannot leave.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// The agent's process ended.
+    AgentExited {
+        /// Whether its process group still has a process.
+        group: bool,
+    },
+    /// The last process of the agent's process group ended.
+    GroupEnded,
+    /// A signal asked the bridge to end.
+    Signal,
+    /// A responder other than the client hands in an answer, a rejection or an extension.
+    Submitted(TicketedSubmission),
+    /// It is noted that the delivery of this question's outcome begins, which waited: [`Output::Begins`] asked for that.
+    Begins(u64),
+    /// The settings changed: how long a question may stay open.
+    Timeout {
+        /// What counts for questions that open from now on; `None` is as long as it takes.
+        timeout: Option<Duration>,
+        /// When the change was made. It counts for questions that have opened since, too.
+        since: Duration,
+    },
+    /// The time that [`super::Bridge::next_deadline`] returned has come.
+    Tick,
+}
+
+/// What a bridge tells its shell, in the order in which it happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Output {
+    /// This many more bytes are in the outbox of this peer.
+    Queued(Peer, usize),
+    /// A line of this peer was looked at, or the beginning of one that is too long to hold. For logs.
+    Intercepted(Peer, Bytes),
+    /// The agent's stdin is to be closed behind its outbox. The client is read no more.
+    EndAgentInput,
+    /// The bridge's stdout is to be closed behind the client's outbox.
+    EndClientOutput,
+    /// SIGTERM to the agent's process group.
+    Terminate,
+    /// SIGKILL to the agent's process group.
+    Kill,
+    /// The client was asked, and the question stays open: for another way to ask the client, or for other responders.
+    Unanswered(Arc<Record>, UnansweredReason),
+    /// Something happened to a question, or a submission was judged.
+    Notice(Notice),
+    /// A responder's outcome of this question cannot be delivered yet, and nothing of it was written.
+    Waits(QuestionId),
+    /// What waited can be delivered now, as soon as [`Event::Begins`] says that this is noted.
+    Begins(QuestionId),
+    /// A line of the conductor could not be passed on, for this reason.
+    Refused(&'static str),
+    /// What should be a conductor began as a client does.
+    NoConductor,
+    /// The bridge ends as soon as the client's outbox is idle.
+    Finish,
+    /// The bridge ends at once.
+    Abandon,
+}
+
+/// Why the client did not answer a question.
+#[derive(Clone, Debug, PartialEq)]
+pub enum UnansweredReason {
+    /// Other responders are to answer: the person wants to do it elsewhere, or the client failed half-way. What was
+    /// answered before is kept.
+    Elsewhere(Answer),
+    /// What it said does not fit the question.
+    DoesNotFit(Vec<FieldError>),
+    /// What it said has no known meaning.
+    NotUnderstood,
+    /// It cannot show the question: the error's code.
+    Refused(i32),
+    /// There is no way to show the question to this client.
+    NoWay,
+    /// It was asked, and has said nothing for [`crate::limits::SILENCE`]. Its response still counts.
+    Silent,
+}
+
+/// A line that was intercepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Its bytes, terminator included where there is one.
+    pub bytes: Bytes,
+    /// Whether this is all of it. Of a line that is too long to hold, it is the beginning.
+    pub whole: bool,
+}
+
+impl Line {
+    /// Reads the line, or as much as there is of it.
+    pub fn message(&self) -> Option<Message<'_>> {
+        if self.whole { Message::read(&self.bytes) } else { Message::read_prefix(&self.bytes) }
+    }
+}
+
+/// What is to be done, in this order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// The line goes on as it is, with what is still to come of it. Without this or the next, it is dropped.
+    Forward,
+    /// These bytes go on in the place of the line, or of its beginning, with what is still to come of it.
+    ForwardAs(Bytes),
+    /// This line of the bridge's own goes to this peer.
+    Send(Peer, Bytes),
+    /// This line is the agent's response to the question with this number, and delivers it.
+    Respond(u64, Bytes),
+    /// The question with this number is delivered once all that goes to the agent by now has been written.
+    Deliver(u64),
+    /// The shell is told.
+    Tell(Output),
+}

@@ -1,0 +1,21 @@
+//! A bridge between an agent and a client, whatever protocol they speak: bytes, events and the time go in; bytes and
+//! outputs come out ([`Bridge`]). It cuts lines, keeps their order, applies back-pressure, tells when an outcome was
+//! delivered, and ends the agent's process. What a line means is left to the [`Protocol`], which is the core of
+//! [`crate::acp`] or of another room.
+
+pub mod base;
+pub mod bridge;
+pub mod config;
+pub mod event;
+pub mod lifecycle;
+pub mod link;
+pub mod protocol;
+pub mod sessions;
+
+pub use base::{Base, HasBase, Introduction, Introductions};
+pub use bridge::Bridge;
+pub use config::Config;
+pub use event::{Action, Event, Line, Output, Peer, UnansweredReason};
+pub use link::Link;
+pub use protocol::{Protocol, SharedConnection};
+pub use sessions::Sessions;

@@ -1,0 +1,197 @@
+//! The risk of a question: the worst of what its parts say.
+
+use std::path::Path;
+
+use super::{
+    command,
+    files::{self, Files, changed_by, removed_by},
+    input::Input,
+    subject::input_says_more,
+};
+use crate::{
+    limits,
+    question::{Purpose, Question, Risk, Subject, subject::cut},
+};
+
+/// Kinds of tools, as ACP names them, and what they do.
+const READING: [&str; 2] = ["read", "search"];
+const CHANGING: [&str; 1] = ["edit"];
+const THINKING: &str = "think";
+
+/// Decides the risk of a question, and says why. It replaces what the agent says of it, which only ever adds to it.
+///
+/// It is called once for each question, when all is known that the agent said: with its folder, before it opens.
+pub fn assess(question: &mut Question) {
+    let (risk, why) = risk(question);
+    set(question, risk, &why);
+    if let Some(subject) = question.subject.as_deref_mut() {
+        subject.input_says_more = input_says_more(subject);
+    }
+}
+
+/// Looks where the files lead that a change names, and returns the question with the risk of that: a plain change of a file
+/// that a link has elsewhere acts. `None` where nothing is to be said.
+///
+/// It is called where the file system may be looked at, before a person is told of the question.
+pub fn assess_links(question: &Question, files: &dyn Files) -> Option<Question> {
+    let (Risk::Plain, Purpose::Permission) = (question.risk(), &question.purpose) else { return None };
+    let (subject, project) = (question.subject.as_deref()?, question.project.as_deref()?);
+    let kind = subject.kind.as_deref().unwrap_or_default().to_lowercase();
+    if !is_change(&kind, subject) {
+        return None;
+    }
+    let input = subject.raw_input.as_deref().and_then(Input::read);
+    let folder = files.resolve(Path::new(project));
+    let leaves = |file: &&str| {
+        let leads_to = files::inside(project, file).and_then(|path| files.resolve(Path::new(&path)));
+        !folder.as_ref().zip(leads_to).is_some_and(|(folder, leads_to)| leads_to.starts_with(folder))
+    };
+    let file = changed_files(subject, input.as_ref()).into_iter().find(leaves)?;
+    let mut question = question.clone();
+    set(&mut question, Risk::Acts, &format!("it changes {file}, which leads out of the agent's folder"));
+    Some(question)
+}
+
+fn set(question: &mut Question, risk: Risk, why: &str) {
+    question.risk = Some(risk);
+    question.dangerous = risk.is_guarded();
+    question.risk_reason = Some(cut(why, limits::SUBJECT_LINE)).filter(|why| !why.is_empty());
+}
+
+fn risk(question: &Question) -> (Risk, String) {
+    if question.dangerous {
+        return dangerous("it was marked as one that can do harm");
+    }
+    match (&question.purpose, question.subject.as_deref()) {
+        (Purpose::Question, _) => (Risk::Plain, String::new()),
+        (Purpose::Permission, Some(subject)) => of_subject(subject, question.project.as_deref()),
+        (Purpose::Permission, None) => dangerous("it does not say what would be done"),
+        (Purpose::Other(_), _) => dangerous("it is not known what it is for"),
+    }
+}
+
+fn dangerous(why: impl Into<String>) -> (Risk, String) {
+    (Risk::Dangerous, why.into())
+}
+
+fn acts(why: impl Into<String>) -> (Risk, String) {
+    (Risk::Acts, why.into())
+}
+
+fn of_subject(subject: &Subject, project: Option<&str>) -> (Risk, String) {
+    let kind = subject.kind.as_deref().unwrap_or_default().to_lowercase();
+    let raw = subject.raw_input.as_deref();
+    let input = raw.map(Input::read);
+    let read = input.as_ref().and_then(Option::as_ref);
+    let parts = [
+        Some(of_kind(&kind)),
+        subject.unclear.as_deref().map(dangerous),
+        read.and_then(|input| input.unclear).map(dangerous),
+        read.filter(|input| input.escalates)
+            .map(|_| dangerous("it asks for more rights, or to leave the sandbox")),
+        subject.command.as_deref().map(command::risk),
+        read.and_then(|input| {
+            input.commands.iter().map(|text| command::risk(text)).max_by_key(|(risk, _)| risk.degree())
+        }),
+        read.filter(|input| input.has_address).map(|_| acts("it uses the network")),
+        matches!(input, Some(None)).then(|| acts("its input is not shown whole")),
+        of_change(&kind, subject, read, project),
+        of_what_is_missing(&kind, subject, read),
+    ];
+    let worst = |worst: (Risk, String), part: (Risk, String)| match part.0.degree() > worst.0.degree() {
+        true => part,
+        false => worst,
+    };
+    parts.into_iter().flatten().fold((Risk::Plain, String::new()), worst)
+}
+
+fn of_kind(kind: &str) -> (Risk, String) {
+    match kind {
+        kind if READING.contains(&kind) || CHANGING.contains(&kind) || kind == THINKING => {
+            (Risk::Plain, String::new())
+        }
+        "execute" | "command" => acts("it runs a command"),
+        "fetch" => acts("it uses the network"),
+        "delete" => dangerous("it deletes"),
+        "move" => dangerous("it moves or renames"),
+        "switch_mode" => dangerous("it changes what the agent may do without asking"),
+        _ => dangerous("it is not known what it does"),
+    }
+}
+
+/// Returns what a change of files risks.
+fn of_change(
+    kind: &str,
+    subject: &Subject,
+    input: Option<&Input>,
+    project: Option<&str>,
+) -> Option<(Risk, String)> {
+    let Subject { diffs, patch, .. } = subject;
+    if !is_change(kind, subject) {
+        return None;
+    }
+    let patch = patch.as_deref().unwrap_or_default();
+    if let Some(why) = removed_by(patch) {
+        return Some(dangerous(why));
+    }
+    let texts = diffs.iter().flat_map(|diff| [diff.old.as_deref(), Some(&*diff.new)]).flatten();
+    if (diffs.is_empty() && patch.is_empty()) || texts.chain([patch]).any(is_cut) {
+        return Some(acts("its change is not shown whole"));
+    }
+    let files = changed_files(subject, input);
+    let Some(project) = project else { return Some(acts("it is not known which folder the agent works in")) };
+    match files.iter().find(|file| files::inside(project, file).is_none()) {
+        Some(file) => Some(acts(format!("it changes {file}, which is not plainly in the agent's folder"))),
+        None if files.is_empty() => Some(acts("it is not known which file it changes")),
+        None => unshown(subject).map(|file| dangerous(format!("it does not show what becomes of {file}"))),
+    }
+}
+
+/// Returns a file that is named beside the changes of others: it may be moved, or removed.
+fn unshown(subject: &Subject) -> Option<&str> {
+    let patched = changed_by(subject.patch.as_deref().unwrap_or_default());
+    let shown: Vec<_> = subject.diffs.iter().map(|diff| &*diff.path).chain(patched).collect();
+    let is_same = |one: &str, other: &str| Path::new(one).ends_with(other) || Path::new(other).ends_with(one);
+    let mut named = subject.locations.iter().map(|place| files::without_line(place));
+    named.find(|file| !shown.iter().any(|other| is_same(other, file)))
+}
+
+fn is_change(kind: &str, subject: &Subject) -> bool {
+    CHANGING.contains(&kind) || !subject.diffs.is_empty() || subject.patch.is_some()
+}
+
+/// Returns the files that a change names, in all its parts.
+fn changed_files<'a>(subject: &'a Subject, input: Option<&'a Input>) -> Vec<&'a str> {
+    let Subject { diffs, patch, locations, .. } = subject;
+    // A number at its end may be a line, or a part of the name.
+    let places = locations.iter().flat_map(|place| [place.as_str(), files::without_line(place)]);
+    let changed = diffs.iter().map(|diff| &*diff.path);
+    let patched = changed_by(patch.as_deref().unwrap_or_default());
+    let named = input.into_iter().flat_map(|input| input.paths.iter().map(String::as_str));
+    places.chain(changed).chain(patched).chain(named).collect()
+}
+
+/// Returns whether a text was cut.
+fn is_cut(text: &str) -> bool {
+    text.ends_with(" more bytes are not shown")
+}
+
+/// Returns what it means that something of a permission is missing.
+fn of_what_is_missing(kind: &str, subject: &Subject, input: Option<&Input>) -> Option<(Risk, String)> {
+    if kind == "execute" || kind == "command" {
+        let has_command = subject.command.is_some() || input.is_some_and(|input| !input.commands.is_empty());
+        return (!has_command).then(|| dangerous("it does not say which command it runs"));
+    }
+    let Subject { locations, diffs, patch, content, command, .. } = subject;
+    // Tools of an MCP server say so where they only read, whatever that is.
+    let names_nothing = |input: &Input| input.paths.is_empty() && input.commands.is_empty();
+    if kind == "read" && locations.is_empty() && input.is_some_and(names_nothing) {
+        return Some(dangerous("it does not say what it is about"));
+    }
+    // A member of the input that is not known says nothing.
+    let says_nothing = locations.is_empty()
+        && diffs.is_empty()
+        && [patch, content, command].into_iter().all(Option::is_none)
+        && !input.is_some_and(Input::says_something);
+    (says_nothing && kind != THINKING).then(|| dangerous("it does not say what it is about"))
+}

@@ -1,0 +1,99 @@
+//! The files that an agent names: which paths plainly mean a file in a folder, and which files a patch in the unified
+//! format changes, deletes or renames. Looking at the file system is left to the host ([`Files`]).
+
+use std::path::{Component, Path, PathBuf};
+
+/// The mark that a list of files ends with where some are left out.
+const MORE: char = '…';
+
+/// The file system, which the host looks at.
+pub trait Files {
+    /// Returns where an absolute path leads now, without links and `..`. Of a file that does not exist yet, that is its
+    /// name in the nearest folder that does. `None` where it cannot be told.
+    fn resolve(&self, path: &Path) -> Option<PathBuf>;
+}
+
+/// Returns whether a path is absolute, and goes down only.
+pub fn is_plain(path: &str) -> bool {
+    Path::new(path).is_absolute()
+        && Path::new(path).components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)))
+        // `components` leaves these out.
+        && !path.split('/').any(|part| part == ".")
+}
+
+/// Returns the absolute path of what an agent names, if it plainly is in this folder or below it. Agents expand `~`, `$`
+/// and `%`, read addresses with a scheme, and take `\` for the end of a folder: such a name may mean any file.
+pub fn inside(folder: &str, named: &str) -> Option<String> {
+    if named.is_empty() || named.starts_with(MORE) || is_expanded(named) || has_scheme(named) {
+        return None;
+    }
+    let path = match named.starts_with('/') {
+        true => named.to_owned(),
+        false => format!("{}/{}", folder.trim_end_matches('/'), named.trim_start_matches("./")),
+    };
+    (is_plain(folder) && is_plain(&path) && Path::new(&path).starts_with(folder)).then_some(path)
+}
+
+fn is_expanded(named: &str) -> bool {
+    named.contains(|char: char| matches!(char, '$' | '%' | '\\' | '`') || char.is_control())
+        || named.split('/').any(|part| part.starts_with('~'))
+}
+
+/// Returns whether a name begins as an address does: `file:`, `vscode-remote:`, or a drive. A number behind the colon is
+/// a line.
+fn has_scheme(named: &str) -> bool {
+    let Some((scheme, rest)) = named.split_once(':') else { return false };
+    !scheme.contains('/') && !rest.starts_with(|char: char| char.is_ascii_digit()) || rest.starts_with("//")
+}
+
+/// Returns a location without the line that it may end with.
+pub fn without_line(location: &str) -> &str {
+    match location.rsplit_once(':') {
+        Some((path, line)) if !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit()) => path,
+        _ => location,
+    }
+}
+
+/// Stands for a file that does not exist before or after a change.
+const NOTHING: &str = "/dev/null";
+
+/// Returns the files that the heads of a patch name.
+pub(super) fn changed_by(patch: &str) -> impl Iterator<Item = &str> {
+    let files = patch
+        .lines()
+        .filter_map(|line| file_in_head(line, "+++ ", "b/").or_else(|| file_in_head(line, "--- ", "a/")));
+    files.filter(|file| *file != NOTHING)
+}
+
+/// Returns what a patch does beside changing lines.
+pub(super) fn removed_by(patch: &str) -> Option<&'static str> {
+    let has = |begin: &str| patch.lines().any(|line| line.starts_with(begin));
+    if has("+++ /dev/null") || has("deleted file mode") || has("*** Delete File") {
+        Some("it deletes a file")
+    } else if ["rename from", "rename to", "*** Move to"].into_iter().any(has) || renames(patch) {
+        Some("it moves or renames")
+    } else if has("new mode") || has("old mode") {
+        Some("it changes who may run or read a file")
+    } else {
+        None
+    }
+}
+
+/// Returns whether the file after a change has another name than before.
+fn renames(patch: &str) -> bool {
+    let mut before = None;
+    patch.lines().any(|line| {
+        if let Some(file) = file_in_head(line, "--- ", "a/") {
+            before = Some(file);
+            return false;
+        }
+        let after = file_in_head(line, "+++ ", "b/");
+        after.zip(before.take()).is_some_and(|(after, before)| after != before && before != NOTHING)
+    })
+}
+
+/// Returns the file that a head of a patch names.
+fn file_in_head<'a>(line: &'a str, mark: &str, side: &str) -> Option<&'a str> {
+    let file = line.strip_prefix(mark)?.split('\t').next().unwrap_or_default().trim();
+    Some(file.strip_prefix(side).unwrap_or(file))
+}

@@ -1,0 +1,136 @@
+//! The files and the command in the subject of a permission, for rules that decide without a person. Functions fail
+//! where the subject names more than they return. The risk of the permission is left to `assess.rs`.
+
+use super::{
+    files::changed_by,
+    input::{Input, Member},
+};
+use crate::question::Subject;
+
+/// Members of the input beside the command that change nothing about what it does.
+const HARMLESS: [&str; 14] = [
+    "background",
+    "cwd",
+    "description",
+    "directory",
+    "initialwait",
+    "isbackground",
+    "reason",
+    "runinbackground",
+    "timeout",
+    "timeoutms",
+    "title",
+    "variant",
+    "workdir",
+    "workingdirectory",
+];
+
+/// Checks that the command of a permission is all that would run, as it stands there.
+///
+/// # Errors
+/// What else its input says.
+pub fn only_its_command(subject: &Subject, command: &str) -> Result<(), String> {
+    check_clear(subject)?;
+    let Some(input) = input(subject)? else { return Ok(()) };
+    if let Some(other) = input.commands.iter().find(|other| *other != command) {
+        return Err(format!("its input has another command: {}", other.lines().next().unwrap_or_default()));
+    }
+    match input.members.iter().find(|member| !is_harmless(member)) {
+        Some(member) => {
+            Err(format!("its input has `{}`, which may change what its command does", member.name))
+        }
+        None => Ok(()),
+    }
+}
+
+fn is_harmless(member: &Member) -> bool {
+    member.is_command || HARMLESS.contains(&&*member.name)
+}
+
+/// Returns whether the input of the tool says more than the rest does of what would be done.
+pub(super) fn input_says_more(subject: &Subject) -> bool {
+    let Some(raw) = subject.raw_input.as_deref() else { return false };
+    match (Input::read(raw), &subject.command) {
+        (Some(input), Some(command)) => {
+            input.commands.iter().any(|other| other != command)
+                || input.members.iter().any(|member| !is_harmless(member))
+        }
+        (Some(input), None) => !input.commands.is_empty() || input.has_address || input.escalates,
+        // It was cut.
+        (None, command) => command.is_some(),
+    }
+}
+
+/// Returns all folders that a command is said to run in.
+pub fn folders(subject: &Subject) -> Vec<String> {
+    let of_input = input(subject).ok().flatten().map(|input| input.paths).unwrap_or_default();
+    subject.folder.iter().cloned().chain(of_input).collect()
+}
+
+/// Checks that a permission is about no command and no file, in none of its parts.
+///
+/// # Errors
+/// What it is about.
+pub fn no_command_and_no_file(subject: &Subject) -> Result<(), String> {
+    check_clear(subject)?;
+    let input = input(subject)?.unwrap_or_default();
+    check_no_command(&input)?;
+    let changed = subject.diffs.iter().map(|diff| &diff.path);
+    match subject.locations.iter().chain(changed).chain(&input.paths).next() {
+        Some(file) => Err(format!("it is about the file {file}")),
+        None if subject.patch.is_some() => Err("it would change files".to_owned()),
+        None => Ok(()),
+    }
+}
+
+fn check_no_command(input: &Input) -> Result<(), String> {
+    match (input.escalates, input.commands.is_empty()) {
+        (true, _) => Err("it asks for more rights, or to leave the sandbox".to_owned()),
+        (false, false) => Err("its input has a command".to_owned()),
+        (false, true) => Ok(()),
+    }
+}
+
+/// Returns all files that a permission is about.
+///
+/// # Errors
+/// It is not known whether these are all.
+pub fn files(subject: &Subject) -> Result<Vec<String>, String> {
+    check_clear(subject)?;
+    let input = input(subject)?.unwrap_or_default();
+    if input.has_address {
+        return Err("its input has an address".to_owned());
+    }
+    check_no_command(&input)?;
+    // A patch may name its files in a way of its own.
+    if subject.patch.is_some() && subject.locations.is_empty() && subject.diffs.is_empty() {
+        return Err("it is not known which files it would change".to_owned());
+    }
+    let places = subject.locations.iter().cloned();
+    let changed = subject.diffs.iter().map(|diff| diff.path.clone());
+    let patched = subject.patch.iter().flat_map(|patch| changed_by(patch)).map(str::to_owned);
+    let mut files: Vec<_> = places.chain(changed).chain(patched).chain(input.paths).collect();
+    files.sort_unstable();
+    files.dedup();
+    match files.is_empty() {
+        true => Err("it does not say which files it is about".to_owned()),
+        false => Ok(files),
+    }
+}
+
+fn check_clear(subject: &Subject) -> Result<(), String> {
+    match &subject.unclear {
+        Some(why) => Err(why.clone()),
+        None => Ok(()),
+    }
+}
+
+/// Reads the input of the tool.
+fn input(subject: &Subject) -> Result<Option<Input>, String> {
+    let Some(raw) = subject.raw_input.as_deref() else { return Ok(None) };
+    let input = Input::read(raw).ok_or("its input is not shown whole")?;
+    match input.unclear {
+        Some(why) => Err(why.to_owned()),
+        None => Ok(Some(input)),
+    }
+}

@@ -1,0 +1,179 @@
+//! Codex' app-server under a program that hosts it: JSON-RPC without the `jsonrpc` member, one message a line.
+//! How a request and its result look is left to the dialect.
+
+use bytes::Bytes;
+use serde_json::value::RawValue;
+
+use super::{
+    pending::AwaitedRequests,
+    protocol::{AgentMessage, AgentRequest, HostProtocol, LineClass},
+};
+use crate::{
+    dialect::{
+        Rejection,
+        codex::{self, Changes, CodexReply},
+    },
+    engine::{Base, Introduction, Peer, Sessions},
+    limits,
+    question::{Answer, Outcome, Question},
+    wire::{
+        envelope::{Envelope, Message, peek},
+        scan::{self, Members, Text, member},
+    },
+};
+
+/// The host says what it is.
+const INITIALIZE: &str = "initialize";
+/// The host opens a thread. The response names it and its folder.
+const THREADS: [&str; 3] = ["thread/start", "thread/resume", "thread/fork"];
+/// A request is over, whichever client responded first.
+const RESOLVED: &str = "serverRequest/resolved";
+/// An item begins. That of a file change has the changes, which its approval does not have.
+const ITEM_STARTED: &str = "item/started";
+/// What stands in the line of an item that is a file change.
+const FILE_CHANGE: &[u8] = b"fileChange";
+
+/// What is known of Codex and its host.
+#[derive(Debug, Default)]
+pub struct Codex {
+    sessions: Sessions,
+    /// The host's requests for a thread that the agent has not answered yet.
+    threads: AwaitedRequests,
+    changes: Changes,
+}
+
+impl HostProtocol for Codex {
+    type Reply = CodexReply;
+
+    const AGENT: &'static str = "Codex";
+
+    #[inline]
+    fn glance<'a>(&self, from: Peer, line: &'a [u8]) -> LineClass<'a> {
+        match (peek(line), from) {
+            (Envelope::Call(method), Peer::Agent) => of_agent(method, line),
+            (Envelope::Call(method), Peer::Client) => of_host(method, line),
+            (Envelope::Response(id), _) => LineClass::Response(id),
+            (Envelope::Batch | Envelope::Opaque, _) => LineClass::Ordinary,
+            (Envelope::Undecided, _) => LineClass::Undecided,
+        }
+    }
+
+    fn awaits(&self, id: &str) -> bool {
+        self.threads.awaits(id)
+    }
+
+    fn request_id<'a>(&self, line: &'a [u8]) -> Option<&'a str> {
+        // Codex writes the id before the parameters, which are most of the line.
+        let mut members = Members::enter(line).ok()?;
+        while let Some(key) = members.key().ok()?.filter(|key| !key.is("params")) {
+            let value = members.value().ok()?;
+            if key.is("id") {
+                return std::str::from_utf8(value).ok();
+            }
+        }
+        None
+    }
+
+    fn agent_says(&mut self, _: &mut Base, line: &[u8], fallback_id: &str) -> AgentMessage<CodexReply> {
+        let Some(message) = Message::read_prefix(line) else { return AgentMessage::Nothing };
+        let params = message.params.unwrap_or_default();
+        match (message.method.as_deref(), message.id) {
+            (Some(RESOLVED), None) => {
+                let id = member(params, "requestId").and_then(|id| std::str::from_utf8(id).ok());
+                id.map_or(AgentMessage::Nothing, |id| AgentMessage::Over(id.to_owned()))
+            }
+            (Some(ITEM_STARTED), None) => {
+                self.changes.push(member(params, "item").unwrap_or_default());
+                AgentMessage::Nothing
+            }
+            (Some(method), Some(id)) => match codex::read(method, params, fallback_id) {
+                Some((mut question, reply)) => {
+                    self.changes.complete(&mut question);
+                    AgentMessage::Asks(Box::new(AgentRequest { id: id.to_owned(), question, reply }))
+                }
+                None => AgentMessage::Nothing,
+            },
+            (None, Some(id)) => {
+                self.thread_opened(id, message.result.unwrap_or_default());
+                AgentMessage::Nothing
+            }
+            _ => AgentMessage::Nothing,
+        }
+    }
+
+    fn host_says(&mut self, base: &mut Base, line: &[u8]) {
+        let Some(message) = Message::read_prefix(line) else { return };
+        if message.method.as_deref() == Some(INITIALIZE) {
+            let name = message.param("clientInfo").and_then(|info| scan::text(member(info, "name")?));
+            let name = name.filter(|name| name.len() <= limits::AGENT).map(|name| name.into_owned());
+            let agent = Some(Self::AGENT.to_owned());
+            base.introduce(|introduced| {
+                introduced.client = Some(Introduction { name, ..Introduction::default() });
+                introduced.agent = Some(Introduction { name: agent, ..Introduction::default() });
+            });
+        } else if let Some(id) = message.id {
+            self.threads.push(id);
+        }
+    }
+
+    fn sessions(&self) -> &Sessions {
+        &self.sessions
+    }
+
+    fn read_response(&self, reply: &CodexReply, question: &Question, line: &[u8]) -> Option<Outcome> {
+        reply.read(question, Message::read_prefix(line)?.result?)
+    }
+
+    fn write_answer(&self, reply: &CodexReply, question: &Question, answer: &Answer) -> Box<RawValue> {
+        reply.write_answer(question, answer)
+    }
+
+    fn write_rejection(
+        &self,
+        reply: &CodexReply,
+        question: &Question,
+        rejection: Rejection<'_>,
+    ) -> Box<RawValue> {
+        reply.write_rejection(question, rejection)
+    }
+
+    fn bytes(_: &CodexReply) -> usize {
+        0
+    }
+
+    fn response(&self, id: &str, result: &RawValue) -> Bytes {
+        format!("{{\"id\":{id},\"result\":{result}}}\n").into()
+    }
+
+    /// Codex tells all of its clients itself that a request is over.
+    fn cancel(&self, _: &str) -> Option<Bytes> {
+        None
+    }
+}
+
+fn of_agent<'a>(method: Text<'_>, line: &[u8]) -> LineClass<'a> {
+    // The bulk of all traffic has other methods: what the model says, piece by piece.
+    if method.is(ITEM_STARTED) {
+        let is_change = memchr::memmem::find(line, FILE_CHANGE).is_some();
+        return if is_change { LineClass::Look } else { LineClass::Ordinary };
+    }
+    let matters = method.is(RESOLVED) || codex::METHODS.iter().any(|known| method.is(known));
+    if matters { LineClass::Look } else { LineClass::Call(method.end_in(line)) }
+}
+
+fn of_host<'a>(method: Text<'_>, line: &[u8]) -> LineClass<'a> {
+    let matters = method.is(INITIALIZE) || THREADS.iter().any(|known| method.is(known));
+    if matters { LineClass::Look } else { LineClass::Call(method.end_in(line)) }
+}
+
+impl Codex {
+    fn thread_opened(&mut self, id: &str, result: &[u8]) {
+        self.threads.responded(id);
+        let thread = member(result, "thread").unwrap_or_default();
+        let text = |json: &'_ [u8], name: &str| Some(scan::text(member(json, name)?)?.into_owned());
+        let folder = text(result, "cwd").or_else(|| text(thread, "cwd"));
+        if let (Some(thread), Some(folder)) = (text(thread, "id"), folder) {
+            self.sessions.open(&thread, &folder);
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! The core of a bridge between an agent and its host: which lines are intercepted, and the actions that follow from
+//! each; and the bridges that speak each protocol. The agent's lines reach the host unchanged, all of them; the host's
+//! lines reach the agent, except for a response that comes too late. How a question ends is left to `settle.rs`, what
+//! differs between the protocols to `protocol.rs`.
+
+use std::{convert::Infallible, sync::Arc, time::Duration};
+
+use super::{
+    claude::Claude,
+    codex::Codex,
+    pending::{OpenQuestion, OpenQuestions, ResponseTarget, asks_the_same},
+    protocol::{AgentMessage, AgentRequest, HostProtocol, LineClass},
+};
+use crate::{
+    desk::{Opening, TicketedSubmission},
+    engine::{Action, Base, Bridge, Config, HasBase, Line, Peer, Protocol},
+    guard, limits,
+    question::{Purpose, Question, Reason},
+    wire::{envelope::is_json, frame::Verdict, id::RequestId},
+};
+
+/// The core of a protocol between an agent and its host. Decides: a line or an event and the time go in, actions come
+/// out.
+#[derive(Debug)]
+pub struct Core<S: HostProtocol> {
+    pub(super) base: Base,
+    pub(super) config: Config,
+    pub(super) spoken: S,
+    pub(super) pending: OpenQuestions<S::Reply>,
+    /// The number of the last question id that was made up.
+    made_up: u64,
+    /// Why no question can be asked any more.
+    pub(super) closed: Option<Reason>,
+}
+
+impl<S: HostProtocol> Core<S> {
+    pub(super) fn new(config: Config) -> Self {
+        Core {
+            base: Base::new(&config),
+            config,
+            spoken: S::default(),
+            pending: OpenQuestions::default(),
+            made_up: 0,
+            closed: None,
+        }
+    }
+
+    /// Returns what becomes of a line of this peer, or of the beginning of a long one.
+    pub(super) fn judge(&self, from: Peer, line: &[u8]) -> Verdict {
+        let intercepts = match (self.spoken.glance(from, line), from) {
+            (LineClass::Look, _) => true,
+            (LineClass::Ordinary, _) => false,
+            (LineClass::Call(length), Peer::Client) => return Verdict::ForwardAlike(length),
+            (LineClass::Call(length), Peer::Agent) if !self.pending.has_settled() => {
+                return Verdict::ForwardAlike(length);
+            }
+            (LineClass::Call(_), Peer::Agent) => self.takes_settled_id(line),
+            (LineClass::Response(id), Peer::Client) => self.pending.awaited(id) != ResponseTarget::Unknown,
+            (LineClass::Response(id), Peer::Agent) => self.spoken.awaits(id),
+            // The end of the line may tell.
+            (LineClass::Undecided, _) => !line.ends_with(b"\n"),
+        };
+        if intercepts { Verdict::Intercept } else { Verdict::Forward }
+    }
+
+    /// Returns whether a request of the agent has the id of a settled question: the next response with it is a new one.
+    fn takes_settled_id(&self, line: &[u8]) -> bool {
+        // Of a long line, the id stands in the beginning.
+        self.spoken.request_id(line).is_some_and(|id| self.pending.is_settled(id))
+    }
+
+    pub(super) fn agent_line(&mut self, line: &Line, now: Duration) {
+        self.base.actions.push(Action::Forward);
+        // What is too long to hold is left to the host, and so is what the host cannot parse.
+        if !line.whole || !is_json(&line.bytes) {
+            return self.forget_request(&line.bytes);
+        }
+        let fallback_id = format!("askbridge-{}", self.made_up + 1);
+        match self.spoken.agent_says(&mut self.base, &line.bytes, &fallback_id) {
+            AgentMessage::Asks(ask) => {
+                self.made_up += u64::from(ask.question.id == fallback_id);
+                self.ask(*ask, now);
+            }
+            AgentMessage::Waits(asks) => asks.into_iter().for_each(|ask| self.ask(ask, now)),
+            AgentMessage::Over(id) => self.over(&id, now),
+            AgentMessage::Nothing => self.forget_request(&line.bytes),
+        }
+    }
+
+    /// A request that is no question may take the id of a settled one.
+    fn forget_request(&mut self, line: &[u8]) {
+        if let Some(id) = self.spoken.request_id(line) {
+            self.pending.forget(id);
+        }
+    }
+
+    pub(super) fn host_line(&mut self, line: &Line, now: Duration) {
+        let id = match self.spoken.glance(Peer::Client, &line.bytes) {
+            // Invalid JSON is no response: the agent cannot parse it.
+            LineClass::Response(id) if !line.whole || is_json(&line.bytes) => id.to_owned(),
+            _ => {
+                self.base.actions.push(Action::Forward);
+                if line.whole && is_json(&line.bytes) {
+                    self.spoken.host_says(&mut self.base, &line.bytes);
+                }
+                return;
+            }
+        };
+        match self.pending.awaited(&id) {
+            ResponseTarget::Question(number) => self.answered_by_host(number, line, now),
+            // It is dropped. The agent has the answer of another responder.
+            ResponseTarget::Nothing => self.pending.forget(&id),
+            ResponseTarget::Unknown => self.base.actions.push(Action::Forward),
+        }
+    }
+
+    fn ask(&mut self, ask: AgentRequest<S::Reply>, now: Duration) {
+        let AgentRequest { id, question, reply } = ask;
+        let question = self.complete(question);
+        if let Some(number) = self.pending.number(&id) {
+            let is_known =
+                self.pending.get(number).is_some_and(|open| asks_the_same(&open.question, &question));
+            // The host's responses to two requests of the same id cannot be told apart.
+            if !is_known {
+                self.abandon(number, now);
+            }
+            return;
+        }
+        // The agent had not read our response when it asked once more. The host is not to show what is over.
+        if self.pending.has_settled_as(&id, &question) {
+            return self.take_back(&id);
+        }
+        self.pending.forget(&id);
+        match self.closed {
+            // No agent is left that could be told.
+            Some(Reason::AgentGone) => return,
+            Some(reason) => return self.refuse(&id, &reply, &question, reason),
+            None => {}
+        }
+        let is_permission = question.purpose == Purpose::Permission;
+        if id.len() > limits::ID || (is_permission && !self.config.permissions) {
+            return;
+        }
+        let question = Arc::new(question);
+        let weight = self.base.desk.weigh(&question, S::bytes(&reply));
+        // What has no room stays with the host alone.
+        if self.base.desk.check_room(question.session.as_deref(), weight).is_err() {
+            return;
+        }
+        let timeout = self.base.timeout(&question);
+        let opening = Opening { question: Arc::clone(&question), weight, timeout, elsewhere: false };
+        let number = self.base.desk.open(opening, now);
+        self.base.tell();
+        self.pending.open(number, OpenQuestion { id: RequestId::new(&id), question, reply });
+    }
+
+    /// Adds what earlier lines said.
+    fn complete(&self, mut question: Question) -> Question {
+        let folder = question.session.as_deref().and_then(|session| self.spoken.sessions().folder(session));
+        question.project = folder.cloned();
+        let agent = self.base.introductions().agent.as_ref().and_then(|agent| agent.name.as_deref());
+        question.agent = Some(agent.unwrap_or(S::AGENT).into());
+        guard::assess(&mut question);
+        question.shrink_to_fit();
+        question
+    }
+}
+
+/// A bridge between Claude Code and its host.
+pub type ClaudeBridge = Bridge<Core<Claude>>;
+
+/// A bridge between Codex' app-server and its host.
+pub type CodexBridge = Bridge<Core<Codex>>;
+
+impl<S: HostProtocol> Bridge<Core<S>> {
+    /// Returns a bridge between an agent and a host that have not said anything yet.
+    pub fn new(config: Config) -> Self {
+        Bridge::around(Core::new(config))
+    }
+}
+
+impl<S: HostProtocol> HasBase for Core<S> {
+    fn base(&self) -> &Base {
+        &self.base
+    }
+
+    fn base_mut(&mut self) -> &mut Base {
+        &mut self.base
+    }
+}
+
+impl<S: HostProtocol> Protocol for Core<S> {
+    /// Each peer has a connection of its own.
+    type Shared = Infallible;
+
+    fn judge(&self, from: Peer, line: &[u8]) -> Verdict {
+        Core::judge(self, from, line)
+    }
+
+    fn line(&mut self, from: Peer, line: &Line, now: Duration) {
+        match from {
+            Peer::Client => self.host_line(line, now),
+            Peer::Agent => self.agent_line(line, now),
+        }
+    }
+
+    fn submitted(&mut self, submitted: TicketedSubmission, now: Duration) {
+        Core::submitted(self, submitted, now);
+    }
+
+    fn close(&mut self, reason: Reason, now: Duration) {
+        Core::close(self, reason, now);
+    }
+
+    fn tick(&mut self, now: Duration) {
+        self.expire(now);
+    }
+
+    fn next_deadline(&self) -> Option<Duration> {
+        None
+    }
+
+    fn open_questions(&self) -> usize {
+        self.pending.len()
+    }
+}

@@ -1,0 +1,211 @@
+//! The ids that the lines between agent and host refer to: the agent's open requests with the format of their
+//! responses, requests that another responder than the host has answered, and requests of the host whose response has
+//! to be read. The lives of the questions are left to the desk, the content of a response to each protocol.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
+};
+
+use crate::{
+    limits,
+    question::{Field, Question, Subject},
+    wire::id::{RequestId, key},
+};
+
+/// One open question.
+#[derive(Debug)]
+pub(super) struct OpenQuestion<R> {
+    /// The id of the agent's request.
+    pub id: RequestId,
+    /// What is asked.
+    pub question: Arc<Question>,
+    /// How the agent is answered.
+    pub reply: R,
+}
+
+/// What a response of the host with some id is to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ResponseTarget {
+    /// The open question with this number.
+    Question(u64),
+    /// A question that another responder has settled.
+    Nothing,
+    /// No question.
+    Unknown,
+}
+
+/// The open questions of a bridge, and the ids of those that the host may still respond to, too late.
+#[derive(Debug)]
+pub(super) struct OpenQuestions<R> {
+    open: BTreeMap<u64, OpenQuestion<R>>,
+    /// The numbers of the open questions, by what the agent's ids are compared by.
+    numbers: BTreeMap<Arc<str>, u64>,
+    /// The ids that were settled by other responders, each with the digest of its question.
+    settled: BTreeMap<Arc<str>, u64>,
+    /// The same ids, oldest first.
+    order: VecDeque<Arc<str>>,
+}
+
+impl<R> Default for OpenQuestions<R> {
+    fn default() -> Self {
+        OpenQuestions {
+            open: BTreeMap::new(),
+            numbers: BTreeMap::new(),
+            settled: BTreeMap::new(),
+            order: VecDeque::new(),
+        }
+    }
+}
+
+impl<R> OpenQuestions<R> {
+    /// Returns what a response of the host with this id is to.
+    pub(super) fn awaited(&self, id: &str) -> ResponseTarget {
+        match self.number(id) {
+            Some(number) => ResponseTarget::Question(number),
+            None if self.is_settled(id) => ResponseTarget::Nothing,
+            None => ResponseTarget::Unknown,
+        }
+    }
+
+    /// Returns whether another responder than the host has settled the question with this id.
+    pub(super) fn is_settled(&self, id: &str) -> bool {
+        !self.settled.is_empty() && self.settled.contains_key(&*key(id))
+    }
+
+    /// Returns whether another responder than the host has settled this question under this id: it is the same request once
+    /// more, and not a new one.
+    pub(super) fn has_settled_as(&self, id: &str, question: &Question) -> bool {
+        self.is_settled(id) && self.settled.get(&*key(id)) == Some(&digest(question))
+    }
+
+    /// Returns whether there are ids of settled questions.
+    pub(super) fn has_settled(&self) -> bool {
+        !self.settled.is_empty()
+    }
+
+    /// Returns how many questions are open.
+    pub(super) fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Returns the number of the open question that the agent asked with this id.
+    pub(super) fn number(&self, id: &str) -> Option<u64> {
+        if self.numbers.is_empty() {
+            return None;
+        }
+        self.numbers.get(&*key(id)).copied()
+    }
+
+    pub(super) fn get(&self, number: u64) -> Option<&OpenQuestion<R>> {
+        self.open.get(&number)
+    }
+
+    /// Returns the numbers of the open questions, oldest first.
+    pub(super) fn all(&self) -> Vec<u64> {
+        self.open.keys().copied().collect()
+    }
+
+    /// Takes in a question that opens. Its id is not that of an open one.
+    pub(super) fn open(&mut self, number: u64, open: OpenQuestion<R>) {
+        self.forget(open.id.as_str());
+        self.numbers.insert(open.id.key(), number);
+        self.open.insert(number, open);
+    }
+
+    /// Takes a question out.
+    pub(super) fn close(&mut self, number: u64) -> Option<OpenQuestion<R>> {
+        let open = self.open.remove(&number)?;
+        self.numbers.remove(&*key(open.id.as_str()));
+        Some(open)
+    }
+
+    /// Remembers the id of a question that another responder than the host has settled: the host's response to it comes
+    /// too late.
+    pub(super) fn remember(&mut self, id: &str, question: &Question) {
+        let id: Arc<str> = key(id).into();
+        if self.settled.insert(Arc::clone(&id), digest(question)).is_some() {
+            return;
+        }
+        self.order.push_back(id);
+        if self.order.len() > limits::SETTLED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.settled.remove(&oldest);
+        }
+    }
+
+    /// Forgets a settled question: the host has responded to it, or its id is in use again.
+    pub(super) fn forget(&mut self, id: &str) {
+        if self.is_settled(id) {
+            let key = key(id);
+            self.settled.remove(&*key);
+            self.order.retain(|other| **other != *key);
+        }
+    }
+}
+
+/// Returns whether two requests ask the same. What earlier lines said of them may differ.
+pub(super) fn asks_the_same(one: &Question, other: &Question) -> bool {
+    content(one) == content(other)
+}
+
+/// Returns a digest by which a request that comes once more is recognised. An agent gains nothing by two questions with the
+/// same one.
+fn digest(question: &Question) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    // It can always be written: its keys are texts.
+    serde_json::to_string(&content(question)).unwrap_or_default().hash(&mut hasher);
+    hasher.finish()
+}
+
+type Content<'a> = (&'a str, &'a [Field], Option<&'a Subject>);
+
+fn content(question: &Question) -> Content<'_> {
+    (&question.message, &question.fields, question.subject.as_deref())
+}
+
+/// The last such requests that the agent has not answered yet, oldest first.
+#[derive(Debug, Default)]
+pub(super) struct AwaitedRequests(VecDeque<RequestId>);
+
+impl AwaitedRequests {
+    /// Takes in a request. One with a long ID is left out, and so is the oldest where there are too many.
+    pub(super) fn push(&mut self, id: &str) {
+        if id.len() > limits::ID {
+            return;
+        }
+        if self.0.len() == limits::REQUESTED_SESSIONS {
+            self.0.pop_front();
+        }
+        self.0.push_back(RequestId::new(id));
+    }
+
+    /// Returns whether the response to this request is awaited.
+    pub(super) fn awaits(&self, id: &str) -> bool {
+        self.0.iter().any(|requested| requested.is(id))
+    }
+
+    /// Forgets a request that the agent has answered.
+    pub(super) fn responded(&mut self, id: &str) {
+        self.0.retain(|requested| !requested.is(id));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits;
+
+    #[test]
+    fn requests_that_are_never_answered_are_forgotten() {
+        let mut requested = AwaitedRequests::default();
+        (0..=limits::REQUESTED_SESSIONS).for_each(|number| requested.push(&number.to_string()));
+        assert!(!requested.awaits("0") && requested.awaits("1"));
+        requested.responded("1");
+        assert!(!requested.awaits("1") && requested.awaits("2"));
+        requested.push(&"1".repeat(limits::ID + 1));
+        assert_eq!(requested.0.len(), limits::REQUESTED_SESSIONS - 1);
+    }
+}

@@ -1,0 +1,104 @@
+//! The differences between the protocols of hosted agents: which lines matter, what they contain, and how a response is
+//! written. When a question opens and ends is left to the core. Has no logic.
+
+use std::fmt::Debug;
+
+use bytes::Bytes;
+use serde_json::value::RawValue;
+
+use crate::{
+    dialect::Rejection,
+    engine::{Base, Peer, Sessions},
+    question::{Answer, Outcome, Question},
+};
+
+/// What the first members of a line say of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineClass<'a> {
+    /// It means nothing to the bridge.
+    Ordinary,
+    /// It has to be read.
+    Look,
+    /// A call that is no question, by so many of its first bytes. It may be a request, and have an id, whose number is not
+    /// looked at.
+    Call(usize),
+    /// A response to the request with this id, as JSON text.
+    Response(&'a str),
+    /// The bytes end before it is clear.
+    Undecided,
+}
+
+/// A request of the agent that is a question.
+#[derive(Debug)]
+pub struct AgentRequest<R> {
+    /// The id of the request, as JSON text.
+    pub id: String,
+    /// The question.
+    pub question: Question,
+    /// How the agent wants its response.
+    pub reply: R,
+}
+
+/// What a line of the agent says that matters.
+#[derive(Debug)]
+pub enum AgentMessage<R> {
+    /// Nothing.
+    Nothing,
+    /// It asks.
+    Asks(Box<AgentRequest<R>>),
+    /// It waits for the responses to these requests, which it has sent before.
+    Waits(Vec<AgentRequest<R>>),
+    /// The request with this id is over: the agent took it back, or has a response.
+    Over(String),
+}
+
+/// A protocol between an agent and the program that hosts it.
+pub trait HostProtocol: Debug + Default {
+    /// How an agent wants the response to one of its requests.
+    type Reply: Debug;
+
+    /// What people call the agent, unless it says something else.
+    const AGENT: &'static str;
+
+    /// Returns what a line of this peer is, or the beginning of one. It reads as little as it takes.
+    fn glance<'a>(&self, from: Peer, line: &'a [u8]) -> LineClass<'a>;
+
+    /// Returns whether the agent's response to this request of the host has to be read.
+    fn awaits(&self, id: &str) -> bool;
+
+    /// Returns the id of a request, as JSON text.
+    fn request_id<'a>(&self, line: &'a [u8]) -> Option<&'a str>;
+
+    /// Reads a whole line of the agent, and tells `base` what the peers say of themselves. `fallback_id` is the question's
+    /// id if the agent did not name it.
+    fn agent_says(&mut self, base: &mut Base, line: &[u8], fallback_id: &str) -> AgentMessage<Self::Reply>;
+
+    /// Reads a whole line of the host that is no response to the agent, under the same rule.
+    fn host_says(&mut self, base: &mut Base, line: &[u8]);
+
+    /// Returns the folders of the sessions.
+    fn sessions(&self) -> &Sessions;
+
+    /// Reads the host's response to this question, from the whole line. `None` where it has no known meaning.
+    fn read_response(&self, reply: &Self::Reply, question: &Question, line: &[u8]) -> Option<Outcome>;
+
+    /// Returns how many bytes of its request the format of a reply holds.
+    fn bytes(reply: &Self::Reply) -> usize;
+
+    /// Writes an answer that fits the question, as a `result`.
+    fn write_answer(&self, reply: &Self::Reply, question: &Question, answer: &Answer) -> Box<RawValue>;
+
+    /// Writes a rejection, as a `result`.
+    fn write_rejection(
+        &self,
+        reply: &Self::Reply,
+        question: &Question,
+        rejection: Rejection<'_>,
+    ) -> Box<RawValue>;
+
+    /// Returns the line that gives the agent this `result`.
+    fn response(&self, id: &str, result: &RawValue) -> Bytes;
+
+    /// Returns the line that takes a request back from the host, if the agent does not send one itself.
+    fn cancel(&self, id: &str) -> Option<Bytes>;
+}

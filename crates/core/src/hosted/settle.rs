@@ -1,0 +1,133 @@
+//! How a question ends: which peer is told, and in which order. Whether a submission may end it is left to the desk.
+
+use std::time::Duration;
+
+use super::{core::Core, protocol::HostProtocol};
+use crate::{
+    desk::{Submission, TicketedSubmission},
+    dialect::Rejection,
+    engine::{Action, Line, Peer},
+    question::{Outcome, Provenance, Question, Reason, Responder},
+};
+
+impl<S: HostProtocol> Core<S> {
+    /// Hands in what a responder other than the host submits.
+    pub(super) fn submitted(&mut self, submitted: TicketedSubmission, now: Duration) {
+        let number = submitted.number;
+        let remark = match &submitted.submission {
+            Submission::Reject(remark) => remark.clone(),
+            _ => None,
+        };
+        if let Some(outcome) = self.base.desk.submit(submitted, now) {
+            self.respond(number, &outcome, remark.as_deref());
+        }
+        self.base.tell();
+    }
+
+    /// The host has responded: the agent gets its line as it is.
+    pub(super) fn answered_by_host(&mut self, number: u64, line: &Line, now: Duration) {
+        self.base.actions.extend([Action::Forward, Action::Deliver(number)]);
+        let Some(open) = self.pending.close(number) else { return };
+        let read = || self.spoken.read_response(&open.reply, &open.question, &line.bytes);
+        let outcome = if line.whole { read() } else { None };
+        let by = Provenance { responder: Responder::Client, name: self.host() };
+        self.base.desk.end(number, outcome.unwrap_or(Outcome::Failed), by, now);
+        self.base.tell();
+    }
+
+    /// Returns what the host calls itself.
+    fn host(&self) -> Option<String> {
+        self.base.introductions().client.as_ref()?.name.clone()
+    }
+
+    /// The request with this id is over for the agent, and not by a response that went through here.
+    pub(super) fn over(&mut self, id: &str, now: Duration) {
+        if let Some(number) = self.pending.number(id) {
+            self.pending.close(number);
+            self.end_undelivered(number, Outcome::Rejected(Reason::Withdrawn), now);
+        }
+    }
+
+    /// Leaves a question to the host alone.
+    pub(super) fn abandon(&mut self, number: u64, now: Duration) {
+        self.pending.close(number);
+        self.end_undelivered(number, Outcome::Failed, now);
+    }
+
+    /// Rejects all open questions, and those that are still to come.
+    pub(super) fn close(&mut self, reason: Reason, now: Duration) {
+        if self.closed.is_none() || reason == Reason::AgentGone {
+            self.closed = Some(reason);
+        }
+        for number in self.pending.all() {
+            self.reject(number, reason, now);
+        }
+    }
+
+    /// Ends what has reached its deadline, and warns of what soon will.
+    pub(super) fn expire(&mut self, now: Duration) {
+        let over = self.base.desk.tick(now);
+        self.base.tell();
+        for number in over {
+            self.reject(number, Reason::Timeout, now);
+        }
+    }
+
+    fn reject(&mut self, number: u64, reason: Reason, now: Duration) {
+        let outcome = Outcome::Rejected(reason);
+        if reason == Reason::AgentGone {
+            // There is no agent to deliver it to.
+            self.pending.close(number);
+            return self.end_undelivered(number, outcome, now);
+        }
+        self.respond(number, &outcome, None);
+        self.base.desk.end(number, outcome, Provenance::bridge(), now);
+        self.base.tell();
+    }
+
+    /// Rejects a request that comes when nothing can be asked any more.
+    pub(super) fn refuse(&mut self, id: &str, reply: &S::Reply, question: &Question, reason: Reason) {
+        let result = self.spoken.write_rejection(reply, question, reason.into());
+        self.base.actions.push(Action::Send(Peer::Agent, self.spoken.response(id, &result)));
+        self.responded(id, question, reason != Reason::ClientGone);
+    }
+
+    /// Sends the agent its response, and takes the request back from the host, which still shows it.
+    fn respond(&mut self, number: u64, outcome: &Outcome, remark: Option<&str>) {
+        let Some(open) = self.pending.close(number) else { return };
+        let result = match outcome {
+            Outcome::Answered(answer) => self.spoken.write_answer(&open.reply, &open.question, answer),
+            Outcome::Rejected(reason) => {
+                let rejection = Rejection { reason: *reason, remark };
+                self.spoken.write_rejection(&open.reply, &open.question, rejection)
+            }
+            // The host's own response goes on instead.
+            Outcome::Failed | Outcome::Unknown(_) => return,
+        };
+        let is_host_there = *outcome != Outcome::Rejected(Reason::ClientGone);
+        let response = self.spoken.response(open.id.as_str(), &result);
+        self.base.actions.push(Action::Respond(number, response));
+        self.responded(open.id.as_str(), &open.question, is_host_there);
+    }
+
+    /// Takes note of a request that has its response, and takes it back from a host that still shows it.
+    fn responded(&mut self, id: &str, question: &Question, is_host_there: bool) {
+        self.pending.remember(id, question);
+        if is_host_there {
+            self.take_back(id);
+        }
+    }
+
+    /// Tells the host that a request is over.
+    pub(super) fn take_back(&mut self, id: &str) {
+        let cancel = self.spoken.cancel(id);
+        self.base.actions.extend(cancel.map(|line| Action::Send(Peer::Client, line)));
+    }
+
+    /// Ends a question of which the agent gets no response from here.
+    fn end_undelivered(&mut self, number: u64, outcome: Outcome, now: Duration) {
+        self.base.desk.end(number, outcome, Provenance::bridge(), now);
+        self.base.desk.delivered(number);
+        self.base.tell();
+    }
+}

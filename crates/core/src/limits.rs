@@ -1,0 +1,125 @@
+//! Every constant that bounds what peers and responders can make a bridge hold (I6), and every time that is not a
+//! setting. Sizes are in bytes unless their name says otherwise.
+
+use std::time::Duration;
+
+const KIB: usize = 1024;
+const MIB: usize = 1024 * KIB;
+
+// The data path.
+
+/// Room for one read: as much as a pipe holds by default. More does not stay in the cache of a core between the read and
+/// the write.
+pub const READ: usize = 64 * KIB;
+/// Length of an unfinished line from which on it is judged by its beginning: an ordinary line goes on at once. A
+/// shorter one was most often cut by the reader, and the rest of it is on the way.
+pub const STREAM: usize = 4 * KIB;
+/// Length up to which an intercepted line is held as a whole. A longer line streams through.
+pub const HOLD: usize = MIB;
+/// Own lines that may wait for a peer before the peer that causes them is not read any more. This is more than
+/// [`HELD_BYTES`], so that prompts that are released together never stop the agent from being read.
+pub const OWN_LINES: usize = HELD_BYTES + HOLD;
+/// Number of running turns that are followed.
+pub const TURNS: usize = 1024;
+/// Number of prompts that wait for the end of a turn. One more is forwarded.
+pub const HELD_PROMPTS: usize = 16;
+/// Size of all prompts that wait. One that does not fit is forwarded.
+pub const HELD_BYTES: usize = 4 * MIB;
+/// Length of a session's ID. A turn in a session with a longer one is not followed.
+pub const SESSION: usize = 4 * TEXT;
+/// Number of sessions whose folder is remembered.
+pub const SESSIONS: usize = 256;
+/// Number of requests for a new session whose response is awaited.
+pub const REQUESTED_SESSIONS: usize = 16;
+/// Length of a session's folder. That of a session with a longer one is not remembered.
+pub const FOLDER: usize = 4 * KIB;
+/// Number of tool calls that are remembered: their sessions, and what they are for.
+pub const TOOL_CALLS: usize = 256;
+/// Length of an update of a tool call that is remembered.
+pub const TOOL_CALL_UPDATE: usize = 16 * KIB;
+/// Size of all updates of tool calls that are remembered.
+pub const TOOL_CALLS_BYTES: usize = 256 * KIB;
+/// Number of settled request IDs that are remembered, so that a late response is recognised.
+pub const SETTLED: usize = 1024;
+/// Length of a request ID's JSON text. A question with a longer one is refused; a turn or a tool call is not followed.
+pub const ID: usize = KIB;
+
+// Questions.
+
+/// Number of fields of a question.
+pub const FIELDS: usize = 32;
+/// Number of options of a field.
+pub const OPTIONS: usize = 64;
+/// Characters of one text in a question.
+pub const TEXT: usize = 4000;
+/// Size of a field's compiled pattern. A bigger one is left to the agent.
+pub const PATTERN: usize = 8 * KIB;
+/// Bytes of a name, a path or a title in the subject of a permission. A longer one is cut.
+pub const SUBJECT_LINE: usize = KIB;
+/// Bytes of a text in the subject of a permission: a command, a plan, a side of a diff. A longer one is cut.
+pub const SUBJECT_TEXT: usize = 16 * KIB;
+/// Bytes of all texts in the subject of a permission, beside paths. Further ones are cut to the mark that says so.
+pub const SUBJECT: usize = 64 * KIB;
+/// Number of files that the subject of a permission names.
+pub const LOCATIONS: usize = 32;
+/// Number of changed files in the subject of a permission.
+pub const DIFFS: usize = 32;
+/// Size of a question's parameters.
+pub const QUESTION: usize = 256 * KIB;
+/// Number of open questions of one session.
+pub const OPEN_PER_SESSION: usize = 64;
+/// Number of open questions of one asker. Those on their way to it count.
+pub const OPEN: usize = 1024;
+/// Size of all open questions of one asker, in memory or as JSON, whichever is more. Those on their way to it count.
+pub const OPEN_BYTES: usize = 4 * MIB;
+/// Bytes of JSON of the longest record beside its question: the names, two times, the states, and what is between.
+pub const RECORD: usize = 320;
+/// Number of settled questions that are remembered, for responders that come late.
+pub const REMEMBERED: usize = 128;
+/// Size of all remembered questions. The last one is remembered whatever its size.
+pub const REMEMBERED_BYTES: usize = MIB;
+/// Number of events that are remembered, for followers that were away: more would keep records that nothing else needs.
+pub const EVENTS: usize = REMEMBERED;
+/// Size of all remembered events. The last one is remembered whatever its size. This is more than
+/// [`REMEMBERED_BYTES`], so that followers hear all that is remembered.
+pub const EVENTS_BYTES: usize = 4 * MIB;
+
+// The inbox.
+
+/// Characters of a question in a hint in the chat.
+pub const HINT_TEXT: usize = 200;
+/// Length of an agent's name. A longer one is left out.
+pub const AGENT: usize = 200;
+
+// Times of the inbox.
+
+/// The longest wait: 100 years, since a clock cannot be added to without end.
+pub const WAIT: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
+// Times of the agent and the client.
+
+/// How long the agent may take to end once the client is gone, unless a setting says otherwise.
+pub const GRACE: Duration = Duration::from_secs(10);
+/// How long the client may take to answer a question that the agent has withdrawn.
+pub const WITHDRAW: Duration = Duration::from_secs(2);
+/// Time that a client has to answer a permission itself after it cancelled the turn.
+pub const CANCEL: Duration = Duration::from_secs(2);
+/// How long the client may be silent about a question before that is reported.
+pub const SILENCE: Duration = Duration::from_secs(10);
+/// How long a hint in the chat waits for an agent that goes on working and says nothing.
+pub const HINT: Duration = Duration::from_secs(2);
+/// How long the agent may take to end after a signal to the bridge has closed its stdin.
+pub const DRAIN: Duration = Duration::from_secs(3);
+/// How long the agent's group may take to end after SIGTERM.
+pub const TERMINATE: Duration = Duration::from_secs(2);
+/// How long the agent's output may take to end after SIGKILL: a process outside of its group may hold it open.
+pub const KILL: Duration = Duration::from_secs(1);
+/// How long the client may take to read the last lines once a signal has told the bridge to end.
+pub const FLUSH: Duration = Duration::from_secs(1);
+
+// Agents that are attached to.
+
+/// Number of file changes of Codex that are remembered for their approvals, which come next.
+pub const CODEX_CHANGES: usize = 16;
+/// Size of such a change. The approval of a larger one does not show it.
+pub const CODEX_CHANGE: usize = 256 * KIB;

@@ -1,0 +1,81 @@
+//! How a question is classified: the protocol in which it was asked, whether it asks for an answer or for a permission,
+//! and the risk of a wrong answer. A permission is never granted by default (I12). Reading the protocols is left to
+//! `dialect` and the adapters, assessing the risk to `guard`.
+
+use super::encoding::open_enum;
+
+open_enum! {
+    /// The protocol in which a question was asked.
+    pub enum Origin {
+        /// `_sandboxagent/session/request_question`.
+        SandboxAgent = "sandboxagent",
+        /// `elicitation/create` in form mode, and its legacy names.
+        Elicitation = "elicitation",
+        /// A `session/request_permission` whose options are the answers to a question.
+        Permission = "permission",
+        /// `cursor/ask_question`.
+        Cursor = "cursor",
+        /// `_x.ai/ask_user_question`.
+        Grok = "grok",
+        /// `_kiro/userInput`.
+        Kiro = "kiro",
+        /// Claude Code, by its hooks or its control protocol.
+        Claude = "claude",
+        /// Codex, by the protocol of its app server.
+        Codex = "codex",
+        /// opencode, by its HTTP interface.
+        Opencode = "opencode",
+        /// Copilot CLI, by the server beside its terminal.
+        Copilot = "copilot",
+        /// An MCP client, by a tool of `askbridge mcp`.
+        Mcp = "mcp",
+        /// A program on this machine, by `askbridge ask` or the control protocol.
+        Program = "program",
+    }
+}
+
+open_enum! {
+    /// What a question is for.
+    #[derive(Default)]
+    pub enum Purpose {
+        /// The agent wants to know something.
+        #[default]
+        Question = "question",
+        /// The agent wants permission to do something.
+        Permission = "permission",
+    }
+}
+
+open_enum! {
+    /// What a wrong answer may lead to, in three degrees.
+    pub enum Risk {
+        /// Nothing that is hard to take back: the agent reads, searches, or changes files of its project that are shown
+        /// whole.
+        Plain = "plain",
+        /// The agent acts: it runs a command, uses the network, or changes what is elsewhere or not shown whole.
+        Acts = "acts",
+        /// It may do harm: it deletes, publishes, leaves its sandbox, or it is not known what it does.
+        Dangerous = "dangerous",
+    }
+}
+
+impl Risk {
+    /// Returns whether more than one key or tap has to say so before it is allowed.
+    pub fn is_guarded(self) -> bool {
+        self != Risk::Plain
+    }
+
+    /// Returns its place in the order of degrees. One of another version counts as the highest.
+    pub fn degree(self) -> u8 {
+        match self {
+            Risk::Plain => 0,
+            Risk::Acts => 1,
+            _ => 2,
+        }
+    }
+
+    /// Returns whether it may do harm, which a degree of another version may mean as well.
+    pub fn is_dangerous(self) -> bool {
+        self.degree() > Risk::Acts.degree()
+    }
+}

@@ -1,0 +1,233 @@
+//! A question: a form of one or more fields, in a session, with its heading and the options of a permission by their
+//! role. Holds all that the known dialects can say, so that nothing is lost on the way through. The fields are left to
+//! `field.rs`.
+
+use std::{borrow::Cow, sync::Arc, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    FieldOption, Role,
+    classification::{Origin, Purpose, Risk},
+    field::{Field, check_text},
+    formats::Patterns,
+    subject::Subject,
+};
+use crate::limits;
+
+/// A question: a form with one or more fields.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Question {
+    /// The session that the question belongs to, if the dialect or the running turn says so.
+    #[serde(rename = "sessionId", default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The agent or program that asks, by the name that it gives itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Arc<str>>,
+    /// The folder that the session works in, as an absolute path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<Arc<str>>,
+    /// The ID of the client's request that the question belongs to, as JSON text, if it names no session.
+    #[serde(rename = "requestId", default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
+    /// The agent's own ID of the question, or one that the bridge made up.
+    #[serde(rename = "questionId")]
+    pub id: String,
+    /// The subject of the question, in a few words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The question that the form as a whole asks. Empty if the labels of the fields say it all.
+    pub message: String,
+    /// The fields to fill in; at least one.
+    pub fields: Vec<Field>,
+    /// The label of the button that sends the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub submit: Option<String>,
+    /// The tool call that the question came from.
+    #[serde(rename = "toolCallId", default, skip_serializing_if = "Option::is_none")]
+    pub tool_call: Option<String>,
+    /// What the question is for: an answer, or a permission.
+    #[serde(default)]
+    pub purpose: Purpose,
+    /// What a permission is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<Box<Subject>>,
+    /// The protocol that the question came in.
+    pub origin: Origin,
+    /// Whether a wrong answer can do harm, of either degree.
+    pub dangerous: bool,
+    /// What a wrong answer may lead to. Absent where a bridge of another version has not looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub risk: Option<Risk>,
+    /// Why it is not plain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub risk_reason: Option<String>,
+    /// Whether its person wants a second step before it is allowed, though it is not dangerous.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub confirm: bool,
+    /// Whether the agent waits for the answer. If not, it goes on working meanwhile.
+    pub blocking: bool,
+    /// How long the agent is willing to wait, in milliseconds.
+    #[serde(
+        rename = "timeoutMs",
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "super::encoding::serialize_milliseconds",
+        deserialize_with = "super::encoding::deserialize_milliseconds"
+    )]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
+    pub timeout: Option<Duration>,
+    /// Whether what asks has a place for notes beside the answer. Without one, it never learns of them.
+    #[serde(default = "has_notes", skip_serializing_if = "Clone::clone")]
+    pub notes: bool,
+    /// The patterns of its fields, compiled when they are first needed.
+    #[serde(skip)]
+    pub patterns: Patterns,
+}
+
+/// Most dialects have a place for notes: a question that does not say so is of one of them.
+fn has_notes() -> bool {
+    true
+}
+
+impl Question {
+    /// Returns a question of this origin that asks for these fields and says no more.
+    pub fn new(origin: Origin, id: &str, fields: Vec<Field>) -> Self {
+        Question {
+            session: None,
+            agent: None,
+            project: None,
+            request: None,
+            id: id.to_owned(),
+            title: None,
+            message: String::new(),
+            fields,
+            submit: None,
+            tool_call: None,
+            purpose: Purpose::default(),
+            subject: None,
+            origin,
+            dangerous: false,
+            risk: None,
+            risk_reason: None,
+            confirm: false,
+            blocking: true,
+            timeout: None,
+            notes: true,
+            patterns: Patterns::default(),
+        }
+    }
+
+    /// Returns its risk. Where nobody has looked, a permission is dangerous.
+    pub fn risk(&self) -> Risk {
+        match (self.risk, self.purpose) {
+            (Some(risk), _) => risk,
+            (None, Purpose::Question) if !self.dangerous => Risk::Plain,
+            (None, _) => Risk::Dangerous,
+        }
+    }
+
+    /// Returns whether it takes a second step, beside the choice, before it is allowed or answered.
+    pub fn takes_second_step(&self) -> bool {
+        self.risk().is_dangerous() || self.confirm
+    }
+
+    /// Checks the question against the limits, and that its fields can be told apart.
+    ///
+    /// # Errors
+    /// A sentence that names what is wrong, and where.
+    pub fn check_limits(&self) -> Result<(), String> {
+        let fields = self.fields.len();
+        if fields == 0 || fields > limits::FIELDS {
+            return Err(format!("a question must have 1 to {} fields, has {fields}", limits::FIELDS));
+        }
+        check_text("the question's text", &self.message)?;
+        check_text("the question's title", self.title.as_deref().unwrap_or_default())?;
+        check_text("the submit label", self.submit.as_deref().unwrap_or_default())?;
+        check_text("questionId", &self.id)?;
+        check_text("sessionId", self.session.as_deref().unwrap_or_default())?;
+        check_text("toolCallId", self.tool_call.as_deref().unwrap_or_default())?;
+        for (index, field) in self.fields.iter().enumerate() {
+            field.check_limits()?;
+            // An answer names the field that it is for.
+            if self.fields[..index].iter().any(|other| other.name == field.name) {
+                return Err(format!("two fields are named {:?}", field.name));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Headings that say nothing of what is asked: those that agents write over every form, and our own. Which agent writes
+/// which is in `fixtures/live` and `src/mock/requests`.
+const FORMULAS: [&str; 4] = [
+    "Please answer the following questions.",
+    "Codex needs your input to continue.",
+    "Codex keeps working while you answer. An answer sent after it finishes is not delivered.",
+    UNTITLED,
+];
+
+/// The heading of a form of several fields that has none.
+const UNTITLED: &str = "Please answer these questions.";
+
+impl Question {
+    /// Returns what is asked by the form as a whole; never empty.
+    pub fn heading(&self) -> &str {
+        match (&*self.message, &self.title, &*self.fields) {
+            ("", Some(title), _) if !title.is_empty() => title,
+            ("", _, [field]) => &field.label,
+            ("", _, _) => UNTITLED,
+            (message, _, _) => message,
+        }
+    }
+
+    /// Returns the question itself on one line, without what an agent writes over every form: the heading, or where
+    /// that is a formula, the label of the first field. Of several fields it says how many more there are.
+    pub fn headline(&self) -> Cow<'_, str> {
+        let heading = self.heading();
+        let Some(first) = self.fields.first().filter(|_| FORMULAS.contains(&heading)) else {
+            return heading.into();
+        };
+        match self.fields.len() - 1 {
+            0 => (&*first.label).into(),
+            more => format!("{} (and {more} more)", first.label).into(),
+        }
+    }
+}
+
+/// Returns the options of a permission that have this role.
+pub fn options_with_role(question: &Question, role: Role) -> impl Iterator<Item = &FieldOption> {
+    let options = question.fields.iter().flat_map(|field| field.kind.options());
+    options.filter(move |option| option.role.as_deref() == Some(&role))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::question::Origin;
+
+    fn headline(message: &str, labels: &[&str]) -> String {
+        let field = |(name, label): (usize, &&str)| json!({ "name": name.to_string(), "label": label, "kind": "boolean" });
+        let fields: Value = labels.iter().enumerate().map(field).collect();
+        let fields = serde_json::from_value(fields).expect("fields");
+        let question =
+            Question { message: message.to_owned(), ..Question::new(Origin::Elicitation, "q", fields) };
+        question.headline().into_owned()
+    }
+
+    #[test]
+    fn the_headline_is_the_first_label_where_the_heading_is_a_formula() {
+        assert_eq!(headline("Which one?", &["Database"]), "Which one?");
+        assert_eq!(headline("", &["Which one?"]), "Which one?");
+        assert_eq!(headline("Codex needs your input to continue.", &["Which one?"]), "Which one?");
+        assert_eq!(
+            headline("Please answer the following questions.", &["A?", "B?", "C?"]),
+            "A? (and 2 more)"
+        );
+        assert_eq!(headline("", &["A?", "B?"]), "A? (and 1 more)");
+    }
+}

@@ -1,0 +1,375 @@
+//! Answers as responders send them: by field name, by the position of the fields, or as texts that are converted to the
+//! type of each field. Whether an answer fits its question is left to `check.rs`.
+
+use std::{collections::BTreeMap, fmt, marker::PhantomData};
+
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{DeserializeOwned, Error, MapAccess, Visitor, value::MapAccessDeserializer},
+};
+use serde_json::{Number, Value as Json};
+
+use super::{Answer, FieldError, Kind, Question, Value, check};
+
+/// An answer as a client sends it: `{"values": {…}, "notes": {…}}` by field name, or `{"answers": [[…]], "notes": {…}}` by
+/// position.
+///
+/// An unknown member, both shapes at once, neither shape, or the same name twice is an error: if it were ignored, the
+/// question would be settled in a way that the sender did not mean.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged, deny_unknown_fields)]
+pub enum AnswerInput {
+    /// The answers by position.
+    #[cfg_attr(feature = "schema", schemars(title = "AnswerByPlace"))]
+    ByPlace {
+        /// For each field in order, the values or labels of the chosen options, or the typed text. An empty list
+        /// leaves the field out.
+        answers: Vec<Vec<String>>,
+        /// Notes on fields, by field name.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        notes: BTreeMap<String, String>,
+    },
+    /// The answers by field name.
+    #[cfg_attr(feature = "schema", schemars(title = "AnswerByName"))]
+    ByName {
+        /// The value of each field. A value of a type that no field takes is reported as an error of that field.
+        #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, Value>"))]
+        values: BTreeMap<String, Json>,
+        /// Notes on fields, by field name.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        notes: BTreeMap<String, String>,
+    },
+}
+
+impl AnswerInput {
+    /// Reads it as an answer to this question. Whether the values fit is not checked here.
+    ///
+    /// # Errors
+    /// A place beyond the last field, or a value that no field can have.
+    pub fn read(self, question: &Question) -> Result<Answer, Vec<FieldError>> {
+        match self {
+            AnswerInput::ByName { values, notes } => read_values(question, values, notes),
+            AnswerInput::ByPlace { answers, notes } => {
+                check_places(question, answers.len())?;
+                let selections = answers.into_iter().map(|texts| (!texts.is_empty()).then_some(texts));
+                Ok(answer_from_texts(question, selections.collect(), notes))
+            }
+        }
+    }
+}
+
+/// Checks that there are not more answers by place than fields.
+///
+/// # Errors
+/// The first answer that is for no field.
+pub fn check_places(question: &Question, given: usize) -> Result<(), Vec<FieldError>> {
+    let fields = question.fields.len();
+    if given <= fields {
+        return Ok(());
+    }
+    let message = format!("must not exist: the question has {fields} fields, and there are {given} answers");
+    Err(vec![FieldError { field: format!("answers[{fields}]"), message }])
+}
+
+fn read_values(
+    question: &Question,
+    values: BTreeMap<String, Json>,
+    notes: BTreeMap<String, String>,
+) -> Result<Answer, Vec<FieldError>> {
+    let (mut answer, mut wrong) = (Answer { values: BTreeMap::new(), notes }, Vec::new());
+    for (name, json) in values {
+        match Value::deserialize(&json) {
+            Ok(value) => drop(answer.values.insert(name, value)),
+            Err(_) => wrong.push(name),
+        }
+    }
+    if wrong.is_empty() {
+        return Ok(answer);
+    }
+    // The other errors are reported with it.
+    let mut errors = check(question, &answer).err().unwrap_or_default();
+    errors.retain(|error| !wrong.contains(&error.field));
+    let message = "must be a text, a list of texts, a number, true or false";
+    errors.extend(wrong.into_iter().map(|field| FieldError { field, message: message.to_owned() }));
+    Err(errors)
+}
+
+impl From<Answer> for AnswerInput {
+    fn from(answer: Answer) -> Self {
+        let Answer { values, notes } = answer;
+        let json = |value: Value| match value {
+            Value::Text(text) => text.into(),
+            Value::Many(texts) => texts.into(),
+            Value::Flag(flag) => flag.into(),
+            Value::Number(number) => Json::Number(number),
+        };
+        let values = values.into_iter().map(|(name, value)| (name, json(value))).collect();
+        AnswerInput::ByName { values, notes }
+    }
+}
+
+impl<'de> Deserialize<'de> for AnswerInput {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(AnswerInputVisitor)
+    }
+}
+
+/// Reads either shape.
+struct AnswerInputVisitor;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Members {
+    answers: Option<Vec<Vec<String>>>,
+    values: Option<UniqueMap<Json>>,
+    #[serde(default)]
+    notes: UniqueMap<String>,
+}
+
+/// An object in which no name stands twice. serde's own maps keep the last of several values.
+struct UniqueMap<T>(BTreeMap<String, T>);
+
+impl<T> Default for UniqueMap<T> {
+    fn default() -> Self {
+        UniqueMap(BTreeMap::new())
+    }
+}
+
+impl<'de, T: DeserializeOwned> Deserialize<'de> for UniqueMap<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(UniqueMapVisitor(PhantomData))
+    }
+}
+
+struct UniqueMapVisitor<T>(PhantomData<T>);
+
+impl<'de, T: DeserializeOwned> Visitor<'de> for UniqueMapVisitor<T> {
+    type Value = UniqueMap<T>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a map")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<UniqueMap<T>, M::Error> {
+        let mut entries = BTreeMap::new();
+        while let Some(name) = map.next_key::<String>()? {
+            if entries.contains_key(&name) {
+                return Err(M::Error::custom(format_args!("field {name:?} stands twice")));
+            }
+            let value = map.next_value()?;
+            entries.insert(name, value);
+        }
+        Ok(UniqueMap(entries))
+    }
+}
+
+impl<'de> Visitor<'de> for AnswerInputVisitor {
+    type Value = AnswerInput;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<AnswerInput, M::Error> {
+        let Members { answers, values, notes: UniqueMap(notes) } =
+            Members::deserialize(MapAccessDeserializer::new(map))?;
+        match (answers, values) {
+            (Some(answers), None) => Ok(AnswerInput::ByPlace { answers, notes }),
+            (None, Some(UniqueMap(values))) => Ok(AnswerInput::ByName { values, notes }),
+            (Some(_), Some(_)) => Err(M::Error::custom("there are both `answers` and `values`")),
+            (None, None) => Err(M::Error::custom("there are neither `answers` nor `values`")),
+        }
+    }
+}
+
+/// The label of true.
+pub const YES: &str = "Yes";
+/// The label of false.
+pub const NO: &str = "No";
+
+/// Builds an answer from the chosen or typed texts of each field, in the order of the fields.
+///
+/// A label is turned into the value of its option. `None` and an empty list stand for a field without an answer, but
+/// an empty list of multiple choices is a value. Texts beyond the last field are ignored.
+pub fn answer_from_texts(
+    question: &Question,
+    selections: Vec<Option<Vec<String>>>,
+    notes: BTreeMap<String, String>,
+) -> Answer {
+    let values = question.fields.iter().zip(selections).filter_map(|(field, selection)| {
+        let texts = selection?.iter().map(|text| field.value_of(text).into_owned()).collect();
+        Some((field.name.clone(), value_from_texts(&field.kind, texts)?))
+    });
+    Answer { values: values.collect(), notes }
+}
+
+/// Converts the texts of one field to a value of the field's type. Returns `None` if there is no text.
+///
+/// A text that does not have this type stays a text: whether that is an error is not decided here.
+pub fn value_from_texts(kind: &Kind, mut texts: Vec<String>) -> Option<Value> {
+    if matches!(kind, Kind::Choices { .. }) || texts.len() > 1 {
+        return Some(Value::Many(texts));
+    }
+    let text = texts.pop()?;
+    let value = match kind {
+        Kind::Boolean { .. } if text == YES || text == NO => Some(Value::Flag(text == YES)),
+        Kind::Boolean { .. } => text.parse().ok().map(Value::Flag),
+        // A number keeps its spelling: `5.10` would be written as `5.1`, so it stays a text.
+        Kind::Number { .. } => {
+            let number = serde_json::from_str::<Number>(&text).ok();
+            number.filter(|number| number.to_string() == text).map(Value::Number)
+        }
+        Kind::Confirm { yes, .. } if text == *yes => Some(Value::Flag(true)),
+        Kind::Confirm { no, .. } if text == *no => Some(Value::Flag(false)),
+        Kind::Confirm { .. } => text.parse().ok().map(Value::Flag),
+        _ => None,
+    };
+    Some(value.unwrap_or(Value::Text(text)))
+}
+
+#[cfg(test)]
+mod tests {
+    mod input {
+        use serde_json::json;
+
+        use super::super::*;
+        use crate::question::{Field, Kind, Origin};
+
+        fn read(json: Json) -> Result<AnswerInput, String> {
+            serde_json::from_str(&json.to_string()).map_err(|error| error.to_string())
+        }
+
+        #[test]
+        fn an_input_of_neither_shape_is_refused_with_the_reason() {
+            for (input, told) in [
+                (json!({ "answers": [["a"]], "values": {} }), "both `answers` and `values`"),
+                (json!({ "notes": {} }), "neither `answers` nor `values`"),
+                (json!({ "answers": [["a"]], "nots": {} }), "unknown field `nots`"),
+                (json!({ "values": {}, "note": "x" }), "unknown field `note`"),
+                (json!([[["a"]]]), "expected an object"),
+                (json!([]), "expected an object"),
+                (json!("a"), "expected an object"),
+                (json!({ "answers": "a" }), "invalid type: string \"a\", expected a sequence"),
+                (json!({ "values": [] }), "invalid type: sequence, expected a map"),
+            ] {
+                let error = read(input.clone()).unwrap_err();
+                assert!(error.contains(told), "{error:?} for {input}");
+            }
+        }
+
+        #[test]
+        fn a_name_that_stands_twice_is_refused() {
+            for (input, told) in [
+                (r#"{"answers":[["a"]],"answers":[["b"]]}"#, "duplicate field `answers`"),
+                (r#"{"values":{"q0":"a"},"values":{"q0":"b"}}"#, "duplicate field `values`"),
+                (r#"{"values":{"q0":"a","q1":"b","q0":"c"}}"#, "field \"q0\" stands twice"),
+                (r#"{"values":{"q0":"a","\u0071\u0030":"a"}}"#, "field \"q0\" stands twice"),
+                (r#"{"values":{},"notes":{"q0":"a","q0":"b"}}"#, "field \"q0\" stands twice"),
+                (r#"{"answers":[],"notes":{"q0":"a","q0":"a"}}"#, "field \"q0\" stands twice"),
+            ] {
+                let error = serde_json::from_str::<AnswerInput>(input).unwrap_err().to_string();
+                assert!(error.contains(told), "{error:?} for {input}");
+            }
+        }
+
+        #[test]
+        fn an_input_is_read_as_it_is_written() {
+            for said in [
+                json!({ "answers": [["a", "b"], []], "notes": { "q0": "n" } }),
+                json!({ "values": { "q0": 1.5, "q1": ["a"], "q2": true, "q3": "t" } }),
+            ] {
+                assert_eq!(serde_json::to_value(read(said.clone()).unwrap()).unwrap(), said);
+            }
+            let number = serde_json::Number::from_f64(0.5).unwrap();
+            let values =
+                [Value::Text("t".to_owned()), Value::Many(vec![]), Value::Flag(true), Value::Number(number)];
+            let values =
+                values.into_iter().enumerate().map(|(index, value)| (format!("q{index}"), value)).collect();
+            let answer = Answer { values, notes: BTreeMap::from([("q0".to_owned(), "n".to_owned())]) };
+            let question = Question::new(Origin::SandboxAgent, "q", Vec::new());
+            assert_eq!(AnswerInput::from(answer.clone()).read(&question), Ok(answer));
+        }
+
+        #[test]
+        fn values_that_no_field_can_have_are_reported_by_field() {
+            let field = |place| Field::at(place, "?".to_owned(), None, Kind::free_text());
+            let question = Question::new(Origin::SandboxAgent, "q", (0..3).map(field).collect());
+            let fields = |input: Json| {
+                let errors = read(input).unwrap().read(&question).unwrap_err();
+                errors.into_iter().map(|error| error.field).collect::<Vec<_>>()
+            };
+            assert_eq!(
+                fields(json!({ "values": { "q0": { "x": 1 }, "q1": "a", "z": "a" } })),
+                ["q2", "z", "q0"]
+            );
+            assert_eq!(fields(json!({ "values": { "q0": null, "q1": [1], "q2": "a" } })), ["q0", "q1"]);
+            assert_eq!(fields(json!({ "answers": [["a"], ["b"], ["c"], ["d"]] })), ["answers[3]"]);
+        }
+    }
+
+    mod typed {
+        use serde_json::json;
+
+        use super::super::*;
+        use crate::question::{Field, Origin};
+
+        fn kind(json: serde_json::Value) -> Kind {
+            serde_json::from_value(json).expect("a kind")
+        }
+
+        /// The value of these texts, as JSON.
+        fn json_of(kind: &Kind, texts: &[&str]) -> serde_json::Value {
+            let value = value_from_texts(kind, texts.iter().map(|text| (*text).to_owned()).collect());
+            serde_json::to_value(value).expect("JSON")
+        }
+
+        #[test]
+        fn text_gets_the_type_of_its_field() {
+            let confirm = kind(json!({ "kind": "confirm", "yes": "Do it", "no": "Leave it" }));
+            let (flag, number) = (kind(json!({ "kind": "boolean" })), kind(json!({ "kind": "number" })));
+            for (kind, text, expected) in [
+                (&flag, "Yes", json!(true)),
+                (&flag, "No", json!(false)),
+                (&flag, "false", json!(false)),
+                (&flag, "yes", json!("yes")),
+                (&confirm, "Do it", json!(true)),
+                (&confirm, "Leave it", json!(false)),
+                (&confirm, "true", json!(true)),
+                (&confirm, "Yes", json!("Yes")),
+                (&number, "-7", json!(-7)),
+                (&number, "0.5", json!(0.5)),
+                (&number, "5.10", json!("5.10")),
+                (&number, "1e2", json!("1e2")),
+                (&number, "many", json!("many")),
+                (&Kind::free_text(), "7", json!("7")),
+            ] {
+                assert_eq!(json_of(kind, &[text]), expected, "{text:?} for {kind:?}");
+            }
+        }
+
+        #[test]
+        fn several_texts_are_a_list_and_no_text_is_no_value() {
+            let choices = kind(json!({ "kind": "choices", "options": [{ "value": "a", "label": "A" }] }));
+            assert_eq!(json_of(&choices, &[]), json!([]));
+            assert_eq!(json_of(&choices, &["a"]), json!(["a"]));
+            assert_eq!(json_of(&Kind::free_text(), &["a", "b"]), json!(["a", "b"]));
+            assert_eq!(json_of(&Kind::free_text(), &[]), json!(null));
+        }
+
+        #[test]
+        fn answer_has_values_for_labels_and_only_for_answered_fields() {
+            let options = json!([{ "value": "a", "label": "A" }, { "value": "A", "label": "b" }]);
+            let choice = kind(json!({ "kind": "choice", "options": options }));
+            let field = |place| Field::at(place, "?".to_owned(), None, choice.clone());
+            let question = Question::new(Origin::SandboxAgent, "q", (0..4).map(field).collect());
+            let text = |text: &str| Some(vec![text.to_owned()]);
+            let notes = BTreeMap::from([("q3".to_owned(), "later".to_owned())]);
+            // The value `A` takes precedence over the label `A`.
+            let selections = vec![text("b"), text("A"), None, Some(Vec::new()), text("beyond")];
+            let answer = answer_from_texts(&question, selections, notes.clone());
+            assert_eq!(serde_json::to_value(answer.values).expect("JSON"), json!({ "q0": "A", "q1": "A" }));
+            assert_eq!(answer.notes, notes);
+        }
+    }
+}

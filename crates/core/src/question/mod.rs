@@ -1,0 +1,23 @@
+//! The domain: what an agent asks, what is answered, and how a question ends, whatever the protocol.
+//! Pure. The wire, and the dialects of agents, are left to the rooms above.
+
+pub mod check;
+pub mod classification;
+pub mod encoding;
+pub mod field;
+pub mod form;
+pub mod formats;
+pub mod input;
+pub mod outcome;
+mod size;
+pub mod subject;
+
+pub use check::{FieldError, check, check_patterns, check_shape};
+pub use classification::{Origin, Purpose, Risk};
+pub use encoding::UnknownName;
+pub use field::{Field, FieldOption, Kind, Preview, PreviewFormat, Role};
+pub use form::Question;
+pub use formats::Patterns;
+pub use outcome::{Answer, Outcome, Provenance, REDACTED, Reason, Responder, Value};
+pub use size::text as json_text;
+pub use subject::{Diff, Subject};

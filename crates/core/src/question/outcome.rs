@@ -1,0 +1,359 @@
+//! An answer, with its values for the fields and the notes beside them; and the outcome of a question: answered, or
+//! rejected with a reason, and the responder that settled it. Reading an answer from a responder is left to `input.rs`,
+//! comparing it with its question to `check.rs`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Number, Value as Json};
+
+use super::{Question, encoding::open_enum};
+
+/// How a question ended. On the wire it is one object with a `status`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "TaggedOutcome", into = "TaggedOutcome")]
+pub enum Outcome {
+    /// A responder answered.
+    Answered(Answer),
+    /// The question ended without an answer.
+    Rejected(Reason),
+    /// The client failed, or replied with something that only the agent may understand: the agent got the reply as it was.
+    Failed,
+    /// An outcome of another version, with all its members. It is written again as it was.
+    Unknown(Map<String, Json>),
+}
+
+impl Outcome {
+    /// Returns the name of the outcome, as it stands in `status`.
+    pub fn status(&self) -> &str {
+        match self {
+            Outcome::Answered(_) => "answered",
+            Outcome::Rejected(_) => "rejected",
+            Outcome::Failed => "failed",
+            Outcome::Unknown(members) => members.get("status").and_then(Json::as_str).unwrap_or("unknown"),
+        }
+    }
+}
+
+/// How a question ended: one object with a `status`.
+#[derive(Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "status", rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", schemars(rename = "Outcome", title = "Outcome"))]
+enum TaggedOutcome {
+    /// A responder answered.
+    Answered(Answer),
+    /// The question ended without an answer.
+    Rejected {
+        /// Why it was rejected.
+        reason: Reason,
+    },
+    /// The client failed, or replied with something that only the agent may understand.
+    Failed,
+    /// An outcome that this version does not know, with all its members.
+    #[serde(untagged)]
+    Unknown(Map<String, Json>),
+}
+
+impl From<TaggedOutcome> for Outcome {
+    fn from(tagged: TaggedOutcome) -> Self {
+        match tagged {
+            TaggedOutcome::Answered(answer) => Outcome::Answered(answer),
+            TaggedOutcome::Rejected { reason } => Outcome::Rejected(reason),
+            TaggedOutcome::Failed => Outcome::Failed,
+            TaggedOutcome::Unknown(members) => Outcome::Unknown(members),
+        }
+    }
+}
+
+impl From<Outcome> for TaggedOutcome {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Answered(answer) => TaggedOutcome::Answered(answer),
+            Outcome::Rejected(reason) => TaggedOutcome::Rejected { reason },
+            Outcome::Failed => TaggedOutcome::Failed,
+            Outcome::Unknown(members) => TaggedOutcome::Unknown(members),
+        }
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Outcome {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        TaggedOutcome::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        TaggedOutcome::json_schema(generator)
+    }
+}
+
+open_enum! {
+    /// Why a question was rejected.
+    pub enum Reason {
+        /// The person did not want to answer.
+        User = "user",
+        /// The turn was cancelled.
+        Cancelled = "cancelled",
+        /// The agent took the question back.
+        Withdrawn = "withdrawn",
+        /// No answer came in time.
+        Timeout = "timeout",
+        /// The person wrote in the chat instead.
+        RepliedInChat = "replied_in_chat",
+        /// The client went away.
+        ClientGone = "client_gone",
+        /// The agent ended.
+        AgentGone = "agent_gone",
+        /// The session was closed or deleted.
+        SessionClosed = "session_closed",
+        /// The bridge was told to end.
+        Shutdown = "shutdown",
+        /// A rule of the person's rejects such questions.
+        Policy = "policy",
+    }
+}
+
+/// The responder that settled a question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Provenance {
+    /// The kind of responder.
+    pub responder: Responder,
+    /// The name that the responder gave itself, such as that of a client in `initialize`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+impl Provenance {
+    /// Returns the bridge itself, which settles a question because of something that happened.
+    pub fn bridge() -> Self {
+        Provenance { responder: Responder::Bridge, name: None }
+    }
+}
+
+open_enum! {
+    /// What can settle a question.
+    pub enum Responder {
+        /// The client, over ACP.
+        Client = "client",
+        /// The person, at the dialog that the agent itself shows, such as in its terminal.
+        Dialog = "dialog",
+        /// The bridge itself, because of something that happened.
+        Bridge = "bridge",
+        /// A person or a script at the command line.
+        CommandLine = "command_line",
+        /// A person at the full-screen inbox in a terminal.
+        Terminal = "terminal",
+        /// A client of the REST interface.
+        Http = "http",
+        /// A client of the control protocol.
+        Rpc = "rpc",
+        /// A person at the page that the HTTP server shows in a browser.
+        Page = "page",
+        /// A person at a notification: of the desktop, or of a phone.
+        Notification = "notification",
+        /// A rule that the person wrote beforehand, by its name.
+        Rule = "rule",
+    }
+}
+
+/// What stands in the place of a secret value, whatever its type.
+pub const REDACTED: &str = "(secret)";
+
+/// The values of a question's fields, by field name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Answer {
+    /// The chosen or typed value of each field. A field without a value is absent. Once the question is settled, a value of
+    /// a secret field is the text `(secret)`.
+    pub values: BTreeMap<String, Value>,
+    /// Notes on fields, by field name. Once the question is settled, a note on a secret field is the text `(secret)`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub notes: BTreeMap<String, String>,
+}
+
+impl Answer {
+    /// Returns about how many bytes it takes in memory. An entry of a list takes more than its text: it may be as
+    /// short as three bytes of JSON.
+    pub fn bytes(&self) -> usize {
+        let text = |text: &String| size_of::<String>() + text.len();
+        let value = |value: &Value| match value {
+            Value::Text(given) => given.len(),
+            Value::Many(texts) => texts.iter().map(text).sum(),
+            Value::Flag(_) | Value::Number(_) => 0,
+        };
+        let values = self.values.iter().map(|(name, given)| text(name) + size_of::<Value>() + value(given));
+        let notes = self.notes.iter().map(|(name, note)| text(name) + text(note));
+        values.chain(notes).sum()
+    }
+
+    /// Leaves out the values of secret fields and the notes on them, for an answer that others may complete.
+    #[must_use]
+    pub fn without_secrets(mut self, question: &Question) -> Self {
+        for field in question.fields.iter().filter(|field| field.secret) {
+            self.values.remove(&field.name);
+            self.notes.remove(&field.name);
+        }
+        self
+    }
+
+    /// Replaces the values of secret fields and the notes on them by [`REDACTED`], for everyone but the asker. A note may
+    /// say what the value is.
+    #[must_use]
+    pub fn redacted(mut self, question: &Question) -> Self {
+        for field in question.fields.iter().filter(|field| field.secret) {
+            if let Some(value) = self.values.get_mut(&field.name) {
+                *value = Value::Text(REDACTED.to_owned());
+            }
+            if let Some(note) = self.notes.get_mut(&field.name) {
+                REDACTED.clone_into(note);
+            }
+        }
+        self
+    }
+
+    /// Returns the same answer in the one spelling that is compared: the chosen options in the order of their values,
+    /// whole numbers without a fraction.
+    pub fn canonical(mut self) -> Self {
+        for value in self.values.values_mut() {
+            match value {
+                Value::Many(texts) => texts.sort_unstable(),
+                Value::Number(number) => *number = canonical(number),
+                Value::Text(_) | Value::Flag(_) => {}
+            }
+        }
+        self
+    }
+}
+
+fn canonical(number: &Number) -> Number {
+    // Below this each integer has a binary fraction of its own.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let whole = |value: &f64| value.fract() == 0.0 && value.abs() < EXACT;
+    match number.as_f64().filter(whole) {
+        // What has no fraction prints without one; a zero has no sign.
+        Some(value) => {
+            serde_json::from_str(&format!("{:.0}", value + 0.0)).unwrap_or_else(|_| number.clone())
+        }
+        None => number.clone(),
+    }
+}
+
+/// The value of one field.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum Value {
+    /// A text, or the value of the chosen option.
+    Text(String),
+    /// The values of the chosen options, and added free texts.
+    Many(Vec<String>),
+    /// True or false, or yes or no.
+    Flag(bool),
+    /// A number.
+    Number(#[cfg_attr(feature = "schema", schemars(with = "f64"))] Number),
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::question::Origin;
+
+    #[test]
+    fn an_outcome_is_one_tagged_object() {
+        let answer: Answer = serde_json::from_value(json!({ "values": { "f": "a" } })).expect("an answer");
+        for (outcome, expected) in [
+            (Outcome::Answered(answer), json!({ "status": "answered", "values": { "f": "a" } })),
+            (Outcome::Rejected(Reason::User), json!({ "status": "rejected", "reason": "user" })),
+            (Outcome::Failed, json!({ "status": "failed" })),
+        ] {
+            let written = serde_json::to_value(&outcome).expect("JSON");
+            assert_eq!(written, expected);
+            assert_eq!(serde_json::from_value::<Outcome>(written).expect("an outcome"), outcome);
+        }
+    }
+
+    #[test]
+    fn an_outcome_of_another_version_survives_a_round_trip() {
+        for json in [
+            json!({ "status": "escalated", "to": ["a"] }),
+            json!({ "status": "rejected", "reason": "of_next_year" }),
+            json!({ "status": "answered", "pages": 2 }),
+            json!({ "status": "answered", "values": { "f": { "x": 1, "y": 2 } } }),
+            json!({ "status": "rejected", "reason": "x".repeat(99) }),
+            json!({ "status": 5 }),
+            json!({}),
+        ] {
+            let outcome: Outcome = serde_json::from_value(json.clone()).expect("an outcome");
+            assert_eq!(serde_json::to_value(&outcome).expect("JSON"), json);
+        }
+    }
+
+    #[test]
+    fn unknown_members_beside_known_ones_are_ignored_and_optional_ones_may_be_missing() {
+        let read = |json| serde_json::from_value::<Outcome>(json).expect("an outcome");
+        assert_eq!(
+            read(json!({ "status": "answered", "values": {}, "mood": "grim" })),
+            Outcome::Answered(Answer::default())
+        );
+        assert_eq!(
+            read(json!({ "status": "rejected", "reason": "user", "mood": 1 })),
+            Outcome::Rejected(Reason::User)
+        );
+        assert_eq!(read(json!({ "status": "failed", "mood": [] })), Outcome::Failed);
+        let provenance = json!({ "responder": "phone", "app": "x" });
+        let provenance: Provenance = serde_json::from_value(provenance).expect("a provenance");
+        assert_eq!((provenance.responder.name(), provenance.name), ("phone", None));
+    }
+
+    #[test]
+    fn values_of_secret_fields_and_notes_on_them_are_left_out_or_redacted() {
+        let fields = json!([
+            { "name": "s", "label": "S", "kind": "number", "secret": true },
+            { "name": "t", "label": "T", "kind": "text", "secret": true },
+            { "name": "u", "label": "U", "kind": "text" },
+        ]);
+        let question = Question::new(Origin::Kiro, "q", serde_json::from_value(fields).expect("fields"));
+        let answer = json!({ "values": { "s": 7, "u": "a" }, "notes": { "s": "it is 7", "u": "b" } });
+        let answer: Answer = serde_json::from_value(answer).expect("an answer");
+        let written = |answer: Answer| serde_json::to_value(answer).expect("JSON");
+        assert_eq!(
+            written(answer.clone().redacted(&question)),
+            json!({ "values": { "s": "(secret)", "u": "a" }, "notes": { "s": "(secret)", "u": "b" } })
+        );
+        assert_eq!(
+            written(answer.without_secrets(&question)),
+            json!({ "values": { "u": "a" }, "notes": { "u": "b" } })
+        );
+    }
+
+    #[test]
+    fn one_answer_has_one_canonical_spelling() {
+        let spelled = |values: &str| {
+            let answer: Answer =
+                serde_json::from_str(&format!(r#"{{"values":{{"f":{values}}}}}"#)).expect(values);
+            serde_json::to_string(&answer.canonical()).expect("JSON")
+        };
+        for (one, other) in [
+            (r#"["b","a"]"#, r#"["a","b"]"#),
+            ("-5.0", "-5"),
+            ("5e2", "500"),
+            ("-0.0", "0"),
+            ("9007199254740993", "9007199254740993"),
+        ] {
+            assert_eq!(spelled(one), spelled(other), "{one} is {other}");
+        }
+        for (one, other) in [
+            ("5", "5.5"),
+            ("9007199254740993", "9007199254740995"),
+            ("0.1", "0.2"),
+            ("5", r#""5""#),
+            (r#"["a"]"#, r#"["a","b"]"#),
+        ] {
+            assert_ne!(spelled(one), spelled(other), "{one} is not {other}");
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! Cuts a byte stream into bytes that are forwarded as they are, and lines that are intercepted. A frame is a line of
+//! bytes with its terminator. The pieces that come out, joined, are the bytes that went in, at any chunking; which
+//! lines are intercepted is left to the judge. Agents write most of their lines alike, so a line with the same
+//! beginning as the ordinary line before it is not judged again.
+
+use bytes::{Buf, Bytes, BytesMut};
+
+use super::{
+    find::{LineEnds, line_end},
+    scan::behind_digits,
+};
+use crate::limits::{HOLD, READ, STREAM};
+
+/// What becomes of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It goes on as it is.
+    Forward,
+    /// It goes on as it is, and so does each line that begins with the same bytes, as many as these, whatever number its
+    /// id is.
+    ForwardAlike(usize),
+    /// It must be looked at as a whole.
+    Intercept,
+}
+
+impl Verdict {
+    /// Says whether the line must be looked at as a whole.
+    pub fn intercepts(self) -> bool {
+        self == Verdict::Intercept
+    }
+}
+
+/// One piece of the stream, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Ordinary bytes: whole lines, or parts of a line that streams through.
+    Run(Bytes),
+    /// One wanted line, with its terminator unless the input ended without one.
+    Line(Bytes),
+    /// The beginning of a wanted line that is too long to hold, or all of it. [`Splitter::drop_rest`] drops what
+    /// follows of it.
+    Head(Bytes),
+}
+
+/// What becomes of the rest of a line whose beginning has left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rest {
+    /// The next byte begins a line.
+    None,
+    Pass,
+    Drop,
+}
+
+/// Cuts one direction's bytes into pieces. Holds at most [`HOLD`] bytes and one read.
+#[derive(Debug)]
+pub struct Splitter {
+    buffer: BytesMut,
+    /// How many bytes of the unfinished line were searched for its end.
+    searched: usize,
+    /// How long the unfinished line was when it was last judged.
+    judged: usize,
+    rest: Rest,
+    lines: u64,
+}
+
+impl Default for Splitter {
+    fn default() -> Self {
+        Splitter { buffer: BytesMut::with_capacity(READ), searched: 0, judged: 0, rest: Rest::None, lines: 0 }
+    }
+}
+
+impl Splitter {
+    /// Returns the buffer to read into, with room for [`READ`] bytes.
+    pub fn space(&mut self) -> &mut BytesMut {
+        // After a long line the buffer is large; it is not kept.
+        if self.buffer.is_empty() && self.buffer.capacity() > 2 * READ {
+            self.buffer = BytesMut::new();
+        }
+        self.buffer.reserve(READ);
+        &mut self.buffer
+    }
+
+    /// Returns what has not come out yet.
+    pub fn left(&self) -> &[u8] {
+        &self.buffer
+    }
+
+    /// Returns how many lines came to their end.
+    pub fn lines(&self) -> u64 {
+        self.lines
+    }
+
+    /// Returns whether all that was read has come out.
+    pub fn is_empty(&self) -> bool {
+        self.buffer.is_empty()
+    }
+
+    /// Drops what follows of the line whose [`Piece::Head`] came last, instead of passing it on.
+    pub fn drop_rest(&mut self) {
+        if self.rest == Rest::Pass {
+            self.rest = Rest::Drop;
+        }
+    }
+
+    /// Returns the next piece of what has been read. `judge` gets a line, or the beginning of a long one.
+    pub fn next(&mut self, mut judge: impl FnMut(&[u8]) -> Verdict) -> Option<Piece> {
+        let begun = self.take_rest();
+        let (run, wanted) = self.ordinary_lines(begun, &mut judge);
+        if run > begun {
+            self.judged = 0;
+        }
+        if let Some(end) = wanted {
+            self.searched = 0;
+            // The line comes out behind what stands before it.
+            return Some(if run > 0 { self.run(run) } else { self.line(end) });
+        }
+        self.searched = self.buffer.len() - run;
+        if let Some(piece) = self.unfinished(run, judge) {
+            return Some(piece);
+        }
+        (run > 0).then(|| self.run(run))
+    }
+
+    /// Returns what is left when the input has ended: the last line, if it has no terminator.
+    pub fn end(&mut self, mut judge: impl FnMut(&[u8]) -> Verdict) -> Option<Piece> {
+        let length = self.buffer.len();
+        let wanted = length > 0 && self.rest == Rest::None && judge(&self.buffer).intercepts();
+        (length > 0).then(|| if wanted { self.line(length) } else { self.run(length) })
+    }
+
+    /// Goes through the ordinary lines from here on. Returns where they end, and the end of the wanted line that follows, if
+    /// it is there.
+    fn ordinary_lines(
+        &mut self,
+        begun: usize,
+        mut judge: impl FnMut(&[u8]) -> Verdict,
+    ) -> (usize, Option<usize>) {
+        let buffer = &self.buffer[..];
+        let mut run = begun;
+        let mut usual: Option<Beginning<'_>> = None;
+        for end in LineEnds::new(buffer, begun + self.searched) {
+            if usual.is_none_or(|usual| !usual.begins(&buffer[run..])) {
+                match judge(&buffer[run..end]) {
+                    Verdict::Forward => {}
+                    Verdict::ForwardAlike(length) => usual = Some(Beginning::new(&buffer[run..run + length])),
+                    Verdict::Intercept => return (run, Some(end)),
+                }
+            }
+            run = end;
+            self.lines += 1;
+        }
+        (run, None)
+    }
+
+    /// Returns how many bytes at the front belong to a line that has begun to leave.
+    fn take_rest(&mut self) -> usize {
+        if self.rest == Rest::None {
+            return 0;
+        }
+        let (length, rest) = match line_end(&self.buffer) {
+            Some(end) => (end, Rest::None),
+            None => (self.buffer.len(), self.rest),
+        };
+        self.lines += u64::from(rest == Rest::None);
+        if std::mem::replace(&mut self.rest, rest) == Rest::Pass {
+            return length;
+        }
+        self.buffer.advance(length);
+        0
+    }
+
+    /// Lets the unfinished line that begins at `run` go on, with what stands before it, if it need not be held.
+    fn unfinished(&mut self, run: usize, mut judge: impl FnMut(&[u8]) -> Verdict) -> Option<Piece> {
+        let length = self.buffer.len() - run;
+        // Judged anew only when it has doubled, so that a line that trickles in costs no square of its length.
+        if length < STREAM || length < (2 * self.judged).min(HOLD) || self.rest != Rest::None {
+            return None;
+        }
+        self.judged = length;
+        let wanted = judge(&self.buffer[run..]).intercepts();
+        if wanted && (length < HOLD || run > 0) {
+            return None;
+        }
+        (self.rest, self.searched, self.judged) = (Rest::Pass, 0, 0);
+        let all = self.buffer.split().freeze();
+        Some(if wanted { Piece::Head(all) } else { Piece::Run(all) })
+    }
+
+    fn run(&mut self, length: usize) -> Piece {
+        Piece::Run(self.buffer.split_to(length).freeze())
+    }
+
+    fn line(&mut self, length: usize) -> Piece {
+        (self.searched, self.judged) = (0, 0);
+        self.lines += 1;
+        let line = self.buffer.split_to(length).freeze();
+        // Its end may have come with the read that made it too long: what it is must not depend on that.
+        if length > HOLD { Piece::Head(line) } else { Piece::Line(line) }
+    }
+}
+
+/// What stands before the id of a message that begins with it.
+const BEFORE_ID: [&[u8]; 2] = [br#"{"jsonrpc":"2.0","id":"#, br#"{"id":"#];
+
+/// The beginning of a line, but for the number that is its id.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Beginning<'a> {
+    /// All of it, or what stands before the id.
+    head: &'a [u8],
+    /// What stands behind the id.
+    tail: Option<&'a [u8]>,
+}
+
+impl<'a> Beginning<'a> {
+    /// Returns these first bytes of a line as a beginning.
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        let behind_id =
+            |before: &&'static [u8]| Some((*before, behind_digits(bytes.strip_prefix(*before)?)?));
+        match BEFORE_ID.iter().find_map(behind_id) {
+            Some((head, tail)) => Beginning { head, tail: Some(tail) },
+            None => Beginning { head: bytes, tail: None },
+        }
+    }
+
+    /// Returns whether these bytes have the same beginning.
+    #[inline]
+    pub(super) fn begins(&self, bytes: &[u8]) -> bool {
+        let rest = behind(bytes, self.head);
+        match self.tail {
+            Some(tail) => rest.and_then(behind_digits).and_then(|rest| behind(rest, tail)).is_some(),
+            None => rest.is_some(),
+        }
+    }
+}
+
+/// Returns what stands behind these first bytes.
+#[inline(always)]
+fn behind<'b>(bytes: &'b [u8], first: &[u8]) -> Option<&'b [u8]> {
+    let (begins, rest) = bytes.split_at_checked(first.len())?;
+    // They are few: a call of the C library takes longer.
+    let is_same = is_same_by::<16>(begins, first).or_else(|| is_same_by::<4>(begins, first));
+    is_same.unwrap_or_else(|| begins.iter().eq(first)).then_some(rest)
+}
+
+/// Compares bytes of the same length, so many at once; `None` where there are fewer than that.
+#[inline(always)]
+fn is_same_by<const MANY: usize>(one: &[u8], other: &[u8]) -> Option<bool> {
+    // They may overlap those before them.
+    let (one_last, other_last) = one.last_chunk::<MANY>().zip(other.last_chunk())?;
+    let (one, other) = (one.as_chunks::<MANY>().0, other.as_chunks::<MANY>().0);
+    Some(one.iter().zip(other).all(|(one, other)| one == other) && one_last == other_last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Wants lines that begin with `?`, as far as they are there.
+    fn judge(line: &[u8]) -> Verdict {
+        if line.starts_with(b"?") { Verdict::Intercept } else { Verdict::Forward }
+    }
+
+    fn feed(splitter: &mut Splitter, bytes: &[u8]) -> Vec<Piece> {
+        splitter.space().extend_from_slice(bytes);
+        std::iter::from_fn(|| splitter.next(judge)).collect()
+    }
+
+    fn run(bytes: &[u8]) -> Piece {
+        Piece::Run(Bytes::copy_from_slice(bytes))
+    }
+
+    fn line(bytes: &[u8]) -> Piece {
+        Piece::Line(Bytes::copy_from_slice(bytes))
+    }
+
+    #[test]
+    fn ordinary_lines_of_one_read_leave_in_one_run() {
+        let mut splitter = Splitter::default();
+        assert_eq!(feed(&mut splitter, b"a\n\r\n\nb\nc"), [run(b"a\n\r\n\nb\n")]);
+        assert_eq!(splitter.end(judge), Some(run(b"c")));
+    }
+
+    #[test]
+    fn a_wanted_line_comes_out_alone_and_in_its_place() {
+        let mut splitter = Splitter::default();
+        assert_eq!(
+            feed(&mut splitter, b"a\n?1\n?2\nb\n?"),
+            [run(b"a\n"), line(b"?1\n"), line(b"?2\n"), run(b"b\n")]
+        );
+        assert_eq!(feed(&mut splitter, b"3\n"), [line(b"?3\n")]);
+        assert_eq!(splitter.end(judge), None);
+        assert_eq!(splitter.lines(), 5);
+    }
+
+    #[test]
+    fn a_long_ordinary_line_goes_on_before_its_end_is_there() {
+        let mut splitter = Splitter::default();
+        let part = vec![b'x'; STREAM];
+        assert_eq!(feed(&mut splitter, &part), [run(&part)]);
+        assert_eq!(feed(&mut splitter, b"?y"), [run(b"?y")]);
+        assert_eq!(feed(&mut splitter, b"\n?z\n"), [run(b"\n"), line(b"?z\n")]);
+        assert_eq!(splitter.lines(), 2);
+    }
+
+    #[test]
+    fn a_wanted_line_is_held_to_the_limit_and_then_shows_its_beginning() {
+        let mut splitter = Splitter::default();
+        let part = vec![b'?'; HOLD - 1];
+        assert_eq!(feed(&mut splitter, &part), []);
+        let [Piece::Head(head)] = &feed(&mut splitter, b"??")[..] else { panic!("no head") };
+        assert_eq!(head.len(), HOLD + 1);
+        splitter.drop_rest();
+        assert_eq!(feed(&mut splitter, b"dropped"), []);
+        assert_eq!(feed(&mut splitter, b"dropped\nb\n"), [run(b"b\n")]);
+    }
+
+    #[test]
+    fn a_wanted_line_that_is_too_long_is_so_at_any_chunking() {
+        let longest = [vec![b'?'; HOLD - 1], b"\n".to_vec()].concat();
+        let too_long = [&b"?"[..], &longest].concat();
+        for chunk in [1000, READ, HOLD, 2 * HOLD] {
+            let mut splitter = Splitter::default();
+            let mut pieces = |bytes: &[u8]| -> Vec<Piece> {
+                bytes.chunks(chunk).flat_map(|chunk| feed(&mut splitter, chunk)).collect()
+            };
+            assert_eq!(pieces(&longest), [line(&longest)]);
+            assert!(matches!(&pieces(&too_long)[..], [Piece::Head(_), ..]), "in chunks of {chunk}");
+            assert_eq!(pieces(b"?\n"), [line(b"?\n")]);
+        }
+    }
+
+    #[test]
+    fn a_line_that_trickles_in_is_judged_seldom() {
+        let mut splitter = Splitter::default();
+        let mut judged = 0;
+        for _ in 0..(256 * 1024) {
+            splitter.space().extend_from_slice(b"?");
+            let piece = splitter.next(|line| {
+                judged += 1;
+                judge(line)
+            });
+            assert_eq!(piece, None);
+        }
+        assert!(judged < 10, "judged {judged} times");
+    }
+
+    #[test]
+    fn any_other_byte_makes_a_difference() {
+        for length in 0..40 {
+            let first: Vec<u8> = (0..length).collect();
+            let line = [&first[..], b"rest"].concat();
+            assert_eq!(behind(&line, &first), Some(&b"rest"[..]));
+            assert_eq!(behind(&first, &line), None);
+            for place in 0..first.len() {
+                let mut other = line.clone();
+                other[place] ^= 0x80;
+                assert_eq!(behind(&other, &first), None, "byte {place} of {length}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_number_of_an_id_may_differ() {
+        let begins = |one: &str, other: &str| Beginning::new(one.as_bytes()).begins(other.as_bytes());
+        let call = r#"{"jsonrpc":"2.0","id":17,"method":"x/y""#;
+        assert!(begins(call, r#"{"jsonrpc":"2.0","id":12345678901,"method":"x/y","params":{}}"#));
+        assert!(begins(call, r#"{"jsonrpc":"2.0","id":5,"method":"x/y"}"#));
+        assert!(begins(r#"{"id":1,"method":"x/y""#, r#"{"id":23,"method":"x/y"}"#));
+        assert!(begins(r#"{"method":"x/y""#, r#"{"method":"x/y"}"#));
+        for other in [
+            r#"{"jsonrpc":"2.0","id":"17","method":"x/y"}"#,
+            r#"{"jsonrpc":"2.0","id":,"method":"x/y"}"#,
+            r#"{"jsonrpc":"2.0","id":17,"method":"x/z"}"#,
+            r#"{"jsonrpc":"2.0","id":17,"metho"#,
+            r#"{"id":17,"method":"x/y"}"#,
+            "",
+        ] {
+            assert!(!begins(call, other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! What the mocks of agents in terminals have in common: lines on stdin as their keyboard, lines on stdout for what
+//! happens, a thread for each connection, and an exit code.
+
+use std::{
+    fmt::Display,
+    io::{self, BufRead, Write},
+    net::{TcpListener, TcpStream},
+    process::ExitCode,
+    sync::Arc,
+    thread,
+};
+
+use askbridge_os::{
+    exit,
+    terminal::{printable_json, printable_line},
+};
+
+/// Says a line on stdout at once. JSON in it stays JSON.
+pub(super) fn say(line: impl Display) -> io::Result<()> {
+    let line = line.to_string();
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "{}", printable_json(&line))?;
+    stdout.flush()
+}
+
+/// Does what each line of the keyboard says, until stdin ends.
+pub(super) fn type_on(press: impl Fn(&str) -> io::Result<()>) -> io::Result<()> {
+    io::stdin().lock().lines().try_for_each(|line| press(&line?))
+}
+
+/// Serves each connection on a thread of its own, with its number.
+pub(super) fn accept(
+    listener: TcpListener,
+    serve: impl Fn(u64, TcpStream) -> io::Result<()> + Send + Sync + 'static,
+) {
+    let serve = Arc::new(serve);
+    thread::spawn(move || {
+        for (number, stream) in (1..).zip(listener.incoming().flatten()) {
+            let serve = Arc::clone(&serve);
+            // A reply behind an event is not held back.
+            stream.set_nodelay(true).unwrap_or_default();
+            // A client that is gone needs no reply.
+            thread::spawn(move || serve(number, stream).unwrap_or_default());
+        }
+    });
+}
+
+/// Returns the exit code of `askbridge mock NAME`, and says on stderr why it failed.
+pub(super) fn code(name: &str, served: io::Result<u8>) -> ExitCode {
+    ExitCode::from(served.unwrap_or_else(|error| {
+        let error = printable_line(&error.to_string()).to_string();
+        writeln!(io::stderr().lock(), "askbridge mock {name}: {error}").unwrap_or_default();
+        exit::FAILED
+    }))
+}

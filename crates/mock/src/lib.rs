@@ -1,0 +1,27 @@
+//! Peers without a model behind them, for trying askbridge and for CI: an ACP agent and client, the agents of
+//! terminals, and the demo. They know nothing of the bridge's inside.
+
+pub mod agent;
+pub mod behaviour;
+pub mod claude;
+pub mod client;
+pub mod codex;
+pub mod copilot;
+pub mod demo;
+mod dialects;
+mod keyboard;
+mod lines;
+mod message;
+pub mod opencode;
+mod permission;
+mod permissions;
+mod script;
+mod session;
+mod settings;
+mod template;
+mod turn;
+
+pub use client::answers::{AskConsent, Consent, ConsentReply};
+pub use settings::{
+    AgentSettings, ClientKind, ClientSettings, DemoSettings, Fallback, MockDialect, PermissionAnswer,
+};

@@ -1,0 +1,113 @@
+//! The request that asks for a permission: a template of its dialect, in the version of the protocol that the client
+//! speaks. What changes in the second version is left to `version_2.rs`, and the response to `told.rs`.
+
+use std::io;
+
+use serde::Deserialize;
+
+use super::{
+    request::{MockPermission, PermissionRequest},
+    version_2,
+};
+use crate::{MockDialect, behaviour::Act, template::fill};
+
+/// The requests of a dialect, in version 1 of the protocol.
+#[derive(Deserialize)]
+struct Requests {
+    fetch: PermissionRequest,
+    command: PermissionRequest,
+    plan: PermissionRequest,
+    edit: PermissionRequest,
+}
+
+impl MockPermission {
+    /// Returns the request, in the version of the protocol that the client speaks.
+    pub(crate) fn request(&self) -> io::Result<PermissionRequest> {
+        let (path, call) = (self.path(), self.tool_call());
+        let values = [("session", &*self.session), ("cwd", &*self.cwd), ("path", &*path), ("call", &*call)];
+        let requests: Requests = serde_json::from_str(&fill(requests(self.dialect), &values))?;
+        let request = match self.act {
+            Act::Fetch => requests.fetch,
+            Act::Command => requests.command,
+            Act::Plan => requests.plan,
+            Act::Edit => requests.edit,
+        };
+        Ok(if self.version_2 { version_2::request(self, request) } else { request })
+    }
+}
+
+/// Returns the templates of a dialect.
+fn requests(dialect: MockDialect) -> &'static str {
+    match dialect {
+        // claude-agent-acp 0.100.0: the whole tool call, after an update with the same. Claude Code withholds the
+        // lasting option from commands that delete.
+        MockDialect::Claude => include_str!("../requests/permissions/claude.json"),
+        // codex-acp 2.6.0: the change of a file stands only in the update that began its tool call.
+        MockDialect::Codex | MockDialect::CodexAsync => {
+            include_str!("../requests/permissions/codex.json")
+        }
+        // kimi-code 2.1.0: the name of a tool and a sentence. The input stands only in the update before.
+        MockDialect::Kimi | MockDialect::KimiPermission => {
+            include_str!("../requests/permissions/kimi.json")
+        }
+        // No update precedes them. A plan stands only in its file.
+        MockDialect::Gemini => include_str!("../requests/permissions/gemini.json"),
+        // Qwen Code 0.24.4 grew from Gemini CLI, and adds the raw input.
+        MockDialect::Qwen => include_str!("../requests/permissions/qwen.json"),
+        // opencode 1.18.33 announces a tool call before its input is known. It has no permission for a plan, which is
+        // asked for in the shape of a tool without a kind.
+        MockDialect::Opencode => include_str!("../requests/permissions/opencode.json"),
+        // As several clients recorded them: a command stands between backticks in the title, and as raw input only in
+        // the update before. Cursor asks for commands and MCP tools; a plan and an edit are made up of the same parts.
+        MockDialect::Cursor => include_str!("../requests/permissions/cursor.json"),
+        // As clients recorded them. The first option has the kind `allow_once` and allows everything from now on.
+        MockDialect::Grok => include_str!("../requests/permissions/grok.json"),
+        // pi-acp 0.0.34: an extension of pi asks a question that is answered with yes or no.
+        MockDialect::Pi => include_str!("../requests/permissions/pi.json"),
+        // The plain shape of the standard, with oh-my-pi's four options.
+        MockDialect::OhMyPi => include_str!("../requests/permissions/oh-my-pi.json"),
+        // The example of the standard names the tool call and leaves the rest to its earlier update.
+        MockDialect::Form | MockDialect::Historic => {
+            include_str!("../requests/permissions/form.json")
+        }
+        // The plain shape of the standard, for agents whose own shape is not known.
+        MockDialect::Sandboxagent | MockDialect::Devin | MockDialect::Kiro => {
+            include_str!("../requests/permissions/standard.json")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::permissions::request::FILE;
+
+    #[test]
+    fn every_dialect_has_a_template_for_every_act() {
+        for dialect in MockDialect::ALL {
+            for (act, version_2) in [
+                (Act::Fetch, false),
+                (Act::Command, false),
+                (Act::Plan, false),
+                (Act::Edit, false),
+                (Act::Edit, true),
+            ] {
+                let permission = MockPermission {
+                    session: "s\"1".to_owned(),
+                    cwd: "/a \"b\"/".to_owned(),
+                    number: 7,
+                    dialect,
+                    act,
+                    version_2,
+                    together: false,
+                };
+                let request = permission.request().expect("a template");
+                let texts = format!("{request:?}");
+                assert!(!texts.contains("{{") && texts.contains("7"), "{dialect:?} {act:?}: {texts}");
+                assert_eq!(request.params["sessionId"], "s\"1", "{dialect:?} {act:?}");
+                assert!(request.params["options"].as_array().is_some_and(|options| options.len() > 1));
+                assert!(act != Act::Edit || texts.contains(FILE), "{dialect:?}: {texts}");
+            }
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Plain settings of the mock agent, the mock client and the demo, and the names of dialects and client kinds.
+//! How they are typed on a command line is left to the caller.
+
+use std::{convert::Infallible, ffi::OsString, path::PathBuf, str::FromStr, time::Duration};
+
+/// Settings of the mock agent.
+#[derive(Clone, Debug)]
+pub struct AgentSettings {
+    /// The dialect in which it asks.
+    pub dialect: MockDialect,
+    /// A transcript whose agent part is played instead of the built-in behaviour.
+    pub script: Option<PathBuf>,
+    /// Whether every line that is read or written is shown on stderr.
+    pub wire: bool,
+}
+
+impl AgentSettings {
+    /// Returns settings for the built-in behaviour in this dialect.
+    pub fn new(dialect: MockDialect) -> Self {
+        Self { dialect, script: None, wire: false }
+    }
+}
+
+/// Settings of the mock client.
+#[derive(Clone, Debug)]
+pub struct ClientSettings {
+    /// What the client can show.
+    pub kind: ClientKind,
+    /// One answer for each field in turn; the last one is used for all further fields.
+    pub answers: Vec<String>,
+    /// What happens to a field if there are no answers at all.
+    pub fallback: Fallback,
+    /// The answer to each permission request, before all other settings.
+    pub permission: Option<PermissionAnswer>,
+    /// The prompt of the turn.
+    pub prompt: String,
+    /// How long the turn may take, from the start of the program.
+    pub timeout: Option<Duration>,
+    /// Whether every line is shown with its direction.
+    pub wire: bool,
+    /// The agent's command and its arguments.
+    pub agent: Vec<OsString>,
+}
+
+impl ClientSettings {
+    /// Returns settings for a client of this kind, which takes the first option of everything that this agent asks.
+    pub fn new(kind: ClientKind, prompt: String, agent: Vec<OsString>) -> Self {
+        let fallback = Fallback::TakeFirst;
+        let (answers, permission, timeout) = (Vec::new(), None, None);
+        Self { kind, answers, fallback, permission, prompt, timeout, wire: false, agent }
+    }
+}
+
+/// Settings of the demo: the bridge around the mock agent, with a client in this process.
+#[derive(Clone, Debug)]
+pub struct DemoSettings {
+    /// The dialect in which the mock agent asks.
+    pub dialect: MockDialect,
+    /// What the client can show.
+    pub kind: ClientKind,
+    /// One answer for each field in turn; the last one is used for all further fields.
+    pub answers: Vec<String>,
+    /// Whether every line is shown with its direction.
+    pub wire: bool,
+    /// The prompt of each turn.
+    pub prompts: Vec<String>,
+    /// Whether the questions are shown on the page as well, in a browser.
+    pub page: bool,
+}
+
+impl DemoSettings {
+    /// Returns settings for a demo that asks at the terminal.
+    pub fn new(dialect: MockDialect, kind: ClientKind, prompts: Vec<String>) -> Self {
+        Self { dialect, kind, answers: Vec::new(), wire: false, prompts, page: false }
+    }
+}
+
+/// What a client answers to every permission request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PermissionAnswer {
+    /// The first option that allows once.
+    Allow,
+    /// The first option that allows always.
+    Always,
+    /// The first option that rejects.
+    Reject,
+    /// No option: the outcome is `cancelled`.
+    Cancel,
+    /// No reply at all, not even once the request is withdrawn.
+    Ignore,
+    /// The option with this ID.
+    Option(String),
+}
+
+impl FromStr for PermissionAnswer {
+    type Err = Infallible;
+
+    fn from_str(typed: &str) -> Result<Self, Infallible> {
+        Ok(match typed {
+            "allow" => Self::Allow,
+            "always" => Self::Always,
+            "reject" => Self::Reject,
+            "cancel" => Self::Cancel,
+            "ignore" => Self::Ignore,
+            // Some agents have an option with the ID `cancel`.
+            id => Self::Option(id.strip_prefix("id:").unwrap_or(id).to_owned()),
+        })
+    }
+}
+
+/// What a client does about a field that has no prepared answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fallback {
+    /// Asks at the terminal.
+    AskPerson,
+    /// Takes the first option, or `text`, 1 or true where there are no options.
+    TakeFirst,
+    /// Rejects the question.
+    Reject,
+    /// Leaves the question open until the agent withdraws it.
+    LeaveOpen,
+}
+
+/// The dialect in which a mock agent asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MockDialect {
+    /// `_sandboxagent/session/request_question`.
+    Sandboxagent,
+    /// Claude: a form, with a second property for the free text of each field.
+    Claude,
+    /// Codex: a form whose titles are the questions, with a note for each field.
+    Codex,
+    /// Codex while it goes on working: it withdraws the question at the end of the turn.
+    CodexAsync,
+    /// Kimi: a form without free texts, or [`MockDialect::KimiPermission`] for a client without forms.
+    Kimi,
+    /// Kimi for a client without forms: one permission request for the first field.
+    KimiPermission,
+    /// oh-my-pi: a form with recommended options.
+    OhMyPi,
+    /// Devin: a form that accepts other texts than its options.
+    Devin,
+    /// A plain form of the standard.
+    Form,
+    /// The plain form under its first method name, `session/elicitation`.
+    Historic,
+    /// Qwen: a permission request, with the answers beside the outcome.
+    Qwen,
+    /// pi-acp: a permission request whose options are the choices.
+    Pi,
+    /// Cursor: `cursor/ask_question`, which has no session ID.
+    Cursor,
+    /// Grok: `_x.ai/ask_user_question`.
+    Grok,
+    /// Kiro: `_kiro/userInput`.
+    Kiro,
+    /// Gemini: permissions only.
+    Gemini,
+    /// opencode: permissions only.
+    Opencode,
+}
+
+impl MockDialect {
+    /// All dialects, in the order of the help text.
+    pub const ALL: [Self; 17] = [
+        Self::Sandboxagent,
+        Self::Claude,
+        Self::Codex,
+        Self::CodexAsync,
+        Self::Kimi,
+        Self::KimiPermission,
+        Self::OhMyPi,
+        Self::Devin,
+        Self::Form,
+        Self::Historic,
+        Self::Qwen,
+        Self::Pi,
+        Self::Cursor,
+        Self::Grok,
+        Self::Kiro,
+        Self::Gemini,
+        Self::Opencode,
+    ];
+
+    /// Returns its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sandboxagent => "sandboxagent",
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+            Self::CodexAsync => "codex-async",
+            Self::Kimi => "kimi",
+            Self::KimiPermission => "kimi-permission",
+            Self::OhMyPi => "oh-my-pi",
+            Self::Devin => "devin",
+            Self::Form => "form",
+            Self::Historic => "historic",
+            Self::Qwen => "qwen",
+            Self::Pi => "pi",
+            Self::Cursor => "cursor",
+            Self::Grok => "grok",
+            Self::Kiro => "kiro",
+            Self::Gemini => "gemini",
+            Self::Opencode => "opencode",
+        }
+    }
+
+    /// Returns its line in the help text.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Self::Sandboxagent => "`_sandboxagent/session/request_question`",
+            Self::Claude => "Claude: a form, with a second property for each field's own text",
+            Self::Codex => "Codex: a form that names the question in its titles, with notes",
+            Self::CodexAsync => {
+                "Codex, working on meanwhile: the question is withdrawn at the end of the turn"
+            }
+            Self::Kimi => "Kimi: a form without texts, or the next one where the client promised no forms",
+            Self::KimiPermission => "Kimi without forms: one permission request for the first field",
+            Self::OhMyPi => "oh-my-pi: a form with recommended options",
+            Self::Devin => "Devin: a form that allows other texts than its options",
+            Self::Form => "A plain form of the standard; `fields` has every type of property",
+            Self::Historic => "The same under its first name, `session/elicitation`",
+            Self::Qwen => "Qwen: a permission request, answered beside its outcome",
+            Self::Pi => "pi-acp: a permission request whose options are the choices",
+            Self::Cursor => "`cursor/ask_question`, which names no session",
+            Self::Grok => "Grok: `_x.ai/ask_user_question`",
+            Self::Kiro => "Kiro: `_kiro/userInput`",
+            Self::Gemini => "Gemini: asks for permissions, and no questions",
+            Self::Opencode => "opencode: asks for permissions, and no questions",
+        }
+    }
+}
+
+/// What a mock client can show, and what it does with requests that it does not know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientKind {
+    /// Knows `_sandboxagent/session/request_question` and permission requests.
+    Native,
+    /// Knows forms (`elicitation/create`) and permission requests.
+    Forms,
+    /// Knows permission requests only, and answers other requests with an error.
+    Permission,
+    /// Knows permission requests only, and never replies to other requests.
+    Silent,
+    /// Approves every permission request at once, without asking.
+    Approve,
+}
+
+impl ClientKind {
+    /// All kinds, in the order of the help text.
+    pub const ALL: [Self; 5] = [Self::Native, Self::Forms, Self::Permission, Self::Silent, Self::Approve];
+
+    /// Returns its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Forms => "forms",
+            Self::Permission => "permission",
+            Self::Silent => "silent",
+            Self::Approve => "approve",
+        }
+    }
+
+    /// Returns its line in the help text.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Self::Native => "Knows `_sandboxagent/session/request_question`, and permission requests",
+            Self::Forms => "Knows forms, `elicitation/create`, and permission requests",
+            Self::Permission => "Knows permission requests only, and answers all others with an error",
+            Self::Silent => "Knows permission requests only, and never replies to others",
+            Self::Approve => "Approves of every permission request at once, without asking the person",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ClientKind, MockDialect};
+
+    #[test]
+    fn every_dialect_and_kind_has_its_own_name() {
+        let mut names = MockDialect::ALL.map(MockDialect::name).to_vec();
+        names.extend(ClientKind::ALL.map(ClientKind::name));
+        names.sort_unstable();
+        let count = names.len();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}

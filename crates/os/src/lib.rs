@@ -1,0 +1,11 @@
+//! What askbridge uses of the operating system: terminals, signals, exit codes, the log, processes and sockets.
+
+pub mod exit;
+pub mod files;
+pub mod limits;
+pub mod listeners;
+pub mod log;
+pub mod processes;
+pub mod signals;
+pub mod terminal;
+pub mod xdg;

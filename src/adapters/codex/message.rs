@@ -1,0 +1,301 @@
+//! The vocabulary of the core: the messages between Codex' app server and its clients, which are JSON-RPC without the
+//! member `jsonrpc`, one request with its stage, and the effects by which the core tells its shell what to do. What
+//! messages lead to is left to `core.rs`, the way from stage to stage to `requests.rs`.
+
+use std::{borrow::Cow, collections::VecDeque, path::PathBuf, sync::Arc, time::Duration};
+
+use askbridge_core::{
+    desk::Settlement,
+    dialect::{Rejection, codex::CodexReply},
+    question::{Answer, Outcome, Provenance, Question, Reason, Responder},
+};
+use serde::Deserialize;
+use serde_json::{Value as Json, json, value::RawValue};
+
+use crate::limits;
+
+/// A message of the app server, as far as it is read.
+#[derive(Debug, Deserialize)]
+pub(super) struct CodexMessage<'a> {
+    #[serde(borrow)]
+    pub id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub method: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub params: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub result: Option<&'a RawValue>,
+    pub error: Option<Json>,
+}
+
+/// The code of an error that asks to try again later.
+pub(super) const OVERLOADED: i64 = -32001;
+
+/// Where a request stands. A daemon that sends it again, to a connection or after a restart, says the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct RequestPlace {
+    #[serde(alias = "conversationId")]
+    pub thread_id: Option<String>,
+    pub turn_id: Option<String>,
+    #[serde(alias = "callId")]
+    pub item_id: Option<String>,
+    pub approval_id: Option<String>,
+}
+
+/// A thread, as far as it is read.
+#[derive(Debug, Deserialize)]
+pub(super) struct Thread {
+    pub id: String,
+    pub cwd: Option<String>,
+    pub path: Option<PathBuf>,
+    #[serde(default)]
+    pub status: Status,
+}
+
+/// The status of a thread.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Status {
+    #[serde(rename = "type")]
+    pub kind: String,
+}
+
+impl Status {
+    /// Returns whether a turn runs. It may wait for its person.
+    pub(super) fn is_active(&self) -> bool {
+        self.kind == "active"
+    }
+
+    /// Returns whether no turn runs. A status that is not known is neither.
+    pub(super) fn is_over(&self) -> bool {
+        matches!(&*self.kind, "idle" | "notLoaded" | "systemError")
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Turn {
+    #[serde(default)]
+    pub id: String,
+    #[serde(default)]
+    pub status: Json,
+}
+
+/// The results and parameters that have a thread in them.
+#[derive(Debug, Deserialize)]
+pub(super) struct ThreadMessage {
+    pub thread: Thread,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct LoadedThreads {
+    pub data: Vec<String>,
+    pub next_cursor: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct StatusChanged {
+    pub thread_id: String,
+    pub status: Status,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ResolvedRequest {
+    pub thread_id: Option<String>,
+    pub request_id: Json,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TurnCompleted {
+    pub thread_id: String,
+    pub turn: Turn,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ItemMessage<'a> {
+    #[serde(borrow)]
+    pub item: &'a RawValue,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct ThreadItem {
+    #[serde(default)]
+    pub id: String,
+    #[serde(default)]
+    pub status: Json,
+}
+
+/// Notifications that a client of ours has no use for, and that come often.
+const UNWANTED: [&str; 10] = [
+    "item/agentMessage/delta",
+    "item/plan/delta",
+    "item/reasoning/summaryTextDelta",
+    "item/reasoning/summaryPartAdded",
+    "item/reasoning/textDelta",
+    "item/commandExecution/outputDelta",
+    "item/fileChange/outputDelta",
+    "turn/diff/updated",
+    "thread/tokenUsage/updated",
+    "account/rateLimits/updated",
+];
+
+pub(super) fn call(id: u64, method: &str, params: &Json) -> String {
+    json!({ "id": id, "method": method, "params": params }).to_string()
+}
+
+pub(super) fn notification(method: &str) -> String {
+    json!({ "method": method }).to_string()
+}
+
+/// Writes a response to a request, whose ID stands as it came.
+pub(super) fn response(id: &str, result: &RawValue) -> String {
+    format!(r#"{{"id":{id},"result":{}}}"#, result.get())
+}
+
+pub(super) fn initialize() -> Json {
+    json!({
+        "clientInfo": { "name": "askbridge", "title": "askbridge", "version": env!("CARGO_PKG_VERSION") },
+        "capabilities": { "experimentalApi": true, "optOutNotificationMethods": UNWANTED },
+    })
+}
+
+/// Reads JSON as `T`. What is not understood is ignored.
+pub(super) fn read<'a, T: Deserialize<'a>>(json: Option<&'a RawValue>) -> Option<T> {
+    let json = json?.get();
+    serde_json::from_str(json)
+        .inspect_err(|error| tracing::debug!(%error, "a message of Codex is not understood"))
+        .ok()
+}
+
+/// What the shell has to do next.
+#[derive(Debug)]
+pub enum Effect {
+    /// Send this message. If that fails, the connection is over.
+    Send(String),
+    /// Open this question, and remember it under the key.
+    Open(u64, Box<Question>),
+    /// Codex has what was decided of this question.
+    Delivered(u64),
+    /// It is not known whether Codex has what was decided of this question.
+    Undeliverable(u64),
+    /// Look into the record of a thread for what the tool call returned that asked this question, for a short time. Give it
+    /// to `Core::recorded`.
+    Look(u64, Arc<PathBuf>, String),
+    /// This question is over, by what happened at Codex.
+    End(u64, Outcome, Provenance),
+}
+
+/// The effects of one call.
+pub(super) type Effects = VecDeque<Effect>;
+
+/// The name that people know.
+pub(super) const NAME: &str = "Codex";
+
+#[derive(Debug)]
+pub(super) struct CodexRequest {
+    /// The ID, as it stands on this connection.
+    pub id: Json,
+    pub method: String,
+    pub place: RequestPlace,
+    pub question: Box<Question>,
+    pub reply: CodexReply,
+    pub stage: RequestStage,
+}
+
+#[derive(Debug)]
+pub(super) enum RequestStage {
+    Open,
+    /// The response was sent. The server has not said yet that the request is over.
+    Sent {
+        until: Duration,
+        result: Box<RawValue>,
+    },
+    /// It is over, and it is not known how yet.
+    Ended(EndedRequest),
+    /// The connection is over. What was decided since waits for the next one.
+    Lost {
+        until: Duration,
+        decided: Option<Box<RawValue>>,
+    },
+    /// It is left to Codex' own dialog.
+    Left,
+}
+
+/// A request that is over. What is not known of its end by then is assumed.
+#[derive(Debug)]
+pub(super) struct EndedRequest {
+    pub until: Duration,
+    /// The response that was sent before.
+    pub sent: Option<Box<RawValue>>,
+    /// Whether it is looked up in the thread's record.
+    pub is_looked_up: bool,
+    /// Whether its turn was interrupted.
+    pub is_interrupted: bool,
+}
+
+impl EndedRequest {
+    /// Returns what is assumed of the end of this question.
+    pub(super) fn assumed(&self, key: u64) -> Effect {
+        match (self.is_interrupted, &self.sent) {
+            (true, _) => Effect::End(key, Outcome::Rejected(Reason::Cancelled), Provenance::bridge()),
+            // The record would have it by now, if it were that one.
+            (false, Some(_)) => Effect::Undeliverable(key),
+            // What the answer was is not known.
+            (false, None) => Effect::End(key, Outcome::Answered(Answer::default()), dialog()),
+        }
+    }
+}
+
+/// Returns the person, at a dialog of Codex' own.
+pub(super) fn dialog() -> Provenance {
+    Provenance { responder: Responder::Dialog, name: Some(NAME.to_owned()) }
+}
+
+impl CodexRequest {
+    pub(super) fn send(&mut self, result: Box<RawValue>, now: Duration, effects: &mut Effects) {
+        effects.push_back(Effect::Send(response(&self.id.to_string(), &result)));
+        self.stage = RequestStage::Sent { until: now.saturating_add(limits::ATTACH_ANSWER), result };
+    }
+
+    /// Returns the result for what was decided. `None` for an end that no person decided.
+    pub(super) fn result(&self, settlement: &Settlement) -> Option<Box<RawValue>> {
+        match &settlement.outcome {
+            Outcome::Answered(answer) => Some(self.reply.write_answer(&self.question, answer)),
+            Outcome::Rejected(Reason::User | Reason::Policy) => {
+                // A rule refuses in the person's place.
+                let rejection = Rejection { reason: Reason::User, remark: settlement.remark.as_deref() };
+                Some(self.reply.write_rejection(&self.question, rejection))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns whether the answer to it stands in the thread's record: that has what the tools of the model returned.
+    pub(super) fn is_recorded(&self) -> bool {
+        matches!(self.reply, CodexReply::UserInput) && self.place.item_id.is_some()
+    }
+
+    /// Returns whether it is over, and nothing more will be known of its end than what is said next.
+    pub(super) fn has_ended(&self) -> bool {
+        matches!(self.stage, RequestStage::Ended(EndedRequest { is_looked_up: false, .. }))
+    }
+
+    /// Returns whether its question is open on the desk, or on its way.
+    pub(super) fn is_on_desk(&self) -> bool {
+        !matches!(self.stage, RequestStage::Left)
+    }
+
+    pub(super) fn due(&self) -> Option<Duration> {
+        match self.stage {
+            RequestStage::Sent { until, .. }
+            | RequestStage::Lost { until, .. }
+            | RequestStage::Ended(EndedRequest { until, .. }) => Some(until),
+            RequestStage::Open | RequestStage::Left => None,
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Copilot CLI in a terminal: attached to by the server that `copilot --ui-server --port N` has beside its dialog.
+//! What is asked and replied is in `dialect::copilot`.
+
+mod connection;
+mod finder;
+mod link;
+mod session;
+
+pub use finder::CopilotFinder;

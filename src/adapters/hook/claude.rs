@@ -1,0 +1,245 @@
+//! One call of a hook of Claude Code: from what is on stdin to what is printed.
+//! What the dialog itself decided is left to `ends.rs`.
+
+use std::{
+    env,
+    fs::File,
+    future::pending,
+    io::{self, Read, Write},
+    os::unix::process::parent_id,
+    time::Duration,
+};
+
+use askbridge_core::{
+    desk::Settlement,
+    dialect::claude::{HookCall, HookEvent, HookReply},
+    question::{Outcome, Provenance, Purpose, Question, Reason, Responder},
+};
+use askbridge_os::signals::{Signals, runtime};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
+
+use super::ends::{self, CountedDecision, DialogWatcher, Spool, has_ended};
+use crate::{
+    adapters::{AgentIdentity, AgentInbox, AgentInboxes},
+    inbox::QuestionHandle,
+    limits,
+};
+
+/// The name that people know.
+const AGENT: &str = "Claude Code";
+/// How often the dialog's own decision is looked for. It has to be seen within a second.
+const LOOK: Duration = Duration::from_millis(200);
+/// How long the transcript may take to say whether a decision counted. It says so at once, but a busy machine may be slow.
+const CONFIRM: Duration = Duration::from_secs(5);
+/// The same for a permission: a tool that was allowed may run for long, and its responder has to be told within a second.
+const CONFIRM_PERMISSION: Duration = Duration::from_millis(900);
+/// How often it is looked into for that: the responder waits.
+const CONFIRM_LOOK: Duration = Duration::from_millis(20);
+
+/// How a hook works.
+#[derive(Clone, Debug)]
+pub struct HookSettings {
+    /// Whether it asks at all.
+    pub is_on: bool,
+    /// Whether permissions are asked as well.
+    pub permissions: bool,
+    /// How long an answer from elsewhere is held back while the person may be typing at the dialog.
+    pub grace: Duration,
+    /// How long a dialog that cannot be used meanwhile is kept waiting.
+    pub pass_after: Duration,
+    /// Whether responders are told once the transcript says whether their decision counted. Claude Code takes a decision
+    /// when the process that it waits for has ended, so that must be another one.
+    pub confirms: bool,
+}
+
+/// Runs one call. There is no error: what cannot be done is left to the dialog.
+pub fn run(settings: &HookSettings, hosts: &impl AgentInboxes) {
+    if !settings.is_on {
+        return;
+    }
+    let mut stdin = Vec::new();
+    let most = limits::HOOK + 1;
+    let read = io::stdin().lock().take(most as u64).read_to_end(&mut stdin);
+    let Some(call) = read.ok().filter(|_| stdin.len() < most).and_then(|_| HookCall::read(&stdin)) else {
+        tracing::debug!("a call of a hook is not understood");
+        return;
+    };
+    match &call.event {
+        HookEvent::Permission { .. } | HookEvent::Elicitation(_) => ask(&call, settings, hosts),
+        HookEvent::Used { .. } | HookEvent::Stopped | HookEvent::SessionEnded => ends::tell(&call),
+        _ => {}
+    }
+}
+
+fn ask(call: &HookCall, settings: &HookSettings, hosts: &impl AgentInboxes) {
+    let Some((question, reply)) = call.question(&format!("hook-{}", std::process::id())) else { return };
+    if question.purpose == Purpose::Permission && !settings.permissions {
+        return;
+    }
+    let done = runtime().map_err(|error| error.to_string()).and_then(|runtime| {
+        runtime.block_on(async {
+            // Signals are caught before the socket is bound, so that no signal leaves the socket behind.
+            let signals = Signals::catch().map_err(|error| error.to_string())?;
+            WaitingQuestion::new(call, settings, hosts, question, reply)?.run(signals).await;
+            Ok(())
+        })
+    });
+    if let Err(error) = done {
+        tracing::warn!(error, "the question is left to the dialog");
+    }
+}
+
+/// A question that waits beside its dialog.
+struct WaitingQuestion {
+    asked: QuestionHandle,
+    question: Question,
+    reply: HookReply,
+    ends: DialogWatcher,
+    /// Until when an answer from elsewhere is held back.
+    held_until: Instant,
+    /// When the question is left to the dialog.
+    passed_at: Option<Instant>,
+    confirms: bool,
+    agent: u32,
+    /// Serves the question until the end.
+    _hosted: AgentInbox,
+}
+
+/// How the wait ended.
+enum End {
+    /// A responder decided.
+    Decided(Settlement),
+    /// The dialog did, or nothing can be decided any more.
+    Over(Outcome, Provenance),
+}
+
+impl WaitingQuestion {
+    fn new(
+        call: &HookCall,
+        settings: &HookSettings,
+        hosts: &impl AgentInboxes,
+        question: Question,
+        reply: HookReply,
+    ) -> Result<Self, String> {
+        let folder = call.folder.as_deref().unwrap_or_default().into();
+        let agent = agent();
+        let spool = Spool::new(&call.session).ok();
+        let ends = DialogWatcher::new(call, question.clone(), agent, spool);
+        let hosted = hosts.host(AgentIdentity { agent: AGENT.to_owned(), folder, pid: Some(agent) });
+        let hosted = hosted.map_err(|error| error.to_string())?;
+        let asking = Question { agent: Some(AGENT.into()), ..question.clone() };
+        let is_locked = call.locks_the_dialog();
+        let asked = hosted.desk.open(asking, is_locked).map_err(|error| error.to_string())?;
+        let now = Instant::now();
+        Ok(WaitingQuestion {
+            asked,
+            question,
+            reply,
+            ends,
+            held_until: if is_locked { now } else { now + settings.grace },
+            passed_at: is_locked.then(|| now + settings.pass_after),
+            // Nothing else can decide about a dialog that is locked.
+            confirms: settings.confirms && !is_locked,
+            agent,
+            _hosted: hosted,
+        })
+    }
+
+    async fn run(mut self, mut signals: Signals) {
+        let end = self.wait(&mut signals).await;
+        match end {
+            End::Over(outcome, by) => self.asked.end(outcome, by),
+            End::Decided(settlement) => {
+                let remark = settlement.remark.as_deref();
+                match self.reply.write(&self.question, &settlement.outcome, remark) {
+                    Some(output) if print(&output).is_err() => self.asked.undeliverable(),
+                    Some(_) if self.confirms && self.ends.is_written() => self.confirm().await,
+                    // Without an output, the dialog goes on: it ended without the person's decision.
+                    _ => self.asked.delivered(),
+                }
+            }
+        }
+    }
+
+    /// Waits until the transcript says whether the decision that was printed counted, and tells the responder.
+    async fn confirm(mut self) {
+        let is_permission = self.question.purpose == Purpose::Permission;
+        let until = Instant::now() + if is_permission { CONFIRM_PERMISSION } else { CONFIRM };
+        let mut looks = interval(CONFIRM_LOOK);
+        loop {
+            looks.tick().await;
+            let is_over = Instant::now() >= until;
+            match self.ends.counted() {
+                Some(CountedDecision::Dialog(outcome)) => return self.asked.end(outcome, dialog()),
+                Some(CountedDecision::Printed) => return self.asked.delivered(),
+                // The tool runs.
+                None if is_over && is_permission => return self.asked.delivered(),
+                None if is_over => return self.asked.undeliverable(),
+                None => {}
+            }
+        }
+    }
+
+    async fn wait(&mut self, signals: &mut Signals) -> End {
+        let mut decided = None;
+        let mut looks = interval(LOOK);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let passes = at(self.passed_at.filter(|_| decided.is_none()));
+            let due = at(decided.is_some().then_some(self.held_until));
+            tokio::select! {
+                biased;
+                _ = signals.next() => return self.ended(),
+                _ = looks.tick() => {
+                    if let Some(outcome) = self.ends.look() {
+                        return End::Over(outcome, dialog());
+                    }
+                    if has_ended(self.agent) {
+                        return End::Over(Outcome::Rejected(Reason::AgentGone), Provenance::bridge());
+                    }
+                }
+                () = due => return match (self.ends.look(), decided) {
+                    (None, Some(settlement)) => End::Decided(settlement),
+                    (outcome, _) => End::Over(outcome.unwrap_or(Outcome::Failed), dialog()),
+                },
+                () = passes => {
+                    return End::Over(Outcome::Rejected(Reason::Withdrawn), Provenance::bridge());
+                }
+                settlement = self.asked.decided(), if decided.is_none() => decided = Some(settlement),
+            }
+        }
+    }
+
+    /// Claude Code ends a hook whose dialog was dismissed, and all hooks when it ends itself.
+    fn ended(&mut self) -> End {
+        match self.ends.look() {
+            Some(outcome) => End::Over(outcome, dialog()),
+            None => End::Over(Outcome::Rejected(Reason::Cancelled), Provenance::bridge()),
+        }
+    }
+}
+
+fn dialog() -> Provenance {
+    Provenance { responder: Responder::Dialog, name: Some(AGENT.to_owned()) }
+}
+
+async fn at(time: Option<Instant>) {
+    match time {
+        Some(time) => sleep_until(time).await,
+        None => pending().await,
+    }
+}
+
+/// Returns the process that asks. A hook is started by a shell, which Claude Code started.
+fn agent() -> u32 {
+    let named = env::var("CLAUDE_PID").ok().and_then(|pid| pid.parse().ok());
+    named.unwrap_or_else(parent_id)
+}
+
+fn print(output: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "{output}")?;
+    stdout.flush()?;
+    // What reads the output waits for its end.
+    Ok(rustix::stdio::dup2_stdout(File::options().write(true).open("/dev/null")?)?)
+}

@@ -1,0 +1,40 @@
+//! The trait that gives each agent an inbox of its own, so that it is listed like a bridge. How an inbox is opened is
+//! left to the composition root.
+
+use std::{fmt, path::PathBuf};
+
+use crate::{inbox::LocalDesk, machine::discovery::DiscoveryError};
+
+/// An agent, as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentIdentity {
+    /// The name that people know.
+    pub agent: String,
+    /// The folder that it works in.
+    pub folder: PathBuf,
+    /// Its process, if it is known: neither that nor what descends from it may answer what it asks (I12).
+    pub pid: Option<u32>,
+}
+
+/// The inbox of one agent, until this is dropped. Dropping it waits for the last replies to responders.
+pub struct AgentInbox {
+    /// Where its questions are opened.
+    pub desk: LocalDesk,
+    /// What serves them.
+    pub host: Box<dyn Send>,
+}
+
+impl fmt::Debug for AgentInbox {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Hosted").field("desk", &self.desk).finish_non_exhaustive()
+    }
+}
+
+/// What gives each agent an inbox.
+pub trait AgentInboxes {
+    /// Makes an inbox for this agent, and serves it.
+    ///
+    /// # Errors
+    /// Its socket cannot be bound, or nothing can serve it.
+    fn host(&self, who: AgentIdentity) -> Result<AgentInbox, DiscoveryError>;
+}

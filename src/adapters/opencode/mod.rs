@@ -1,0 +1,10 @@
+//! opencode in a terminal, or a server of its own: attached to as one more client of its HTTP interface.
+//! What is asked and replied is in `dialect::opencode`.
+
+mod address;
+mod server;
+mod session;
+
+pub use address::{Address, AddressError};
+pub use server::Password;
+pub use session::OpencodeFinder;

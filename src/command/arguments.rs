@@ -1,0 +1,114 @@
+//! What the arguments of all subcommands share: arguments that clap learns of only once their subcommand is typed, and
+//! values that clap's own types would accept although they mean nothing. Without the former, each start of a bridge
+//! would describe all the other subcommands as well, at a third of a millisecond.
+//! The arguments themselves are beside their subcommands.
+
+use std::ops::Deref;
+
+use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
+use humantime::Duration;
+
+use super::help;
+use crate::settings::kinds::Timeout;
+
+/// `T`, described only when it is needed.
+#[derive(Debug)]
+pub struct LazyArgs<T>(T);
+
+impl<T> From<T> for LazyArgs<T> {
+    fn from(args: T) -> Self {
+        LazyArgs(args)
+    }
+}
+
+impl<T> Deref for LazyArgs<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: Args> Args for LazyArgs<T> {
+    fn augment_args(command: Command) -> Command {
+        command.defer(|command| named(command, T::augment_args))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        command.defer(|command| named(command, T::augment_args_for_update))
+    }
+}
+
+/// The subcommands that run for long: their help has the options of the log. They work for the others too, whose help
+/// names this one in a line.
+const LOGGED: [&str; 5] = ["run", "proxy", "attach", "mcp", "inbox"];
+/// The options of the log, which are hidden unless the help shows them.
+const LOG: [&str; 3] = ["log", "log_file", "log_format"];
+
+/// Describes the arguments. What the subcommand says of itself stays: the arguments' own description is for readers of
+/// the code.
+fn named(command: Command, augment: impl Fn(Command) -> Command) -> Command {
+    let about = command.get_about().cloned();
+    let command = augment(command).long_about(None);
+    let command = match about {
+        Some(about) => command.about(about),
+        None => command,
+    };
+    logged(command)
+}
+
+/// Shows the options of the log, or the line that says where they are shown.
+fn logged(command: Command) -> Command {
+    // clap adds global options before it asks for the arguments of a subcommand.
+    let known: Vec<_> =
+        LOG.into_iter().filter(|name| command.get_arguments().any(|arg| arg.get_id() == name)).collect();
+    if LOGGED.contains(&command.get_name()) {
+        return known.into_iter().fold(command, |command, name| command.mut_arg(name, |arg| arg.hide(false)));
+    }
+    let after = command.get_after_help().map(|after| format!("{after}\n\n")).unwrap_or_default();
+    command.after_help(after + help::LOGGING)
+}
+
+impl<T: FromArgMatches> FromArgMatches for LazyArgs<T> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        T::from_arg_matches(matches).map(Self)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        self.0.update_from_arg_matches(matches)
+    }
+}
+
+/// Reads a text that is not empty.
+pub(super) fn text(text: &str) -> Result<String, &'static str> {
+    if text.trim().is_empty() { Err("it is empty") } else { Ok(text.to_owned()) }
+}
+
+/// Reads a time span.
+pub(super) fn span(text: &str) -> Result<Duration, &'static str> {
+    text.parse().map_err(|_| "give a number and a unit, such as 500ms, 90s, 10m or 2h")
+}
+
+/// Reads a time span that is longer than none.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    longer_than_none(text, "it must be longer than 0s")
+}
+
+/// Reads the timeout of a bridge, which may be `never` where a setting says otherwise.
+pub(super) fn limit(text: &str) -> Result<Timeout, String> {
+    if text == "never" {
+        return Ok(Timeout(None));
+    }
+    let read = longer_than_none(text, "it must be longer than 0s: `never` waits for ever")?;
+    Ok(Timeout(Some(read.into())))
+}
+
+/// Reads a timeout. Many read 0 as "never", so it is refused and not taken for "at once".
+pub(super) fn timeout(text: &str) -> Result<Duration, String> {
+    longer_than_none(text, "it must be longer than 0s: leave the option out to wait for ever")
+}
+
+fn longer_than_none(text: &str, otherwise: &str) -> Result<Duration, String> {
+    let read = span(text)?;
+    if read.is_zero() { Err(otherwise.to_owned()) } else { Ok(read) }
+}

@@ -1,0 +1,308 @@
+//! Checks the agents of this machine: whether the settings of editors can be read and which of their agents run
+//! through askbridge, and whether what agents in terminals ask reaches the inbox.
+//! How each agent in a terminal is reached is left to `adapters`.
+
+use std::{fs, io::Read, path::Path};
+
+use serde_json::Value;
+
+use crate::{
+    command::setup::{
+        agents::{self, Launch},
+        claude::{Plugin, plugin},
+        clients::SetupClient,
+        document::{AgentEntry, Document, Start},
+        environment::Environment,
+        settings_file::SettingsFile,
+    },
+    present::doctor::{Level, Report},
+    settings::{Settings, keys},
+};
+
+const CLIENTS: &str = "editors";
+const AGENTS: &str = "agents";
+
+/// Looks at the editors and the agents.
+pub(super) fn look_at_clients(around: &Environment, report: &mut Report) {
+    let before = report.findings.len();
+    for client in SetupClient::ALL {
+        match client.key() {
+            Some(key) if around.place(client).is_some() => settings(around, client, key, report),
+            None if around.has(client) => {
+                let advice =
+                    format!("`askbridge setup {}` prints what belongs into its settings", client.name());
+                let text = format!("{}: its settings are a program, and not looked at", client.title());
+                report.add(CLIENTS, Level::Note, text, Some(&advice));
+            }
+            _ => {}
+        }
+    }
+    if report.findings.len() == before {
+        report.add(CLIENTS, Level::Note, "no editor was found", None);
+    }
+    let found = around.agents();
+    let names: Vec<_> = found.iter().filter(|it| it.is_installed).map(|it| it.agent.title).collect();
+    match (names.is_empty(), found.is_empty()) {
+        (false, _) => report.add(AGENTS, Level::Ok, format!("on PATH: {}", names.join(", ")), None),
+        (true, false) => report.add(AGENTS, Level::Note, "none on PATH; npx can start some", None),
+        (true, true) => report.add(
+            AGENTS,
+            Level::Note,
+            "none on PATH, and no npx",
+            Some("an editor may bring its own; to run one through askbridge, it must be a command"),
+        ),
+    }
+}
+
+fn settings(around: &Environment, client: SetupClient, key: &str, report: &mut Report) {
+    let Some(place) = around.place(client) else { return };
+    let title = client.title();
+    let read = SettingsFile::read(&place.file).map_err(|error| error.to_string());
+    let text = read.map(|file| file.text.unwrap_or_default());
+    let document = text.and_then(|text| {
+        let document = Document::parse(&text, key);
+        document.map_err(|error| format!("{}: {error}", place.file.display()))
+    });
+    let entries = match document {
+        Ok(document) => document.entries(),
+        Err(error) => {
+            let advice = format!("repair it, then run `askbridge setup {}`", client.name());
+            return report.add(CLIENTS, Level::Problem, format!("{title}: {error}"), Some(&advice));
+        }
+    };
+    // The extension keeps its agents in the settings of an editor that may be used for other things.
+    if entries.is_empty() && client == SetupClient::VsCode && !around.has_extension() {
+        return;
+    }
+    if entries.is_empty() {
+        let advice = format!("`askbridge setup {}` adds one", client.name());
+        report.add(CLIENTS, Level::Note, format!("{title}: no agent is in its settings"), Some(&advice));
+    }
+    for entry in &entries {
+        // Beside an agent of the client's registry, setup adds one that runs through askbridge.
+        let has_other = match &entry.start {
+            Start::Registry(id) => entries.iter().filter_map(AgentEntry::launch).any(|launch| {
+                launch.is_wrapped()
+                    && launch.known().is_some_and(|known| agents::registered(id) == Some(known))
+            }),
+            _ => false,
+        };
+        if !has_other {
+            agent(around, client, entry, report);
+        }
+    }
+}
+
+fn agent(around: &Environment, client: SetupClient, entry: &AgentEntry, report: &mut Report) {
+    let (title, name) = (client.title(), &entry.name);
+    let command = format!("askbridge setup {} {name:?}", client.name());
+    match &entry.start {
+        Start::Command(launch) if launch.is_wrapped() => match missing(around, launch) {
+            Some(program) => report.add(
+                CLIENTS,
+                Level::Problem,
+                format!("{title}: {name} starts {program}, which is not there"),
+                Some(&format!("install it, or correct the command; `{command} --undo` takes askbridge out")),
+            ),
+            None => {
+                report.connected = true;
+                report.add(CLIENTS, Level::Ok, format!("{title}: {name} runs through askbridge"), None);
+            }
+        },
+        Start::Registry(id) => registered(around, client, name, id, report),
+        Start::Command(_) => {
+            let text = format!("{title}: {name} does not run through askbridge");
+            report.add(CLIENTS, Level::Note, text, Some(&format!("`{command}`")));
+        }
+        Start::Other => {
+            let text = format!("{title}: {name} has no command that could be wrapped");
+            report.add(CLIENTS, Level::Note, text, None);
+        }
+    }
+}
+
+/// An agent of the client's registry has no command that could be wrapped: setup adds one beside it, if it knows how the
+/// agent is started.
+fn registered(around: &Environment, client: SetupClient, name: &str, id: &str, report: &mut Report) {
+    let add = format!("`askbridge setup {} {name:?}`", client.name());
+    let advice = match agents::registered(id) {
+        Some(agent) if around.agents().iter().any(|found| found.agent == agent) => {
+            format!("{add} adds one beside it that does")
+        }
+        Some(agent) => {
+            let program = agent.programs.first().unwrap_or(&agent.key);
+            let npx = agent.package.map(|_| " or npx").unwrap_or_default();
+            format!("install {program}{npx}, then {add} adds one beside it that does")
+        }
+        None => "add an agent with a command of its own: `askbridge`, with the arguments `run`, `--` and the agent's \
+                 command"
+            .to_owned(),
+    };
+    let text =
+        format!("{}: {name} comes from its registry, and does not run through askbridge", client.title());
+    report.add(CLIENTS, Level::Note, text, Some(&advice));
+}
+
+/// Returns which of the two programs that a wrapped agent needs does not exist: askbridge, or the agent's own.
+fn missing(around: &Environment, launch: &Launch) -> Option<String> {
+    [launch.command.clone(), launch.agent().command].into_iter().find(|program| !around.has_program(program))
+}
+
+const AREA: &str = "terminals";
+/// Bytes of a file of an agent that are read.
+const MOST: u64 = 32 * 1024 * 1024;
+
+/// An agent that the inbox attaches to.
+struct AttachableAgent {
+    title: &'static str,
+    /// Its program, which is also its name in `inbox.attach`.
+    program: &'static str,
+    /// How it has to be started, if not in its usual way.
+    started: Option<&'static str>,
+}
+
+const ATTACHABLE: [AttachableAgent; 3] = [
+    AttachableAgent { title: "Codex", program: "codex", started: None },
+    AttachableAgent { title: "opencode", program: "opencode", started: Some("opencode --port 4096") },
+    AttachableAgent {
+        title: "Copilot CLI",
+        program: "copilot",
+        started: Some("copilot --ui-server --port 8850"),
+    },
+];
+
+/// Looks at each agent that is installed. `inbox_runs` says whether an inbox that would attach to some does.
+pub(super) fn look_at_terminals(
+    around: &Environment,
+    settings: &Settings,
+    inbox_runs: bool,
+    report: &mut Report,
+) {
+    let before = report.findings.len();
+    claude(around, settings, report);
+    for agent in ATTACHABLE.iter().filter(|agent| around.program(agent.program).is_some()) {
+        attachable(agent, settings, inbox_runs, report);
+    }
+    if report.findings.len() == before {
+        let text = "none of claude, codex, opencode and copilot is on PATH";
+        report.add(AREA, Level::Note, text, None);
+    }
+    let with_tool = with_tool(around);
+    if !with_tool.is_empty() {
+        report.connected = true;
+        let text = format!("MCP: the tool of askbridge is known to {}", with_tool.join(", "));
+        return report.add(AREA, Level::Ok, text, None);
+    }
+    let advice =
+        "for an agent that cannot ask by itself, `askbridge mcp` is an MCP server whose tool asks you";
+    report.add(AREA, Level::Note, "MCP: no agent has the tool of askbridge", Some(advice));
+}
+
+fn claude(around: &Environment, settings: &Settings, report: &mut Report) {
+    let mut add = |level, text: &str, advice| {
+        report.add(AREA, level, format!("Claude Code: {text}"), advice);
+    };
+    match plugin(around) {
+        Plugin::Missing if around.program("claude").is_none() => {}
+        Plugin::Missing => {
+            let text = "the plugin is not installed: what it asks stays in its own terminal";
+            add(Level::Note, text, Some("`askbridge setup claude`"));
+        }
+        Plugin::Broken(program) => {
+            let text = format!("the plugin starts {program}, which is not there");
+            add(
+                Level::Problem,
+                &text,
+                Some("`askbridge setup claude` installs it with the path of this program"),
+            );
+        }
+        Plugin::Disabled => {
+            let advice = "`claude plugin enable askbridge@askbridge`";
+            add(Level::Warning, "the plugin is installed, and switched off", Some(advice));
+        }
+        Plugin::Installed if !settings.get(&keys::CLAUDE_ENABLED) => {
+            let advice = "`askbridge config set claude.enabled true`";
+            add(Level::Warning, "the plugin is installed, and claude.enabled is false", Some(advice));
+        }
+        Plugin::Installed => {
+            add(Level::Ok, "the plugin is installed", None);
+            report.connected = true;
+        }
+    }
+}
+
+fn attachable(agent: &AttachableAgent, settings: &Settings, inbox_runs: bool, report: &mut Report) {
+    let AttachableAgent { title, program, started } = agent;
+    let started = started.map(|started| format!(", where it is started by `{started}`")).unwrap_or_default();
+    match (settings.get(&keys::INBOX_ATTACH).has(program), inbox_runs) {
+        (true, true) => {
+            report.connected = true;
+            report.add(AREA, Level::Ok, format!("{title}: the inbox attaches to it{started}"), None);
+        }
+        (true, false) => {
+            let text = format!("{title}: inbox.attach is on, and no inbox runs that could attach to it");
+            report.add(AREA, Level::Warning, text, Some("`askbridge inbox --detach`"));
+        }
+        (false, runs) => {
+            let text = format!("{title}: inbox.attach is off: what it asks stays in its own terminal");
+            let advice = format!("{}{started}", switching_on(runs));
+            report.add(AREA, Level::Note, text, Some(&advice));
+        }
+    }
+}
+
+/// Returns the commands that let the inbox attach to agents. One that runs has read its settings.
+pub(super) fn switching_on(inbox_runs: bool) -> &'static str {
+    match inbox_runs {
+        true => {
+            "`askbridge config set inbox.attach true`, then `askbridge inbox --stop` and `askbridge inbox --detach`"
+        }
+        false => "`askbridge config set inbox.attach true`, then `askbridge inbox --detach`",
+    }
+}
+
+/// Returns whether the program of an agent that can be attached to is installed.
+pub(super) fn has_attachable(around: &Environment) -> bool {
+    ATTACHABLE.iter().any(|agent| around.program(agent.program).is_some())
+}
+
+/// Returns the agents whose own settings have the MCP server of askbridge.
+fn with_tool(around: &Environment) -> Vec<&'static str> {
+    let (home, config) = (&around.folders.home, &around.folders.config);
+    let json = |path: &Path| serde_json::from_str::<Value>(&text(path)?).ok();
+    let in_json = |path: &Path, name: &str| {
+        let servers = json(path)?.get(name)?.as_object()?.clone();
+        Some(servers.values().any(|server| {
+            let command = server.get("command");
+            // opencode has the command and its arguments in one list.
+            let first = command.and_then(|words| words.get(0)).or(command);
+            first.and_then(Value::as_str).is_some_and(is_askbridge)
+        }))
+    };
+    let in_toml = |path: &Path, name: &str| {
+        let document: toml_edit::DocumentMut = text(path)?.parse().ok()?;
+        let servers = document.get(name)?.as_table_like()?;
+        let command = |server: &toml_edit::Item| Some(is_askbridge(server.get("command")?.as_str()?));
+        Some(servers.iter().any(|(_, server)| command(server).unwrap_or_default()))
+    };
+    let claude = in_json(&home.join(".claude.json"), "mcpServers").unwrap_or_default();
+    let codex = in_toml(&home.join(".codex/config.toml"), "mcp_servers").unwrap_or_default();
+    let opencode = in_json(&config.join("opencode/opencode.json"), "mcp").unwrap_or_default();
+    [("Claude Code", claude), ("Codex", codex), ("opencode", opencode)]
+        .into_iter()
+        .filter_map(|(title, has)| has.then_some(title))
+        .collect()
+}
+
+/// Returns whether a server is started by this program, under whatever path.
+fn is_askbridge(command: &str) -> bool {
+    Path::new(command).file_name().is_some_and(|name| name == env!("CARGO_PKG_NAME"))
+}
+
+fn text(path: &Path) -> Option<String> {
+    // Opening a pipe would wait for a writer.
+    fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    let mut text = String::new();
+    fs::File::open(path).ok()?.take(MOST).read_to_string(&mut text).ok()?;
+    Some(text)
+}

@@ -1,0 +1,42 @@
+//! The arguments of `askbridge hook`.
+
+use clap::{Args, ValueEnum};
+
+use super::help;
+use crate::{
+    adapters::hook::HookSettings,
+    settings::{Settings, keys, kinds},
+};
+
+/// Options of `askbridge hook`.
+#[derive(Debug, Args)]
+#[command(after_help = help::HOOK)]
+pub struct HookArgs {
+    /// The agent whose hook this is
+    pub agent: HookedAgent,
+    /// Tell responders once the transcript says whether their decision counted: the caller waits for the output alone, and
+    /// not for this process
+    #[arg(long)]
+    pub confirm: bool,
+}
+
+/// The agents with hooks.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum HookedAgent {
+    /// Claude Code in a terminal
+    Claude,
+}
+
+impl HookArgs {
+    /// Returns how the hook works.
+    pub fn settings(&self, settings: &Settings) -> HookSettings {
+        let HookedAgent::Claude = self.agent;
+        HookSettings {
+            is_on: settings.get(&keys::CLAUDE_ENABLED) && settings.get(&keys::BRIDGE_INBOX),
+            permissions: settings.get(&keys::BRIDGE_PERMISSIONS) == kinds::Permissions::Inbox,
+            grace: settings.get(&keys::CLAUDE_GRACE),
+            pass_after: settings.get(&keys::CLAUDE_PASS_AFTER),
+            confirms: self.confirm,
+        }
+    }
+}

@@ -1,0 +1,389 @@
+//! `askbridge mock-agent`, `mock-client`, `mock` and `demo`: their arguments, and how the demo asks its person for a
+//! permission in plain lines, as `askbridge allow` does.
+//! What the settings mean is left to the crate of the mocks.
+
+use std::{
+    env,
+    ffi::OsString,
+    io::{self, IsTerminal},
+    path::PathBuf,
+    sync::Arc,
+    time::SystemTime,
+};
+
+use askbridge_core::{
+    desk::{Asker, BridgeName, QuestionId, Record, Submission},
+    dialect::permission::request,
+    guard,
+    question::{Purpose, Value},
+};
+use askbridge_mock::{
+    AgentSettings, ClientKind, ClientSettings, Consent, ConsentReply, DemoSettings, Fallback, MockDialect,
+    PermissionAnswer, behaviour,
+    claude::{self, ClaudeSettings},
+    client,
+    codex::server::{self, CodexDaemonSettings},
+    copilot::{server as copilot, server::CopilotSettings},
+    demo,
+    opencode::{server as opencode, server::OpencodeSettings},
+};
+use clap::{
+    Args, Subcommand,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+};
+use serde_json::Value as Json;
+
+use crate::present::dialogue::{Dialogue, DialogueReply};
+
+/// Options of `askbridge mock-agent`.
+#[derive(Debug, Args)]
+#[command(after_help = behaviour::HELP)]
+pub struct MockAgentArgs {
+    /// Ask as this agent does
+    #[arg(long, value_name = "NAME", default_value = "sandboxagent", value_parser = dialect())]
+    pub dialect: MockDialect,
+
+    /// Play the agent's part of a transcript instead of talking
+    #[arg(long, value_name = "FILE")]
+    pub script: Option<PathBuf>,
+
+    /// Show on stderr every line that is read and written
+    #[arg(long)]
+    pub wire: bool,
+}
+
+impl MockAgentArgs {
+    /// Returns the agent's settings.
+    pub fn settings(&self) -> AgentSettings {
+        AgentSettings { script: self.script.clone(), wire: self.wire, ..AgentSettings::new(self.dialect) }
+    }
+}
+
+/// Options of `askbridge mock-client`.
+#[derive(Debug, Args)]
+#[command(after_help = client::HELP)]
+pub struct MockClientArgs {
+    /// Be a client of this kind
+    #[arg(long, value_name = "NAME", value_parser = client_kind())]
+    pub tier: ClientKind,
+
+    /// Give this answer: an option's number, its value, its name or its label, or a text
+    /// [default: the first option, the text `text`, the number 1, or yes]
+    /// (can be repeated, one for each field in turn; the last one is given to all that follow)
+    #[arg(long, value_name = "VALUE")]
+    pub answer: Vec<String>,
+
+    /// Reject everything that is asked
+    #[arg(long, conflicts_with = "answer")]
+    pub reject: bool,
+
+    /// Leave open what is asked, until it is taken back
+    #[arg(long, conflicts_with_all = ["answer", "reject"])]
+    pub leave_open: bool,
+
+    /// Answer every permission at once with `allow` (once), `always`, `reject`, `cancel` (no option), `ignore`
+    /// (never reply), or the id of an option, as `id:ID` where it is one of these words
+    /// [default: as for a question]
+    #[arg(long, value_name = "ANSWER")]
+    pub permission: Option<PermissionAnswer>,
+
+    /// What to tell the agent
+    #[arg(long, value_name = "TEXT", default_value = "Please ask me a question.")]
+    pub prompt: String,
+
+    /// How long the turn may take, from the start, such as 90s, 10m or 500ms [default: for ever]
+    #[arg(long, value_name = "DURATION")]
+    pub timeout: Option<humantime::Duration>,
+
+    /// Show every line as well, with its direction
+    #[arg(long)]
+    pub wire: bool,
+
+    /// The agent's command and its arguments, taken as they are
+    #[arg(last = true, required = true, value_name = "AGENT [ARGS]")]
+    pub agent: Vec<OsString>,
+}
+
+impl MockClientArgs {
+    /// Returns the client's settings.
+    pub fn settings(&self) -> ClientSettings {
+        let fallback = match (self.reject, self.leave_open) {
+            (true, _) => Fallback::Reject,
+            (_, true) => Fallback::LeaveOpen,
+            _ => Fallback::TakeFirst,
+        };
+        ClientSettings {
+            answers: self.answer.clone(),
+            fallback,
+            permission: self.permission.clone(),
+            timeout: self.timeout.map(|timeout| *timeout),
+            wire: self.wire,
+            ..ClientSettings::new(self.tier, self.prompt.clone(), self.agent.clone())
+        }
+    }
+}
+
+/// Options of `askbridge demo`.
+#[derive(Debug, Args)]
+#[command(after_help = demo::HELP)]
+pub struct DemoArgs {
+    /// How the mock agent asks
+    #[arg(long, value_name = "NAME", default_value = "sandboxagent", value_parser = dialect())]
+    pub dialect: MockDialect,
+
+    /// What kind of client shows the question
+    #[arg(long, value_name = "NAME", default_value = "native", value_parser = client_kind())]
+    pub tier: ClientKind,
+
+    /// Give this answer instead of asking: an option's number, its value or its label, or a text
+    /// (can be repeated, one for each field in turn; the last one is given to all that follow)
+    #[arg(long, value_name = "VALUE")]
+    pub answer: Vec<String>,
+
+    /// Show every line as well, with its direction
+    #[arg(long)]
+    pub wire: bool,
+
+    /// Show a permission alone; for others than this one, see the words of a prompt
+    #[arg(long, conflicts_with = "prompt")]
+    pub permission: bool,
+
+    /// What to tell the mock agent; see `askbridge mock-agent --help` for the words that it knows
+    #[arg(long, value_name = "TEXT")]
+    pub prompt: Option<String>,
+
+    /// Show the questions on the page as well, in a browser [default: at a terminal, where nothing else is set]
+    #[arg(long, overrides_with = "no_page")]
+    pub page: bool,
+
+    /// Do not show the page
+    #[arg(long)]
+    pub no_page: bool,
+}
+
+impl DemoArgs {
+    /// Returns the demo's settings.
+    pub fn settings(&self) -> DemoSettings {
+        DemoSettings {
+            answers: self.answer.clone(),
+            wire: self.wire,
+            page: self.page || (!self.no_page && self.is_whole()),
+            ..DemoSettings::new(self.dialect, self.tier, self.told())
+        }
+    }
+
+    fn told(&self) -> Vec<String> {
+        let told: &[&str] = match &self.prompt {
+            Some(prompt) => &[prompt],
+            None if self.permission => &[demo::PERMISSION],
+            None if self.is_whole() => &[demo::QUESTION, demo::PERMISSION],
+            None => &[demo::QUESTION],
+        };
+        told.iter().map(|prompt| (*prompt).to_owned()).collect()
+    }
+
+    /// Returns whether all is to be shown: a person is at the terminal, and asked for nothing in particular.
+    fn is_whole(&self) -> bool {
+        let is_default = self.prompt.is_none()
+            && !self.permission
+            && !self.wire
+            && self.answer.is_empty()
+            && self.dialect == MockDialect::Sandboxagent
+            && self.tier == ClientKind::Native;
+        is_default && io::stdin().is_terminal() && io::stdout().is_terminal()
+    }
+}
+
+fn dialect() -> impl TypedValueParser<Value = MockDialect> {
+    let values = MockDialect::ALL.map(|it| PossibleValue::new(it.name()).help(it.summary()));
+    let named =
+        |name: String| MockDialect::ALL.into_iter().find(|it| it.name() == name).ok_or("not a dialect");
+    PossibleValuesParser::new(values).try_map(named)
+}
+
+fn client_kind() -> impl TypedValueParser<Value = ClientKind> {
+    let values = ClientKind::ALL.map(|it| PossibleValue::new(it.name()).help(it.summary()));
+    let named =
+        |name: String| ClientKind::ALL.into_iter().find(|it| it.name() == name).ok_or("not a kind of client");
+    PossibleValuesParser::new(values).try_map(named)
+}
+
+/// Options of `askbridge mock`.
+#[derive(Debug, Args)]
+pub struct MockArgs {
+    /// What to be.
+    #[command(subcommand)]
+    pub what: MockWhat,
+}
+
+/// An agent without a model.
+#[derive(Clone, Debug, Subcommand)]
+pub enum MockWhat {
+    /// Be Claude Code in a terminal with its hooks, with a keyboard on stdin
+    #[command(after_help = claude::HELP)]
+    ClaudeHook(ClaudeHookArgs),
+    /// Be the app server of Codex, with a keyboard on stdin
+    #[command(after_help = server::HELP)]
+    CodexDaemon(CodexDaemonArgs),
+    /// Be opencode with its HTTP server, with a keyboard on stdin
+    #[command(after_help = opencode::HELP)]
+    Opencode(PortArgs),
+    /// Be Copilot CLI with its server, with a keyboard on stdin
+    #[command(after_help = copilot::HELP)]
+    Copilot(PortArgs),
+}
+
+/// Options of `askbridge mock opencode` and `askbridge mock copilot`.
+#[derive(Clone, Debug, Args)]
+pub struct PortArgs {
+    /// Listen on this port of this machine; 0 takes one that is free
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub port: u16,
+
+    /// What Copilot itself has to be told to have a server; it changes nothing here
+    #[arg(long, hide = true)]
+    pub ui_server: bool,
+}
+
+impl PortArgs {
+    /// Returns the settings of the mock opencode.
+    pub fn opencode(&self) -> OpencodeSettings {
+        let password = env::var("OPENCODE_SERVER_PASSWORD").ok().filter(|password| !password.is_empty());
+        OpencodeSettings { port: self.port, cwd: env::current_dir().unwrap_or_default(), password }
+    }
+
+    /// Returns the settings of the mock Copilot.
+    pub fn copilot(&self) -> CopilotSettings {
+        let token = env::var("COPILOT_CONNECTION_TOKEN").ok().filter(|token| !token.is_empty());
+        CopilotSettings { port: self.port, cwd: env::current_dir().unwrap_or_default(), token }
+    }
+}
+
+/// Options of `askbridge mock codex-daemon`.
+#[derive(Clone, Debug, Args)]
+pub struct CodexDaemonArgs {
+    /// Listen on this socket [default: where Codex has it]
+    #[arg(long, value_name = "PATH")]
+    pub socket: Option<PathBuf>,
+}
+
+impl CodexDaemonArgs {
+    /// Returns the settings.
+    pub fn settings(&self) -> CodexDaemonSettings {
+        CodexDaemonSettings { socket: self.socket.clone(), cwd: env::current_dir().unwrap_or_default() }
+    }
+}
+
+/// Options of `askbridge mock claude-hook`.
+#[derive(Clone, Debug, Args)]
+pub struct ClaudeHookArgs {
+    /// The `hooks.json` of a plugin
+    pub hooks: PathBuf,
+
+    /// Write the transcript of the session to this file
+    #[arg(long, value_name = "PATH")]
+    pub transcript: PathBuf,
+
+    /// The ID of the session
+    #[arg(long, value_name = "ID", default_value = "mock-session")]
+    pub session: String,
+}
+
+impl ClaudeHookArgs {
+    /// Returns the settings.
+    pub fn settings(&self) -> ClaudeSettings {
+        let ClaudeHookArgs { hooks, transcript, session } = self.clone();
+        ClaudeSettings { hooks, transcript, session }
+    }
+}
+
+/// Begins to ask for what the parameters of this request ask a permission for.
+pub fn consent(params: &Json) -> Option<Box<dyn Consent>> {
+    let (mut question, _) = request::read(params.to_string().as_bytes(), "demo").ok()??;
+    if question.purpose != Purpose::Permission {
+        return None;
+    }
+    guard::assess(&mut question);
+    let id = QuestionId { bridge: BridgeName::default(), asker: Asker::Agent, number: 1 };
+    let record = Record::new(id, Arc::new(question), SystemTime::now().into());
+    Some(Box::new(PlainConsent(Dialogue::new(Arc::new(record)))))
+}
+
+struct PlainConsent(Dialogue);
+
+impl Consent for PlainConsent {
+    fn above(&self) -> Vec<String> {
+        self.0.above()
+    }
+
+    fn prompt(&self) -> String {
+        self.0.prompt()
+    }
+
+    fn is_caution(&self) -> bool {
+        self.0.is_caution()
+    }
+
+    fn typed(&mut self, line: &str) -> ConsentReply {
+        let say = |line: &str| ConsentReply::Say(vec![line.to_owned()]);
+        match self.0.typed(line) {
+            DialogueReply::Say(lines) => ConsentReply::Say(lines),
+            DialogueReply::Submit(Submission::Answer(answer)) => match answer.values.into_values().next() {
+                Some(Value::Text(option)) => ConsentReply::Option(option),
+                _ => ConsentReply::Denied,
+            },
+            DialogueReply::Submit(Submission::Reject(_)) => ConsentReply::Denied,
+            DialogueReply::Submit(Submission::Extend(_)) | DialogueReply::MoreTime => {
+                say("It waits as long as it takes.")
+            }
+            DialogueReply::Leave => say("It stays open until it is answered, here or elsewhere."),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn asked(command: &str) -> Box<dyn Consent> {
+        let options = [["always", "allow_always"], ["once", "allow_once"], ["no", "reject_once"]];
+        let options = options.map(|[id, kind]| json!({ "optionId": id, "name": id, "kind": kind }));
+        let call = json!({ "toolCallId": "t", "title": command, "kind": "execute", "rawInput": { "command": command } });
+        let asked = consent(&json!({ "sessionId": "s", "toolCall": call, "options": options }));
+        asked.expect("a permission")
+    }
+
+    #[test]
+    fn what_is_dangerous_takes_the_word_and_a_slip_stays_there() {
+        let mut asked = asked("rm -rf build");
+        assert!(asked.prompt().starts_with("Choose 1 to 3"), "{}", asked.prompt());
+        assert_eq!(asked.typed("2"), ConsentReply::Say(Vec::new()));
+        assert!(asked.is_caution() && asked.above()[0].contains("`rm` removes"), "{:?}", asked.above());
+        assert!(
+            matches!(asked.typed("yse"), ConsentReply::Say(lines) if lines[0].contains("Nothing was sent"))
+        );
+        assert_eq!(asked.typed("yes"), ConsentReply::Option("once".to_owned()));
+    }
+
+    #[test]
+    fn it_is_denied_with_a_reason_or_without() {
+        for (lines, expected) in [
+            (["3", ""], ConsentReply::Option("no".to_owned())),
+            (["3", "not now"], ConsentReply::Denied),
+            (["/skip", ""], ConsentReply::Denied),
+        ] {
+            let mut asked = asked("rm -rf build");
+            asked.typed(lines[0]);
+            assert_eq!(asked.typed(lines[1]), expected, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn a_question_in_the_shape_of_a_permission_is_left_to_others() {
+        let options = json!([{ "optionId": "q0_opt_0", "name": "SQLite", "kind": "allow_once" }]);
+        let params = json!({ "toolCall": { "toolCallId": "t", "title": "Which?" }, "options": options });
+        assert!(consent(&params).is_none());
+    }
+}

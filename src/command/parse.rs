@@ -1,0 +1,130 @@
+//! Parses the command line, and says what to do where a person would be left alone: in errors of clap, and where a
+//! command that a client should start is started by hand.
+
+use std::{
+    ffi::OsString,
+    io::{self, IsTerminal, Write},
+    process::ExitCode,
+};
+
+use clap::{
+    Args, CommandFactory, Parser,
+    builder::StyledStr,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
+
+use super::{
+    arguments::LazyArgs,
+    bridge::{ProxyArgs, RunArgs},
+    cli::{Cli, Command, LogArgs},
+};
+
+/// The subcommands that start a program, whose command stands behind `--`.
+const STARTERS: [&str; 2] = ["run", "mock-client"];
+
+/// The options that stand before or behind any subcommand, each with a value.
+const LOG_OPTIONS: [&str; 3] = ["--log", "--log-file", "--log-format"];
+
+/// The arguments of one subcommand, without the others beside it.
+#[derive(Parser)]
+struct StandaloneArgs<T: Args> {
+    #[command(flatten)]
+    args: T,
+    #[command(flatten)]
+    log: LogArgs,
+}
+
+/// Parses the command line of this process. Help and most errors end the process.
+///
+/// # Errors
+/// The exit code of a hook whose words are not understood: why is said on stderr.
+pub fn parse() -> Result<Cli, ExitCode> {
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    match bridge(words.clone()) {
+        Some(cli) => Ok(cli),
+        None => Cli::try_parse().map_err(|error| end(error, words)),
+    }
+}
+
+/// Says what is wrong with these words, or the help that they ask for, and ends the process, or returns its exit code.
+fn end(error: clap::Error, words: Vec<OsString>) -> ExitCode {
+    if error.use_stderr() && is_hook(&words) {
+        // An agent takes the exit code 2 of a hook for a decision. Without stderr, the exit code is the same.
+        drop(write!(io::stderr(), "{error}"));
+        return ExitCode::SUCCESS;
+    }
+    with_tip(error, words).exit()
+}
+
+/// Returns whether these words are for `askbridge hook`, as far as they can be read: the plugin that wrote them may be newer
+/// than this program.
+fn is_hook(words: &[OsString]) -> bool {
+    let command = Cli::command();
+    let is_subcommand = |word: &str| word == "help" || command.find_subcommand(word).is_some();
+    let mut before = "";
+    let words = words.iter().filter_map(|word| word.to_str()).take_while(|word| *word != "--");
+    let mut named = words.filter(|word| {
+        // The value of an option may be called like a subcommand.
+        let is_value = LOG_OPTIONS.contains(&std::mem::replace(&mut before, word));
+        !is_value && is_subcommand(word)
+    });
+    named.next().is_some_and(|word| word == "hook")
+}
+
+/// Parses the command line of a bridge, without the program's name. A bridge must start fast: to describe all
+/// subcommands, with the options of the log for each, takes longer than all else here. What this does not understand,
+/// help included, is for the whole command line: returns `None`.
+fn bridge(words: Vec<OsString>) -> Option<Cli> {
+    fn parsed<T: Args>(words: Vec<OsString>, command: impl FnOnce(LazyArgs<T>) -> Command) -> Option<Cli> {
+        let StandaloneArgs { args, log } = StandaloneArgs::<T>::try_parse_from(words).ok()?;
+        Some(Cli { command: command(args.into()), log })
+    }
+    match words.first()?.to_str()? {
+        "run" => parsed::<RunArgs>(words, Command::Run),
+        "proxy" => parsed::<ProxyArgs>(words, Command::Proxy),
+        _ => None,
+    }
+}
+
+/// Says on stderr what a command waits for, if it was started by hand: without a client, it prints nothing.
+pub fn explain(command: &Command) {
+    let name = match command {
+        Command::Run(_) => "run",
+        Command::Proxy(_) => "proxy",
+        #[cfg(feature = "mcp")]
+        Command::Mcp(_) => "mcp",
+        #[cfg(feature = "mock")]
+        Command::MockAgent(_) => "mock-agent",
+        _ => return,
+    };
+    if io::stdin().is_terminal() {
+        let expected = match name {
+            "mcp" => {
+                "an agent starts this and speaks MCP to it on stdin; `askbridge mcp --help` says how to add it"
+            }
+            _ => "an ACP client starts this and speaks to it on stdin; `askbridge demo` shows how it works",
+        };
+        // Without stderr, the command does the same.
+        drop(writeln!(io::stderr(), "askbridge {name}: {expected}"));
+    }
+}
+
+fn with_tip(mut error: clap::Error, args: Vec<OsString>) -> clap::Error {
+    if let Some(tip) = tip(&error, &args) {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
+    }
+    error
+}
+
+/// Returns what to type instead, for an agent's command without the `--` before it.
+fn tip(error: &clap::Error, args: &[OsString]) -> Option<String> {
+    let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else { return None };
+    if error.kind() != ErrorKind::UnknownArgument || unknown.starts_with('-') {
+        return None;
+    }
+    let starter = args.iter().filter_map(|arg| arg.to_str()).find(|arg| STARTERS.contains(arg))?;
+    // What stands behind an own `--` is the agent's, whatever clap complains of.
+    let is_separated = args.iter().any(|arg| arg == "--");
+    (!is_separated)
+        .then(|| format!("the agent's command stands behind `--`: askbridge {starter} -- {unknown}"))
+}

@@ -1,0 +1,142 @@
+//! Runs a command to its end on one thread, and reports its error in one place, with the exit code for it. What
+//! several commands do at their beginning or end is here as well: looking a question up, printing, warning.
+//! What an error says of a question is left to `present`.
+
+use std::{
+    future::Future,
+    io::{self, Write},
+    process::ExitCode,
+    sync::Arc,
+};
+
+use askbridge_core::desk::{IdPrefix, Record, Refusal};
+use askbridge_os::{exit, signals, terminal::printable_line};
+
+use super::CommandError;
+use crate::{
+    inbox::Inbox,
+    limits,
+    machine::{Gaps, Machine, Missing, discovery},
+    present::listing,
+    rpc::client::Depth,
+};
+
+/// Runs a command, and returns its exit code.
+pub fn run(command: impl Future<Output = Result<u8, CommandError>>) -> ExitCode {
+    let runtime = signals::runtime();
+    let done = runtime.map_err(CommandError::Io).and_then(|runtime| {
+        let done = runtime.block_on(command);
+        // A read of stdin cannot be cancelled: the process must not wait for it.
+        runtime.shutdown_background();
+        done
+    });
+    ExitCode::from(match done {
+        Ok(code) => code,
+        Err(error) => {
+            say(&error.to_string());
+            error.exit_code()
+        }
+    })
+}
+
+/// Finds a question, open or settled. Only the bridges that the ID may name are connected to. Where none of them has the
+/// question, all are: the agent itself may have given it this ID. Where no bridge has it any more, the journal may know how
+/// it ended: the bridge of a question that a hook asks ends with the question.
+pub(super) async fn look_up(id: &str) -> Result<(Machine, IdPrefix, Arc<Record>), CommandError> {
+    let folder = discovery::folder()?;
+    if let Ok(typed) = id.parse::<IdPrefix>() {
+        let machine = Machine::open_for(&folder, &typed).await?;
+        match machine.seek(&typed).await {
+            Ok(record) => return Ok((machine, typed, record)),
+            Err(Missing::Refused(Refusal::NotFound)) => {}
+            Err(missing) => return Err(unfound(id, missing)),
+        }
+    }
+    // Whether it is the only question with this ID is known once all bridges have replied.
+    let machine = Machine::glance(&folder, Depth::Outline, limits::HANDSHAKE_TIMEOUT).await?;
+    let record = match machine.seek_own(id) {
+        Ok(record) => record,
+        Err(missing) => {
+            let recalled = if missing == Missing::Refused(Refusal::NotFound) { recall(id) } else { None };
+            let (typed, record) = recalled.ok_or_else(|| unfound(id, missing))?;
+            // Whatever is submitted to it is judged by how it ended.
+            machine.store().edit(|editor| editor.put(Arc::clone(&record)));
+            return Ok((machine, typed, record));
+        }
+    };
+    let typed = IdPrefix::from(&record.id);
+    let machine = Machine::open_for(&folder, &typed).await?;
+    let record = machine.seek(&typed).await.map_err(|missing| unfound(id, missing))?;
+    Ok((machine, typed, record))
+}
+
+/// Finds a settled question in the journal. `None` without a number: an earlier question of the bridge may be meant.
+#[cfg(feature = "journal")]
+fn recall(id: &str) -> Option<(IdPrefix, Arc<Record>)> {
+    let typed = id.parse::<IdPrefix>().ok().filter(IdPrefix::has_number)?;
+    let found = super::ledger::open().and_then(|history| match history {
+        Some(history) => Ok(history.find(&typed)?),
+        None => Ok(Vec::new()),
+    });
+    let found = found.inspect_err(|error| tracing::debug!(%error, "the journal cannot be read")).ok()?;
+    match <[_; 1]>::try_from(found) {
+        // One that was not settled was lost with its bridge: how it ended is not known.
+        Ok([past]) if past.seq.is_some() => Some((typed, Arc::new(past.record))),
+        _ => None,
+    }
+}
+
+#[cfg(not(feature = "journal"))]
+fn recall(_: &str) -> Option<(IdPrefix, Arc<Record>)> {
+    None
+}
+
+fn unfound(id: &str, missing: Missing) -> CommandError {
+    let id = id.to_owned();
+    match missing {
+        Missing::Refused(refusal) => CommandError::Refused(id, refusal),
+        Missing::Unreadable => CommandError::Unreadable(id),
+        Missing::Unasked(gaps) => CommandError::Unsure(id, gaps),
+    }
+}
+
+/// Says something on stderr, in one line.
+pub(super) fn say(text: &str) {
+    // If stderr is closed, the exit code still tells.
+    drop(writeln!(io::stderr(), "askbridge: {}", printable_line(text)));
+}
+
+/// Says on stderr what is left out, a line for each reason.
+pub(super) fn warn(gaps: &Gaps) {
+    listing::gap_lines(gaps).iter().for_each(|line| say(line));
+}
+
+/// Prints the output of a command.
+pub(super) fn print(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
+}
+
+/// Returns the exit code of a command that only shows something.
+pub(super) fn shown(printed: io::Result<()>) -> Result<u8, CommandError> {
+    match printed {
+        // A reader that closes the pipe has what it wants.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(exit::OK),
+    }
+}
+
+/// Returns the exit code of a command that lists what it found, which says whether something is left out.
+pub(super) fn listed(printed: io::Result<()>, is_complete: bool) -> Result<u8, CommandError> {
+    let code = shown(printed)?;
+    Ok(if is_complete { code } else { exit::BRIDGE_GONE })
+}
+
+/// Prints what a command did. The exit code says what was done, even if that cannot be printed.
+pub(super) fn done(code: u8, text: &str) -> u8 {
+    if let Err(error) = print(text) {
+        say(&format!("cannot print what was done: {error}"));
+    }
+    code
+}

@@ -1,0 +1,434 @@
+//! `askbridge completions`, `man` and the hidden `complete`: scripts for shells, man pages, and the candidates for the
+//! word that is being typed, open questions and their options among them.
+//! Commands, options and paths are completed from clap's own description of the command line.
+
+use std::{
+    ffi::OsString,
+    fs,
+    io::{self, Write},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use askbridge_core::{
+    desk::{IdPrefix, Record},
+    question::{Field, FieldOption, Kind, Purpose, Question},
+};
+use askbridge_os::{signals, terminal::printable_line};
+use clap::{Args, ValueEnum};
+
+use super::help;
+use crate::{
+    inbox::Inbox,
+    machine::{Machine, discovery},
+    present::text,
+    rpc::client::Depth,
+};
+
+/// Options of `askbridge completions`.
+#[derive(Debug, Args)]
+#[command(after_help = help::COMPLETIONS)]
+pub struct CompletionsArgs {
+    /// The shell
+    pub shell: Shell,
+}
+
+/// A shell that completes command lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    /// With open questions and their options
+    Bash,
+    /// With open questions and their options
+    Zsh,
+    /// With open questions and their options
+    Fish,
+    /// Commands and options only
+    Elvish,
+    /// Commands and options only
+    Powershell,
+}
+
+/// Options of `askbridge man`.
+#[derive(Debug, Args)]
+#[command(after_help = help::MAN)]
+pub struct ManArgs {
+    /// The directory, which is made if it is not there
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+}
+
+/// Options of `askbridge complete`.
+#[derive(Debug, Args)]
+pub struct CompleteArgs {
+    /// The words after the name of the program; the last one is to be completed
+    #[arg(last = true)]
+    pub words: Vec<OsString>,
+}
+
+impl CompletionsArgs {
+    /// Prints the script for the shell.
+    ///
+    /// # Errors
+    /// Stdout cannot be written to.
+    pub fn print(&self, command: clap::Command) -> io::Result<()> {
+        io::stdout().write_all(&self.script(command))
+    }
+
+    fn script(&self, mut command: clap::Command) -> Vec<u8> {
+        let mut generated = |shell| {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut command, "askbridge", &mut script);
+            script
+        };
+        match self.shell {
+            Shell::Bash => include_bytes!("shell/askbridge.bash").to_vec(),
+            Shell::Zsh => include_bytes!("shell/askbridge.zsh").to_vec(),
+            Shell::Fish => include_bytes!("shell/askbridge.fish").to_vec(),
+            Shell::Elvish => generated(clap_complete::Shell::Elvish),
+            Shell::Powershell => generated(clap_complete::Shell::PowerShell),
+        }
+    }
+}
+
+impl ManArgs {
+    /// Writes the man pages.
+    ///
+    /// # Errors
+    /// The directory cannot be made or written to.
+    pub fn write(&self, command: clap::Command) -> io::Result<()> {
+        fs::create_dir_all(&self.directory)?;
+        clap_mangen::generate_to(command, Path::new(&self.directory))
+    }
+}
+
+impl CompleteArgs {
+    /// Prints the candidates for the last word, a line for each: the word, a tab, and what it means.
+    ///
+    /// # Errors
+    /// Stdout cannot be written to.
+    pub fn print(&self, command: clap::Command) -> io::Result<()> {
+        io::stdout().write_all(self.candidates(command).as_bytes())
+    }
+
+    fn candidates(&self, command: clap::Command) -> String {
+        let words: Vec<_> = self.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let offers = offers(&words).unwrap_or_else(|| self.of_clap(command));
+        let lines = offers.iter().map(|Offer { word, meaning }| {
+            let first = meaning.lines().next().unwrap_or_default();
+            format!("{word}\t{}\n", printable_line(first))
+        });
+        lines.collect()
+    }
+
+    /// Returns what clap knows: commands, options, and their values.
+    fn of_clap(&self, mut command: clap::Command) -> Vec<Offer> {
+        let args: Vec<_> =
+            [OsString::from("askbridge")].into_iter().chain(self.words.iter().cloned()).collect();
+        let (last, folder) = (args.len() - 1, std::env::current_dir().ok());
+        let found = clap_complete::engine::complete(&mut command, args, last, folder.as_deref());
+        let offers = found.unwrap_or_default().into_iter().map(|candidate| Offer {
+            word: candidate.get_value().to_string_lossy().into_owned(),
+            meaning: candidate.get_help().map(ToString::to_string).unwrap_or_default(),
+        });
+        // A word that cannot be printed as it is cannot be typed either.
+        offers.filter(|offer| printable_line(&offer.word) == offer.word).collect()
+    }
+}
+
+/// How long a person waits, after a key is pressed, for bridges that do not reply.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// The commands that take an ID.
+const TAKE_ID: [&str; 6] = ["show", "answer", "allow", "deny", "reject", "extend"];
+/// The commands of `rules` that take one.
+const RULES_TAKE_ID: [&str; 2] = ["try", "apply"];
+/// The options of `answer` whose value begins with the name of a field.
+const TAKE_NAME: [&str; 3] = ["--field", "--text", "--note"];
+/// The options that take no value.
+const FLAGS: [&str; 4] = ["--json", "--always", "--yes", "--help"];
+
+/// A word that a shell can insert, and what it means.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Offer {
+    /// The word, without the quotation marks that a shell may need.
+    pub word: String,
+    /// What it means, for a person.
+    pub meaning: String,
+}
+
+/// Returns how a command line can go on; `None` where its last word is neither an ID nor a part of an answer.
+pub fn offers(words: &[String]) -> Option<Vec<Offer>> {
+    let wanted = CompletionTarget::read(words)?;
+    let open = open().unwrap_or_default();
+    let current = words.last().map(String::as_str).unwrap_or_default();
+    Some(wanted.offers(&open, current))
+}
+
+/// Returns the questions of this machine that are open now.
+fn open() -> Option<Vec<Arc<Record>>> {
+    let runtime = signals::runtime().ok()?;
+    let folder = discovery::folder().ok()?;
+    let machine = runtime.block_on(Machine::glance(&folder, Depth::Whole, PATIENCE)).ok()?;
+    Some(machine.store().read(|_, snapshot| snapshot.open()))
+}
+
+/// What the last word of a command line is.
+#[derive(Debug, PartialEq, Eq)]
+enum CompletionTarget<'a> {
+    /// An ID.
+    Id,
+    /// The ID of a permission.
+    Permission,
+    /// The answer to the field at this place of the question with this ID.
+    Value(&'a str, usize),
+    /// The name of a field of the question with this ID, and `=`.
+    Name(&'a str),
+    /// The same, and behind it the answer to that field.
+    Named(&'a str),
+}
+
+impl<'a> CompletionTarget<'a> {
+    fn read(words: &'a [String]) -> Option<Self> {
+        let (current, before) = words.split_last()?;
+        let takes_id = |at: usize| match &before[..=at] {
+            [.., rules, word] if rules == "rules" => RULES_TAKE_ID.contains(&word.as_str()),
+            [.., word] => TAKE_ID.contains(&word.as_str()),
+            [] => false,
+        };
+        let at = (0..before.len()).find(|at| takes_id(*at))?;
+        let (mut places, mut pending): (Vec<&str>, Option<&str>) = (Vec::new(), None);
+        for word in &before[at + 1..] {
+            match pending.take() {
+                Some(_) => {}
+                None if !word.starts_with("--") => places.push(word),
+                None if word.contains('=') || FLAGS.contains(&word.as_str()) => {}
+                None => pending = Some(word),
+            }
+        }
+        match (pending, &*places) {
+            (Some("--field"), [id, ..]) => Some(CompletionTarget::Named(id)),
+            (Some(option), [id, ..]) if TAKE_NAME.contains(&option) => Some(CompletionTarget::Name(id)),
+            (Some(_), _) => None,
+            (None, _) if current.starts_with('-') => None,
+            (None, []) if matches!(before[at].as_str(), "allow" | "deny") => {
+                Some(CompletionTarget::Permission)
+            }
+            (None, []) => Some(CompletionTarget::Id),
+            (None, [id, values @ ..]) if before[at] == "answer" => {
+                Some(CompletionTarget::Value(id, values.len()))
+            }
+            (None, _) => None,
+        }
+    }
+
+    fn offers(&self, open: &[Arc<Record>], current: &str) -> Vec<Offer> {
+        let question = |id: &str| {
+            let typed: IdPrefix = id.parse().ok()?;
+            let mut fitting = open.iter().filter(|record| typed.matches(&record.id));
+            fitting.next().filter(|_| fitting.next().is_none()).map(|record| &*record.question)
+        };
+        match self {
+            CompletionTarget::Id => ids(open, current),
+            CompletionTarget::Permission => {
+                let permissions = open.iter().filter(|record| record.question.purpose == Purpose::Permission);
+                ids(permissions, current)
+            }
+            CompletionTarget::Name(id) => {
+                question(id).map(|question| names(question, current)).unwrap_or_default()
+            }
+            CompletionTarget::Named(id) => {
+                question(id).map(|question| named(question, current)).unwrap_or_default()
+            }
+            CompletionTarget::Value(id, place) => {
+                let field = question(id).and_then(|question| match &*question.fields {
+                    // The only field takes all the options that are typed.
+                    [field @ Field { kind: Kind::Choices { .. }, .. }] => Some(field),
+                    fields => fields.get(*place),
+                });
+                field.map(|field| values(field, current)).unwrap_or_default()
+            }
+        }
+    }
+}
+
+fn ids<'a>(open: impl IntoIterator<Item = &'a Arc<Record>>, current: &str) -> Vec<Offer> {
+    let offers =
+        open.into_iter().map(|record| Offer { word: record.id.to_string(), meaning: text::headline(record) });
+    offers.filter(|offer| offer.word.starts_with(current)).collect()
+}
+
+fn names(question: &Question, current: &str) -> Vec<Offer> {
+    let offers = question.fields.iter().map(|field| Offer {
+        word: format!("{}=", field.name),
+        meaning: printable_line(&field.label).into_owned(),
+    });
+    let goes_on = |word: &str| word.starts_with(current) && word != current;
+    offers.filter(|offer| can_be_typed(&offer.word) && goes_on(&offer.word)).collect()
+}
+
+/// Returns the names of the fields, or what the field takes whose name is typed.
+fn named(question: &Question, current: &str) -> Vec<Offer> {
+    let typed = question.fields.iter().find_map(|field| {
+        let rest = current.strip_prefix(&*field.name)?.strip_prefix('=')?;
+        Some((field, rest))
+    });
+    let Some((field, rest)) = typed else { return names(question, current) };
+    let behind = |offer: Offer| Offer { word: format!("{}={}", field.name, offer.word), ..offer };
+    values(field, rest).into_iter().map(behind).collect()
+}
+
+/// Returns what a field takes, as far as that can be listed.
+fn values(field: &Field, current: &str) -> Vec<Offer> {
+    // Of several options, those before the last comma are chosen already.
+    let chosen = match &field.kind {
+        Kind::Choices { .. } => current.rfind(',').map_or("", |comma| &current[..=comma]),
+        _ => "",
+    };
+    let rest = current[chosen.len()..].trim_start();
+    let options = match &field.kind {
+        Kind::Boolean { .. } => vec![plain("yes"), plain("no")],
+        Kind::Confirm { yes, no } => vec![plain(yes), plain(no)],
+        kind => kind.options().to_vec(),
+    };
+    let offers = (1..).zip(&options).filter_map(|(place, option)| {
+        let word = word(place, option, rest)?;
+        let is_chosen =
+            chosen.split(',').any(|part| [&option.value, &option.label].contains(&&part.trim().to_owned()));
+        let description = option.description.as_deref().unwrap_or_default();
+        let meaning = if word == option.label { description } else { &option.label };
+        (!is_chosen)
+            .then(|| Offer { word: format!("{chosen}{word}"), meaning: printable_line(meaning).into_owned() })
+    });
+    offers.collect()
+}
+
+fn plain(word: &str) -> FieldOption {
+    FieldOption { value: word.to_owned(), label: word.to_owned(), ..FieldOption::default() }
+}
+
+/// Returns the word for an option that goes on with what is typed: its label, its value, or its number where neither
+/// can be typed.
+fn word(place: usize, option: &FieldOption, typed: &str) -> Option<String> {
+    let words = [&option.label, &option.value].map(String::as_str);
+    let mut can_be_typed =
+        words.into_iter().filter(|word| can_be_typed(word) && !word.contains(',')).peekable();
+    if can_be_typed.peek().is_none() {
+        let number = place.to_string();
+        return number.starts_with(typed).then_some(number);
+    }
+    can_be_typed.find(|word| word.starts_with(typed)).map(str::to_owned)
+}
+
+/// Returns whether a text of an agent can stand on a command line as it is: without characters that are not printable,
+/// and not as an option of the command.
+fn can_be_typed(word: &str) -> bool {
+    !word.is_empty() && !word.starts_with('-') && printable_line(word) == word
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn strings(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    #[test]
+    fn the_last_word_is_an_id_a_value_or_a_name() {
+        for (words, wanted) in [
+            (&["answer", ""][..], Some(CompletionTarget::Id)),
+            (&["--log", "debug", "show", "--json", "k"], Some(CompletionTarget::Id)),
+            (&["answer", "k-1", ""], Some(CompletionTarget::Value("k-1", 0))),
+            (&["answer", "k-1", "a", "--note", "n", "b"], Some(CompletionTarget::Value("k-1", 1))),
+            (&["answer", "--field=q0=x", "k-1", ""], Some(CompletionTarget::Value("k-1", 0))),
+            (&["answer", "k-1", "--field", ""], Some(CompletionTarget::Named("k-1"))),
+            (&["answer", "k-1", "--note", ""], Some(CompletionTarget::Name("k-1"))),
+            (&["answer", "k-1", "--"], None),
+            (&["reject", "k-1", ""], None),
+            (&["reject", "k-1", "--reason", ""], None),
+            (&["list", ""], None),
+            (&["rules", "try", ""], Some(CompletionTarget::Id)),
+            (&["rules", "apply", "--yes", ""], Some(CompletionTarget::Id)),
+            (&["rules", "apply", "k-1", ""], None),
+            (&["rules", "try", "--history", ""], None),
+            (&["rules", "try", "--"], None),
+            (&["apply", ""], None),
+            (&[], None),
+        ] {
+            assert_eq!(CompletionTarget::read(&strings(words)), wanted, "{words:?}");
+        }
+    }
+
+    fn open(fields: &serde_json::Value) -> Vec<Arc<Record>> {
+        let question = json!({
+            "questionId": "q", "message": "Which?", "fields": fields, "origin": "kiro", "dangerous": false, "blocking": true,
+        });
+        let records = ["k3-1", "k3-2"].map(|id| {
+            let record =
+                json!({ "id": id, "bridge": "k3", "question": question, "openedAt": "2026-11-21T12:00:00Z" });
+            Arc::new(serde_json::from_value(record).expect("a record"))
+        });
+        records.into()
+    }
+
+    fn offered(wanted: &CompletionTarget<'_>, open: &[Arc<Record>], current: &str) -> Vec<(String, String)> {
+        wanted.offers(open, current).into_iter().map(|offer| (offer.word, offer.meaning)).collect()
+    }
+
+    fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(word, meaning)| ((*word).to_owned(), (*meaning).to_owned())).collect()
+    }
+
+    #[test]
+    fn ids_are_offered_with_their_question_and_names_with_their_label() {
+        let open = open(&json!([{ "name": "q0", "label": "Why\n?", "kind": "text" }]));
+        assert_eq!(offered(&CompletionTarget::Id, &open, "k3-2"), pairs(&[("k3-2", "Which?")]));
+        assert_eq!(offered(&CompletionTarget::Id, &open, "").len(), 2);
+        assert_eq!(offered(&CompletionTarget::Name("k3-1"), &open, ""), pairs(&[("q0=", "Why\u{240a}?")]));
+        assert_eq!(offered(&CompletionTarget::Name("k3"), &open, ""), [], "it is ambiguous");
+        assert_eq!(offered(&CompletionTarget::Name("k3-1"), &open, "q0="), [], "nothing is left to type");
+    }
+
+    #[test]
+    fn the_only_field_is_offered_one_option_or_several() {
+        let options = json!([{ "value": "a", "label": "Auth" }, { "value": "b", "label": "Billing" }]);
+        let field =
+            |kind: &str| open(&json!([{ "name": "q0", "label": "?", "kind": kind, "options": options }]));
+        let second = CompletionTarget::Value("k3-1", 1);
+        assert_eq!(offered(&second, &field("choices"), "B"), pairs(&[("Billing", "")]));
+        assert_eq!(offered(&second, &field("choice"), "B"), []);
+    }
+
+    #[test]
+    fn options_are_offered_by_label_unless_that_cannot_be_typed() {
+        let options = json!([
+            { "value": "a", "label": "Auth", "description": "Who\nis it" },
+            { "value": "b", "label": "Bi\u{1b}lling" },
+            { "value": "x\n", "label": "-rf" },
+            { "value": "s, t", "label": "Search" },
+        ]);
+        let open = open(&json!([
+            { "name": "q0", "label": "?", "kind": "choices", "options": options },
+            { "name": "q1", "label": "?", "kind": "confirm", "yes": "Do it", "no": "Leave it" },
+        ]));
+        let first = CompletionTarget::Value("k3-1", 0);
+        assert_eq!(
+            offered(&first, &open, ""),
+            pairs(&[("Auth", "Who\u{240a}is it"), ("b", "Bi\u{241b}lling"), ("3", "-rf"), ("Search", "")])
+        );
+        assert_eq!(offered(&first, &open, "Auth,S"), pairs(&[("Auth,Search", "")]));
+        assert_eq!(offered(&first, &open, "Auth, A"), []);
+        assert_eq!(
+            offered(&CompletionTarget::Named("k3-1"), &open, "q"),
+            pairs(&[("q0=", "?"), ("q1=", "?")])
+        );
+        assert_eq!(
+            offered(&CompletionTarget::Named("k3-1"), &open, "q0=Auth,S"),
+            pairs(&[("q0=Auth,Search", "")])
+        );
+        assert_eq!(offered(&CompletionTarget::Value("k3-1", 1), &open, "D"), pairs(&[("Do it", "")]));
+        assert_eq!(offered(&CompletionTarget::Value("k3-1", 2), &open, ""), []);
+    }
+}

@@ -1,0 +1,252 @@
+//! The keys of the current question: they move between fields and rows, choose, and type.
+//! Pure. Sending is left to `handle.rs`.
+
+use std::sync::Arc;
+
+use askbridge_core::question::{Field, Question};
+
+use super::{
+    draft::{Draft, Row, is_many, is_multiline, labels},
+    event::{Effect, Key},
+    state::{App, Modal, Pane},
+};
+
+impl App {
+    /// Goes into the current question.
+    pub(super) fn enter(&mut self) {
+        if self.item().is_some() {
+            self.pane = Pane::Card;
+            self.begin_typing();
+        }
+    }
+
+    /// Begins to type where the field that is shown has nothing but a text.
+    fn begin_typing(&mut self) {
+        let Some((record, draft)) = self.draft_mut() else { return };
+        self.is_typing = draft.row(&record.question) == Some(Row::Text);
+    }
+
+    /// Does what a key does in the current question while nothing is typed.
+    pub(super) fn card_key(&mut self, key: Key) -> Vec<Effect> {
+        self.said = None;
+        match key {
+            Key::Up => self.move_row(-1),
+            Key::Down => self.move_row(1),
+            Key::Right | Key::Tab | Key::Char('l') => self.move_tab(1),
+            Key::Left | Key::BackTab | Key::Char('h') => self.move_tab(-1),
+            Key::PageDown => self.scroll(self.page()),
+            Key::PageUp => self.scroll(-self.page()),
+            Key::Char(' ') => self.toggle(),
+            Key::Enter => return self.accept(),
+            Key::Send | Key::Control('s') => return self.send(),
+            Key::Char('n') => self.begin_note(),
+            Key::Escape => self.leave(),
+            _ => return self.common_key(key),
+        }
+        Vec::new()
+    }
+
+    /// Leaves the question, and asks what becomes of what was typed.
+    fn leave(&mut self) {
+        let is_touched = self.draft().is_some_and(|draft| draft.is_touched) && self.open_item().is_some();
+        if is_touched {
+            self.modal = Some(Modal::Leave);
+        } else {
+            self.pane = Pane::List;
+        }
+    }
+
+    fn move_row(&mut self, by: isize) {
+        let Some((record, draft)) = self.draft_mut() else { return self.scroll(by) };
+        draft.scroll = None;
+        let tab = draft.tab;
+        let Some((field, entry)) = record.question.fields.get(tab).zip(draft.entries.get_mut(tab)) else {
+            return self.scroll(by);
+        };
+        let last = entry.rows(field).len().saturating_sub(1);
+        entry.row = Some(match entry.row {
+            Some(row) => row.saturating_add_signed(by).min(last),
+            None if by < 0 => last,
+            None => 0,
+        });
+    }
+
+    /// Shows another field. Behind the last one is the review of all of them.
+    pub(super) fn move_tab(&mut self, by: isize) {
+        let Some((record, draft)) = self.draft_mut() else { return };
+        let count = record.question.fields.len();
+        if count == 1 {
+            return self.move_row(by);
+        }
+        (draft.tab, draft.scroll) = (draft.tab.saturating_add_signed(by).min(count), None);
+        self.begin_typing();
+    }
+
+    /// Chooses the option with this number; in the review, shows the field with it.
+    pub(super) fn choose(&mut self, number: usize) {
+        let Some((record, draft)) = self.draft_mut() else { return };
+        let (question, place) = (&record.question, number.saturating_sub(1));
+        let tab = draft.tab;
+        let Some((field, entry)) = question.fields.get(tab).zip(draft.entries.get_mut(tab)) else {
+            draft.tab = place.min(question.fields.len());
+            return self.begin_typing();
+        };
+        if place < labels(field).len() {
+            entry.toggle(field, place);
+            entry.row = Some(place);
+            (draft.is_touched, draft.scroll) = (true, None);
+            self.pane = Pane::Card;
+        }
+    }
+
+    fn toggle(&mut self) {
+        let Some((record, draft)) = self.draft_mut() else { return };
+        let row = draft.row(&record.question);
+        let tab = draft.tab;
+        match (row, record.question.fields.get(tab).zip(draft.entries.get_mut(tab))) {
+            (Some(Row::Option(place)), Some((field, entry))) => {
+                entry.toggle(field, place);
+                draft.is_touched = true;
+            }
+            (Some(_), _) => self.is_typing = true,
+            (None, _) => {}
+        }
+    }
+
+    /// Takes the row with the cursor, and goes on to the next field, or sends.
+    fn accept(&mut self) -> Vec<Effect> {
+        let Some((record, draft)) = self.draft_mut() else { return Vec::new() };
+        let row = draft.row(&record.question);
+        let tab = draft.tab;
+        if let (Some(Row::Option(place)), Some((field, entry))) =
+            (row, record.question.fields.get(tab).zip(draft.entries.get_mut(tab)))
+            && !is_many(field)
+        {
+            draft.is_touched |= !entry.chosen.contains(&place);
+            entry.choose(field, place);
+        }
+        match row {
+            Some(Row::Other | Row::Text | Row::Note) => {
+                self.is_typing = true;
+                Vec::new()
+            }
+            _ => self.advance(&record.question),
+        }
+    }
+
+    fn advance(&mut self, question: &Question) -> Vec<Effect> {
+        let in_review = self.draft().is_some_and(|draft| draft.tab >= question.fields.len());
+        if in_review || question.fields.len() == 1 {
+            return self.send();
+        }
+        self.move_tab(1);
+        Vec::new()
+    }
+
+    /// Shows the note of the field, and types into it.
+    fn begin_note(&mut self) {
+        let Some((record, draft)) = self.draft_mut() else { return };
+        let tab = draft.tab;
+        let Some((field, entry)) = record.question.fields.get(tab).zip(draft.entries.get_mut(tab)) else {
+            return;
+        };
+        if !record.question.notes || record.question.subject.is_some() {
+            return self.say("This agent has no place for notes");
+        }
+        entry.has_note = true;
+        entry.row = Some(entry.rows(field).len() - 1);
+        draft.scroll = None;
+        self.is_typing = true;
+    }
+
+    /// Moves what is shown of the question by so many lines.
+    pub(super) fn scroll(&mut self, by: isize) {
+        let most = self.overflow();
+        let from = self.first_line();
+        // What is over scrolls as well.
+        let Some(record) = self.item().map(|item| Arc::clone(&item.record)) else { return };
+        let draft = self.drafts.entry(record.id.clone()).or_insert_with(|| Draft::new(&record));
+        let first = from.saturating_add_signed(by).min(most);
+        draft.scroll = Some(first);
+        draft.is_read |= first == most;
+    }
+
+    /// Does what a key does while a text is typed.
+    pub(super) fn typing_key(&mut self, key: Key) -> Vec<Effect> {
+        self.said = None;
+        let Some((record, draft)) = self.draft_mut() else {
+            self.is_typing = false;
+            return Vec::new();
+        };
+        let (question, row) = (&record.question, draft.row(&record.question));
+        let Some((row, field)) = row.zip(question.fields.get(draft.tab)) else {
+            self.is_typing = false;
+            return Vec::new();
+        };
+        let is_multiline = row == Row::Text && is_multiline(field);
+        match key {
+            Key::Escape => self.end_typing(field, row),
+            Key::Send | Key::Control('s') => {
+                self.end_typing(field, row);
+                return self.send();
+            }
+            Key::Enter if !is_multiline => {
+                self.end_typing(field, row);
+                if row != Row::Note {
+                    return self.advance(question);
+                }
+            }
+            Key::Tab | Key::BackTab => {
+                self.end_typing(field, row);
+                self.move_tab(if key == Key::Tab { 1 } else { -1 });
+            }
+            Key::Up | Key::Down => {
+                if !self.edit(row, key, is_multiline) {
+                    self.end_typing(field, row);
+                    self.move_row(if key == Key::Up { -1 } else { 1 });
+                }
+            }
+            key => _ = self.edit(row, key, is_multiline),
+        }
+        Vec::new()
+    }
+
+    /// Types a text that was pasted.
+    pub(super) fn paste(&mut self, text: &str) {
+        let Some((record, draft)) = self.draft_mut() else { return };
+        let (Some(row), Some((field, _))) = (draft.row(&record.question), draft.at(&record.question)) else {
+            return;
+        };
+        let is_multiline = row == Row::Text && is_multiline(field);
+        draft.is_touched = true;
+        let tab = draft.tab;
+        if let Some(editor) = draft.entries.get_mut(tab).and_then(|entry| entry.editor(row)) {
+            editor.insert(text, is_multiline);
+        }
+    }
+
+    fn end_typing(&mut self, field: &Field, row: Row) {
+        self.is_typing = false;
+        let Some((_, draft)) = self.draft_mut() else { return };
+        let tab = draft.tab;
+        match (draft.entries.get_mut(tab), row) {
+            (Some(entry), Row::Other) => entry.choose_other(field),
+            (Some(entry), Row::Note) => entry.has_note = !entry.note.text().trim().is_empty(),
+            _ => {}
+        }
+    }
+
+    /// Changes the text of a row; returns whether the key did something.
+    fn edit(&mut self, row: Row, key: Key, is_multiline: bool) -> bool {
+        let Some((_, draft)) = self.draft_mut() else { return false };
+        let tab = draft.tab;
+        let Some(editor) = draft.entries.get_mut(tab).and_then(|entry| entry.editor(row)) else {
+            return false;
+        };
+        let before = editor.text().len();
+        let moved = editor.key(key, is_multiline);
+        draft.is_touched |= editor.text().len() != before;
+        draft.scroll = None;
+        moved
+    }
+}

@@ -1,0 +1,113 @@
+//! The events that the full-screen inbox handles, and the effects that it wants.
+//! Which keys a terminal sends is left to `screen.rs`.
+
+use std::sync::Arc;
+
+use askbridge_core::{
+    desk::{QuestionId, Record, Refusal, Submission, Timestamp},
+    question::Purpose,
+};
+
+/// A question, and what is known beside it.
+#[derive(Clone, Debug)]
+pub struct QuestionItem {
+    /// The question.
+    pub record: Arc<Record>,
+    /// The agent that asks, if that is known.
+    pub agent: Option<String>,
+    /// What the time is by the clock that the question is timed by.
+    pub now: Timestamp,
+}
+
+impl QuestionItem {
+    /// Returns whether it is a permission.
+    pub fn is_permission(&self) -> bool {
+        self.record.question.purpose == Purpose::Permission
+    }
+}
+
+/// The questions of the machine at one time.
+#[derive(Clone, Debug, Default)]
+pub struct InboxState {
+    /// The open ones, oldest first.
+    pub open: Vec<QuestionItem>,
+    /// Those that were settled last, latest first.
+    pub settled: Vec<QuestionItem>,
+    /// What is left out, a line for each reason.
+    pub gaps: Vec<String>,
+    /// How many bridges replied.
+    pub bridges: usize,
+}
+
+/// A key, whatever bytes the terminal sends for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// A character that is typed.
+    Char(char),
+    /// A letter with Ctrl.
+    Control(char),
+    /// Enter.
+    Enter,
+    /// Enter with Ctrl or Alt, where the terminal tells them apart.
+    Send,
+    /// Esc.
+    Escape,
+    /// Tab.
+    Tab,
+    /// Tab with Shift.
+    BackTab,
+    /// Backspace.
+    Backspace,
+    /// Delete.
+    Delete,
+    /// An arrow.
+    Left,
+    /// An arrow.
+    Right,
+    /// An arrow.
+    Up,
+    /// An arrow.
+    Down,
+    /// Home.
+    Home,
+    /// End.
+    End,
+    /// Page up.
+    PageUp,
+    /// Page down.
+    PageDown,
+}
+
+/// One thing that happens.
+#[derive(Clone, Debug)]
+pub enum TuiEvent {
+    /// The questions changed, or time passed.
+    World(InboxState),
+    /// The person pressed a key.
+    Key(Key),
+    /// The person pasted a text.
+    Paste(String),
+    /// The person clicked at this column and line.
+    Click(u16, u16),
+    /// The person turned the wheel by so many lines.
+    Scroll(i32),
+    /// The terminal has so many columns and lines.
+    Resize(u16, u16),
+    /// This came of a submission.
+    Submitted(QuestionId, Result<Arc<Record>, Refusal>),
+    /// The pause is over: the person can have read the question that appeared by itself.
+    Read,
+}
+
+/// One thing that is to be done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Submit to a question.
+    Submit(QuestionId, Submission),
+    /// Tell the person, by a bell and by the terminal's own notification, that this waits.
+    Tell(String),
+    /// Wait as long as a person needs to read, from now on, and then say so.
+    Pause,
+    /// End.
+    Quit,
+}

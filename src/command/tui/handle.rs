@@ -1,0 +1,353 @@
+//! The transitions of the full-screen inbox: what each event leads to, which answers are checked and confirmed before
+//! they are sent, and how a refusal is shown.
+//! Pure: the terminal, the bridges and the clock are left to `run.rs`, the keys of the current question to
+//! `card_keys.rs`.
+
+use std::{sync::Arc, time::Duration};
+
+use askbridge_core::{
+    desk::{QuestionId, Record, Refusal, Submission},
+    question::{Answer, FieldError, Purpose, Question, Role, form},
+};
+
+use super::{
+    editor::Editor,
+    event::{Effect, Key, QuestionItem, TuiEvent},
+    state::{App, ListLine, Modal, Pane},
+};
+use crate::present::{
+    answer,
+    caution::{WORD, caution, confirms, role},
+    text,
+};
+
+impl App {
+    /// Takes what happened, and returns what is to be done.
+    pub fn handle(&mut self, event: TuiEvent) -> Vec<Effect> {
+        let effects = self.take(event);
+        self.prepare();
+        effects
+    }
+
+    fn take(&mut self, event: TuiEvent) -> Vec<Effect> {
+        match event {
+            TuiEvent::World(world) => return self.update(world),
+            TuiEvent::Key(key) => return self.key(key),
+            TuiEvent::Paste(text) => self.pasted(&text),
+            TuiEvent::Submitted(id, result) => return self.submitted(&id, result),
+            TuiEvent::Read => self.is_fresh = false,
+            TuiEvent::Resize(columns, lines) => self.size = (columns, lines),
+            TuiEvent::Scroll(by) if self.pane == Pane::List => self.step(if by < 0 { -1 } else { 1 }),
+            TuiEvent::Scroll(by) => self.scroll(isize::try_from(by).unwrap_or_default()),
+            TuiEvent::Click(column, line) => return self.click(column, line),
+        }
+        Vec::new()
+    }
+
+    fn key(&mut self, key: Key) -> Vec<Effect> {
+        if key == Key::Control('c') {
+            return self.quit();
+        }
+        let is_decision = match key {
+            Key::Send | Key::Control('s') => true,
+            Key::Enter | Key::Char('1'..='9' | 's' | 'n' | ' ') => !self.is_typing,
+            _ => false,
+        };
+        match (self.modal.is_some(), self.pane, self.is_typing) {
+            (false, ..) if self.is_fresh && is_decision => self.too_early(),
+            (true, ..) => self.modal_key(key),
+            (_, Pane::Card, true) => self.typing_key(key),
+            (_, Pane::Card, false) => self.card_key(key),
+            (_, Pane::List, _) => self.list_key(key),
+        }
+    }
+
+    /// Takes nothing, as the person cannot have read the question yet.
+    fn too_early(&mut self) -> Vec<Effect> {
+        self.complain("Nothing was done: this question has only just appeared");
+        vec![self.appear()]
+    }
+
+    /// Ends, or asks first where something was typed. Asked twice, it ends.
+    fn quit(&mut self) -> Vec<Effect> {
+        if self.has_drafts() && self.modal != Some(Modal::Quit) {
+            self.modal = Some(Modal::Quit);
+            return Vec::new();
+        }
+        vec![Effect::Quit]
+    }
+
+    fn list_key(&mut self, key: Key) -> Vec<Effect> {
+        self.said = None;
+        match key {
+            Key::Down => self.step(1),
+            Key::Up => self.step(-1),
+            Key::Home => self.step(isize::MIN),
+            Key::End => self.step(isize::MAX),
+            Key::PageDown => self.step(10),
+            Key::PageUp => self.step(-10),
+            Key::Enter | Key::Right | Key::Tab | Key::Char('l') => self.enter(),
+            _ => return self.common_key(key),
+        }
+        Vec::new()
+    }
+
+    /// Does what a key does in the list and in a question alike.
+    pub(super) fn common_key(&mut self, key: Key) -> Vec<Effect> {
+        match key {
+            Key::Char('j') => self.step(1),
+            Key::Char('k') => self.step(-1),
+            Key::Char(digit @ '1'..='9') => {
+                self.choose(
+                    digit.to_digit(10).and_then(|digit| usize::try_from(digit).ok()).unwrap_or_default(),
+                );
+            }
+            Key::Char('s') => self.skip(),
+            Key::Char('m') => return self.give_time(),
+            Key::Char('?') => self.modal = Some(Modal::Help(0)),
+            Key::Char('q') => return self.quit(),
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn modal_key(&mut self, key: Key) -> Vec<Effect> {
+        let Some(modal) = self.modal.take() else { return Vec::new() };
+        match modal {
+            Modal::Help(line) => self.help_key(key, line),
+            Modal::Confirm(why, answer, mut typed) => match key {
+                Key::Escape => self.say("Nothing was sent"),
+                Key::Enter if confirms(typed.text()) => return self.submit(Submission::Answer(answer)),
+                // The step stays: what is typed again is no key of the question behind it.
+                Key::Enter => {
+                    self.complain(format!("Nothing was sent: type {WORD}, or press Esc to go back"));
+                    self.modal = Some(Modal::Confirm(why, answer, Editor::default()));
+                }
+                key => {
+                    typed.key(key, false);
+                    self.modal = Some(Modal::Confirm(why, answer, typed));
+                }
+            },
+            Modal::Reason(answer, mut typed) => match key {
+                Key::Escape => {}
+                Key::Enter | Key::Send | Key::Control('s') => {
+                    let reason = Some(typed.text().trim().to_owned()).filter(|reason| !reason.is_empty());
+                    return self.submit(match (reason, answer) {
+                        (None, Some(answer)) => Submission::Answer(answer),
+                        (reason, _) => Submission::Reject(reason),
+                    });
+                }
+                key => {
+                    typed.key(key, false);
+                    self.modal = Some(Modal::Reason(answer, typed));
+                }
+            },
+            Modal::Leave => self.leave_key(key),
+            Modal::Quit if matches!(key, Key::Char('y' | 'Y')) => return vec![Effect::Quit],
+            Modal::Quit => {}
+        }
+        Vec::new()
+    }
+
+    fn help_key(&mut self, key: Key, line: usize) {
+        let line = match key {
+            Key::Char('j' | ' ') | Key::Down | Key::PageDown => line.saturating_add(1),
+            Key::Char('k') | Key::Up | Key::PageUp => line.saturating_sub(1),
+            _ => return,
+        };
+        self.modal = Some(Modal::Help(line));
+    }
+
+    fn leave_key(&mut self, key: Key) {
+        match key {
+            Key::Char('d') => {
+                self.drafts.retain(|id, _| Some(id) != self.current.as_ref());
+                self.pane = Pane::List;
+                self.say("What you typed is discarded");
+            }
+            Key::Char('k') | Key::Enter => {
+                self.pane = Pane::List;
+                self.say("What you typed is kept");
+            }
+            Key::Escape => {}
+            _ => self.modal = Some(Modal::Leave),
+        }
+    }
+
+    fn pasted(&mut self, text: &str) {
+        let into = |typed: &mut Editor| typed.insert(text, false);
+        match &mut self.modal {
+            // A word that is pasted confirms nothing.
+            Some(Modal::Confirm(..)) | Some(Modal::Help(_) | Modal::Leave | Modal::Quit) => {}
+            Some(Modal::Reason(_, typed)) => into(typed),
+            None if self.is_typing => self.paste(text),
+            None => {}
+        }
+    }
+
+    fn click(&mut self, column: u16, line: u16) -> Vec<Effect> {
+        if self.modal.is_some() {
+            return Vec::new();
+        }
+        let in_list = if self.is_wide() { column < self.list_columns() } else { self.pane == Pane::List };
+        if !in_list && self.is_fresh {
+            return self.too_early();
+        }
+        if !in_list {
+            self.pane = Pane::Card;
+            if let Some(place) = self.option_at(line) {
+                self.choose(place + 1);
+            }
+            return Vec::new();
+        }
+        let lines = self.list();
+        let clicked =
+            usize::from(line).checked_sub(1).and_then(|line| lines.get(line + self.first_in_list()));
+        if let Some(line) = clicked.filter(|line| !matches!(line, ListLine::Heading(_))) {
+            let id = self.of_line(line).map(|item| item.record.id.clone());
+            self.pane = Pane::List;
+            self.select(id);
+        }
+        Vec::new()
+    }
+}
+
+/// How much more time the key for that gives.
+const MORE_TIME: Duration = Duration::from_secs(600);
+
+impl App {
+    /// Sends what is given for the current question, or shows what is wrong with it, or asks to confirm it.
+    pub(super) fn send(&mut self) -> Vec<Effect> {
+        let Some((record, draft)) = self.draft_mut() else { return Vec::new() };
+        let question = &record.question;
+        match draft.answer(question) {
+            Err(errors) => self.show_errors(question, errors),
+            Ok(answer) => {
+                draft.errors.clear();
+                return self.confirm(&record, answer);
+            }
+        }
+        Vec::new()
+    }
+
+    /// Shows what is wrong, at the first field that is.
+    fn show_errors(&mut self, question: &Question, errors: Vec<FieldError>) {
+        let place =
+            errors.iter().find_map(|error| question.fields.iter().position(|it| it.name == error.field));
+        let said = match (question.purpose, &*errors) {
+            (Purpose::Permission, _) => "Choose an option: by its number, or with the arrows".to_owned(),
+            (_, [error]) => answer::errors(question, std::slice::from_ref(error)),
+            (_, several) => format!("{} fields are not right yet", several.len()),
+        };
+        if let Some((_, draft)) = self.draft_mut() {
+            draft.tab = place.unwrap_or(draft.tab);
+            draft.scroll = None;
+            draft.errors = errors;
+        }
+        self.pane = Pane::Card;
+        self.complain(said);
+    }
+
+    fn confirm(&mut self, record: &Arc<Record>, answer: Answer) -> Vec<Effect> {
+        let question = &record.question;
+        let is_refusal = role(question, &answer) == Some(Role::RejectOnce);
+        if is_refusal && form::options_with_role(question, Role::RejectOnce).count() == 1 {
+            self.modal = Some(Modal::Reason(Some(answer), Editor::default()));
+            return Vec::new();
+        }
+        if !self.may_allow(question, &answer) {
+            self.complain("Read it to its end before you allow it: PgDn");
+            return Vec::new();
+        }
+        match caution(question, &answer) {
+            Some(why) => {
+                self.modal = Some(Modal::Confirm(why, answer, Editor::default()));
+                Vec::new()
+            }
+            None => self.submit(Submission::Answer(answer)),
+        }
+    }
+
+    /// Returns whether all that would be done was in view, where that is more than plain (I12).
+    fn may_allow(&self, question: &Question, answer: &Answer) -> bool {
+        let refuses = matches!(role(question, answer), Some(Role::RejectOnce | Role::RejectAlways));
+        let is_read = self.draft().is_some_and(|draft| draft.is_read) || self.first_line() >= self.overflow();
+        refuses || is_read || question.purpose != Purpose::Permission || !question.risk().is_guarded()
+    }
+
+    /// Submits to the current question, once at a time.
+    pub(super) fn submit(&mut self, submission: Submission) -> Vec<Effect> {
+        let Some(item) = self.open_item() else { return Vec::new() };
+        let id = item.record.id.clone();
+        if !self.sending.insert(id.clone()) {
+            return Vec::new();
+        }
+        (self.modal, self.is_typing) = (None, false);
+        self.say(format!("{id}: sending …"));
+        vec![Effect::Submit(id, submission)]
+    }
+
+    /// Asks for the reason of a rejection.
+    pub(super) fn skip(&mut self) {
+        if self.open_item().is_some() {
+            self.modal = Some(Modal::Reason(None, Editor::default()));
+        }
+    }
+
+    /// Gives the current question more time.
+    pub(super) fn give_time(&mut self) -> Vec<Effect> {
+        match self.open_item().map(|item| item.record.deadline.is_some()) {
+            Some(true) => self.submit(Submission::Extend(MORE_TIME)),
+            Some(false) => {
+                self.say("The question has no deadline: it waits as long as it takes");
+                Vec::new()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// Shows what came of a submission.
+    pub(super) fn submitted(&mut self, id: &QuestionId, result: Result<Arc<Record>, Refusal>) -> Vec<Effect> {
+        self.sending.remove(id);
+        match result {
+            Ok(record) if record.is_open() => {
+                let left = record.deadline.zip(self.item()).map(|(deadline, item)| deadline.since(item.now));
+                self.say(format!("{id} ends in {}", text::span(left.unwrap_or_default())));
+                self.replace(record);
+            }
+            Ok(record) => {
+                let how =
+                    record.settlement.as_deref().map(|ended| answer::settlement(&record.question, ended));
+                self.say(format!("{id} {}", how.unwrap_or_else(|| "is done".to_owned())));
+                self.drafts.remove(id);
+                self.replace(record);
+                if self.current.as_ref() == Some(id) {
+                    return self.go_on();
+                }
+            }
+            Err(Refusal::DoesNotFit(errors)) => {
+                let question = self
+                    .item()
+                    .filter(|item| item.record.id == *id)
+                    .map(|it| Arc::clone(&it.record.question));
+                match question {
+                    Some(question) => self.show_errors(&question, errors),
+                    None => self.complain(format!("{id}: the answer does not fit")),
+                }
+            }
+            Err(refusal) => self.complain(format!("{id}: {}", text::refusal(&refusal))),
+        }
+        Vec::new()
+    }
+
+    /// Takes over a question as it is after a submission, before the store tells it.
+    fn replace(&mut self, record: Arc<Record>) {
+        if let Some(item) = self.world.open.iter_mut().find(|item| item.record.id == record.id) {
+            item.record = Arc::clone(&record);
+        }
+        if let Some(item) = self.item().cloned().filter(|item| item.record.id == record.id) {
+            self.held = Some(QuestionItem { record, ..item });
+        }
+        self.world.open.retain(|item| item.record.is_open());
+    }
+}

@@ -1,0 +1,163 @@
+//! Where the parts of the screen are, and which part of a long list or question is in view.
+//! Pure. What is drawn there is left to `view.rs`.
+
+use ratatui::layout::Rect;
+
+use super::{
+    card::card,
+    draft::{Draft, Row},
+    event::QuestionItem,
+    lines::{CardLine, SubjectLines},
+    state::{App, ListLine, Pane},
+    theme::Theme,
+};
+
+/// The columns of the list beside a question, at least and at most.
+const LIST: (u16, u16) = (36, 60);
+
+/// The parts of the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Areas {
+    pub(super) header: Rect,
+    pub(super) list: Option<Rect>,
+    pub(super) card: Option<Rect>,
+    pub(super) footer: Rect,
+}
+
+impl App {
+    pub(super) fn areas(&self) -> Areas {
+        let (columns, lines) = self.size;
+        let body = Rect::new(0, 1.min(lines), columns, lines.saturating_sub(2));
+        let header = Rect::new(0, 0, columns, lines.min(1));
+        let footer = Rect::new(0, lines.saturating_sub(1), columns, lines.saturating_sub(1).min(1));
+        if !self.is_wide() {
+            // A question fills the width of a narrow terminal, but for a column on each side.
+            let card = Rect { x: 1.min(columns), width: columns.saturating_sub(2), ..body };
+            let (list, card) = if self.pane == Pane::List { (Some(body), None) } else { (None, Some(card)) };
+            return Areas { header, list, card, footer };
+        }
+        let width = self.list_columns();
+        let list = Rect { width, ..body };
+        let card = Rect { x: width + 2, width: columns.saturating_sub(width + 3), ..body };
+        Areas { header, list: Some(list), card: Some(card), footer }
+    }
+
+    /// Makes the lines of the current permission ready, where it is shown.
+    pub(super) fn prepare(&mut self) {
+        let Some(columns) = self.areas().card.map(|area| usize::from(area.width).max(1)) else { return };
+        let Some(item) = self.item().filter(|item| item.is_permission()) else { return };
+        let is_ready = |about: &SubjectLines| about.of(&item.record.id, columns).is_some();
+        if !self.about.as_ref().is_some_and(is_ready) {
+            self.about = Some(SubjectLines::new(&item.record, columns));
+        }
+    }
+
+    /// Returns the columns of the list beside a question.
+    pub(super) fn list_columns(&self) -> u16 {
+        (self.size.0 / 3).clamp(LIST.0, LIST.1)
+    }
+
+    /// Returns the lines of the question as they are, without looks.
+    fn lines(&self) -> Vec<CardLine> {
+        let columns = self.areas().card.map_or(self.size.0, |area| area.width);
+        card(self, Theme { colour: false }, columns.into())
+    }
+
+    fn height(&self) -> usize {
+        self.size.1.saturating_sub(2).into()
+    }
+
+    fn in_view(&self) -> Viewport {
+        Viewport::new(self, self.lines(), self.height())
+    }
+
+    /// Returns by how many lines the question is longer than its part of the screen.
+    pub(super) fn overflow(&self) -> usize {
+        let in_view = self.in_view();
+        in_view.scrolled.len().saturating_sub(in_view.height)
+    }
+
+    /// Returns the first line of the question that is in view.
+    pub(super) fn first_line(&self) -> usize {
+        self.in_view().first
+    }
+
+    /// Returns how many lines the keys for pages move by. The last line in view says how many more there are, and the one
+    /// above it stays in view, so that no line is passed unseen.
+    pub(super) fn page(&self) -> isize {
+        self.in_view().height.saturating_sub(2).max(1).cast_signed()
+    }
+
+    /// Returns the option that is drawn on this line of the screen.
+    pub(super) fn option_at(&self, line: u16) -> Option<usize> {
+        let (line, in_view) = (usize::from(line).checked_sub(1)?, self.in_view());
+        let shown = match line.checked_sub(in_view.height) {
+            Some(below) => in_view.pinned.get(below),
+            None => in_view.scrolled.get(line + in_view.first),
+        };
+        let record = &self.open_item()?.record;
+        let draft = self.drafts.get(&record.id).cloned().unwrap_or_else(|| Draft::new(record));
+        let (field, entry) = draft.at(&record.question)?;
+        match entry.rows(field).get(shown?.row?)? {
+            Row::Option(option) => Some(*option),
+            Row::Other | Row::Text | Row::Note => None,
+        }
+    }
+
+    /// Returns the first line of the list that is in view.
+    pub(super) fn first_in_list(&self) -> usize {
+        let lines = self.list();
+        let is_current = |line: &ListLine| {
+            self.of_line(line).is_some_and(|item| Some(&item.record.id) == self.current.as_ref())
+        };
+        let at = lines.iter().position(is_current).unwrap_or_default();
+        let height = self.height().max(1);
+        // The heading above the first question stays in view with it.
+        if at < height { 0 } else { (at + 1 + height / 3).min(lines.len()) - height.min(lines.len()) }
+    }
+}
+
+/// The lines of a question as they are in view: what scrolls, and below it what stays.
+pub(super) struct Viewport {
+    /// What scrolls.
+    pub(super) scrolled: Vec<CardLine>,
+    /// The first line of that which is shown.
+    pub(super) first: usize,
+    /// How many lines of it are shown.
+    pub(super) height: usize,
+    /// The options of a permission, which stay in view below what it is for.
+    pub(super) pinned: Vec<CardLine>,
+}
+
+impl Viewport {
+    pub(super) fn new(app: &App, mut lines: Vec<CardLine>, height: usize) -> Self {
+        let is_long = lines.len() > height && app.open_item().is_some_and(QuestionItem::is_permission);
+        let options = lines.iter().position(|line| line.row.is_some()).filter(|_| is_long);
+        // Where the options alone would fill the screen, they scroll as well.
+        let options = options.filter(|at| lines.len() - at <= height / 2);
+        let pinned = options.map(|at| lines.split_off(at)).unwrap_or_default();
+        let height = height - pinned.len();
+        Viewport { first: first_in_view(app, &lines, height), scrolled: lines, height, pinned }
+    }
+}
+
+/// Returns the first line that is shown, so that the cursor is in view, or what the person scrolled to.
+fn first_in_view(app: &App, lines: &[CardLine], height: usize) -> usize {
+    let most = lines.len().saturating_sub(height);
+    let draft = app.draft();
+    if let Some(scroll) = draft.and_then(|draft| draft.scroll) {
+        return scroll.min(most);
+    }
+    if app.pane == Pane::List {
+        return 0;
+    }
+    let typed = lines.iter().position(|line| line.cursor.is_some());
+    let row = draft.and_then(|draft| draft.entries.get(draft.tab)?.row);
+    let is_row = |line: &&CardLine| row.is_some() && line.row == row;
+    let first = typed.or_else(|| lines.iter().position(|line| is_row(&line)));
+    let last = typed.or_else(|| lines.iter().rposition(|line| is_row(&line)));
+    let Some((first, last)) = first.zip(last) else { return 0 };
+    // What is above stays in view as far as the row does.
+    let needed = (last + 2).saturating_sub(height);
+    needed.min(first).min(most)
+}

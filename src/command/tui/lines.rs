@@ -1,0 +1,252 @@
+//! Lines of the screen: text of agents made printable (I10) and never wider than the screen, a line of the current
+//! question with what it belongs to, and the lines that say what a permission is for. The latter are made once for a
+//! question and a width, because comparing the texts of a change takes time and the screen is drawn at each key.
+//! Pure. What a line says is left to `card.rs` and `field.rs`.
+
+use askbridge_core::{
+    desk::{QuestionId, Record},
+    question::Question,
+};
+use askbridge_os::terminal::{printable, width};
+use ratatui::{style::Style, text::Line};
+use unicode_width::UnicodeWidthChar;
+
+use crate::present::{layout, subject::SubjectText};
+
+/// The most columns of a line of text: longer ones are hard to read.
+pub(super) const MEASURE: usize = 100;
+/// Characters in a row that take no column of their own. A screen has one cell for all of them.
+const MARKS: usize = 16;
+/// The most lines of one text that are shown.
+const LINES: usize = 2000;
+
+/// Wraps a text at the spaces, and what is longer than a line anywhere. It is indented by so many columns.
+pub(super) fn lines(text: &str, indent: usize, columns: usize) -> Vec<String> {
+    let text = layout::indented(&printable(text), indent, columns);
+    let lines = text.lines().flat_map(|line| folded(line, indent, columns));
+    let mut lines: Vec<_> = lines.take(LINES).collect();
+    if lines.is_empty() {
+        lines.push(String::new());
+    }
+    lines
+}
+
+/// Wraps a printable line at the spaces, and what is longer than a line anywhere. What follows is indented.
+pub(super) fn hanging(line: &str, indent: usize, columns: usize) -> Vec<String> {
+    let indent = if indent + layout::LEAST < columns { indent } else { 0 };
+    let line = layout::wrapped(line, 0, indent, columns);
+    line.lines().flat_map(|line| folded(line, indent, columns)).collect()
+}
+
+/// Folds a printable line at the columns, without regard to words. What follows is indented as well.
+pub(super) fn folded(line: &str, indent: usize, columns: usize) -> Vec<String> {
+    if width(line) <= columns && line.is_ascii() {
+        return vec![line.to_owned()];
+    }
+    let indent = if indent + 4 < columns { indent } else { 0 };
+    let (mut lines, mut last, mut used, mut marks) = (Vec::new(), String::new(), 0, 0);
+    for c in line.chars() {
+        let taken = c.width().unwrap_or(0);
+        marks = if taken == 0 { marks + 1 } else { 0 };
+        if marks > MARKS {
+            continue;
+        }
+        if used + taken > columns.max(2) {
+            lines.push(std::mem::replace(&mut last, " ".repeat(indent)));
+            used = indent;
+        }
+        last.push(c);
+        used += taken;
+    }
+    lines.push(last);
+    lines
+}
+
+/// Wraps a printable text that is being typed, behind the spaces, and what is longer than a line anywhere. Every space
+/// stays. Returns the lines, with the line and the column of the cursor, which is between the two parts.
+pub(super) fn typed_lines(before: &str, behind: &str, columns: usize) -> (Vec<String>, (usize, usize)) {
+    let mut typed = TypedLines { columns, lines: vec![String::new()], used: 0, marks: 0 };
+    typed.push(before);
+    // The rest of a word may move it to the next line, and the cursor with it: it is found from the end of the line.
+    let (line, text) = (typed.lines.len() - 1, typed.lines.last().map_or(0, String::len));
+    typed.push(behind);
+    let rest = typed.lines.get(line).map_or(0, String::len);
+    let (line, at) = if text <= rest { (line, text) } else { (line + 1, text - rest) };
+    let column = typed.lines.get(line).and_then(|line| line.get(..at)).map_or(0, width);
+    (typed.lines, (line, column))
+}
+
+/// Lines that become more as a text is added.
+struct TypedLines {
+    columns: usize,
+    lines: Vec<String>,
+    /// The columns of the last line that are taken.
+    used: usize,
+    /// The characters without a column at its end.
+    marks: usize,
+}
+
+impl TypedLines {
+    fn push(&mut self, text: &str) {
+        for c in text.chars() {
+            let taken = c.width().unwrap_or(0);
+            self.marks = if taken == 0 && c != '\n' { self.marks + 1 } else { 0 };
+            match c {
+                '\n' => self.begin(String::new()),
+                _ if self.marks > MARKS => {}
+                _ => self.add(c, taken),
+            }
+        }
+    }
+
+    fn begin(&mut self, start: String) {
+        self.used = width(&start);
+        self.lines.push(start);
+    }
+
+    fn add(&mut self, c: char, taken: usize) {
+        // One space may stand behind the last column: nothing is seen of it.
+        let room = self.columns + usize::from(c == ' ');
+        if self.used + taken > room {
+            // The word that is begun moves to the next line, if there is one before it on this line.
+            let last = self.lines.last_mut();
+            let word = last.and_then(|line| Some(line.split_off(line.rfind(' ')? + 1)));
+            self.begin(word.unwrap_or_default());
+        }
+        if let Some(line) = self.lines.last_mut() {
+            line.push(c);
+        }
+        self.used += taken;
+    }
+}
+
+/// One line of a question on the screen.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CardLine {
+    /// The line.
+    pub(super) line: Line<'static>,
+    /// The row of the field that it belongs to.
+    pub(super) row: Option<usize>,
+    /// The column of the cursor of a text that is typed.
+    pub(super) cursor: Option<u16>,
+}
+
+impl CardLine {
+    pub(super) fn new(text: impl Into<String>, style: Style) -> Self {
+        CardLine { line: Line::styled(text.into(), style), ..CardLine::default() }
+    }
+}
+
+/// What a line is in the change of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LineChange {
+    /// It stays, or is not of a change.
+    None,
+    /// The change adds it.
+    Added,
+    /// The change removes it.
+    Removed,
+}
+
+/// The lines of one question at one width.
+#[derive(Clone, Debug)]
+pub(super) struct SubjectLines {
+    id: QuestionId,
+    columns: usize,
+    lines: Vec<(String, LineChange)>,
+}
+
+impl SubjectLines {
+    /// Makes the lines of this question.
+    pub(super) fn new(record: &Record, columns: usize) -> Self {
+        SubjectLines { id: record.id.clone(), columns, lines: subject_lines(&record.question, columns) }
+    }
+
+    /// Returns the lines, if they are those of this question and this width.
+    pub(super) fn of(&self, id: &QuestionId, columns: usize) -> Option<&[(String, LineChange)]> {
+        (self.id == *id && self.columns == columns).then_some(&*self.lines)
+    }
+}
+
+/// Returns what a permission is for, as lines of so many columns.
+pub(super) fn subject_lines(question: &Question, columns: usize) -> Vec<(String, LineChange)> {
+    // The only escape sequences are those of our own colours: text of the agent is printable.
+    let about = SubjectText { question, columns: columns.min(MEASURE), colour: true }.to_string();
+    about.lines().flat_map(|line| of_line(line, columns)).collect()
+}
+
+fn of_line(line: &str, columns: usize) -> impl Iterator<Item = (String, LineChange)> {
+    let change = match () {
+        () if line.contains("\x1b[31m") => LineChange::Removed,
+        () if line.contains("\x1b[32m") => LineChange::Added,
+        () => LineChange::None,
+    };
+    let plain = line.replace("\x1b[31m", "").replace("\x1b[32m", "").replace("\x1b[0m", "");
+    let indent = plain.len() - plain.trim_start_matches(' ').len();
+    folded(&plain, indent.max(4), columns).into_iter().map(move |line| (line, change))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn typed_text_wraps_behind_spaces_and_keeps_the_cursor() {
+        let at = |before: &str, behind: &str| typed_lines(before, behind, 8);
+        let lines = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
+        assert_eq!(at("one two three", ""), (lines(&["one two ", "three"]), (1, 5)));
+        // The rest of the word decides where the cursor is.
+        assert_eq!(at("one two th", "ree"), (lines(&["one two ", "three"]), (1, 2)));
+        assert_eq!(at("one tw", "elve"), (lines(&["one ", "twelve"]), (1, 2)));
+        assert_eq!(at("one ", "twelve"), (lines(&["one ", "twelve"]), (0, 4)));
+        assert_eq!(at("abcdefghij", ""), (lines(&["abcdefgh", "ij"]), (1, 2)));
+        assert_eq!(at("a\n", "\nb"), (lines(&["a", "", "b"]), (1, 0)));
+        assert_eq!(at("認証 認証認証", ""), (lines(&["認証 ", "認証認証"]), (1, 8)));
+        assert_eq!(at("", ""), (lines(&[""]), (0, 0)));
+        let spaces = at(&" ".repeat(20), "");
+        assert_eq!(spaces.0.concat(), " ".repeat(20));
+        assert!(spaces.0.iter().all(|line| line.len() <= 9), "{spaces:?}");
+    }
+
+    #[test]
+    fn typed_text_of_any_kind_fits_and_nothing_of_it_is_lost() {
+        let text = "a 認証 word, aver\u{e9}ylongwordthatneverends  and\n\nmore e\u{301}e\u{301} ";
+        for columns in 2..30 {
+            for (at, _) in text.char_indices() {
+                let (lines, (line, column)) = typed_lines(&text[..at], &text[at..], columns);
+                assert!(lines.iter().all(|line| width(line) <= columns + 1), "{columns}: {lines:?}");
+                assert_eq!(lines.concat(), text.replace('\n', ""), "{columns}");
+                assert!(column <= width(&lines[line]), "{columns}, {at}: {lines:?}");
+                let before: usize = lines[..line].iter().map(|line| width(line)).sum();
+                assert_eq!(
+                    before + column,
+                    width(&text[..at].replace('\n', "")),
+                    "{columns}, {at}: {lines:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_screen() {
+        let marks = "e".to_owned() + &"\u{301}".repeat(3000);
+        let texts = [
+            &*"認証".repeat(99),
+            &"x".repeat(999),
+            &marks,
+            "a\tb\n\n\u{1b}[2J",
+            "",
+            "👩\u{200d}👩\u{200d}👧 family",
+        ];
+        for text in texts {
+            for columns in [1, 2, 7, 40, 200] {
+                for line in lines(text, 2, columns) {
+                    assert!(width(&line) <= columns.max(4), "{columns}: {line}");
+                    assert!(!line.chars().any(char::is_control) && line.chars().count() < 999, "{line:?}");
+                }
+            }
+        }
+        assert_eq!(lines("one two three", 2, 9), ["  one two", "  three"]);
+        assert_eq!(folded("    abcdefgh", 4, 10), ["    abcdef", "    gh"]);
+    }
+}

@@ -1,0 +1,20 @@
+//! The full-screen inbox: all questions of this machine in one terminal.
+//! A pure state machine takes events and is drawn; `screen.rs` and `run.rs` have the terminal and the bridges.
+
+mod card;
+mod card_keys;
+pub mod draft;
+pub mod editor;
+pub mod event;
+mod field;
+pub mod handle;
+mod layout;
+mod lines;
+mod list;
+mod run;
+mod screen;
+pub mod state;
+pub mod theme;
+pub mod view;
+
+pub use run::{TuiOptions, tui};

@@ -1,0 +1,248 @@
+//! The terminal of the full-screen inbox: it is taken, and given back as it was, whatever ends the program. Keys,
+//! pastes and clicks are read as events of the inbox.
+//! What an event leads to is left to `handle.rs`.
+
+use std::{
+    io::{self, Write},
+    panic,
+    sync::{Mutex, MutexGuard, Once, PoisonError},
+};
+
+use crossterm::{
+    event::{
+        Event as Input, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent,
+        MouseEventKind,
+    },
+    terminal::{disable_raw_mode, enable_raw_mode},
+};
+
+use super::event::{Key, TuiEvent};
+use crate::present::attention::TerminalKind;
+
+/// Switches to the alternate screen, hides the cursor, and asks for pastes and for the focus to be reported.
+const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?2004h\x1b[?1004h";
+/// Undoes [`ENTER`], [`MOUSE`] and the looks of what was drawn last.
+const LEAVE: &str = "\x1b[0m\x1b[?1000l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[H\x1b[J\x1b[?25h\x1b[?1049l";
+/// Asks for clicks and the wheel.
+const MOUSE: &str = "\x1b[?1000h\x1b[?1006h";
+/// Keeps the title, and asks for keys with their modifiers, in terminals that are known to do so.
+const KEEP_TITLE: &str = "\x1b[22;2t";
+const GIVE_TITLE_BACK: &str = "\x1b[23;2t";
+const MODIFIERS: &str = "\x1b[>1u";
+const NO_MODIFIERS: &str = "\x1b[<u";
+
+/// What gives the terminal back, while it is taken. A panic and what unwinds after it give it back only once: the report
+/// of the panic is on the screen by then, and must stay there.
+static TAKEN: Mutex<Option<String>> = Mutex::new(None);
+
+/// The terminal, until this is dropped.
+pub(super) struct Screen {
+    known: TerminalKind,
+    mouse: bool,
+}
+
+impl Screen {
+    /// Takes the terminal. What ends the process has to be caught, so that this is dropped.
+    pub(super) fn enter(known: TerminalKind, mouse: bool) -> io::Result<Self> {
+        give_back_on_panic();
+        let screen = Screen { known, mouse };
+        screen.take()?;
+        Ok(screen)
+    }
+
+    fn take(&self) -> io::Result<()> {
+        enable_raw_mode()?;
+        *taken() = Some(self.leave());
+        let mouse = if self.mouse { MOUSE } else { "" };
+        let title = if self.known == TerminalKind::Plain { "" } else { KEEP_TITLE };
+        let modifiers = if self.known.tells_modifiers() { MODIFIERS } else { "" };
+        write(&format!("{title}{ENTER}{modifiers}{mouse}"))
+    }
+
+    fn leave(&self) -> String {
+        let title = if self.known == TerminalKind::Plain { "" } else { GIVE_TITLE_BACK };
+        let modifiers = if self.known.tells_modifiers() { NO_MODIFIERS } else { "" };
+        format!("{modifiers}{LEAVE}{title}")
+    }
+
+    /// Gives the terminal back, stops the process, and takes the terminal again once the process goes on.
+    pub(super) fn stop(&self) -> io::Result<()> {
+        give();
+        rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP)?;
+        self.take()
+    }
+
+    /// Tells the person, as this terminal does.
+    pub(super) fn tell(&self, text: &str) -> io::Result<()> {
+        write(&self.known.tell(text))
+    }
+
+    /// Sets the title for so many open questions.
+    pub(super) fn title(&self, open: usize) -> io::Result<()> {
+        write(&self.known.title(open))
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        give();
+    }
+}
+
+/// Gives the terminal back before a panic is reported: the report would be lost with the alternate screen.
+fn give_back_on_panic() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            give();
+            before(info);
+        }));
+    });
+}
+
+fn taken() -> MutexGuard<'static, Option<String>> {
+    TAKEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Gives the terminal back, if it is taken.
+fn give() {
+    let leave = taken().take();
+    if let Some(leave) = leave {
+        // A terminal that is gone needs nothing undone.
+        write(&leave).unwrap_or_default();
+        disable_raw_mode().unwrap_or_default();
+    }
+}
+
+fn write(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
+}
+
+/// Lines that one turn of the wheel scrolls by.
+const WHEEL: i32 = 3;
+
+/// Returns the event of the inbox; `None` for what means nothing to it.
+pub(super) fn event(input: Input) -> Option<TuiEvent> {
+    match input {
+        Input::Key(key) => Some(TuiEvent::Key(read(key)?)),
+        Input::Paste(text) => Some(TuiEvent::Paste(text)),
+        Input::Resize(columns, lines) => Some(TuiEvent::Resize(columns, lines)),
+        Input::Mouse(MouseEvent { kind, column, row, .. }) => match kind {
+            MouseEventKind::Down(MouseButton::Left) => Some(TuiEvent::Click(column, row)),
+            MouseEventKind::ScrollDown => Some(TuiEvent::Scroll(WHEEL)),
+            MouseEventKind::ScrollUp => Some(TuiEvent::Scroll(-WHEEL)),
+            _ => None,
+        },
+        Input::FocusGained | Input::FocusLost => None,
+    }
+}
+
+fn read(key: KeyEvent) -> Option<Key> {
+    if key.kind == KeyEventKind::Release {
+        return None;
+    }
+    let has = |modifier| key.modifiers.contains(modifier);
+    Some(match key.code {
+        // A terminal sends Ctrl+J for a newline, and many send it for Ctrl+Enter.
+        KeyCode::Enter if has(KeyModifiers::CONTROL) || has(KeyModifiers::ALT) => Key::Send,
+        KeyCode::Char('j') if has(KeyModifiers::CONTROL) => Key::Send,
+        KeyCode::Char(c) if has(KeyModifiers::CONTROL) => Key::Control(c.to_ascii_lowercase()),
+        KeyCode::Char(_) if has(KeyModifiers::ALT) || has(KeyModifiers::SUPER) => return None,
+        KeyCode::Char(c) => Key::Char(c),
+        KeyCode::Enter => Key::Enter,
+        KeyCode::Esc => Key::Escape,
+        KeyCode::BackTab => Key::BackTab,
+        KeyCode::Tab if has(KeyModifiers::SHIFT) => Key::BackTab,
+        KeyCode::Tab => Key::Tab,
+        KeyCode::Backspace if has(KeyModifiers::ALT) || has(KeyModifiers::CONTROL) => Key::Control('w'),
+        KeyCode::Backspace => Key::Backspace,
+        KeyCode::Delete => Key::Delete,
+        KeyCode::Left => Key::Left,
+        KeyCode::Right => Key::Right,
+        KeyCode::Up => Key::Up,
+        KeyCode::Down => Key::Down,
+        KeyCode::Home => Key::Home,
+        KeyCode::End => Key::End,
+        KeyCode::PageUp => Key::PageUp,
+        KeyCode::PageDown => Key::PageDown,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        fs::{File, OpenOptions},
+        io::Read,
+        process::Command,
+    };
+
+    use rustix::{
+        pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
+        termios::{LocalModes, tcgetattr},
+    };
+
+    use super::*;
+
+    /// Set for the process that panics.
+    const PANICS: &str = "PANICS_ON_ITS_TERMINAL";
+
+    #[test]
+    fn a_panic_gives_the_terminal_back_and_is_readable_there() {
+        if std::env::var_os(PANICS).is_some() {
+            let _screen = Screen::enter(TerminalKind::Other, true).unwrap();
+            panic!("of the test");
+        }
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let path = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
+        let open = || OpenOptions::new().read(true).write(true).open(&path).unwrap();
+        let before = tcgetattr(&master).unwrap().local_modes;
+        let name = "command::tui::screen::tests::a_panic_gives_the_terminal_back_and_is_readable_there";
+        let mut command = Command::new("timeout");
+        command.args(["30", "setsid", "--wait", "--ctty"]).arg(std::env::current_exe().unwrap());
+        command.args(["--exact", name, "--nocapture", "--test-threads=1"]).env(PANICS, "1");
+        let mut child = command.stdin(open()).stdout(open()).stderr(open()).spawn().unwrap();
+        // It has the terminal open as well.
+        drop(command);
+        let mut output = File::from(master.try_clone().unwrap());
+        let (mut text, mut chunk) = (String::new(), [0; 4096]);
+        // Once no process has the terminal open, reading fails.
+        while let Ok(count @ 1..) = output.read(&mut chunk) {
+            text += &String::from_utf8_lossy(&chunk[..count]);
+        }
+        child.wait().unwrap();
+        let left = text.rfind("\x1b[?1049l").unwrap_or_else(|| panic!("the screen is not left: {text:?}"));
+        assert!(text[..left].contains("\x1b[?1049h"), "{text:?}");
+        assert_eq!(text.matches("\x1b[?1049l").count(), 1, "the report is wiped: {text:?}");
+        let report = text.find("of the test").unwrap_or_else(|| panic!("no report: {text:?}"));
+        assert!(left < report, "the report is lost with the screen: {text:?}");
+        for undone in ["\x1b[?1000l", "\x1b[?2004l", "\x1b[?25h", GIVE_TITLE_BACK] {
+            assert_eq!(text.matches(undone).count(), 1, "{undone:?}: {text:?}");
+        }
+        let after = tcgetattr(&master).unwrap().local_modes;
+        assert!(after.contains(LocalModes::ECHO | LocalModes::ICANON) && after == before, "{after:?}");
+    }
+
+    #[test]
+    fn keys_are_read_with_their_modifiers() {
+        let key = |code, modifiers| read(KeyEvent::new(code, modifiers));
+        for (code, modifiers, expected) in [
+            (KeyCode::Char('J'), KeyModifiers::SHIFT, Some(Key::Char('J'))),
+            (KeyCode::Char('s'), KeyModifiers::CONTROL, Some(Key::Control('s'))),
+            (KeyCode::Char('j'), KeyModifiers::CONTROL, Some(Key::Send)),
+            (KeyCode::Enter, KeyModifiers::CONTROL, Some(Key::Send)),
+            (KeyCode::Enter, KeyModifiers::ALT, Some(Key::Send)),
+            (KeyCode::Enter, KeyModifiers::NONE, Some(Key::Enter)),
+            (KeyCode::Char('y'), KeyModifiers::ALT, None),
+            (KeyCode::Tab, KeyModifiers::SHIFT, Some(Key::BackTab)),
+            (KeyCode::F(1), KeyModifiers::NONE, None),
+        ] {
+            assert_eq!(key(code, modifiers), expected, "{code:?} {modifiers:?}");
+        }
+    }
+}

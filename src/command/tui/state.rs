@@ -1,0 +1,346 @@
+//! The state of the full-screen inbox: the questions, the one that is current, and what the person has typed so far.
+//! Pure. What keys do is left to `handle.rs` and `card_keys.rs`, drawing to `view.rs`.
+
+use std::{
+    borrow::Cow,
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use askbridge_core::{
+    desk::{QuestionId, Record, State},
+    question::Answer,
+};
+
+use super::{
+    draft::Draft,
+    editor::Editor,
+    event::{Effect, InboxState, QuestionItem},
+    lines::SubjectLines,
+};
+use crate::present::{answer::settlement, text};
+
+/// The columns from which on the list and a question stand side by side.
+pub const WIDE: u16 = 100;
+
+/// The part of the screen that keys act on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pane {
+    /// The list of questions.
+    List,
+    /// The current question.
+    Card,
+}
+
+/// What stands in front of all else until it is closed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Modal {
+    /// The keys, from this line on.
+    Help(usize),
+    /// Why the answer has to be confirmed, and what is typed to do so.
+    Confirm(Cow<'static, str>, Answer, Editor),
+    /// The reason of a rejection. The answer is sent instead where no reason is typed.
+    Reason(Option<Answer>, Editor),
+    /// Whether what was typed is kept, when the person leaves the question.
+    Leave,
+    /// Whether to end, although something was typed and not sent.
+    Quit,
+}
+
+/// A line that says what was done, or what is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatusLine {
+    /// The line.
+    pub text: String,
+    /// Whether something is wrong.
+    pub is_error: bool,
+}
+
+/// One line of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ListLine {
+    /// The name of a project, or of the part with the settled questions.
+    Heading(String),
+    /// An open question, by its place in the world.
+    Open(usize),
+    /// A settled question, by its place in the world.
+    Settled(usize),
+}
+
+/// The full-screen inbox.
+#[derive(Debug)]
+pub struct App {
+    /// The questions.
+    pub world: InboxState,
+    /// The current question.
+    pub current: Option<QuestionId>,
+    /// The current question, if the world has it no more.
+    pub held: Option<QuestionItem>,
+    /// What keys act on.
+    pub pane: Pane,
+    /// What is given for questions so far.
+    pub drafts: BTreeMap<QuestionId, Draft>,
+    /// Whether keys type into the row with the cursor.
+    pub is_typing: bool,
+    /// What stands in front.
+    pub modal: Option<Modal>,
+    /// What was done last.
+    pub said: Option<StatusLine>,
+    /// The questions that are being submitted to from here.
+    pub sending: BTreeSet<QuestionId>,
+    /// The columns and lines of the terminal.
+    pub size: (u16, u16),
+    /// Whether the current question has only just appeared, without a key that chose it: what is pressed now was meant
+    /// for the question before, and decides nothing (I12).
+    pub is_fresh: bool,
+    /// The place of the current question in the order of the list.
+    place: usize,
+    /// What the current permission is for, as lines.
+    pub(super) about: Option<SubjectLines>,
+    /// The open questions that were seen; `None` before the first.
+    known: Option<BTreeSet<QuestionId>>,
+}
+
+impl App {
+    /// Begins without questions, on a terminal of this size.
+    pub fn new(size: (u16, u16)) -> Self {
+        App {
+            world: InboxState::default(),
+            current: None,
+            held: None,
+            pane: Pane::List,
+            drafts: BTreeMap::new(),
+            is_typing: false,
+            modal: None,
+            said: None,
+            sending: BTreeSet::new(),
+            size,
+            is_fresh: false,
+            place: 0,
+            about: None,
+            known: None,
+        }
+    }
+
+    /// Returns whether the list and a question stand side by side.
+    pub fn is_wide(&self) -> bool {
+        self.size.0 >= WIDE
+    }
+
+    /// Returns the current question.
+    pub fn item(&self) -> Option<&QuestionItem> {
+        let id = self.current.as_ref()?;
+        let mut all = self.world.open.iter().chain(&self.world.settled);
+        all.find(|item| item.record.id == *id).or(self.held.as_ref().filter(|item| item.record.id == *id))
+    }
+
+    /// Returns the current question if it can be answered.
+    pub fn open_item(&self) -> Option<&QuestionItem> {
+        self.item().filter(|item| item.record.is_open() && item.record.state != State::Delivering)
+    }
+
+    /// Returns what is given for the current question so far.
+    pub fn draft(&self) -> Option<&Draft> {
+        self.drafts.get(self.current.as_ref()?)
+    }
+
+    /// Returns what is given for the current question, to be changed; `None` where it cannot be answered.
+    pub fn draft_mut(&mut self) -> Option<(Arc<Record>, &mut Draft)> {
+        let record = Arc::clone(&self.open_item()?.record);
+        let draft = self.drafts.entry(record.id.clone()).or_insert_with(|| Draft::new(&record));
+        Some((record, draft))
+    }
+
+    /// Returns whether something was typed that is not sent.
+    pub fn has_drafts(&self) -> bool {
+        let open = |id: &QuestionId| self.world.open.iter().any(|item| item.record.id == *id);
+        self.drafts.iter().any(|(id, draft)| draft.is_touched && open(id))
+    }
+
+    /// Says what was done.
+    pub fn say(&mut self, text: impl Into<String>) {
+        self.said = Some(StatusLine { text: text.into(), is_error: false });
+    }
+
+    /// Says what is wrong.
+    pub fn complain(&mut self, text: impl Into<String>) {
+        self.said = Some(StatusLine { text: text.into(), is_error: true });
+    }
+
+    /// Takes over the questions as they are now. Nothing that arrives moves the person to another question.
+    pub fn update(&mut self, world: InboxState) -> Vec<Effect> {
+        let before = self.item().cloned();
+        self.world = world;
+        let open: BTreeSet<_> = self.world.open.iter().map(|item| item.record.id.clone()).collect();
+        let mut effects = self.news(&open);
+        if let Some(before) = before {
+            self.follow(before);
+        }
+        let order = self.ids();
+        if self.current.is_none() && !order.is_empty() {
+            self.select(order.first().cloned());
+            // Who starts the inbox wants to see what it shows first.
+            if self.known.is_some() {
+                effects.push(self.appear());
+            }
+        }
+        self.keep_place();
+        let current = self.current.clone();
+        self.drafts.retain(|id, _| open.contains(id) || Some(id) == current.as_ref());
+        self.known = Some(open);
+        effects
+    }
+
+    /// Says which questions are new, but for those that were there at the start.
+    fn news(&self, open: &BTreeSet<QuestionId>) -> Vec<Effect> {
+        let Some(known) = &self.known else { return Vec::new() };
+        let new: Vec<_> = self.world.open.iter().filter(|item| !known.contains(&item.record.id)).collect();
+        debug_assert!(new.iter().all(|item| open.contains(&item.record.id)), "what is new is open");
+        match &*new {
+            [] => Vec::new(),
+            [item] => vec![Effect::Tell(format!("{} asks: {}", name(item), text::headline(&item.record)))],
+            several => vec![Effect::Tell(format!("{} new questions wait", several.len()))],
+        }
+    }
+
+    /// Says how the current question ended, if it did so elsewhere.
+    fn follow(&mut self, before: QuestionItem) {
+        if !before.record.is_open() {
+            return;
+        }
+        let now = self.item().cloned();
+        if now.as_ref().is_some_and(|now| now.record.is_open()) {
+            return;
+        }
+        (self.modal, self.is_typing) = (None, false);
+        let id = before.record.id.clone();
+        if self.sending.contains(&id) {
+            self.held = Some(now.unwrap_or(before));
+            return;
+        }
+        let ended = now.as_ref().and_then(|item| item.record.settlement.as_deref());
+        let how = ended.map_or_else(|| "gone".to_owned(), |ended| settlement(&before.record.question, ended));
+        self.say(format!("{id} is over: {how}"));
+        self.held = Some(now.unwrap_or(before));
+    }
+
+    /// Makes a question the current one.
+    pub fn select(&mut self, id: Option<QuestionId>) {
+        self.is_fresh = false;
+        if id != self.current {
+            self.current = id;
+            self.is_typing = false;
+            self.held = self.item().cloned();
+        }
+        self.keep_place();
+    }
+
+    /// Remembers where the current question stands, for when it is answered and does not stand there any more.
+    fn keep_place(&mut self) {
+        let current = self.ids().iter().position(|id| Some(id) == self.current.as_ref());
+        self.place = current.unwrap_or(self.place);
+    }
+
+    /// Begins the pause after a question that appeared by itself, or begins it again: who pressed a key too early has not
+    /// seen yet that there is another question.
+    pub(super) fn appear(&mut self) -> Effect {
+        self.is_fresh = true;
+        Effect::Pause
+    }
+
+    /// Returns the open questions in the order of the list.
+    fn ids(&self) -> Vec<QuestionId> {
+        self.order().into_iter().map(|place| self.world.open[place].record.id.clone()).collect()
+    }
+
+    /// Returns the open questions in the order of the list: by project, and in it what waits most urgently first.
+    pub fn order(&self) -> Vec<usize> {
+        let open = &self.world.open;
+        let urgency = |place: usize| {
+            let item = &open[place];
+            let record = &item.record;
+            let deadline = record.deadline.filter(|_| record.expiring);
+            (
+                deadline.is_none(),
+                deadline,
+                Reverse(record.question.blocking),
+                Reverse(record.question.risk().is_dangerous()),
+                place,
+            )
+        };
+        let mut projects: BTreeMap<Option<String>, Vec<usize>> = BTreeMap::new();
+        for (place, item) in open.iter().enumerate() {
+            projects.entry(text::project(&item.record.question)).or_default().push(place);
+        }
+        let mut groups: Vec<_> = projects.into_values().collect();
+        groups.iter_mut().for_each(|group| group.sort_by_key(|place| urgency(*place)));
+        groups.sort_by_key(|group| group.first().map(|place| urgency(*place)));
+        groups.concat()
+    }
+
+    /// Returns the lines of the list.
+    pub fn list(&self) -> Vec<ListLine> {
+        let (mut lines, mut last) = (Vec::new(), None);
+        for place in self.order() {
+            let project = text::project(&self.world.open[place].record.question);
+            if last.as_ref() != Some(&project) {
+                let heading = project.clone().unwrap_or_else(|| "no project".to_owned());
+                lines.push(ListLine::Heading(heading));
+                last = Some(project);
+            }
+            lines.push(ListLine::Open(place));
+        }
+        if !self.world.settled.is_empty() {
+            lines.push(ListLine::Heading("Settled lately".to_owned()));
+            lines.extend((0..self.world.settled.len()).map(ListLine::Settled));
+        }
+        lines
+    }
+
+    /// Returns the question of a line of the list.
+    pub fn of_line(&self, line: &ListLine) -> Option<&QuestionItem> {
+        match line {
+            ListLine::Heading(_) => None,
+            ListLine::Open(place) => self.world.open.get(*place),
+            ListLine::Settled(place) => self.world.settled.get(*place),
+        }
+    }
+
+    /// Moves by so many questions in the list.
+    pub fn step(&mut self, by: isize) {
+        let lines = self.list();
+        let ids: Vec<_> =
+            lines.iter().filter_map(|line| Some(self.of_line(line)?.record.id.clone())).collect();
+        let Some(last) = ids.len().checked_sub(1) else { return };
+        let at = self.current.as_ref().and_then(|id| ids.iter().position(|other| other == id));
+        let next = match at {
+            Some(at) => at.saturating_add_signed(by).min(last),
+            None if by < 0 => last,
+            None => 0,
+        };
+        self.select(ids.get(next).cloned());
+    }
+
+    /// Makes the question that stands where the current one stood, which is answered, the current one; behind the last,
+    /// the one before it.
+    pub(super) fn go_on(&mut self) -> Vec<Effect> {
+        let order = self.ids();
+        let next = order.get(self.place).or_else(|| order.last()).cloned();
+        self.pane = Pane::List;
+        if next.is_none() {
+            return Vec::new();
+        }
+        self.select(next);
+        vec![self.appear()]
+    }
+}
+
+/// Returns the agent that asks, and the project that it works in.
+pub fn name(item: &QuestionItem) -> String {
+    let agent = item.agent.as_deref().map_or_else(|| "an agent".to_owned(), |agent| text::short(agent, 40));
+    match text::project(&item.record.question) {
+        Some(project) => format!("{agent} in {}", text::short(&project, 40)),
+        None => agent,
+    }
+}

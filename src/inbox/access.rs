@@ -1,0 +1,87 @@
+//! The trait `Inbox`: what responders can do with the questions of one bridge, or of all bridges of the machine.
+
+use std::{
+    future::{self, Future},
+    sync::Arc,
+};
+
+use askbridge_core::{
+    desk::{IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Snapshot, Submission},
+    question::{Provenance, Question},
+};
+use askbridge_os::processes::AgentTree;
+
+use super::{status::BridgeStatus, store::Store};
+
+/// Where questions wait for responders. Cheap to clone.
+pub trait Inbox: Clone + Send + Sync + 'static {
+    /// Returns the questions that wait and those that were settled last, to read and to follow.
+    fn store(&self) -> &Store;
+
+    /// Submits to a question, by its whole ID, and returns the question as it is then.
+    ///
+    /// When this returns `Ok` for an answer or a rejection, the agent that asked has it on its stdin, or the program
+    /// that asked has been handed it (I9), and the store shows the question as settled. The same once more is accepted,
+    /// and does nothing.
+    fn submit(
+        &self,
+        id: &QuestionId,
+        submission: Submission,
+        by: Provenance,
+    ) -> impl Future<Output = Result<Arc<Record>, Refusal>> + Send;
+
+    /// Asks a question that no agent asked, and waits until it is settled. Dropping the future withdraws it.
+    fn ask(&self, question: Question) -> impl Future<Output = Result<Settlement, Refusal>> + Send;
+
+    /// Returns the bridges that are known, oldest first.
+    fn status(&self) -> Vec<BridgeStatus>;
+
+    /// Finds a question that the store knows, open or settled.
+    ///
+    /// # Errors
+    /// `NotFound`; `Ambiguous`; `Unavailable` where its bridge disappeared, or where it may be in a bridge that could
+    /// not be asked.
+    fn find(&self, typed: &IdPrefix) -> Result<Arc<Record>, Refusal> {
+        self.store().read(|_, snapshot| snapshot.find(typed).cloned())
+    }
+
+    /// Finds a question as [`Inbox::find`] does, and one that only its bridge remembers.
+    fn look_up(&self, typed: &IdPrefix) -> impl Future<Output = Result<Arc<Record>, Refusal>> + Send {
+        future::ready(self.find(typed))
+    }
+
+    /// Returns the questions that were settled last and are still remembered, latest first: at most so many, and
+    /// no more bytes than one inbox remembers.
+    fn settled(&self, limit: usize) -> impl Future<Output = Vec<Arc<Record>>> + Send {
+        let settled = |snapshot: &Snapshot| snapshot.settled().rev().take(limit).cloned().collect();
+        future::ready(self.store().read(|_, snapshot| settled(snapshot)))
+    }
+
+    /// Returns the questions that were lost with their bridges, the latest first: those that a person may still go on
+    /// with, and no more than one inbox remembers of settled ones.
+    fn lost(&self) -> impl Future<Output = Vec<LostQuestion>> + Send {
+        future::ready(Vec::new())
+    }
+
+    /// Returns the processes that do not settle what the agent asked, over a socket: its own. `None` where there are
+    /// none, or where they are not known.
+    fn agent_tree(&self) -> Option<AgentTree> {
+        None
+    }
+
+    /// Takes over that a person is looking at the questions now. It counts for [`crate::limits::PRESENCE`].
+    fn watch(&self) -> impl Future<Output = ()> + Send {
+        future::ready(())
+    }
+
+    /// Waits until what was accepted is kept, so that its responders can be told: what stops does so before its last
+    /// replies. It takes no longer than [`crate::limits::journal::WAIT`].
+    fn kept(&self) -> impl Future<Output = ()> + Send {
+        future::ready(())
+    }
+
+    /// Waits until the inbox has ended: nothing more is asked in it.
+    fn ended(&self) -> impl Future<Output = ()> + Send {
+        future::pending()
+    }
+}

@@ -1,0 +1,426 @@
+//! The channel between a bridge and its inbox: submissions go to the bridge, changes and verdicts come back. Neither
+//! side waits for the other. The bridge runs on a thread of its own and takes no lock that the inbox's thread takes
+//! (I7).
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, PoisonError, TryLockError},
+    task::{Context, Poll},
+};
+
+use askbridge_core::{
+    desk::{Changes, QuestionId, Record, Refusal, Submission, Ticket, TicketedSubmission},
+    question::Provenance,
+};
+use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio_util::sync::PollSender;
+
+use super::{status::Peers, store::Store};
+use crate::limits;
+
+/// What becomes of a submission.
+pub type Verdict = Result<(), Refusal>;
+
+/// The room for submissions that wait for their verdict: a permit for each byte. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(super) struct Room(Arc<Semaphore>);
+
+impl Default for Room {
+    fn default() -> Self {
+        Room(Arc::new(Semaphore::new(limits::WAITING_BYTES)))
+    }
+}
+
+impl Room {
+    /// Takes the room of a submission, which is given back when this is dropped.
+    pub(super) fn take(&self, submission: &Submission) -> Result<OwnedSemaphorePermit, Refusal> {
+        let bytes = u32::try_from(submission.bytes().max(limits::SUBMISSION)).unwrap_or(u32::MAX);
+        Arc::clone(&self.0).try_acquire_many_owned(bytes).map_err(|_| Refusal::TooManyRequests)
+    }
+}
+
+/// Returns the bridge's end, the responders' end, and what takes over the bridge's changes into a store.
+pub fn pair(store: Store) -> (Port, Submitter, Intake) {
+    // Changes that do not fit wait in the desk, where the last one to a question counts.
+    let (hand_over, handed_over) = mpsc::channel(1);
+    let (commands, submitted) = mpsc::channel(limits::COMMANDS);
+    let (noted, begun) = mpsc::channel(limits::COMMANDS);
+    let introduced = Arc::<Mutex<Peers>>::default();
+    let opened = Arc::new(Notify::new());
+    let at_end = Arc::<Mutex<Option<HandOver>>>::default();
+    let port = Port {
+        commands: submitted,
+        hand_over: PollSender::new(hand_over),
+        last: 0,
+        waiting: BTreeMap::new(),
+        verdicts: Vec::new(),
+        deliveries: Vec::new(),
+        asked: BTreeSet::new(),
+        begun,
+        introduced: Arc::clone(&introduced),
+        unsaid: None,
+        opened: Arc::clone(&opened),
+        at_end: Arc::clone(&at_end),
+    };
+    let intake = Intake { handed_over, store, noted, opened, at_end };
+    (port, Submitter { commands, room: Room::default(), introduced }, intake)
+}
+
+/// The bridge's end. Dropping it ends the inbox.
+#[derive(Debug)]
+pub struct Port {
+    commands: mpsc::Receiver<Command>,
+    hand_over: PollSender<HandOver>,
+    last: u64,
+    waiting: BTreeMap<Ticket, Caller>,
+    /// Verdicts that are still to be handed over. They are bounded as the submissions are.
+    verdicts: Vec<(Caller, Verdict)>,
+    /// What is still to be noted of outcomes on their way. Their number is bounded as that of the questions is.
+    deliveries: Vec<Delivery>,
+    /// The questions whose outcomes begin once that is noted.
+    asked: BTreeSet<u64>,
+    begun: mpsc::Receiver<u64>,
+    /// What the peers said of themselves in the last `initialize`. The bridge never waits for this lock (I7). It is not
+    /// a part of what is handed over, so that the first responder that connects finds it.
+    introduced: Arc<Mutex<Peers>>,
+    /// What the peers said while the inbox's thread held that lock.
+    unsaid: Option<Peers>,
+    opened: Arc<Notify>,
+    /// See [`Intake::at_end`].
+    at_end: Arc<Mutex<Option<HandOver>>>,
+}
+
+#[derive(Debug)]
+struct Command {
+    number: u64,
+    submission: Submission,
+    by: Provenance,
+    caller: Caller,
+}
+
+/// Where a verdict goes, and the room that the submission takes until then.
+#[derive(Debug)]
+struct Caller {
+    verdict: oneshot::Sender<Verdict>,
+    _room: OwnedSemaphorePermit,
+}
+
+/// How far the outcome of a question came on its way to the asker.
+#[derive(Debug)]
+enum Delivery {
+    Waits(QuestionId),
+    Begins(QuestionId),
+}
+
+/// Changes, and the verdicts that are told behind them: a responder that is told finds the question settled. What became of
+/// outcomes on their way comes before: it is about questions that are open.
+#[derive(Debug)]
+struct HandOver {
+    deliveries: Vec<Delivery>,
+    changes: Option<Changes>,
+    verdicts: Vec<(Caller, Verdict)>,
+}
+
+impl Port {
+    /// Takes the next submission. Pending forever once no responder can submit any more.
+    pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<TicketedSubmission> {
+        let Poll::Ready(Some(command)) = self.commands.poll_recv(cx) else { return Poll::Pending };
+        let Command { number, submission, by, caller } = command;
+        self.last += 1;
+        let ticket = Ticket(self.last);
+        self.waiting.insert(ticket, caller);
+        Poll::Ready(TicketedSubmission { ticket, number, submission, by })
+    }
+
+    /// Keeps a verdict until it is handed over.
+    pub fn verdict(&mut self, ticket: Ticket, verdict: Verdict) {
+        self.verdicts.extend(self.waiting.remove(&ticket).map(|caller| (caller, verdict)));
+    }
+
+    /// Says that an outcome waits, and that nothing of it was given to the asker.
+    pub fn waits(&mut self, id: QuestionId) {
+        self.deliveries.push(Delivery::Waits(id));
+    }
+
+    /// Says that what waited can be given to the asker. [`Port::poll_begun`] returns its number once that is noted.
+    pub fn begins(&mut self, id: QuestionId) {
+        self.asked.insert(id.number);
+        self.deliveries.push(Delivery::Begins(id));
+    }
+
+    /// Takes the next question whose outcome can be given to the asker now. Where nothing notes that any more, nothing is
+    /// waited for.
+    pub fn poll_begun(&mut self, cx: &mut Context<'_>) -> Poll<u64> {
+        match self.begun.poll_recv(cx) {
+            Poll::Ready(Some(number)) => {
+                self.asked.remove(&number);
+                Poll::Ready(number)
+            }
+            Poll::Ready(None) => self.asked.pop_first().map_or(Poll::Pending, Poll::Ready),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    /// Says that a question opened. What is known of it is handed over by [`Port::poll_hand_over`].
+    pub fn opened(&self) {
+        self.opened.notify_one();
+    }
+
+    /// Tells responders what the peers said of themselves, in place of what they said before. While the inbox's thread
+    /// reads it, this wakes the task instead, and the next call tells it.
+    pub fn introduce(&mut self, cx: &Context<'_>, news: Option<Peers>) {
+        if news.is_some() {
+            self.unsaid = news;
+        }
+        let Some(peers) = self.unsaid.take() else { return };
+        match self.introduced.try_lock() {
+            Ok(mut introduced) => *introduced = peers,
+            Err(TryLockError::Poisoned(error)) => *error.into_inner() = peers,
+            Err(TryLockError::WouldBlock) => {
+                self.unsaid = Some(peers);
+                cx.waker().wake_by_ref();
+            }
+        }
+    }
+
+    /// Hands over the verdicts, and what changed, if there is either and the one before was taken. `has_changes` says
+    /// whether `take_changes` would return something: it is called only if that can be handed over.
+    pub fn poll_hand_over(
+        &mut self,
+        cx: &mut Context<'_>,
+        has_changes: bool,
+        take_changes: impl FnOnce() -> Option<Changes>,
+    ) -> Poll<()> {
+        if !has_changes && self.verdicts.is_empty() && self.deliveries.is_empty() {
+            return Poll::Pending;
+        }
+        match self.hand_over.poll_reserve(cx) {
+            Poll::Ready(Ok(())) => {
+                let changes = take_changes();
+                let hand_over = self.pack(changes);
+                // There is room, and if the other end is gone, so are those that would be told.
+                self.hand_over.send_item(hand_over).unwrap_or_default();
+                Poll::Ready(())
+            }
+            Poll::Ready(Err(_)) => {
+                self.verdicts.clear();
+                self.deliveries.clear();
+                drop(take_changes());
+                Poll::Ready(())
+            }
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    fn pack(&mut self, changes: Option<Changes>) -> HandOver {
+        let (deliveries, verdicts) =
+            (std::mem::take(&mut self.deliveries), std::mem::take(&mut self.verdicts));
+        HandOver { deliveries, changes, verdicts }
+    }
+
+    /// Hands over what is left once the bridge has ended, whether or not what was handed over before was taken.
+    pub fn finish(&mut self, changes: Option<Changes>) {
+        if changes.is_none() && self.verdicts.is_empty() && self.deliveries.is_empty() {
+            return;
+        }
+        let left = self.pack(changes);
+        *self.at_end.lock().unwrap_or_else(PoisonError::into_inner) = Some(left);
+    }
+}
+
+/// The responders' end. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Submitter {
+    commands: mpsc::Sender<Command>,
+    room: Room,
+    introduced: Arc<Mutex<Peers>>,
+}
+
+impl Submitter {
+    /// Submits, and waits for the verdict: for an answer or a rejection, until the asker has it.
+    pub async fn submit(&self, number: u64, submission: Submission, by: Provenance) -> Verdict {
+        let room = self.room.take(&submission)?;
+        let (verdict, judged) = oneshot::channel();
+        let command = Command { number, submission, by, caller: Caller { verdict, _room: room } };
+        self.commands.send(command).await.map_err(|_| Refusal::Unavailable)?;
+        // Without a verdict it is not known whether the asker got it.
+        judged.await.unwrap_or(Err(Refusal::Unavailable))
+    }
+
+    /// Returns what the bridge's peers said of themselves last.
+    pub fn peers(&self) -> Peers {
+        self.introduced.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Waits until the bridge has ended.
+    pub async fn ended(&self) {
+        self.commands.closed().await;
+    }
+}
+
+/// Takes over what the bridge hands over.
+#[derive(Debug)]
+pub struct Intake {
+    handed_over: mpsc::Receiver<HandOver>,
+    store: Store,
+    /// Tells the bridge which outcomes can be given to the asker.
+    noted: mpsc::Sender<u64>,
+    /// Questions that opened since [`Intake::opened`] returned.
+    opened: Arc<Notify>,
+    /// What the bridge hands over at its end, when it cannot wait any more. Until then, neither end takes this lock.
+    at_end: Arc<Mutex<Option<HandOver>>>,
+}
+
+impl Intake {
+    /// Waits until a question opens. One that opened since the last call counts. Dropping the future loses nothing.
+    pub async fn opened(&self) {
+        self.opened.notified().await;
+    }
+
+    /// Runs until the bridge has ended, and then ends the store.
+    pub async fn run(mut self) {
+        // Beside the rest: a slow ledger holds up no change.
+        let mut noting = FuturesUnordered::new();
+        loop {
+            tokio::select! {
+                handed_over = self.handed_over.recv() => match handed_over {
+                    Some(handed_over) => noting.extend(self.take_over(handed_over)),
+                    None => break,
+                },
+                // Once the bridge has ended, there is nothing to be told.
+                Some(number) = noting.next() => self.noted.send(number).await.unwrap_or_default(),
+            }
+        }
+        let left = self.at_end.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // What begins at the end of the bridge begins no more.
+        left.into_iter().for_each(|left| drop(self.take_over(left)));
+        self.store.end();
+    }
+
+    /// Returns whether the bridge has handed over something that was not taken yet.
+    pub(super) fn has_news(&self) -> bool {
+        !self.handed_over.is_empty() || self.at_end.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    /// Adds to a question what only its host knows, once. The thread that forwards does not: a disk may be slow.
+    fn look(&self, record: &mut Arc<Record>) {
+        let known = self.store.read(|_, snapshot| snapshot.get(&record.id).cloned());
+        let looked_at = match known {
+            Some(known) => Some(Arc::clone(&known.question)),
+            None => self.store.look(&record.question).map(Arc::new),
+        };
+        if let Some(question) = looked_at.filter(|question| !Arc::ptr_eq(question, &record.question)) {
+            Arc::make_mut(record).question = question;
+        }
+    }
+
+    /// Returns what is ready once it is noted that the delivery of an outcome begins.
+    fn take_over(
+        &self,
+        HandOver { deliveries, changes, verdicts }: HandOver,
+    ) -> Vec<BoxFuture<'static, u64>> {
+        let ledger = self.store.ledger();
+        let mut noting = Vec::new();
+        for delivery in deliveries {
+            match (delivery, &ledger) {
+                (Delivery::Waits(id), Some(ledger)) => ledger.waits(&id),
+                (Delivery::Waits(_), None) => {}
+                (Delivery::Begins(id), Some(ledger)) => {
+                    noting.push(ledger.begins(&id).map(move |()| id.number).boxed());
+                }
+                (Delivery::Begins(id), None) => noting.push(std::future::ready(id.number).boxed()),
+            }
+        }
+        // First the store, so that a responder that is told finds the question there as it was told (I9).
+        if let Some(mut changes) = changes {
+            changes.questions.iter_mut().for_each(|record| self.look(record));
+            self.store.apply(changes);
+        }
+        for (caller, verdict) in verdicts {
+            // A responder that does not wait any more need not be told.
+            caller.verdict.send(verdict).unwrap_or_default();
+        }
+        noting
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::atomic::{AtomicUsize, Ordering},
+        task::{Wake, Waker},
+    };
+
+    use askbridge_core::desk::Timestamp;
+
+    use super::*;
+    use crate::{
+        inbox::status::PeerStatus,
+        rpc::played::{question, soon},
+    };
+
+    #[derive(Default)]
+    struct Wakes(AtomicUsize);
+
+    impl Wake for Wakes {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    fn peers(client: &str, agent: Option<&str>) -> Peers {
+        let named = |name: &str| PeerStatus { name: Some(name.to_owned()), ..PeerStatus::default() };
+        Peers { client: Some(named(client)), agent: agent.map(named) }
+    }
+
+    #[test]
+    fn last_initialize_replaces_the_one_before() {
+        let (mut port, submitter, _intake) = pair(Store::default());
+        let cx = Context::from_waker(Waker::noop());
+        for said in [peers("one", None), peers("one", Some("agent")), peers("two", None)] {
+            port.introduce(&cx, Some(said.clone()));
+            assert_eq!(submitter.peers(), said);
+        }
+        port.introduce(&cx, None);
+        assert_eq!(submitter.peers(), peers("two", None));
+    }
+
+    #[test]
+    fn bridge_does_not_wait_while_the_inbox_reads_introductions() {
+        let (mut port, submitter, _intake) = pair(Store::default());
+        let wakes = Arc::new(Wakes::default());
+        let waker = Waker::from(Arc::clone(&wakes));
+        let cx = Context::from_waker(&waker);
+        let reads = submitter.introduced.lock().expect("no reader panicked");
+        port.introduce(&cx, Some(peers("one", None)));
+        port.introduce(&cx, Some(peers("two", None)));
+        assert_eq!(wakes.0.load(Ordering::SeqCst), 2);
+        drop(reads);
+        port.introduce(&cx, None);
+        assert_eq!(submitter.peers(), peers("two", None));
+        assert_eq!(wakes.0.load(Ordering::SeqCst), 2, "all is told: it need not be called again");
+    }
+
+    #[tokio::test]
+    async fn what_changes_last_arrives_although_nothing_before_was_taken() {
+        let store = Store::default();
+        let (mut port, _submitter, intake) = pair(store.clone());
+        let mut cx = Context::from_waker(Waker::noop());
+        let opened = |number: u64| {
+            let id = format!("b-{number}").parse().expect("an ID");
+            let record = Record::new(id, Arc::new(question("Why?")), Timestamp::default());
+            Changes { questions: vec![Arc::new(record)], ..Changes::default() }
+        };
+        assert!(!intake.has_news());
+        assert!(port.poll_hand_over(&mut cx, true, || Some(opened(1))).is_ready());
+        assert!(port.poll_hand_over(&mut cx, true, || panic!("there is no room")).is_pending());
+        port.finish(Some(opened(2)));
+        drop(port);
+        assert!(intake.has_news());
+        soon(intake.run()).await;
+        let numbers =
+            store.read(|_, now| now.open().iter().map(|record| record.id.number).collect::<Vec<_>>());
+        assert_eq!(numbers, [1, 2]);
+    }
+}

@@ -1,0 +1,413 @@
+//! A desk in this process. Its questions belong to handles: those of programs that ask, and those of agents that do not
+//! ask over ACP. The holder of a handle brings the question, and takes the outcome to whoever asked.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use askbridge_core::{
+    desk::{
+        Desk, Notice, Opening, QuestionId, Refusal, Settlement, Setup, Submission, Ticket, TicketedSubmission,
+    },
+    guard,
+    question::{Outcome, Provenance, Question, Reason},
+};
+use tokio::{
+    sync::{Notify, OwnedSemaphorePermit, oneshot},
+    time::{Instant, sleep_until},
+};
+
+use super::{
+    handover::{Room, Verdict},
+    store::Store,
+};
+use crate::limits;
+
+/// A desk, and the handles of its questions. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct LocalDesk {
+    shared: Arc<SharedDesk>,
+}
+
+#[derive(Debug)]
+struct SharedDesk {
+    store: Store,
+    started: Instant,
+    room: Room,
+    state: Mutex<DeskState>,
+    /// Told when a deadline may have come nearer.
+    timers: Notify,
+}
+
+#[derive(Debug)]
+struct DeskState {
+    desk: Desk,
+    /// What waits for a decision, by the numbers of the questions.
+    askers: BTreeMap<u64, PendingDecision>,
+    /// The submissions that wait for their verdict, with the room that they take. Their number is bounded.
+    submissions: BTreeMap<Ticket, (oneshot::Sender<Verdict>, OwnedSemaphorePermit)>,
+    /// The last ticket.
+    last: u64,
+}
+
+/// What waits for a decision.
+#[derive(Debug)]
+struct PendingDecision {
+    decided: oneshot::Sender<Settlement>,
+    /// Whether it has the outcome as soon as it is told, with no way that the outcome would have to go.
+    has_it_when_told: bool,
+}
+
+/// An open question, for what asked it. Dropping it withdraws the question.
+#[derive(Debug)]
+pub struct QuestionHandle {
+    desk: LocalDesk,
+    id: QuestionId,
+    decided: oneshot::Receiver<Settlement>,
+    is_over: bool,
+}
+
+impl LocalDesk {
+    /// Returns a desk whose changes go to this store.
+    pub(super) fn new(setup: Setup, store: Store) -> Self {
+        let (askers, submissions) = (BTreeMap::new(), BTreeMap::new());
+        let state = Mutex::new(DeskState { desk: Desk::new(setup), askers, submissions, last: 0 });
+        LocalDesk {
+            shared: Arc::new(SharedDesk {
+                store,
+                started: Instant::now(),
+                room: Room::default(),
+                state,
+                timers: Notify::new(),
+            }),
+        }
+    }
+
+    /// Opens a question. `elsewhere` says that what asks cannot show it itself, so that responders must answer.
+    ///
+    /// # Errors
+    /// `BadQuestion` where it cannot be asked, and `Full` at a limit.
+    pub fn open(&self, question: Question, elsewhere: bool) -> Result<QuestionHandle, Refusal> {
+        self.open_for(question, elsewhere, false)
+    }
+
+    fn open_for(
+        &self,
+        mut question: Question,
+        elsewhere: bool,
+        has_it_when_told: bool,
+    ) -> Result<QuestionHandle, Refusal> {
+        question.check_limits().map_err(Refusal::BadQuestion)?;
+        guard::assess(&mut question);
+        question = self.shared.store.look(&question).unwrap_or(question);
+        question.shrink_to_fit();
+        let question = Arc::new(question);
+        let (told, decided) = oneshot::channel();
+        let id = self.change(|state, now| {
+            let weight = state.desk.weigh(&question, 0);
+            state.desk.check_room(question.session.as_deref(), weight)?;
+            let timeout = question.timeout;
+            let number = state.desk.open(Opening { question, weight, timeout, elsewhere }, now);
+            state.askers.insert(number, PendingDecision { decided: told, has_it_when_told });
+            Ok::<_, Refusal>(state.desk.id(number))
+        })?;
+        Ok(QuestionHandle { desk: self.clone(), id, decided, is_over: false })
+    }
+
+    /// Asks for a program, and waits until the question is settled. Dropping the future withdraws it. A responder does
+    /// not wait until the program looks.
+    pub(super) async fn ask(&self, question: Question) -> Result<Settlement, Refusal> {
+        let mut asked = self.open_for(question, true, true)?;
+        Ok(asked.decided().await)
+    }
+
+    /// Submits to a question, and waits for the verdict: for an answer or a rejection, until the asker has it.
+    pub(super) async fn submit(&self, number: u64, submission: Submission, by: Provenance) -> Verdict {
+        let room = self.shared.room.take(&submission)?;
+        let (told, verdict) = oneshot::channel();
+        self.change(|state, now| {
+            if state.submissions.len() >= limits::COMMANDS {
+                return Err(Refusal::TooManyRequests);
+            }
+            state.last += 1;
+            let ticket = Ticket(state.last);
+            state.submissions.insert(ticket, (told, room));
+            if state.desk.submit(TicketedSubmission { ticket, number, submission, by }, now).is_some() {
+                state.decide(number);
+            }
+            Ok(())
+        })?;
+        // Without a verdict it is not known whether the asker got it.
+        verdict.await.unwrap_or(Err(Refusal::Unavailable))
+    }
+
+    /// Warns of deadlines and rejects what is over, until the future is dropped.
+    pub(super) async fn run(&self) {
+        loop {
+            let due = self.lock().desk.next_deadline();
+            // A deadline beyond what the clock can say never comes.
+            let due = due.and_then(|due| self.shared.started.checked_add(due));
+            tokio::select! {
+                () = self.shared.timers.notified() => {}
+                () = sleep_until(due.unwrap_or(self.shared.started)), if due.is_some() => {
+                    self.change(|state, now| {
+                        for number in state.desk.tick(now) {
+                            let late = Outcome::Rejected(Reason::Timeout);
+                            state.desk.end(number, late, Provenance::bridge(), now);
+                            state.decide(number);
+                        }
+                    });
+                }
+            }
+        }
+    }
+
+    /// Changes the desk. The store is told before any responder hears its verdict (I9).
+    fn change<T>(&self, change: impl FnOnce(&mut DeskState, Duration) -> T) -> T {
+        let mut state = self.lock();
+        let changed = change(&mut state, self.shared.started.elapsed());
+        if let Some(changes) = state.desk.take_changes() {
+            self.shared.store.apply(changes);
+        }
+        while let Some(notice) = state.desk.poll() {
+            // The rest of the notices is for logs: what asks here has none.
+            if let Notice::Verdict(ticket, verdict) = notice
+                && let Some((told, _room)) = state.submissions.remove(&ticket)
+            {
+                // A responder that does not wait any more need not be told.
+                told.send(verdict).unwrap_or_default();
+            }
+        }
+        drop(state);
+        self.shared.timers.notify_one();
+        changed
+    }
+
+    fn lock(&self) -> MutexGuard<'_, DeskState> {
+        // Nothing that holds it can leave it half changed.
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl DeskState {
+    /// Hands what was decided to what asked. If that is gone, its handle has ended the question.
+    fn decide(&mut self, number: u64) {
+        let settlement = self.desk.settlement(number).cloned();
+        let Some((waiting, settlement)) = self.askers.remove(&number).zip(settlement) else { return };
+        let is_told = waiting.decided.send(settlement).is_ok();
+        match (waiting.has_it_when_told, is_told) {
+            (true, true) => self.desk.delivered(number),
+            (true, false) => self.desk.undeliverable(number),
+            (false, _) => {}
+        }
+    }
+}
+
+impl QuestionHandle {
+    /// Returns its ID.
+    pub fn id(&self) -> &QuestionId {
+        &self.id
+    }
+
+    /// Waits until a responder's answer or rejection was accepted, or the time is over: what asked has to be given that
+    /// now. Dropping the future loses nothing. Once it has returned, it never returns again.
+    pub async fn decided(&mut self) -> Settlement {
+        if !self.decided.is_terminated()
+            && let Ok(settlement) = (&mut self.decided).await
+        {
+            return settlement;
+        }
+        std::future::pending().await
+    }
+
+    /// Records that what asked has what was decided: the responder is told.
+    pub fn delivered(mut self) {
+        self.finish(|state, number, _| state.desk.delivered(number));
+    }
+
+    /// Records that what was decided cannot reach what asked: the responder is told that it did not arrive.
+    pub fn undeliverable(mut self) {
+        self.finish(|state, number, _| state.desk.undeliverable(number));
+    }
+
+    /// Settles the question by what happened at what asked: the person answered there, or it took the question back.
+    /// Where something was decided already, it came too late, and its responder is told so.
+    pub fn end(mut self, outcome: Outcome, by: Provenance) {
+        self.finish(|state, number, now| state.desk.overtaken(number, outcome, by, now));
+    }
+
+    fn finish(&mut self, finish: impl FnOnce(&mut DeskState, u64, Duration)) {
+        self.is_over = true;
+        let number = self.id.number;
+        self.desk.change(|state, now| {
+            state.askers.remove(&number);
+            finish(state, number, now);
+        });
+    }
+}
+
+impl Drop for QuestionHandle {
+    fn drop(&mut self) {
+        if !self.is_over {
+            let withdrawn = Outcome::Rejected(Reason::Withdrawn);
+            self.finish(|state, number, now| {
+                state.desk.end(number, withdrawn, Provenance::bridge(), now);
+                state.desk.undeliverable(number);
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::Future;
+
+    use askbridge_core::{
+        desk::{Asker, Record, State, Timestamp},
+        question::{Answer, Responder, Value},
+    };
+    use futures::FutureExt;
+
+    use super::*;
+    use crate::{
+        limits,
+        rpc::played::{question, soon},
+    };
+
+    fn desk() -> (LocalDesk, Store) {
+        let store = Store::default();
+        let setup = Setup {
+            bridge: "b".parse().expect("a name"),
+            asker: Asker::Agent,
+            started: Timestamp::default(),
+            key: 1,
+        };
+        (LocalDesk::new(setup, store.clone()), store)
+    }
+
+    fn text(text: &str) -> Answer {
+        let values = [("q0".to_owned(), Value::Text(text.to_owned()))].into();
+        Answer { values, ..Answer::default() }
+    }
+
+    fn submit(desk: &LocalDesk, given: &str) -> impl Future<Output = Verdict> + use<> {
+        let (desk, submission) = (desk.clone(), Submission::Answer(text(given)));
+        async move { desk.submit(1, submission, Provenance::bridge()).await }
+    }
+
+    fn record(store: &Store, asked: &QuestionId) -> Arc<Record> {
+        store.read(|_, snapshot| snapshot.get(asked).cloned()).expect("a question")
+    }
+
+    fn dialog() -> Provenance {
+        Provenance { responder: Responder::Dialog, name: None }
+    }
+
+    #[tokio::test]
+    async fn a_responder_is_told_once_the_agent_has_the_answer() {
+        let (desk, store) = desk();
+        let mut asked = desk.open(question("Why?"), false).expect("room");
+        let id = asked.id().clone();
+        assert!(asked.decided().now_or_never().is_none());
+        let verdict = tokio::spawn(submit(&desk, "a"));
+        assert_eq!(soon(asked.decided()).await.outcome, Outcome::Answered(text("a")));
+        assert!(!verdict.is_finished());
+        assert_eq!(record(&store, &id).state, State::Delivering);
+        asked.delivered();
+        assert_eq!(soon(verdict).await.expect("a verdict"), Ok(()));
+        assert_eq!(record(&store, &id).state, State::Settled);
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_cannot_reach_the_agent_is_refused() {
+        let (desk, _) = desk();
+        let mut asked = desk.open(question("Why?"), false).expect("room");
+        let verdict = tokio::spawn(submit(&desk, "a"));
+        soon(asked.decided()).await;
+        asked.undeliverable();
+        assert_eq!(soon(verdict).await.expect("a verdict"), Err(Refusal::Unavailable));
+    }
+
+    #[tokio::test]
+    async fn an_answer_at_the_agent_overtakes_one_on_its_way() {
+        for (given, expected) in [("a", "ok"), ("b", "conflict")] {
+            let (desk, store) = desk();
+            let mut asked = desk.open(question("Why?"), false).expect("room");
+            let id = asked.id().clone();
+            let verdict = tokio::spawn(submit(&desk, given));
+            soon(asked.decided()).await;
+            asked.end(Outcome::Answered(text("a")), dialog());
+            let verdict = soon(verdict).await.expect("a verdict");
+            assert_eq!(verdict.map_or_else(|refusal| refusal.kind().name, |()| "ok"), expected);
+            let settlement = record(&store, &id).settlement.clone().expect("it is settled");
+            assert_eq!((settlement.outcome, settlement.by), (Outcome::Answered(text("a")), dialog()));
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_answered_at_the_agent_is_settled_without_a_submission() {
+        let (desk, store) = desk();
+        let asked = desk.open(question("Why?"), false).expect("room");
+        let id = asked.id().clone();
+        asked.end(Outcome::Rejected(Reason::User), dialog());
+        assert_eq!(record(&store, &id).settlement.as_ref().expect("it is settled").by, dialog());
+        let late = soon(submit(&desk, "a")).await;
+        assert!(matches!(late, Err(Refusal::Conflict(_))), "{late:?}");
+    }
+
+    #[tokio::test]
+    async fn a_question_that_is_dropped_is_withdrawn() {
+        for decides in [false, true] {
+            let (desk, store) = desk();
+            let mut asked = desk.open(question("Why?"), false).expect("room");
+            let id = asked.id().clone();
+            let verdict = tokio::spawn(submit(&desk, "a"));
+            if decides {
+                soon(asked.decided()).await;
+            }
+            drop(asked);
+            let reason = if decides { Reason::AgentGone } else { Reason::Withdrawn };
+            let verdict = soon(verdict).await.expect("a verdict");
+            let settlement = record(&store, &id).settlement.clone().expect("it is settled");
+            assert_eq!(settlement.outcome, Outcome::Rejected(reason));
+            match decides {
+                true => assert_eq!(verdict, Err(Refusal::Unavailable)),
+                false => assert!(matches!(verdict, Err(Refusal::Gone(_))), "{verdict:?}"),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn submissions_that_wait_are_bounded() {
+        let (desk, _) = desk();
+        let mut asked = desk.open(question("Why?"), false).expect("room");
+        let waiting: Vec<_> = (0..limits::COMMANDS).map(|_| tokio::spawn(submit(&desk, "a"))).collect();
+        soon(asked.decided()).await;
+        for _ in 0..limits::COMMANDS {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(soon(submit(&desk, "a")).await, Err(Refusal::TooManyRequests));
+        asked.delivered();
+        for verdict in waiting {
+            assert_eq!(soon(verdict).await.expect("a verdict"), Ok(()));
+        }
+        // Two of them have room, and a third has not.
+        let reason = "x".repeat(limits::WAITING_BYTES / 2 - limits::SUBMISSION);
+        let mut asked = desk.open(question("Why?"), false).expect("room");
+        let number = asked.id().number;
+        let reject = || {
+            let (desk, submission) = (desk.clone(), Submission::Reject(Some(reason.clone())));
+            async move { desk.submit(number, submission, Provenance::bridge()).await }
+        };
+        let waiting: Vec<_> = (0..2).map(|_| tokio::spawn(reject())).collect();
+        soon(asked.decided()).await;
+        tokio::task::yield_now().await;
+        assert_eq!(soon(reject()).await, Err(Refusal::TooManyRequests));
+        asked.delivered();
+        for verdict in waiting {
+            assert_eq!(soon(verdict).await.expect("a verdict"), Ok(()));
+        }
+    }
+}

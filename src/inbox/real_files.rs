@@ -1,0 +1,25 @@
+//! The file system of this machine, as `guard` and `rule` look at it through the trait `Files`.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use askbridge_core::guard::Files;
+
+/// The file system of this machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RealFiles;
+
+impl Files for RealFiles {
+    fn resolve(&self, path: &Path) -> Option<PathBuf> {
+        match fs::canonicalize(path) {
+            Ok(resolved) => Some(resolved),
+            // A link to a file that does not exist yet would create that file, wherever it is.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(path).is_err() => {
+                Some(self.resolve(path.parent()?)?.join(path.file_name()?))
+            }
+            Err(_) => None,
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! The questions of an inbox as responders see them, and the one way to follow what changes in them.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, SystemTime},
+};
+
+use askbridge_core::{
+    desk::{
+        self, BridgeName, Changes, EarlierDecision, Event, EventLog, QuestionId, Record, Settlement, Snapshot,
+    },
+    guard,
+    question::{Outcome, Provenance, Purpose, Question, Risk},
+};
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep_until},
+};
+
+use super::{ledger::Ledger, real_files::RealFiles};
+use crate::limits;
+
+/// A snapshot and the log of what changed in it. Cheap to clone; all clones are one store.
+///
+/// The lock is held for as long as it takes to copy references. The thread that forwards ordinary traffic never takes
+/// it: it hands its changes over by a [`super::handover::Port`] (I7).
+#[derive(Clone, Debug)]
+pub struct Store {
+    state: Arc<Mutex<StoreState>>,
+    progress: Arc<watch::Sender<Progress>>,
+}
+
+#[derive(Debug, Default)]
+struct StoreState {
+    snapshot: Snapshot,
+    log: EventLog,
+    /// How open questions ended when they were asked before. Their desks do not know that.
+    recalled: BTreeMap<QuestionId, Box<EarlierDecision>>,
+    /// The least risk for which its person wants a second step.
+    confirm: Option<Risk>,
+    /// Hears of each change as it happens: a follower may fall behind, and is told the state then, not the history.
+    ledger: Option<Arc<dyn Ledger>>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Progress {
+    revision: u64,
+    ended: bool,
+}
+
+/// What changed, for one follower.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Batch {
+    /// The whole state: the questions that are open at this revision, oldest first, and no others.
+    Snapshot {
+        /// The revision of the state.
+        revision: u64,
+        /// The open questions.
+        open: Vec<Arc<Record>>,
+    },
+    /// What happened since the batch before, oldest first, each with its number.
+    Events {
+        /// The revision behind the last event.
+        revision: u64,
+        /// The events. Each number is below the revision.
+        events: Vec<(u64, Event)>,
+    },
+}
+
+impl Batch {
+    /// Returns the revision of the state behind the batch.
+    pub fn revision(&self) -> u64 {
+        let (Batch::Snapshot { revision, .. } | Batch::Events { revision, .. }) = self;
+        *revision
+    }
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        Store { state: Arc::default(), progress: Arc::new(watch::Sender::new(Progress::default())) }
+    }
+}
+
+impl Store {
+    /// Reads the state at one revision.
+    pub fn read<T>(&self, read: impl FnOnce(u64, &Snapshot) -> T) -> T {
+        let state = self.lock();
+        read(state.log.revision(), &state.snapshot)
+    }
+
+    /// Notes each change in this ledger from now on.
+    pub(super) fn keep_in(&self, ledger: Option<Arc<dyn Ledger>>) {
+        self.lock().ledger = ledger;
+    }
+
+    /// Marks the permissions of this risk, and of a higher one, as those that take a second step.
+    pub(super) fn confirm_from(&self, risk: Risk) {
+        self.lock().confirm = Some(risk);
+    }
+
+    /// Returns whether the person wants a second step before this question is allowed, though it is not dangerous.
+    fn is_confirmed(&self, question: &Question) -> bool {
+        let (confirm, risk) = (self.lock().confirm, question.risk());
+        let is_wanted = confirm.is_some_and(|confirm| risk.degree() >= confirm.degree());
+        is_wanted && question.purpose == Purpose::Permission && !risk.is_dangerous()
+    }
+
+    /// Returns the question with what only its host knows: where the files lead that it names, and whether its person wants
+    /// a second step. `None` where nothing is to be said. It looks at the file system.
+    pub(super) fn look(&self, question: &Question) -> Option<Question> {
+        let led = guard::assess_links(question, &RealFiles);
+        if !self.is_confirmed(led.as_ref().unwrap_or(question)) {
+            return led;
+        }
+        let mut question = led.unwrap_or_else(|| question.clone());
+        question.confirm = true;
+        Some(question)
+    }
+
+    /// Returns the ledger, if there is one.
+    pub(super) fn ledger(&self) -> Option<Arc<dyn Ledger>> {
+        self.lock().ledger.clone()
+    }
+
+    /// Takes over what a desk says has changed.
+    pub fn apply(&self, changes: Changes) {
+        self.edit(|editor| {
+            for record in changes.questions {
+                editor.put(record);
+            }
+            for id in changes.gone {
+                editor.forget(&id);
+            }
+            if let Some(ledger) = editor.state.ledger.as_deref().filter(|_| changes.missed > 0) {
+                ledger.missing(changes.missed);
+            }
+        });
+    }
+
+    /// Adds to an open question how the same one ended before. Responders see it until the question is forgotten.
+    pub fn recall(&self, id: &QuestionId, earlier: EarlierDecision) {
+        self.edit(|editor| {
+            let known = editor.snapshot().get(id).filter(|record| record.is_open()).cloned();
+            if let Some(record) = known {
+                editor.state.recalled.insert(id.clone(), Box::new(earlier));
+                editor.put(record);
+            }
+        });
+    }
+
+    /// Changes the state. Followers are woken once.
+    pub fn edit<T>(&self, edit: impl FnOnce(&mut Editor<'_>) -> T) -> T {
+        let mut state = self.lock();
+        let done = edit(&mut Editor { state: &mut state });
+        let revision = state.log.revision();
+        // Under the lock, so that revisions reach followers in their order.
+        self.progress.send_if_modified(|progress| {
+            let changed = progress.revision != revision;
+            progress.revision = revision;
+            changed
+        });
+        done
+    }
+
+    /// Follows what changes, from a snapshot of now on.
+    pub fn follow(&self) -> Follower {
+        self.follower(None)
+    }
+
+    /// Follows what changes from this revision on. Where that is not known any more, it begins with a snapshot.
+    pub fn follow_from(&self, revision: u64) -> Follower {
+        self.follower(Some(revision))
+    }
+
+    /// Ends the store: followers get what is left, and then end.
+    pub fn end(&self) {
+        self.progress.send_modify(|progress| progress.ended = true);
+    }
+
+    fn follower(&self, next: Option<u64>) -> Follower {
+        Follower {
+            store: self.clone(),
+            progress: self.progress.subscribe(),
+            next,
+            is_first: true,
+            rests_until: None,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, StoreState> {
+        // Nothing that holds it can leave it half changed.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The state, while it is changed.
+#[derive(Debug)]
+pub struct Editor<'a> {
+    state: &'a mut StoreState,
+}
+
+impl Editor<'_> {
+    /// Returns the state as it is by now.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.state.snapshot
+    }
+
+    /// Takes over a question as it is now.
+    pub fn put(&mut self, record: Arc<Record>) {
+        let size = record.size();
+        self.put_sized(record, size);
+    }
+
+    /// Takes over a question as it is now, whose JSON has this length.
+    pub fn put_sized(&mut self, record: Arc<Record>, size: usize) {
+        let (record, size) = self.with_earlier(record, size);
+        // In memory, short options take more than as JSON.
+        let size = record.question.weight(size);
+        if let Some(event) = self.state.snapshot.put_sized(record, size) {
+            if let Some(ledger) = self.state.ledger.as_deref().filter(|_| is_noted(&event)) {
+                ledger.note(event.record());
+            }
+            self.state.log.push_sized(event, size);
+        }
+    }
+
+    fn with_earlier(&mut self, record: Arc<Record>, size: usize) -> (Arc<Record>, usize) {
+        let recalled = &mut self.state.recalled;
+        let earlier = match record.is_open() {
+            true => recalled.get(&record.id).cloned(),
+            false => recalled.remove(&record.id),
+        };
+        let Some(earlier) = earlier else { return (record, size) };
+        let record = Record { earlier: Some(earlier), ..Record::clone(&record) };
+        let size = record.size();
+        (Arc::new(record), size)
+    }
+
+    /// Forgets an open question that is over. How it was settled is not known, so followers get a snapshot.
+    pub fn forget(&mut self, id: &QuestionId) {
+        self.state.recalled.remove(id);
+        let known = self.state.snapshot.get(id).cloned();
+        if self.state.snapshot.forget(id) {
+            self.state.log.start_over();
+            if let Some((ledger, record)) = self.state.ledger.as_deref().zip(known) {
+                ledger.note(&Arc::new(ended(&record)));
+            }
+        }
+    }
+
+    /// Records that it is not known how an open question was settled.
+    pub fn lose_one(&mut self, id: &QuestionId, told: &Settlement) {
+        let event = self.state.snapshot.lose(id, told.clone());
+        event.into_iter().for_each(|event| self.state.log.push(event));
+    }
+
+    /// Records that the bridge of all these questions disappeared.
+    pub fn lose(&mut self, bridge: &BridgeName, told: &Settlement) {
+        let ids: Vec<_> = self.state.snapshot.open_in(bridge).cloned().collect();
+        for id in ids {
+            self.lose_one(&id, told);
+        }
+    }
+}
+
+/// Returns whether a ledger is told of an event. It has submitted decisions before they are delivered; a client's own
+/// answer is noted once it is settled.
+fn is_noted(event: &Event) -> bool {
+    !matches!(event, Event::Changed(record) if record.state == desk::State::Delivering)
+}
+
+/// Returns a question that is over, of which it is not known how it ended.
+fn ended(record: &Record) -> Record {
+    let unknown = [("status".to_owned(), "unknown".into())].into_iter().collect();
+    let at = SystemTime::now().into();
+    record.clone().settled(Settlement::new(Outcome::Unknown(unknown), Provenance::bridge(), at))
+}
+
+/// A cursor over what changes in a store.
+#[derive(Debug)]
+pub struct Follower {
+    store: Store,
+    progress: watch::Receiver<Progress>,
+    /// The revision up to which it was told; `None` before its first snapshot.
+    next: Option<u64>,
+    is_first: bool,
+    rests_until: Option<Instant>,
+}
+
+impl Follower {
+    /// Waits for the next batch. The first comes at once, and others after a debounce, so that many changes are one
+    /// batch. A follower that falls behind what the log holds gets a snapshot. Returns `None` once the store has
+    /// ended and all is told. Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Option<Batch> {
+        loop {
+            let progress = *self.progress.borrow_and_update();
+            if self.is_first && self.next.is_none() || self.next != Some(progress.revision) {
+                self.debounce(progress.ended).await;
+                self.is_first = false;
+                self.rests_until = Some(Instant::now() + limits::DEBOUNCE);
+                return Some(self.take());
+            }
+            if progress.ended {
+                return None;
+            }
+            self.progress.changed().await.ok()?;
+        }
+    }
+
+    /// Waits until the debounce is over, or the store has ended: what is said at the end is not missed.
+    async fn debounce(&mut self, mut ended: bool) {
+        let Some(until) = self.rests_until else { return };
+        while !ended {
+            tokio::select! {
+                () = sleep_until(until) => return,
+                changed = self.progress.changed() => {
+                    ended = changed.is_err() || self.progress.borrow_and_update().ended;
+                }
+            }
+        }
+    }
+
+    fn take(&mut self) -> Batch {
+        let state = self.store.lock();
+        let revision = state.log.revision();
+        let events = self.next.and_then(|next| state.log.since(next));
+        self.next = Some(revision);
+        match events {
+            Some(events) => Batch::Events { revision, events },
+            None => Batch::Snapshot { revision, open: state.snapshot.open() },
+        }
+    }
+}
+
+/// Waits until a question holds what is asked of it, or is not known.
+pub async fn wait_until(store: &Store, within: Duration, holds: impl Fn(&Snapshot) -> bool) -> bool {
+    let mut progress = store.progress.subscribe();
+    let waited = async {
+        while !store.read(|_, snapshot| holds(snapshot)) {
+            if progress.changed().await.is_err() {
+                return;
+            }
+        }
+    };
+    drop(tokio::time::timeout(within, waited).await);
+    store.read(|_, snapshot| holds(snapshot))
+}

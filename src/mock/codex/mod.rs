@@ -1,7 +1,0 @@
-//! `askbridge mock codex-daemon`: Codex' app server without a model, on a socket of its own, with a keyboard on stdin.
-
-pub mod daemon;
-
-mod samples;
-
-pub mod server;

@@ -1,7 +1,0 @@
-//! Copilot without a model: the server that it has beside its terminal.
-
-pub mod core;
-
-mod frame;
-
-pub mod server;

@@ -1,7 +1,0 @@
-//! opencode without a model: the part of its HTTP interface by which its questions and permissions are answered.
-
-pub mod core;
-
-mod http;
-
-pub mod server;

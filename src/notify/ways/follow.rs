@@ -1,0 +1,328 @@
+//! One notifier: it follows one question from when the person is to be told until the question is settled. How many
+//! notifiers run at once for one user, over all bridges, is limited by file locks, which the kernel releases however a
+//! process ends.
+//! What each way does is left to `dispatch.rs`.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use askbridge_core::{
+    desk::Record,
+    question::{Outcome, Provenance, Responder},
+};
+use askbridge_os::terminal::printable_line;
+use rustix::fs::{FlockOperation, flock};
+use tokio::{
+    sync::{mpsc, watch},
+    task::JoinSet,
+    time::{sleep, sleep_until, timeout},
+};
+
+use super::{
+    dispatch, programs,
+    telling::{NotifiedQuestion, TappedAnswer, WayReport},
+};
+use crate::{
+    inbox::{Follower, Inbox},
+    limits,
+    machine::{Machine, discovery},
+    notify::{Circumstances, Message, NotifyStep, Plan, Way},
+    rpc::client::Depth,
+    settings::NotifySettings,
+};
+
+/// What a notifier starts with.
+#[derive(Debug)]
+pub struct NotifierStart {
+    /// The bridge of the question, connected.
+    pub machine: Machine,
+    /// The question.
+    pub record: Arc<Record>,
+    /// How long it has been open.
+    pub age: Duration,
+    /// The folder that its bridge was started in.
+    pub folder: String,
+    /// How the person is told.
+    pub settings: NotifySettings,
+    /// When that is to happen.
+    pub plan: Plan,
+    /// The terminal that may be written to.
+    pub terminal: Option<PathBuf>,
+    /// The place among the notifiers.
+    pub slot: Slot,
+    /// Whether it says what it did, and not only what failed.
+    pub says_all: bool,
+}
+
+/// Messages of ways that wait.
+const WAITING: usize = 16;
+
+/// Tells the person until the question is over, or until `stop` says that it is enough. Returns how many ways told.
+pub async fn follow(notifying: NotifierStart, stop: impl Future<Output = u8>) -> usize {
+    let (ended, over) = watch::channel(None);
+    let (said, heard) = mpsc::channel(WAITING);
+    let NotifierStart { machine, record, age, folder, settings, plan, terminal, slot, says_all } = notifying;
+    let settings = Arc::new(settings);
+    let telling = NotifiedQuestion { record, folder, settings, terminal, over, said };
+    let follower = machine.store().follow();
+    let begun = Instant::now().checked_sub(age).unwrap_or_else(Instant::now);
+    let is_last = slot.is_last();
+    let mut following = Notifier {
+        machine: machine.clone(),
+        telling,
+        plan,
+        begun,
+        counted: is_last.then(Instant::now),
+        heard,
+        tasks: JoinSet::new(),
+        told: 0,
+        says_all,
+    };
+    let how = tokio::select! {
+        how = following.until_settled(follower) => how,
+        // It returns only where the directory cannot be read any more.
+        _ = machine.follow() => None,
+        _ = stop => None,
+    };
+    drop(slot);
+    if let Some(how) = how.as_ref().filter(|_| says_all) {
+        say(how);
+    }
+    let how = how.unwrap_or_else(|| "askbridge does not follow this question any more".to_owned());
+    // The ways are told by it, and nothing else listens.
+    ended.send(Some(how)).unwrap_or_default();
+    timeout(limits::NOTIFY_LATE + limits::NOTIFY_END, following.wind_up()).await.unwrap_or_default();
+    following.told
+}
+
+struct Notifier {
+    machine: Machine,
+    telling: NotifiedQuestion,
+    plan: Plan,
+    /// When the question opened.
+    begun: Instant,
+    /// When it was last counted how many more questions wait. `None` where another notifier counts.
+    counted: Option<Instant>,
+    heard: mpsc::Receiver<WayReport>,
+    tasks: JoinSet<()>,
+    told: usize,
+    says_all: bool,
+}
+
+impl Notifier {
+    /// Tells the person until the question is settled, and returns how it was. `None` where nothing more is to be done.
+    async fn until_settled(&mut self, mut follower: Follower) -> Option<String> {
+        loop {
+            if let Some(how) = self.how() {
+                return Some(how);
+            }
+            self.count().await;
+            let around = self.around().await;
+            for step in self.plan.poll(self.begun.elapsed(), around) {
+                self.carry_out(step);
+            }
+            if self.tasks.is_empty() && self.plan.next_deadline().is_none() && self.counted.is_none() {
+                return None;
+            }
+            let deadline = self.plan.next_deadline().map(|deadline| self.begun + deadline);
+            tokio::select! {
+                // What a task says last is heard before its end, which may leave nothing to be done.
+                biased;
+                batch = follower.next() => batch.map(drop)?,
+                Some(said) = self.heard.recv() => self.take(said),
+                Some(_) = self.tasks.join_next() => {}
+                () = at(deadline) => {}
+                () = sleep(limits::NOTIFY_COUNT), if self.counted.is_some() => {}
+            }
+        }
+    }
+
+    /// Returns how the question was settled, if it was.
+    fn how(&self) -> Option<String> {
+        let record = self.machine.store().read(|_, now| now.get(&self.telling.record.id).cloned())?;
+        if record.is_open() {
+            return None;
+        }
+        // The answer itself stays where it was given: this may be sent to a phone.
+        let how = match record.settlement.as_ref().map(|settlement| &settlement.outcome) {
+            Some(Outcome::Answered(_)) => "It was answered",
+            Some(Outcome::Rejected(_)) => "It was rejected",
+            Some(Outcome::Failed | Outcome::Unknown(_)) => "It is over",
+            None => "The bridge that asked is gone",
+        };
+        Some(how.to_owned())
+    }
+
+    /// Returns what is around the person. The bridge is asked only when something is due.
+    async fn around(&self) -> Circumstances {
+        let is_due = self.plan.next_deadline().is_some_and(|deadline| deadline <= self.begun.elapsed());
+        let bridge = &self.telling.record.bridge;
+        let is_present = is_due && self.telling.settings.presence && self.machine.is_watched(bridge).await;
+        Circumstances { minute: minute(), is_present }
+    }
+
+    /// Counts the questions that are not told one by one, while as many notifiers run as may.
+    async fn count(&mut self) {
+        if self.counted.is_none_or(|at| at.elapsed() < limits::NOTIFY_COUNT) {
+            return;
+        }
+        self.counted = Some(Instant::now());
+        let Ok(folder) = discovery::folder() else { return };
+        if let Ok(all) = Machine::glance(&folder, Depth::Outline, limits::PATIENCE).await {
+            let open = all.store().read(|_, snapshot| snapshot.open_count());
+            self.plan.more(open.saturating_sub(limits::NOTIFIERS));
+        }
+    }
+
+    fn carry_out(&mut self, step: NotifyStep) {
+        let telling = self.telling.clone();
+        match step {
+            NotifyStep::Tell(way) => drop(self.tasks.spawn(dispatch::tell(way, telling))),
+            NotifyStep::Beat => drop(self.tasks.spawn(async move {
+                let beat = async {
+                    tokio::select! {
+                        done = programs::beat(&telling) => done,
+                        _ = telling.ended() => Ok(()),
+                    }
+                };
+                if let Err(error) = beat.await {
+                    telling.say(WayReport::Failed(Way::Sound, format!("the heartbeat: {error}"))).await;
+                }
+                telling.say(WayReport::Beaten).await;
+            })),
+            NotifyStep::TellMore(count) => drop(self.tasks.spawn(async move {
+                for way in Way::set(&telling.settings, telling.terminal.is_some()) {
+                    if let Err(error) = dispatch::say(way, &telling, &Message::more(count)).await {
+                        telling.say(WayReport::Failed(way, error)).await;
+                    }
+                }
+            })),
+        }
+    }
+
+    fn take(&mut self, said: WayReport) {
+        match said {
+            WayReport::Told(way) => {
+                self.told += 1;
+                if self.says_all {
+                    say(&format!("told by {way}"));
+                }
+            }
+            WayReport::Failed(way, error) => say(&format!("{way}: {error}")),
+            WayReport::Beaten => self.plan.beaten(self.begun.elapsed()),
+            WayReport::Chosen(choice) => self.submit(choice),
+        }
+    }
+
+    /// Submits what the person chose, as any responder does: the bridge checks it, and the first valid answer wins.
+    fn submit(&mut self, choice: TappedAnswer) {
+        let TappedAnswer { way, submission, verdict } = choice;
+        let (machine, id) = (self.machine.clone(), self.telling.record.id.clone());
+        self.tasks.spawn(async move {
+            let by = Provenance { responder: Responder::Notification, name: Some(way.name().to_owned()) };
+            let submitted = machine.submit(&id, submission, by).await.map(drop);
+            // A way that does not wait any more need not be told.
+            verdict.send(submitted).unwrap_or_default();
+        });
+    }
+
+    /// Waits until all ways have taken back what they told.
+    async fn wind_up(&mut self) {
+        self.plan.over();
+        while !self.tasks.is_empty() {
+            tokio::select! {
+                Some(said) = self.heard.recv() => self.take(said),
+                Some(_) = self.tasks.join_next() => {}
+            }
+        }
+        // What was said last.
+        while let Ok(said) = self.heard.try_recv() {
+            self.take(said);
+        }
+    }
+}
+
+async fn at(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => sleep_until(deadline.into()).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Says something on stderr, in one line: the bridge logs it, or the person reads it.
+fn say(text: &str) {
+    // If stderr is closed, there is nowhere to say it.
+    drop(writeln!(io::stderr(), "askbridge: {}", printable_line(text)));
+}
+
+/// What a notifier says on stderr, alone on a line, where as many run already as may.
+pub const BUSY: &str = "busy";
+
+/// One of the places, until this is dropped.
+#[derive(Debug)]
+pub struct Slot {
+    number: usize,
+    _file: File,
+}
+
+impl Slot {
+    /// Returns whether it was the last free place when it was taken: its holder says how many more questions wait.
+    pub fn is_last(&self) -> bool {
+        self.number + 1 == limits::NOTIFIERS
+    }
+}
+
+/// Takes a place, if there is one. `folder` is that of the sockets.
+pub fn take(folder: &Path) -> io::Result<Option<Slot>> {
+    for number in 0..limits::NOTIFIERS {
+        let path = folder.join(format!("notify-{number}.lock"));
+        let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(Some(Slot { number, _file: file })),
+            Err(error) if error == rustix::io::Errno::WOULDBLOCK => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the minute of the day, counted from midnight, by the clock of this machine.
+pub(crate) fn minute() -> u16 {
+    let time = jiff::Zoned::now().time();
+    u16::try_from(i32::from(time.hour()) * 60 + i32::from(time.minute())).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::limits;
+
+    #[test]
+    fn there_are_only_so_many_places_and_each_is_given_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let next = || take(folder.path()).expect("a folder");
+        let mut held: Vec<_> = (0..limits::NOTIFIERS).map(|_| next().expect("a place")).collect();
+        assert!(held.pop().is_some_and(|last| last.is_last()));
+        held.extend(next());
+        assert!(next().is_none());
+        held.remove(3);
+        // A process that another test starts at this moment holds the lock until it runs its program.
+        let deadline = Instant::now() + Duration::from_secs(120);
+        let free = loop {
+            if let Some(slot) = next() {
+                break slot;
+            }
+            assert!(Instant::now() < deadline, "the place is not given back");
+            std::thread::yield_now();
+        };
+        assert!(!free.is_last());
+    }
+}

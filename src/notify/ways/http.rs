@@ -1,0 +1,161 @@
+//! Requests to servers of the user, and the webhook, which sends one when a question opens and another when it is
+//! settled.
+//! Requests follow no redirect, which could lead what they send elsewhere, and no error names the address, which may
+//! be a secret.
+//! The messages to ntfy are left to `ntfy.rs`.
+
+use std::{
+    io::{self, BufRead, BufReader, Read},
+    time::Duration,
+};
+
+use askbridge_core::desk::Record;
+use serde_json::{Value, json};
+use tokio::task::spawn_blocking;
+use ureq::{
+    Agent, Body,
+    http::{Response, header::AUTHORIZATION},
+    tls::{RootCerts, TlsConfig},
+};
+
+use super::telling::NotifiedQuestion;
+use crate::{
+    limits,
+    notify::Message,
+    settings::{kinds::Disclosure, services::Webhook},
+};
+
+/// Bytes of a reply that are read.
+const REPLY: u64 = 64 * 1024;
+
+fn agent(most: Duration) -> Agent {
+    let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build();
+    let config = Agent::config_builder()
+        .timeout_global(Some(most))
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .http_status_as_error(false)
+        .user_agent(concat!("askbridge/", env!("CARGO_PKG_VERSION")))
+        .tls_config(tls);
+    config.build().into()
+}
+
+/// Posts JSON, and returns the reply where that is JSON too.
+///
+/// # Errors
+/// Why the server did not take it.
+pub(super) async fn post(url: &str, token: Option<&str>, json: &Value) -> Result<Value, String> {
+    let (url, token, body) = (url.to_owned(), bearer(token), json.to_string());
+    let posted = spawn_blocking(move || {
+        let mut request = agent(limits::NOTIFY_REQUEST).post(&url).content_type("application/json");
+        if let Some(token) = token {
+            request = request.header(AUTHORIZATION, token);
+        }
+        let response = taken(request.send(&body))?;
+        let mut text = String::new();
+        let read = response.into_body().into_reader().take(REPLY).read_to_string(&mut text);
+        // What the server says matters to some callers only.
+        Ok(read.ok().and_then(|_| serde_json::from_str(&text).ok()).unwrap_or(Value::Null))
+    });
+    posted.await.unwrap_or_else(|_| Err("the request was broken off".to_owned()))
+}
+
+/// Reads a stream of lines until it ends or `heard` says that it is enough. Blocks the thread.
+///
+/// # Errors
+/// Why there is no stream.
+pub(super) fn lines(
+    url: &str,
+    token: Option<&str>,
+    mut heard: impl FnMut(String) -> bool,
+) -> Result<(), String> {
+    let mut request = agent(limits::NOTIFY_STREAM).get(url);
+    if let Some(token) = bearer(token) {
+        request = request.header(AUTHORIZATION, token);
+    }
+    let response = taken(request.call())?;
+    let mut reader = BufReader::new(response.into_body().into_reader());
+    // The stream ends with its time, or with an error, which is taken for its end.
+    while let Ok(Some(line)) = line(&mut reader) {
+        if !heard(line) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Reads one line. A longer one than there may be ends the stream.
+fn line(reader: &mut impl BufRead) -> io::Result<Option<String>> {
+    let mut line = String::new();
+    let length = reader.take(limits::NOTIFY_LINE as u64).read_line(&mut line)?;
+    let is_whole = line.ends_with('\n') || length < limits::NOTIFY_LINE;
+    Ok((length > 0 && is_whole).then_some(line))
+}
+
+fn bearer(token: Option<&str>) -> Option<String> {
+    token.map(|token| format!("Bearer {token}"))
+}
+
+/// Returns a response that says that the request was taken.
+fn taken(response: Result<Response<Body>, ureq::Error>) -> Result<Response<Body>, String> {
+    let response = response.map_err(|error| why(&error))?;
+    let status = response.status();
+    match status.as_u16() {
+        200..=299 => Ok(response),
+        300..=399 => Err(format!("the server redirects ({status}), which is not followed")),
+        401 | 403 => Err(format!("the server refuses it ({status}): is the token right?")),
+        429 => Err(format!("there were too many requests for the server ({status})")),
+        _ => Err(format!("the server replied {status}")),
+    }
+}
+
+fn why(error: &ureq::Error) -> String {
+    match error {
+        ureq::Error::Timeout(_) => format!("no reply within {} s", limits::NOTIFY_REQUEST.as_secs()),
+        ureq::Error::HostNotFound => "the host is not known".to_owned(),
+        ureq::Error::ConnectionFailed => "no connection".to_owned(),
+        ureq::Error::Io(error) => format!("no connection: {}", error.kind()),
+        ureq::Error::Rustls(error) => format!("no trusted connection: {error}"),
+        ureq::Error::BadUri(_) => "the address is not one".to_owned(),
+        _ => "the request failed".to_owned(),
+    }
+}
+
+/// Says that the question waits.
+pub(super) async fn send_opened(telling: &NotifiedQuestion, message: &Message) -> Result<(), String> {
+    let Some(webhook) = &telling.settings.webhook else { return Ok(()) };
+    let mut json = event("opened", &telling.record, message);
+    if webhook.text == Disclosure::All {
+        json["question"] = serde_json::to_value(&*telling.record.question).unwrap_or_default();
+    }
+    post_webhook(webhook, &json).await
+}
+
+/// Says how many more questions wait, or that this is a test.
+pub(super) async fn send_text(webhook: &Webhook, message: &Message) -> Result<(), String> {
+    post_webhook(webhook, &json!({ "event": "message", "title": message.title, "text": message.body })).await
+}
+
+/// Says that the question is over. How it was answered stays on the machine.
+pub(super) async fn send_settled(telling: &NotifiedQuestion, message: &Message) -> Result<(), String> {
+    let Some(webhook) = &telling.settings.webhook else { return Ok(()) };
+    let title = Message { body: String::new(), ..message.clone() };
+    post_webhook(webhook, &event("settled", &telling.record, &title)).await
+}
+
+fn event(event: &str, record: &Record, message: &Message) -> Value {
+    let mut json = json!({
+        "event": event,
+        "id": record.id,
+        "purpose": record.question.purpose,
+        "title": message.title,
+    });
+    if !message.body.is_empty() {
+        json["text"] = message.body.as_str().into();
+    }
+    json
+}
+
+async fn post_webhook(webhook: &Webhook, json: &Value) -> Result<(), String> {
+    post(&webhook.url, None, json).await.map(drop)
+}

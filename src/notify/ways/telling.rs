@@ -1,0 +1,91 @@
+//! What a way knows of the question that it tells, and what it says in return.
+
+use std::{path::PathBuf, sync::Arc};
+
+use askbridge_core::desk::{Record, Refusal, Submission};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::{
+    notify::{Message, Way},
+    settings::{NotifySettings, kinds::Disclosure},
+};
+
+/// A question that is told.
+#[derive(Clone, Debug)]
+pub(super) struct NotifiedQuestion {
+    /// The question.
+    pub(super) record: Arc<Record>,
+    /// The folder that its bridge was started in.
+    pub(super) folder: String,
+    /// How the person is told of it.
+    pub(super) settings: Arc<NotifySettings>,
+    /// The terminal that may be written to.
+    pub(super) terminal: Option<PathBuf>,
+    /// How the question was settled, once it is.
+    pub(super) over: watch::Receiver<Option<String>>,
+    /// Where a way says what it did.
+    pub(super) said: mpsc::Sender<WayReport>,
+}
+
+/// What a way says.
+#[derive(Debug)]
+pub(super) enum WayReport {
+    /// The person was told.
+    Told(Way),
+    /// The person could not be told, for this reason.
+    Failed(Way, String),
+    /// The person chose an answer.
+    Chosen(TappedAnswer),
+    /// The heartbeat command has ended.
+    Beaten,
+}
+
+/// An answer that the person chose.
+#[derive(Debug)]
+pub(super) struct TappedAnswer {
+    /// How the person was told.
+    pub(super) way: Way,
+    /// What the person chose.
+    pub(super) submission: Submission,
+    /// Where it is said what became of it.
+    pub(super) verdict: oneshot::Sender<Result<(), Refusal>>,
+}
+
+impl NotifiedQuestion {
+    /// Returns what is told, as far as it may be said.
+    pub(super) fn message(&self, text: Disclosure) -> Message {
+        Message::new(&self.record, &self.folder, text, self.settings.one_tap)
+    }
+
+    /// Says something. If nothing listens any more, the process is ending.
+    pub(super) async fn say(&self, said: WayReport) {
+        self.said.send(said).await.unwrap_or_default();
+    }
+
+    /// Waits until the question is settled, and returns how.
+    pub(super) async fn ended(&self) -> String {
+        let mut over = self.over.clone();
+        match over.wait_for(Option::is_some).await {
+            Ok(ended) => ended.clone().unwrap_or_default(),
+            // The process is ending.
+            Err(_) => String::new(),
+        }
+    }
+
+    /// Submits what the person chose, and returns what became of it. `None` where the process is ending.
+    pub(super) async fn choose(&self, way: Way, submission: Submission) -> Option<Result<(), Refusal>> {
+        let (verdict, judged) = oneshot::channel();
+        self.say(WayReport::Chosen(TappedAnswer { way, submission, verdict })).await;
+        judged.await.ok()
+    }
+}
+
+/// Returns what a person is told whose choice changed nothing.
+pub(super) fn too_late(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::Conflict(_) | Refusal::Gone(_) | Refusal::NotFound => {
+            "Too late: the question was answered already".to_owned()
+        }
+        refusal => format!("The answer was not taken: {refusal}"),
+    }
+}

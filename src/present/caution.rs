@@ -1,0 +1,104 @@
+//! What a person has to confirm, by typing a whole word, before an answer is sent (I12).
+
+use std::borrow::Cow;
+
+use askbridge_core::question::{Answer, Purpose, Question, Role, Value};
+
+/// The word to type.
+pub const WORD: &str = "yes";
+
+/// Returns why an answer has to be confirmed, as a sentence; `None` where it can be sent at once.
+pub fn caution(question: &Question, answer: &Answer) -> Option<Cow<'static, str>> {
+    match question.purpose {
+        Purpose::Permission => permitted(question, answer),
+        _ if question.takes_second_step() => Some("This is dangerous: a wrong answer can do harm.".into()),
+        _ => None,
+    }
+}
+
+fn permitted(question: &Question, answer: &Answer) -> Option<Cow<'static, str>> {
+    let lasting = "It would be allowed from now on, without being asked again.";
+    let takes_step = question.takes_second_step();
+    match role(question, answer) {
+        Some(Role::RejectOnce | Role::RejectAlways) => None,
+        Some(Role::AllowAlways) if takes_step => Some(format!("{} {lasting}", risk(question)).into()),
+        Some(Role::AllowAlways) => Some(lasting.into()),
+        _ if takes_step => Some(risk(question).into()),
+        Some(Role::AllowOnce) => None,
+        // An option of another version, or one that does not say what it does.
+        _ => Some("It is not known what this option allows.".into()),
+    }
+}
+
+/// Returns what a permission risks, as a sentence.
+pub(super) fn risk(question: &Question) -> String {
+    let what = if question.risk().is_dangerous() { "This is dangerous" } else { "This acts" };
+    match &question.risk_reason {
+        Some(why) => format!("{what}: {why}."),
+        None => format!("{what}: what it allows can do harm."),
+    }
+}
+
+/// Returns what the chosen option of a permission means.
+pub fn role(question: &Question, answer: &Answer) -> Option<Role> {
+    question.fields.iter().find_map(|field| match answer.values.get(&field.name)? {
+        Value::Text(chosen) => {
+            field.kind.options().iter().find(|it| it.value == *chosen)?.role.as_deref().copied()
+        }
+        _ => None,
+    })
+}
+
+/// Returns whether a typed line confirms. Only the whole word does, in any case.
+pub fn confirms(line: &str) -> bool {
+    line.trim().eq_ignore_ascii_case(WORD)
+}
+
+#[cfg(test)]
+mod tests {
+    use askbridge_core::question::{Origin, Risk};
+    use serde_json::json;
+
+    use super::*;
+
+    fn permission(risk: Risk) -> Question {
+        let roles = ["allow_once", "allow_always", "reject_once", "reject_always", "allow_week"];
+        let mut options = roles.map(|role| json!({ "value": role, "label": role, "role": role })).to_vec();
+        options.push(json!({ "value": "none", "label": "none" }));
+        let fields = json!([{ "name": "f", "label": "F", "kind": "choice", "options": options }]);
+        let mut question =
+            Question::new(Origin::Program, "q", serde_json::from_value(fields).expect("fields"));
+        question.purpose = Purpose::Permission;
+        question.risk = Some(risk);
+        question
+    }
+
+    #[test]
+    fn what_allows_something_dangerous_or_lasting_or_unknown_is_confirmed() {
+        for (value, is_confirmed, is_confirmed_if_dangerous) in [
+            ("allow_once", false, true),
+            ("allow_always", true, true),
+            ("reject_once", false, false),
+            ("reject_always", false, false),
+            ("allow_week", true, true),
+            ("none", true, true),
+        ] {
+            let answer: Answer =
+                serde_json::from_value(json!({ "values": { "f": value } })).expect("an answer");
+            for (risk, expected) in [
+                (Risk::Plain, is_confirmed),
+                (Risk::Acts, is_confirmed),
+                (Risk::Dangerous, is_confirmed_if_dangerous),
+            ] {
+                assert_eq!(caution(&permission(risk), &answer).is_some(), expected, "{value}: {risk}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_whole_word_confirms() {
+        for (line, is_yes) in [("yes", true), (" YES ", true), ("y", false), ("", false), ("yes!", false)] {
+            assert_eq!(confirms(line), is_yes, "{line}");
+        }
+    }
+}

@@ -1,0 +1,569 @@
+//! A question put to a person in plain lines: what is asked next, and what each typed line leads to.
+//! No I/O: `command` prints what is said, reads the lines, and submits.
+
+use std::{borrow::Cow, sync::Arc};
+
+use askbridge_core::{
+    desk::{Record, Submission},
+    question::{Answer, Field, FieldError, Kind, Purpose, Question, REDACTED, Role, Value, check, form},
+};
+use askbridge_os::terminal::printable_line;
+
+use super::{
+    answer::{about, errors, value_of},
+    caution::{self, caution},
+    prompt::{self, Word, word},
+    typed::{self, TypedText, meant},
+};
+
+/// A question, as far as the person has answered it.
+#[derive(Clone, Debug)]
+pub struct Dialogue {
+    record: Arc<Record>,
+    answer: Answer,
+    /// The fields that the person has gone through: an empty line takes no default of theirs any more.
+    passed: Vec<bool>,
+    step: DialogueStep,
+    /// Whether the field is changed from the review, which follows it then.
+    is_change: bool,
+    /// The lines of a text that goes on.
+    begun: Option<String>,
+}
+
+/// What the person is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum DialogueStep {
+    /// The value of this field.
+    Field(usize),
+    /// Whether all of it is to be sent.
+    Review,
+    /// The word that confirms.
+    Caution,
+    /// Why it is rejected.
+    Reason,
+}
+
+/// What a typed line leads to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DialogueReply {
+    /// These lines are said, and the person is asked again, or the next thing.
+    Say(Vec<String>),
+    /// This is submitted.
+    Submit(Submission),
+    /// The question gets more time, and goes on.
+    MoreTime,
+    /// The question stays open.
+    Leave,
+}
+
+impl Dialogue {
+    /// Begins with the first field.
+    pub fn new(record: Arc<Record>) -> Self {
+        let answer = record.kept.clone().unwrap_or_default();
+        let passed = vec![false; record.question.fields.len()];
+        Dialogue { record, answer, passed, step: DialogueStep::Field(0), is_change: false, begun: None }
+    }
+
+    /// Begins with the confirmation of an answer that is given without a look at the question.
+    pub fn confirming(record: Arc<Record>, answer: Answer) -> Self {
+        Dialogue { answer, step: DialogueStep::Caution, ..Dialogue::new(record) }
+    }
+
+    /// Begins with the reason of a rejection.
+    pub fn rejecting(record: Arc<Record>) -> Self {
+        Dialogue { step: DialogueStep::Reason, ..Dialogue::new(record) }
+    }
+
+    /// Returns the question.
+    pub fn record(&self) -> &Arc<Record> {
+        &self.record
+    }
+
+    /// Takes over a change of the question: its deadline, for example.
+    pub fn update(&mut self, record: Arc<Record>) {
+        self.record = record;
+    }
+
+    /// Returns the field that is asked for, if one is.
+    pub fn field(&self) -> Option<&Field> {
+        match self.step {
+            DialogueStep::Field(place) => self.question().fields.get(place),
+            _ => None,
+        }
+    }
+
+    /// Returns whether the field's label and options are to be said: not in the middle of a text.
+    pub fn is_new_field(&self) -> bool {
+        self.field().is_some() && self.begun.is_none()
+    }
+
+    /// Returns whether what is typed must not be shown.
+    pub fn is_secret(&self) -> bool {
+        self.field().is_some_and(|field| field.secret)
+    }
+
+    /// Returns whether the next line confirms something: what was typed ahead must not.
+    pub fn is_caution(&self) -> bool {
+        self.step == DialogueStep::Caution
+    }
+
+    /// Returns the lines above the prompt: what would be sent, or what has to be confirmed.
+    pub fn above(&self) -> Vec<String> {
+        match self.step {
+            DialogueStep::Review => self.summary(),
+            DialogueStep::Caution => {
+                let why = caution(self.question(), &self.answer);
+                vec![why.map_or_else(|| caution::risk(self.question()), Cow::into_owned)]
+            }
+            DialogueStep::Field(_) | DialogueStep::Reason => Vec::new(),
+        }
+    }
+
+    /// Returns the prompt, behind which the person types.
+    pub fn prompt(&self) -> String {
+        let asked = match (self.step, self.field()) {
+            (DialogueStep::Field(_), Some(_)) if self.begun.is_some() => "(goes on)".to_owned(),
+            (DialogueStep::Field(place), Some(field)) => {
+                let default = self.default_of(place, field);
+                format!(
+                    "{}{} (? for help)",
+                    prompt::instruction(field),
+                    prompt::bracket(field, default.as_ref())
+                )
+            }
+            (DialogueStep::Review, _) => {
+                "Send it? Type yes, or the number of a field to change it [yes]".to_owned()
+            }
+            (DialogueStep::Caution, _) => format!("Type {} to go on", caution::WORD),
+            (DialogueStep::Reason, _) => format!("Why is it {}? [no reason]", self.rejected()),
+            (DialogueStep::Field(_), None) => "Type /quit".to_owned(),
+        };
+        format!("{asked}: ")
+    }
+
+    /// Takes a typed line.
+    pub fn typed(&mut self, line: &str) -> DialogueReply {
+        let place = match self.step {
+            DialogueStep::Field(place) => place,
+            DialogueStep::Review => return self.reviewed(line),
+            DialogueStep::Caution if caution::confirms(line) => return self.submit(),
+            DialogueStep::Caution if word(line).is_some() => return self.commanded(line),
+            // The step stays: what is typed again is no answer to a field.
+            DialogueStep::Caution => {
+                return say(&format!("Nothing was sent. Type {} to send it, or /back.", caution::WORD));
+            }
+            DialogueStep::Reason => return self.reasoned(line),
+        };
+        match self.question().fields.get(place).cloned() {
+            Some(field) => self.typed_for(place, &field, line),
+            None => DialogueReply::Leave,
+        }
+    }
+
+    /// Says why an answer was refused, and asks for the first field that is wrong.
+    pub fn refused(&mut self, wrong: &[FieldError]) -> Vec<String> {
+        let question = Arc::clone(&self.record.question);
+        let place =
+            wrong.iter().find_map(|error| question.fields.iter().position(|it| it.name == error.field));
+        self.step = DialogueStep::Field(place.unwrap_or_default());
+        self.is_change = question.fields.len() > 1;
+        vec![errors(&question, wrong)]
+    }
+
+    fn question(&self) -> &Question {
+        &self.record.question
+    }
+
+    fn rejected(&self) -> &'static str {
+        if self.question().purpose == Purpose::Permission { "denied" } else { "rejected" }
+    }
+
+    /// Returns what an empty line means for a field: what was given before, or else its default.
+    fn default_of(&self, place: usize, field: &Field) -> Option<Value> {
+        if self.question().purpose == Purpose::Permission {
+            return None;
+        }
+        let has_passed = self.passed.get(place).copied().unwrap_or_default();
+        let given = self.answer.values.get(&field.name).cloned();
+        given.or_else(|| prompt::default_of(self.question(), field).filter(|_| !has_passed))
+    }
+
+    fn typed_for(&mut self, place: usize, field: &Field, line: &str) -> DialogueReply {
+        if let Some(begun) = self.begun.take() {
+            return self.lines(place, field, begun, line);
+        }
+        // An option may be named like one of the words.
+        let is_option = meant(line.trim(), field.kind.options()).is_some();
+        if let Some(Word::Text(text)) = word(line).filter(|_| !is_option) {
+            return self.read(place, field, TypedText::Text(text));
+        }
+        if !is_option && word(line).is_some() {
+            return self.commanded(line);
+        }
+        if line.trim().is_empty() {
+            return match self.default_of(place, field) {
+                Some(value) => self.take(place, field, Some(value)),
+                None if field.required || self.question().purpose == Purpose::Permission => {
+                    say(&format!("{} is required.", about(self.question(), field)))
+                }
+                None => self.take(place, field, None),
+            };
+        }
+        match field.kind {
+            Kind::Text { multiline: true, .. } => self.lines(place, field, String::new(), line),
+            Kind::Text { .. } => self.read(place, field, TypedText::Value(line)),
+            _ => self.read(place, field, TypedText::Value(line.trim())),
+        }
+    }
+
+    /// Adds a line to a text, which goes on behind a backslash.
+    fn lines(&mut self, place: usize, field: &Field, begun: String, line: &str) -> DialogueReply {
+        if let Some(line) = line.strip_suffix('\\') {
+            self.begun = Some(format!("{begun}{line}\n"));
+            return DialogueReply::Say(Vec::new());
+        }
+        self.read(place, field, TypedText::Value(&format!("{begun}{line}")))
+    }
+
+    fn read(&mut self, place: usize, field: &Field, given: TypedText<'_>) -> DialogueReply {
+        match typed::value(field, &[given], "`/text TEXT` sends a text as it is") {
+            Ok(value) => self.take(place, field, Some(value)),
+            Err(message) => say(&format!("{} {message}.", about(self.question(), field))),
+        }
+    }
+
+    /// Takes a value for a field, if it fits, and goes on.
+    fn take(&mut self, place: usize, field: &Field, value: Option<Value>) -> DialogueReply {
+        let before = match value {
+            Some(value) => self.answer.values.insert(field.name.clone(), value),
+            None => self.answer.values.remove(&field.name),
+        };
+        let wrong = check(self.question(), &self.answer).err().unwrap_or_default();
+        if let Some(error) = wrong.iter().find(|error| error.field == field.name) {
+            let message = say(&format!("{} {}.", about(self.question(), field), error.message));
+            self.answer.values.remove(&field.name);
+            self.answer.values.extend(before.map(|before| (field.name.clone(), before)));
+            return message;
+        }
+        if let Some(passed) = self.passed.get_mut(place) {
+            *passed = true;
+        }
+        self.go_on(place)
+    }
+
+    fn go_on(&mut self, place: usize) -> DialogueReply {
+        let count = self.question().fields.len();
+        let next = if self.is_change { count } else { place + 1 };
+        if next < count {
+            self.step = DialogueStep::Field(next);
+            return DialogueReply::Say(Vec::new());
+        }
+        if self.question().purpose == Purpose::Permission {
+            return self.decided();
+        }
+        // One value that was typed is sent at once. An answer without any was most likely not meant.
+        if count > 1 || self.answer.values.is_empty() || !self.answer.notes.is_empty() {
+            self.step = DialogueStep::Review;
+            return DialogueReply::Say(Vec::new());
+        }
+        self.finish()
+    }
+
+    /// Goes on with a permission: a refusal may have a reason.
+    fn decided(&mut self) -> DialogueReply {
+        let refusals = form::options_with_role(self.question(), Role::RejectOnce).count();
+        if refusals == 1 && caution::role(self.question(), &self.answer) == Some(Role::RejectOnce) {
+            self.step = DialogueStep::Reason;
+            return DialogueReply::Say(Vec::new());
+        }
+        self.finish()
+    }
+
+    /// Sends the answer, or asks to confirm it first.
+    fn finish(&mut self) -> DialogueReply {
+        match caution(self.question(), &self.answer) {
+            Some(_) => {
+                self.step = DialogueStep::Caution;
+                DialogueReply::Say(Vec::new())
+            }
+            None => self.submit(),
+        }
+    }
+
+    fn submit(&self) -> DialogueReply {
+        let mut answer = self.answer.clone();
+        if !self.question().notes {
+            answer.notes.clear();
+        }
+        DialogueReply::Submit(Submission::Answer(answer))
+    }
+
+    fn reviewed(&mut self, line: &str) -> DialogueReply {
+        let typed = line.trim();
+        if typed.is_empty() || ["y", "yes"].iter().any(|yes| typed.eq_ignore_ascii_case(yes)) {
+            return self.finish();
+        }
+        let count = self.question().fields.len();
+        let place = typed.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        match place.filter(|place| *place < count) {
+            Some(place) => {
+                (self.step, self.is_change) = (DialogueStep::Field(place), true);
+                DialogueReply::Say(Vec::new())
+            }
+            None if word(line).is_some() => self.commanded(line),
+            None => {
+                say(&format!("Type yes, a number from 1 to {count}, or /quit to leave the question open."))
+            }
+        }
+    }
+
+    fn reasoned(&mut self, line: &str) -> DialogueReply {
+        if let Some(Word::Quit | Word::More | Word::Back | Word::Help) = word(line) {
+            return self.commanded(line);
+        }
+        let reason = Some(line.trim()).filter(|line| !line.is_empty()).map(str::to_owned);
+        // The option that the person chose is the answer, unless there is something to say with it.
+        let is_chosen = !self.answer.values.is_empty() && self.question().purpose == Purpose::Permission;
+        if reason.is_none() && is_chosen {
+            self.submit()
+        } else {
+            DialogueReply::Submit(Submission::Reject(reason))
+        }
+    }
+
+    /// Does what a word says.
+    fn commanded(&mut self, line: &str) -> DialogueReply {
+        let question = Arc::clone(&self.record.question);
+        match (word(line), self.step) {
+            (Some(Word::Quit), _) => DialogueReply::Leave,
+            (Some(Word::More), _) => DialogueReply::MoreTime,
+            (Some(Word::Skip), _) => {
+                self.answer = Answer::default();
+                self.step = DialogueStep::Reason;
+                DialogueReply::Say(Vec::new())
+            }
+            (Some(Word::Help), DialogueStep::Field(place)) => DialogueReply::Say(
+                question.fields.get(place).map(|field| prompt::help(&question, field)).unwrap_or_default(),
+            ),
+            (Some(Word::None), DialogueStep::Field(place)) => match question.fields.get(place) {
+                Some(field) if !field.required => self.take(place, field, None),
+                _ => say("It is required."),
+            },
+            (Some(Word::Note(note)), DialogueStep::Field(place)) => {
+                self.note(question.fields.get(place), note)
+            }
+            (Some(Word::Back), step) => {
+                self.step = match step {
+                    DialogueStep::Field(place) => DialogueStep::Field(place.saturating_sub(1)),
+                    _ => DialogueStep::Field(question.fields.len().saturating_sub(1)),
+                };
+                DialogueReply::Say(Vec::new())
+            }
+            _ => say("/back goes back to the fields, /skip rejects the question, /quit leaves it open."),
+        }
+    }
+
+    fn note(&mut self, field: Option<&Field>, note: &str) -> DialogueReply {
+        let Some(field) = field.filter(|_| self.question().notes) else {
+            return say("The note is left out: this agent has no place for notes.");
+        };
+        if note.trim().is_empty() {
+            self.answer.notes.remove(&field.name);
+            return say("The field has no note.");
+        }
+        self.answer.notes.insert(field.name.clone(), note.trim().to_owned());
+        say("The note is added.")
+    }
+
+    /// Returns what would be sent, a numbered line for each field.
+    fn summary(&self) -> Vec<String> {
+        let fields = self.question().fields.iter();
+        let lines = (1..).zip(fields).map(|(number, field)| {
+            let value = match self.answer.values.get(&field.name) {
+                Some(_) if field.secret => REDACTED.to_owned(),
+                Some(value) => value_of(field, value),
+                None => "left out".to_owned(),
+            };
+            let note = self.answer.notes.get(&field.name);
+            let note = note.map(|note| format!(" (note: “{}”)", printable_line(note))).unwrap_or_default();
+            let label = field.header.as_ref().unwrap_or(&field.label);
+            format!("  {number}  {}: {value}{note}", printable_line(label))
+        });
+        lines.collect()
+    }
+}
+
+fn say(line: &str) -> DialogueReply {
+    DialogueReply::Say(vec![line.to_owned()])
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value as Json, json};
+
+    use super::*;
+
+    fn record(question: &Json) -> Arc<Record> {
+        let mut whole = json!({
+            "questionId": "q", "message": "", "origin": "program", "dangerous": false, "blocking": true, "fields": [],
+        });
+        whole.as_object_mut().expect("an object").extend(question.as_object().expect("members").clone());
+        let record = json!({ "id": "k3f9q2-1", "bridge": "k3f9q2", "openedAt": "2026-11-21T12:00:00Z", "question": whole });
+        Arc::new(serde_json::from_value(record).expect("a record"))
+    }
+
+    fn database() -> Json {
+        let options = json!([{ "value": "pg", "label": "Postgres" }, { "value": "lite", "label": "SQLite" }]);
+        json!({ "name": "db", "label": "Database", "kind": "choice", "required": true, "other": true, "options": options, "default": "lite" })
+    }
+
+    fn text(name: &str) -> Json {
+        json!({ "name": name, "label": name, "kind": "text", "multiline": true })
+    }
+
+    /// Types these lines, and returns all that is said, with the prompts, and what the last line led to.
+    fn play(dialogue: &mut Dialogue, lines: &[&str]) -> (String, DialogueReply) {
+        let (mut said, mut last) = (String::new(), DialogueReply::Leave);
+        for line in lines {
+            said += &format!(
+                "{}{line}\n",
+                [dialogue.above().as_slice(), &[dialogue.prompt()]].concat().join("\n")
+            );
+            last = dialogue.typed(line);
+            if let DialogueReply::Say(lines) = &last {
+                said.extend(lines.iter().map(|line| format!("{line}\n")));
+            }
+        }
+        (said, last)
+    }
+
+    fn answered(values: &Json, notes: &Json) -> DialogueReply {
+        let answer = serde_json::from_value(json!({ "values": values, "notes": notes })).expect("an answer");
+        DialogueReply::Submit(Submission::Answer(answer))
+    }
+
+    #[test]
+    fn a_slip_is_refused_and_one_field_is_sent_at_once() {
+        let record = record(&json!({ "fields": [database()] }));
+        let (said, last) = play(&mut Dialogue::new(Arc::clone(&record)), &["Postgrse", "7", "1"]);
+        let prompt = "Choose 1 to 2, or type a text of your own [SQLite] (? for help): ";
+        assert_eq!(
+            said,
+            format!(
+                "{prompt}Postgrse\n“Database” has no option “Postgrse”: did you mean Postgres? (`/text TEXT` sends a text as it is).\n\
+                 {prompt}7\n“Database” has no option “7”: choose Postgres, SQLite, or a number from 1 to 2 (`/text TEXT` sends a text as it is).\n\
+                 {prompt}1\n"
+            )
+        );
+        assert_eq!(last, answered(&json!({ "db": "pg" }), &json!({})));
+        for (line, value) in [("", "lite"), ("/text 7", "7"), ("MySQL, if it runs", "MySQL, if it runs")] {
+            let (_, last) = play(&mut Dialogue::new(Arc::clone(&record)), &[line]);
+            assert_eq!(last, answered(&json!({ "db": value }), &json!({})), "{line}");
+        }
+    }
+
+    #[test]
+    fn several_fields_are_reviewed_and_changed_before_they_are_sent() {
+        let mut dialogue = Dialogue::new(record(&json!({ "fields": [database(), text("why")] })));
+        let lines = ["", "one\\", "two\\", "", "/note", "/quit"];
+        let (said, last) = play(&mut dialogue, &lines);
+        assert!(said.ends_with("  1  Database: SQLite\n  2  why: “one␊two␊”\n\
+            Send it? Type yes, or the number of a field to change it [yes]: /note\n\
+            /back goes back to the fields, /skip rejects the question, /quit leaves it open.\n  1  Database: SQLite\n  2  why: “one␊two␊”\n\
+            Send it? Type yes, or the number of a field to change it [yes]: /quit\n"), "{said}");
+        assert_eq!(last, DialogueReply::Leave);
+        let (said, last) = play(&mut dialogue, &["1", "/note for now", "1", "2", "/none", ""]);
+        assert!(said.contains("Database: Postgres (note: “for now”)\n  2  why: left out\n"), "{said}");
+        assert_eq!(last, answered(&json!({ "db": "pg" }), &json!({ "db": "for now" })));
+    }
+
+    #[test]
+    fn nothing_is_sent_by_an_empty_line_alone() {
+        let mut dialogue = Dialogue::new(record(&json!({ "fields": [text("why")] })));
+        let (said, last) = play(&mut dialogue, &[""]);
+        assert!(said.contains("[leave out]") && last == DialogueReply::Say(Vec::new()), "{said}");
+        assert!(dialogue.prompt().starts_with("Send it?"));
+        let required = json!({ "name": "n", "label": "N", "kind": "number", "required": true, "max": 5 });
+        let mut dialogue = Dialogue::new(record(&json!({ "fields": [required] })));
+        let (said, last) = play(&mut dialogue, &["", "many", "7", "/none", "5"]);
+        for why in [
+            "“N” is required.",
+            "“N” must be a number, is “many”.",
+            "“N” must be at most 5, is 7.",
+            "It is required.",
+        ] {
+            assert!(said.contains(why), "{said}");
+        }
+        assert_eq!(last, answered(&json!({ "n": 5 }), &json!({})));
+    }
+
+    #[test]
+    fn a_question_is_skipped_with_a_reason_or_without() {
+        for (reason, told) in [("", None), ("not /now", Some("not /now".to_owned()))] {
+            let mut dialogue = Dialogue::new(record(&json!({ "fields": [database()] })));
+            let (said, last) = play(&mut dialogue, &["/skip", reason]);
+            assert!(said.contains("Why is it rejected? [no reason]: "), "{said}");
+            assert_eq!(last, DialogueReply::Submit(Submission::Reject(told)));
+        }
+    }
+
+    fn permission(dangerous: bool) -> Arc<Record> {
+        let option = |role: &str| json!({ "value": role, "label": role, "role": role });
+        let options = ["allow_always", "allow_once", "reject_once"].map(option);
+        let field = json!({ "name": "p", "label": "?", "kind": "choice", "required": true, "options": options, "default": "allow_once" });
+        let risk = if dangerous { "dangerous" } else { "plain" };
+        record(
+            &json!({ "purpose": "permission", "dangerous": dangerous, "risk": risk, "fields": [field], "message": "rm -rf build" }),
+        )
+    }
+
+    #[test]
+    fn what_is_dangerous_is_confirmed_by_the_whole_word() {
+        let (said, last) = play(&mut Dialogue::new(permission(true)), &["", "2", "y", "/back", "2", "yes"]);
+        assert!(said.starts_with("Choose 1 to 3 (? for help): \n“?” is required.\n"), "{said}");
+        assert!(
+            said.contains("what it allows can do harm.\nType yes to go on: y\nNothing was sent. Type yes to send it, or /back.\n"),
+            "{said}"
+        );
+        assert_eq!(last, answered(&json!({ "p": "allow_once" }), &json!({})));
+        let (_, last) = play(&mut Dialogue::new(permission(false)), &["2"]);
+        assert_eq!(last, answered(&json!({ "p": "allow_once" }), &json!({})));
+        let (said, last) = play(&mut Dialogue::new(permission(false)), &["1", "yes"]);
+        assert!(said.contains("from now on, without being asked again.\nType yes"), "{said}");
+        assert_eq!(last, answered(&json!({ "p": "allow_always" }), &json!({})));
+        let dangerous = record(&json!({ "dangerous": true, "fields": [database()] }));
+        let (said, last) = play(&mut Dialogue::new(dangerous), &["1"]);
+        assert!(last == DialogueReply::Say(Vec::new()), "{said}");
+    }
+
+    /// The word is typed again after a slip: it is no answer to the options, one of which may be called so.
+    #[test]
+    fn a_slip_in_the_word_stays_at_the_word() {
+        for slip in ["yse", "y", "", "no", "3", "s"] {
+            let mut dialogue = Dialogue::new(permission(true));
+            let (said, last) = play(&mut dialogue, &["2", slip]);
+            assert!(matches!(last, DialogueReply::Say(_)) && dialogue.is_caution(), "{slip:?}: {said}");
+            let (said, last) = play(&mut dialogue, &["yes"]);
+            assert_eq!(last, answered(&json!({ "p": "allow_once" }), &json!({})), "{slip:?}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_permission_is_denied_with_a_reason_or_by_its_option() {
+        let (said, last) = play(&mut Dialogue::new(permission(true)), &["3", ""]);
+        assert!(said.contains("Why is it denied? [no reason]: "), "{said}");
+        assert_eq!(last, answered(&json!({ "p": "reject_once" }), &json!({})));
+        let (_, last) = play(&mut Dialogue::new(permission(true)), &["3", "not on a Friday"]);
+        assert_eq!(last, DialogueReply::Submit(Submission::Reject(Some("not on a Friday".to_owned()))));
+    }
+
+    #[test]
+    fn a_refused_answer_is_asked_again() {
+        let mut dialogue = Dialogue::new(record(&json!({ "fields": [database(), text("why")] })));
+        play(&mut dialogue, &["", "because", ""]);
+        let error = FieldError { field: "why".to_owned(), message: "is too long".to_owned() };
+        assert_eq!(dialogue.refused(&[error]), ["“why” (why) is too long"]);
+        assert_eq!(dialogue.field().map(|field| &*field.name), Some("why"));
+        assert!(dialogue.prompt().contains("[because]"), "{}", dialogue.prompt());
+    }
+}

@@ -1,0 +1,154 @@
+//! Lays text out at the width of a terminal: wrapped lines, and a table of aligned columns that gives way, step by
+//! step, where the terminal is too narrow for it. Text for a pipe has no width and is not wrapped.
+//! What the columns hold is left to `listing.rs`, `past.rs` and `status.rs`.
+
+use askbridge_os::terminal::{cut, padded, width};
+
+/// Between two columns.
+const GAP: &str = "  ";
+
+/// The columns of a table. The last one takes the room that the others leave.
+pub(super) struct Columns {
+    columns: Vec<Column>,
+    last: Column,
+}
+
+/// A head, and a cell for each row.
+pub(super) struct Column {
+    head: &'static str,
+    cells: Vec<String>,
+    width: usize,
+}
+
+/// What is done for the last column while it has less room than it needs.
+#[derive(Clone, Copy)]
+pub(super) enum NarrowingStep {
+    /// Leaves a column out.
+    Drop(&'static str),
+    /// Cuts the cells of a column to this width.
+    Cut(&'static str, usize),
+}
+
+impl Column {
+    pub(super) fn new(head: &'static str, cells: Vec<String>) -> Self {
+        let mut column = Column { head, cells, width: 0 };
+        column.measure();
+        column
+    }
+
+    fn measure(&mut self) {
+        let cells = self.cells.iter().map(|cell| width(cell));
+        self.width = cells.chain([self.head.len()]).max().unwrap_or(0);
+    }
+
+    /// Cuts each cell that is wider than this.
+    fn cut(&mut self, most: usize) {
+        for cell in &mut self.cells {
+            *cell = cut(cell, most).into_owned();
+        }
+        self.measure();
+    }
+}
+
+impl Columns {
+    pub(super) fn new(columns: Vec<Column>, last: Column) -> Self {
+        Columns { columns, last }
+    }
+
+    /// Fits the table into this many columns of a terminal. Each step is taken if the last column would otherwise have
+    /// less room than the number beside it, and less than it takes as a whole.
+    pub(super) fn fit(&mut self, room: usize, steps: &[(usize, NarrowingStep)]) {
+        self.columns.iter_mut().chain([&mut self.last]).for_each(|column| column.cut(room));
+        for (needed, step) in steps {
+            if self.rest(room) >= self.last.width.min(*needed) {
+                continue;
+            }
+            match *step {
+                NarrowingStep::Drop(head) => self.columns.retain(|column| column.head != head),
+                NarrowingStep::Cut(head, most) => {
+                    let named = self.columns.iter_mut().filter(|column| column.head == head);
+                    named.for_each(|column| column.cut(most));
+                }
+            }
+        }
+        self.last.cut(self.rest(room).max(1));
+    }
+
+    /// Returns the room that is left for the last column.
+    fn rest(&self, room: usize) -> usize {
+        let taken = self.columns.iter().map(|column| column.width + GAP.len()).sum();
+        room.saturating_sub(taken)
+    }
+
+    /// Returns the table, a line for the heads and one for each row.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let cells = |row: usize| {
+            let cell = move |column: &Column| {
+                let text = if row == 0 { column.head } else { &*column.cells[row - 1] };
+                padded(text, column.width) + GAP
+            };
+            let last = if row == 0 { self.last.head } else { &*self.last.cells[row - 1] };
+            (self.columns.iter().map(cell).collect::<String>() + last).trim_end().to_owned()
+        };
+        (0..=self.last.cells.len()).map(cells).collect()
+    }
+}
+
+/// The least width that is left for wrapped text: below that, it is not indented any further.
+pub const LEAST: usize = 20;
+
+/// Wraps a printable line at its spaces. The first line has so many columns taken already; those that follow are
+/// indented by `hang`. A word that is longer than a line stays whole, so that it can be copied.
+pub fn wrapped(line: &str, taken: usize, hang: usize, columns: usize) -> String {
+    let (mut out, mut used, mut has_words) = (String::new(), taken, false);
+    for word in line.split_inclusive(' ') {
+        let columns_of_word = width(word.trim_end_matches(' '));
+        if has_words && used + columns_of_word > columns {
+            out.truncate(out.trim_end_matches(' ').len());
+            out.push('\n');
+            out.push_str(&" ".repeat(hang));
+            used = hang;
+        }
+        has_words |= columns_of_word > 0;
+        out.push_str(word);
+        used += width(word);
+    }
+    out.truncate(out.trim_end_matches(' ').len());
+    out
+}
+
+/// Wraps each line of a printable text, all of it indented by so much. A tab becomes spaces, whose width is known.
+pub fn indented(text: &str, indent: usize, columns: usize) -> String {
+    let lines = text.lines().map(|line| {
+        let line = wrapped(&line.replace('\t', "    "), indent, indent, columns);
+        if line.is_empty() { line } else { " ".repeat(indent) + &line }
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_at_spaces_and_hang() {
+        for (line, taken, hang, columns, expected) in [
+            ("one two three", 0, 0, 20, "one two three"),
+            ("one two three", 0, 2, 8, "one two\n  three"),
+            ("one two three", 4, 2, 8, "one\n  two\n  three"),
+            ("     one two", 0, 2, 6, "     one\n  two"),
+            ("one  two", 0, 0, 4, "one\ntwo"),
+            ("averylongword x", 0, 2, 5, "averylongword\n  x"),
+            ("認証 です", 0, 0, 5, "認証\nです"),
+            ("one two", 0, 0, usize::MAX, "one two"),
+            ("", 3, 3, 5, ""),
+        ] {
+            assert_eq!(wrapped(line, taken, hang, columns), expected, "{line} in {columns}");
+        }
+    }
+
+    #[test]
+    fn every_line_of_a_text_is_indented() {
+        assert_eq!(indented("a b\n\n\tc", 2, 4), "  a\n  b\n\n      c");
+    }
+}

@@ -1,0 +1,320 @@
+//! Reads the text that a person typed for one field, and finds the option that it means. A probable typo is never
+//! taken as the person's own text: an answer cannot be taken back.
+//! Whether the value fits the field is checked by `question` and by the bridge.
+
+use askbridge_core::question::{Field, FieldOption, Kind, Value};
+
+use super::answer::brief;
+
+/// Characters of the longest text that is compared letter by letter: the comparison takes the product of two lengths.
+const LONGEST_COMPARED: usize = 200;
+/// Words for yes, which stand for an option that is one of them. Those for no follow.
+const YES: [&str; 3] = ["yes", "true", "y"];
+const NO: [&str; 3] = ["no", "false", "n"];
+
+/// Returns the option that a text means: by its value, its label, either in any case, its number in the list from 1 on,
+/// or by `y` and `n` where it is a yes or a no.
+pub fn meant<'a>(text: &str, options: &'a [FieldOption]) -> Option<&'a FieldOption> {
+    let lower = text.to_lowercase();
+    let by = |fits: &dyn Fn(&FieldOption) -> bool| options.iter().find(|option| fits(option));
+    by(&|option| option.value == text)
+        .or_else(|| by(&|option| option.label == text))
+        .or_else(|| by(&|option| is_named(option, &lower)))
+        .or_else(|| numbered(text, options))
+        .or_else(|| affirmed(&lower, options))
+}
+
+fn is_named(option: &FieldOption, lower: &str) -> bool {
+    option.value.to_lowercase() == lower || option.label.to_lowercase() == lower
+}
+
+/// Returns whether a text is written as the number of an option is, whether or not there is such an option.
+pub fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn numbered<'a>(text: &str, options: &'a [FieldOption]) -> Option<&'a FieldOption> {
+    if !is_number(text) {
+        return None;
+    }
+    options.get(text.parse::<usize>().ok()?.checked_sub(1)?)
+}
+
+/// Returns the option that is a yes, or a no, for a text that is one.
+fn affirmed<'a>(lower: &str, options: &'a [FieldOption]) -> Option<&'a FieldOption> {
+    let words = [YES, NO].into_iter().find(|words| words.contains(&lower))?;
+    words.iter().find_map(|word| options.iter().find(|option| is_named(option, word)))
+}
+
+/// Returns whether a text is a yes or a no, in any case.
+pub fn flag(text: &str) -> Option<bool> {
+    let is_one_of = |words: [&str; 3]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
+    if is_one_of(YES) {
+        Some(true)
+    } else if is_one_of(NO) {
+        Some(false)
+    } else {
+        None
+    }
+}
+
+/// Returns the option that a text nearly names: one with other punctuation, the beginning of one, or one with a slip of
+/// the fingers in it.
+pub fn nearest<'a>(text: &str, options: &'a [FieldOption]) -> Option<&'a FieldOption> {
+    let typed = plain(text);
+    if let Some(option) = meant(&typed, options) {
+        return Some(option);
+    }
+    let names =
+        || options.iter().flat_map(|option| [&option.value, &option.label].map(|name| (option, plain(name))));
+    let begun = names().find(|(_, name)| begins(name, &typed));
+    let slipped = || {
+        let distances = names().filter_map(|(option, name)| Some((distance(&typed, &name)?, option)));
+        distances.min_by_key(|(distance, _)| *distance)
+    };
+    begun.map(|(option, _)| option).or_else(|| slipped().map(|(_, option)| option))
+}
+
+/// Returns the words of a text in lower case, with one space between them.
+pub fn plain(text: &str) -> String {
+    let lower = text.to_lowercase();
+    let words = lower.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns whether a text is the beginning of a name: whole words of it, or three letters and more.
+fn begins(name: &str, typed: &str) -> bool {
+    let rest = name.strip_prefix(typed).filter(|_| !typed.is_empty());
+    rest.is_some_and(|rest| rest.starts_with(' ') || typed.chars().count() >= 3)
+}
+
+/// Returns how many letters have to be typed, left out, replaced or swapped with their neighbour to get from one text
+/// to the other; `None` if these are more than slips of the fingers.
+fn distance(one: &str, other: &str) -> Option<usize> {
+    let (length, against) = (one.chars().count(), other.chars().count());
+    let slips = match length.max(against) {
+        0..=2 => return None,
+        3..=5 => 1,
+        6..=10 => 2,
+        11..=LONGEST_COMPARED => 3,
+        _ => return None,
+    };
+    if length.abs_diff(against) > slips {
+        return None;
+    }
+    Some(strsim::osa_distance(one, other)).filter(|distance| *distance <= slips)
+}
+
+/// One text that is given for a field.
+#[derive(Clone, Copy, Debug)]
+pub enum TypedText<'a> {
+    /// An option, several of them, or a value of the field's kind.
+    Value(&'a str),
+    /// A text as it is.
+    Text(&'a str),
+}
+
+/// Reads what is given for a field. `hint` says how a text is sent as it is.
+///
+/// # Errors
+/// What is wrong, as a sentence whose subject is the field.
+pub fn value(field: &Field, given: &[TypedText<'_>], hint: &str) -> Result<Value, String> {
+    if let Kind::Choices { options, other, .. } = &field.kind {
+        return Ok(Value::Many(several(given, options, *other, hint)?));
+    }
+    let [given] = given[..] else {
+        return Err(format!("takes one value, but {} are given", given.len()));
+    };
+    match (&field.kind, given) {
+        (Kind::Choice { other: true, .. } | Kind::Text { .. }, TypedText::Text(text))
+        | (Kind::Text { .. }, TypedText::Value(text)) => Ok(Value::Text(text.to_owned())),
+        (Kind::Choice { options, other, .. }, TypedText::Value(text)) => {
+            Ok(Value::Text(chosen(text, options, *other, hint)?))
+        }
+        (Kind::Unknown(_), _) => Err("needs a newer askbridge".to_owned()),
+        (_, TypedText::Text(_)) => Err("takes no own text".to_owned()),
+        (Kind::Number { .. }, TypedText::Value(text)) => match serde_json::from_str(text.trim()) {
+            Ok(number) => Ok(Value::Number(number)),
+            Err(_) => Err(format!("must be a number, is “{}”", brief(text))),
+        },
+        (Kind::Boolean { .. }, TypedText::Value(text)) => flagged(text, "yes", "no"),
+        (Kind::Confirm { yes, no }, TypedText::Value(text)) => flagged(text, yes, no),
+        (Kind::Choices { .. }, TypedText::Value(_)) => Err("takes several values".to_owned()),
+    }
+}
+
+fn flagged(text: &str, yes: &str, no: &str) -> Result<Value, String> {
+    let own = |word: &str| word.to_lowercase() == text.to_lowercase();
+    match () {
+        () if own(yes) => Ok(Value::Flag(true)),
+        () if own(no) => Ok(Value::Flag(false)),
+        () => flag(text)
+            .map(Value::Flag)
+            .ok_or_else(|| format!("must be “{yes}” or “{no}”, is “{}”", brief(text))),
+    }
+}
+
+/// Returns the values of several options, and an own text beside them.
+fn several(
+    given: &[TypedText<'_>],
+    options: &[FieldOption],
+    other: bool,
+    hint: &str,
+) -> Result<Vec<String>, String> {
+    let (mut values, mut own) = (Vec::new(), None);
+    for given in given {
+        let text = match given {
+            TypedText::Text(_) if !other => return Err("takes no own text".to_owned()),
+            TypedText::Text(text) => {
+                values.push((*text).to_owned());
+                continue;
+            }
+            TypedText::Value(text) => text,
+        };
+        for part in parts(text, options) {
+            match meant(part, options) {
+                Some(option) if values.contains(&option.value) => {}
+                Some(option) => values.push(option.value.clone()),
+                None if !other => return Err(no_option(part, options)),
+                None => own = own.or(Some(part)),
+            }
+        }
+    }
+    let Some(own) = own else { return Ok(values) };
+    let is_alone = values.is_empty() && given.len() == 1;
+    if !is_alone {
+        return Err(format!("{} ({hint})", no_option(own, options)));
+    }
+    let [TypedText::Value(text)] = given[..] else { return Ok(values) };
+    for part in parts(text, options).into_iter().chain([text]) {
+        check_own(part, options, hint)?;
+    }
+    Ok(vec![text.to_owned()])
+}
+
+/// Splits at commas, unless all of it is one option.
+fn parts<'a>(text: &'a str, options: &[FieldOption]) -> Vec<&'a str> {
+    if meant(text, options).is_some() {
+        return vec![text];
+    }
+    text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect()
+}
+
+/// Returns the value of the option that a text means, or the text where it is one of the person's own.
+fn chosen(text: &str, options: &[FieldOption], other: bool, hint: &str) -> Result<String, String> {
+    match meant(text, options) {
+        Some(option) => Ok(option.value.clone()),
+        None if !other => Err(no_option(text, options)),
+        None if parts(text, options).iter().any(|part| meant(part, options).is_some()) => {
+            Err(format!("takes one option, or a text of your own, not “{}” ({hint})", brief(text)))
+        }
+        None => check_own(text, options, hint).map(|()| text.to_owned()),
+    }
+}
+
+/// Refuses an own text that may be meant as an option.
+fn check_own(text: &str, options: &[FieldOption], hint: &str) -> Result<(), String> {
+    // A single letter is an option of a list that the person remembers.
+    let is_slip = is_number(text) || plain(text).chars().count() <= 1 || nearest(text, options).is_some();
+    if is_slip { Err(format!("{} ({hint})", no_option(text, options))) } else { Ok(()) }
+}
+
+fn no_option(text: &str, options: &[FieldOption]) -> String {
+    /// The most options that an error lists.
+    const LISTED: usize = 8;
+    let (typed, count) = (brief(text), options.len());
+    match nearest(text, options) {
+        Some(option) => format!("has no option “{typed}”: did you mean {}?", brief(&option.label)),
+        None if count > LISTED => {
+            format!(
+                "has no option “{typed}”: choose a number from 1 to {count}, as `askbridge show` lists them"
+            )
+        }
+        None => {
+            let labels: Vec<_> = options.iter().map(|option| brief(&option.label)).collect();
+            format!("has no option “{typed}”: choose {}, or a number from 1 to {count}", labels.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(names: &[(&str, &str)]) -> Vec<FieldOption> {
+        let option = |(value, label): &(&str, &str)| FieldOption {
+            value: (*value).to_owned(),
+            label: (*label).to_owned(),
+            ..FieldOption::default()
+        };
+        names.iter().map(option).collect()
+    }
+
+    #[test]
+    fn values_and_labels_come_before_numbers_and_numbers_before_yes_and_no() {
+        let numbers = options(&[("1", "Ten"), ("2", "One"), ("a, b", "Both")]);
+        let answers = options(&[("n", "Later"), ("a", "No"), ("b", "yes")]);
+        for (options, text, expected) in [
+            (&numbers, "1", Some("1")),
+            (&numbers, "one", Some("2")),
+            (&numbers, "3", Some("a, b")),
+            (&numbers, "03", Some("a, b")),
+            (&numbers, "0", None),
+            (&numbers, "4", None),
+            (&numbers, "99999999999999999999999", None),
+            (&numbers, "+1", None),
+            (&numbers, "y", None),
+            (&answers, "n", Some("n")),
+            (&answers, "NO", Some("a")),
+            (&answers, "Y", Some("b")),
+            (&answers, "false", Some("a")),
+            (&answers, "2", Some("a")),
+        ] {
+            assert_eq!(meant(text, options).map(|option| &*option.value), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_slip_is_near_an_option_and_another_text_is_not() {
+        let databases = options(&[("pg", "Postgres"), ("sqlite", "SQLite"), ("none", "No, keep the files")]);
+        for (text, expected) in [
+            ("Postgrse", Some("pg")),
+            ("postgress", Some("pg")),
+            ("Post", Some("pg")),
+            ("SQL", Some("sqlite")),
+            ("sq lite", Some("sqlite")),
+            ("“SQLite”.", Some("sqlite")),
+            ("#2", Some("sqlite")),
+            ("2.", Some("sqlite")),
+            ("no", Some("none")),
+            ("No, keep teh files!", Some("none")),
+            ("none", Some("none")),
+            ("MySQL", None),
+            ("po", None),
+            ("a file for each day", None),
+            ("", None),
+            ("7", None),
+        ] {
+            assert_eq!(nearest(text, &databases).map(|option| &*option.value), expected, "{text}");
+        }
+        let long = "x".repeat(LONGEST_COMPARED + 1);
+        assert!(nearest(&long.replacen('x', "y", 1), &options(&[(&long, &long)])).is_none());
+    }
+
+    #[test]
+    fn the_distance_counts_letters_and_swaps() {
+        for (one, other, expected) in [
+            ("search", "serach", Some(1)),
+            ("abcdef", "badcef", Some(2)),
+            ("abcdef", "abcdefgh", Some(2)),
+            ("abcdef", "abcdefghi", None),
+            ("abc", "abd", Some(1)),
+            ("abc", "acd", None),
+            ("ab", "ac", None),
+            ("", "a", None),
+        ] {
+            assert_eq!(distance(one, other), expected, "{one} and {other}");
+            assert_eq!(distance(other, one), expected, "{other} and {one}");
+        }
+    }
+}

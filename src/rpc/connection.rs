@@ -1,0 +1,153 @@
+//! Memory limits of connections to an inbox (I6): what one connection holds, which is one long reply and one message of
+//! its subscriptions, and what all connections of the process hold together. The methods are left to `methods.rs`.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use askbridge_core::desk::Refusal;
+use askbridge_os::processes::Peer;
+use jsonrpsee::{core::RpcResult, types::ErrorObjectOwned};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::timeout,
+};
+
+use crate::limits;
+
+/// What one connection holds.
+#[derive(Clone, Debug)]
+pub(super) struct Connection {
+    pub(super) peer: Option<Peer>,
+    /// One long reply at a time.
+    turn: Arc<Semaphore>,
+    pub(super) subscriptions: Arc<Semaphore>,
+    /// One message at a time of all its subscriptions: the next is serialized once this one was written.
+    changes: Arc<Semaphore>,
+    /// The room of the reply that is written next.
+    reply: Arc<Mutex<Vec<OwnedSemaphorePermit>>>,
+}
+
+impl Connection {
+    /// Returns a connection of this process, where that may be one of the agent's.
+    pub(super) fn of(peer: Option<Peer>) -> Self {
+        Connection {
+            peer,
+            turn: Arc::new(Semaphore::new(1)),
+            subscriptions: Arc::new(Semaphore::new(limits::SUBSCRIPTIONS_PER_CONNECTION)),
+            changes: Arc::new(Semaphore::new(1)),
+            reply: Arc::default(),
+        }
+    }
+
+    /// Gives back the room of the reply that was written.
+    pub(super) fn written(&self) {
+        self.reply.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// Lets the next message of a subscription be serialized: one was written, or is not sent.
+    pub(super) fn change_is_over(&self) {
+        self.changes.add_permits(1);
+    }
+
+    /// Waits until the connection may hold a message of a subscription. [`Connection::change_is_over`] must follow.
+    pub(super) async fn reserve_change(&self) {
+        // It fails for a closed semaphore only, and this one is never closed.
+        if let Ok(permit) = self.changes.acquire().await {
+            permit.forget();
+        }
+    }
+
+    /// Waits until a reply of so many bytes may be made. The caller returns it without waiting again.
+    pub(super) async fn reserve(&self, budgets: &Budgets, bytes: usize) -> RpcResult<()> {
+        let too_many = || error(Refusal::TooManyRequests);
+        let turn = Arc::clone(&self.turn).acquire_owned().await.map_err(|_| too_many())?;
+        let room = budgets.reply(bytes).await.ok_or_else(too_many)?;
+        self.reply.lock().unwrap_or_else(PoisonError::into_inner).extend([turn, room]);
+        Ok(())
+    }
+}
+
+/// Returns a refusal as an error: its code, its text, and its details under `data`.
+pub(super) fn error(refusal: Refusal) -> ErrorObjectOwned {
+    ErrorObjectOwned::owned(refusal.kind().code, refusal.to_string(), Some(refusal.detail()))
+}
+
+/// The budgets of all connections to one inbox. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Budgets {
+    /// Bytes of requests that are longer than most.
+    requests: Arc<Semaphore>,
+    /// Bytes of replies that are longer than most.
+    replies: Arc<Semaphore>,
+    /// Calls in flight that do not wait for a person or an agent.
+    calls: Arc<Semaphore>,
+    /// Bytes of submissions that wait for their agents.
+    submissions: Arc<Semaphore>,
+    subscriptions: Arc<Semaphore>,
+}
+
+impl Default for Budgets {
+    fn default() -> Self {
+        Budgets {
+            requests: Arc::new(Semaphore::new(limits::REQUESTS_BYTES)),
+            replies: Arc::new(Semaphore::new(limits::REPLIES_BYTES)),
+            calls: Arc::new(Semaphore::new(limits::CALLS)),
+            submissions: Arc::new(Semaphore::new(limits::WAITING_BYTES)),
+            subscriptions: Arc::new(Semaphore::new(limits::SUBSCRIPTIONS)),
+        }
+    }
+}
+
+impl Budgets {
+    /// Waits for room for a request of as many bytes as one may have. `None` where there is none in time.
+    pub async fn request(&self) -> Option<OwnedSemaphorePermit> {
+        acquire(&self.requests, limits::REQUEST, limits::BODY).await
+    }
+
+    /// Waits for room for a reply of so many bytes. `None` where there is none in time: other connections do not read
+    /// theirs.
+    pub async fn reply(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+        acquire(&self.replies, bytes.min(limits::REPLIES_BYTES), limits::REPLY_WAIT).await
+    }
+
+    /// Returns room for one more call, if there is any.
+    pub fn call(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.calls).try_acquire_owned().ok()
+    }
+
+    /// Returns room for one more submission of so many bytes that waits for its agent, if there is any.
+    pub fn submission(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+        let bytes = u32::try_from(bytes.max(limits::SUBMISSION)).unwrap_or(u32::MAX);
+        Arc::clone(&self.submissions).try_acquire_many_owned(bytes).ok()
+    }
+
+    /// Returns room for one more subscription, if there is any.
+    pub fn subscription(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.subscriptions).try_acquire_owned().ok()
+    }
+}
+
+/// The room that one call takes of the budgets, until it is dropped or until the call waits for a person or an agent.
+/// What waits has budgets of its own: the desks bound open questions, and [`Budgets::submission`] bounds submissions. So
+/// callers that wait keep no others out. Cheap to clone; all clones are one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CallRoom(Arc<Mutex<Vec<OwnedSemaphorePermit>>>);
+
+impl CallRoom {
+    /// Returns a room that consists of these.
+    pub(super) fn new(permits: impl IntoIterator<Item = OwnedSemaphorePermit>) -> Self {
+        CallRoom(Arc::new(Mutex::new(permits.into_iter().collect())))
+    }
+
+    /// Gives the room back. The caller must have dropped all of the request that no other budget counts.
+    pub(super) fn give_back(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+async fn acquire(budget: &Arc<Semaphore>, bytes: usize, wait: Duration) -> Option<OwnedSemaphorePermit> {
+    let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+    timeout(wait, Arc::clone(budget).acquire_many_owned(bytes)).await.ok()?.ok()
+}

@@ -1,0 +1,314 @@
+//! The thread on which a bridge's inbox is served, so that the thread that forwards is left alone whatever responders
+//! do. It starts with the first connection, or at once where there are services: until then a bridge pays for a socket
+//! only.
+
+use std::{
+    convert::Infallible,
+    fmt,
+    future::{Future, pending},
+    io,
+    os::unix::net::{UnixListener, UnixStream},
+    pin::Pin,
+    sync::Arc,
+    thread,
+};
+
+use futures::future::join_all;
+use tokio::{sync::oneshot, time::sleep};
+use tokio_util::sync::CancellationToken;
+
+use super::socket;
+use crate::{
+    inbox::bridge::{BridgeInbox, Work},
+    limits,
+};
+
+/// What is served beside the socket, such as HTTP.
+pub trait Service: Send {
+    /// Returns its name, for logs.
+    fn name(&self) -> &'static str;
+
+    /// Runs until it is told to stop. It follows what changes by the inbox's store.
+    fn run(
+        self: Box<Self>,
+        inbox: BridgeInbox,
+        stop: CancellationToken,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>>;
+}
+
+/// Returns whether a service needs the questions of the bridge now. It may read files, so a thread of its own calls it.
+pub type NeedsQuestions = Arc<dyn Fn() -> bool + Send + Sync>;
+
+/// An inbox's socket, and the thread that serves it and the services, until this is dropped. Dropping it waits for the
+/// last replies and for the ledger, and for no longer than [`limits::SERVICE_STOP`]. What asks has to end before: a store
+/// ends with its port.
+///
+/// `S` is what keeps the socket's file, which goes with the host, and last: a reader that does not find the socket takes
+/// what the ledger has for the truth.
+pub struct Host<S> {
+    inbox: BridgeInbox,
+    /// What is served once there is a thread.
+    services: Vec<Box<dyn Service>>,
+    /// Whether the thread starts when a question opens, if not before. `None` starts it with a connection only.
+    needs_questions: Option<NeedsQuestions>,
+    /// Until there is a thread.
+    idle: Option<(UnixListener, Work)>,
+    thread: Option<Thread>,
+    _socket: S,
+}
+
+#[derive(Debug)]
+struct Thread {
+    stop: CancellationToken,
+    handle: thread::JoinHandle<()>,
+    /// Keeps the socket open until the ledger is written: a reader must not take the bridge for one that was killed.
+    listener: UnixListener,
+}
+
+impl<S: fmt::Debug> fmt::Debug for Host<S> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let services: Vec<_> = self.services.iter().map(|service| service.name()).collect();
+        formatter
+            .debug_struct("Host")
+            .field("inbox", &self.inbox)
+            .field("services", &services)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<S> Host<S> {
+    /// Serves the inbox on a socket that listens already: connections wait until they are served.
+    pub fn new(inbox: BridgeInbox, work: Work, listener: UnixListener, socket: S) -> Self {
+        Host {
+            inbox,
+            services: Vec::new(),
+            needs_questions: None,
+            idle: Some((listener, work)),
+            thread: None,
+            _socket: socket,
+        }
+    }
+
+    /// Serves this as well once there is a thread.
+    #[must_use]
+    pub fn with(mut self, service: Box<dyn Service>) -> Self {
+        self.services.push(service);
+        self
+    }
+
+    /// Asks this at each question that opens before there is a thread, and starts the thread as soon as it returns true.
+    /// The thread costs memory, so that a bridge without visitors and notifiers has none.
+    #[must_use]
+    pub fn starts_if(mut self, needs_questions: NeedsQuestions) -> Self {
+        self.needs_questions = Some(needs_questions);
+        self
+    }
+
+    /// Serves the socket and these services from now on.
+    pub fn start(&mut self, services: Vec<Box<dyn Service>>) -> io::Result<()> {
+        match self.idle.take() {
+            Some((listener, work)) => self.spawn(listener, None, work, services),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits for the first connection, and serves the inbox from then on. If the future is dropped before, the inbox is
+    /// not served.
+    pub async fn serve_visitors(&mut self) -> io::Result<Infallible> {
+        let first = self.first_visitor().await?;
+        if let Some((listener, work)) = self.idle.take() {
+            self.spawn(listener, first, work, Vec::new())?;
+        }
+        pending().await
+    }
+
+    /// Waits until there is something to serve: a connection, which is returned, or a question that a service needs.
+    async fn first_visitor(&mut self) -> io::Result<Option<UnixStream>> {
+        // Both stay in `idle`: should the bridge end now, its last questions are still to be noted.
+        let Some((listener, work)) = &self.idle else { return pending().await };
+        let listener = tokio::net::UnixListener::from_std(listener.try_clone()?)?;
+        tokio::select! {
+            // What fails now, the thread tries again. It has a runtime of its own.
+            first = listener.accept() => first.ok().map(|(first, _)| first.into_std()).transpose(),
+            () = questions_needed(work, self.needs_questions.take()) => Ok(None),
+        }
+    }
+
+    fn spawn(
+        &mut self,
+        listener: UnixListener,
+        first: Option<UnixStream>,
+        work: Work,
+        mut services: Vec<Box<dyn Service>>,
+    ) -> io::Result<()> {
+        services.append(&mut self.services);
+        let stop = CancellationToken::new();
+        let kept_open = listener.try_clone()?;
+        let inbox = self.inbox.clone();
+        let stopped = stop.clone();
+        let serve = move || run(listener, first, inbox, work, services, stopped);
+        let handle = thread::Builder::new().name("inbox".to_owned()).spawn(serve)?;
+        self.thread = Some(Thread { stop, handle, listener: kept_open });
+        Ok(())
+    }
+}
+
+impl<S> Host<S> {
+    /// Lets the ledger have what happened in a bridge that ended before there was a thread.
+    fn keep_the_last(&mut self) {
+        let Some(has_entries) = self.inbox.ledger().map(|ledger| ledger.has_entries()) else { return };
+        if let Some((listener, work)) = self.idle.take_if(|(_, work)| has_entries || work.has_news())
+            && let Err(error) = self.spawn(listener, None, work, Vec::new())
+        {
+            tracing::warn!(%error, "the last entries may be missing in the journal");
+        }
+    }
+}
+
+impl<S> Drop for Host<S> {
+    fn drop(&mut self) {
+        self.keep_the_last();
+        if let Some(Thread { stop, handle, listener }) = self.thread.take() {
+            self.inbox.stop();
+            stop.cancel();
+            // If the thread panicked, there is nothing more to do.
+            drop(handle.join());
+            drop(listener);
+        }
+    }
+}
+
+/// Waits until a question opens that a service needs. It asks the service at most once in [`limits::NOTIFY_SETTINGS`].
+async fn questions_needed(work: &Work, needs_questions: Option<NeedsQuestions>) {
+    let Some(needs_questions) = needs_questions else { return pending().await };
+    loop {
+        work.opened().await;
+        let (said, hears) = oneshot::channel();
+        let needs_questions = Arc::clone(&needs_questions);
+        // This is the thread that forwards: it must not wait for a file system (I7).
+        let look = move || said.send(needs_questions()).unwrap_or_default();
+        match thread::Builder::new().name("settings".to_owned()).spawn(look) {
+            Ok(_) if hears.await == Ok(true) => return,
+            Ok(_) => tracing::debug!("no service needs the questions yet"),
+            Err(error) => tracing::debug!(%error, "settings are looked at with the next question"),
+        }
+        // A question that opens meanwhile is looked at then.
+        sleep(limits::NOTIFY_SETTINGS).await;
+    }
+}
+
+/// Runs a service until it ends, or until it has had its time to stop.
+async fn run_service(service: Box<dyn Service>, inbox: BridgeInbox, stop: CancellationToken) {
+    let name = service.name();
+    tracing::debug!(service = name, "a service starts");
+    let running = service.run(inbox, stop.clone());
+    let late = async {
+        stop.cancelled().await;
+        sleep(limits::SERVICE_STOP).await;
+    };
+    tokio::select! {
+        () = running => {}
+        () = late => tracing::warn!(service = name, "the service did not stop in time"),
+    }
+}
+
+fn run(
+    listener: UnixListener,
+    first: Option<UnixStream>,
+    inbox: BridgeInbox,
+    work: Work,
+    services: Vec<Box<dyn Service>>,
+    stop: CancellationToken,
+) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let served = runtime.and_then(|runtime| {
+        runtime.block_on(async {
+            let working = tokio::spawn(work.run());
+            let services = services
+                .into_iter()
+                .map(|service| tokio::spawn(run_service(service, inbox.clone(), stop.clone())));
+            // All of them stop at the same time, so that the bridge waits for the slowest only.
+            let (served, _) =
+                tokio::join!(socket::serve(listener, first, inbox.clone(), stop.clone()), join_all(services));
+            working.abort();
+            served
+        })
+    });
+    if let Err(error) = served {
+        tracing::warn!(%error, "the inbox is not served any more");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        pin::pin,
+        sync::atomic::{AtomicBool, Ordering},
+    };
+
+    use futures::FutureExt;
+    use tokio::{sync::mpsc, time::Instant};
+
+    use super::*;
+    use crate::{
+        limits,
+        rpc::played::{played, soon},
+    };
+
+    struct Hanging;
+
+    impl Service for Hanging {
+        fn name(&self) -> &'static str {
+            "hanging"
+        }
+
+        fn run(
+            self: Box<Self>,
+            _: BridgeInbox,
+            _: CancellationToken,
+        ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+            Box::pin(pending())
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_service_that_does_not_stop_is_ended() {
+        let (inbox, _port, _work) = played("b");
+        let stop = CancellationToken::new();
+        stop.cancel();
+        let started = Instant::now();
+        run_service(Box::new(Hanging), inbox, stop).await;
+        assert_eq!(started.elapsed(), limits::SERVICE_STOP);
+    }
+
+    #[tokio::test]
+    async fn question_is_followed_once_a_service_needs_it() {
+        let (_inbox, port, work) = played("b");
+        let is_needed = Arc::new(AtomicBool::new(false));
+        let (calls, mut called) = mpsc::channel(2);
+        let answer = Arc::clone(&is_needed);
+        let needs_questions: NeedsQuestions = Arc::new(move || {
+            let is_needed = answer.load(Ordering::SeqCst);
+            calls.try_send(thread::current().id()).expect("few calls");
+            is_needed
+        });
+        let mut needed = pin!(questions_needed(&work, Some(needs_questions)));
+        assert!(needed.as_mut().now_or_never().is_none());
+        assert!(called.is_empty(), "no question has opened");
+        port.opened();
+        let looked = async {
+            tokio::select! {
+                () = &mut needed => panic!("no service needs it"),
+                thread = called.recv() => thread,
+            }
+        };
+        assert_ne!(
+            soon(looked).await,
+            Some(thread::current().id()),
+            "the thread that forwards reads no files"
+        );
+        is_needed.store(true, Ordering::SeqCst);
+        port.opened();
+        soon(needed).await;
+    }
+}

@@ -1,0 +1,356 @@
+//! The control protocol's methods over any inbox. Which connection they are called on is left to `session`.
+
+use std::{num::NonZeroU64, sync::Arc, time::Duration};
+
+use askbridge_core::{
+    desk::{Asker, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Submission},
+    question::{Provenance, Question, Responder, input::AnswerInput},
+};
+use askbridge_os::processes::Peer;
+use jsonrpsee::{
+    Extensions, PendingSubscriptionSink, RpcModule,
+    core::{RegisterMethodError, RpcResult, to_json_raw_value},
+    types::{ErrorObjectOwned, Params},
+};
+use serde::{Deserialize, de::DeserializeOwned};
+
+use super::{
+    connection::{Budgets, CallRoom, Connection, error},
+    protocol::{Listing, LostListing, OutlineListing, deltas, method},
+};
+use crate::{
+    inbox::{
+        access::Inbox,
+        status::{BridgeStatus, PROTOCOL},
+    },
+    limits,
+};
+
+/// Which responder a connection's calls are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caller {
+    /// Any program that may connect. The name that it gives is its own; the kind of responder is known.
+    Of(Responder),
+    /// A program of ours, which passes on what came to it from others: it says which responder that was.
+    Ours,
+}
+
+impl Caller {
+    fn provenance(self, by: Option<Provenance>) -> Provenance {
+        let responder = match self {
+            Caller::Of(responder) => responder,
+            Caller::Ours => by.as_ref().map_or(Responder::CommandLine, |by| by.responder),
+        };
+        let name = by.and_then(|by| by.name).filter(|name| name.len() <= limits::NAME);
+        Provenance { responder, name }
+    }
+}
+
+/// The methods over one inbox, for every connection to it. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Methods {
+    pub(super) module: jsonrpsee::Methods,
+    pub(super) budgets: Budgets,
+    /// The process that calls them, where it may be one of the agent's.
+    peer: Option<Peer>,
+}
+
+/// What the methods are called on.
+struct Context<I> {
+    inbox: I,
+    caller: Caller,
+    budgets: Budgets,
+}
+
+impl Methods {
+    /// Offers an inbox.
+    pub fn new<I: Inbox>(inbox: I, caller: Caller) -> Self {
+        let budgets = Budgets::default();
+        let mut module = RpcModule::new(Context { inbox, caller, budgets: budgets.clone() });
+        let registered = register(&mut module);
+        debug_assert!(registered.is_ok(), "each name stands once: {registered:?}");
+        Methods { module: module.into(), budgets, peer: None }
+    }
+
+    /// Returns the methods as they are for calls of this process.
+    pub(super) fn called_by(mut self, peer: Option<Peer>) -> Self {
+        self.peer = peer;
+        self
+    }
+
+    /// Returns the methods for one connection, which has limits of its own.
+    pub(super) fn for_connection(&self) -> (jsonrpsee::Methods, Connection) {
+        let connection = Connection::of(self.peer.clone());
+        let mut module = self.module.clone();
+        module.extensions_mut().insert(connection.clone());
+        (module, connection)
+    }
+
+    /// Replaces the subscription, where nothing can be sent later: it fails with this error.
+    #[must_use]
+    pub fn without_subscriptions(mut self, refusal: &ErrorObjectOwned) -> Self {
+        let mut module = RpcModule::new(());
+        // The names stand once, so that these cannot fail.
+        drop(module.merge(self.module.clone()));
+        for name in [method::SUBSCRIBE, method::UNSUBSCRIBE] {
+            module.remove_method(name);
+            let refusal = refusal.clone();
+            drop(module.register_method(name, move |_, (), _| RpcResult::<()>::Err(refusal.clone())));
+        }
+        self.module = module.into();
+        self
+    }
+
+    /// Returns the names of the methods.
+    pub fn names(&self) -> Vec<&'static str> {
+        self.module.method_names().collect()
+    }
+}
+
+#[derive(Deserialize)]
+struct ListParams {
+    session: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct SettledParams {
+    limit: Option<usize>,
+}
+
+#[derive(Deserialize)]
+struct GetParams {
+    id: String,
+}
+
+#[derive(Deserialize)]
+struct AnswerParams {
+    id: String,
+    answer: AnswerInput,
+    by: Option<Provenance>,
+}
+
+#[derive(Deserialize)]
+struct RejectParams {
+    id: String,
+    reason: Option<String>,
+    by: Option<Provenance>,
+}
+
+#[derive(Deserialize)]
+struct ExtendParams {
+    id: String,
+    milliseconds: NonZeroU64,
+}
+
+#[derive(Deserialize)]
+struct AskParams {
+    question: Question,
+}
+
+fn register<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), RegisterMethodError> {
+    module.register_async_method(method::LIST, async |params, context, extensions| {
+        context.list(read_optional(&params)?, &extensions).await
+    })?;
+    module.register_async_method(method::OUTLINE, async |_, context, extensions| {
+        context.outline(&extensions).await
+    })?;
+    module.register_async_method(method::SETTLED, async |params, context, extensions| {
+        context.settled(read_optional(&params)?, &extensions).await
+    })?;
+    module.register_async_method(method::LOST, async |_, context, extensions| {
+        context.lost(&extensions).await
+    })?;
+    module.register_async_method(method::GET, async |params, context, extensions| {
+        let GetParams { id } = read(&params)?;
+        context.get(&id, &extensions).await
+    })?;
+    register_waiting(module)?;
+    module.register_async_method(method::STATUS, async |_, context, _| -> RpcResult<Vec<BridgeStatus>> {
+        Ok(context.inbox.status())
+    })?;
+    module.register_async_method(method::WATCH, async |_, context, extensions| -> RpcResult<()> {
+        // An agent that says so for ever would keep its person from being told (I12).
+        if is_of_agent(&extensions) {
+            return Err(error(Refusal::OwnAgent));
+        }
+        context.inbox.watch().await;
+        Ok(())
+    })?;
+    let changed = (method::SUBSCRIBE, method::CHANGED, method::UNSUBSCRIBE);
+    module.register_subscription(
+        changed.0,
+        changed.1,
+        changed.2,
+        async |_, pending, context, extensions| {
+            follow(pending, &context, &extensions).await;
+        },
+    )?;
+    Ok(())
+}
+
+/// Registers the methods that wait for an agent or a person.
+fn register_waiting<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), RegisterMethodError> {
+    module.register_async_method(method::ANSWER, async |params, context, extensions| {
+        let AnswerParams { id, answer, by } = read(&params)?;
+        let record = context.named(&id, &extensions)?;
+        let answer = answer.read(&record.question).map_err(|errors| error(Refusal::DoesNotFit(errors)))?;
+        drop(params);
+        context.submit(&record.id, Submission::Answer(answer), by, &extensions).await
+    })?;
+    module.register_async_method(method::REJECT, async |params, context, extensions| {
+        let RejectParams { id, reason, by } = read(&params)?;
+        let id = context.named(&id, &extensions)?.id.clone();
+        drop(params);
+        context.submit(&id, Submission::Reject(reason), by, &extensions).await
+    })?;
+    module.register_async_method(method::EXTEND, async |params, context, extensions| {
+        let ExtendParams { id, milliseconds } = read(&params)?;
+        let time = Duration::from_millis(milliseconds.get());
+        let id = context.named(&id, &extensions)?.id.clone();
+        drop(params);
+        context.submit(&id, Submission::Extend(time), None, &extensions).await
+    })?;
+    module.register_async_method(
+        method::ASK,
+        async |params, context, extensions| -> RpcResult<Settlement> {
+            let AskParams { question } = read(&params)?;
+            drop(params);
+            // The desk bounds what waits there.
+            wait(&extensions);
+            context.inbox.ask(question).await.map_err(error)
+        },
+    )?;
+    Ok(())
+}
+
+impl<I: Inbox> Context<I> {
+    async fn list(&self, params: Option<ListParams>, extensions: &Extensions) -> RpcResult<Listing> {
+        let session = params.and_then(|params| params.session);
+        self.reserve(extensions, self.inbox.store().read(|_, snapshot| snapshot.bytes())).await?;
+        Ok(self.inbox.store().read(|revision, snapshot| {
+            let mut questions = snapshot.open();
+            questions.retain(|record| session.is_none() || record.question.session == session);
+            Listing::new(revision, questions)
+        }))
+    }
+
+    async fn outline(&self, extensions: &Extensions) -> RpcResult<OutlineListing> {
+        self.reserve(extensions, self.inbox.store().read(|_, snapshot| snapshot.bytes())).await?;
+        Ok(self.inbox.store().read(|revision, snapshot| OutlineListing::new(revision, &snapshot.open())))
+    }
+
+    async fn settled(&self, params: Option<SettledParams>, extensions: &Extensions) -> RpcResult<Listing> {
+        let limit = params.and_then(|params| params.limit).unwrap_or(limits::REMEMBERED);
+        let settled = self.inbox.settled(limit.min(limits::REMEMBERED)).await;
+        self.reserve(extensions, settled.iter().map(|record| record.size()).sum()).await?;
+        Ok(Listing::new(self.inbox.store().read(|revision, _| revision), settled))
+    }
+
+    async fn lost(&self, extensions: &Extensions) -> RpcResult<LostListing> {
+        let questions = self.inbox.lost().await;
+        self.reserve(extensions, questions.iter().map(LostQuestion::size).sum()).await?;
+        Ok(LostListing { protocol: PROTOCOL, questions })
+    }
+
+    async fn get(&self, id: &str, extensions: &Extensions) -> RpcResult<Arc<Record>> {
+        let typed: IdPrefix = id.parse().map_err(|_| error(Refusal::NotFound))?;
+        // One that was settled before this server started is remembered by its bridge alone.
+        let record = self.inbox.look_up(&typed).await.map_err(error)?;
+        self.reserve(extensions, record.size()).await?;
+        Ok(record)
+    }
+
+    async fn reserve(&self, extensions: &Extensions, bytes: usize) -> RpcResult<()> {
+        match extensions.get::<Connection>() {
+            Some(connection) => connection.reserve(&self.budgets, bytes).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the question with this ID, if this connection may settle it. Settling a question requires its full ID.
+    fn named(&self, id: &str, extensions: &Extensions) -> RpcResult<Arc<Record>> {
+        let id: QuestionId = id.parse().map_err(|_| error(Refusal::NotFound))?;
+        let record = self.inbox.find(&IdPrefix::from(&id)).map_err(error)?;
+        if id.asker == Asker::Agent && is_of_agent(extensions) {
+            return Err(error(Refusal::OwnAgent));
+        }
+        Ok(record)
+    }
+
+    async fn submit(
+        &self,
+        id: &QuestionId,
+        submission: Submission,
+        by: Option<Provenance>,
+        extensions: &Extensions,
+    ) -> RpcResult<Arc<Record>> {
+        // However long the agent takes to read it.
+        let room = self.budgets.submission(submission.bytes());
+        let _room = room.ok_or_else(|| error(Refusal::TooManyRequests))?;
+        wait(extensions);
+        self.inbox.submit(id, submission, self.caller.provenance(by)).await.map_err(error)
+    }
+}
+
+/// Gives the room of a call back that waits from now on, and that has a budget of its own for that.
+fn wait(extensions: &Extensions) {
+    extensions.get::<CallRoom>().inspect(|room| room.give_back());
+}
+
+/// Returns whether a process of the agent's own tree calls.
+fn is_of_agent(extensions: &Extensions) -> bool {
+    extensions
+        .get::<Connection>()
+        .and_then(|connection| connection.peer.as_ref())
+        .is_some_and(Peer::is_of_agent)
+}
+
+/// Sends what changes until the subscriber or the store has ended.
+async fn follow<I: Inbox>(pending: PendingSubscriptionSink, context: &Context<I>, extensions: &Extensions) {
+    let of_connection = extensions.get::<Connection>();
+    let turn = of_connection.map(|connection| Arc::clone(&connection.subscriptions).try_acquire_owned());
+    let (Some(Ok(_)) | None, Some(_room)) = (&turn, context.budgets.subscription()) else {
+        return pending.reject(too_many_subscriptions()).await;
+    };
+    let Ok(sink) = pending.accept().await else { return };
+    let mut follower = context.inbox.store().follow();
+    loop {
+        let batch = tokio::select! {
+            batch = follower.next() => batch,
+            () = sink.closed() => return,
+        };
+        let Some(batch) = batch else { return };
+        for delta in deltas(&batch) {
+            if let Some(connection) = of_connection {
+                tokio::select! {
+                    () = connection.reserve_change() => {}
+                    () = sink.closed() => return,
+                }
+            }
+            let sent = match to_json_raw_value(&delta) {
+                Ok(message) => sink.send(message).await.is_ok(),
+                Err(_) => false,
+            };
+            if !sent {
+                of_connection.inspect(|connection| connection.change_is_over());
+                return;
+            }
+        }
+    }
+}
+
+fn read<T: DeserializeOwned>(params: &Params<'_>) -> RpcResult<T> {
+    params.parse()
+}
+
+fn read_optional<T: DeserializeOwned>(params: &Params<'_>) -> RpcResult<Option<T>> {
+    match params.as_str() {
+        None | Some("[]" | "null") => Ok(None),
+        Some(_) => params.parse().map(Some),
+    }
+}
+
+fn too_many_subscriptions() -> ErrorObjectOwned {
+    let code = jsonrpsee::types::error::TOO_MANY_SUBSCRIPTIONS_CODE;
+    ErrorObjectOwned::owned(code, "too many subscriptions", Some(Refusal::TooManyRequests.detail()))
+}

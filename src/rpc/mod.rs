@@ -1,0 +1,12 @@
+//! The control protocol, by which programs reach an inbox: JSON-RPC over a UNIX socket. Its messages, server and client are
+//! here, and the thread that serves. What an inbox does is left to `inbox`, finding sockets to `machine`.
+
+pub mod client;
+pub mod connection;
+pub mod host;
+pub mod methods;
+#[cfg(test)]
+pub(crate) mod played;
+pub mod protocol;
+pub mod session;
+pub mod socket;

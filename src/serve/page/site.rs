@@ -1,0 +1,377 @@
+//! The documents and files of the page: their paths, their hashes, and the headers that confine what the page may load
+//! and send. A release build has the files in the program; a debug build reads them from the source folder at each
+//! request.
+//! None of the paths needs the token, since none shows a question. Other sites may load the files, to use the
+//! elements; the documents are for this origin alone.
+//! Signing in is left to `sign_in.rs`.
+
+use std::{
+    collections::BTreeMap,
+    io::Write,
+    sync::{Arc, OnceLock},
+};
+
+use axum::{
+    Router,
+    body::Bytes,
+    extract::{Path, Request},
+    http::{
+        HeaderMap, HeaderName, HeaderValue, Method, StatusCode,
+        header::{
+            ACCEPT_ENCODING, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_ENCODING,
+            CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, REFERRER_POLICY, VARY,
+            X_FRAME_OPTIONS,
+        },
+        uri::Authority,
+    },
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use data_encoding::HEXLOWER;
+use flate2::{Compression, write::GzEncoder};
+use rust_embed::Embed;
+use sha2::{Digest, Sha256};
+
+use crate::{
+    inbox::access::Inbox,
+    serve::{
+        app::App,
+        host::{SEC_FETCH_SITE, host},
+        problem::Problem,
+    },
+};
+
+/// Where the page is, and what it is made of.
+pub(super) const FOLDER: &str = "/page/";
+
+/// A smaller file is not compressed: it fits into one packet as it is.
+const WORTH_COMPRESSING: usize = 1024;
+
+/// Hexadecimal digits of a hash in an address: no two versions of a file meet by chance.
+const DIGITS: usize = 32;
+
+#[derive(Embed)]
+#[folder = "src/serve/page/web/"]
+struct Web;
+
+/// The content of all files, by their names.
+type Sources = BTreeMap<String, Bytes>;
+
+/// Reads all files.
+fn sources() -> Sources {
+    Web::iter()
+        .filter_map(|name| Some((name.to_string(), Web::get(&name)?.data.into_owned().into())))
+        .collect()
+}
+
+/// All files at one moment.
+#[derive(Debug)]
+pub(super) struct Site {
+    /// The hash of all files together, hexadecimal.
+    pub(super) hash: String,
+    files: BTreeMap<String, Arc<File>>,
+}
+
+/// One file.
+#[derive(Debug)]
+pub(super) struct File {
+    /// Its MIME type.
+    pub(super) kind: &'static str,
+    /// The hash of its content, hexadecimal.
+    pub(super) hash: String,
+    /// Its content.
+    pub(super) content: Bytes,
+    compressed: OnceLock<Bytes>,
+}
+
+impl Site {
+    /// Returns the files as they are now.
+    pub(super) fn now() -> Arc<Self> {
+        static EMBEDDED: OnceLock<Arc<Site>> = OnceLock::new();
+        match cfg!(debug_assertions) {
+            true => Arc::new(Self::new(sources())),
+            false => Arc::clone(EMBEDDED.get_or_init(|| Arc::new(Self::new(sources())))),
+        }
+    }
+
+    fn new(sources: Sources) -> Self {
+        let files: BTreeMap<_, _> = sources
+            .into_iter()
+            .filter_map(|(name, content)| {
+                let file = File::new(&name, content)?;
+                Some((name, Arc::new(file)))
+            })
+            .collect();
+        let mut all = Sha256::new();
+        for (name, file) in &files {
+            all.update(name);
+            all.update([0]);
+            all.update(&file.hash);
+        }
+        let mut site = Site { hash: hex(&all.finalize()), files };
+        let linked = format!("{FOLDER}{}/", site.hash);
+        for (name, file) in &mut site.files {
+            if name.ends_with(".html") {
+                *file = Arc::new(file.linked_to(&linked));
+            }
+        }
+        site
+    }
+
+    /// Returns a file that other files link to.
+    pub(super) fn file(&self, name: &str) -> Option<&Arc<File>> {
+        // A document is served at a path of its own, where its policy goes with it.
+        self.files.get(name).filter(|_| !name.ends_with(".html"))
+    }
+
+    /// Returns a document. Its links lead to the files of this very moment.
+    pub(super) fn document(&self, name: &str) -> Option<&Arc<File>> {
+        self.files.get(name)
+    }
+}
+
+impl File {
+    fn new(name: &str, content: Bytes) -> Option<Self> {
+        let (_, extension) = name.rsplit_once('.')?;
+        let kind = match extension {
+            "css" => "text/css; charset=utf-8",
+            "html" => "text/html; charset=utf-8",
+            "js" => "text/javascript; charset=utf-8",
+            "json" => "application/json",
+            "svg" => "image/svg+xml",
+            // Such as what an editor keeps beside a file.
+            _ => return None,
+        };
+        let hash = hex(&Sha256::digest(&content));
+        Some(File { kind, hash, content, compressed: OnceLock::new() })
+    }
+
+    /// Returns the document with its links to this folder.
+    fn linked_to(&self, folder: &str) -> Self {
+        let text = String::from_utf8_lossy(&self.content);
+        let link = |text: &str, attribute: &str| {
+            text.replace(&format!("{attribute}=\"{FOLDER}"), &format!("{attribute}=\"{folder}"))
+        };
+        let content = Bytes::from(link(&link(&text, "href"), "src"));
+        let hash = hex(&Sha256::digest(&content));
+        File { kind: self.kind, hash, content, compressed: OnceLock::new() }
+    }
+
+    /// Returns the content compressed by gzip, where that is worth it.
+    pub(super) fn compressed(&self) -> Option<Bytes> {
+        if self.content.len() < WORTH_COMPRESSING {
+            return None;
+        }
+        let compressed = self.compressed.get_or_init(|| gzip(&self.content).unwrap_or_default());
+        let is_smaller = !compressed.is_empty() && compressed.len() < self.content.len();
+        is_smaller.then(|| compressed.clone())
+    }
+}
+
+fn gzip(content: &[u8]) -> std::io::Result<Bytes> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(content)?;
+    Ok(encoder.finish()?.into())
+}
+
+/// Returns the beginning of a hash.
+fn hex(hash: &[u8]) -> String {
+    HEXLOWER.encode(&hash[..DIGITS / 2])
+}
+
+const OPENER: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+const PERMISSIONS: HeaderName = HeaderName::from_static("permissions-policy");
+
+/// The name of a header that says which pages may load a file.
+pub(super) const RESOURCE: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+
+/// What a page of questions has no use for.
+const NO_DEVICES: &str = "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), \
+                          magnetometer=(), microphone=(), midi=(), payment=(), usb=()";
+
+/// Adds the headers of a document that was loaded from this host by a request with these headers.
+pub(super) fn confine(headers: &mut HeaderMap, host: Option<&Authority>, requested: &HeaderMap) {
+    // Its only variable part is a host that the guard accepted.
+    headers.extend(HeaderValue::try_from(policy(host)).ok().map(|policy| (CONTENT_SECURITY_POLICY, policy)));
+    for (name, value) in [
+        (REFERRER_POLICY, "no-referrer"),
+        (RESOURCE, "same-origin"),
+        (X_FRAME_OPTIONS, "DENY"),
+        (PERMISSIONS, NO_DEVICES),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    // A page that the person opens has no opener to be parted from. For the header, browsers begin another process once
+    // they have read it, and paint the page a third later.
+    headers.append(VARY, HeaderValue::from_name(SEC_FETCH_SITE));
+    if requested.get(SEC_FETCH_SITE).is_none_or(|site| site != "none") {
+        headers.insert(OPENER, HeaderValue::from_static("same-origin"));
+    }
+}
+
+fn policy(host: Option<&Authority>) -> String {
+    // By CSP 3 'self' is the WebSocket of this host too; older browsers want it by name.
+    let websocket = host.map(|host| format!(" ws://{host}")).unwrap_or_default();
+    // Agents' previews have inline styles. They are in a frame without scripts, which inherits this policy.
+    format!(
+        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
+         connect-src 'self'{websocket}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; frame-src 'none'; \
+         require-trusted-types-for 'script'; trusted-types askbridge-preview"
+    )
+}
+
+/// The path of the page.
+pub(in crate::serve) const PAGE: &str = "/";
+/// The path of the example page of the elements.
+pub(in crate::serve) const ELEMENTS: &str = "/elements";
+
+/// A content that its address names never changes.
+const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+/// Kept, and asked for each time whether it is still the same.
+const ASK_AGAIN: HeaderValue = HeaderValue::from_static("no-cache");
+
+/// Returns whether a request is for a file that other sites may load.
+pub(in crate::serve) fn is_file(method: &Method, path: &str) -> bool {
+    [Method::GET, Method::HEAD].contains(method) && path.starts_with(FOLDER)
+}
+
+/// Returns the routes.
+pub(in crate::serve) fn routes<I: Inbox>() -> Router<App<I>> {
+    Router::new()
+        .route(PAGE, get(async |request: Request| document("index.html", &request)))
+        .route(ELEMENTS, get(async |request: Request| document("elements.html", &request)))
+        .route("/page/{name}", get(file))
+        .route("/page/{hash}/{name}", get(file_of_hash))
+}
+
+fn document(name: &str, request: &Request) -> Result<Response, Problem> {
+    let site = Site::now();
+    let file = site.document(name).ok_or_else(not_there)?;
+    let mut response = reply(file, request.headers(), ASK_AGAIN);
+    let requested = request.headers();
+    confine(response.headers_mut(), host(request.uri(), requested).as_ref(), requested);
+    Ok(response)
+}
+
+async fn file(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, Problem> {
+    let site = Site::now();
+    site.file(&name).map(|file| shared(reply(file, &headers, ASK_AGAIN))).ok_or_else(not_there)
+}
+
+async fn file_of_hash(
+    Path((hash, name)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let site = Site::now();
+    let file = site.file(&name).filter(|_| hash == site.hash);
+    // A file of another version would stay in caches under this address.
+    file.map(|file| shared(reply(file, &headers, FOR_EVER))).ok_or_else(not_there)
+}
+
+fn not_there() -> Problem {
+    Problem::new(StatusCode::NOT_FOUND, "no_such_path", "the page has no such file")
+}
+
+/// Lets other sites load a file.
+fn shared(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    headers.insert(RESOURCE, HeaderValue::from_static("cross-origin"));
+    response
+}
+
+fn reply(file: &File, headers: &HeaderMap, caching: HeaderValue) -> Response {
+    let compressed = if lists(headers, ACCEPT_ENCODING, is_gzip) { file.compressed() } else { None };
+    // Each representation has a tag of its own, by RFC 9110.
+    let tags = [format!("\"{}\"", file.hash), format!("\"{}-gzip\"", file.hash)];
+    let tag = &tags[usize::from(compressed.is_some())];
+    let is_known = lists(headers, IF_NONE_MATCH, |known| {
+        let known = known.strip_prefix("W/").unwrap_or(known);
+        known == "*" || tags.iter().any(|tag| tag == known)
+    });
+    let encoding = compressed.is_some().then_some((CONTENT_ENCODING, HeaderValue::from_static("gzip")));
+    let mut response = match is_known {
+        true => StatusCode::NOT_MODIFIED.into_response(),
+        false => {
+            ([(CONTENT_TYPE, file.kind)], compressed.unwrap_or_else(|| file.content.clone())).into_response()
+        }
+    };
+    let replied = response.headers_mut();
+    replied.insert(CACHE_CONTROL, caching);
+    replied.insert(VARY, HeaderValue::from_static("accept-encoding"));
+    replied.extend(HeaderValue::try_from(tag).ok().map(|tag| (ETAG, tag)));
+    replied.extend(encoding.filter(|_| !is_known));
+    response
+}
+
+/// Returns whether a header lists a value of which this holds.
+fn lists(headers: &HeaderMap, name: HeaderName, holds: impl Fn(&str) -> bool) -> bool {
+    let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).any(|value| holds(value.trim()))
+}
+
+/// Returns whether an accepted encoding is gzip. With a weight of zero it is refused.
+fn is_gzip(accepted: &str) -> bool {
+    let (name, weight) = accepted.split_once(';').unwrap_or((accepted, ""));
+    let weight = weight.trim().strip_prefix("q=").map(str::parse::<f32>);
+    name.trim().eq_ignore_ascii_case("gzip") && !matches!(weight, Some(Ok(0.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hash_of_all_files_is_in_the_links_of_a_document() {
+        let document =
+            File::new("index.html", r#"<link href="/page/a.css"><script src="/page/b.js">"#.into());
+        let linked = document.expect("HTML").linked_to("/page/0f/");
+        assert_eq!(&*linked.content, br#"<link href="/page/0f/a.css"><script src="/page/0f/b.js">"#);
+    }
+
+    #[test]
+    fn documents_are_no_files_and_only_known_kinds_are_files() {
+        let site = Site::now();
+        assert!(site.file("dom.js").is_some() && site.file("index.html").is_none());
+        assert!(File::new("dom.js.orig", Bytes::new()).is_none());
+        assert!(File::new("README", Bytes::new()).is_none());
+    }
+
+    #[test]
+    fn files_are_served_as_they_are_written() {
+        for name in ["a.js", "a.css", "a.html", "a.json"] {
+            let file = File::new(name, "/* A */\n  b {}\n".into()).expect("a file");
+            assert_eq!(file.content, "/* A */\n  b {}\n", "{name}");
+        }
+    }
+
+    #[test]
+    fn compressed_content_is_the_content() {
+        use std::io::Read;
+        let text = "answer ".repeat(1000);
+        let file = File::new("a.css", text.clone().into()).expect("a style");
+        let compressed = file.compressed().expect("it is worth it");
+        assert!(compressed.len() < text.len() / 10);
+        let mut read = String::new();
+        flate2::read::GzDecoder::new(&*compressed).read_to_string(&mut read).expect("gzip");
+        assert_eq!(read, text);
+        assert!(File::new("a.css", "short".into()).expect("a style").compressed().is_none());
+    }
+
+    #[test]
+    fn gzip_is_sent_only_where_it_is_accepted() {
+        for (accepted, expected) in [
+            ("gzip", true),
+            ("GZIP;q=0.5", true),
+            ("gzip; q=0", false),
+            ("gzip;q=0.0", false),
+            ("br", false),
+            ("", false),
+        ] {
+            assert_eq!(is_gzip(accepted), expected, "{accepted}");
+        }
+        let headers =
+            HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static("br, gzip;q=0.9, *;q=0"))]);
+        assert!(lists(&headers, ACCEPT_ENCODING, is_gzip));
+    }
+}

@@ -1,0 +1,252 @@
+//! Responses that are serialized as the connection takes them: JSON, and server-sent events. For a client that does
+//! not read, the server holds one window of a response, not the response (I6).
+//! What a response contains is left to the handlers.
+
+use std::{convert::Infallible, io, iter};
+
+use axum::{
+    body::{Body, Bytes},
+    http::header::CONTENT_TYPE,
+    response::{IntoResponse, Response},
+};
+use bytes::BytesMut;
+use futures::{Stream, StreamExt, stream};
+use serde::Serialize;
+use tokio::{task::yield_now, time::timeout};
+
+use crate::limits::{self, REPLY_WINDOW};
+
+/// Pieces that are shorter than this are joined.
+const JOINED: usize = 16 * 1024;
+
+/// A value that is serialized once for each window, which leaves out what the windows before it had. Nearly all values
+/// fit into the first.
+pub(super) struct Windows {
+    value: Box<dyn Json>,
+    written: usize,
+    is_done: bool,
+}
+
+impl Windows {
+    /// Returns the JSON of a value, which must be the same each time that it is serialized.
+    pub(super) fn new(value: impl Serialize + Send + 'static) -> Self {
+        Windows { value: Box::new(value), written: 0, is_done: false }
+    }
+}
+
+impl Iterator for Windows {
+    type Item = Bytes;
+
+    fn next(&mut self) -> Option<Bytes> {
+        if self.is_done {
+            return None;
+        }
+        let mut window = Window { skip: self.written, bytes: Vec::new() };
+        let is_complete = self.value.write(&mut window);
+        self.written += window.bytes.len();
+        // A value that cannot be serialized ends where it is: the window after it would be empty.
+        self.is_done = is_complete || window.bytes.is_empty();
+        Some(window.bytes.into())
+    }
+}
+
+trait Json: Send {
+    /// Serializes the value. Returns whether all of it fitted into the window.
+    fn write(&self, window: &mut Window) -> bool;
+}
+
+impl<T: Serialize + Send> Json for T {
+    fn write(&self, window: &mut Window) -> bool {
+        serde_json::to_writer(window, self).is_ok()
+    }
+}
+
+/// The bytes behind the first `skip`, up to the size of a window.
+struct Window {
+    skip: usize,
+    bytes: Vec<u8>,
+}
+
+impl io::Write for Window {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let skipped = self.skip.min(bytes.len());
+        self.skip -= skipped;
+        let rest = &bytes[skipped..];
+        let taken = rest.len().min(REPLY_WINDOW - self.bytes.len());
+        self.bytes.extend_from_slice(&rest[..taken]);
+        // An error ends the serialization early. The rest is for the next window.
+        if taken == rest.len() { Ok(bytes.len()) } else { Err(io::ErrorKind::StorageFull.into()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Joins short pieces, so that a reply of many is sent in few chunks.
+pub(super) fn joined(mut pieces: impl Iterator<Item = Bytes>) -> impl Iterator<Item = Bytes> {
+    iter::from_fn(move || {
+        let first = pieces.next()?;
+        if first.len() >= JOINED {
+            return Some(first);
+        }
+        let mut bytes = BytesMut::from(&first[..]);
+        while bytes.len() < JOINED
+            && let Some(piece) = pieces.next()
+        {
+            bytes.extend_from_slice(&piece);
+        }
+        Some(bytes.freeze())
+    })
+}
+
+/// Returns the pieces of a JSON array in which each value is made only when it is written.
+pub(super) fn array(mut values: impl Iterator<Item = Windows>) -> impl Iterator<Item = Bytes> {
+    let first = values.next().into_iter().flatten();
+    let rest = values.flat_map(|value| iter::once(Bytes::from_static(b",")).chain(value));
+    iter::once(Bytes::from_static(b"[")).chain(first).chain(rest).chain([Bytes::from_static(b"]")])
+}
+
+/// Returns a body of these pieces.
+pub(super) fn body(pieces: impl Iterator<Item = Bytes> + Send + 'static) -> Body {
+    Body::from_stream(fair(stream::iter(joined(pieces))).map(Ok::<_, Infallible>))
+}
+
+/// Lets other connections have their turn before each piece: making one can take a while, and a client that reads
+/// quickly never blocks the loop that writes.
+pub(super) fn fair(pieces: impl Stream<Item = Bytes> + Send) -> impl Stream<Item = Bytes> + Send {
+    stream::unfold(Box::pin(pieces), async |mut pieces| {
+        yield_now().await;
+        Some((pieces.next().await?, pieces))
+    })
+}
+
+/// Returns a response with this value.
+pub(super) fn json(value: impl Serialize + Send + 'static) -> Response {
+    let mut windows = Windows::new(value);
+    let first = windows.next().unwrap_or_default();
+    // Nearly all values are complete, and have a `Content-Length`.
+    let body = if windows.is_done { Body::from(first) } else { body(iter::once(first).chain(windows)) };
+    json_of(body)
+}
+
+/// Returns a response with this body.
+pub(super) fn json_of(body: Body) -> Response {
+    ([(CONTENT_TYPE, "application/json")], body).into_response()
+}
+
+/// One event.
+pub(super) struct SseMessage {
+    head: String,
+    data: Windows,
+}
+
+impl SseMessage {
+    /// Returns an event without a name. JSON has no line breaks, so the data is one line.
+    pub(super) fn new(data: impl Serialize + Send + 'static) -> Self {
+        SseMessage { head: "data: ".to_owned(), data: Windows::new(data) }
+    }
+
+    /// Adds the event's ID, with which a client that reconnects says where it was.
+    #[must_use]
+    pub(super) fn id(mut self, id: &str) -> Self {
+        self.head.insert_str(0, &format!("id: {id}\n"));
+        self
+    }
+
+    /// Adds the event's name.
+    #[must_use]
+    pub(super) fn event(mut self, event: &str) -> Self {
+        self.head.insert_str(0, &format!("event: {event}\n"));
+        self
+    }
+
+    fn pieces(self) -> impl Iterator<Item = Bytes> {
+        joined(iter::once(self.head.into()).chain(self.data).chain([Bytes::from_static(b"\n\n")]))
+    }
+}
+
+/// Returns a response of these events, with a comment now and then while there are none.
+pub(super) fn respond(messages: impl Stream<Item = SseMessage> + Send + 'static) -> Response {
+    let pieces = stream::unfold(Box::pin(messages), async |mut messages| {
+        let pieces = match timeout(limits::KEEP_ALIVE, messages.next()).await {
+            Ok(message) => stream::iter(message?.pieces()).boxed(),
+            Err(_) => stream::iter([Bytes::from_static(b":\n\n")]).boxed(),
+        };
+        Some((pieces, messages))
+    });
+    let body = Body::from_stream(fair(pieces.flatten()).map(Ok::<_, Infallible>));
+    ([(CONTENT_TYPE, "text/event-stream")], body).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{future::poll_fn, pin::Pin};
+
+    use axum::body::{HttpBody, to_bytes};
+    use serde_json::{Value, json};
+    use tokio::time::Instant;
+
+    use super::*;
+    use crate::limits;
+
+    fn concat(pieces: impl Iterator<Item = Bytes>) -> Vec<u8> {
+        pieces.flat_map(|piece| piece.to_vec()).collect()
+    }
+
+    #[test]
+    fn windows_are_the_json_of_the_value() {
+        for length in [0, 1, REPLY_WINDOW - 3, REPLY_WINDOW - 2, REPLY_WINDOW - 1, 3 * REPLY_WINDOW] {
+            let value: Vec<String> = vec!["x\"\u{7}ü".repeat(length / 11), "y".repeat(length)];
+            let windows: Vec<_> = Windows::new(value.clone()).collect();
+            assert!(windows.iter().all(|window| window.len() <= REPLY_WINDOW));
+            assert_eq!(concat(windows.into_iter()), serde_json::to_vec(&value).unwrap());
+        }
+        assert_eq!(Windows::new("x".repeat(REPLY_WINDOW - 2)).count(), 1, "it fits exactly");
+    }
+
+    #[test]
+    fn an_array_has_a_comma_between_values() {
+        for count in 0..4 {
+            let values = (0..count).map(|number| Windows::new(json!({ "n": number })));
+            let read: Vec<Value> = serde_json::from_slice(&concat(array(values))).unwrap();
+            assert_eq!(read.len(), count);
+        }
+    }
+
+    #[test]
+    fn values_are_made_when_they_are_written() {
+        let made = std::cell::Cell::new(0);
+        let values = (0..1000).map(|_| {
+            made.set(made.get() + 1);
+            Windows::new("x".repeat(JOINED))
+        });
+        let mut pieces = joined(array(values));
+        for taken in 1..10 {
+            pieces.next();
+            assert!(made.get() <= taken + 1, "{} values are made for {taken} pieces", made.get());
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_without_events_has_comments() {
+        let start = Instant::now();
+        let mut body = respond(stream::pending()).into_body();
+        for times in 1..=3 {
+            let comment = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx));
+            let comment = timeout(limits::WAIT, comment).await.unwrap().unwrap().unwrap();
+            assert_eq!(comment.into_data().unwrap(), ":\n\n");
+            assert_eq!(start.elapsed(), limits::KEEP_ALIVE * times);
+        }
+    }
+
+    #[tokio::test]
+    async fn an_event_is_written_with_its_name_and_its_id() {
+        let text = "two\nlines".repeat(2 * limits::REPLY_WINDOW / 9);
+        let messages = [SseMessage::new(json!(1)), SseMessage::new(json!(text)).id("e-1").event("name")];
+        let body = respond(stream::iter(messages)).into_body();
+        let written = to_bytes(body, usize::MAX).await.unwrap();
+        let expected = format!("data: 1\n\nevent: name\nid: e-1\ndata: {}\n\n", json!(text));
+        assert!(written == expected.as_bytes());
+    }
+}

@@ -1,0 +1,264 @@
+//! The bridge's part: for each question that waits for long enough, it starts a notifier. It runs beside the socket, on
+//! the inbox's thread: the thread that forwards is left alone (I7).
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    env,
+    future::Future,
+    io::{self, IsTerminal},
+    path::PathBuf,
+    pin::Pin,
+    process::Stdio,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use askbridge_core::desk::{QuestionId, Record, State};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncReadExt, BufReader},
+    process::{Child, Command},
+    task::JoinSet,
+    time::sleep,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    inbox::{BridgeInbox, Inbox, real_files::RealFiles},
+    limits,
+    notify::{
+        Circumstances, NotifierStarts, Plan, ruled,
+        ways::follow::{self, BUSY},
+    },
+    rpc::host::{NeedsQuestions, Service},
+    rule::Rule,
+    settings::{NotifySettings, files},
+};
+
+/// Bytes of what one notifier says that are read.
+const SAID: u64 = 16 * 1024;
+/// Different things that notifiers say of which each is logged once.
+const LOGGED: usize = 64;
+/// Projects whose settings are held.
+const PROJECTS: usize = 32;
+
+/// Starts a notifier for each question that waits.
+#[derive(Debug, Default)]
+pub struct NotifyService {
+    /// The terminal that the bridge was started in, where it is used for nothing else than its log.
+    terminal: Option<PathBuf>,
+}
+
+impl NotifyService {
+    /// Makes the service of this process.
+    pub fn new() -> Self {
+        let terminal = (io::stderr().is_terminal() && !io::stdout().is_terminal())
+            .then(|| rustix::termios::ttyname(io::stderr(), Vec::new()).ok())
+            .flatten()
+            .and_then(|name| name.into_string().ok());
+        NotifyService { terminal: terminal.map(PathBuf::from) }
+    }
+
+    /// Returns whether the settings have a notifier now. They are read again only if the person's own file changed: no
+    /// other file can add a notifier.
+    pub fn needs_questions(&self) -> NeedsQuestions {
+        let has_terminal = self.terminal.is_some();
+        let seen = Mutex::new(None);
+        Arc::new(move || {
+            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            // Before it is read, so that a change in between is seen the next time.
+            let version = files::user_version();
+            match &*seen {
+                Some((known, is_set)) if *known == version => *is_set,
+                _ => {
+                    let is_set = NotifySettings::is_set(&files::read(None), has_terminal);
+                    *seen = Some((version, is_set));
+                    is_set
+                }
+            }
+        })
+    }
+}
+
+impl Service for NotifyService {
+    fn name(&self) -> &'static str {
+        "notifiers"
+    }
+
+    fn run(
+        self: Box<Self>,
+        inbox: BridgeInbox,
+        stop: CancellationToken,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async move {
+            let running = NotifierPool {
+                terminal: self.terminal,
+                inbox,
+                starts: NotifierStarts::default(),
+                settings: BTreeMap::new(),
+                notifiers: JoinSet::new(),
+                logged: BTreeSet::new(),
+            };
+            // Notifiers end by themselves when the bridge is gone: it does not wait for them (I8).
+            tokio::select! {
+                () = running.run() => {}
+                () = stop.cancelled() => {}
+            }
+        })
+    }
+}
+
+/// What became of a notifier.
+struct NotifierExit {
+    id: QuestionId,
+    said: Vec<String>,
+}
+
+/// Settings that were read.
+struct ProjectSettings {
+    read: Instant,
+    /// The person's own file. An edit of it counts at once; one of a project's file after [`limits::NOTIFY_SETTINGS`].
+    version: Option<files::Version>,
+    settings: Option<NotifySettings>,
+    rules: Vec<Rule>,
+}
+
+struct NotifierPool {
+    terminal: Option<PathBuf>,
+    inbox: BridgeInbox,
+    starts: NotifierStarts,
+    /// The settings of each project.
+    settings: BTreeMap<Option<Arc<str>>, ProjectSettings>,
+    notifiers: JoinSet<NotifierExit>,
+    logged: BTreeSet<String>,
+}
+
+impl NotifierPool {
+    async fn run(mut self) {
+        let mut follower = self.inbox.store().follow();
+        loop {
+            self.look();
+            let deadline = self.starts.next_deadline().map(|at| at.saturating_sub(self.inbox.uptime()));
+            tokio::select! {
+                batch = follower.next() => if batch.is_none() { return },
+                () = after(deadline) => {}
+                Some(Ok(ended)) = self.notifiers.join_next() => self.ended(ended),
+            }
+        }
+    }
+
+    /// Starts what is due.
+    fn look(&mut self) {
+        let mut open = self.inbox.store().read(|_, snapshot| snapshot.open());
+        open.retain(|record| record.state == State::Open);
+        let open: BTreeMap<_, _> = open.iter().map(|record| (&record.id, record)).collect();
+        let now = self.inbox.uptime();
+        let mut starts = std::mem::take(&mut self.starts);
+        starts.open(open.keys().copied(), |id| self.plan(open.get(id)?)?.first().map(|delay| now + delay));
+        // It is the same for all projects that have no say of their own.
+        let around = Circumstances { minute: follow::minute(), is_present: self.inbox.is_watched() };
+        let due = starts.poll(now, |id| {
+            open.get(id).and_then(|record| self.plan(record)).is_some_and(|plan| plan.is_held(around))
+        });
+        self.starts = starts;
+        for id in due {
+            self.start(id);
+        }
+    }
+
+    /// Plans for a question, as far as the settings have something to be done.
+    fn plan(&mut self, record: &Record) -> Option<Plan> {
+        let project = record.question.project.clone();
+        let has_terminal = self.terminal.is_some();
+        let version = files::user_version();
+        let is_fresh =
+            |held: &ProjectSettings| held.version == version && held.read.elapsed() < limits::NOTIFY_SETTINGS;
+        if !self.settings.get(&project).is_some_and(is_fresh) {
+            if self.settings.len() >= PROJECTS {
+                self.settings.clear();
+            }
+            let (settings, rules) = settings_of(project.as_deref().unwrap_or(&self.inbox.identity().folder));
+            self.settings
+                .insert(project.clone(), ProjectSettings { read: Instant::now(), version, settings, rules });
+        }
+        let held = self.settings.get(&project)?;
+        let settings = ruled(held.settings.clone()?, &held.rules, record, &RealFiles);
+        Plan::new(&settings, &record.question, has_terminal)
+    }
+
+    fn start(&mut self, id: QuestionId) {
+        match self.spawn(&id) {
+            Ok(mut child) => {
+                if let (Some(tree), Some(pid)) = (self.inbox.agent_tree(), child.id()) {
+                    tree.leave_out(pid);
+                }
+                self.notifiers.spawn(async move {
+                    let said = said(&mut child).await;
+                    // In a bridge, whatever reaps the agent's orphans may have been faster.
+                    drop(child.wait().await);
+                    NotifierExit { id, said }
+                });
+            }
+            Err(error) => {
+                self.log(&format!("it could not be started: {error}"));
+                self.starts.ended(&id, true, self.inbox.uptime());
+            }
+        }
+    }
+
+    fn spawn(&self, id: &QuestionId) -> io::Result<Child> {
+        let mut command = Command::new(own_program()?);
+        command.args(["notify", "--background"]);
+        if let Some(terminal) = &self.terminal {
+            command.arg("--terminal").arg(terminal);
+        }
+        // Its stdin and stdout are not those of the bridge, which are the client's.
+        command.arg(id.to_string()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        command.current_dir("/").spawn()
+    }
+
+    fn ended(&mut self, ended: NotifierExit) {
+        let NotifierExit { id, said } = ended;
+        let was_busy = said.iter().any(|line| line == BUSY);
+        for line in said.iter().filter(|line| *line != BUSY) {
+            self.log(line);
+        }
+        self.starts.ended(&id, was_busy, self.inbox.uptime());
+    }
+
+    /// Logs what notifiers say, each thing once.
+    fn log(&mut self, line: &str) {
+        if self.logged.len() < LOGGED && self.logged.insert(line.to_owned()) {
+            tracing::warn!("a notifier: {}", line.trim_start_matches("askbridge: "));
+        }
+    }
+}
+
+/// Reads what a notifier says until it ends.
+async fn said(child: &mut Child) -> Vec<String> {
+    let Some(stderr) = child.stderr.take() else { return Vec::new() };
+    let mut lines = BufReader::new(stderr.take(SAID)).lines();
+    let mut said = Vec::new();
+    while let Ok(Some(line)) = lines.next_line().await {
+        said.push(line);
+    }
+    said
+}
+
+fn settings_of(folder: &str) -> (Option<NotifySettings>, Vec<Rule>) {
+    let folder = PathBuf::from(folder);
+    let settings = files::read(Some(&folder));
+    (NotifySettings::of(&settings, Some(&folder)), settings.rules().to_vec())
+}
+
+/// Returns this program, even where its file was replaced by a newer version meanwhile.
+fn own_program() -> io::Result<PathBuf> {
+    let running = PathBuf::from("/proc/self/exe");
+    if running.symlink_metadata().is_ok() { Ok(running) } else { env::current_exe() }
+}
+
+async fn after(time: Option<Duration>) {
+    match time {
+        Some(time) => sleep(time).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,158 @@
+//! The service for unattended questions: where nobody can answer, it rejects the question or ends the agent. It never
+//! invents an answer. When nobody can answer is left to the settings.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use askbridge_core::{
+    desk::{QuestionId, Record, Submission},
+    question::{Provenance, Responder},
+};
+use askbridge_os::{
+    log,
+    terminal::{cut, printable_line},
+};
+use rustix::process::{Signal, getpid, kill_process};
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    inbox::{Batch, BridgeInbox, Inbox},
+    limits,
+    rpc::host::Service,
+    settings::resolved::UnattendedAction,
+};
+
+/// The name under which it rejects, beside those of the person's rules.
+const NAME: &str = "unattended";
+/// What the agent is told, where it has a place for that.
+const REASON: &str = "no person can answer here";
+/// The most columns of a question in the log.
+const HEADLINE: usize = 200;
+
+/// Whether the agent was ended because of a question. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct AgentEndFlag(Arc<AtomicBool>);
+
+impl AgentEndFlag {
+    /// Returns whether it was.
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// What is decided, as the settings are now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// What becomes of a question.
+    pub then: UnattendedAction,
+    /// Whether that is for questions that the client does not show, and no others.
+    pub no_client: bool,
+}
+
+/// Decides about the questions of one bridge.
+pub struct UnattendedService {
+    policy: Box<dyn Fn() -> Policy + Send + Sync>,
+    failed: AgentEndFlag,
+}
+
+impl UnattendedService {
+    /// Returns a service that asks for the policy when a question opens. What ends the agent sets `failed`.
+    pub fn new(policy: impl Fn() -> Policy + Send + Sync + 'static, failed: AgentEndFlag) -> Self {
+        UnattendedService { policy: Box::new(policy), failed }
+    }
+
+    async fn follow(self, inbox: BridgeInbox) {
+        let mut follower = inbox.store().follow();
+        // Rules, and answers from before, come first.
+        let mut waiting: VecDeque<(Instant, QuestionId)> = VecDeque::new();
+        // What becomes of each open question, as the settings were when it opened.
+        let mut policies: BTreeMap<QuestionId, Policy> = BTreeMap::new();
+        let mut seen = BTreeSet::new();
+        loop {
+            let due = waiting.front().map(|(due, _)| *due);
+            tokio::select! {
+                batch = follower.next() => {
+                    let Some(batch) = batch else { return };
+                    let changed: Vec<_> = match batch {
+                        Batch::Snapshot { open, .. } => open,
+                        Batch::Events { events, .. } => {
+                            events.into_iter().map(|(_, event)| Arc::clone(event.record())).collect()
+                        }
+                    };
+                    let due = Instant::now() + limits::UNATTENDED;
+                    for record in changed.iter().filter(|record| record.is_open()) {
+                        let policy = policies.entry(record.id.clone()).or_insert_with(&*self.policy);
+                        // A client that fails leaves a question to others: it is decided about once more.
+                        if policy.then != UnattendedAction::Wait
+                            && seen.insert((record.id.clone(), record.elsewhere)) {
+                            waiting.push_back((due, record.id.clone()));
+                        }
+                    }
+                    let is_open =
+                        |id: &QuestionId| inbox.store().read(|_, now| now.get(id).is_some_and(|it| it.is_open()));
+                    seen.retain(|(id, _)| is_open(id));
+                    policies.retain(|id, _| is_open(id));
+                }
+                () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {
+                    let Some((_, id)) = waiting.pop_front() else { continue };
+                    if let Some(policy) = policies.get(&id).copied() {
+                        self.decide(&inbox, &id, policy).await;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn decide(&self, inbox: &BridgeInbox, id: &QuestionId, Policy { then, no_client }: Policy) {
+        let known = inbox.store().read(|_, now| now.get(id).cloned());
+        let is_concerned = |record: &Arc<Record>| record.is_open() && (record.elsewhere || !no_client);
+        let Some(record) = known.filter(is_concerned) else { return };
+        match then {
+            UnattendedAction::Wait => {}
+            UnattendedAction::Reject => {
+                let by = Provenance { responder: Responder::Rule, name: Some(NAME.to_owned()) };
+                let rejected = inbox.submit(id, Submission::Reject(Some(REASON.to_owned())), by).await;
+                if let Err(error) = rejected {
+                    tracing::debug!(%id, %error, "a question was settled before it was rejected");
+                }
+            }
+            UnattendedAction::Fail => {
+                let headline = record.question.headline();
+                let asked = printable_line(headline.trim());
+                log::notice(&format!("no person can answer question {id}: {}", cut(&asked, HEADLINE)));
+                self.failed.0.store(true, Ordering::Relaxed);
+                // As if the person had ended the bridge: the agent has its time to end.
+                if let Err(error) = kill_process(getpid(), Signal::TERM) {
+                    tracing::warn!(%error, "the agent is not ended");
+                }
+            }
+        }
+    }
+}
+
+impl Service for UnattendedService {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn run(
+        self: Box<Self>,
+        inbox: BridgeInbox,
+        stop: CancellationToken,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async move {
+            tokio::select! {
+                () = self.follow(inbox) => {}
+                () = stop.cancelled() => {}
+            }
+        })
+    }
+}

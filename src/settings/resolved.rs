@@ -1,0 +1,172 @@
+//! The resolved settings of each room, as plain values, after the command line, the environment and the files were
+//! read. Reading them is left to `cli` and `layers.rs`, using them to the rooms.
+
+use std::{ffi::OsString, net::SocketAddr, path::PathBuf, time::Duration};
+
+use askbridge_core::{acp, question::Risk};
+
+/// The settings of `askbridge run`: a bridge that starts its agent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunSettings {
+    /// The agent's command and its arguments.
+    pub agent: Vec<OsString>,
+    /// What the agent and its client speak.
+    pub protocol: Protocol,
+    /// How long the agent may take to end after the client is gone, before it gets SIGTERM.
+    pub grace: Duration,
+    /// How questions are treated.
+    pub bridge: BridgeSettings,
+    /// How responders reach the questions.
+    pub inbox: InboxSettings,
+}
+
+/// What an agent and its client speak on stdin and stdout.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Protocol {
+    /// The Agent Client Protocol.
+    #[default]
+    Acp,
+    /// The control protocol of Claude Code.
+    Claude,
+    /// The protocol of Codex' app-server.
+    Codex,
+}
+
+/// The settings of `askbridge proxy`: a bridge that a conductor starts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProxySettings {
+    /// How questions are treated.
+    pub bridge: BridgeSettings,
+    /// How responders reach the questions.
+    pub inbox: InboxSettings,
+}
+
+/// How a bridge treats questions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BridgeSettings {
+    /// After this time, a question without an answer is rejected. `None` keeps it open.
+    pub timeout: Option<Duration>,
+    /// Whether the command line says the timeout, so that no change of the settings counts.
+    pub timeout_is_fixed: bool,
+    /// Shows questions to the client in this way, whatever it advertises. `None` takes the best way that it
+    /// advertises.
+    pub tier: Option<acp::Tier>,
+    /// Whether `initialize` is rewritten, so that agents learn that questions can be shown.
+    pub advertise: bool,
+    /// Says in the chat that a question waits which the client does not show.
+    pub chat_hint: bool,
+    /// Whether other responders may answer what the agent asks permission for.
+    pub permissions: bool,
+    /// The file of the project, if that alone leaves permissions to the client.
+    pub permissions_left_by: Option<PathBuf>,
+}
+
+impl Default for BridgeSettings {
+    fn default() -> Self {
+        BridgeSettings {
+            timeout: None,
+            timeout_is_fixed: false,
+            tier: None,
+            advertise: true,
+            chat_hint: true,
+            permissions: true,
+            permissions_left_by: None,
+        }
+    }
+}
+
+impl BridgeSettings {
+    /// Returns the configuration of the core. `grace` is the time that the agent has to end. The name of the bridge stays as
+    /// the default: the composition root knows it.
+    pub fn core(&self, grace: Duration) -> acp::Config {
+        let BridgeSettings { timeout, tier, advertise, chat_hint, permissions, .. } = *self;
+        let mut config = acp::Config { tier, advertise, chat_hint, ..acp::Config::default() };
+        let common = &mut config.common;
+        (common.timeout, common.grace, common.permissions) = (timeout, grace, permissions);
+        config
+    }
+}
+
+/// How responders other than the client reach a bridge's questions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InboxSettings {
+    /// Opens no socket: only the client can answer.
+    pub no_inbox: bool,
+    /// Serves the questions over HTTP as well.
+    pub serve: Option<ServeSettings>,
+    /// What is kept of the questions beyond the process. `None` keeps nothing.
+    pub journal: Option<JournalSettings>,
+    /// The least risk of a permission that takes a second step before it is allowed.
+    pub confirm: Risk,
+    /// What becomes of a question that no person can answer, as the settings say at the start.
+    pub unattended: UnattendedSettings,
+    /// Whether the command line says what becomes of it, so that no change of the settings counts.
+    pub unattended_is_fixed: bool,
+}
+
+/// What is kept of questions in the user's journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JournalSettings {
+    /// Whether texts are kept. Without them, no answer survives its process.
+    pub texts: bool,
+    /// How long settled questions are kept.
+    pub keep: Duration,
+    /// The size beyond which the oldest settled questions are removed, in bytes.
+    pub size: u64,
+}
+
+/// What becomes of a question that no person can answer, and when that is so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnattendedSettings {
+    /// What becomes of it.
+    pub then: UnattendedAction,
+    /// When no person can answer.
+    pub when: UnattendedConditions,
+}
+
+/// What becomes of a question that no person can answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnattendedAction {
+    /// It waits.
+    #[default]
+    Wait,
+    /// It is rejected.
+    Reject,
+    /// The agent is ended, with an exit code of its own.
+    Fail,
+}
+
+/// When no person can answer: all that is named holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnattendedConditions {
+    /// The client does not show the question.
+    pub no_client: bool,
+    /// The bridge has no terminal.
+    pub no_terminal: bool,
+    /// The variable `CI` is set, and is not `false`.
+    pub ci: bool,
+}
+
+impl Default for UnattendedConditions {
+    fn default() -> Self {
+        UnattendedConditions { no_client: true, no_terminal: false, ci: false }
+    }
+}
+
+/// Where questions are served over HTTP, and to whom.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ServeSettings {
+    /// The address to listen on. Port 0 takes any free port.
+    pub address: SocketAddr,
+    /// Which requests are accepted.
+    pub http: HttpSettings,
+}
+
+/// Which HTTP requests are accepted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HttpSettings {
+    /// The file with the token that every request has to show. `None` takes the one in the folder of the sockets.
+    pub token_file: Option<PathBuf>,
+    /// Host names, beside the address itself, under which requests are answered.
+    pub allowed_hosts: Vec<String>,
+}

@@ -1,0 +1,113 @@
+//! Answering from anywhere on the machine: the real commands, the real bridge, and the sockets between them.
+//! What an answer leads to, line by line, is left to the transcripts.
+
+#[cfg(test)]
+pub(crate) mod machine;
+
+#[cfg(test)]
+mod commands;
+
+#[cfg(test)]
+mod permits;
+
+#[cfg(test)]
+mod values;
+
+#[cfg(test)]
+mod asking;
+
+#[cfg(test)]
+mod unread;
+
+#[cfg(test)]
+mod screen;
+
+#[cfg(test)]
+mod terminal;
+
+#[cfg(test)]
+mod lines;
+
+#[cfg(test)]
+#[cfg(feature = "tui")]
+mod screens;
+
+#[cfg(test)]
+#[cfg(feature = "tui")]
+mod tui;
+
+#[cfg(test)]
+#[cfg(feature = "journal")]
+mod history;
+
+#[cfg(test)]
+#[cfg(feature = "journal")]
+mod left;
+
+#[cfg(test)]
+#[cfg(feature = "journal")]
+mod secrets;
+
+#[cfg(test)]
+#[cfg(feature = "journal")]
+mod kills;
+
+#[cfg(test)]
+#[cfg(all(feature = "journal", feature = "tui"))]
+mod ends;
+
+#[cfg(test)]
+#[cfg(all(feature = "journal", feature = "tui"))]
+mod responders;
+
+#[cfg(test)]
+mod hints;
+
+#[cfg(test)]
+mod shown;
+
+#[cfg(test)]
+mod shells;
+
+#[cfg(test)]
+mod by_hand;
+
+#[cfg(test)]
+mod delivery;
+
+#[cfg(test)]
+mod hosted;
+
+#[cfg(test)]
+mod sockets;
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod own_agent;
+
+#[cfg(test)]
+mod hostile;
+
+#[cfg(test)]
+mod readme;
+
+#[cfg(test)]
+mod played;
+
+#[cfg(test)]
+mod asker;
+
+#[cfg(test)]
+mod versions;
+
+#[cfg(test)]
+mod person;
+
+#[cfg(test)]
+mod configured;
+
+#[cfg(test)]
+mod rules;
+
+#[cfg(test)]
+mod demo;

@@ -1,0 +1,7 @@
+//! What released agents were recorded to send, in `fixtures/live`: their questions, and the permissions that they ask for.
+
+#[cfg(test)]
+mod questions;
+
+#[cfg(test)]
+mod permissions;

@@ -1,0 +1,26 @@
+//! The core as a state machine: random conversations, responses in every shape, bytes in any chunking, and the bounds of
+//! what it keeps.
+
+#[cfg(test)]
+mod asks;
+
+#[cfg(test)]
+mod consent;
+
+#[cfg(test)]
+mod conversation;
+
+#[cfg(test)]
+mod responses;
+
+#[cfg(test)]
+mod waits;
+
+#[cfg(test)]
+mod chunking;
+
+#[cfg(test)]
+mod bounds;
+
+#[cfg(test)]
+mod hosted;

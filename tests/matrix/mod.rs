@@ -1,0 +1,39 @@
+//! Every agent's dialect with every kind of client, on the engine alone: the agent receives exactly the user's choices,
+//! or nothing, and every question ends (I4). What an agent writes and reads is implemented here a second time,
+//! independently of the bridge.
+
+#[cfg(test)]
+mod field;
+
+#[cfg(test)]
+mod agents;
+
+#[cfg(test)]
+mod asking;
+
+#[cfg(test)]
+mod hearing;
+
+#[cfg(test)]
+mod clients;
+
+#[cfg(test)]
+mod world;
+
+#[cfg(test)]
+mod typed;
+
+#[cfg(test)]
+mod cells;
+
+#[cfg(test)]
+mod permissions;
+
+#[cfg(test)]
+mod repeats;
+
+#[cfg(test)]
+mod random;
+
+#[cfg(test)]
+mod rounds;

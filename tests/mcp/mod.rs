@@ -1,0 +1,14 @@
+//! `askbridge mcp` through the real program: a client in this process speaks to it line by line, and the commands answer.
+//! What a conversation leads to under a virtual clock is left to the tests of `src/adapters/mcp`.
+
+#[cfg(test)]
+mod client;
+
+#[cfg(test)]
+mod asking;
+
+#[cfg(test)]
+mod ending;
+
+#[cfg(test)]
+mod races;
