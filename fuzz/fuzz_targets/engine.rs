@@ -10,14 +10,22 @@
 //! ```
 #![no_main]
 
-
-
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,
 };
 
-use askbridge_core::{acp::{Bridge, Config, Tier}, engine::{Event, Output, Peer}, desk::{Notice, Submission, TicketedSubmission, Ticket}, question::{Answer, Provenance, Purpose, Responder, Value}, wire::{envelope::{Envelope, Message, peek}, id::key}, dialect};
+use askbridge_core::{
+    acp::{Bridge, Config, Tier},
+    desk::{Notice, Submission, Ticket, TicketedSubmission},
+    dialect,
+    engine::{Event, Output, Peer},
+    question::{Answer, Provenance, Purpose, Responder, Value},
+    wire::{
+        envelope::{Envelope, Message, peek},
+        id::key,
+    },
+};
 use libfuzzer_sys::fuzz_target;
 use serde::de::IgnoredAny;
 

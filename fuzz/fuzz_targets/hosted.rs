@@ -9,9 +9,12 @@
 //! ```
 #![no_main]
 
-
-
-use askbridge_core::{desk::{Submission, TicketedSubmission, Ticket}, engine::{Bridge, Config, Event, Peer, Protocol}, hosted::{ClaudeBridge, CodexBridge}, question::{Answer, Provenance, Responder, Value}};
+use askbridge_core::{
+    desk::{Submission, Ticket, TicketedSubmission},
+    engine::{Bridge, Config, Event, Peer, Protocol},
+    hosted::{ClaudeBridge, CodexBridge},
+    question::{Answer, Provenance, Responder, Value},
+};
 use libfuzzer_sys::fuzz_target;
 
 #[expect(dead_code, reason = "the target uses a part of it")]

@@ -6,7 +6,6 @@
 //! ```
 #![no_main]
 
-
 use askbridge_core::question::{Field, Kind};
 use libfuzzer_sys::fuzz_target;
 use serde_json::json;

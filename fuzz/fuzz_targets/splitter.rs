@@ -7,7 +7,6 @@
 //! ```
 #![no_main]
 
-
 use askbridge::limits::{HOLD, READ, STREAM};
 use libfuzzer_sys::fuzz_target;
 
