@@ -28,6 +28,11 @@ mod oracle;
 #[path = "../../tests/guard/judge.rs"]
 mod judge;
 
+/// Where the tests have these files.
+mod guard {
+    pub(crate) use super::{asked, oracle, project, random};
+}
+
 thread_local! {
     static JUDGE: RefCell<judge::Judge> = RefCell::new(judge::Judge::new());
 }

@@ -11,6 +11,9 @@ mod paths;
 mod layout;
 
 #[cfg(test)]
+mod named;
+
+#[cfg(test)]
 mod features;
 
 #[cfg(test)]
