@@ -106,6 +106,9 @@ pub const REPLY_WINDOW: usize = 128 * KIB;
 
 // Times of the inbox.
 
+/// Pause of the inbox between two hand-overs of a bridge. A question that the client answers at once then costs its bridge
+/// one wake-up of the inbox's thread instead of two, and responders do not notice a millisecond.
+pub const HAND_OVER: Duration = Duration::from_millis(1);
 /// Debounce of a follower: after a batch of changes, the next comes this much later at the earliest.
 pub const DEBOUNCE: Duration = Duration::from_millis(10);
 /// Interval at which the folder of the sockets is searched for new bridges.

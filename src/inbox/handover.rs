@@ -13,7 +13,10 @@ use askbridge_core::{
     question::Provenance,
 };
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::{
+    sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot},
+    time::{Instant, sleep_until},
+};
 use tokio_util::sync::PollSender;
 
 use super::{status::Peers, store::Store};
@@ -213,6 +216,14 @@ impl Port {
         }
     }
 
+    /// Waits until the inbox has taken what was handed over last.
+    #[cfg(test)]
+    pub(crate) async fn taken(&mut self) {
+        if std::future::poll_fn(|cx| self.hand_over.poll_reserve(cx)).await.is_ok() {
+            self.hand_over.abort_send();
+        }
+    }
+
     fn pack(&mut self, changes: Option<Changes>) -> HandOver {
         let (deliveries, verdicts) =
             (std::mem::take(&mut self.deliveries), std::mem::take(&mut self.verdicts));
@@ -282,10 +293,14 @@ impl Intake {
     pub async fn run(mut self) {
         // Beside the rest: a slow ledger holds up no change.
         let mut noting = FuturesUnordered::new();
+        let mut earliest = Instant::now();
         loop {
             tokio::select! {
-                handed_over = self.handed_over.recv() => match handed_over {
-                    Some(handed_over) => noting.extend(self.take_over(handed_over)),
+                handed_over = receive_after(earliest, &mut self.handed_over) => match handed_over {
+                    Some(handed_over) => {
+                        noting.extend(self.take_over(handed_over));
+                        earliest = Instant::now() + limits::HAND_OVER;
+                    }
                     None => break,
                 },
                 // Once the bridge has ended, there is nothing to be told.
@@ -345,6 +360,15 @@ impl Intake {
     }
 }
 
+/// Receives the next changes, but none before this instant. Dropping the future loses nothing.
+async fn receive_after(earliest: Instant, handed_over: &mut mpsc::Receiver<HandOver>) -> Option<HandOver> {
+    // A timer rounds up to the next millisecond, even one that is due.
+    if Instant::now() < earliest {
+        sleep_until(earliest).await;
+    }
+    handed_over.recv().await
+}
+
 #[cfg(test)]
 mod tests {
     use std::{
@@ -400,6 +424,22 @@ mod tests {
         port.introduce(&cx, None);
         assert_eq!(submitter.peers(), peers("two", None));
         assert_eq!(wakes.0.load(Ordering::SeqCst), 2, "all is told: it need not be called again");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn changes_are_taken_at_once_and_those_right_after_them_with_a_pause() {
+        let store = Store::default();
+        let (mut port, _submitter, intake) = pair(store);
+        let _intake = tokio::spawn(intake.run());
+        let mut cx = Context::from_waker(Waker::noop());
+        let began = Instant::now();
+        let mut taken = Vec::new();
+        for _ in 0..3 {
+            assert!(port.poll_hand_over(&mut cx, true, || Some(Changes::default())).is_ready());
+            soon(port.taken()).await;
+            taken.push(began.elapsed());
+        }
+        assert_eq!(taken, [0, 1, 2].map(|pauses| pauses * limits::HAND_OVER));
     }
 
     #[tokio::test]

@@ -136,10 +136,7 @@ impl PlayedBridge {
             },
         });
         soon(handed_over).await;
-        // The other task takes it over when this one yields.
-        for _ in 0..3 {
-            tokio::task::yield_now().await;
-        }
+        soon(self.port.taken()).await;
     }
 
     /// Stops serving, and leaves the socket's file.
