@@ -216,9 +216,8 @@ impl Port {
         }
     }
 
-    /// Waits until the inbox has taken what was handed over last.
-    #[cfg(test)]
-    pub(crate) async fn taken(&mut self) {
+    /// Waits until the inbox has taken the last hand-over, for tests.
+    pub async fn taken(&mut self) {
         if std::future::poll_fn(|cx| self.hand_over.poll_reserve(cx)).await.is_ok() {
             self.hand_over.abort_send();
         }

@@ -71,9 +71,7 @@ impl TestAsker {
     /// Hands over what changed, and returns once the inbox has taken it over.
     pub(crate) async fn hand_over(&mut self) {
         poll_fn(|cx| self.poll_hand_over(cx)).await;
-        for _ in 0..3 {
-            tokio::task::yield_now().await;
-        }
+        self.port.taken().await;
     }
 
     fn poll_hand_over(&mut self, cx: &mut Context<'_>) -> Poll<()> {
