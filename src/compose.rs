@@ -3,7 +3,6 @@
 
 use std::{
     env,
-    fs::File,
     process::ExitCode,
     sync::{Arc, OnceLock},
     time::Duration,
@@ -11,8 +10,6 @@ use std::{
 
 use tokio::sync::mpsc;
 
-#[cfg(feature = "journal")]
-use askbridge::journal::Journal;
 #[cfg(feature = "mcp")]
 use askbridge::{
     adapters::mcp::{self, McpOptions},
@@ -35,21 +32,13 @@ use askbridge::{
     driver::{self, BridgeParts, FatalError, Timeouts},
     inbox::{BridgeInbox, Ledger, LeftToClient, Traffic, Work},
     machine::discovery::{self, DiscoveryError, LocalInbox, Socket},
-    rpc::host::{Host, NeedsQuestions, Service},
-    service::{
-        HttpService, LedgerService,
-        rules::RuleService,
-        settings::SettingsService,
-        unattended::{AgentEndFlag, Policy, UnattendedService},
-    },
+    rpc::host::Host,
+    service::{AgentEndFlag, BridgeContext, Context, Renewal, services},
     settings::{
         Settings,
         files::{self, Live},
         keys,
-        resolved::{
-            BridgeSettings, InboxSettings, JournalSettings, Protocol, ProxySettings, RunSettings,
-            UnattendedAction, UnattendedConditions, UnattendedSettings,
-        },
+        resolved::{BridgeSettings, InboxSettings, Protocol, ProxySettings, RunSettings},
     },
 };
 use askbridge_core::{
@@ -208,12 +197,12 @@ pub(crate) struct LocalHosts {
 impl AgentInboxes for LocalHosts {
     fn host(&self, who: AgentIdentity) -> Result<AgentInbox, DiscoveryError> {
         let settings = files::read(None);
-        let ledger = self.ledger.get_or_init(|| ledger(settings.journal())).clone();
+        let ledger = self.ledger.get_or_init(|| command::ledger(settings.journal())).clone();
         let confirm = settings.get(&keys::PERMISSION_CONFIRM).0;
         let folder = who.folder.display().to_string();
         let (desk, host) = discovery::bind_desk(who.agent, folder, who.pid, ledger.clone(), confirm)?;
-        let mut host = with_services(host, ledger, || false);
-        host.start(Vec::new()).map_err(DiscoveryError::Thread)?;
+        let mut host = host.with(services(&Context::new(ledger)));
+        host.start().map_err(DiscoveryError::Thread)?;
         Ok(AgentInbox { desk, host: Box::new(host) })
     }
 }
@@ -236,9 +225,8 @@ impl Parts<'_> {
     ) -> BridgeParts<P, Socket> {
         let LocalInbox { inbox, port, work, key } = LocalInbox::new(self.agent.clone());
         let (bridge, started) = (inbox.identity().bridge.clone(), inbox.identity().started_at);
-        let live = Arc::new(Live::here());
-        let (renewal, timeouts) = self.renewal(&live);
-        let ledger = ledger(self.inbox.journal.filter(|_| !self.inbox.no_inbox));
+        let (renewal, timeouts) = self.renewal();
+        let ledger = command::ledger(self.inbox.journal.filter(|_| !self.inbox.no_inbox));
         let has_ledger = ledger.is_some();
         if let Some((ledger, file)) = ledger.as_deref().zip(self.bridge.permissions_left_by.as_deref()) {
             let project = inbox.identity().folder.clone();
@@ -246,7 +234,7 @@ impl Parts<'_> {
             ledger.left_to_client(LeftToClient { bridge, project, file, at: started });
         }
         let inbox = inbox.with_ledger(ledger.clone()).confirming(self.inbox.confirm);
-        let host = if self.inbox.no_inbox { None } else { host(&self, inbox, ledger, work, &live, renewal) };
+        let host = if self.inbox.no_inbox { None } else { host(&self, inbox, ledger, work, renewal) };
         let name = host.is_some().then_some(bridge);
         let config = self.bridge.core(self.grace);
         let common = engine::Config { name, has_ledger, started, key, ..config.common };
@@ -254,14 +242,13 @@ impl Parts<'_> {
         BridgeParts { bridge: around(config), port, host, timeouts }
     }
 
-    /// Returns what looks for another timeout in the settings, and where it says so. Nothing does where the command line
-    /// says the timeout.
-    fn renewal(&self, live: &Arc<Live>) -> (Option<SettingsService>, Option<Timeouts>) {
+    /// Returns the two ends on which another timeout is told. The command line's timeout stays.
+    fn renewal(&self) -> (Option<Renewal>, Option<Timeouts>) {
         if self.bridge.timeout_is_fixed || self.inbox.no_inbox {
             return (None, None);
         }
         let (tell, timeouts) = mpsc::channel(1);
-        (Some(SettingsService::new(Arc::clone(live), self.bridge.timeout, tell)), Some(timeouts))
+        (Some(Renewal { timeout: self.bridge.timeout, timeouts: tell }), Some(timeouts))
     }
 }
 
@@ -270,80 +257,25 @@ fn host(
     inbox: BridgeInbox,
     ledger: Option<Arc<dyn Ledger>>,
     work: Work,
-    live: &Arc<Live>,
-    renewal: Option<SettingsService>,
+    renewal: Option<Renewal>,
 ) -> Option<Host<Socket>> {
-    let (settings, traffic) = (parts.inbox, parts.traffic.clone());
     let host = discovery::bind_inbox(inbox, work)
         .inspect_err(|error| {
-            let also = if settings.serve.is_some() { ", and --serve serves nothing" } else { "" };
+            let also = if parts.inbox.serve.is_some() { ", and --serve serves nothing" } else { "" };
             tracing::warn!(%error, "questions can be answered by the client only{also}");
         })
         .ok()?;
-    let http = settings.serve.clone().map(|settings| HttpService { settings, traffic });
-    let decides = settings.unattended.then != UnattendedAction::Wait;
-    let fixed = settings.unattended_is_fixed.then_some(settings.unattended.then);
-    let (files, versions) = (Arc::clone(live), live.versions());
-    let live = Arc::clone(live);
-    let unattended = UnattendedService::new(move || policy(fixed, &live), parts.failed.clone());
-    let host = renewal.into_iter().fold(host.with(Box::new(unattended)), |host, it| host.with(Box::new(it)));
-    // What the settings say of questions may have changed since the bridge started.
-    let needs = move || decides || files.versions() != versions;
-    let mut host = with_services(host, ledger, needs);
-    let services: Vec<_> = http.into_iter().map(|service| Box::new(service) as Box<dyn Service>).collect();
-    // Without services, the thread that serves the socket starts with the first connection.
-    if !services.is_empty()
-        && let Err(error) = host.start(services)
-    {
+    let bridge = BridgeContext {
+        live: Arc::new(Live::here()),
+        inbox: parts.inbox.clone(),
+        traffic: parts.traffic.clone(),
+        failed: parts.failed.clone(),
+        renewal,
+    };
+    let context = Context { bridge: Some(bridge), ..Context::new(ledger) };
+    let mut host = host.with(services(&context));
+    if let Err(error) = host.start_if_needed() {
         tracing::warn!(%error, "nothing is served over HTTP");
     }
     Some(host)
-}
-
-/// Keeps the journal, applies the rules and lets notifiers be started, by a bridge that started without any too.
-fn with_services(
-    host: Host<Socket>,
-    ledger: Option<Arc<dyn Ledger>>,
-    needs_questions: impl Fn() -> bool + Send + Sync + 'static,
-) -> Host<Socket> {
-    let (host, has_notifiers) = with_notifiers(host.with(Box::new(RuleService)));
-    let has_rules = RuleService::needs_questions();
-    let needs_all = ledger.is_some();
-    let ledger = ledger.map(|ledger| Box::new(LedgerService::new(ledger)) as Box<dyn Service>);
-    let host = ledger.into_iter().fold(host, Host::with);
-    let has_notifiers = move || has_notifiers.as_ref().is_some_and(|has_notifiers| has_notifiers());
-    host.starts_if(Arc::new(move || needs_all || needs_questions() || has_rules() || has_notifiers()))
-}
-
-/// Returns what becomes of questions that no person can answer, as the settings are now and the command line says.
-fn policy(fixed: Option<UnattendedAction>, live: &Live) -> Policy {
-    let UnattendedSettings { then, when } = live.settings().unattended();
-    let UnattendedConditions { no_client, no_terminal, ci } = when;
-    let has_terminal = || File::open("/dev/tty").is_ok();
-    let is_ci = || variable("CI").is_some_and(|value| value != "false");
-    let holds = (!no_terminal || !has_terminal()) && (!ci || is_ci());
-    Policy { then: if holds { fixed.unwrap_or(then) } else { UnattendedAction::Wait }, no_client }
-}
-
-/// Returns the user's journal, in which nothing was written yet.
-#[cfg(feature = "journal")]
-fn ledger(settings: Option<JournalSettings>) -> Option<Arc<dyn Ledger>> {
-    Some(Arc::new(Journal::new(command::journal_options(settings?))))
-}
-
-#[cfg(not(feature = "journal"))]
-fn ledger(_: Option<JournalSettings>) -> Option<Arc<dyn Ledger>> {
-    None
-}
-
-#[cfg(feature = "notify")]
-fn with_notifiers(host: Host<Socket>) -> (Host<Socket>, Option<NeedsQuestions>) {
-    let service = askbridge::service::NotifyService::new();
-    let needs_questions = service.needs_questions();
-    (host.with(Box::new(service)), Some(needs_questions))
-}
-
-#[cfg(not(feature = "notify"))]
-fn with_notifiers(host: Host<Socket>) -> (Host<Socket>, Option<NeedsQuestions>) {
-    (host, None)
 }

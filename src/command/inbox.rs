@@ -30,8 +30,8 @@ use crate::{
     present::listing,
     rpc::host::Host,
     serve::Server,
-    service::{LedgerService, rules::RuleService},
-    settings::{Settings, files, keys, kinds::address, resolved::ServeSettings},
+    service::{Context, services},
+    settings::{files, keys, kinds::address, resolved::ServeSettings},
 };
 
 /// Options of `askbridge inbox`.
@@ -209,32 +209,21 @@ impl OwnInbox {
     /// Listens on a socket of its own. `agent` is what others show as the one that asks.
     pub(super) fn bind(agent: &str) -> Result<Self, DiscoveryError> {
         let settings = files::read(None);
-        let ledger = ledger(&settings);
+        let ledger = super::ledger(settings.journal());
         let confirm = settings.get(&keys::PERMISSION_CONFIRM).0;
         let (inbox, port, host) = LocalInbox::new(agent.to_owned()).bind(ledger.clone(), confirm)?;
-        let host = host.with(Box::new(RuleService));
-        let host = match &ledger {
-            Some(ledger) => host.with(Box::new(LedgerService::new(Arc::clone(ledger)))),
-            None => host,
-        };
-        #[cfg(feature = "notify")]
-        let host = host.with(Box::new(crate::service::NotifyService::new()));
+        let host = host.with(services(&Context::new(ledger.clone())));
         Ok(OwnInbox { _port: port, inbox, ledger, host })
     }
 
     /// Serves the inbox from now on, and times the questions in it.
     pub(super) fn start(&mut self) -> io::Result<()> {
-        self.host.start(Vec::new())
+        self.host.start()
     }
 }
 
-/// Returns the user's journal, in which nothing was written yet.
-#[cfg(feature = "journal")]
-fn ledger(settings: &Settings) -> Option<Arc<dyn Ledger>> {
-    Some(Arc::new(crate::journal::Journal::new(super::journal_options(settings.journal()?))))
-}
-
+/// Returns no ledger: this program is built without the journal.
 #[cfg(not(feature = "journal"))]
-fn ledger(_: &Settings) -> Option<Arc<dyn Ledger>> {
+pub fn ledger(_: Option<crate::settings::resolved::JournalSettings>) -> Option<Arc<dyn Ledger>> {
     None
 }

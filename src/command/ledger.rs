@@ -11,18 +11,18 @@ use askbridge_core::desk::{BridgeName, Record, Timestamp};
 
 use super::CommandError;
 use crate::{
-    inbox::Life,
-    journal::{History, JournalError, Options, PastQuestion, UnsettledQuestions},
+    inbox::{Ledger, Life},
+    journal::{History, Journal, JournalError, Options, PastQuestion, UnsettledQuestions},
     machine::discovery,
     settings::resolved::JournalSettings,
 };
 
-/// Returns the journal of the user, to be written as these settings say.
-pub fn journal_options(settings: JournalSettings) -> Options {
-    let JournalSettings { texts, keep, size } = settings;
+/// Returns the user's journal, in which nothing was written yet. Without settings, nothing is kept.
+pub fn ledger(settings: Option<JournalSettings>) -> Option<Arc<dyn Ledger>> {
+    let JournalSettings { texts, keep, size } = settings?;
     let mut options = of_user();
     (options.texts, options.keep, options.size) = (texts, keep, size);
-    options
+    Some(Arc::new(Journal::new(options)))
 }
 
 /// Returns the journal of the user, to be written with the defaults.

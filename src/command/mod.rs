@@ -48,9 +48,11 @@ pub use doctor::{DoctorOptions, doctor};
 pub use error::CommandError;
 #[cfg(feature = "journal")]
 pub use history::{HistoryOptions, history};
+#[cfg(not(feature = "journal"))]
+pub use inbox::ledger;
 pub use inbox::{AttachTargets, InboxMode, InboxOptions, inbox};
 #[cfg(feature = "journal")]
-pub use ledger::journal_options;
+pub use ledger::ledger;
 pub use list::{ListOptions, list};
 #[cfg(feature = "mock")]
 pub use mock::consent;

@@ -1,7 +1,7 @@
 //! The questions of an inbox as responders see them, and the one way to follow what changes in them.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, SystemTime},
 };
@@ -173,6 +173,11 @@ impl Store {
         self.follower(Some(revision))
     }
 
+    /// Follows the questions that open, and begins with those that are open.
+    pub fn openings(&self) -> Openings {
+        Openings { follower: self.follow(), known: BTreeSet::new() }
+    }
+
     /// Ends the store: followers get what is left, and then end.
     pub fn end(&self) {
         self.progress.send_modify(|progress| progress.ended = true);
@@ -330,6 +335,47 @@ impl Follower {
             Some(events) => Batch::Events { revision, events },
             None => Batch::Snapshot { revision, open: state.snapshot.open() },
         }
+    }
+}
+
+/// A cursor over the questions that open in a store.
+#[derive(Debug)]
+pub struct Openings {
+    follower: Follower,
+    /// The open questions that were returned before: a snapshot has them once more.
+    known: BTreeSet<QuestionId>,
+}
+
+impl Openings {
+    /// Waits for the next batch, and returns those questions of it that opened and are still open, as they are by then.
+    /// The first call returns those that are open already. A batch may have none. Returns `None` once the store has
+    /// ended. Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Option<Vec<Arc<Record>>> {
+        let opened: Vec<_> = match self.follower.next().await? {
+            Batch::Snapshot { open, .. } => {
+                let open: BTreeSet<_> = open.iter().map(|record| record.id.clone()).collect();
+                let opened = open.difference(&self.known).cloned().collect();
+                self.known = open;
+                opened
+            }
+            Batch::Events { events, .. } => {
+                events.into_iter().filter_map(|(_, event)| self.take(&event)).collect()
+            }
+        };
+        // Most often a program has answered its question within the batch.
+        let still_open =
+            |id: &QuestionId, now: &Snapshot| now.get(id).filter(|record| record.is_open()).cloned();
+        let store = &self.follower.store;
+        Some(store.read(|_, now| opened.iter().filter_map(|id| still_open(id, now)).collect()))
+    }
+
+    fn take(&mut self, event: &Event) -> Option<QuestionId> {
+        let record = event.record();
+        if !record.is_open() {
+            self.known.remove(&record.id);
+        }
+        let opens = matches!(event, Event::Opened(_)) && self.known.insert(record.id.clone());
+        opens.then(|| record.id.clone())
     }
 }
 

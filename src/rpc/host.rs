@@ -23,12 +23,17 @@ use crate::{
     limits,
 };
 
-/// What is served beside the socket, such as HTTP.
+/// A task beside the socket of an inbox, such as an HTTP server. It learns of changes from the inbox's store.
 pub trait Service: Send {
-    /// Returns its name, for logs.
+    /// Returns the name, for logs.
     fn name(&self) -> &'static str;
 
-    /// Runs until it is told to stop. It follows what changes by the inbox's store.
+    /// Returns when the service needs the inbox's thread. The default starts no thread.
+    fn starts(&self) -> Starts {
+        Starts::WithThread
+    }
+
+    /// Runs until `stop` is cancelled.
     fn run(
         self: Box<Self>,
         inbox: BridgeInbox,
@@ -39,6 +44,16 @@ pub trait Service: Send {
 /// Returns whether a service needs the questions of the bridge now. It may read files, so a thread of its own calls it.
 pub type NeedsQuestions = Arc<dyn Fn() -> bool + Send + Sync>;
 
+/// When a service needs the thread of its inbox.
+pub enum Starts {
+    /// Once there is a thread, which a connection or another service starts.
+    WithThread,
+    /// As soon as a question opens and this returns true.
+    WithQuestion(NeedsQuestions),
+    /// With the host.
+    AtOnce,
+}
+
 /// An inbox's socket, and the thread that serves it and the services, until this is dropped. Dropping it waits for the
 /// last replies and for the ledger, and for no longer than [`limits::SERVICE_STOP`]. What asks has to end before: a store
 /// ends with its port.
@@ -47,10 +62,8 @@ pub type NeedsQuestions = Arc<dyn Fn() -> bool + Send + Sync>;
 /// what the ledger has for the truth.
 pub struct Host<S> {
     inbox: BridgeInbox,
-    /// What is served once there is a thread.
+    /// The services, until the thread runs them.
     services: Vec<Box<dyn Service>>,
-    /// Whether the thread starts when a question opens, if not before. `None` starts it with a connection only.
-    needs_questions: Option<NeedsQuestions>,
     /// Until there is a thread.
     idle: Option<(UnixListener, Work)>,
     thread: Option<Thread>,
@@ -77,37 +90,31 @@ impl<S: fmt::Debug> fmt::Debug for Host<S> {
 }
 
 impl<S> Host<S> {
-    /// Serves the inbox on a socket that listens already: connections wait until they are served.
+    /// Makes a host without services. The socket listens already: connections wait until they are served.
     pub fn new(inbox: BridgeInbox, work: Work, listener: UnixListener, socket: S) -> Self {
-        Host {
-            inbox,
-            services: Vec::new(),
-            needs_questions: None,
-            idle: Some((listener, work)),
-            thread: None,
-            _socket: socket,
+        Host { inbox, services: Vec::new(), idle: Some((listener, work)), thread: None, _socket: socket }
+    }
+
+    /// Adds services. They run once there is a thread: a thread costs memory, so that a bridge without visitors and
+    /// notifiers has none.
+    #[must_use]
+    pub fn with(mut self, services: Vec<Box<dyn Service>>) -> Self {
+        self.services.extend(services);
+        self
+    }
+
+    /// Starts the thread, if a service wants it at once.
+    pub fn start_if_needed(&mut self) -> io::Result<()> {
+        if self.services.iter().any(|service| matches!(service.starts(), Starts::AtOnce)) {
+            self.start()?;
         }
+        Ok(())
     }
 
-    /// Serves this as well once there is a thread.
-    #[must_use]
-    pub fn with(mut self, service: Box<dyn Service>) -> Self {
-        self.services.push(service);
-        self
-    }
-
-    /// Asks this at each question that opens before there is a thread, and starts the thread as soon as it returns true.
-    /// The thread costs memory, so that a bridge without visitors and notifiers has none.
-    #[must_use]
-    pub fn starts_if(mut self, needs_questions: NeedsQuestions) -> Self {
-        self.needs_questions = Some(needs_questions);
-        self
-    }
-
-    /// Serves the socket and these services from now on.
-    pub fn start(&mut self, services: Vec<Box<dyn Service>>) -> io::Result<()> {
+    /// Starts the thread, which serves the socket and the services from now on.
+    pub fn start(&mut self) -> io::Result<()> {
         match self.idle.take() {
-            Some((listener, work)) => self.spawn(listener, None, work, services),
+            Some((listener, work)) => self.spawn(listener, None, work),
             None => Ok(()),
         }
     }
@@ -117,7 +124,7 @@ impl<S> Host<S> {
     pub async fn serve_visitors(&mut self) -> io::Result<Infallible> {
         let first = self.first_visitor().await?;
         if let Some((listener, work)) = self.idle.take() {
-            self.spawn(listener, first, work, Vec::new())?;
+            self.spawn(listener, first, work)?;
         }
         pending().await
     }
@@ -130,18 +137,19 @@ impl<S> Host<S> {
         tokio::select! {
             // What fails now, the thread tries again. It has a runtime of its own.
             first = listener.accept() => first.ok().map(|(first, _)| first.into_std()).transpose(),
-            () = questions_needed(work, self.needs_questions.take()) => Ok(None),
+            () = questions_needed(work, self.needs_questions()) => Ok(None),
         }
     }
 
-    fn spawn(
-        &mut self,
-        listener: UnixListener,
-        first: Option<UnixStream>,
-        work: Work,
-        mut services: Vec<Box<dyn Service>>,
-    ) -> io::Result<()> {
-        services.append(&mut self.services);
+    fn needs_questions(&self) -> Vec<NeedsQuestions> {
+        let starts = self.services.iter().map(|service| service.starts());
+        starts
+            .filter_map(|starts| if let Starts::WithQuestion(needs) = starts { Some(needs) } else { None })
+            .collect()
+    }
+
+    fn spawn(&mut self, listener: UnixListener, first: Option<UnixStream>, work: Work) -> io::Result<()> {
+        let services = std::mem::take(&mut self.services);
         let stop = CancellationToken::new();
         let kept_open = listener.try_clone()?;
         let inbox = self.inbox.clone();
@@ -158,7 +166,7 @@ impl<S> Host<S> {
     fn keep_the_last(&mut self) {
         let Some(has_entries) = self.inbox.ledger().map(|ledger| ledger.has_entries()) else { return };
         if let Some((listener, work)) = self.idle.take_if(|(_, work)| has_entries || work.has_news())
-            && let Err(error) = self.spawn(listener, None, work, Vec::new())
+            && let Err(error) = self.spawn(listener, None, work)
         {
             tracing::warn!(%error, "the last entries may be missing in the journal");
         }
@@ -178,15 +186,17 @@ impl<S> Drop for Host<S> {
     }
 }
 
-/// Waits until a question opens that a service needs. It asks the service at most once in [`limits::NOTIFY_SETTINGS`].
-async fn questions_needed(work: &Work, needs_questions: Option<NeedsQuestions>) {
-    let Some(needs_questions) = needs_questions else { return pending().await };
+/// Waits until a question opens that a service needs. It asks the services at most once in [`limits::NOTIFY_SETTINGS`].
+async fn questions_needed(work: &Work, services: Vec<NeedsQuestions>) {
+    if services.is_empty() {
+        return pending().await;
+    }
     loop {
         work.opened().await;
         let (said, hears) = oneshot::channel();
-        let needs_questions = Arc::clone(&needs_questions);
+        let services = services.clone();
         // This is the thread that forwards: it must not wait for a file system (I7).
-        let look = move || said.send(needs_questions()).unwrap_or_default();
+        let look = move || said.send(services.iter().any(|needs| needs())).unwrap_or_default();
         match thread::Builder::new().name("settings".to_owned()).spawn(look) {
             Ok(_) if hears.await == Ok(true) => return,
             Ok(_) => tracing::debug!("no service needs the questions yet"),
@@ -292,7 +302,7 @@ mod tests {
             calls.try_send(thread::current().id()).expect("few calls");
             is_needed
         });
-        let mut needed = pin!(questions_needed(&work, Some(needs_questions)));
+        let mut needed = pin!(questions_needed(&work, vec![needs_questions]));
         assert!(needed.as_mut().now_or_never().is_none());
         assert!(called.is_empty(), "no question has opened");
         port.opened();

@@ -249,7 +249,7 @@ async fn live(
     let (bridge, started) = (identity.bridge.clone(), identity.started_at);
     let (inbox, port, work) = BridgeInbox::new(identity, 1);
     let inbox = inbox.with_ledger(Some(Arc::new(durable.clone())));
-    let service = Box::new(LedgerService::new(Arc::new(durable.clone())));
+    let service = Box::new(LedgerService { ledger: Arc::new(durable.clone()) });
     let stop = CancellationToken::new();
     let asks = Arc::new(Question { session: Some("s".to_owned()), ..question("Why?") });
     let mut bridge = Bridge { desk: Desk::new(Setup { bridge, asker: Asker::Agent, started, key: 1 }), port };

@@ -9,9 +9,10 @@ use std::{
 
 use tokio_util::sync::CancellationToken;
 
+use super::context::Context;
 use crate::{
     inbox::{bridge::BridgeInbox, status::Traffic},
-    rpc::host::Service,
+    rpc::host::{Service, Starts},
     serve::server::Server,
     settings::resolved::ServeSettings,
 };
@@ -20,15 +21,26 @@ use crate::{
 /// may have the address.
 #[derive(Debug)]
 pub struct HttpService {
-    /// The settings of the server.
-    pub settings: ServeSettings,
-    /// What goes through the bridge.
-    pub traffic: Option<Arc<Traffic>>,
+    settings: ServeSettings,
+    traffic: Option<Arc<Traffic>>,
+}
+
+impl HttpService {
+    /// Returns the service of a bridge that serves its inbox over HTTP.
+    pub(super) fn of(context: &Context) -> Option<Box<dyn Service>> {
+        let bridge = context.bridge.as_ref()?;
+        let (settings, traffic) = (bridge.inbox.serve.clone()?, bridge.traffic.clone());
+        Some(Box::new(HttpService { settings, traffic }))
+    }
 }
 
 impl Service for HttpService {
     fn name(&self) -> &'static str {
         "http"
+    }
+
+    fn starts(&self) -> Starts {
+        Starts::AtOnce
     }
 
     fn run(

@@ -1,9 +1,11 @@
 //! The services that run beside the socket of an inbox, one file each. Each follows the inbox's questions, and submits
-//! answers as any responder does.
+//! answers as any responder does. [`services`] lists them.
 
+pub mod context;
 #[cfg(test)]
 pub mod crashes;
 pub mod http;
+pub mod list;
 #[cfg(feature = "notify")]
 pub mod notify;
 pub mod recall;
@@ -11,7 +13,5 @@ pub mod rules;
 pub mod settings;
 pub mod unattended;
 
-pub use http::HttpService;
-#[cfg(feature = "notify")]
-pub use notify::NotifyService;
-pub use recall::LedgerService;
+pub use context::{AgentEndFlag, BridgeContext, Context, Renewal};
+pub use list::services;

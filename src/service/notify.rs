@@ -2,15 +2,15 @@
 //! the inbox's thread: the thread that forwards is left alone (I7).
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     env,
     future::Future,
     io::{self, IsTerminal},
     path::PathBuf,
     pin::Pin,
     process::Stdio,
-    sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant},
+    sync::Arc,
+    time::Duration,
 };
 
 use askbridge_core::desk::{QuestionId, Record, State};
@@ -22,66 +22,52 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
+use super::context::{Context, LogOnce};
 use crate::{
     inbox::{BridgeInbox, Inbox, real_files::RealFiles},
-    limits,
     notify::{
         Circumstances, NotifierStarts, Plan, ruled,
         ways::follow::{self, BUSY},
     },
-    rpc::host::{NeedsQuestions, Service},
-    rule::Rule,
-    settings::{NotifySettings, files},
+    rpc::host::{Service, Starts},
+    settings::{NotifySettings, Settings, files::Live},
 };
 
 /// Bytes of what one notifier says that are read.
 const SAID: u64 = 16 * 1024;
-/// Different things that notifiers say of which each is logged once.
-const LOGGED: usize = 64;
 /// Projects whose settings are held.
 const PROJECTS: usize = 32;
 
 /// Starts a notifier for each question that waits.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct NotifyService {
-    /// The terminal that the bridge was started in, where it is used for nothing else than its log.
+    /// The user's own file: no other file can add a notifier.
+    live: Arc<Live>,
+    /// The terminal that the bridge was started in, if it is used only for the bridge's log.
     terminal: Option<PathBuf>,
 }
 
 impl NotifyService {
-    /// Makes the service of this process.
-    pub fn new() -> Self {
+    /// Returns the service of every inbox: notifiers may be set while it runs.
+    #[expect(clippy::unnecessary_wraps, reason = "the list of services asks each whether this inbox has it")]
+    pub(super) fn of(context: &Context) -> Option<Box<dyn Service>> {
         let terminal = (io::stderr().is_terminal() && !io::stdout().is_terminal())
             .then(|| rustix::termios::ttyname(io::stderr(), Vec::new()).ok())
             .flatten()
             .and_then(|name| name.into_string().ok());
-        NotifyService { terminal: terminal.map(PathBuf::from) }
-    }
-
-    /// Returns whether the settings have a notifier now. They are read again only if the person's own file changed: no
-    /// other file can add a notifier.
-    pub fn needs_questions(&self) -> NeedsQuestions {
-        let has_terminal = self.terminal.is_some();
-        let seen = Mutex::new(None);
-        Arc::new(move || {
-            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-            // Before it is read, so that a change in between is seen the next time.
-            let version = files::user_version();
-            match &*seen {
-                Some((known, is_set)) if *known == version => *is_set,
-                _ => {
-                    let is_set = NotifySettings::is_set(&files::read(None), has_terminal);
-                    *seen = Some((version, is_set));
-                    is_set
-                }
-            }
-        })
+        let live = Arc::clone(&context.live);
+        Some(Box::new(NotifyService { live, terminal: terminal.map(PathBuf::from) }))
     }
 }
 
 impl Service for NotifyService {
     fn name(&self) -> &'static str {
         "notifiers"
+    }
+
+    fn starts(&self) -> Starts {
+        let (live, has_terminal) = (Arc::clone(&self.live), self.terminal.is_some());
+        Starts::WithQuestion(Arc::new(move || NotifySettings::is_set(&live.settings(), has_terminal)))
     }
 
     fn run(
@@ -94,9 +80,9 @@ impl Service for NotifyService {
                 terminal: self.terminal,
                 inbox,
                 starts: NotifierStarts::default(),
-                settings: BTreeMap::new(),
+                projects: BTreeMap::new(),
                 notifiers: JoinSet::new(),
-                logged: BTreeSet::new(),
+                logged: LogOnce::default(),
             };
             // Notifiers end by themselves when the bridge is gone: it does not wait for them (I8).
             tokio::select! {
@@ -113,23 +99,41 @@ struct NotifierExit {
     said: Vec<String>,
 }
 
-/// Settings that were read.
-struct ProjectSettings {
-    read: Instant,
-    /// The person's own file. An edit of it counts at once; one of a project's file after [`limits::NOTIFY_SETTINGS`].
-    version: Option<files::Version>,
+/// The settings of one project.
+struct Project {
+    folder: PathBuf,
+    live: Live,
+    /// The settings that the rest was made from.
+    source: Arc<Settings>,
     settings: Option<NotifySettings>,
-    rules: Vec<Rule>,
+}
+
+impl Project {
+    fn new(folder: PathBuf) -> Self {
+        let live = Live::of(Some(folder.clone()));
+        let source = live.settings();
+        let settings = NotifySettings::of(&source, Some(&folder));
+        Project { folder, live, source, settings }
+    }
+
+    /// Reads the files again if they have changed.
+    fn refresh(&mut self) {
+        let source = self.live.settings();
+        if !Arc::ptr_eq(&source, &self.source) {
+            self.settings = NotifySettings::of(&source, Some(&self.folder));
+            self.source = source;
+        }
+    }
 }
 
 struct NotifierPool {
     terminal: Option<PathBuf>,
     inbox: BridgeInbox,
     starts: NotifierStarts,
-    /// The settings of each project.
-    settings: BTreeMap<Option<Arc<str>>, ProjectSettings>,
+    /// Those with open questions, at most [`PROJECTS`].
+    projects: BTreeMap<Option<Arc<str>>, Project>,
     notifiers: JoinSet<NotifierExit>,
-    logged: BTreeSet<String>,
+    logged: LogOnce,
 }
 
 impl NotifierPool {
@@ -148,6 +152,7 @@ impl NotifierPool {
 
     /// Starts what is due.
     fn look(&mut self) {
+        self.projects.values_mut().for_each(Project::refresh);
         let mut open = self.inbox.store().read(|_, snapshot| snapshot.open());
         open.retain(|record| record.state == State::Open);
         let open: BTreeMap<_, _> = open.iter().map(|record| (&record.id, record)).collect();
@@ -169,19 +174,15 @@ impl NotifierPool {
     fn plan(&mut self, record: &Record) -> Option<Plan> {
         let project = record.question.project.clone();
         let has_terminal = self.terminal.is_some();
-        let version = files::user_version();
-        let is_fresh =
-            |held: &ProjectSettings| held.version == version && held.read.elapsed() < limits::NOTIFY_SETTINGS;
-        if !self.settings.get(&project).is_some_and(is_fresh) {
-            if self.settings.len() >= PROJECTS {
-                self.settings.clear();
+        if !self.projects.contains_key(&project) {
+            if self.projects.len() >= PROJECTS {
+                self.projects.clear();
             }
-            let (settings, rules) = settings_of(project.as_deref().unwrap_or(&self.inbox.identity().folder));
-            self.settings
-                .insert(project.clone(), ProjectSettings { read: Instant::now(), version, settings, rules });
+            let folder = project.as_deref().unwrap_or(&self.inbox.identity().folder);
+            self.projects.insert(project.clone(), Project::new(PathBuf::from(folder)));
         }
-        let held = self.settings.get(&project)?;
-        let settings = ruled(held.settings.clone()?, &held.rules, record, &RealFiles);
+        let held = self.projects.get(&project)?;
+        let settings = ruled(held.settings.clone()?, held.source.rules(), record, &RealFiles);
         Plan::new(&settings, &record.question, has_terminal)
     }
 
@@ -227,7 +228,7 @@ impl NotifierPool {
 
     /// Logs what notifiers say, each thing once.
     fn log(&mut self, line: &str) {
-        if self.logged.len() < LOGGED && self.logged.insert(line.to_owned()) {
+        if self.logged.is_new(line) {
             tracing::warn!("a notifier: {}", line.trim_start_matches("askbridge: "));
         }
     }
@@ -242,12 +243,6 @@ async fn said(child: &mut Child) -> Vec<String> {
         said.push(line);
     }
     said
-}
-
-fn settings_of(folder: &str) -> (Option<NotifySettings>, Vec<Rule>) {
-    let folder = PathBuf::from(folder);
-    let settings = files::read(Some(&folder));
-    (NotifySettings::of(&settings, Some(&folder)), settings.rules().to_vec())
 }
 
 /// Returns this program, even where its file was replaced by a newer version meanwhile.

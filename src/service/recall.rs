@@ -5,39 +5,41 @@
 use std::{pin::Pin, sync::Arc};
 
 use askbridge_core::{
-    desk::{EarlierDecision, Event, QuestionId, Record, Submission},
+    desk::{EarlierDecision, QuestionId, Record, Submission},
     question::{Answer, Outcome, Provenance, Purpose},
 };
 use futures::{StreamExt, stream::FuturesUnordered};
 use tokio_util::sync::CancellationToken;
 
+use super::context::Context;
 use crate::{
-    inbox::{access::Inbox, bridge::BridgeInbox, ledger::Ledger, store::Batch},
-    rpc::host::Service,
+    inbox::{access::Inbox, bridge::BridgeInbox, ledger::Ledger},
+    rpc::host::{Service, Starts},
 };
 
 /// The service that keeps a ledger.
 #[derive(Debug)]
 pub struct LedgerService {
-    ledger: Arc<dyn Ledger>,
+    pub(super) ledger: Arc<dyn Ledger>,
 }
 
 impl LedgerService {
-    /// Returns a service for the inbox that has this ledger.
-    pub fn new(ledger: Arc<dyn Ledger>) -> Self {
-        LedgerService { ledger }
+    /// Returns the service of an inbox that has a ledger.
+    pub(super) fn of(context: &Context) -> Option<Box<dyn Service>> {
+        let ledger = Arc::clone(context.ledger.as_ref()?);
+        Some(Box::new(LedgerService { ledger }))
     }
 
     async fn follow(self, inbox: BridgeInbox) {
-        let mut follower = inbox.store().follow();
+        let mut openings = inbox.store().openings();
         // Beside the rest: an agent that does not read holds up no other question.
         let mut given = FuturesUnordered::new();
         loop {
             tokio::select! {
-                batch = follower.next() => {
-                    let Some(batch) = batch else { return };
-                    for record in opened(batch) {
-                        // Most often its end is in the same batch, if its asker or its client is a program.
+                opened = openings.next() => {
+                    let Some(opened) = opened else { return };
+                    for record in opened {
+                        // The ledger took its time for those before it, and programs answer soon.
                         if !is_open(&inbox, &record.id) {
                             continue;
                         }
@@ -82,17 +84,6 @@ fn is_open(inbox: &BridgeInbox, id: &QuestionId) -> bool {
     inbox.store().read(|_, now| now.get(id).is_some_and(|record| record.is_open()))
 }
 
-/// Returns the questions of a batch that opened. Those of a snapshot may have been told before.
-fn opened(batch: Batch) -> Vec<Arc<Record>> {
-    match batch {
-        Batch::Snapshot { open, .. } => open,
-        Batch::Events { events, .. } => {
-            let opened = |(_, event)| if let Event::Opened(record) = event { Some(record) } else { None };
-            events.into_iter().filter_map(opened).collect()
-        }
-    }
-}
-
 /// An answer from before.
 struct EarlierAnswer {
     earlier: QuestionId,
@@ -111,6 +102,10 @@ async fn give(inbox: BridgeInbox, record: Arc<Record>, given: EarlierAnswer) {
 impl Service for LedgerService {
     fn name(&self) -> &'static str {
         "ledger"
+    }
+
+    fn starts(&self) -> Starts {
+        Starts::WithQuestion(Arc::new(|| true))
     }
 
     fn run(
@@ -293,7 +288,7 @@ mod tests {
         let was_delivered = reach == Reach::Delivered;
         ledger.lock().earlier =
             Some(EarlierDecision { id: before, outcome, by, at, was_delivered, may_have_arrived });
-        let service = LedgerService::new(Arc::new(ledger.clone()));
+        let service = LedgerService { ledger: Arc::new(ledger.clone()) };
         let mut followed = Box::pin(service.follow(inbox.clone()));
         let mut asked = desk.open(asks, false).expect("room");
         let id = asked.id().clone();

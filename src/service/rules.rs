@@ -4,13 +4,7 @@
 //! The settings are read again when the user's file has changed. A question that was open before is left as it is: only
 //! `askbridge rules apply` applies new rules to it.
 
-use std::{
-    collections::BTreeSet,
-    future::Future,
-    pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
-    time::SystemTime,
-};
+use std::{future::Future, pin::Pin, sync::Arc, time::SystemTime};
 
 use askbridge_core::{
     desk::{QuestionId, Record, Refusal, State, Submission, Timestamp},
@@ -20,38 +14,26 @@ use askbridge_os::terminal::printable_line;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::context::{Context, LogOnce};
 use crate::{
     inbox::{BridgeInbox, Inbox, real_files::RealFiles},
-    rpc::host::{NeedsQuestions, Service},
+    rpc::host::{Service, Starts},
     rule::{Decision, Rule, RuleEffect, decide},
-    settings::files::{self, Version},
+    settings::{Settings, files::Live},
 };
 
-/// Different problems of the settings that are logged, each once.
-const LOGGED: usize = 64;
-
 /// Applies the rules to the questions of one inbox.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct RuleService;
+#[derive(Debug)]
+pub struct RuleService {
+    /// The user's own file: no other file can have rules.
+    live: Arc<Live>,
+}
 
 impl RuleService {
-    /// Returns whether there are rules now. The settings are read again only if the person's own file changed: no other
-    /// file can have rules.
-    pub fn needs_questions() -> NeedsQuestions {
-        let seen = Mutex::new(None);
-        Arc::new(move || {
-            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-            // Before it is read, so that a change in between is seen the next time.
-            let version = files::user_version();
-            match &*seen {
-                Some((known, has_rules)) if *known == version => *has_rules,
-                _ => {
-                    let has_rules = !files::read(None).rules().is_empty();
-                    *seen = Some((version, has_rules));
-                    has_rules
-                }
-            }
-        })
+    /// Returns the service of every inbox: rules may be written while it runs.
+    #[expect(clippy::unnecessary_wraps, reason = "the list of services asks each whether this inbox has it")]
+    pub(super) fn of(context: &Context) -> Option<Box<dyn Service>> {
+        Some(Box::new(RuleService { live: Arc::clone(&context.live) }))
     }
 }
 
@@ -65,6 +47,11 @@ impl Service for RuleService {
         "rules"
     }
 
+    fn starts(&self) -> Starts {
+        let live = Arc::clone(&self.live);
+        Starts::WithQuestion(Arc::new(move || !live.settings().rules().is_empty()))
+    }
+
     fn run(
         self: Box<Self>,
         inbox: BridgeInbox,
@@ -72,7 +59,7 @@ impl Service for RuleService {
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
             tokio::select! {
-                () = RunningRules::new(inbox).run() => {}
+                () = RunningRules::new(inbox, self.live).run() => {}
                 () = stop.cancelled() => {}
             }
         })
@@ -81,40 +68,26 @@ impl Service for RuleService {
 
 struct RunningRules {
     inbox: BridgeInbox,
-    rules: Vec<Rule>,
-    /// The person's file that the rules are from. `None` before it is looked at.
-    version: Option<Option<Version>>,
-    /// The person's file as the service started. What is wrong in it was logged by then.
-    first_version: Option<Version>,
-    /// The open questions that the rules were applied to.
-    seen: BTreeSet<QuestionId>,
+    live: Arc<Live>,
+    /// The settings that were read last.
+    settings: Option<Arc<Settings>>,
     submissions: JoinSet<()>,
-    logged: BTreeSet<String>,
+    logged: LogOnce,
 }
 
 impl RunningRules {
-    fn new(inbox: BridgeInbox) -> Self {
-        RunningRules {
-            inbox,
-            rules: Vec::new(),
-            version: None,
-            first_version: files::user_version(),
-            seen: BTreeSet::new(),
-            submissions: JoinSet::new(),
-            logged: BTreeSet::new(),
-        }
+    fn new(inbox: BridgeInbox, live: Arc<Live>) -> Self {
+        RunningRules { inbox, live, settings: None, submissions: JoinSet::new(), logged: LogOnce::default() }
     }
 
     async fn run(mut self) {
-        let mut follower = self.inbox.store().follow();
+        let mut openings = self.inbox.store().openings();
         let mut is_first = true;
         loop {
             tokio::select! {
-                batch = follower.next() => {
-                    if batch.is_none() {
-                        return;
-                    }
-                    self.look(is_first);
+                opened = openings.next() => {
+                    let Some(opened) = opened else { return };
+                    self.look(&opened, is_first);
                     is_first = false;
                 }
                 Some(_) = self.submissions.join_next() => {}
@@ -122,55 +95,46 @@ impl RunningRules {
         }
     }
 
-    /// Applies the rules to what has opened since the last look.
-    fn look(&mut self, is_first: bool) {
-        let open = self.inbox.store().read(|_, snapshot| snapshot.open());
-        let is_new = |record: &&Arc<Record>| !self.seen.contains(&record.id);
-        let new: Vec<_> = open.iter().filter(is_new).map(Arc::clone).collect();
-        self.seen = open.iter().map(|record| record.id.clone()).collect();
-        if new.is_empty() {
+    /// Applies the rules to questions that have opened.
+    fn look(&mut self, opened: &[Arc<Record>], is_first: bool) {
+        if opened.is_empty() {
             return;
         }
-        self.read();
-        for record in new.iter().filter(|record| record.state == State::Open) {
+        let settings = self.read();
+        for record in opened.iter().filter(|record| record.state == State::Open) {
             // The service may start with questions that were open before there were rules.
             if !is_first || self.opened_since_written(record) {
-                self.apply(record);
+                self.apply(settings.rules(), record);
             }
         }
     }
 
-    /// Reads the rules again if the person's file has changed.
-    fn read(&mut self) {
-        let version = files::user_version();
-        if self.version == Some(version) {
-            return;
-        }
-        let settings = files::read(None);
-        for problem in settings.problems().iter().map(ToString::to_string) {
-            if self.logged.len() < LOGGED
-                && self.logged.insert(problem.clone())
-                && version != self.first_version
-            {
+    /// Returns the settings. Problems in a file that has changed since the start are logged, once each: those of the
+    /// start were logged by then.
+    fn read(&mut self) -> Arc<Settings> {
+        let settings = self.live.settings();
+        let is_known = self.settings.as_ref().is_some_and(|known| Arc::ptr_eq(known, &settings));
+        if !is_known && self.live.has_changed() {
+            let problems = settings.problems().iter().map(ToString::to_string);
+            for problem in problems.filter(|problem| self.logged.is_new(problem)) {
                 tracing::warn!("settings: {}", printable_line(&problem));
             }
         }
-        self.rules = settings.rules().to_vec();
-        self.version = Some(version);
-        tracing::debug!(rules = self.rules.len(), "the rules were read");
+        self.settings = Some(Arc::clone(&settings));
+        settings
     }
 
     /// Returns whether a question opened after the person's file was written. Ages are compared, since the clock of the
     /// bridge stands still while the machine sleeps.
     fn opened_since_written(&self, record: &Record) -> bool {
-        let Some(Some(version)) = &self.version else { return false };
-        let written = SystemTime::now().duration_since(version.changed_at()).unwrap_or_default();
+        let Some(written_at) = self.live.written_at() else { return false };
+        let written = SystemTime::now().duration_since(written_at).unwrap_or_default();
         let now: Timestamp = self.inbox.identity().started_at.after(self.inbox.uptime());
         now.since(record.opened_at) <= written
     }
 
-    fn apply(&mut self, record: &Record) {
-        let Some(Decision { rule, what }) = decide(&self.rules, record, &RealFiles) else { return };
+    fn apply(&mut self, rules: &[Rule], record: &Record) {
+        let Some(Decision { rule, what }) = decide(rules, record, &RealFiles) else { return };
         tracing::debug!(id = %record.id, rule = &*printable_line(&rule), "a rule applies");
         if let RuleEffect::Submit(submission) = what {
             let (inbox, id) = (self.inbox.clone(), record.id.clone());

@@ -16,9 +16,10 @@ use askbridge_core::desk::Asker;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::context::{Context, Renewal};
 use crate::{
     inbox::{BridgeInbox, Inbox},
-    rpc::host::Service,
+    rpc::host::{Service, Starts},
     settings::{
         files::{Live, Versions},
         keys,
@@ -36,29 +37,21 @@ pub struct SettingsService {
     looked_at: Instant,
     timeout: Option<Duration>,
     timeouts: mpsc::Sender<(Option<Duration>, Instant)>,
-    /// The last question of the agent for which they were looked at.
-    last: u64,
 }
 
 impl SettingsService {
-    /// Makes the service of a bridge that started with this timeout.
-    pub fn new(
-        live: Arc<Live>,
-        timeout: Option<Duration>,
-        timeouts: mpsc::Sender<(Option<Duration>, Instant)>,
-    ) -> Self {
-        let (versions, looked_at) = (Versions::default(), Instant::now());
-        SettingsService { live, versions, looked_at, timeout, timeouts, last: 0 }
+    /// Returns the service of a bridge whose timeout the settings may change.
+    pub(super) fn of(context: &Context) -> Option<Box<dyn Service>> {
+        let bridge = context.bridge.as_ref()?;
+        let Renewal { timeout, timeouts } = bridge.renewal.clone()?;
+        let (live, looked_at) = (Arc::clone(&bridge.live), Instant::now());
+        Some(Box::new(SettingsService { live, versions: Versions::default(), looked_at, timeout, timeouts }))
     }
 
     async fn follow(mut self, inbox: BridgeInbox) {
-        let mut follower = inbox.store().follow();
-        while follower.next().await.is_some() {
-            let open = inbox.store().read(|_, snapshot| snapshot.open());
-            let of_agent = open.iter().filter(|record| record.id.asker == Asker::Agent);
-            let newest = of_agent.map(|record| record.id.number).max().unwrap_or_default();
-            if newest > self.last {
-                self.last = newest;
+        let mut openings = inbox.store().openings();
+        while let Some(opened) = openings.next().await {
+            if opened.iter().any(|record| record.id.asker == Asker::Agent) {
                 self.look().await;
             }
         }
@@ -92,6 +85,11 @@ fn instant(now: Instant, happened: SystemTime) -> Option<Instant> {
 impl Service for SettingsService {
     fn name(&self) -> &'static str {
         "settings"
+    }
+
+    fn starts(&self) -> Starts {
+        let live = Arc::clone(&self.live);
+        Starts::WithQuestion(Arc::new(move || live.has_changed()))
     }
 
     fn run(

@@ -3,12 +3,11 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
+    env,
+    fs::File,
     future::Future,
     pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::Arc,
 };
 
 use askbridge_core::{
@@ -23,11 +22,15 @@ use rustix::process::{Signal, getpid, kill_process};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use super::context::{AgentEndFlag, Context};
 use crate::{
     inbox::{Batch, BridgeInbox, Inbox},
     limits,
-    rpc::host::Service,
-    settings::resolved::UnattendedAction,
+    rpc::host::{Service, Starts},
+    settings::{
+        files::Live,
+        resolved::{UnattendedAction, UnattendedConditions, UnattendedSettings},
+    },
 };
 
 /// The name under which it rejects, beside those of the person's rules.
@@ -37,36 +40,48 @@ const REASON: &str = "no person can answer here";
 /// The most columns of a question in the log.
 const HEADLINE: usize = 200;
 
-/// Whether the agent was ended because of a question. Cheap to clone.
-#[derive(Clone, Debug, Default)]
-pub struct AgentEndFlag(Arc<AtomicBool>);
+/// The decision that the settings want now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Policy {
+    /// What happens to a question.
+    then: UnattendedAction,
+    /// Whether only questions that the client does not show are concerned.
+    no_client: bool,
+}
 
-impl AgentEndFlag {
-    /// Returns whether it was.
-    pub fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+/// The settings that the policy comes from. Cheap to clone.
+#[derive(Clone, Debug)]
+struct PolicySource {
+    live: Arc<Live>,
+    /// The action that the command line names, in place of the settings' own.
+    fixed: Option<UnattendedAction>,
+}
+
+impl PolicySource {
+    fn now(&self) -> Policy {
+        let UnattendedSettings { then, when } = self.live.settings().unattended();
+        let UnattendedConditions { no_client, no_terminal, ci } = when;
+        let has_terminal = || File::open("/dev/tty").is_ok();
+        let is_ci = || env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false");
+        let holds = (!no_terminal || !has_terminal()) && (!ci || is_ci());
+        Policy { then: if holds { self.fixed.unwrap_or(then) } else { UnattendedAction::Wait }, no_client }
     }
 }
 
-/// What is decided, as the settings are now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Policy {
-    /// What becomes of a question.
-    pub then: UnattendedAction,
-    /// Whether that is for questions that the client does not show, and no others.
-    pub no_client: bool,
-}
-
 /// Decides about the questions of one bridge.
+#[derive(Debug)]
 pub struct UnattendedService {
-    policy: Box<dyn Fn() -> Policy + Send + Sync>,
+    source: PolicySource,
     failed: AgentEndFlag,
 }
 
 impl UnattendedService {
-    /// Returns a service that asks for the policy when a question opens. What ends the agent sets `failed`.
-    pub fn new(policy: impl Fn() -> Policy + Send + Sync + 'static, failed: AgentEndFlag) -> Self {
-        UnattendedService { policy: Box::new(policy), failed }
+    /// Returns the service of every bridge: the settings may change while it runs.
+    pub(super) fn of(context: &Context) -> Option<Box<dyn Service>> {
+        let bridge = context.bridge.as_ref()?;
+        let fixed = bridge.inbox.unattended_is_fixed.then_some(bridge.inbox.unattended.then);
+        let source = PolicySource { live: Arc::clone(&bridge.live), fixed };
+        Some(Box::new(UnattendedService { source, failed: bridge.failed.clone() }))
     }
 
     async fn follow(self, inbox: BridgeInbox) {
@@ -89,7 +104,7 @@ impl UnattendedService {
                     };
                     let due = Instant::now() + limits::UNATTENDED;
                     for record in changed.iter().filter(|record| record.is_open()) {
-                        let policy = policies.entry(record.id.clone()).or_insert_with(&*self.policy);
+                        let policy = policies.entry(record.id.clone()).or_insert_with(|| self.source.now());
                         // A client that fails leaves a question to others: it is decided about once more.
                         if policy.then != UnattendedAction::Wait
                             && seen.insert((record.id.clone(), record.elsewhere)) {
@@ -128,7 +143,7 @@ impl UnattendedService {
                 let headline = record.question.headline();
                 let asked = printable_line(headline.trim());
                 log::notice(&format!("no person can answer question {id}: {}", cut(&asked, HEADLINE)));
-                self.failed.0.store(true, Ordering::Relaxed);
+                self.failed.set();
                 // As if the person had ended the bridge: the agent has its time to end.
                 if let Err(error) = kill_process(getpid(), Signal::TERM) {
                     tracing::warn!(%error, "the agent is not ended");
@@ -141,6 +156,11 @@ impl UnattendedService {
 impl Service for UnattendedService {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn starts(&self) -> Starts {
+        let source = self.source.clone();
+        Starts::WithQuestion(Arc::new(move || source.now().then != UnattendedAction::Wait))
     }
 
     fn run(

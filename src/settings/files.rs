@@ -96,6 +96,7 @@ fn version(path: &Path) -> Option<Version> {
 pub struct Live {
     folder: Option<PathBuf>,
     read: Mutex<Option<(Versions, Arc<Settings>)>>,
+    first: Versions,
 }
 
 /// Which texts the person's own file and the project's have.
@@ -113,9 +114,31 @@ impl Versions {
 }
 
 impl Live {
+    /// Follows the user's own file alone. Reads nothing yet.
+    pub fn of_user() -> Self {
+        Self::of(None)
+    }
+
     /// Follows the files of the folder that this process was started in. Reads nothing yet.
     pub fn here() -> Self {
-        Live { folder: env::current_dir().ok(), read: Mutex::default() }
+        Self::of(env::current_dir().ok())
+    }
+
+    /// Follows the user's own file and, if there is a folder, the file of its project. Reads nothing yet.
+    pub fn of(folder: Option<PathBuf>) -> Self {
+        let mut live = Live { folder, read: Mutex::default(), first: Versions::default() };
+        live.first = live.versions();
+        live
+    }
+
+    /// Returns whether a file has changed since this was made.
+    pub fn has_changed(&self) -> bool {
+        self.versions() != self.first
+    }
+
+    /// Returns when the files got their texts: the earlier of the times. `None` if there is no file.
+    pub fn written_at(&self) -> Option<SystemTime> {
+        self.versions().changed_at(&Versions::default())
     }
 
     /// Returns which texts the files have, without reading them.

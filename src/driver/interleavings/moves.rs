@@ -1,15 +1,29 @@
 //! What can happen, and in which words.
 
-use std::time::Duration;
+use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use askbridge_core::{
-    desk::Submission,
+    desk::{Record, Refusal, Submission},
     question::{Answer, Outcome, Reason, Value as Given},
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::limits;
+
+/// A responder that waits to be told.
+pub(super) struct Caller {
+    pub(super) number: u64,
+    pub(super) submission: Submission,
+    pub(super) waits: Pin<Box<dyn Future<Output = Result<Arc<Record>, Refusal>>>>,
+}
+
+/// The agent's stdin, which takes as much as it has room for, or breaks.
+pub(super) struct Pipe {
+    pub(super) room: usize,
+    pub(super) broken: bool,
+    pub(super) got: Vec<u8>,
+}
 
 /// One thing that happens. `which` chooses among the questions so far: few, so that many want the same.
 #[derive(Clone, Debug)]

@@ -15,7 +15,9 @@ use super::{
 #[test]
 fn whatever_a_responder_is_told_is_what_the_agent_has_got() {
     // The inbox has timers.
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    // Responders wait outside of it.
     let _context = runtime.enter();
     let mut told = BTreeMap::new();
     // As the macro does: the environment decides about the seed and the number of cases.
@@ -27,7 +29,7 @@ fn whatever_a_responder_is_told_is_what_the_agent_has_got() {
     let worlds = (any::<bool>(), any::<bool>(), prop::collection::vec(any_move(), 1..80));
     let told_all = std::cell::RefCell::new(&mut told);
     let run = runner.run(&worlds, |(timeout, shown, moves)| {
-        let mut world = World::new(timeout, shown);
+        let mut world = World::new(&runtime, timeout, shown);
         world.play(&Move::Ask { session: 0 });
         for step in &moves {
             world.play(step);

@@ -3,42 +3,30 @@
 use std::{
     collections::BTreeMap,
     pin::Pin,
-    sync::Arc,
     task::{Context, Waker},
     time::Duration,
 };
 
 use askbridge_core::{
     acp::{Bridge, Config, Tier},
-    desk::{Asker, BridgeName, Notice, QuestionId, Record, Refusal, Submission, Timestamp},
+    desk::{Asker, BridgeName, Notice, QuestionId, Refusal, Submission, Timestamp},
     engine::{Event, Output, Peer},
     question::{Outcome, Provenance, Reason, Responder},
     wire::envelope::Message,
 };
 use futures::FutureExt;
 use serde_json::{Value, json};
+use tokio::runtime::Runtime;
 
-use super::moves::{BEGUN, Move, begun, is, reply, request, submission, wrong};
+use super::moves::{BEGUN, Caller, Move, Pipe, begun, is, reply, request, submission, wrong};
 use crate::{
     inbox::{access::Inbox, bridge::BridgeInbox, handover::Port, status::Identity},
     limits,
 };
 
-/// A responder that waits to be told.
-struct Caller {
-    number: u64,
-    submission: Submission,
-    waits: Pin<Box<dyn Future<Output = Result<Arc<Record>, Refusal>>>>,
-}
-
-/// The agent's stdin, which takes as much as it has room for, or breaks.
-struct Pipe {
-    room: usize,
-    broken: bool,
-    got: Vec<u8>,
-}
-
-pub(super) struct World {
+pub(super) struct World<'a> {
+    /// Its clock is advanced whenever the inbox waits for it.
+    runtime: &'a Runtime,
     bridge: Bridge,
     port: Port,
     inbox: BridgeInbox,
@@ -63,8 +51,8 @@ pub(super) struct World {
     journal: Vec<String>,
 }
 
-impl World {
-    pub(super) fn new(timeout: bool, shown: bool) -> Self {
+impl<'a> World<'a> {
+    pub(super) fn new(runtime: &'a Runtime, timeout: bool, shown: bool) -> Self {
         let bridge: BridgeName = "b".parse().unwrap();
         let started_at = Timestamp::default();
         let identity =
@@ -75,6 +63,7 @@ impl World {
         config.common.name = Some(bridge);
         config.common.has_ledger = true;
         World {
+            runtime,
             bridge: Bridge::new(config),
             port,
             inbox,
@@ -268,17 +257,25 @@ impl World {
         }
     }
 
-    /// Lets the inbox take what changed, until there is nothing more.
+    /// Hands over what changed, and returns once the inbox has taken all of it.
     fn hand_over(&mut self) {
-        let mut context = Context::from_waker(Waker::noop());
-        loop {
-            let (has_changes, bridge) = (self.bridge.has_changes(), &mut self.bridge);
-            let handed = self.port.poll_hand_over(&mut context, has_changes, || bridge.take_changes());
-            assert!(self.work.as_mut().poll(&mut context).is_pending(), "the bridge has not ended");
-            if handed.is_pending() {
-                return;
+        let (port, bridge, work) = (&mut self.port, &mut self.bridge, &mut self.work);
+        self.runtime.block_on(async {
+            let handed_over = async {
+                let mut context = Context::from_waker(Waker::noop());
+                loop {
+                    port.taken().await;
+                    let has_changes = bridge.has_changes();
+                    if port.poll_hand_over(&mut context, has_changes, || bridge.take_changes()).is_pending() {
+                        return;
+                    }
+                }
+            };
+            tokio::select! {
+                () = work => panic!("the bridge has not ended"),
+                () = handed_over => {}
             }
-        }
+        });
     }
 
     /// Looks whether a responder has been told, and holds that it is true.

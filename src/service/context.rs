@@ -1,0 +1,89 @@
+//! What a service may need: an inbox hands it to each of them, and each takes its part.
+
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use tokio::sync::mpsc;
+
+use crate::{
+    inbox::{Ledger, Traffic},
+    settings::{files::Live, resolved::InboxSettings},
+};
+
+/// What the services of one inbox are made of.
+#[derive(Debug)]
+pub struct Context {
+    /// The settings of the user, without those of a project.
+    pub live: Arc<Live>,
+    /// What keeps the questions beyond this process.
+    pub ledger: Option<Arc<dyn Ledger>>,
+    /// What only the inbox of a bridge has.
+    pub bridge: Option<BridgeContext>,
+}
+
+impl Context {
+    /// Returns the context of an inbox that belongs to no bridge.
+    pub fn new(ledger: Option<Arc<dyn Ledger>>) -> Self {
+        Context { live: Arc::new(Live::of_user()), ledger, bridge: None }
+    }
+}
+
+/// What the services of a bridge's inbox need.
+#[derive(Debug)]
+pub struct BridgeContext {
+    /// The settings of the folder that the bridge runs in.
+    pub live: Arc<Live>,
+    /// The settings as the bridge started.
+    pub inbox: InboxSettings,
+    /// The bytes that pass through the bridge. `None` where they are not counted.
+    pub traffic: Option<Arc<Traffic>>,
+    /// Set by the service that ends the agent.
+    pub failed: AgentEndFlag,
+    /// `None` if the command line fixes the timeout.
+    pub renewal: Option<Renewal>,
+}
+
+/// The timeout of a bridge, and the channel to change it.
+#[derive(Clone, Debug)]
+pub struct Renewal {
+    /// The timeout at the start. `None` keeps questions open.
+    pub timeout: Option<Duration>,
+    /// Takes another timeout, and the time of the change.
+    pub timeouts: mpsc::Sender<(Option<Duration>, Instant)>,
+}
+
+/// Whether the agent was ended because of a question. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct AgentEndFlag(Arc<AtomicBool>);
+
+impl AgentEndFlag {
+    /// Returns whether it was.
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Says that it was.
+    pub(super) fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Lines that are logged once each, up to a limit.
+#[derive(Debug, Default)]
+pub(super) struct LogOnce(BTreeSet<String>);
+
+impl LogOnce {
+    /// The most different lines.
+    const LINES: usize = 64;
+
+    /// Returns whether a line is to be logged now.
+    pub(super) fn is_new(&mut self, line: &str) -> bool {
+        self.0.len() < Self::LINES && self.0.insert(line.to_owned())
+    }
+}
