@@ -215,7 +215,7 @@ fn config(options: &str) -> Config {
 
 fn tier(name: &str) -> Tier {
     match name {
-        "native" => Tier::Native,
+        "native" => Tier::Extension,
         "elicitation" => Tier::Elicitation,
         "permission" => Tier::Permission,
         "none" => Tier::None,

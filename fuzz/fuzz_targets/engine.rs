@@ -50,7 +50,7 @@ fuzz_target!(|data: &[u8]| {
 
 fn tier(byte: u8) -> Option<Tier> {
     match byte {
-        b'1' => Some(Tier::Native),
+        b'1' => Some(Tier::Extension),
         b'2' => Some(Tier::Elicitation),
         b'3' => Some(Tier::Permission),
         b'4' => Some(Tier::None),

@@ -119,7 +119,7 @@ impl ClientQuestions {
     fn tier(self) -> Option<Tier> {
         match self {
             ClientQuestions::Auto => None,
-            ClientQuestions::Native => Some(Tier::Native),
+            ClientQuestions::Native => Some(Tier::Extension),
             ClientQuestions::Elicitation => Some(Tier::Elicitation),
             ClientQuestions::Permission => Some(Tier::Permission),
             ClientQuestions::None => Some(Tier::None),

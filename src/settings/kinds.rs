@@ -53,7 +53,7 @@ pub struct ClientQuestions(pub Option<Tier>);
 impl Word for ClientQuestions {
     const WORDS: &'static [(&'static str, Self)] = &[
         ("auto", ClientQuestions(None)),
-        ("native", ClientQuestions(Some(Tier::Native))),
+        ("native", ClientQuestions(Some(Tier::Extension))),
         ("elicitation", ClientQuestions(Some(Tier::Elicitation))),
         ("permission", ClientQuestions(Some(Tier::Permission))),
         ("none", ClientQuestions(Some(Tier::None))),

@@ -282,7 +282,7 @@ fn question_with_an_id_that_is_still_awaited_is_shown_under_another() {
 #[test]
 fn question_opens_elsewhere_where_the_client_is_not_asked() {
     let mut seen = Vec::new();
-    for tier in [Tier::Native, Tier::Elicitation, Tier::Permission, Tier::None] {
+    for tier in [Tier::Extension, Tier::Elicitation, Tier::Permission, Tier::None] {
         for params in [r#"{"prompt":"?","sessionId":"s"}"#, r#"{"prompt":"?"}"#] {
             let mut stage = Stage::new(Bridge::new(Config { tier: Some(tier), ..Config::default() }));
             let line = format!(r#"{{"id":1,"method":"{METHOD}","params":{params}}}"#);

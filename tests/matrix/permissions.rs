@@ -149,7 +149,8 @@ fn selected(option: &str) -> Value {
 
 /// The ways to set up a bridge, and what clients say that they can show: a permission goes to each of them.
 fn worlds() -> Vec<(Config, Value)> {
-    let tiers = [None, Some(Tier::Native), Some(Tier::Elicitation), Some(Tier::Permission), Some(Tier::None)];
+    let tiers =
+        [None, Some(Tier::Extension), Some(Tier::Elicitation), Some(Tier::Permission), Some(Tier::None)];
     let native =
         json!({ "_meta": { "sandboxagent.dev": { "extensions": { "sessionRequestQuestion": true } } } });
     let clients = [json!({}), json!({ "elicitation": { "form": {} } }), native];

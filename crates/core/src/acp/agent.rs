@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     desk::{Opening, Refusal},
-    dialect::{self, AgentQuestion, ReplyFormat, elicitation::FormReply, kiro::KiroReply, permission},
+    dialect::{self, AgentQuestion, ReplyFormat, ShownBy, permission},
     engine::{Action, Line, Peer},
     guard, limits,
     question::{Outcome, Provenance, Purpose, Question, Reason},
@@ -18,7 +18,7 @@ use crate::{
         envelope::Message,
         id::RequestId,
         line,
-        method::{CANCEL_REQUEST, ELICITATION_CREATE, KIRO_USER_INPUT, SESSION_UPDATE},
+        method::{CANCEL_REQUEST, SESSION_UPDATE},
         splice,
     },
 };
@@ -66,8 +66,8 @@ impl Core {
                 self.made_up += u64::from(asked.question.id == made_up);
                 self.question(id, asked, line, now);
             }
-            // A client that takes the request as it is may understand more of it.
-            Err(_) if self.takes_method(method) => self.ordinary_request(method, id, message),
+            // A client that shows such requests may understand more of them.
+            Err(_) if self.shows_method(method) => self.ordinary_request(method, id, message),
             Err(wrong) => self.refuse(id, &wrong),
             Ok(None) => self.ordinary_request(method, id, message),
         }
@@ -87,13 +87,9 @@ impl Core {
         false
     }
 
-    fn takes_method(&self, method: &str) -> bool {
-        let reply_format = match method {
-            ELICITATION_CREATE => ReplyFormat::Elicitation(FormReply::default()),
-            KIRO_USER_INPUT => ReplyFormat::Kiro(KiroReply),
-            _ => return false,
-        };
-        self.takes_own(&reply_format)
+    fn shows_method(&self, method: &str) -> bool {
+        // Of the extension, the bridge understands all: what it refuses is wrong.
+        dialect::shown_by(method).is_some_and(|clients| clients != ShownBy::Extension && self.shows(clients))
     }
 
     fn ordinary_request(&mut self, method: &str, id: &str, message: &Message<'_>) {

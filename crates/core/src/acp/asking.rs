@@ -14,8 +14,8 @@ use super::{
 };
 use crate::{
     dialect::{
-        Reply, ReplyFormat, elicitation,
-        permission::{self, PermissionReply, PromptStep, Protocol},
+        Reply, ReplyFormat, ShownBy, elicitation,
+        permission::{self, PromptStep, Protocol},
         sandboxagent,
     },
     engine::{Action, Line, Peer, UnansweredReason},
@@ -30,18 +30,17 @@ use crate::{
 };
 
 impl Core {
-    /// Returns whether the client takes the agent's own request as it is.
-    pub(super) fn takes_own(&self, reply_format: &ReplyFormat) -> bool {
-        match (reply_format, self.config.tier) {
-            // A client that did not say is asked: if it does not know the request, it says so.
-            (ReplyFormat::SandboxAgent(_), None) => self.client.native != Some(false),
-            (ReplyFormat::SandboxAgent(_), Some(tier)) => tier == Tier::Native,
-            (ReplyFormat::Elicitation(reply_format), _) if reply_format.legacy => false,
-            (ReplyFormat::Elicitation(_), None) => self.client.forms,
-            (ReplyFormat::Elicitation(_), Some(tier)) => tier == Tier::Elicitation,
-            (ReplyFormat::Kiro(_), None) => self.client.kiro,
-            (ReplyFormat::Permission(PermissionReply::Grant { .. }), _) => true,
-            _ => false,
+    /// Returns whether the client is one of those that show an agent's own request.
+    pub(super) fn shows(&self, shown_by: ShownBy) -> bool {
+        match (shown_by, self.config.tier) {
+            (ShownBy::All, _) => true,
+            // A client that did not say is asked: if it does not know the request, it replies with an error.
+            (ShownBy::Extension, None) => self.client.extension != Some(false),
+            (ShownBy::Extension, Some(tier)) => tier == Tier::Extension,
+            (ShownBy::Forms, None) => self.client.forms,
+            (ShownBy::Forms, Some(tier)) => tier == Tier::Elicitation,
+            (ShownBy::Kiro, None) => self.client.kiro,
+            (ShownBy::Kiro, Some(_)) => false,
         }
     }
 
@@ -52,7 +51,7 @@ impl Core {
             _ if tier == Tier::Permission && self.labels_by_kind() => false,
             Some(only) => only == tier,
             None => match tier {
-                Tier::Native => self.client.native == Some(true),
+                Tier::Extension => self.client.extension == Some(true),
                 Tier::Elicitation => self.client.forms,
                 Tier::Permission => self.client.permissions,
                 Tier::None => true,
@@ -71,7 +70,7 @@ impl Core {
         question: &Question,
         reply_format: &ReplyFormat,
     ) -> Presentation {
-        if self.takes_own(reply_format) {
+        if reply_format.shown_by().is_some_and(|clients| self.shows(clients)) {
             Presentation::Own
         } else {
             self.presentation_after(None, question, reply_format)
@@ -85,12 +84,12 @@ impl Core {
         reply_format: &ReplyFormat,
     ) -> Presentation {
         let next = |core: &Self, tier| tried < Some(tier) && core.takes(tier);
-        if !matches!(reply_format, ReplyFormat::SandboxAgent(_)) && next(self, Tier::Native) {
-            return Presentation::Native;
-        }
         // The same method again would say nothing new.
-        let other = !matches!(reply_format, ReplyFormat::Elicitation(reply_format) if !reply_format.legacy);
-        if other
+        let shown_by = reply_format.shown_by();
+        if shown_by != Some(ShownBy::Extension) && next(self, Tier::Extension) {
+            return Presentation::Extension;
+        }
+        if shown_by != Some(ShownBy::Forms)
             && next(self, Tier::Elicitation)
             && let Some(reply_format) = elicitation::form::reply_format(question)
         {
@@ -150,7 +149,7 @@ impl OpenQuestion {
         let question = &self.question;
         let (method, params) = match &self.presentation {
             Presentation::Own | Presentation::None => return None,
-            Presentation::Native => (REQUEST_QUESTION, sandboxagent::ask::write(question)),
+            Presentation::Extension => (REQUEST_QUESTION, sandboxagent::ask::write(question)),
             Presentation::Form(reply_format) => {
                 (ELICITATION_CREATE, elicitation::form::write(question, reply_format))
             }
@@ -202,14 +201,18 @@ impl Core {
         if code == line::METHOD_NOT_FOUND
             && let Some(open) = self.pending.get(number)
         {
-            match (&open.presentation, &open.reply_format) {
-                (Presentation::Own, ReplyFormat::Elicitation(_)) | (Presentation::Form(_), _) => {
+            match (&open.presentation, open.reply_format.shown_by()) {
+                (Presentation::Own, Some(ShownBy::Forms)) | (Presentation::Form(_), _) => {
                     self.client.forms = false;
                 }
-                (Presentation::Own, ReplyFormat::Kiro(_)) => self.client.kiro = false,
-                (Presentation::Own | Presentation::Native, _) => self.client.native = Some(false),
-                (Presentation::Prompts(_), _) => self.client.permissions = false,
-                (Presentation::None, _) => {}
+                (Presentation::Own, Some(ShownBy::Kiro)) => self.client.kiro = false,
+                (Presentation::Own, Some(ShownBy::Extension)) | (Presentation::Extension, _) => {
+                    self.client.extension = Some(false);
+                }
+                (Presentation::Own, Some(ShownBy::All)) | (Presentation::Prompts(_), _) => {
+                    self.client.permissions = false;
+                }
+                (Presentation::Own, None) | (Presentation::None, _) => {}
             }
         }
         self.move_on(number, UnansweredReason::Refused(code), now);
@@ -304,7 +307,7 @@ impl OpenQuestion {
     fn read(&mut self, result: &[u8], next: u64) -> ResponseMeaning {
         let question = &self.question;
         let outcome = match &mut self.presentation {
-            Presentation::Native => match sandboxagent::reply::read(result, question) {
+            Presentation::Extension => match sandboxagent::reply::read(result, question) {
                 Reply::Canonical(outcome) | Reply::Translated(outcome, _) => Some(outcome),
                 Reply::Unknown => None,
             },

@@ -10,7 +10,7 @@ use crate::{
     wire::{scan, splice},
 };
 
-/// The members below the capabilities that say that the native dialect is understood.
+/// The members below the capabilities that say that the extension is understood.
 const EXTENSION: [&str; 4] = ["_meta", "sandboxagent.dev", "extensions", "sessionRequestQuestion"];
 /// The other name of the last of them.
 const OTHER_EXTENSION: [&str; 4] = ["_meta", "sandboxagent.dev", "extensions", "requestQuestion"];
@@ -42,8 +42,8 @@ pub(super) fn introduction_of_agent(result: &[u8]) -> Introduction {
 /// What the client can show, as far as it said so.
 #[derive(Clone, Debug)]
 pub(super) struct Client {
-    /// The native dialect. `None` where it did not say.
-    pub native: Option<bool>,
+    /// Whether it understands the extension. `None` if it does not say.
+    pub extension: Option<bool>,
     /// Forms.
     pub forms: bool,
     /// Kiro's questions.
@@ -58,7 +58,7 @@ pub(super) struct Client {
 
 impl Default for Client {
     fn default() -> Self {
-        Client { native: None, forms: false, kiro: false, permissions: true, notices: false, name: None }
+        Client { extension: None, forms: false, kiro: false, permissions: true, notices: false, name: None }
     }
 }
 
@@ -69,7 +69,7 @@ impl Client {
         let says = |path: &[&str]| member(capabilities?, path).and_then(flag);
         let info = scan::member(params, names(params, "clientInfo", "info"));
         Client {
-            native: says(&EXTENSION).or_else(|| says(&OTHER_EXTENSION)),
+            extension: says(&EXTENSION).or_else(|| says(&OTHER_EXTENSION)),
             forms: says(&FORM) == Some(true),
             kiro: says(&KIRO) == Some(true),
             permissions: true,
@@ -83,7 +83,7 @@ impl Client {
     /// Returns what it said of itself in these `params`.
     pub(super) fn introduction(&self, params: &[u8]) -> Introduction {
         let promises = [
-            (self.native == Some(true), "questions"),
+            (self.extension == Some(true), "questions"),
             (self.forms, "forms"),
             (self.notices, "notices"),
             (self.kiro, "kiro"),

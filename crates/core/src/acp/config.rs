@@ -30,7 +30,7 @@ impl Default for Config {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {
     /// `_sandboxagent/session/request_question`.
-    Native,
+    Extension,
     /// `elicitation/create`, as a form.
     Elicitation,
     /// `session/request_permission`, one field after the other.
@@ -44,8 +44,8 @@ pub enum Tier {
 pub(super) enum Presentation {
     /// By the agent's own request.
     Own,
-    /// By a native request.
-    Native,
+    /// By the extension `_sandboxagent/session/request_question`.
+    Extension,
     /// By a form, and how its content is read.
     Form(FormReply),
     /// By permission prompts, and how far they have come.
@@ -59,7 +59,7 @@ impl Presentation {
     pub(super) fn tier(&self) -> Option<Tier> {
         match self {
             Presentation::Own => None,
-            Presentation::Native => Some(Tier::Native),
+            Presentation::Extension => Some(Tier::Extension),
             Presentation::Form(_) => Some(Tier::Elicitation),
             Presentation::Prompts(_) => Some(Tier::Permission),
             Presentation::None => Some(Tier::None),

@@ -17,6 +17,15 @@ pub trait AgentDialect: Sized {
     /// The methods of requests that may be questions in this dialect.
     const METHODS: &'static [&'static str];
 
+    /// The method whose requests some clients show themselves, and which clients those are. `None` if the bridge
+    /// translates every request.
+    const SHOWN_BY: Option<(&'static str, ShownBy)>;
+
+    /// Returns which clients show the request that this format was read from.
+    fn shown_by(&self) -> Option<ShownBy> {
+        Self::SHOWN_BY.map(|(_, clients)| clients)
+    }
+
     /// Reads a request as a question. `fallback_id` is the question's id if the agent did not name it.
     ///
     /// Returns `None` if the request is not a question, and goes on to the client unchanged. The error says what is
@@ -36,6 +45,19 @@ pub trait AgentDialect: Sized {
     fn read_reply(&self, _question: &Question, _result: &[u8]) -> Reply {
         Reply::Unknown
     }
+}
+
+/// The clients that show an agent's own request, so that it is forwarded to them unchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShownBy {
+    /// Every client.
+    All,
+    /// Those that understand the extension `_sandboxagent/session/request_question`.
+    Extension,
+    /// Those that show forms.
+    Forms,
+    /// Those that show Kiro's questions.
+    Kiro,
 }
 
 /// Why a question is rejected.

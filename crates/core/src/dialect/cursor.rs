@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{
-    agent_dialect::{AgentDialect, Rejection},
+    agent_dialect::{AgentDialect, Rejection, ShownBy},
     values::{json, read_params},
 };
 use crate::{
@@ -21,6 +21,7 @@ pub struct CursorReply;
 
 impl AgentDialect for CursorReply {
     const METHODS: &'static [&'static str] = &[CURSOR_ASK_QUESTION];
+    const SHOWN_BY: Option<(&'static str, ShownBy)> = None;
 
     fn read(_method: &str, params: &[u8], fallback_id: &str) -> Result<Option<(Question, Self)>, String> {
         Ok(Some((read(params, fallback_id)?, CursorReply)))

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{
-    agent_dialect::{AgentDialect, Rejection},
+    agent_dialect::{AgentDialect, Rejection, ShownBy},
     values::{Entries, json, read_params},
 };
 use crate::{
@@ -20,6 +20,7 @@ pub struct GrokReply;
 
 impl AgentDialect for GrokReply {
     const METHODS: &'static [&'static str] = &GROK_ASK_USER_QUESTION;
+    const SHOWN_BY: Option<(&'static str, ShownBy)> = None;
 
     fn read(_method: &str, params: &[u8], fallback_id: &str) -> Result<Option<(Question, Self)>, String> {
         Ok(Some((read(params, fallback_id)?, GrokReply)))

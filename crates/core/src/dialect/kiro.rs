@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{
-    agent_dialect::{AgentDialect, Rejection, Reply, ReplyMeta},
+    agent_dialect::{AgentDialect, Rejection, Reply, ReplyMeta, ShownBy},
     values::{json, read_params},
 };
 use crate::{
@@ -20,6 +20,7 @@ pub struct KiroReply;
 
 impl AgentDialect for KiroReply {
     const METHODS: &'static [&'static str] = &[KIRO_USER_INPUT];
+    const SHOWN_BY: Option<(&'static str, ShownBy)> = Some((KIRO_USER_INPUT, ShownBy::Kiro));
 
     fn read(_method: &str, params: &[u8], fallback_id: &str) -> Result<Option<(Question, Self)>, String> {
         Ok(Some((read(params, fallback_id)?, KiroReply)))

@@ -22,5 +22,5 @@ pub mod registry;
 pub mod sandboxagent;
 mod values;
 
-pub use agent_dialect::{AgentDialect, Rejection, Reply, ReplyAdditions, ReplyMeta};
-pub use registry::{AgentQuestion, ReplyFormat, may_ask, methods, read};
+pub use agent_dialect::{AgentDialect, Rejection, Reply, ReplyAdditions, ReplyMeta, ShownBy};
+pub use registry::{AgentQuestion, ReplyFormat, may_ask, methods, read, shown_by};

@@ -4,7 +4,7 @@
 use serde_json::value::RawValue;
 
 use super::{
-    agent_dialect::{AgentDialect, Rejection, Reply},
+    agent_dialect::{AgentDialect, Rejection, Reply, ShownBy},
     cursor::CursorReply,
     elicitation::FormReply,
     grok::GrokReply,
@@ -36,6 +36,13 @@ macro_rules! dialects {
         }
 
         impl ReplyFormat {
+            /// Returns which clients show the agent's own request.
+            pub fn shown_by(&self) -> Option<ShownBy> {
+                match self {
+                    $(ReplyFormat::$name(format) => format.shown_by(),)+
+                }
+            }
+
             /// Writes an answer that fits the question, as the `result` for the agent.
             pub fn write_answer(&self, question: &Question, answer: &Answer) -> Box<RawValue> {
                 match self {
@@ -61,6 +68,9 @@ macro_rules! dialects {
         /// The methods of each dialect.
         const METHODS: &[&[&str]] = &[$(<$format as AgentDialect>::METHODS),+];
 
+        /// The methods whose requests some clients show.
+        const SHOWN: &[Option<(&str, ShownBy)>] = &[$(<$format as AgentDialect>::SHOWN_BY),+];
+
         /// Reads a request in the first dialect that has its method.
         fn read_registered(method: &str, params: &[u8], fallback_id: &str) -> Result<Option<AgentQuestion>, String> {
             $(
@@ -79,7 +89,7 @@ macro_rules! dialects {
 
 // The dialects in the order in which a method is looked up. To add one, add its file and one row here.
 dialects! {
-    /// The native extension, `_sandboxagent/session/request_question`.
+    /// The extension `_sandboxagent/session/request_question`.
     SandboxAgent(ExtensionReply),
     /// A permission request that is a question.
     Permission(PermissionReply),
@@ -101,6 +111,11 @@ pub fn methods() -> impl Iterator<Item = &'static str> {
 /// Returns whether a request with this method may be a question.
 pub fn may_ask(method: &Text<'_>) -> bool {
     methods().any(|known| method.is(known))
+}
+
+/// Returns which clients show requests with this method.
+pub fn shown_by(method: &str) -> Option<ShownBy> {
+    SHOWN.iter().flatten().find(|(shown, _)| *shown == method).map(|(_, clients)| *clients)
 }
 
 /// Reads a request as a question. `fallback_id` is the question's id if the agent did not name it.

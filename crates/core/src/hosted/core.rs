@@ -25,7 +25,7 @@ use crate::{
 pub struct Core<S: HostProtocol> {
     pub(super) base: Base,
     pub(super) config: Config,
-    pub(super) spoken: S,
+    pub(super) protocol: S,
     pub(super) pending: OpenQuestions<S::Reply>,
     /// The number of the last question id that was made up.
     made_up: u64,
@@ -38,7 +38,7 @@ impl<S: HostProtocol> Core<S> {
         Core {
             base: Base::new(&config),
             config,
-            spoken: S::default(),
+            protocol: S::default(),
             pending: OpenQuestions::default(),
             made_up: 0,
             closed: None,
@@ -47,7 +47,7 @@ impl<S: HostProtocol> Core<S> {
 
     /// Returns what becomes of a line of this peer, or of the beginning of a long one.
     pub(super) fn judge(&self, from: Peer, line: &[u8]) -> Verdict {
-        let intercepts = match (self.spoken.glance(from, line), from) {
+        let intercepts = match (self.protocol.glance(from, line), from) {
             (LineClass::Look, _) => true,
             (LineClass::Ordinary, _) => false,
             (LineClass::Call(length), Peer::Client) => return Verdict::ForwardAlike(length),
@@ -56,7 +56,7 @@ impl<S: HostProtocol> Core<S> {
             }
             (LineClass::Call(_), Peer::Agent) => self.takes_settled_id(line),
             (LineClass::Response(id), Peer::Client) => self.pending.awaited(id) != ResponseTarget::Unknown,
-            (LineClass::Response(id), Peer::Agent) => self.spoken.awaits(id),
+            (LineClass::Response(id), Peer::Agent) => self.protocol.awaits(id),
             // The end of the line may tell.
             (LineClass::Undecided, _) => !line.ends_with(b"\n"),
         };
@@ -66,7 +66,7 @@ impl<S: HostProtocol> Core<S> {
     /// Returns whether a request of the agent has the id of a settled question: the next response with it is a new one.
     fn takes_settled_id(&self, line: &[u8]) -> bool {
         // Of a long line, the id stands in the beginning.
-        self.spoken.request_id(line).is_some_and(|id| self.pending.is_settled(id))
+        self.protocol.request_id(line).is_some_and(|id| self.pending.is_settled(id))
     }
 
     pub(super) fn agent_line(&mut self, line: &Line, now: Duration) {
@@ -76,7 +76,7 @@ impl<S: HostProtocol> Core<S> {
             return self.forget_request(&line.bytes);
         }
         let fallback_id = format!("askbridge-{}", self.made_up + 1);
-        match self.spoken.agent_says(&mut self.base, &line.bytes, &fallback_id) {
+        match self.protocol.agent_says(&mut self.base, &line.bytes, &fallback_id) {
             AgentMessage::Asks(ask) => {
                 self.made_up += u64::from(ask.question.id == fallback_id);
                 self.ask(*ask, now);
@@ -89,19 +89,19 @@ impl<S: HostProtocol> Core<S> {
 
     /// A request that is no question may take the id of a settled one.
     fn forget_request(&mut self, line: &[u8]) {
-        if let Some(id) = self.spoken.request_id(line) {
+        if let Some(id) = self.protocol.request_id(line) {
             self.pending.forget(id);
         }
     }
 
     pub(super) fn host_line(&mut self, line: &Line, now: Duration) {
-        let id = match self.spoken.glance(Peer::Client, &line.bytes) {
+        let id = match self.protocol.glance(Peer::Client, &line.bytes) {
             // Invalid JSON is no response: the agent cannot parse it.
             LineClass::Response(id) if !line.whole || is_json(&line.bytes) => id.to_owned(),
             _ => {
                 self.base.actions.push(Action::Forward);
                 if line.whole && is_json(&line.bytes) {
-                    self.spoken.host_says(&mut self.base, &line.bytes);
+                    self.protocol.host_says(&mut self.base, &line.bytes);
                 }
                 return;
             }
@@ -156,7 +156,7 @@ impl<S: HostProtocol> Core<S> {
 
     /// Adds what earlier lines said.
     fn complete(&self, mut question: Question) -> Question {
-        let folder = question.session.as_deref().and_then(|session| self.spoken.sessions().folder(session));
+        let folder = question.session.as_deref().and_then(|session| self.protocol.sessions().folder(session));
         question.project = folder.cloned();
         let agent = self.base.introductions().agent.as_ref().and_then(|agent| agent.name.as_deref());
         question.agent = Some(agent.unwrap_or(S::AGENT).into());

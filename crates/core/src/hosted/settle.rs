@@ -28,7 +28,7 @@ impl<S: HostProtocol> Core<S> {
     pub(super) fn answered_by_host(&mut self, number: u64, line: &Line, now: Duration) {
         self.base.actions.extend([Action::Forward, Action::Deliver(number)]);
         let Some(open) = self.pending.close(number) else { return };
-        let read = || self.spoken.read_response(&open.reply, &open.question, &line.bytes);
+        let read = || self.protocol.read_response(&open.reply, &open.question, &line.bytes);
         let outcome = if line.whole { read() } else { None };
         let by = Provenance { responder: Responder::Client, name: self.host() };
         self.base.desk.end(number, outcome.unwrap_or(Outcome::Failed), by, now);
@@ -87,8 +87,8 @@ impl<S: HostProtocol> Core<S> {
 
     /// Rejects a request that comes when nothing can be asked any more.
     pub(super) fn refuse(&mut self, id: &str, reply: &S::Reply, question: &Question, reason: Reason) {
-        let result = self.spoken.write_rejection(reply, question, reason.into());
-        self.base.actions.push(Action::Send(Peer::Agent, self.spoken.response(id, &result)));
+        let result = self.protocol.write_rejection(reply, question, reason.into());
+        self.base.actions.push(Action::Send(Peer::Agent, self.protocol.response(id, &result)));
         self.responded(id, question, reason != Reason::ClientGone);
     }
 
@@ -96,16 +96,16 @@ impl<S: HostProtocol> Core<S> {
     fn respond(&mut self, number: u64, outcome: &Outcome, remark: Option<&str>) {
         let Some(open) = self.pending.close(number) else { return };
         let result = match outcome {
-            Outcome::Answered(answer) => self.spoken.write_answer(&open.reply, &open.question, answer),
+            Outcome::Answered(answer) => self.protocol.write_answer(&open.reply, &open.question, answer),
             Outcome::Rejected(reason) => {
                 let rejection = Rejection { reason: *reason, remark };
-                self.spoken.write_rejection(&open.reply, &open.question, rejection)
+                self.protocol.write_rejection(&open.reply, &open.question, rejection)
             }
             // The host's own response goes on instead.
             Outcome::Failed | Outcome::Unknown(_) => return,
         };
         let is_host_there = *outcome != Outcome::Rejected(Reason::ClientGone);
-        let response = self.spoken.response(open.id.as_str(), &result);
+        let response = self.protocol.response(open.id.as_str(), &result);
         self.base.actions.push(Action::Respond(number, response));
         self.responded(open.id.as_str(), &open.question, is_host_there);
     }
@@ -120,7 +120,7 @@ impl<S: HostProtocol> Core<S> {
 
     /// Tells the host that a request is over.
     pub(super) fn take_back(&mut self, id: &str) {
-        let cancel = self.spoken.cancel(id);
+        let cancel = self.protocol.cancel(id);
         self.base.actions.extend(cancel.map(|line| Action::Send(Peer::Client, line)));
     }
 

@@ -46,7 +46,7 @@ pub const LEGACY_ELICITATIONS: [&str; 2] = ["session/elicitation/create", "sessi
 /// Names from the drafts whose result is one level deeper: `{"action":{"action":"accept",…}}`.
 pub const LEGACY_NESTED_ELICITATIONS: [&str; 2] = ["session/elicitation", "_session/elicitation"];
 
-/// The native extension: the agent asks a question.
+/// The extension of Sandbox Agent: the agent asks a question.
 pub const REQUEST_QUESTION: &str = "_sandboxagent/session/request_question";
 
 /// Cursor: the agent asks a question.

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     dialect::{
-        agent_dialect::{AgentDialect, Rejection, Reply},
+        agent_dialect::{AgentDialect, Rejection, Reply, ShownBy},
         values::{Entries, check_object, explain, json},
     },
     limits,
@@ -269,6 +269,12 @@ impl AgentDialect for FormReply {
         LEGACY_NESTED_ELICITATIONS[0],
         LEGACY_NESTED_ELICITATIONS[1],
     ];
+    const SHOWN_BY: Option<(&'static str, ShownBy)> = Some((ELICITATION_CREATE, ShownBy::Forms));
+
+    fn shown_by(&self) -> Option<ShownBy> {
+        // Clients know the method's name of today only.
+        (!self.legacy).then_some(ShownBy::Forms)
+    }
 
     fn read(method: &str, params: &[u8], fallback_id: &str) -> Result<Option<(Question, Self)>, String> {
         read(method, params, fallback_id)

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     dialect::{
-        agent_dialect::{AgentDialect, Rejection, Reply},
+        agent_dialect::{AgentDialect, Rejection, Reply, ShownBy},
         values::json,
     },
     limits,
@@ -271,6 +271,11 @@ fn permission_option(option: PermissionOption) -> FieldOption {
 
 impl AgentDialect for PermissionReply {
     const METHODS: &'static [&'static str] = &[REQUEST_PERMISSION];
+    const SHOWN_BY: Option<(&'static str, ShownBy)> = None;
+
+    fn shown_by(&self) -> Option<ShownBy> {
+        matches!(self, PermissionReply::Grant { .. }).then_some(ShownBy::All)
+    }
 
     fn read(_method: &str, params: &[u8], fallback_id: &str) -> Result<Option<(Question, Self)>, String> {
         let read = read(params, fallback_id)?;

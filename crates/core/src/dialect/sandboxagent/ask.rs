@@ -69,7 +69,7 @@ struct ExtensionAdditions<'a> {
     timeout_ms: Option<u64>,
 }
 
-/// Writes a question as the `params` of a native request.
+/// Writes a question as the `params` of an extension request.
 pub fn write(question: &Question) -> Box<RawValue> {
     let additions = ExtensionAdditions {
         fields: &question.fields,

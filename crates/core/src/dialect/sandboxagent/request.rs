@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use super::reply;
 use crate::{
     dialect::{
-        agent_dialect::{AgentDialect, Rejection, Reply},
+        agent_dialect::{AgentDialect, Rejection, Reply, ShownBy},
         values::{json, read_params},
     },
     question::{Answer, Field, FieldOption, Kind, Origin, Preview, PreviewFormat, Question},
@@ -280,12 +280,13 @@ impl OptionShape {
     }
 }
 
-/// The reply format of the native dialect.
+/// The reply format of the extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExtensionReply;
 
 impl AgentDialect for ExtensionReply {
     const METHODS: &'static [&'static str] = &[REQUEST_QUESTION];
+    const SHOWN_BY: Option<(&'static str, ShownBy)> = Some((REQUEST_QUESTION, ShownBy::Extension));
 
     fn read(_method: &str, params: &[u8], fallback_id: &str) -> Result<Option<(Question, Self)>, String> {
         Ok(Some((read(params, fallback_id)?, ExtensionReply)))
