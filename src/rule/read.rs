@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, fmt, path::Path, sync::Arc};
 
 use askbridge_core::{
-    guard::hidden::is_hidden,
+    guard::is_hidden,
     question::{Origin, Purpose},
 };
 use serde_json::Value;

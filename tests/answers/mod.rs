@@ -2,112 +2,79 @@
 //! What an answer leads to, line by line, is left to the transcripts.
 
 #[cfg(test)]
-pub(crate) mod machine;
-
-#[cfg(test)]
-mod commands;
-
-#[cfg(test)]
-mod permits;
-
-#[cfg(test)]
-mod values;
-
+mod asker;
 #[cfg(test)]
 mod asking;
-
 #[cfg(test)]
-mod unread;
-
+mod by_hand;
 #[cfg(test)]
-mod screen;
-
+mod commands;
 #[cfg(test)]
-mod terminal;
-
+mod configured;
 #[cfg(test)]
-mod lines;
-
+mod delivery;
 #[cfg(test)]
-#[cfg(feature = "tui")]
-mod screens;
-
-#[cfg(test)]
-#[cfg(feature = "tui")]
-mod tui;
-
-#[cfg(test)]
-#[cfg(feature = "journal")]
-mod history;
-
-#[cfg(test)]
-#[cfg(feature = "journal")]
-mod left;
-
-#[cfg(test)]
-#[cfg(feature = "journal")]
-mod secrets;
-
-#[cfg(test)]
-#[cfg(feature = "journal")]
-mod kills;
-
+mod demo;
 #[cfg(test)]
 #[cfg(all(feature = "journal", feature = "tui"))]
 mod ends;
-
-#[cfg(test)]
-#[cfg(all(feature = "journal", feature = "tui"))]
-mod responders;
-
 #[cfg(test)]
 mod hints;
-
 #[cfg(test)]
-mod shown;
-
-#[cfg(test)]
-mod shells;
-
-#[cfg(test)]
-mod by_hand;
-
-#[cfg(test)]
-mod delivery;
-
+#[cfg(feature = "journal")]
+mod history;
 #[cfg(test)]
 mod hosted;
-
 #[cfg(test)]
-mod sockets;
-
+mod hostile;
+#[cfg(test)]
+#[cfg(feature = "journal")]
+mod kills;
+#[cfg(test)]
+#[cfg(feature = "journal")]
+mod left;
+#[cfg(test)]
+mod lines;
+#[cfg(test)]
+pub(crate) mod machine;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod own_agent;
-
 #[cfg(test)]
-mod hostile;
-
-#[cfg(test)]
-mod readme;
-
-#[cfg(test)]
-mod played;
-
-#[cfg(test)]
-mod asker;
-
-#[cfg(test)]
-mod versions;
-
+mod permits;
 #[cfg(test)]
 mod person;
-
 #[cfg(test)]
-mod configured;
-
+mod played;
+#[cfg(test)]
+mod readme;
+#[cfg(test)]
+#[cfg(all(feature = "journal", feature = "tui"))]
+mod responders;
 #[cfg(test)]
 mod rules;
-
 #[cfg(test)]
-mod demo;
+mod screen;
+#[cfg(test)]
+#[cfg(feature = "tui")]
+mod screens;
+#[cfg(test)]
+#[cfg(feature = "journal")]
+mod secrets;
+#[cfg(test)]
+mod shells;
+#[cfg(test)]
+mod shown;
+#[cfg(test)]
+mod sockets;
+#[cfg(test)]
+mod terminal;
+#[cfg(test)]
+#[cfg(feature = "tui")]
+mod tui;
+#[cfg(test)]
+mod unread;
+#[cfg(test)]
+mod values;
+#[cfg(test)]
+mod versions;

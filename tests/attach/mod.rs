@@ -2,26 +2,19 @@
 //! agents under a host are beside theirs. What their messages mean is tested in `dialect`.
 
 #[cfg(test)]
-mod races;
-
-#[cfg(test)]
 mod at_once;
-
-#[cfg(test)]
-mod codex;
-
 #[cfg(test)]
 mod claude;
-
 #[cfg(test)]
-mod scene;
-
-#[cfg(test)]
-mod opencode;
-
+mod codex;
 #[cfg(test)]
 mod copilot;
-
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod credentials;
+#[cfg(test)]
+mod opencode;
+#[cfg(test)]
+mod races;
+#[cfg(test)]
+mod scene;

@@ -2,37 +2,26 @@
 //! What one function does with one value is tested beside the code.
 
 #[cfg(test)]
-mod tables;
-
-#[cfg(test)]
 mod asked;
-
-#[cfg(test)]
-mod project;
-
 #[cfg(test)]
 mod cases;
-
-#[cfg(test)]
-mod shapes;
-
-#[cfg(test)]
-mod tree;
-
-#[cfg(test)]
-mod rewriting;
-
-#[cfg(test)]
-mod random;
-
-#[cfg(test)]
-mod oracle;
-
-#[cfg(test)]
-mod judge;
-
 #[cfg(test)]
 mod exploring;
-
+#[cfg(test)]
+mod judge;
+#[cfg(test)]
+mod oracle;
+#[cfg(test)]
+mod project;
 #[cfg(test)]
 mod promises;
+#[cfg(test)]
+mod random;
+#[cfg(test)]
+mod rewriting;
+#[cfg(test)]
+mod shapes;
+#[cfg(test)]
+mod tables;
+#[cfg(test)]
+mod tree;

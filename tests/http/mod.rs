@@ -1,61 +1,42 @@
 //! Answering over HTTP: real requests over real sockets, to an inbox whose bridge the test plays, and to the program.
 
 #[cfg(test)]
-mod bridge;
-
-#[cfg(test)]
-mod client;
-
-#[cfg(test)]
-mod websocket;
-
-#[cfg(test)]
-mod rest;
-
-#[cfg(test)]
 mod asking;
-
-#[cfg(test)]
-mod secrets;
-
-#[cfg(test)]
-mod openapi;
-
-#[cfg(test)]
-mod guard;
-
-#[cfg(test)]
-mod page;
-
 #[cfg(test)]
 mod background;
-
-#[cfg(test)]
-mod events;
-
-#[cfg(test)]
-mod rpc;
-
-#[cfg(test)]
-mod openrpc;
-
-#[cfg(test)]
-mod rate;
-
-#[cfg(test)]
-mod opencode;
-
-#[cfg(test)]
-mod hostile;
-
-#[cfg(test)]
-mod races;
-
-#[cfg(test)]
-mod program;
-
-#[cfg(test)]
-mod consistency;
-
 #[cfg(test)]
 mod bounds;
+#[cfg(test)]
+mod bridge;
+#[cfg(test)]
+mod client;
+#[cfg(test)]
+mod consistency;
+#[cfg(test)]
+mod events;
+#[cfg(test)]
+mod guard;
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod openapi;
+#[cfg(test)]
+mod opencode;
+#[cfg(test)]
+mod openrpc;
+#[cfg(test)]
+mod page;
+#[cfg(test)]
+mod program;
+#[cfg(test)]
+mod races;
+#[cfg(test)]
+mod rate;
+#[cfg(test)]
+mod rest;
+#[cfg(test)]
+mod rpc;
+#[cfg(test)]
+mod secrets;
+#[cfg(test)]
+mod websocket;

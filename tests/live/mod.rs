@@ -1,7 +1,6 @@
 //! What released agents were recorded to send, in `fixtures/live`: their questions, and the permissions that they ask for.
 
 #[cfg(test)]
-mod questions;
-
-#[cfg(test)]
 mod permissions;
+#[cfg(test)]
+mod questions;

@@ -3,24 +3,17 @@
 
 #[cfg(test)]
 mod asks;
-
-#[cfg(test)]
-mod consent;
-
-#[cfg(test)]
-mod conversation;
-
-#[cfg(test)]
-mod responses;
-
-#[cfg(test)]
-mod waits;
-
-#[cfg(test)]
-mod chunking;
-
 #[cfg(test)]
 mod bounds;
-
+#[cfg(test)]
+mod chunking;
+#[cfg(test)]
+mod consent;
+#[cfg(test)]
+mod conversation;
 #[cfg(test)]
 mod hosted;
+#[cfg(test)]
+mod responses;
+#[cfg(test)]
+mod waits;

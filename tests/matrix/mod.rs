@@ -3,37 +3,26 @@
 //! independently of the bridge.
 
 #[cfg(test)]
-mod field;
-
-#[cfg(test)]
 mod agents;
-
 #[cfg(test)]
 mod asking;
-
-#[cfg(test)]
-mod hearing;
-
-#[cfg(test)]
-mod clients;
-
-#[cfg(test)]
-mod world;
-
-#[cfg(test)]
-mod typed;
-
 #[cfg(test)]
 mod cells;
-
+#[cfg(test)]
+mod clients;
+#[cfg(test)]
+mod field;
+#[cfg(test)]
+mod hearing;
 #[cfg(test)]
 mod permissions;
-
-#[cfg(test)]
-mod repeats;
-
 #[cfg(test)]
 mod random;
-
+#[cfg(test)]
+mod repeats;
 #[cfg(test)]
 mod rounds;
+#[cfg(test)]
+mod typed;
+#[cfg(test)]
+mod world;

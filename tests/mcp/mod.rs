@@ -2,13 +2,10 @@
 //! What a conversation leads to under a virtual clock is left to the tests of `src/adapters/mcp`.
 
 #[cfg(test)]
-mod client;
-
-#[cfg(test)]
 mod asking;
-
+#[cfg(test)]
+mod client;
 #[cfg(test)]
 mod ending;
-
 #[cfg(test)]
 mod races;

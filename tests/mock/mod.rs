@@ -2,16 +2,12 @@
 //! The bridge around them is tested in `tests/bridge`, `tests/peers` and `tests/demo.rs`.
 
 #[cfg(test)]
-mod peer;
-
-#[cfg(test)]
 mod agent;
-
-#[cfg(test)]
-mod dialects;
-
-#[cfg(test)]
-mod permissions;
-
 #[cfg(test)]
 mod client;
+#[cfg(test)]
+mod dialects;
+#[cfg(test)]
+mod peer;
+#[cfg(test)]
+mod permissions;

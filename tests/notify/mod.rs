@@ -2,28 +2,20 @@
 //! When each way is due is left to the tests of `notify`, on a virtual clock.
 
 #[cfg(test)]
-mod stage;
-
-#[cfg(test)]
-mod server;
-
-#[cfg(test)]
-mod when;
-
-#[cfg(test)]
-mod programs;
-
-#[cfg(test)]
-mod webhook;
-
-#[cfg(test)]
-mod phone;
-
+mod crowd;
 #[cfg(test)]
 mod desktop;
-
+#[cfg(test)]
+mod phone;
+#[cfg(test)]
+mod programs;
+#[cfg(test)]
+mod server;
+#[cfg(test)]
+mod stage;
 #[cfg(test)]
 mod terminal;
-
 #[cfg(test)]
-mod crowd;
+mod webhook;
+#[cfg(test)]
+mod when;

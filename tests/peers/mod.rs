@@ -2,16 +2,12 @@
 //! The SDK reads every line by its typed schema, so a line that other programs could not read fails here.
 
 #[cfg(test)]
-mod process;
-
-#[cfg(test)]
-mod peer;
-
-#[cfg(test)]
-mod client;
-
+mod agent;
 #[cfg(test)]
 mod cancelling;
-
 #[cfg(test)]
-mod agent;
+mod client;
+#[cfg(test)]
+mod peer;
+#[cfg(test)]
+mod process;

@@ -2,22 +2,16 @@
 //! they did before. `tests/conductor` puts it under real ones.
 
 #[cfg(test)]
-mod conductor;
-
-#[cfg(test)]
 mod chain;
-
 #[cfg(test)]
-mod questions;
-
+mod conductor;
 #[cfg(test)]
 mod elsewhere;
-
-#[cfg(test)]
-mod long;
-
-#[cfg(test)]
-mod odd;
-
 #[cfg(test)]
 mod ending;
+#[cfg(test)]
+mod long;
+#[cfg(test)]
+mod odd;
+#[cfg(test)]
+mod questions;

@@ -2,25 +2,22 @@
 //! What the compiler and clippy can hold is left to them: that functions have at most 60 lines, for one.
 
 #[cfg(test)]
-mod source;
-
-#[cfg(test)]
-mod paths;
-
-#[cfg(test)]
-mod layout;
-
-#[cfg(test)]
-mod named;
-
+mod cycles;
 #[cfg(test)]
 mod features;
-
+#[cfg(test)]
+mod floor;
 #[cfg(test)]
 mod imports;
-
 #[cfg(test)]
-mod cycles;
-
+mod layout;
+#[cfg(test)]
+mod modules;
+#[cfg(test)]
+mod named;
+#[cfg(test)]
+mod paths;
+#[cfg(test)]
+mod source;
 #[cfg(test)]
 mod words;

@@ -10,7 +10,6 @@ mod field;
 pub mod handle;
 mod layout;
 mod lines;
-mod list;
 mod run;
 mod screen;
 pub mod state;

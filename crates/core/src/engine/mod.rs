@@ -5,16 +5,14 @@
 
 pub mod base;
 pub mod bridge;
-pub mod config;
 pub mod event;
 pub mod lifecycle;
 pub mod link;
 pub mod protocol;
 pub mod sessions;
 
-pub use base::{Base, HasBase, Introduction, Introductions};
+pub use base::{Base, Config, HasBase, Introduction, Introductions};
 pub use bridge::Bridge;
-pub use config::Config;
 pub use event::{Action, Event, Line, Output, Peer, UnansweredReason};
 pub use link::Link;
 pub use protocol::{Protocol, SharedConnection};

@@ -2,9 +2,9 @@
 //! is left to `split`, what programs do to `programs` and `scripts`.
 
 use super::{
-    hidden::is_hidden,
     programs::{self, Takes},
     scripts,
+    split::is_hidden,
     split::split,
 };
 use crate::question::Risk;

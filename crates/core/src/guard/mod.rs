@@ -7,7 +7,6 @@
 mod assess;
 pub mod command;
 pub mod files;
-pub mod hidden;
 mod input;
 pub mod programs;
 mod scripts;
@@ -16,3 +15,4 @@ pub mod subject;
 
 pub use assess::{assess, assess_links};
 pub use files::Files;
+pub use split::is_hidden;

@@ -1,13 +1,12 @@
 //! Chooses the reader of a question's dialect, and what the agent says then.
-//! How a question is asked is left to `question.rs`, and how each dialect is read to its own file.
+//! How a question is asked is left to `question.rs`, and how a response is read to `forms.rs` and `extensions.rs`.
 
 use serde_json::{Value, json, value::RawValue};
 
 use super::{
-    claude, codex, cursor, grok, kimi, kiro, labelled, native, permission,
+    extensions, forms,
     question::MockQuestion,
     response::{NonAnswer, QuestionResponse},
-    schema,
 };
 use crate::{
     MockDialect,
@@ -22,22 +21,22 @@ impl MockQuestion {
             Err(error) => return QuestionResponse::Failed(error.clone()),
         };
         let response = match self.dialect {
-            MockDialect::Sandboxagent => native::read(self, result),
-            MockDialect::Claude => claude::read(self, result),
-            MockDialect::Codex => codex::read(self, result),
-            MockDialect::CodexAsync => codex::read_async(self, result),
-            MockDialect::Kimi => kimi::read(self, result),
-            MockDialect::OhMyPi => labelled::read_oh_my_pi(self, result),
-            MockDialect::Devin => labelled::read_devin(self, result),
+            MockDialect::Sandboxagent => extensions::read_sandboxagent(self, result),
+            MockDialect::Claude => forms::read_claude(self, result),
+            MockDialect::Codex => forms::read_codex(self, result),
+            MockDialect::CodexAsync => forms::read_codex_async(self, result),
+            MockDialect::Kimi => forms::read_kimi(self, result),
+            MockDialect::OhMyPi => forms::read_oh_my_pi(self, result),
+            MockDialect::Devin => forms::read_devin(self, result),
             MockDialect::Form | MockDialect::Historic | MockDialect::Gemini | MockDialect::Opencode => {
-                schema::read(self, result)
+                forms::read_schema(self, result)
             }
-            MockDialect::KimiPermission => permission::read_kimi(self, result),
-            MockDialect::Qwen => permission::read_qwen(self, result),
-            MockDialect::Pi => permission::read_pi(self, result),
-            MockDialect::Cursor => cursor::read(self, result),
-            MockDialect::Grok => grok::read(self, result),
-            MockDialect::Kiro => kiro::read(self, result),
+            MockDialect::KimiPermission => extensions::read_kimi(self, result),
+            MockDialect::Qwen => extensions::read_qwen(self, result),
+            MockDialect::Pi => extensions::read_pi(self, result),
+            MockDialect::Cursor => extensions::read_cursor(self, result),
+            MockDialect::Grok => extensions::read_grok(self, result),
+            MockDialect::Kiro => extensions::read_kiro(self, result),
         };
         response.unwrap_or_else(|| QuestionResponse::Garbled(result.to_owned()))
     }

@@ -2,21 +2,12 @@
 //! When it asks and when it reports is left to `turn.rs`.
 
 mod capabilities;
-mod claude;
-mod codex;
-mod cursor;
 mod dispatch;
-mod elicitation;
+mod extensions;
 mod field;
-mod grok;
-mod kimi;
-mod kiro;
-mod labelled;
-mod native;
-mod permission;
+mod forms;
 mod question;
 mod response;
-mod schema;
 
 pub(super) use capabilities::ClientCapabilities;
 pub(super) use field::SEVERAL;

@@ -3,7 +3,5 @@
 
 mod request;
 mod templates;
-mod told;
-mod version_2;
 
 pub(super) use request::MockPermission;

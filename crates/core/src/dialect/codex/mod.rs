@@ -13,7 +13,6 @@ mod elicitation;
 pub mod file_change;
 pub mod reply;
 pub mod request;
-mod shell;
 mod user_input;
 
 pub use file_change::Changes;

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use super::{
     CodexReply,
     approval::{CANCEL, DECLINE, Decision, approval, non_empty_text},
-    command, elicitation, file_change, shell, user_input,
+    command, elicitation, file_change, user_input,
 };
 use crate::{
     dialect::{once, permission::PermissionDescription},
@@ -75,7 +75,7 @@ pub(super) fn read_legacy_command(params: &[u8], fallback_id: &str) -> Option<(Q
     let read: LegacyParams = serde_json::from_slice(params).ok()?;
     let subject = Subject {
         kind: Some("execute".to_owned()),
-        command: Some(shell::command(&read.command)?),
+        command: Some(command::shell_command(&read.command)?),
         folder: non_empty_text(&read.cwd),
         description: non_empty_text(&read.reason),
         ..Subject::default()

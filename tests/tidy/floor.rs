@@ -1,0 +1,90 @@
+//! Small files: each has its reason, which is that several files use it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::tidy::modules::{Crate, is_arrow};
+use crate::tidy::paths::module;
+use crate::tidy::source::{Source, hold};
+
+/// Lines from which on a file needs no reason.
+const FLOOR: usize = 80;
+
+/// Small files with one user, and why they stand alone.
+const ALONE: &[(&str, &str)] = &[
+    ("crates/core/examples/embed.rs", "an example is a file"),
+    ("src/command/hook.rs", "a subcommand is a file"),
+    ("src/command/mcp.rs", "a subcommand is a file"),
+    ("src/command/setup/args.rs", "a subcommand is a file"),
+    ("src/driver/interleavings/runs.rs", "the test itself, which nothing uses"),
+    ("src/journal/samples.rs", "tests of several files use it"),
+    ("src/service/http.rs", "a service is a file"),
+    ("src/settings/schema.rs", "a feature switches the file on"),
+];
+
+#[test]
+fn small_files_have_several_users() {
+    let sources = Source::all(&["src", "crates"]);
+    let users = users(&sources);
+    for (path, reason) in ALONE {
+        assert!(
+            sources.iter().any(|source| source.path == *path),
+            "{path} ({reason}) is gone: remove its line"
+        );
+    }
+    hold(
+        &sources,
+        |source| too_small(source, &users),
+        "Merge it with the file that uses it, or say in `ALONE` (tests/tidy/floor.rs) why it stands alone.",
+    );
+}
+
+fn too_small(source: &Source, users: &BTreeMap<&str, BTreeSet<&str>>) -> Vec<String> {
+    let is_entry = ["/mod.rs", "/lib.rs", "/main.rs"].iter().any(|name| source.path.ends_with(name));
+    let lines = source.text.lines().count();
+    let count = users.get(source.path.as_str()).map_or(0, BTreeSet::len);
+    if is_entry || lines >= FLOOR || count > 1 || ALONE.iter().any(|(path, _)| source.path == *path) {
+        return Vec::new();
+    }
+    vec![source.at(1, format_args!("{lines} lines, and {count} other files use it"))]
+}
+
+/// The files that use each file. A `mod.rs` that declares it or exports it does not count.
+fn users(sources: &[Source]) -> BTreeMap<&str, BTreeSet<&str>> {
+    let modules = Crate::of(sources);
+    let mut users: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+    for source in sources {
+        let from = module(&source.path);
+        for known in
+            modules.paths[source.path.as_str()].iter().filter(|known| is_arrow(known) && !known.exported)
+        {
+            if let Some(to) = modules.file_of(&known.path, &from).filter(|to| *to != source.path) {
+                users.entry(to).or_default().insert(source.path.as_str());
+            }
+        }
+    }
+    users
+}
+
+#[test]
+fn a_small_file_with_one_user_is_found() {
+    let files = [
+        ("src/a/mod.rs", "pub mod b;\npub mod c;\npub use b::B;"),
+        ("src/a/b.rs", "pub struct B;"),
+        ("src/a/c.rs", "use super::B;"),
+        ("crates/os/src/d.rs", "pub fn d() {}"),
+        ("crates/os/src/lib.rs", "pub mod d;"),
+        ("src/e.rs", "use crate::a::c::C;\nfn e() { askbridge_os::d::d() }"),
+        ("src/f.rs", "use askbridge_os::d;\nuse crate::a::c::C;"),
+    ];
+    let sources: Vec<_> = files.iter().map(|(path, text)| Source::new(path, text)).collect();
+    let users = users(&sources);
+    let small: Vec<_> = sources.iter().flat_map(|source| too_small(source, &users)).collect();
+    assert_eq!(
+        small,
+        [
+            "src/a/b.rs:1: 1 lines, and 1 other files use it",
+            "src/e.rs:1: 2 lines, and 0 other files use it",
+            "src/f.rs:1: 2 lines, and 0 other files use it",
+        ]
+    );
+}
