@@ -2,31 +2,15 @@
 //! What the settings are is left to `cli`; what the parts do is left to them.
 
 use std::{
-    env,
     process::ExitCode,
     sync::{Arc, OnceLock},
     time::Duration,
 };
 
-use tokio::sync::mpsc;
-
-#[cfg(feature = "mcp")]
 use askbridge::{
-    adapters::mcp::{self, McpOptions},
-    command::CommandError,
-};
-use askbridge::{
-    adapters::{
-        AgentIdentity, AgentInbox, AgentInboxes,
-        attach::Finder,
-        codex::attachment::CodexFinder,
-        copilot::CopilotFinder,
-        hook::{self, HookSettings},
-        opencode::{Address, OpencodeFinder, Password},
-    },
+    adapters::{AgentIdentity, AgentInbox, AgentInboxes, attach::SharedInboxes},
     command::{
-        self, AttachTargets,
-        attach::{AttachAgent, AttachArgs},
+        self,
         cli::{Cli, Command},
     },
     driver::{self, BridgeParts, FatalError, Timeouts},
@@ -46,14 +30,12 @@ use askbridge_core::{
     engine,
     hosted::{ClaudeBridge, CodexBridge},
 };
-#[cfg(feature = "mcp")]
-use askbridge_os::signals::Signals;
 use askbridge_os::{
     exit,
-    listeners::SharedListeners,
     log::{self, Log, LogError, LogSettings},
     terminal::printable_line,
 };
+use tokio::sync::mpsc;
 
 /// Reads what is set. What is wrong with it is said by [`log`], and stops nothing.
 pub(crate) fn settings(command: &Command) -> Settings {
@@ -129,63 +111,9 @@ pub(crate) fn proxy(settings: &ProxySettings) -> Result<ExitCode, FatalError> {
     ended(driver::proxy(|| parts.open(Bridge::under_conductor)), &failed)
 }
 
-/// Runs one call of an agent's hook. It never fails: its agent would take that as an answer.
-pub(crate) fn hook(settings: &HookSettings) -> ExitCode {
-    hook::run(settings, &LocalHosts::default());
-    ExitCode::SUCCESS
-}
-
-/// Runs an MCP server until its client has left.
-#[cfg(feature = "mcp")]
-pub(crate) async fn mcp(options: McpOptions) -> Result<u8, CommandError> {
-    let mut signals = Signals::catch()?;
-    Ok(mcp::serve(options, LocalHosts::default(), mcp::stdio(), signals.next()).await.unwrap_or(exit::OK))
-}
-
-/// Answers agents that run in terminals.
-pub(crate) fn attach(args: &AttachArgs, set: &Settings) -> ExitCode {
-    let finders: Vec<_> = match &args.agent {
-        Some(AttachAgent::Codex { socket: Some(socket) }) => {
-            vec![Box::new(CodexFinder::at(socket.clone())) as Box<dyn Finder>]
-        }
-        Some(AttachAgent::Codex { socket: None }) => finders(set, |kind| kind == "codex"),
-        Some(AttachAgent::Opencode { url }) => vec![opencode(set, url.clone(), SharedListeners::default())],
-        Some(AttachAgent::Copilot { port }) => vec![copilot(set, *port, SharedListeners::default())],
-        None => finders(set, |_| true),
-    };
-    command::run(command::attach(finders, Arc::new(LocalHosts::default())))
-}
-
-/// Returns the agents that the inbox attaches to by itself.
-pub(crate) fn attached(set: &Settings) -> AttachTargets {
-    let kinds = set.get(&keys::INBOX_ATTACH);
-    (finders(set, |kind| kinds.has(kind)), Arc::new(LocalHosts::default()))
-}
-
-/// Returns what finds the agents of each kind that is wanted.
-fn finders(set: &Settings, is_wanted: impl Fn(&str) -> bool) -> Vec<Box<dyn Finder>> {
-    let codex = CodexFinder::of_user().map(|finder| Box::new(finder) as Box<dyn Finder>);
-    let listeners = SharedListeners::default();
-    let all =
-        codex.into_iter().chain([opencode(set, None, listeners.clone()), copilot(set, None, listeners)]);
-    all.filter(|finder| is_wanted(finder.name())).collect()
-}
-
-/// Returns what finds opencode at this address, or on this machine. It takes the password from where opencode does.
-fn opencode(set: &Settings, url: Option<Address>, listeners: SharedListeners) -> Box<dyn Finder> {
-    let password = variable("OPENCODE_SERVER_PASSWORD")
-        .map(|password| Password::new(variable("OPENCODE_SERVER_USERNAME"), password.into()));
-    Box::new(OpencodeFinder::new(url, password, set.get(&keys::INBOX_TRUSTED_SERVERS), listeners))
-}
-
-/// Returns what finds Copilot at this port, or on this machine.
-fn copilot(set: &Settings, port: Option<u16>, listeners: SharedListeners) -> Box<dyn Finder> {
-    let token = variable("COPILOT_CONNECTION_TOKEN").map(Into::into);
-    Box::new(CopilotFinder::new(port, token, set.get(&keys::INBOX_TRUSTED_SERVERS), listeners))
-}
-
-fn variable(name: &str) -> Option<String> {
-    env::var(name).ok().filter(|value| !value.is_empty())
+/// Returns what hosts agents that run in terminals.
+pub(crate) fn hosts() -> SharedInboxes {
+    Arc::new(LocalHosts::default())
 }
 
 /// Gives each agent an inbox in this process, with the rules and the notifiers that are set, and a journal for all of them.

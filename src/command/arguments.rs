@@ -5,11 +5,14 @@
 
 use std::ops::Deref;
 
-use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
+use clap::{
+    ArgMatches, Args, Command, Error, FromArgMatches,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+};
 use humantime::Duration;
 
 use super::help;
-use crate::settings::kinds::Timeout;
+use crate::settings::{kinds::Timeout, words::Word};
 
 /// `T`, described only when it is needed.
 #[derive(Debug)]
@@ -77,6 +80,15 @@ impl<T: FromArgMatches> FromArgMatches for LazyArgs<T> {
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
         self.0.update_from_arg_matches(matches)
     }
+}
+
+/// Reads one of the words that a setting has, too. The help shows all of them.
+pub(super) fn word<T: Word>() -> impl TypedValueParser<Value = T> {
+    let values = T::WORDS.iter().map(|(word, _, help)| PossibleValue::new(*word).help(*help));
+    PossibleValuesParser::new(values).try_map(|given| {
+        let found = T::WORDS.iter().find(|(word, ..)| *word == given);
+        found.map(|(_, meaning, _)| *meaning).ok_or("it is none of the words")
+    })
 }
 
 /// Reads a text that is not empty.

@@ -5,7 +5,7 @@ use std::{
     env, fs,
     io::{self, IsTerminal, Read},
     path::{Path, PathBuf},
-    time::{Duration, SystemTime},
+    time::SystemTime,
 };
 
 use askbridge_core::{
@@ -15,10 +15,11 @@ use askbridge_core::{
     wire::method::REQUEST_QUESTION,
 };
 use askbridge_os::{exit, signals::Signals, terminal::printable};
+use clap::{ArgGroup, Args};
 use serde_json::{Value as Json, json};
 
 use super::{
-    CommandError,
+    CommandError, arguments, help,
     inbox::OwnInbox,
     runner::{done, say},
 };
@@ -31,47 +32,71 @@ use crate::{
 /// Bytes of a form. The limits of a question leave less, once it is read.
 const LONGEST_FORM: usize = 2 * limits::QUESTION;
 
-/// What `ask` asks, and what it prints.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AskOptions {
-    /// The text of the question.
+/// Options of `askbridge ask`.
+#[derive(Debug, Default, Args)]
+#[command(after_help = help::ASK, group = ArgGroup::new("asked").required(true))]
+pub struct AskArgs {
+    /// What is asked
+    #[arg(value_name = "QUESTION", group = "asked", value_parser = arguments::text)]
+    pub text: Option<String>,
+
+    /// What is asked, where it begins with a dash
+    #[arg(long, value_name = "TEXT", group = "asked", value_parser = arguments::text, allow_hyphen_values = true)]
     pub question: Option<String>,
-    /// The text of a question that is answered by yes or no, and by the exit code.
+
+    /// Ask for a yes or a no, and exit with 0 or 1
+    #[arg(long, value_name = "TEXT", group = "asked", value_parser = arguments::text, conflicts_with = "option")]
     pub confirm: Option<String>,
-    /// The name of the program that asks, as the other commands show it.
-    pub agent: String,
-    /// The options, as `VALUE` or `VALUE=LABEL`. Without any, the answer is a text.
-    pub options: Vec<String>,
-    /// Lets several options be chosen.
+
+    /// An option, and what the person sees instead of its value; `\=` is a `=` in the value (can be repeated)
+    /// [default: a free text]
+    #[arg(long, value_name = "VALUE[=LABEL]", value_parser = arguments::text, allow_negative_numbers = true)]
+    pub option: Vec<String>,
+
+    /// Let several options be chosen
+    #[arg(long, requires = "option")]
     pub many: bool,
-    /// Takes a text that is no option as well.
+
+    /// Take a text that is no option as well
+    #[arg(long, visible_alias = "free", requires = "option")]
     pub other: bool,
-    /// The file that has the whole question as JSON; `-` is stdin.
+
+    /// Read the whole question from a file, or from stdin if it is `-`, as JSON: the parameters of
+    /// `_sandboxagent/session/request_question`, such as {"prompt": "Deploy?", "options": ["yes", "no"]}
+    #[arg(long, value_name = "FILE", group = "asked", conflicts_with_all = ["option", "many", "other"])]
     pub form: Option<PathBuf>,
-    /// How long to wait. `None` waits for as long as it takes.
-    pub timeout: Option<Duration>,
-    /// Prints JSON, whatever became of the question.
+
+    /// How long to wait, such as 90s, 10m or 500ms [default: as long as it takes]
+    #[arg(long, value_name = "DURATION", value_parser = arguments::timeout)]
+    pub timeout: Option<humantime::Duration>,
+
+    /// The name that `list` shows as the one that asks
+    #[arg(long, value_name = "NAME", default_value = "askbridge ask", value_parser = arguments::text)]
+    pub agent: String,
+
+    /// Print how the question ended, as JSON: its `outcome`, and `by` which responder
+    #[arg(long)]
     pub json: bool,
 }
 
 /// Asks, waits, and prints the answer.
-pub async fn ask(options: &AskOptions) -> Result<u8, CommandError> {
-    let question = question(options)?;
+pub async fn ask(args: &AskArgs) -> Result<u8, CommandError> {
+    let question = question(args)?;
     let names: Vec<_> = question.fields.iter().map(|field| field.name.clone()).collect();
     let mut signals = Signals::catch()?;
-    let mut own = OwnInbox::bind(&options.agent).map_err(|error| CommandError::Ask(error.to_string()))?;
+    let mut own = OwnInbox::bind(&args.agent).map_err(|error| CommandError::Ask(error.to_string()))?;
     own.start()?;
     let settled = tokio::select! {
         settled = settled(&own.inbox, question) => settled?,
         code = signals.next() => return Ok(code),
     };
-    let code = code(&settled, options.confirm.is_some());
-    if options.json {
+    let code = code(&settled, args.confirm.is_some());
+    if args.json {
         return Ok(done(code, &text::json(&settled)?));
     }
     let Outcome::Answered(answer) = &settled.outcome else { return Ok(code) };
     let values = names.iter().filter_map(|name| answer.values.get(name));
-    Ok(done(code, &lines(values.flat_map(|value| values_of(value, options.confirm.is_some())))))
+    Ok(done(code, &lines(values.flat_map(|value| values_of(value, args.confirm.is_some())))))
 }
 
 /// Returns the exit code that says how the question was settled, and says it on stderr unless it was answered.
@@ -157,18 +182,18 @@ fn lines(values: impl Iterator<Item = String>) -> String {
 }
 
 /// Reads the question to ask.
-fn question(options: &AskOptions) -> Result<Question, CommandError> {
-    let params = match &options.form {
+fn question(args: &AskArgs) -> Result<Question, CommandError> {
+    let params = match &args.form {
         Some(path) => form(path).map_err(|source| CommandError::Read { path: path.clone(), source })?,
-        None => simple(options)?.to_string().into_bytes(),
+        None => simple(args)?.to_string().into_bytes(),
     };
     let asked = dialect::read(REQUEST_QUESTION, &params, "ask");
     let asked = asked.map_err(CommandError::Ask)?;
     let mut question = asked.ok_or_else(|| CommandError::Ask("that is no question".to_owned()))?.question;
     question.origin = Origin::Program;
     question.session = question.session.filter(|session| !session.is_empty());
-    question.timeout = options.timeout.or(question.timeout);
-    question.agent = Some(options.agent.as_str().into());
+    question.timeout = args.timeout.map(Into::into).or(question.timeout);
+    question.agent = Some(args.agent.as_str().into());
     question.project = env::current_dir().ok().map(|folder| folder.display().to_string().into());
     Ok(question)
 }
@@ -188,12 +213,12 @@ fn form(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Returns the parameters of a question with one field.
-fn simple(asked: &AskOptions) -> Result<Json, CommandError> {
+fn simple(asked: &AskArgs) -> Result<Json, CommandError> {
     if let Some(text) = &asked.confirm {
         let field = json!({ "name": "q0", "label": text, "kind": "confirm", "yes": "Yes", "no": "No", "required": true });
         return Ok(json!({ "_meta": { "askbridge": { "fields": [field] } } }));
     }
-    let options: Vec<_> = asked.options.iter().map(|option| split(option)).collect();
+    let options: Vec<_> = asked.option.iter().map(|option| split(option)).collect();
     for (place, (value, label)) in options.iter().enumerate() {
         if [value, label].iter().any(|text| text.trim().is_empty()) {
             return Err(CommandError::Usage("an option is empty: it is VALUE or VALUE=LABEL".to_owned()));
@@ -204,7 +229,8 @@ fn simple(asked: &AskOptions) -> Result<Json, CommandError> {
     }
     let options = options.iter().map(|(value, label)| json!({ "value": value, "label": label }));
     let options: Vec<_> = options.collect();
-    let (question, many, other) = (&asked.question, asked.many, asked.other);
+    let question = asked.text.as_ref().or(asked.question.as_ref());
+    let (many, other) = (asked.many, asked.other);
     Ok(
         json!({ "questions": [{ "question": question, "options": options, "multiple": many, "custom": other }] }),
     )
@@ -249,7 +275,7 @@ mod tests {
             },
         }))
         .expect("a record");
-        let now = record.opened_at.after(Duration::from_secs(48));
+        let now = record.opened_at.after(std::time::Duration::from_secs(48));
         let waits = "question k3f9q2-1 waits: askbridge show k3f9q2-1, askbridge answer k3f9q2-1 VALUE";
         let left = "12s are left: askbridge answer k3f9q2-1 VALUE, or askbridge extend k3f9q2-1 10m";
         let (mut person, mut program) = (Hints { warns: true, ..Hints::default() }, Hints::default());
@@ -276,7 +302,7 @@ mod tests {
             (&["a=X", "b=X"], "the option “X” is given twice"),
         ] {
             let options = options.iter().map(|option| (*option).to_owned()).collect();
-            let asked = AskOptions { options, ..AskOptions::default() };
+            let asked = AskArgs { option: options, ..AskArgs::default() };
             let error = simple(&asked).map(|json| json.to_string()).expect_err(told);
             assert!(error.to_string().contains(told), "{error}");
             assert_eq!(error.exit_code(), exit::USAGE);

@@ -1,15 +1,20 @@
 //! `askbridge attach`: answers agents that run in terminals, until a signal ends it.
-//! How agents are found and reached is left to `adapters`.
+//! How an agent is found and reached is left to `adapters`.
 
-use std::path::PathBuf;
+use std::{env, path::PathBuf};
 
-use askbridge_os::signals::Signals;
+use askbridge_os::{listeners::SharedListeners, signals::Signals};
 use clap::{Args, Subcommand};
 
 use super::{CommandError, help, runner::say};
-use crate::adapters::{
-    attach::{self, Finder, SharedInboxes},
-    opencode::Address,
+use crate::{
+    adapters::{
+        attach::{self, Finder, SharedInboxes},
+        codex::attachment::CodexFinder,
+        copilot::CopilotFinder,
+        opencode::{Address, OpencodeFinder, Password},
+    },
+    settings::{Settings, keys},
 };
 
 /// Options of `askbridge attach`.
@@ -41,8 +46,23 @@ pub enum AttachAgent {
     },
 }
 
-/// Attaches to the agents that these find. What is open in them when a signal comes stays open there.
-pub async fn attach(finders: Vec<Box<dyn Finder>>, hosts: SharedInboxes) -> Result<u8, CommandError> {
+/// Attaches to agents. What is open in them when a signal comes stays open there.
+pub async fn attach(
+    args: &AttachArgs,
+    settings: &Settings,
+    hosts: SharedInboxes,
+) -> Result<u8, CommandError> {
+    let finders = match &args.agent {
+        Some(AttachAgent::Codex { socket: Some(socket) }) => {
+            vec![Box::new(CodexFinder::at(socket.clone())) as Box<dyn Finder>]
+        }
+        Some(AttachAgent::Codex { socket: None }) => finders(settings, |kind| kind == "codex"),
+        Some(AttachAgent::Opencode { url }) => {
+            vec![opencode(settings, url.clone(), SharedListeners::default())]
+        }
+        Some(AttachAgent::Copilot { port }) => vec![copilot(settings, *port, SharedListeners::default())],
+        None => finders(settings, |_| true),
+    };
     // Signals are caught before a socket is bound, so that no signal leaves one behind.
     let mut signals = Signals::catch()?;
     let names: Vec<_> = finders.iter().map(|finder| finder.name()).collect();
@@ -51,4 +71,31 @@ pub async fn attach(finders: Vec<Box<dyn Finder>>, hosts: SharedInboxes) -> Resu
         never = attach::attach(finders, hosts) => match never {},
         code = signals.next() => Ok(code),
     }
+}
+
+/// Returns what finds the agents of each kind that is wanted.
+pub(super) fn finders(settings: &Settings, is_wanted: impl Fn(&str) -> bool) -> Vec<Box<dyn Finder>> {
+    let codex = CodexFinder::of_user().map(|finder| Box::new(finder) as Box<dyn Finder>);
+    let listeners = SharedListeners::default();
+    let all = codex
+        .into_iter()
+        .chain([opencode(settings, None, listeners.clone()), copilot(settings, None, listeners)]);
+    all.filter(|finder| is_wanted(finder.name())).collect()
+}
+
+/// Returns what finds opencode at this address, or on this machine. It takes the password from where opencode does.
+fn opencode(settings: &Settings, url: Option<Address>, listeners: SharedListeners) -> Box<dyn Finder> {
+    let password = variable("OPENCODE_SERVER_PASSWORD")
+        .map(|password| Password::new(variable("OPENCODE_SERVER_USERNAME"), password.into()));
+    Box::new(OpencodeFinder::new(url, password, settings.get(&keys::INBOX_TRUSTED_SERVERS), listeners))
+}
+
+/// Returns what finds Copilot at this port, or on this machine.
+fn copilot(settings: &Settings, port: Option<u16>, listeners: SharedListeners) -> Box<dyn Finder> {
+    let token = variable("COPILOT_CONNECTION_TOKEN").map(Into::into);
+    Box::new(CopilotFinder::new(port, token, settings.get(&keys::INBOX_TRUSTED_SERVERS), listeners))
+}
+
+fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.is_empty())
 }

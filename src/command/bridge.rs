@@ -4,10 +4,18 @@
 
 use std::{ffi::OsString, net::SocketAddr};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::{arguments, help, inbox::HttpArgs};
-use crate::settings::kinds::{Timeout, address};
+use crate::settings::{
+    Key, Settings, keys,
+    kinds::{Timeout, address},
+    resolved::{
+        BridgeSettings, InboxSettings, Protocol, ProxySettings, RunSettings, ServeSettings, UnattendedAction,
+        UnattendedSettings,
+    },
+    words::{ClientQuestions, Permissions},
+};
 
 /// Options of every bridge, wherever it stands.
 #[derive(Debug, Args)]
@@ -18,17 +26,17 @@ pub struct BridgeArgs {
     pub timeout: Option<Timeout>,
 
     /// How the client is asked, whatever it says that it can show [default: auto]
-    #[arg(long, value_name = "TIER")]
+    #[arg(long, value_name = "TIER", value_parser = arguments::word::<ClientQuestions>())]
     pub client_questions: Option<ClientQuestions>,
 
     /// Where the agent's permission prompts can be answered [default: inbox]
-    #[arg(long, value_name = "WHERE")]
+    #[arg(long, value_name = "WHERE", value_parser = arguments::word::<Permissions>())]
     pub permissions: Option<Permissions>,
 
     /// What becomes of a question that no person can answer: with the settings as they are, one that the client does not
     /// show [default: wait]
-    #[arg(long, value_name = "WHAT")]
-    pub unattended: Option<Unattended>,
+    #[arg(long, value_name = "WHAT", value_parser = arguments::word::<UnattendedAction>())]
+    pub unattended: Option<UnattendedAction>,
 
     /// Leave `initialize` as it is: then many agents do not ask at all
     #[arg(long, overrides_with = "promise")]
@@ -79,7 +87,7 @@ pub struct BridgeArgs {
 #[command(after_help = help::RUN)]
 pub struct RunArgs {
     /// What the agent and its client speak on stdin and stdout
-    #[arg(long, value_name = "PROTOCOL", default_value = "acp")]
+    #[arg(long, value_name = "PROTOCOL", default_value = "acp", value_parser = arguments::word::<Protocol>())]
     pub protocol: Protocol,
 
     /// How long the agent may take to end once the client is gone, before it gets SIGTERM [default: 10s]
@@ -95,52 +103,6 @@ pub struct RunArgs {
     pub bridge: BridgeArgs,
 }
 
-/// What the agent and its client speak.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Protocol {
-    /// The Agent Client Protocol.
-    Acp,
-    /// The stream-json of `claude -p`, with a host that answers permissions.
-    Claude,
-    /// The JSON lines of `codex app-server`.
-    Codex,
-}
-
-/// How the client is asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ClientQuestions {
-    /// In the best way that it says it can show; in the next one where it cannot.
-    Auto,
-    /// By the extension `_sandboxagent/session/request_question`.
-    Native,
-    /// By a form, `elicitation/create`.
-    Elicitation,
-    /// By permission prompts, one field after the other.
-    Permission,
-    /// Not at all: others answer.
-    None,
-}
-
-/// What becomes of a question that no person can answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Unattended {
-    /// It waits.
-    Wait,
-    /// It is rejected.
-    Reject,
-    /// The agent is ended, and the exit code is 9.
-    Fail,
-}
-
-/// Where permissions can be answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Permissions {
-    /// In the client, and by other responders like a question.
-    Inbox,
-    /// In the client alone.
-    Client,
-}
-
 /// Options of `askbridge proxy`.
 #[derive(Debug, Args)]
 #[command(after_help = help::PROXY)]
@@ -148,4 +110,73 @@ pub struct ProxyArgs {
     /// How questions are dealt with.
     #[command(flatten)]
     pub bridge: BridgeArgs,
+}
+
+impl RunArgs {
+    /// Returns the settings of this bridge.
+    pub fn settings(&self, settings: &Settings) -> RunSettings {
+        RunSettings {
+            agent: self.agent.clone(),
+            protocol: self.protocol,
+            grace: self.grace.map_or_else(|| settings.get(&keys::BRIDGE_GRACE), Into::into),
+            bridge: self.bridge.settings(settings),
+            inbox: self.bridge.inbox(settings),
+        }
+    }
+}
+
+impl ProxyArgs {
+    /// Returns the settings of this bridge.
+    pub fn settings(&self, settings: &Settings) -> ProxySettings {
+        ProxySettings { bridge: self.bridge.settings(settings), inbox: self.bridge.inbox(settings) }
+    }
+}
+
+/// Returns what a pair of options says, or what the setting says where neither is given.
+fn flag(yes: bool, no: bool, settings: &Settings, key: &Key<bool>) -> bool {
+    match (yes, no) {
+        (true, _) => true,
+        (_, true) => false,
+        (false, false) => settings.get(key),
+    }
+}
+
+impl BridgeArgs {
+    fn settings(&self, settings: &Settings) -> BridgeSettings {
+        let ClientQuestions(tier) =
+            self.client_questions.unwrap_or_else(|| settings.get(&keys::BRIDGE_CLIENT_QUESTIONS));
+        let permissions = self.permissions.unwrap_or_else(|| settings.get(&keys::BRIDGE_PERMISSIONS));
+        BridgeSettings {
+            timeout: self.timeout.unwrap_or_else(|| settings.get(&keys::BRIDGE_TIMEOUT)).0,
+            timeout_is_fixed: self.timeout.is_some(),
+            tier,
+            advertise: flag(self.promise, self.no_promise, settings, &keys::BRIDGE_PROMISE),
+            chat_hint: flag(self.chat_hint, self.no_chat_hint, settings, &keys::BRIDGE_CHAT_HINT),
+            permissions: permissions == Permissions::Inbox,
+            permissions_left_by: self
+                .permissions
+                .is_none()
+                .then(|| settings.narrowed_by(&keys::BRIDGE_PERMISSIONS))
+                .flatten(),
+        }
+    }
+
+    fn inbox(&self, settings: &Settings) -> InboxSettings {
+        let set = || if self.no_serve { None } else { settings.get(&keys::BRIDGE_SERVE).0 };
+        let address = self.serve.or_else(set);
+        // `--serve` needs the socket, whatever the settings say.
+        let is_open = flag(self.inbox || self.serve.is_some(), self.no_inbox, settings, &keys::BRIDGE_INBOX);
+        let serve = address.filter(|_| is_open);
+        let serve = serve.map(|address| ServeSettings { address, http: self.http.settings(settings) });
+        let unattended = settings.unattended();
+        let then = self.unattended.unwrap_or(unattended.then);
+        InboxSettings {
+            no_inbox: !is_open,
+            serve,
+            journal: settings.journal(),
+            confirm: settings.get(&keys::PERMISSION_CONFIRM).0,
+            unattended: UnattendedSettings { then, ..unattended },
+            unattended_is_fixed: self.unattended.is_some(),
+        }
+    }
 }

@@ -1,9 +1,6 @@
-//! The command line as clap types: the list of the subcommands, and the options of the log.
-//! The arguments of a subcommand are beside the subcommand.
+//! The command line as clap types: the list of the subcommands. The arguments of each are beside what it does.
 
-use std::path::PathBuf;
-
-use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 
 #[cfg(feature = "journal")]
 use super::history::HistoryArgs;
@@ -11,23 +8,32 @@ use super::history::HistoryArgs;
 use super::mcp::McpArgs;
 #[cfg(feature = "mock")]
 use super::mock::{DemoArgs, MockAgentArgs, MockArgs, MockClientArgs};
-#[cfg(feature = "tui")]
-use super::next::TuiArgs;
 #[cfg(feature = "notify")]
 use super::notify::NotifyArgs;
+#[cfg(feature = "tui")]
+use super::tui::TuiArgs;
 use super::{
-    arguments::{self, LazyArgs},
+    arguments::LazyArgs,
+    ask::AskArgs,
     attach::AttachArgs,
     bridge::{ProxyArgs, RunArgs},
     config::ConfigArgs,
+    doctor::DoctorArgs,
     help,
     hook::HookArgs,
-    inbox::{InboxArgs, OpenArgs},
+    inbox::InboxArgs,
+    list::ListArgs,
+    log::LogArgs,
     next::NextArgs,
+    open::OpenArgs,
+    permit::{AllowArgs, DenyArgs},
     rules::RulesArgs,
+    setup::SetupArgs,
     shell::{CompleteArgs, CompletionsArgs, ManArgs},
+    show::ShowArgs,
+    status::StatusArgs,
+    submit::{AnswerArgs, ExtendArgs, RejectArgs},
 };
-use crate::command::setup::args::{DoctorArgs, SetupArgs};
 
 /// Make sure that every question of a coding agent gets exactly one answer
 #[derive(Debug, Parser)]
@@ -118,205 +124,24 @@ pub enum Command {
     Demo(LazyArgs<DemoArgs>),
 }
 
-/// Options of `askbridge list`.
-#[derive(Debug, Args)]
-#[command(after_help = help::LIST)]
-pub struct ListArgs {
-    /// Print JSON, with all that is asked: an object that has the open questions in `questions`
-    #[arg(long)]
-    pub json: bool,
+impl Command {
+    /// Returns whether a project may have a say in what the command does.
+    pub fn is_of_a_project(&self) -> bool {
+        matches!(self, Command::Run(_) | Command::Proxy(_) | Command::Hook(_))
+    }
 
-    /// Keep the list up to date: on a terminal in place, elsewhere with a line for each change
-    #[arg(long)]
-    pub watch: bool,
-}
-
-/// Options of `askbridge status`.
-#[derive(Debug, Args)]
-#[command(after_help = help::STATUS)]
-pub struct StatusArgs {
-    /// Print JSON (schema: machine_status.schema.json)
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Options of `askbridge show`.
-#[derive(Debug, Args)]
-#[command(after_help = help::SHOW)]
-pub struct ShowArgs {
-    /// The question's ID
-    pub id: String,
-
-    /// Print the question as JSON, with all that is known of it
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Options of `askbridge answer`.
-#[derive(Debug, Args)]
-#[command(after_help = help::ANSWER)]
-pub struct AnswerArgs {
-    /// The question's ID
-    pub id: String,
-
-    /// The answer to each field in turn [default: asks field by field at a terminal]: the number, label or value of an option, a text, a number, yes or no; several
-    /// options are separated by commas, or given one by one where there is one field; "" leaves a field out; `-` reads
-    /// stdin
-    #[arg(value_name = "VALUE", allow_negative_numbers = true)]
-    pub values: Vec<String>,
-
-    /// The answer to the field with this name (can be repeated: several options of one field add up)
-    #[arg(long, value_name = "NAME=VALUE")]
-    pub field: Vec<String>,
-
-    /// A text of your own, as it is, even if it looks like an option: alone where there is one field, otherwise behind
-    /// the field's name (can be repeated)
-    #[arg(long, value_name = "[NAME=]TEXT", allow_hyphen_values = true)]
-    pub text: Vec<String>,
-
-    /// A note on the field with this name, or on the first field (can be repeated, once for each field)
-    #[arg(long, value_name = "[NAME=]TEXT", allow_negative_numbers = true)]
-    pub note: Vec<String>,
-
-    /// The answer that the same question had before, as `askbridge show` prints it
-    #[arg(long, conflicts_with_all = ["values", "field", "text", "note"])]
-    pub again: bool,
-}
-
-/// Options of `askbridge allow`.
-#[derive(Debug, Args)]
-#[command(after_help = help::ANSWER)]
-pub struct AllowArgs {
-    /// The permission's ID
-    pub id: String,
-
-    /// Allow it from now on, as far as the agent means that
-    #[arg(long)]
-    pub always: bool,
-}
-
-/// Options of `askbridge deny`.
-#[derive(Debug, Args)]
-#[command(after_help = help::ANSWER)]
-pub struct DenyArgs {
-    /// The permission's ID
-    pub id: String,
-
-    /// The reason, in your own words: agents that have a place for it are told [default: asked at a terminal]
-    #[arg(long, value_name = "TEXT", allow_negative_numbers = true)]
-    pub reason: Option<String>,
-}
-
-/// Options of `askbridge reject`.
-#[derive(Debug, Args)]
-#[command(after_help = help::ANSWER)]
-pub struct RejectArgs {
-    /// The question's ID
-    pub id: String,
-
-    /// The reason, in your own words: it is shown with the outcome
-    #[arg(long, value_name = "TEXT", allow_negative_numbers = true)]
-    pub reason: Option<String>,
-}
-
-/// Options of `askbridge extend`.
-#[derive(Debug, Args)]
-#[command(after_help = help::ANSWER)]
-pub struct ExtendArgs {
-    /// The question's ID
-    pub id: String,
-
-    /// How much more time it gets, such as 90s, 10m or 2h
-    #[arg(value_parser = arguments::duration)]
-    pub duration: humantime::Duration,
-}
-
-/// Options of `askbridge ask`.
-#[derive(Debug, Args)]
-#[command(after_help = help::ASK, group = ArgGroup::new("asked").required(true))]
-pub struct AskArgs {
-    /// What is asked
-    #[arg(value_name = "QUESTION", group = "asked", value_parser = arguments::text)]
-    pub text: Option<String>,
-
-    /// What is asked, where it begins with a dash
-    #[arg(long, value_name = "TEXT", group = "asked", value_parser = arguments::text, allow_hyphen_values = true)]
-    pub question: Option<String>,
-
-    /// Ask for a yes or a no, and exit with 0 or 1
-    #[arg(long, value_name = "TEXT", group = "asked", value_parser = arguments::text, conflicts_with = "option")]
-    pub confirm: Option<String>,
-
-    /// An option, and what the person sees instead of its value; `\=` is a `=` in the value (can be repeated)
-    /// [default: a free text]
-    #[arg(long, value_name = "VALUE[=LABEL]", value_parser = arguments::text, allow_negative_numbers = true)]
-    pub option: Vec<String>,
-
-    /// Let several options be chosen
-    #[arg(long, requires = "option")]
-    pub many: bool,
-
-    /// Take a text that is no option as well
-    #[arg(long, visible_alias = "free", requires = "option")]
-    pub other: bool,
-
-    /// Read the whole question from a file, or from stdin if it is `-`, as JSON: the parameters of
-    /// `_sandboxagent/session/request_question`, such as {"prompt": "Deploy?", "options": ["yes", "no"]}
-    #[arg(long, value_name = "FILE", group = "asked", conflicts_with_all = ["option", "many", "other"])]
-    pub form: Option<PathBuf>,
-
-    /// How long to wait, such as 90s, 10m or 500ms [default: as long as it takes]
-    #[arg(long, value_name = "DURATION", value_parser = arguments::timeout)]
-    pub timeout: Option<humantime::Duration>,
-
-    /// The name that `list` shows as the one that asks
-    #[arg(long, value_name = "NAME", default_value = "askbridge ask", value_parser = arguments::text)]
-    pub agent: String,
-
-    /// Print how the question ended, as JSON: its `outcome`, and `by` which responder
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Options that say where the log goes.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Logging")]
-pub struct LogArgs {
-    /// Minimum log level [default: warn]
-    #[arg(long, global = true, hide = true, value_name = "LEVEL")]
-    pub log: Option<LogLevel>,
-
-    /// Append the log to this file instead of writing it to stderr
-    #[arg(long, global = true, hide = true, value_name = "PATH")]
-    pub log_file: Option<PathBuf>,
-
-    /// How a log line is written [default: text]
-    #[arg(long, global = true, hide = true, value_name = "FORMAT")]
-    pub log_format: Option<LogFormat>,
-}
-
-/// How much is logged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum LogLevel {
-    /// No lines.
-    Off,
-    /// Problems that ended the bridge.
-    Error,
-    /// Problems that did not stop the bridge.
-    Warn,
-    /// Questions as they open and settle, without their text.
-    Info,
-    /// Each intercepted line, without its text.
-    Debug,
-    /// The intercepted lines themselves, prompts and answers included.
-    Trace,
-}
-
-/// How a log line is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum LogFormat {
-    /// For people.
-    Text,
-    /// One JSON object a line.
-    Json,
+    /// Returns whether the log says what is wrong with the settings. It does not while a shell reads the
+    /// output, and `config`, `doctor` and `rules` say
+    /// it themselves.
+    pub fn names_problems(&self) -> bool {
+        !matches!(
+            self,
+            Command::Completions(_)
+                | Command::Complete(_)
+                | Command::Config(_)
+                | Command::Doctor(_)
+                | Command::Man(_)
+                | Command::Rules(_)
+        )
+    }
 }

@@ -81,51 +81,15 @@ fn candidates() -> Vec<CompletionCandidate> {
     keys::ALL.iter().map(candidate).collect()
 }
 
-impl ConfigArgs {
-    /// Returns what to do.
-    pub fn options(&self) -> ConfigOptions {
-        match &self.action {
-            None => ConfigOptions::Show { origin: self.origin, json: self.json },
-            Some(ConfigAction::Get { key }) => ConfigOptions::Get(key.clone()),
-            Some(ConfigAction::Set { key, value }) => ConfigOptions::Set(key.clone(), value.clone()),
-            Some(ConfigAction::Unset { key }) => ConfigOptions::Unset(key.clone()),
-            Some(ConfigAction::Path) => ConfigOptions::Path,
-            Some(ConfigAction::Edit) => ConfigOptions::Edit,
-        }
-    }
-}
-
-/// What `config` does.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ConfigOptions {
-    /// Shows all settings.
-    Show {
-        /// With where each value comes from.
-        origin: bool,
-        /// As JSON.
-        json: bool,
-    },
-    /// Prints the value of the setting with this name.
-    Get(String),
-    /// Sets it to this value. Several texts are the entries of a list.
-    Set(String, Vec<String>),
-    /// Takes the setting out.
-    Unset(String),
-    /// Prints where the person's own file is.
-    Path,
-    /// Opens the person's own file in an editor.
-    Edit,
-}
-
-/// Does it.
-pub async fn config(options: &ConfigOptions) -> Result<u8, CommandError> {
-    match options {
-        ConfigOptions::Show { origin, json } => show(*origin, *json),
-        ConfigOptions::Get(name) => get(key(name)?),
-        ConfigOptions::Set(name, words) => set(key(name)?, words),
-        ConfigOptions::Unset(name) => unset(key(name)?),
-        ConfigOptions::Path => shown(print(&format!("{}\n", own_file()?.display()))),
-        ConfigOptions::Edit => open(&own_file()?),
+/// Shows the settings, or does what the subcommand says.
+pub async fn config(args: &ConfigArgs) -> Result<u8, CommandError> {
+    match &args.action {
+        None => show(args.origin, args.json),
+        Some(ConfigAction::Get { key: name }) => get(key(name)?),
+        Some(ConfigAction::Set { key: name, value }) => set(key(name)?, value),
+        Some(ConfigAction::Unset { key: name }) => unset(key(name)?),
+        Some(ConfigAction::Path) => shown(print(&format!("{}\n", own_file()?.display()))),
+        Some(ConfigAction::Edit) => open(&own_file()?),
     }
 }
 

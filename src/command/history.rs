@@ -93,87 +93,42 @@ pub enum HistoryAction {
 }
 
 impl HistoryArgs {
-    /// Returns what to do.
-    pub fn options(&self) -> HistoryOptions {
-        match &self.action {
-            None => HistoryOptions::List {
-                filter: Filter {
-                    session: self.session.clone(),
-                    project: self.project.clone(),
-                    by: self.by.clone(),
-                    since: None,
-                    unsettled: false,
-                    limit: self.limit.or(Some(LISTED).filter(|_| !self.lost)),
-                },
-                since: self.since.map(Into::into),
-                lost: self.lost,
-                json: self.json,
-            },
-            Some(HistoryAction::Show { id, json }) => HistoryOptions::Show { id: id.clone(), json: *json },
-            Some(HistoryAction::Export) => HistoryOptions::Export,
-            Some(HistoryAction::Prune { older_than }) => HistoryOptions::Prune((*older_than).into()),
-            Some(HistoryAction::Verify { json }) => HistoryOptions::Verify { json: *json },
+    /// Returns which questions are listed, whatever their age.
+    fn filter(&self) -> Filter {
+        Filter {
+            session: self.session.clone(),
+            project: self.project.clone(),
+            by: self.by.clone(),
+            since: None,
+            unsettled: false,
+            limit: self.limit.or(Some(LISTED).filter(|_| !self.lost)),
         }
     }
 }
 
-/// What `history` does.
-#[derive(Clone, Debug, PartialEq)]
-pub enum HistoryOptions {
-    /// Lists questions, the latest first.
-    List {
-        /// Which ones.
-        filter: Filter,
-        /// How long ago they were settled at most.
-        since: Option<Duration>,
-        /// Only those that were lost with their bridge.
-        lost: bool,
-        /// As JSON.
-        json: bool,
-    },
-    /// Shows a question and how it ended.
-    Show {
-        /// Its ID.
-        id: String,
-        /// As JSON.
-        json: bool,
-    },
-    /// Prints everything as lines of JSON, oldest first.
-    Export,
-    /// Removes what was settled longer ago than this.
-    Prune(Duration),
-    /// Checks that nothing was changed, cut or left out.
-    Verify {
-        /// As JSON.
-        json: bool,
-    },
-}
-
-/// Does it.
-pub fn history(options: &HistoryOptions) -> Result<u8, CommandError> {
-    if let HistoryOptions::Prune(age) = options {
-        return prune(*age);
+/// Lists the questions of the journal, or does what the subcommand says.
+pub async fn history(args: &HistoryArgs) -> Result<u8, CommandError> {
+    if let Some(HistoryAction::Prune { older_than }) = &args.action {
+        return prune((*older_than).into());
     }
-    let opened = if matches!(options, HistoryOptions::Verify { .. }) { open_to_verify() } else { open() };
-    let Some(history) = opened? else {
+    let verifies = matches!(args.action, Some(HistoryAction::Verify { .. }));
+    let Some(history) = (if verifies { open_to_verify() } else { open() })? else {
         say("nothing was asked yet: the journal is empty");
-        return match options {
-            HistoryOptions::Show { id, .. } => Err(CommandError::Refused(id.clone(), Refusal::NotFound)),
-            HistoryOptions::List { json: true, .. } => {
-                shown(print("{\"questions\":[],\"leftToClient\":[],\"gaps\":[]}\n"))
-            }
+        return match &args.action {
+            Some(HistoryAction::Show { id, .. }) => Err(CommandError::Refused(id.clone(), Refusal::NotFound)),
+            None if args.json => shown(print("{\"questions\":[],\"leftToClient\":[],\"gaps\":[]}\n")),
             _ => Ok(exit::OK),
         };
     };
     if history.is_newer() {
         say("the journal was written by a newer askbridge: something may be missing here");
     }
-    match options {
-        HistoryOptions::List { filter, since, lost, json } => list(&history, filter, *since, *lost, *json),
-        HistoryOptions::Show { id, json } => show(&history, id, *json),
-        HistoryOptions::Export => export(&history),
-        HistoryOptions::Verify { json } => verify(&history, *json),
-        HistoryOptions::Prune(_) => Ok(exit::OK),
+    match &args.action {
+        None => list(&history, &args.filter(), args.since.map(Into::into), args.lost, args.json),
+        Some(HistoryAction::Show { id, json }) => show(&history, id, *json),
+        Some(HistoryAction::Export) => export(&history),
+        Some(HistoryAction::Verify { json }) => verify(&history, *json),
+        Some(HistoryAction::Prune { .. }) => Ok(exit::OK),
     }
 }
 

@@ -1,11 +1,16 @@
-//! The arguments of `askbridge hook`.
+//! `askbridge hook`: one call of an agent's hook. What the hook does is left to `adapters`.
+
+use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
 use super::help;
 use crate::{
-    adapters::hook::HookSettings,
-    settings::{Settings, keys, kinds},
+    adapters::{
+        AgentInboxes,
+        hook::{self, HookSettings},
+    },
+    settings::{Settings, keys, words::Permissions},
 };
 
 /// Options of `askbridge hook`.
@@ -28,15 +33,20 @@ pub enum HookedAgent {
 }
 
 impl HookArgs {
-    /// Returns how the hook works.
-    pub fn settings(&self, settings: &Settings) -> HookSettings {
+    fn settings(&self, settings: &Settings) -> HookSettings {
         let HookedAgent::Claude = self.agent;
         HookSettings {
             is_on: settings.get(&keys::CLAUDE_ENABLED) && settings.get(&keys::BRIDGE_INBOX),
-            permissions: settings.get(&keys::BRIDGE_PERMISSIONS) == kinds::Permissions::Inbox,
+            permissions: settings.get(&keys::BRIDGE_PERMISSIONS) == Permissions::Inbox,
             grace: settings.get(&keys::CLAUDE_GRACE),
             pass_after: settings.get(&keys::CLAUDE_PASS_AFTER),
             confirms: self.confirm,
         }
     }
+}
+
+/// Runs one call of an agent's hook. It never fails: the agent would take that as an answer.
+pub fn hook(args: &HookArgs, settings: &Settings, hosts: &impl AgentInboxes) -> ExitCode {
+    hook::run(&args.settings(settings), hosts);
+    ExitCode::SUCCESS
 }

@@ -3,7 +3,6 @@
 //! How the inbox gets into the background is left to `background.rs`.
 
 use std::{
-    ffi::OsString,
     future::pending,
     io::{self, Write},
     net::SocketAddr,
@@ -16,12 +15,16 @@ use clap::Args;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    CommandError,
+    CommandError, attach,
     background::{self, Presence},
     help,
+    log::LogArgs,
 };
 use crate::{
-    adapters::attach::{self, Finder, SharedInboxes},
+    adapters::{
+        self,
+        attach::{Finder, SharedInboxes},
+    },
     inbox::{BridgeInbox, Ledger, Port},
     machine::{
         Machine,
@@ -31,7 +34,11 @@ use crate::{
     rpc::host::Host,
     serve::Server,
     service::{Context, services},
-    settings::{files, keys, kinds::address, resolved::ServeSettings},
+    settings::{
+        Settings, files, keys,
+        kinds::address,
+        resolved::{HttpSettings, ServeSettings},
+    },
 };
 
 /// Options of `askbridge inbox`.
@@ -61,23 +68,6 @@ pub struct InboxArgs {
     pub http: HttpArgs,
 }
 
-/// Options of `askbridge open`.
-#[derive(Debug, Args)]
-#[command(after_help = help::OPEN)]
-pub struct OpenArgs {
-    /// The ID of the question to show first
-    pub id: Option<String>,
-
-    /// Print the address that signs a browser in, and start none; on a terminal, with a QR code for a phone if other
-    /// machines can reach the inbox
-    #[arg(long)]
-    pub print: bool,
-
-    /// The token file of the inbox [default: as in `askbridge inbox`]
-    #[arg(long, value_name = "PATH")]
-    pub token_file: Option<PathBuf>,
-}
-
 /// Options that say which requests are accepted over HTTP.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Over HTTP")]
@@ -93,49 +83,42 @@ pub struct HttpArgs {
     pub allow_host: Vec<String>,
 }
 
+impl HttpArgs {
+    /// Returns which requests are accepted. Host names add up: they are of proxies in front of one server.
+    pub(super) fn settings(&self, settings: &Settings) -> HttpSettings {
+        let mut allowed_hosts = settings.get(&keys::INBOX_ALLOW_HOST).0;
+        allowed_hosts.extend(self.allow_host.iter().cloned());
+        let token_file = self.token_file.clone().or_else(|| settings.path(&keys::INBOX_TOKEN_FILE));
+        HttpSettings { token_file, allowed_hosts }
+    }
+}
+
 /// The name of the server's own inbox, as other commands show it.
 pub(super) const SERVER: &str = "askbridge inbox";
 
-/// What `inbox` does.
-#[derive(Clone, Debug, PartialEq)]
-pub struct InboxOptions {
-    /// Where it serves, and to whom.
-    pub serve: ServeSettings,
-    /// How it runs.
-    pub mode: InboxMode,
-}
-
-/// How an inbox runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum InboxMode {
-    /// It runs until a signal ends it.
-    Foreground,
-    /// It starts one in the background, with these options of the log, and waits until that one serves.
-    Detach(Vec<OsString>),
-    /// It is the one in the background.
-    Detached,
-    /// It ends the one in the background.
-    Stop,
-}
-
-/// The agents that an inbox attaches to: what finds them, and what gives each an inbox of its own.
-pub type AttachTargets = (Vec<Box<dyn Finder>>, SharedInboxes);
-
-/// Serves the questions, here or in the background, or ends that. Where it serves them, it attaches to these agents.
-pub async fn inbox(options: &InboxOptions, attached: AttachTargets) -> Result<u8, CommandError> {
-    let settings = &options.serve;
-    match &options.mode {
-        InboxMode::Foreground => serve(settings, None, attached, Signals::catch()?).await,
-        InboxMode::Detach(log) => background::detach(settings, log).await,
-        InboxMode::Detached => {
-            // Signals are caught before a socket is bound, so that no signal leaves it behind.
-            let signals = Signals::catch()?;
-            let presence = Presence::begin()?;
-            // The socket goes last: where it is gone, all else of this process is.
-            serve(settings, Some(&presence), attached, signals).await
-        }
-        InboxMode::Stop => background::stop().await,
+/// Serves the questions, here or in the background, or ends that. The server attaches to the agents that the settings
+/// name, and `hosts` gives each of them an inbox.
+pub async fn inbox(
+    args: &InboxArgs,
+    settings: &Settings,
+    log: &LogArgs,
+    hosts: SharedInboxes,
+) -> Result<u8, CommandError> {
+    let address = args.addr.unwrap_or_else(|| settings.get(&keys::INBOX_ADDRESS));
+    let serve_at = ServeSettings { address, http: args.http.settings(settings) };
+    if args.stop {
+        return background::stop().await;
     }
+    if args.detach {
+        return background::detach(&serve_at, &log.words()).await;
+    }
+    // Signals are caught before a socket is bound, so that no signal leaves it behind.
+    let signals = Signals::catch()?;
+    // The socket goes last: where it is gone, all else of this process is.
+    let presence = if args.detached { Some(Presence::begin()?) } else { None };
+    let kinds = settings.get(&keys::INBOX_ATTACH);
+    let finders = attach::finders(settings, |kind| kinds.has(kind));
+    serve(&serve_at, presence.as_ref(), finders, hosts, signals).await
 }
 
 /// Serves the questions until a signal ends it. Questions that are asked through this server wait in an inbox of its
@@ -143,7 +126,8 @@ pub async fn inbox(options: &InboxOptions, attached: AttachTargets) -> Result<u8
 async fn serve(
     settings: &ServeSettings,
     presence: Option<&Presence>,
-    (finders, hosts): AttachTargets,
+    finders: Vec<Box<dyn Finder>>,
+    hosts: SharedInboxes,
     mut signals: Signals,
 ) -> Result<u8, CommandError> {
     let server = Server::bind(settings.address, &settings.http).await?;
@@ -170,7 +154,7 @@ async fn serve(
         () = server.run(machine.clone(), None, stop) => Ok(exit::OK),
         () = report(&machine) => Ok(exit::OK),
         never = told => match never {},
-        never = attach::attach(finders, hosts) => match never {},
+        never = adapters::attach::attach(finders, hosts) => match never {},
         code = signals.next() => Ok(code),
     }
 }

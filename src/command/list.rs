@@ -16,10 +16,11 @@ use askbridge_os::{
     signals::Signals,
     terminal::{cut, printable_line},
 };
+use clap::Args;
 use tokio::time::sleep;
 
 use super::{
-    CommandError, inbox,
+    CommandError, help, inbox,
     runner::{listed, print, say, shown, warn},
     screen::{Room, Screen, stdout_closed},
 };
@@ -35,32 +36,36 @@ use crate::{
     rpc::client::Depth,
 };
 
-/// What `list` prints.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ListOptions {
-    /// Prints JSON.
+/// Options of `askbridge list`.
+#[derive(Debug, Args)]
+#[command(after_help = help::LIST)]
+pub struct ListArgs {
+    /// Print JSON, with all that is asked: an object that has the open questions in `questions`
+    #[arg(long)]
     pub json: bool,
-    /// Goes on, and prints what changes.
+
+    /// Keep the list up to date: on a terminal in place, elsewhere with a line for each change
+    #[arg(long)]
     pub watch: bool,
 }
 
 /// Lists the open questions.
-pub async fn list(options: &ListOptions) -> Result<u8, CommandError> {
+pub async fn list(args: &ListArgs) -> Result<u8, CommandError> {
     let folder = discovery::folder()?;
-    if options.watch {
+    if args.watch {
         let machine = Machine::open_soon(&folder).await?;
         return tokio::select! {
             followed = machine.follow() => Ok(followed.map(|()| exit::OK)?),
-            watched = watch(&machine, &folder, options.json) => watched,
+            watched = watch(&machine, &folder, args.json) => watched,
             () = stdout_closed() => Ok(exit::OK),
         };
     }
-    let depth = if options.json { Depth::Whole } else { Depth::Outline };
+    let depth = if args.json { Depth::Whole } else { Depth::Outline };
     let machine = Machine::glance(&folder, depth, limits::PATIENCE).await?;
     let gaps = machine.gaps().borrow().clone();
     warn(&gaps);
     let (lost, elsewhere) = lost_and_elsewhere(&folder).await;
-    if options.json {
+    if args.json {
         let list = QuestionList { lost, elsewhere, ..listing(&machine, &gaps) };
         return listed(print(&text::json(&list)?), gaps.is_empty());
     }

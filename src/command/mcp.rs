@@ -1,9 +1,13 @@
-//! The arguments of `askbridge mcp`.
+//! `askbridge mcp`: an MCP server whose tool asks the user. What it serves is left to `adapters`.
 
+use askbridge_os::{exit, signals::Signals};
 use clap::Args;
 
-use super::{arguments, help};
-use crate::adapters::mcp::McpOptions;
+use super::{CommandError, arguments, help};
+use crate::adapters::{
+    AgentInboxes,
+    mcp::{self, McpOptions},
+};
 
 /// Options of `askbridge mcp`.
 #[derive(Debug, Args)]
@@ -15,9 +19,12 @@ pub struct McpArgs {
     pub wait: Option<humantime::Duration>,
 }
 
-impl McpArgs {
-    /// Returns what is set for the server.
-    pub fn options(&self) -> McpOptions {
-        McpOptions { wait: self.wait.map(Into::into) }
-    }
+/// Runs an MCP server until its client has left.
+pub async fn mcp(
+    args: &McpArgs,
+    hosts: impl AgentInboxes + Send + Sync + 'static,
+) -> Result<u8, CommandError> {
+    let mut signals = Signals::catch()?;
+    let options = McpOptions { wait: args.wait.map(Into::into) };
+    Ok(mcp::serve(options, hosts, mcp::stdio(), signals.next()).await.unwrap_or(exit::OK))
 }

@@ -9,7 +9,6 @@ mod bridge;
 pub mod cli;
 mod config;
 mod converse;
-mod conversion;
 mod doctor;
 mod error;
 mod help;
@@ -20,6 +19,7 @@ mod inbox;
 #[cfg(feature = "journal")]
 mod ledger;
 mod list;
+mod log;
 #[cfg(feature = "mcp")]
 mod mcp;
 #[cfg(feature = "mock")]
@@ -41,30 +41,33 @@ mod submit;
 #[cfg(feature = "tui")]
 pub mod tui;
 
-pub use ask::{AskOptions, ask};
+pub use ask::ask;
 pub use attach::attach;
-pub use config::{ConfigOptions, config};
-pub use doctor::{DoctorOptions, doctor};
+pub use config::config;
+pub use doctor::doctor;
 pub use error::CommandError;
 #[cfg(feature = "journal")]
-pub use history::{HistoryOptions, history};
+pub use history::history;
+pub use hook::hook;
+pub use inbox::inbox;
 #[cfg(not(feature = "journal"))]
 pub use inbox::ledger;
-pub use inbox::{AttachTargets, InboxMode, InboxOptions, inbox};
 #[cfg(feature = "journal")]
 pub use ledger::ledger;
-pub use list::{ListOptions, list};
+pub use list::list;
+#[cfg(feature = "mcp")]
+pub use mcp::mcp;
 #[cfg(feature = "mock")]
 pub use mock::consent;
 pub use next::next;
 #[cfg(feature = "notify")]
-pub use notify::{NotifyOptions, notify};
-pub use open::{OpenOptions, open};
+pub use notify::notify;
+pub use open::open;
 pub use permit::{allow, deny};
-pub use rules::{RulesOptions, rules};
+pub use rules::rules;
 pub use runner::run;
-pub use setup::{SetupOptions, setup};
+pub use setup::setup;
 pub use shell::{Offer, offers};
-pub use show::{ShowOptions, show};
-pub use status::{StatusOptions, status};
-pub use submit::{AnswerOptions, answer, extend, reject};
+pub use show::show;
+pub use status::status;
+pub use submit::{answer, extend, reject};

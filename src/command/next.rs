@@ -5,8 +5,6 @@ use askbridge_core::desk::State;
 use askbridge_os::exit;
 use clap::Args;
 
-#[cfg(feature = "tui")]
-use super::tui::TuiOptions;
 use super::{
     CommandError,
     converse::{can_ask, converse},
@@ -24,24 +22,6 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(after_help = help::NEXT)]
 pub struct NextArgs {}
-
-/// Options of `askbridge tui`.
-#[cfg(feature = "tui")]
-#[derive(Debug, Args)]
-#[command(after_help = help::TUI)]
-pub struct TuiArgs {
-    /// Take clicks and the wheel of the mouse; hold Shift to select text then
-    #[arg(long)]
-    pub mouse: bool,
-}
-
-#[cfg(feature = "tui")]
-impl TuiArgs {
-    /// Returns how the inbox is shown.
-    pub fn options(&self) -> TuiOptions {
-        TuiOptions { mouse: self.mouse }
-    }
-}
 
 /// Asks the oldest question that waits.
 pub async fn next() -> Result<u8, CommandError> {

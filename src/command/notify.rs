@@ -51,69 +51,44 @@ pub struct NotifyArgs {
     pub terminal: Option<PathBuf>,
 }
 
-impl NotifyArgs {
-    /// Returns which question is told, and how.
-    pub fn options(&self) -> NotifyOptions {
-        NotifyOptions {
-            id: self.id.clone(),
-            now: self.now,
-            background: self.background,
-            terminal: self.terminal.clone(),
-        }
-    }
-}
-
-/// Which question is told, and how.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NotifyOptions {
-    /// The ID of the question.
-    pub id: String,
-    /// Tells at once, whatever the time is and wherever the person is.
-    pub now: bool,
-    /// A bridge started it, and reads what it says on stderr.
-    pub background: bool,
-    /// The terminal of that bridge.
-    pub terminal: Option<PathBuf>,
-}
-
 /// Tells the person, and takes it back once the question is over.
-pub async fn notify(options: &NotifyOptions) -> Result<u8, CommandError> {
-    if options.background {
+pub async fn notify(args: &NotifyArgs) -> Result<u8, CommandError> {
+    if args.background {
         // Ctrl-C in the terminal of the bridge is not meant for it. It fails for the leader of a session.
         setsid().ok();
     }
-    tell(options).await
+    tell(args).await
 }
 
-async fn tell(options: &NotifyOptions) -> Result<u8, CommandError> {
-    let (machine, _, record) = look_up(&options.id).await?;
+async fn tell(args: &NotifyArgs) -> Result<u8, CommandError> {
+    let (machine, _, record) = look_up(&args.id).await?;
     if record.state != State::Open {
-        return Ok(done(options, "the question does not wait any more", exit::OK));
+        return Ok(done(args, "the question does not wait any more", exit::OK));
     }
     let Some(slot) = take(&discovery::folder()?)? else {
-        if options.background {
+        if args.background {
             drop(writeln!(io::stderr(), "{BUSY}"));
             return Ok(exit::OK);
         }
-        return Ok(done(options, "as many notifiers run already as may", exit::FAILED));
+        return Ok(done(args, "as many notifiers run already as may", exit::FAILED));
     };
     let bridges = Bridges::new(machine.status());
     let folder = bridges.status(&record).map(|status| status.folder.clone()).unwrap_or_default();
     let project = PathBuf::from(record.question.project.as_deref().unwrap_or(&folder));
     let Some(settings) = settings(&project, &record) else {
-        return Ok(done(options, "the settings say that nothing is told of this project", exit::OK));
+        return Ok(done(args, "the settings say that nothing is told of this project", exit::OK));
     };
-    let terminal = terminal(options);
+    let terminal = terminal(args);
     let Some(plan) = Plan::new(&settings, &record.question, terminal.is_some()) else {
-        return Ok(done(options, NOTHING, exit::OK));
+        return Ok(done(args, NOTHING, exit::OK));
     };
-    let plan = if options.now { plan.now() } else { plan };
+    let plan = if args.now { plan.now() } else { plan };
     let age = bridges.now(&record).since(record.opened_at);
-    let says_all = !options.background;
+    let says_all = !args.background;
     let notifying = NotifierStart { machine, record, age, folder, settings, plan, terminal, slot, says_all };
     let mut signals = Signals::catch()?;
     let told = follow(notifying, async move { signals.next().await }).await;
-    Ok(if told > 0 || options.background { exit::OK } else { exit::FAILED })
+    Ok(if told > 0 || args.background { exit::OK } else { exit::FAILED })
 }
 
 /// What is said where nothing is to be done.
@@ -126,8 +101,8 @@ fn settings(project: &Path, record: &Record) -> Option<NotifySettings> {
         .map(|notify| ruled(notify, settings.rules(), record, &RealFiles))
 }
 
-fn terminal(options: &NotifyOptions) -> Option<PathBuf> {
-    if options.background { options.terminal.clone() } else { own_terminal() }
+fn terminal(args: &NotifyArgs) -> Option<PathBuf> {
+    if args.background { args.terminal.clone() } else { own_terminal() }
 }
 
 /// Returns the terminal that stderr is.
@@ -137,9 +112,9 @@ pub(super) fn own_terminal() -> Option<PathBuf> {
 }
 
 /// Says why nothing is done. A bridge need not know.
-fn done(options: &NotifyOptions, why: &str, code: u8) -> u8 {
-    if !options.background {
-        say(&format!("{}: {why}", options.id));
+fn done(args: &NotifyArgs, why: &str, code: u8) -> u8 {
+    if !args.background {
+        say(&format!("{}: {why}", args.id));
     }
     code
 }

@@ -4,19 +4,21 @@
 
 use std::{
     env,
-    ffi::OsString,
     io::{self, IsTerminal},
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
+    path::PathBuf,
     time::SystemTime,
 };
 
 use askbridge_core::desk::QuestionId;
 use askbridge_os::exit;
+use clap::Args;
 use qrcode::{EcLevel, QrCode, render::unicode::Dense1x2};
 
 use super::{
-    CommandError, background,
-    inbox::SERVER,
+    CommandError, background, help,
+    inbox::{HttpArgs, SERVER},
+    log::LogArgs,
     runner::{self, look_up, say},
 };
 use crate::{
@@ -25,39 +27,45 @@ use crate::{
     machine::{Machine, discovery},
     rpc::client::Depth,
     serve::{Token, page::sign_in},
-    settings::resolved::ServeSettings,
+    settings::{Settings, keys, resolved::ServeSettings},
 };
 
-/// What `open` shows, and how.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OpenOptions {
-    /// The ID of the question to show first, or the beginning of it.
+/// Options of `askbridge open`.
+#[derive(Debug, Args)]
+#[command(after_help = help::OPEN)]
+pub struct OpenArgs {
+    /// The ID of the question to show first
     pub id: Option<String>,
-    /// Prints the address, and starts no browser.
+
+    /// Print the address that signs a browser in, and start none; on a terminal, with a QR code for a phone if other
+    /// machines can reach the inbox
+    #[arg(long)]
     pub print: bool,
-    /// Where an inbox serves that has to be started, and the token.
-    pub serve: ServeSettings,
-    /// The options of the log of an inbox that has to be started.
-    pub log: Vec<OsString>,
+
+    /// The token file of the inbox [default: as in `askbridge inbox`]
+    #[arg(long, value_name = "PATH")]
+    pub token_file: Option<PathBuf>,
 }
 
 /// Shows the page in a browser.
-pub async fn open(options: &OpenOptions) -> Result<u8, CommandError> {
-    let question = match &options.id {
+pub async fn open(args: &OpenArgs, settings: &Settings, log: &LogArgs) -> Result<u8, CommandError> {
+    let http = HttpArgs { token_file: args.token_file.clone(), ..HttpArgs::default() }.settings(settings);
+    let serve = ServeSettings { address: settings.get(&keys::INBOX_ADDRESS), http };
+    let question = match &args.id {
         Some(id) => Some(look_up(id).await?.2.id.clone()),
         None => None,
     };
     let server = match running().await? {
         Some(address) => address,
         None => {
-            let started = background::start(&options.serve, &options.log).await?;
+            let started = background::start(&serve, &log.words()).await?;
             say("started the inbox in the background; `askbridge inbox --stop` ends it");
             started.address
         }
     };
-    let link = PageLink { server, question, token: options.token()? };
+    let link = PageLink { server, question, token: token(&serve)? };
     let here = link.to(local(server.ip()))?;
-    if options.print {
+    if args.print {
         return link.print(&here);
     }
     if start_browser(&here) {
@@ -70,11 +78,9 @@ pub async fn open(options: &OpenOptions) -> Result<u8, CommandError> {
     Ok(runner::done(exit::OK, &format!("{here}\n")))
 }
 
-impl OpenOptions {
-    fn token(&self) -> Result<Token, CommandError> {
-        let token = Token::file(self.serve.http.token_file.as_deref())?;
-        Ok(Token::read_or_make(&token).map_err(crate::serve::ServeError::from)?)
-    }
+fn token(serve: &ServeSettings) -> Result<Token, CommandError> {
+    let token = Token::file(serve.http.token_file.as_deref())?;
+    Ok(Token::read_or_make(&token).map_err(crate::serve::ServeError::from)?)
 }
 
 /// Returns where an inbox of this user serves: in the background, or else in a terminal.

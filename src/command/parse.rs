@@ -16,7 +16,8 @@ use clap::{
 use super::{
     arguments::LazyArgs,
     bridge::{ProxyArgs, RunArgs},
-    cli::{Cli, Command, LogArgs},
+    cli::{Cli, Command},
+    log::LogArgs,
 };
 
 /// The subcommands that start a program, whose command stands behind `--`.

@@ -7,20 +7,47 @@ use askbridge_core::{
     desk::{Record, Submission},
     question::{Answer, Field, FieldOption, Purpose, Question, Role, Value, form},
 };
+use clap::Args;
 
 use super::{
     CommandError,
     converse::{can_ask, converse},
+    help,
     runner::look_up,
     submit::{by_option, reject_if},
 };
 use crate::present::{answer, dialogue::Dialogue, text};
 
+/// Options of `askbridge allow`.
+#[derive(Debug, Args)]
+#[command(after_help = help::ANSWER)]
+pub struct AllowArgs {
+    /// The permission's ID
+    pub id: String,
+
+    /// Allow it from now on, as far as the agent means that
+    #[arg(long)]
+    pub always: bool,
+}
+
+/// Options of `askbridge deny`.
+#[derive(Debug, Args)]
+#[command(after_help = help::ANSWER)]
+pub struct DenyArgs {
+    /// The permission's ID
+    pub id: String,
+
+    /// The reason, in your own words: agents that have a place for it are told [default: asked at a terminal]
+    #[arg(long, value_name = "TEXT", allow_negative_numbers = true)]
+    pub reason: Option<String>,
+}
+
 /// Allows what an agent asks permission for: this time, or from now on. At a terminal, the person is asked what is not
 /// plain: which of several options is meant, and whether what acts or is dangerous is to be allowed, with its whole text
 /// above (I12).
-pub async fn allow(id: &str, always: bool) -> Result<u8, CommandError> {
-    let role = if always { Role::AllowAlways } else { Role::AllowOnce };
+pub async fn allow(args: &AllowArgs) -> Result<u8, CommandError> {
+    let id = &args.id;
+    let role = if args.always { Role::AllowAlways } else { Role::AllowOnce };
     if can_ask() {
         let (machine, _, record) = look_up(id).await?;
         if let Some(dialogue) = asked(record, role) {
@@ -47,7 +74,8 @@ fn asked(record: Arc<Record>, role: Role) -> Option<Dialogue> {
 
 /// Denies what an agent asks permission for: this time, if the agent has an option for that. At a terminal, the person is
 /// asked for a reason.
-pub async fn deny(id: &str, reason: Option<&str>) -> Result<u8, CommandError> {
+pub async fn deny(args: &DenyArgs) -> Result<u8, CommandError> {
+    let (id, reason) = (&args.id, args.reason.as_deref());
     if reason.is_none() && can_ask() {
         let (machine, _, record) = look_up(id).await?;
         check(&record.question).map_err(|error| unfit(&record, error))?;

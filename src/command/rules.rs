@@ -71,50 +71,17 @@ pub enum RulesAction {
     },
 }
 
-impl RulesArgs {
-    /// Returns what to do.
-    pub fn options(&self) -> RulesOptions {
-        match &self.action {
-            RulesAction::List => RulesOptions::List,
-            RulesAction::Check => RulesOptions::Check,
-            RulesAction::Try { id: Some(id), .. } => RulesOptions::Try(id.clone()),
-            RulesAction::Try { id: None, since, .. } => RulesOptions::TryHistory(since.map(Into::into)),
-            RulesAction::Apply { id, yes } => RulesOptions::Apply { id: id.clone(), yes: *yes },
-        }
-    }
-}
-
-/// What `rules` does.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RulesOptions {
-    /// Lists the rules in their order.
-    List,
-    /// Names what is wrong with the settings.
-    Check,
-    /// Says what the rules would do with the question that has this ID, and does nothing.
-    Try(String),
-    /// Says what the rules would have done with the questions of the journal: those that were settled at most so long ago.
-    TryHistory(Option<Duration>),
-    /// Applies the rules to what is open.
-    Apply {
-        /// The ID of the only question that they are applied to.
-        id: Option<String>,
-        /// Without asking first.
-        yes: bool,
-    },
-}
-
 /// What is said where there is no rule.
 const NONE: &str = "there are no rules: `askbridge config edit` opens your settings, and docs/rules.md says how to write one";
 
-/// Does it.
-pub async fn rules(options: &RulesOptions) -> Result<u8, CommandError> {
-    match options {
-        RulesOptions::List => list(),
-        RulesOptions::Check => check(),
-        RulesOptions::Try(id) => attempt(id).await,
-        RulesOptions::TryHistory(since) => try_history(*since),
-        RulesOptions::Apply { id, yes } => apply(id.as_deref(), *yes).await,
+/// Shows, checks, tries or applies the rules.
+pub async fn rules(args: &RulesArgs) -> Result<u8, CommandError> {
+    match &args.action {
+        RulesAction::List => list(),
+        RulesAction::Check => check(),
+        RulesAction::Try { id: Some(id), .. } => attempt(id).await,
+        RulesAction::Try { id: None, since, .. } => try_history(since.map(Into::into)),
+        RulesAction::Apply { id, yes } => apply(id.as_deref(), *yes).await,
     }
 }
 

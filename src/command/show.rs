@@ -2,8 +2,10 @@
 
 use std::io;
 
+use clap::Args;
+
 use super::{
-    CommandError,
+    CommandError, help,
     runner::{self, look_up, print, warn},
     screen::Room,
 };
@@ -13,20 +15,23 @@ use crate::{
     present::{bridges::Bridges, question::QuestionText, text},
 };
 
-/// What `show` prints.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ShowOptions {
-    /// The ID of the question, or the beginning of it.
+/// Options of `askbridge show`.
+#[derive(Debug, Args)]
+#[command(after_help = help::SHOW)]
+pub struct ShowArgs {
+    /// The question's ID
     pub id: String,
-    /// Prints JSON.
+
+    /// Print the question as JSON, with all that is known of it
+    #[arg(long)]
     pub json: bool,
 }
 
 /// Shows a question.
-pub async fn show(options: &ShowOptions) -> Result<u8, CommandError> {
-    let (machine, _, record) = look_up(&options.id).await?;
+pub async fn show(args: &ShowArgs) -> Result<u8, CommandError> {
+    let (machine, _, record) = look_up(&args.id).await?;
     warn(&Gaps::of_unreadable(machine.gaps().borrow().unreadable));
-    let text = if options.json {
+    let text = if args.json {
         text::json(&*record)?
     } else {
         // In a pipe, no text is wrapped.

@@ -1,7 +1,9 @@
 //! `askbridge status`: the bridges of this machine, where they were looked for, and what does not reply.
 
+use clap::Args;
+
 use super::{
-    CommandError,
+    CommandError, help,
     list::lost_and_elsewhere,
     runner::{listed, print},
     screen::Room,
@@ -14,22 +16,24 @@ use crate::{
     rpc::client::Depth,
 };
 
-/// What `status` prints.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StatusOptions {
-    /// Prints JSON.
+/// Options of `askbridge status`.
+#[derive(Debug, Args)]
+#[command(after_help = help::STATUS)]
+pub struct StatusArgs {
+    /// Print JSON (schema: machine_status.schema.json)
+    #[arg(long)]
     pub json: bool,
 }
 
 /// Shows the bridges of this machine.
-pub async fn status(options: &StatusOptions) -> Result<u8, CommandError> {
+pub async fn status(args: &StatusArgs) -> Result<u8, CommandError> {
     let folder = discovery::folder()?;
     let machine = Machine::glance(&folder, Depth::Outline, limits::PATIENCE).await?;
     let gaps = machine.gaps().borrow().clone();
     let (_, elsewhere) = lost_and_elsewhere(&folder).await;
     let status = MachineStatus::new(&folder, machine.status(), &gaps, machine.unreadable());
     let status = MachineStatus { elsewhere, ..status };
-    if options.json {
+    if args.json {
         return listed(print(&text::json(&status)?), gaps.has_asked_all());
     }
     let lines = status.lines(Room::now().map(|room| room.columns));

@@ -6,7 +6,6 @@ use std::{
     collections::BTreeMap,
     io::{self, Read},
     sync::Arc,
-    time::Duration,
 };
 
 use askbridge_core::{
@@ -14,10 +13,12 @@ use askbridge_core::{
     question::{Answer, Field, Outcome, Purpose, Question, Value},
 };
 use askbridge_os::exit;
+use clap::Args;
 
 use super::{
-    CommandError,
+    CommandError, arguments,
     converse::{by, can_ask, converse, said},
+    help,
     runner::{self, look_up, say},
 };
 use crate::{
@@ -38,31 +39,31 @@ const STDIN: &str = "-";
 const LONGEST_INPUT: usize = limits::REQUEST / 2;
 
 /// Answers a question.
-pub async fn answer(options: &AnswerOptions) -> Result<u8, CommandError> {
-    let AnswerOptions { values, fields, texts, notes, .. } = options;
-    if options.again {
-        return by_option(&options.id, again).await;
+pub async fn answer(args: &AnswerArgs) -> Result<u8, CommandError> {
+    let AnswerArgs { values, field: fields, text: texts, note: notes, .. } = args;
+    if args.again {
+        return by_option(&args.id, again).await;
     }
     let is_empty = [values, fields, texts, notes].into_iter().all(Vec::is_empty);
     if is_empty && can_ask() {
-        return talk(&options.id, Dialogue::new).await;
+        return talk(&args.id, Dialogue::new).await;
     }
     if is_empty {
-        return Err(CommandError::NoAnswer(options.id.clone()));
+        return Err(CommandError::NoAnswer(args.id.clone()));
     }
     // It is read before the question is looked up: a person may take long to type it.
-    let options = with_stdin(options)?;
+    let args = with_stdin(args)?;
     let read = |record: &Record| {
         let kept = record.kept.as_ref();
-        let mut answer = read(&record.question, kept, &options)
-            .map_err(|errors| CommandError::DoesNotFit(options.id.clone(), errors.join("; ")))?;
+        let mut answer = read(&record.question, kept, &args)
+            .map_err(|errors| CommandError::DoesNotFit(args.id.clone(), errors.join("; ")))?;
         if !answer.notes.is_empty() && !record.question.notes {
             answer.notes.clear();
             say(&format!("{}: the note is left out: this agent has no place for notes", record.id));
         }
         Ok(Submission::Answer(answer))
     };
-    by_option(&options.id, read).await
+    by_option(&args.id, read).await
 }
 
 /// Returns the answer of the same question from before.
@@ -92,8 +93,8 @@ pub(super) async fn by_option(
 }
 
 /// Rejects a question.
-pub async fn reject(id: &str, reason: Option<&str>) -> Result<u8, CommandError> {
-    reject_if(id, reason, |_| Ok(())).await
+pub async fn reject(args: &RejectArgs) -> Result<u8, CommandError> {
+    reject_if(&args.id, args.reason.as_deref(), |_| Ok(())).await
 }
 
 /// Rejects a question, unless it is one that is not to be rejected.
@@ -107,7 +108,8 @@ pub(super) async fn reject_if(
 }
 
 /// Gives a question more time.
-pub async fn extend(id: &str, by: Duration) -> Result<u8, CommandError> {
+pub async fn extend(args: &ExtendArgs) -> Result<u8, CommandError> {
+    let by = args.duration.into();
     let done = |bridges: &Bridges, record: &Record, _: &Submission| match record.deadline {
         Some(deadline) => {
             let left = deadline.since(bridges.now(record));
@@ -115,7 +117,7 @@ pub async fn extend(id: &str, by: Duration) -> Result<u8, CommandError> {
         }
         None => format!("extended: {}", text::headline(record)),
     };
-    submit(id, |_| Ok(Submission::Extend(by)), done).await
+    submit(&args.id, |_| Ok(Submission::Extend(by)), done).await
 }
 
 async fn submit(
@@ -146,10 +148,10 @@ async fn submit(
     Ok(runner::done(exit::OK, &format!("{} {said}\n", record.id)))
 }
 
-/// Returns the options with what stdin says in the place of `-`.
-fn with_stdin(options: &AnswerOptions) -> Result<AnswerOptions, CommandError> {
-    let mut options = options.clone();
-    let AnswerOptions { id, values, fields, .. } = &mut options;
+/// Returns the arguments with the text of stdin in the place of `-`.
+fn with_stdin(args: &AnswerArgs) -> Result<AnswerArgs, CommandError> {
+    let mut args = args.clone();
+    let AnswerArgs { id, values, field: fields, .. } = &mut args;
     let mut values: Vec<_> = values.iter_mut().filter(|value| *value == STDIN).collect();
     let mut fields: Vec<_> = fields
         .iter_mut()
@@ -167,7 +169,7 @@ fn with_stdin(options: &AnswerOptions) -> Result<AnswerOptions, CommandError> {
             return Err(CommandError::Usage(format!("{id}: {error}")));
         }
     }
-    Ok(options)
+    Ok(args)
 }
 
 /// Reads stdin to its end, and cuts one newline there.
@@ -187,21 +189,59 @@ fn stdin(id: &str) -> Result<String, CommandError> {
     Ok(text.to_owned())
 }
 
-/// An answer, as texts. What they mean depends on the question.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AnswerOptions {
-    /// The ID of the question, with its number.
+/// Options of `askbridge answer`.
+#[derive(Clone, Debug, Default, Args)]
+#[command(after_help = help::ANSWER)]
+pub struct AnswerArgs {
+    /// The question's ID
     pub id: String,
-    /// The answer to each field in turn.
+
+    /// The answer to each field in turn [default: asks field by field at a terminal]: the number, label or value of an option, a text, a number, yes or no; several
+    /// options are separated by commas, or given one by one where there is one field; "" leaves a field out; `-` reads
+    /// stdin
+    #[arg(value_name = "VALUE", allow_negative_numbers = true)]
     pub values: Vec<String>,
-    /// Answers to fields by name, as `NAME=VALUE`.
-    pub fields: Vec<String>,
-    /// Own texts, as they are: the text alone where there is one field, otherwise `NAME=TEXT`.
-    pub texts: Vec<String>,
-    /// Notes on fields, as `NAME=TEXT`, or as the text alone for the first field.
-    pub notes: Vec<String>,
-    /// The answer of the same question from before, and nothing else.
+
+    /// The answer to the field with this name (can be repeated: several options of one field add up)
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub field: Vec<String>,
+
+    /// A text of your own, as it is, even if it looks like an option: alone where there is one field, otherwise behind
+    /// the field's name (can be repeated)
+    #[arg(long, value_name = "[NAME=]TEXT", allow_hyphen_values = true)]
+    pub text: Vec<String>,
+
+    /// A note on the field with this name, or on the first field (can be repeated, once for each field)
+    #[arg(long, value_name = "[NAME=]TEXT", allow_negative_numbers = true)]
+    pub note: Vec<String>,
+
+    /// The answer that the same question had before, as `askbridge show` prints it
+    #[arg(long, conflicts_with_all = ["values", "field", "text", "note"])]
     pub again: bool,
+}
+
+/// Options of `askbridge reject`.
+#[derive(Debug, Args)]
+#[command(after_help = help::ANSWER)]
+pub struct RejectArgs {
+    /// The question's ID
+    pub id: String,
+
+    /// The reason, in your own words: it is shown with the outcome
+    #[arg(long, value_name = "TEXT", allow_negative_numbers = true)]
+    pub reason: Option<String>,
+}
+
+/// Options of `askbridge extend`.
+#[derive(Debug, Args)]
+#[command(after_help = help::ANSWER)]
+pub struct ExtendArgs {
+    /// The question's ID
+    pub id: String,
+
+    /// How much more time it gets, such as 90s, 10m or 2h
+    #[arg(value_parser = arguments::duration)]
+    pub duration: humantime::Duration,
 }
 
 /// Reads the answer. What was answered already, and is not given again, stays.
@@ -211,9 +251,9 @@ pub struct AnswerOptions {
 pub(super) fn read(
     question: &Question,
     kept: Option<&Answer>,
-    options: &AnswerOptions,
+    args: &AnswerArgs,
 ) -> Result<Answer, Vec<String>> {
-    let given = sort(question, options).map_err(|error| vec![error])?;
+    let given = sort(question, args).map_err(|error| vec![error])?;
     let mut answer = kept.cloned().unwrap_or_default();
     let mut errors = Vec::new();
     for field in &question.fields {
@@ -223,18 +263,18 @@ pub(super) fn read(
             Err(message) => errors.push(format!("{} {message}", about(question, field))),
         }
     }
-    errors.extend(notes(question, &options.notes, &mut answer).err());
+    errors.extend(notes(question, &args.note, &mut answer).err());
     if errors.is_empty() { Ok(answer) } else { Err(errors) }
 }
 
 /// Sorts what is typed by the names of the fields.
 fn sort<'a>(
     question: &'a Question,
-    options: &'a AnswerOptions,
+    args: &'a AnswerArgs,
 ) -> Result<BTreeMap<&'a str, Vec<TypedText<'a>>>, String> {
     let mut sorted: BTreeMap<&str, Vec<TypedText<'_>>> = BTreeMap::new();
-    let (count, values) = (question.fields.len(), options.values.len());
-    for (place, text) in options.values.iter().enumerate() {
+    let (count, values) = (question.fields.len(), args.values.len());
+    for (place, text) in args.values.iter().enumerate() {
         // The only field takes all there is.
         let field = question.fields.get(if count == 1 { 0 } else { place }).ok_or_else(|| {
             format!("the question has {count} fields, but {values} values are given: quote a value that has spaces")
@@ -243,12 +283,12 @@ fn sort<'a>(
             sorted.entry(&field.name).or_default().push(TypedText::Value(text));
         }
     }
-    for given in &options.fields {
+    for given in &args.field {
         let (field, text) =
             named(question, given).ok_or_else(|| unnamed(question, "--field takes NAME=VALUE", given))?;
         sorted.entry(&field.name).or_default().push(TypedText::Value(text));
     }
-    for given in &options.texts {
+    for given in &args.text {
         let (field, text) = match &*question.fields {
             [field] => (field, &**given),
             _ => named(question, given).ok_or_else(|| unnamed(question, "--text takes NAME=TEXT", given))?,
@@ -328,8 +368,7 @@ mod tests {
     }
 
     fn typed(question: &Question, values: &[&str], texts: &[&str]) -> Result<Json, String> {
-        let options =
-            AnswerOptions { values: strings(values), texts: strings(texts), ..AnswerOptions::default() };
+        let options = AnswerArgs { values: strings(values), text: strings(texts), ..AnswerArgs::default() };
         let answer = read(question, None, &options).map_err(|errors| errors.join("; "))?;
         Ok(serde_json::to_value(answer.values).expect("JSON"))
     }
@@ -409,7 +448,7 @@ mod tests {
         let text = |name: &str| json!({ "name": name, "label": name, "kind": "text" });
         let question = question(&json!([text("q0"), text("q1")]));
         let noted = |notes: &[&str]| {
-            let options = AnswerOptions { notes: strings(notes), ..AnswerOptions::default() };
+            let options = AnswerArgs { note: strings(notes), ..AnswerArgs::default() };
             let answer = read(&question, None, &options).map_err(|errors| errors.join("; "))?;
             Ok(serde_json::to_value(answer.notes).expect("JSON"))
         };

@@ -15,7 +15,7 @@ use crate::{
         caution::{caution, role},
         text::{asked, headline, line, project, short},
     },
-    settings::kinds::Disclosure,
+    settings::words::Disclosure,
 };
 
 /// The most columns of a button.

@@ -1,7 +1,7 @@
 //! The list of all settings and their tables, and the settings of the bridge, the inbox, Claude Code and the log.
 //! `askbridge config`, the schema and the reference in `docs/settings.md` are generated from this list.
 
-use core::net::{IpAddr, Ipv6Addr, SocketAddr};
+use core::net::SocketAddr;
 use std::{path::PathBuf, time::Duration};
 
 use askbridge_os::log::{LogFormat, LogLevel};
@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 
 use super::{
     key::{AnyKey, EffectTime, Key, Project, Setting, list, quoted, text, typed_list},
-    kinds::{ClientQuestions, DEFAULT_ADDRESS, Hosts, Permissions, ServeAddress, Timeout},
+    kinds::{DEFAULT_ADDRESS, Hosts, ServeAddress, Timeout, TrustedServers},
+    words::{ClientQuestions, Permissions},
 };
 use crate::limits;
 
@@ -338,63 +339,6 @@ impl Setting for AgentKinds {
             { "type": "boolean" },
             { "type": "array", "items": { "enum": KINDS }, "uniqueItems": true },
         ] })
-    }
-}
-
-/// Servers that get a password or a token whoever runs them: the host and the port of each.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TrustedServers(pub Vec<(String, u16)>);
-
-/// What a trusted server looks like.
-const SERVER: &str = "a host and a port such as \"box.lan:4096\"";
-
-impl TrustedServers {
-    /// Returns whether a server is among them.
-    pub fn has(&self, host: &str, port: u16) -> bool {
-        self.0.contains(&(canonical(host), port))
-    }
-
-    /// Returns a server as it stands in the settings.
-    pub fn written(host: &str, port: u16) -> String {
-        if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
-    }
-}
-
-/// Returns a host as it is compared: in one case, and an IP address in its shortest way.
-fn canonical(host: &str) -> String {
-    host.parse().map_or_else(|_| host.to_ascii_lowercase(), |ip: IpAddr| ip.to_canonical().to_string())
-}
-
-impl Setting for TrustedServers {
-    fn read(value: &Value) -> Result<Self, String> {
-        let server = |value: &Value| {
-            let named = text(value, SERVER)?.rsplit_once(':').and_then(|(host, port)| {
-                let inside = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
-                let is_plain =
-                    |host: &&str| !host.is_empty() && !host.contains([':', '/', '@', ' ', '[', ']']);
-                let is_ip6 = |host: &&str| host.parse::<Ipv6Addr>().is_ok();
-                let host = inside.filter(is_ip6).or_else(|| Some(host).filter(is_plain))?;
-                Some((canonical(host), port.parse().ok().filter(|port| *port > 0)?))
-            });
-            named.ok_or_else(|| format!("{} is not {SERVER}", quoted(value)))
-        };
-        list(value, "a list of hosts and ports such as [\"box.lan:4096\"]", server).map(TrustedServers)
-    }
-
-    fn to_value(&self) -> Value {
-        self.0.iter().map(|(host, port)| Self::written(host, *port)).collect()
-    }
-
-    fn typed(text: &str) -> Value {
-        match typed_list(text) {
-            // One server whose address begins with a bracket, as a list does.
-            Value::String(server) => json!([server]),
-            servers => servers,
-        }
-    }
-
-    fn schema() -> Value {
-        json!({ "type": "array", "items": { "type": "string", "pattern": "^.+:[0-9]+$" } })
     }
 }
 

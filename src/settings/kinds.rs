@@ -1,133 +1,12 @@
 //! The kinds of values that only askbridge has, each with what may stand there.
 
-use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
-use askbridge_core::{acp::Tier, question::Purpose};
-use askbridge_os::log::{LogFormat, LogLevel};
+use askbridge_core::question::Purpose;
 use serde_json::{Value, json};
 
-use super::{
-    key::{Setting, list, quoted, span, text, typed_list},
-    resolved::UnattendedAction,
-};
-
-/// A kind that is one of some words.
-pub(super) trait Word: Copy + PartialEq + 'static {
-    /// The words, and what each means.
-    const WORDS: &'static [(&'static str, Self)];
-
-    /// Returns whether a project may replace `held` with this one.
-    fn is_narrower(self, held: Self) -> bool {
-        let _ = held;
-        true
-    }
-}
-
-impl<T: Word> Setting for T {
-    fn read(value: &Value) -> Result<Self, String> {
-        let found = value.as_str().and_then(|text| T::WORDS.iter().find(|(word, _)| *word == text));
-        found.map(|(_, meaning)| *meaning).ok_or_else(|| {
-            let words: Vec<_> = T::WORDS.iter().map(|(word, _)| format!("\"{word}\"")).collect();
-            format!("{} is not one of {}", quoted(value), words.join(", "))
-        })
-    }
-
-    fn to_value(&self) -> Value {
-        T::WORDS.iter().find(|(_, meaning)| meaning == self).map_or(Value::Null, |(word, _)| (*word).into())
-    }
-
-    fn narrows(&self, held: &Self) -> bool {
-        self.is_narrower(*held)
-    }
-
-    fn schema() -> Value {
-        json!({ "enum": T::WORDS.iter().map(|(word, _)| *word).collect::<Vec<_>>() })
-    }
-}
-
-/// How the client is asked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ClientQuestions(pub Option<Tier>);
-
-impl Word for ClientQuestions {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("auto", ClientQuestions(None)),
-        ("native", ClientQuestions(Some(Tier::Extension))),
-        ("elicitation", ClientQuestions(Some(Tier::Elicitation))),
-        ("permission", ClientQuestions(Some(Tier::Permission))),
-        ("none", ClientQuestions(Some(Tier::None))),
-    ];
-}
-
-/// Where the agent's permission prompts can be answered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Permissions {
-    /// In the client, and by other responders like a question.
-    #[default]
-    Inbox,
-    /// In the client alone.
-    Client,
-}
-
-impl Word for Permissions {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("inbox", Permissions::Inbox), ("client", Permissions::Client)];
-
-    /// A project may leave permissions to fewer responders (I12).
-    fn is_narrower(self, held: Self) -> bool {
-        self == held || self == Permissions::Client
-    }
-}
-
-impl Word for UnattendedAction {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("wait", UnattendedAction::Wait),
-        ("reject", UnattendedAction::Reject),
-        ("fail", UnattendedAction::Fail),
-    ];
-}
-
-impl Word for LogLevel {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("off", LogLevel::Off),
-        ("error", LogLevel::Error),
-        ("warn", LogLevel::Warn),
-        ("info", LogLevel::Info),
-        ("debug", LogLevel::Debug),
-        ("trace", LogLevel::Trace),
-    ];
-}
-
-impl Word for LogFormat {
-    const WORDS: &'static [(&'static str, Self)] = &[("text", LogFormat::Text), ("json", LogFormat::Json)];
-}
-
-/// How much of a question leaves the machine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Disclosure {
-    /// That a question waits, and in which project.
-    #[default]
-    None,
-    /// Its headline as well.
-    Title,
-    /// All that is asked.
-    All,
-}
-
-impl Word for Disclosure {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("none", Disclosure::None), ("title", Disclosure::Title), ("all", Disclosure::All)];
-
-    fn is_narrower(self, held: Self) -> bool {
-        self <= held
-    }
-}
-
-impl Word for Purpose {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("question", Purpose::Question), ("permission", Purpose::Permission)];
-}
+use super::key::{Setting, list, quoted, span, text, typed_list};
 
 /// After which time a question is rejected. `None` keeps it open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -394,9 +273,69 @@ impl Setting for QuietHours {
     }
 }
 
+/// Servers that get a password or a token whoever runs them: the host and the port of each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TrustedServers(pub Vec<(String, u16)>);
+
+/// What a trusted server looks like.
+const SERVER: &str = "a host and a port such as \"box.lan:4096\"";
+
+impl TrustedServers {
+    /// Returns whether a server is among them.
+    pub fn has(&self, host: &str, port: u16) -> bool {
+        self.0.contains(&(canonical(host), port))
+    }
+
+    /// Returns a server as it stands in the settings.
+    pub fn written(host: &str, port: u16) -> String {
+        if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
+    }
+}
+
+/// Returns a host as it is compared: in one case, and an IP address in its shortest way.
+fn canonical(host: &str) -> String {
+    host.parse().map_or_else(|_| host.to_ascii_lowercase(), |ip: IpAddr| ip.to_canonical().to_string())
+}
+
+impl Setting for TrustedServers {
+    fn read(value: &Value) -> Result<Self, String> {
+        let server = |value: &Value| {
+            let named = text(value, SERVER)?.rsplit_once(':').and_then(|(host, port)| {
+                let inside = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+                let is_plain =
+                    |host: &&str| !host.is_empty() && !host.contains([':', '/', '@', ' ', '[', ']']);
+                let is_ip6 = |host: &&str| host.parse::<Ipv6Addr>().is_ok();
+                let host = inside.filter(is_ip6).or_else(|| Some(host).filter(is_plain))?;
+                Some((canonical(host), port.parse().ok().filter(|port| *port > 0)?))
+            });
+            named.ok_or_else(|| format!("{} is not {SERVER}", quoted(value)))
+        };
+        list(value, "a list of hosts and ports such as [\"box.lan:4096\"]", server).map(TrustedServers)
+    }
+
+    fn to_value(&self) -> Value {
+        self.0.iter().map(|(host, port)| Self::written(host, *port)).collect()
+    }
+
+    fn typed(text: &str) -> Value {
+        match typed_list(text) {
+            // One server whose address begins with a bracket, as a list does.
+            Value::String(server) => json!([server]),
+            servers => servers,
+        }
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "array", "items": { "type": "string", "pattern": "^.+:[0-9]+$" } })
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use askbridge_os::log::LogLevel;
+
     use super::*;
+    use crate::settings::words::ClientQuestions;
 
     #[test]
     fn a_port_alone_is_one_of_this_machine_only() {

@@ -333,7 +333,7 @@ mod tests {
     use super::*;
     use crate::{
         limits,
-        settings::{NotifySettings, keys, kinds::Disclosure},
+        settings::{NotifySettings, keys, words::Disclosure},
     };
 
     const USER: &str = "config.toml";

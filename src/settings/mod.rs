@@ -16,6 +16,7 @@ pub mod rule_tables;
 #[cfg(feature = "schema")]
 pub mod schema;
 pub mod services;
+pub mod words;
 
 pub use key::{AnyKey, Key};
 pub use layers::{Settings, SettingsFile, Sources};

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::{
     key::{EffectTime, Key, Project, Setting, quoted, text},
-    kinds::{Command, Disclosure, Interval, Purposes, QuietHours},
+    kinds::{Command, Interval, Purposes, QuietHours},
+    words::Disclosure,
 };
 use crate::limits;
 

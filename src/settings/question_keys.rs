@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::{
     key::{EffectTime, Key, Setting, list, quoted, span, text, typed_list},
-    kinds::Word,
     resolved::{UnattendedAction, UnattendedConditions},
+    words::Word,
 };
 use crate::limits;
 
@@ -127,8 +127,10 @@ impl Default for ConfirmRisk {
 }
 
 impl Word for ConfirmRisk {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("dangerous", ConfirmRisk(Risk::Dangerous)), ("acts", ConfirmRisk(Risk::Acts))];
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("dangerous", ConfirmRisk(Risk::Dangerous), "Dangerous permissions"),
+        ("acts", ConfirmRisk(Risk::Acts), "Every permission that changes something"),
+    ];
 }
 
 /// The highest risk that one tap on a notification allows.
@@ -142,8 +144,10 @@ impl Default for OneTapRisk {
 }
 
 impl Word for OneTapRisk {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("plain", OneTapRisk(Risk::Plain)), ("acts", OneTapRisk(Risk::Acts))];
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("plain", OneTapRisk(Risk::Plain), "Permissions that change nothing"),
+        ("acts", OneTapRisk(Risk::Acts), "Permissions that change something, unless they are dangerous"),
+    ];
 }
 
 /// `permission.confirm`

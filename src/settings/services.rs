@@ -9,10 +9,11 @@ use serde_json::Value;
 use super::{
     key::{Key, Setting},
     keys,
-    kinds::{Command, Disclosure, Purposes, QuietHours},
+    kinds::{Command, Purposes, QuietHours},
     layers::{ProjectTable, Settings},
     place::Layer,
     resolved::{JournalSettings, UnattendedSettings},
+    words::Disclosure,
 };
 
 /// When a person is told that a question waits, and how.

@@ -14,7 +14,6 @@ const ALONE: &[(&str, &str)] = &[
     ("crates/core/examples/embed.rs", "an example is a file"),
     ("src/command/hook.rs", "a subcommand is a file"),
     ("src/command/mcp.rs", "a subcommand is a file"),
-    ("src/command/setup/args.rs", "a subcommand is a file"),
     ("src/driver/interleavings/runs.rs", "the test itself, which nothing uses"),
     ("src/journal/samples.rs", "tests of several files use it"),
     ("src/service/http.rs", "a service is a file"),

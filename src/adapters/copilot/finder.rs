@@ -14,7 +14,7 @@ use crate::{
         Secret,
         attach::{Attachment, Complaints, Finder, FoundAgent, SharedInboxes},
     },
-    settings::keys::TrustedServers,
+    settings::kinds::TrustedServers,
 };
 
 /// Finds Copilot's servers.

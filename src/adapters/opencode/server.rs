@@ -31,7 +31,7 @@ use crate::{
     },
     limits,
     machine::discovery::DiscoveryError,
-    settings::keys::TrustedServers,
+    settings::kinds::TrustedServers,
 };
 
 /// Why a server cannot be attached to.

@@ -5,11 +5,12 @@
 use std::{env, io};
 
 use askbridge_os::{exit, log};
+use clap::Args;
 
 use super::{agents, server, sockets, ways};
 use crate::{
     command::{
-        CommandError,
+        CommandError, help,
         runner::{print, shown},
         screen::Room,
         setup::{clients::SetupClient, environment::Environment},
@@ -21,18 +22,22 @@ use crate::{
     settings::{Layer, Settings, files, keys},
 };
 
-/// What `doctor` prints.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DoctorOptions {
-    /// Prints JSON.
+/// Options of `askbridge doctor`.
+#[derive(Debug, Args)]
+#[command(after_help = help::DOCTOR)]
+pub struct DoctorArgs {
+    /// Print JSON (schema: doctor_report.schema.json)
+    #[arg(long)]
     pub json: bool,
-    /// Sends a test in each way in which the person is told.
+
+    /// Send a test in each way in which you are told that a question waits
     #[cfg(feature = "notify")]
+    #[arg(long)]
     pub notify: bool,
 }
 
 /// Looks at everything, and says what does not work.
-pub async fn doctor(options: &DoctorOptions) -> Result<u8, CommandError> {
+pub async fn doctor(args: &DoctorArgs) -> Result<u8, CommandError> {
     let mut report = Report::new(env!("CARGO_PKG_VERSION"));
     let around = Environment::look();
     match &around {
@@ -46,7 +51,7 @@ pub async fn doctor(options: &DoctorOptions) -> Result<u8, CommandError> {
     if let Some(around) = &around {
         ways::look_at_desktop(around, &inbox, &mut report);
         // A test says more than a look.
-        if !tries_notifiers(options) {
+        if !tries_notifiers(args) {
             ways::look(around, &set, &mut report);
         }
         agents::look_at_clients(around, &mut report);
@@ -54,10 +59,10 @@ pub async fn doctor(options: &DoctorOptions) -> Result<u8, CommandError> {
         report.first = (!report.connected).then(|| first(around, inbox.runs));
     }
     #[cfg(feature = "notify")]
-    if options.notify {
+    if args.notify {
         crate::command::notify::try_out(&mut report).await;
     }
-    let text = match options.json {
+    let text = match args.json {
         true => text::json(&report)?,
         false => {
             let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
@@ -69,12 +74,12 @@ pub async fn doctor(options: &DoctorOptions) -> Result<u8, CommandError> {
 }
 
 #[cfg(feature = "notify")]
-fn tries_notifiers(options: &DoctorOptions) -> bool {
-    options.notify
+fn tries_notifiers(args: &DoctorArgs) -> bool {
+    args.notify
 }
 
 #[cfg(not(feature = "notify"))]
-fn tries_notifiers(_: &DoctorOptions) -> bool {
+fn tries_notifiers(_: &DoctorArgs) -> bool {
     false
 }
 

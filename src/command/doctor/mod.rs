@@ -7,4 +7,5 @@ mod server;
 mod sockets;
 mod ways;
 
-pub use checkup::{DoctorOptions, doctor};
+pub(super) use checkup::DoctorArgs;
+pub use checkup::doctor;

@@ -1,13 +1,13 @@
-//! The arguments of `askbridge setup` and `askbridge doctor`.
+//! The arguments of `askbridge setup`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::command::{DoctorOptions, SetupOptions, help};
+use crate::command::help;
 
 /// Options of `askbridge setup`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(after_help = help::SETUP)]
 pub struct SetupArgs {
     /// The editor whose settings are changed, or `claude` for Claude Code in a terminal [default: all editors that are
@@ -33,43 +33,4 @@ pub struct SetupArgs {
     /// The settings file, if it is not in its usual place
     #[arg(long, value_name = "PATH", requires = "client")]
     pub file: Option<PathBuf>,
-}
-
-impl SetupArgs {
-    /// Returns what to change, and how.
-    pub fn options(&self) -> SetupOptions {
-        SetupOptions {
-            client: self.client.clone(),
-            agent: self.agent.clone(),
-            file: self.file.clone(),
-            yes: self.yes,
-            print: self.print,
-            undo: self.undo,
-        }
-    }
-}
-
-/// Options of `askbridge doctor`.
-#[derive(Debug, Args)]
-#[command(after_help = help::DOCTOR)]
-pub struct DoctorArgs {
-    /// Print JSON (schema: doctor_report.schema.json)
-    #[arg(long)]
-    pub json: bool,
-
-    /// Send a test in each way in which you are told that a question waits
-    #[cfg(feature = "notify")]
-    #[arg(long)]
-    pub notify: bool,
-}
-
-impl DoctorArgs {
-    /// Returns what to print.
-    pub fn options(&self) -> DoctorOptions {
-        DoctorOptions {
-            json: self.json,
-            #[cfg(feature = "notify")]
-            notify: self.notify,
-        }
-    }
 }

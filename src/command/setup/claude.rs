@@ -11,9 +11,9 @@ use askbridge_os::exit;
 use serde_json::Value;
 
 use super::{
+    args::SetupArgs,
     change::{confirm, show, tell},
     environment::{Environment, is_program},
-    options::SetupOptions,
 };
 use crate::command::CommandError;
 
@@ -43,8 +43,8 @@ const FILES: [(&str, &str); 3] = [
 ];
 
 /// Installs the plugin, or removes it.
-pub(super) fn setup(around: &Environment, options: &SetupOptions) -> Result<u8, CommandError> {
-    if options.agent.is_some() || options.file.is_some() {
+pub(super) fn setup(around: &Environment, args: &SetupArgs) -> Result<u8, CommandError> {
+    if args.agent.is_some() || args.file.is_some() {
         let what = "`setup claude` installs a plugin: it takes no agent, and no settings file";
         return Err(CommandError::Usage(what.to_owned()));
     }
@@ -53,18 +53,13 @@ pub(super) fn setup(around: &Environment, options: &SetupOptions) -> Result<u8, 
         return Err(CommandError::Setup(what.to_owned()));
     };
     let folder = around.data.join("claude-plugin");
-    match options.undo {
-        true => remove(&claude, &folder, options),
-        false => install(&claude, &folder, around, options),
+    match args.undo {
+        true => remove(&claude, &folder, args),
+        false => install(&claude, &folder, around, args),
     }
 }
 
-fn install(
-    claude: &Path,
-    folder: &Path,
-    around: &Environment,
-    options: &SetupOptions,
-) -> Result<u8, CommandError> {
+fn install(claude: &Path, folder: &Path, around: &Environment, args: &SetupArgs) -> Result<u8, CommandError> {
     let askbridge = around.askbridge();
     let askbridge = askbridge.as_deref().and_then(Path::to_str);
     let askbridge =
@@ -89,10 +84,10 @@ fn install(
     for args in [&add[..], &install] {
         tell(&format!("$ claude {}", args.join(" ")))?;
     }
-    if options.print {
+    if args.print {
         return Ok(exit::OK);
     }
-    if !confirm(options.yes, "Install it?")? {
+    if !confirm(args.yes, "Install it?")? {
         return Ok(exit::NOT_DONE);
     }
     for (path, text) in changed {
@@ -109,7 +104,7 @@ fn install(
     Ok(exit::OK)
 }
 
-fn remove(claude: &Path, folder: &Path, options: &SetupOptions) -> Result<u8, CommandError> {
+fn remove(claude: &Path, folder: &Path, args: &SetupArgs) -> Result<u8, CommandError> {
     let is_installed = is_installed(claude);
     if !is_installed && !folder.exists() {
         tell("the plugin is not installed: there is nothing to undo")?;
@@ -121,10 +116,10 @@ fn remove(claude: &Path, folder: &Path, options: &SetupOptions) -> Result<u8, Co
         tell(&format!("$ claude {}", args.join(" ")))?;
     }
     tell(&format!("removes {}", folder.display()))?;
-    if options.print {
+    if args.print {
         return Ok(exit::OK);
     }
-    if !confirm(options.yes, "Remove it?")? {
+    if !confirm(args.yes, "Remove it?")? {
         return Ok(exit::NOT_DONE);
     }
     if is_installed {

@@ -7,15 +7,15 @@ use askbridge_os::exit;
 
 use super::{
     agents,
+    args::SetupArgs,
     change::{confirm, show, tell},
     claude,
     clients::{SetupClient, snippet},
     document::Document,
     environment::Environment,
     keep::{ChangeStore, Edit, Records},
-    options::{SetupOptions, broken},
     plan::{self, AppliedChange, AvailableAgent, Change, PlanError, SetupRequest},
-    settings_file::SettingsFile,
+    settings_file::{SettingsFile, broken},
 };
 use crate::command::{
     CommandError,
@@ -24,7 +24,7 @@ use crate::command::{
 
 /// What every step has to know.
 struct Setup<'a> {
-    options: &'a SetupOptions,
+    args: &'a SetupArgs,
     around: Environment,
     keep: ChangeStore,
     askbridge: String,
@@ -32,22 +32,22 @@ struct Setup<'a> {
 }
 
 /// Puts askbridge between clients and their agents.
-pub async fn setup(options: &SetupOptions) -> Result<u8, CommandError> {
+pub async fn setup(args: &SetupArgs) -> Result<u8, CommandError> {
     let around =
         Environment::look().ok_or_else(|| CommandError::Setup("no home directory: set HOME".to_owned()))?;
-    if options.client.as_deref() == Some(claude::NAME) {
-        return claude::setup(&around, options);
+    if args.client.as_deref() == Some(claude::NAME) {
+        return claude::setup(&around, args);
     }
-    let client = options.client.as_deref().map(named).transpose()?;
+    let client = args.client.as_deref().map(named).transpose()?;
     let keep = ChangeStore::new(&around.state);
-    if options.undo {
-        return undo(&keep, client, options);
+    if args.undo {
+        return undo(&keep, client, args);
     }
     let askbridge = around.askbridge().and_then(|path| Some(path.to_str()?.to_owned()));
     let askbridge =
         askbridge.ok_or_else(|| CommandError::Setup("the path of this program is not text".to_owned()))?;
     let found = around.agents();
-    let setup = Setup { options, around, keep, askbridge, found };
+    let setup = Setup { args, around, keep, askbridge, found };
     match client {
         Some(client) => setup.client(client),
         None => setup.every(),
@@ -93,7 +93,7 @@ impl Setup<'_> {
         let Some(key) = client.key() else { return self.snippet(client) };
         let usual = || client.places(&self.around.folders).into_iter().next();
         let place = self.around.place(client).or_else(usual).map(|place| place.file);
-        let Some(path) = self.options.file.clone().or(place) else {
+        let Some(path) = self.args.file.clone().or(place) else {
             return Err(CommandError::Setup(format!("{}: no place for its settings", client.title())));
         };
         let file = SettingsFile::read(&path)?;
@@ -108,7 +108,7 @@ impl Setup<'_> {
         let added_agents = !document.has_agents();
         let request = SetupRequest {
             askbridge: &self.askbridge,
-            agent: self.options.agent.as_deref(),
+            agent: self.args.agent.as_deref(),
             found: &self.found,
             home: &self.around.folders.home.to_string_lossy(),
             has_types: client.has_types(),
@@ -122,10 +122,10 @@ impl Setup<'_> {
         let after = document.text();
         parse(&after)?;
         show(path, before, Some(&after))?;
-        if self.options.print {
+        if self.args.print {
             return Ok(exit::OK);
         }
-        if !confirm(self.options.yes, "Write this?")? {
+        if !confirm(self.args.yes, "Write this?")? {
             return Ok(exit::NOT_DONE);
         }
         let edit = Edit {
@@ -168,7 +168,7 @@ impl Setup<'_> {
     }
 
     fn snippet(&self, client: SetupClient) -> Result<u8, CommandError> {
-        let name = self.options.agent.as_deref();
+        let name = self.args.agent.as_deref();
         let found = match name {
             Some(name) => {
                 let agent = agents::named(name);
@@ -186,7 +186,7 @@ impl Setup<'_> {
 
     fn no_agent(&self, client: SetupClient, error: PlanError) -> CommandError {
         let PlanError::NoAgent(why) = error;
-        match self.options.agent {
+        match self.args.agent {
             Some(_) => CommandError::Usage(format!("{}: {why}", client.title())),
             None => CommandError::Setup(format!("{}: {why}", client.title())),
         }
@@ -197,14 +197,14 @@ impl Setup<'_> {
 pub(super) fn undo(
     keep: &ChangeStore,
     client: Option<SetupClient>,
-    options: &SetupOptions,
+    args: &SetupArgs,
 ) -> Result<u8, CommandError> {
     let records = keep.records()?;
-    let file = options.file.as_ref().map(|file| SettingsFile::read(file)).transpose()?;
+    let file = args.file.as_ref().map(|file| SettingsFile::read(file)).transpose()?;
     let is_meant = |edit: &&Edit| {
         client.is_none_or(|client| client.name() == edit.client)
             && file.as_ref().is_none_or(|file| file.path == edit.file)
-            && edit.changes.iter().any(|change| concerns(change, options.agent.as_deref()))
+            && edit.changes.iter().any(|change| concerns(change, args.agent.as_deref()))
     };
     let mut files: Vec<PathBuf> =
         records.edits.iter().filter(is_meant).map(|edit| edit.file.clone()).collect();
@@ -216,15 +216,15 @@ pub(super) fn undo(
     }
     let mut code = exit::OK;
     for file in files {
-        code = code.max(undo_file(keep, &file, options)?);
+        code = code.max(undo_file(keep, &file, args)?);
     }
     Ok(code)
 }
 
-fn undo_file(keep: &ChangeStore, path: &PathBuf, options: &SetupOptions) -> Result<u8, CommandError> {
+fn undo_file(keep: &ChangeStore, path: &PathBuf, args: &SetupArgs) -> Result<u8, CommandError> {
     // Read anew for each file: the one before may have changed it.
     let records = keep.records()?;
-    let agent = options.agent.as_deref();
+    let agent = args.agent.as_deref();
     let (edits, others): (Vec<_>, Vec<_>) = records.edits.into_iter().partition(|edit| edit.file == *path);
     let client = edits.last().and_then(|edit| SetupClient::named(&edit.client));
     let Some((client, key)) = client.and_then(|client| Some((client, client.key()?))) else {
@@ -255,11 +255,11 @@ fn undo_file(keep: &ChangeStore, path: &PathBuf, options: &SetupOptions) -> Resu
     if is_changed {
         show(path, Some(current), undone.text.as_deref())?;
     }
-    if options.print {
+    if args.print {
         return Ok(exit::OK);
     }
     if is_changed {
-        if !confirm(options.yes, "Take this out?")? {
+        if !confirm(args.yes, "Take this out?")? {
             return Ok(exit::NOT_DONE);
         }
         file.replace(undone.text.as_deref())?;

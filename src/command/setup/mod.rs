@@ -4,7 +4,7 @@
 //! and write.
 
 pub mod agents;
-pub(crate) mod args;
+mod args;
 pub mod change;
 pub(super) mod claude;
 pub mod clients;
@@ -12,10 +12,9 @@ pub mod document;
 pub(super) mod environment;
 mod flow;
 pub mod keep;
-mod options;
 pub mod plan;
 pub(super) mod settings_file;
 mod splice;
 
+pub use args::SetupArgs;
 pub use flow::setup;
-pub use options::SetupOptions;

@@ -10,7 +10,8 @@ use std::{
 use rustix::fs::{Gid, OFlags, Uid, fchmod, fchown};
 use thiserror::Error;
 
-use crate::{limits, machine::discovery};
+use super::document::DocumentError;
+use crate::{command::CommandError, limits, machine::discovery};
 
 /// Why a settings file cannot be read or written.
 #[derive(Debug, Error)]
@@ -132,6 +133,28 @@ fn fill(mut file: &File, path: &Path, text: &str) -> io::Result<()> {
         fchmod(file, (metadata.mode() & 0o7777).into())?;
     }
     file.sync_all()
+}
+
+/// Says where settings are broken.
+pub(super) fn broken(path: &Path, error: &DocumentError) -> CommandError {
+    CommandError::Setup(format!("{}: {error}; nothing was changed", path.display()))
+}
+
+impl From<SettingsError> for CommandError {
+    fn from(error: SettingsError) -> Self {
+        match error {
+            SettingsError::Path { source, path } => {
+                CommandError::Setup(format!("{}: {}", path.display(), plain(&source)))
+            }
+            other => CommandError::Setup(other.to_string()),
+        }
+    }
+}
+
+/// Returns an error of the system without its number.
+fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
 }
 
 #[cfg(test)]

@@ -16,4 +16,4 @@ pub mod state;
 pub mod theme;
 pub mod view;
 
-pub use run::{TuiOptions, tui};
+pub use run::{TuiArgs, tui};

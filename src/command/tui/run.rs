@@ -18,6 +18,7 @@ use askbridge_core::{
     question::{Provenance, Responder},
 };
 use askbridge_os::{exit, signals::Signals};
+use clap::Args;
 use crossterm::event::{Event as Input, EventStream};
 use futures::{Stream, StreamExt};
 use ratatui::{Terminal, backend::CrosstermBackend, layout::Rect};
@@ -36,7 +37,7 @@ use super::{
     view::draw,
 };
 use crate::{
-    command::CommandError,
+    command::{CommandError, help},
     inbox::{BridgeStatus, Follower, Inbox},
     machine::{Gaps, Machine, discovery},
     present::{attention::TerminalKind, bridges::Bridges, listing},
@@ -56,10 +57,12 @@ const INPUTS: usize = 512;
 /// How long no key may come before a second step is shown. Keys that were typed ahead come at once, but on a busy machine.
 const AHEAD: Duration = Duration::from_millis(200);
 
-/// How the inbox is shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TuiOptions {
-    /// Takes clicks and the wheel. The terminal's own selection of text needs Shift then.
+/// Options of `askbridge tui`.
+#[derive(Debug, Args)]
+#[command(after_help = help::TUI)]
+pub struct TuiArgs {
+    /// Take clicks and the wheel of the mouse; hold Shift to select text then
+    #[arg(long)]
     pub mouse: bool,
 }
 
@@ -67,7 +70,7 @@ pub struct TuiOptions {
 type SubmissionResult = (QuestionId, Result<Arc<Record>, Refusal>);
 
 /// Shows the inbox until the person leaves it, or until a signal ends it.
-pub async fn tui(options: &TuiOptions) -> Result<u8, CommandError> {
+pub async fn tui(args: &TuiArgs) -> Result<u8, CommandError> {
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         let told = "`tui` needs a terminal: `askbridge list` and `askbridge answer` work without one";
         return Err(CommandError::Usage(told.to_owned()));
@@ -76,7 +79,7 @@ pub async fn tui(options: &TuiOptions) -> Result<u8, CommandError> {
     let machine = Machine::open_soon(&folder).await?;
     // Signals are caught before the terminal is taken, so that each of them gives it back.
     let mut signals = Signals::catch()?;
-    let mut session = Session::begin(&machine, options)?;
+    let mut session = Session::begin(&machine, args)?;
     tokio::select! {
         followed = machine.follow() => Ok(followed.map(|()| exit::OK)?),
         ended = session.run() => Ok(ended.map(|()| exit::OK)?),
@@ -122,7 +125,7 @@ enum LoopEvent {
 }
 
 impl<'a> Session<'a> {
-    fn begin(machine: &'a Machine, options: &TuiOptions) -> io::Result<Self> {
+    fn begin(machine: &'a Machine, args: &TuiArgs) -> io::Result<Self> {
         let stops = signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?;
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
         let size = terminal.size()?;
@@ -133,7 +136,7 @@ impl<'a> Session<'a> {
             app: App::new((size.width, size.height)),
             theme: Theme { colour },
             terminal,
-            screen: Screen::enter(known, options.mouse)?,
+            screen: Screen::enter(known, args.mouse)?,
             inputs: EventStream::new(),
             stops,
             follower: machine.store().follow(),

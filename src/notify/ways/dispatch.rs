@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     notify::{Message, Way},
-    settings::{NotifySettings, kinds::Disclosure},
+    settings::{NotifySettings, words::Disclosure},
 };
 
 /// Tells the person in this way, and ends once nothing is left to be done for the question.

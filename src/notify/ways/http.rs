@@ -22,7 +22,7 @@ use super::telling::NotifiedQuestion;
 use crate::{
     limits,
     notify::Message,
-    settings::{kinds::Disclosure, services::Webhook},
+    settings::{services::Webhook, words::Disclosure},
 };
 
 /// Bytes of a reply that are read.

@@ -23,7 +23,7 @@ use tokio::{
 
 use super::telling::NotifiedQuestion;
 use crate::{
-    limits, machine::discovery, notify::Message, present::text::headline, settings::kinds::Disclosure,
+    limits, machine::discovery, notify::Message, present::text::headline, settings::words::Disclosure,
 };
 
 /// What a program is given.

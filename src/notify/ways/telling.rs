@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::{
     notify::{Message, Way},
-    settings::{NotifySettings, kinds::Disclosure},
+    settings::{NotifySettings, words::Disclosure},
 };
 
 /// A question that is told.

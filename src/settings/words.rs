@@ -1,0 +1,163 @@
+//! The kinds of values that are one of some words, which the settings and the command line share.
+
+use askbridge_core::{acp::Tier, question::Purpose};
+use askbridge_os::log::{LogFormat, LogLevel};
+use serde_json::{Value, json};
+
+use super::{
+    key::{Setting, quoted},
+    resolved::{Protocol, UnattendedAction},
+};
+
+/// A kind of value that is one of some words, in the settings as on the command line.
+pub trait Word: Copy + PartialEq + Send + Sync + 'static {
+    /// Each word, its value, and its line in the help.
+    const WORDS: &'static [(&'static str, Self, &'static str)];
+
+    /// Returns the word for this value.
+    fn word(self) -> &'static str {
+        Self::WORDS.iter().find(|(_, meaning, _)| *meaning == self).map_or("", |(word, ..)| word)
+    }
+
+    /// Returns whether a project may replace `held` with this one.
+    fn is_narrower(self, held: Self) -> bool {
+        let _ = held;
+        true
+    }
+}
+
+impl<T: Word> Setting for T {
+    fn read(value: &Value) -> Result<Self, String> {
+        let found = value.as_str().and_then(|text| T::WORDS.iter().find(|(word, ..)| *word == text));
+        found.map(|(_, meaning, _)| *meaning).ok_or_else(|| {
+            let words: Vec<_> = T::WORDS.iter().map(|(word, ..)| format!("\"{word}\"")).collect();
+            format!("{} is not one of {}", quoted(value), words.join(", "))
+        })
+    }
+
+    fn to_value(&self) -> Value {
+        T::WORDS
+            .iter()
+            .find(|(_, meaning, _)| meaning == self)
+            .map_or(Value::Null, |(word, ..)| (*word).into())
+    }
+
+    fn narrows(&self, held: &Self) -> bool {
+        self.is_narrower(*held)
+    }
+
+    fn schema() -> Value {
+        json!({ "enum": T::WORDS.iter().map(|(word, ..)| *word).collect::<Vec<_>>() })
+    }
+}
+
+/// How the client is asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClientQuestions(pub Option<Tier>);
+
+impl Word for ClientQuestions {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        (
+            "auto",
+            ClientQuestions(None),
+            "In the best way that it says it can show; in the next one where it cannot",
+        ),
+        (
+            "native",
+            ClientQuestions(Some(Tier::Extension)),
+            "By the extension `_sandboxagent/session/request_question`",
+        ),
+        ("elicitation", ClientQuestions(Some(Tier::Elicitation)), "By a form, `elicitation/create`"),
+        (
+            "permission",
+            ClientQuestions(Some(Tier::Permission)),
+            "By permission prompts, one field after the other",
+        ),
+        ("none", ClientQuestions(Some(Tier::None)), "Not at all: others answer"),
+    ];
+}
+
+/// Where the agent's permission prompts can be answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Permissions {
+    /// In the client, and by other responders like a question.
+    #[default]
+    Inbox,
+    /// In the client alone.
+    Client,
+}
+
+impl Word for Permissions {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("inbox", Permissions::Inbox, "In the client, and by other responders like a question"),
+        ("client", Permissions::Client, "In the client alone"),
+    ];
+
+    /// A project may leave permissions to fewer responders (I12).
+    fn is_narrower(self, held: Self) -> bool {
+        self == held || self == Permissions::Client
+    }
+}
+
+impl Word for UnattendedAction {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("wait", UnattendedAction::Wait, "It waits"),
+        ("reject", UnattendedAction::Reject, "It is rejected"),
+        ("fail", UnattendedAction::Fail, "The agent is ended, and the exit code is 9"),
+    ];
+}
+
+impl Word for Protocol {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("acp", Protocol::Acp, "The Agent Client Protocol"),
+        ("claude", Protocol::Claude, "The stream-json of `claude -p`, with a host that answers permissions"),
+        ("codex", Protocol::Codex, "The JSON lines of `codex app-server`"),
+    ];
+}
+
+impl Word for LogLevel {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("off", LogLevel::Off, "No lines"),
+        ("error", LogLevel::Error, "Problems that ended the bridge"),
+        ("warn", LogLevel::Warn, "Problems that did not stop the bridge"),
+        ("info", LogLevel::Info, "Questions as they open and settle, without their text"),
+        ("debug", LogLevel::Debug, "Each intercepted line, without its text"),
+        ("trace", LogLevel::Trace, "The intercepted lines themselves, prompts and answers included"),
+    ];
+}
+
+impl Word for LogFormat {
+    const WORDS: &'static [(&'static str, Self, &'static str)] =
+        &[("text", LogFormat::Text, "For people"), ("json", LogFormat::Json, "One JSON object a line")];
+}
+
+/// How much of a question leaves the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Disclosure {
+    /// That a question waits, and in which project.
+    #[default]
+    None,
+    /// Its headline as well.
+    Title,
+    /// All that is asked.
+    All,
+}
+
+impl Word for Disclosure {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("none", Disclosure::None, "That a question waits, and in which project"),
+        ("title", Disclosure::Title, "Its headline as well"),
+        ("all", Disclosure::All, "The whole question"),
+    ];
+
+    fn is_narrower(self, held: Self) -> bool {
+        self <= held
+    }
+}
+
+impl Word for Purpose {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("question", Purpose::Question, "Questions of an agent"),
+        ("permission", Purpose::Permission, "Permissions that an agent asks for"),
+    ];
+}
