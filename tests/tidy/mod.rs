@@ -18,6 +18,8 @@ mod named;
 #[cfg(test)]
 mod paths;
 #[cfg(test)]
+mod said;
+#[cfg(test)]
 mod source;
 #[cfg(test)]
 mod words;
