@@ -1,5 +1,5 @@
 //! Puts the parts together: the inbox of a bridge, its host with the services beside the socket, and the driver.
-//! What the settings are is left to `cli`; what the parts do is left to them.
+//! The values of the settings are left to `settings`, the parts to their rooms.
 
 use std::{
     process::ExitCode,
@@ -37,12 +37,12 @@ use askbridge_os::{
 };
 use tokio::sync::mpsc;
 
-/// Reads what is set. What is wrong with it is said by [`log`], and stops nothing.
+/// Reads the settings. [`log`] reports the mistakes in them, and none stops the program.
 pub(crate) fn settings(command: &Command) -> Settings {
     if command.is_of_a_project() { files::read_here() } else { files::read(None) }
 }
 
-/// Starts the log, and says in it what is wrong with the settings.
+/// Starts the log, and reports the mistakes in the settings there.
 ///
 /// # Errors
 /// The file that the command line names cannot be opened. One that only the settings name stops nothing, and no file stops
@@ -99,7 +99,7 @@ pub(crate) fn proxy(settings: &ProxySettings) -> Result<ExitCode, FatalError> {
     let parts = Parts {
         bridge: &settings.bridge,
         inbox: &settings.inbox,
-        // The conductor ends the agent: there is none to wait for.
+        // The conductor ends the agent, so that no agent is waited for.
         grace: Duration::ZERO,
         // Only the conductor knows the agent's command.
         agent: "an agent under an ACP conductor".to_owned(),
@@ -135,7 +135,7 @@ impl AgentInboxes for LocalHosts {
     }
 }
 
-/// What a bridge is made of.
+/// The parts of a bridge.
 struct Parts<'a> {
     bridge: &'a BridgeSettings,
     inbox: &'a InboxSettings,
@@ -170,7 +170,7 @@ impl Parts<'_> {
         BridgeParts { bridge: around(config), port, host, timeouts }
     }
 
-    /// Returns the two ends on which another timeout is told. The command line's timeout stays.
+    /// Returns the two ends of the channel for another timeout. A timeout on the command line is fixed.
     fn renewal(&self) -> (Option<Renewal>, Option<Timeouts>) {
         if self.bridge.timeout_is_fixed || self.inbox.no_inbox {
             return (None, None);

@@ -87,7 +87,7 @@ pub const LISTED: usize = 8 * OPEN;
 pub const LOOK_UPS: usize = 8;
 /// Number of requests over HTTP in a second, of all connections that show the token. A call of JSON-RPC counts as one.
 pub const REQUESTS_PER_SECOND: u32 = 1000;
-/// Number of failed sign-ins of browsers in a second. One more is told so, and nothing else.
+/// Number of failed sign-ins of browsers in a second. One more only gets that as its reply.
 pub const FAILED_SIGN_INS_PER_SECOND: u32 = 10;
 /// Number of used codes of `askbridge open` that are remembered until they expire. One more is refused.
 pub const CODES: usize = 1024;
@@ -135,8 +135,8 @@ pub const BACKGROUND: Duration = Duration::from_secs(10);
 pub const BROWSER: Duration = Duration::from_secs(2);
 /// How long a code of `askbridge open` signs a browser in.
 pub const CODE: Duration = Duration::from_secs(300);
-/// How long a call waits for room for its reply. It is shorter than [`PATIENCE`], so that who waits is told that there is
-/// none.
+/// How long a call waits for room for its reply. It is shorter than [`PATIENCE`], so that the caller still gets the
+/// reply that there is none.
 pub const REPLY_WAIT: Duration = Duration::from_millis(1500);
 /// Interval of the comments that keep a stream of events alive.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -231,7 +231,7 @@ pub const ATTACH_BACK_OFF: Duration = Duration::from_secs(8);
 pub const ATTACHMENTS: usize = 64;
 /// How long an attached agent may take to connect, or to say that it took an answer: after that, this is not known.
 pub const ATTACH_ANSWER: Duration = Duration::from_secs(1);
-/// How long the questions of an agent stay open whose connection broke, so that they go on when it is there again.
+/// How long the questions of an agent stay open after its connection broke, so that they continue when it is back.
 pub const ATTACH_REJOIN: Duration = Duration::from_secs(5);
 /// How long an attached agent may take to say how it came that a question is over: by an answer, or by the end of its turn.
 pub const ATTACH_REASON: Duration = Duration::from_millis(150);
@@ -259,11 +259,11 @@ pub const ATTACH_CALL: Duration = Duration::from_secs(10);
 pub const ATTACH_ENDED: usize = 1024;
 /// Number of connections and calls of one agent that wait at once.
 pub const ATTACH_CALLS: usize = 64;
-/// Length of opencode's reply, such as a list of what is open, and of one event. A longer event is skipped.
+/// Length of opencode's reply, such as a list of open requests, and of one event. A longer event is skipped.
 pub const OPENCODE_REPLY: usize = 4 * MIB;
 /// How long opencode's stream of events may be silent. It has a heartbeat each 10 s, or each 30 s in older versions.
 pub const OPENCODE_SILENCE: Duration = Duration::from_secs(75);
-/// Number of projects of one opencode server that are asked for what is open.
+/// Number of projects of one opencode server whose open requests are read.
 pub const OPENCODE_PROJECTS: usize = 64;
 /// Length of the head of a message of Copilot.
 pub const COPILOT_HEAD: usize = 4 * KIB;

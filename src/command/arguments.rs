@@ -1,4 +1,4 @@
-//! What the arguments of all subcommands share: arguments that clap learns of only once their subcommand is typed, and
+//! The arguments that all subcommands share: those that clap describes only once their subcommand is typed, and
 //! values that clap's own types would accept although they mean nothing. Without the former, each start of a bridge
 //! would describe all the other subcommands as well, at a third of a millisecond.
 //! The arguments themselves are beside their subcommands.

@@ -36,11 +36,11 @@ const LONGEST_FORM: usize = 2 * limits::QUESTION;
 #[derive(Debug, Default, Args)]
 #[command(after_help = help::ASK, group = ArgGroup::new("asked").required(true))]
 pub struct AskArgs {
-    /// What is asked
+    /// The question
     #[arg(value_name = "QUESTION", group = "asked", value_parser = arguments::text)]
     pub text: Option<String>,
 
-    /// What is asked, where it begins with a dash
+    /// The question, if it begins with a dash
     #[arg(long, value_name = "TEXT", group = "asked", value_parser = arguments::text, allow_hyphen_values = true)]
     pub question: Option<String>,
 
@@ -148,7 +148,7 @@ async fn settled(inbox: &BridgeInbox, question: Question) -> Result<Settlement, 
     settled.map_err(|refusal| CommandError::Ask(refusal.to_string()))
 }
 
-/// What is said of a question while it waits, each once.
+/// The lines on stderr about a question that waits, each of them once.
 #[derive(Debug, Default)]
 struct Hints {
     /// Whether a person is warned before the time is over. To a program, that is no news.
@@ -158,7 +158,7 @@ struct Hints {
 }
 
 impl Hints {
-    /// Returns what is to be said now.
+    /// Returns the lines that are due now.
     fn next(&mut self, record: &Record, now: Timestamp) -> Vec<String> {
         let (id, mut said) = (&record.id, Vec::new());
         if !std::mem::replace(&mut self.has_said, true) {
@@ -175,7 +175,7 @@ impl Hints {
     }
 }
 
-/// Prints each value on a line of its own: as it is for a program, and made printable for a terminal.
+/// Prints each value on a line of its own: raw for a program, printable for a terminal.
 fn lines(values: impl Iterator<Item = String>) -> String {
     let text: String = values.map(|value| value + "\n").collect();
     if io::stdout().is_terminal() { printable(&text).into_owned() } else { text }
@@ -286,7 +286,7 @@ mod tests {
             assert_eq!(person.next(&record, now), said);
             assert_eq!(program.next(&record, now), &said[..usize::from(said == [waits])]);
         }
-        // A change that follows the end of most of the time at once is told with it.
+        // A change right after the warning is reported together with it.
         let mut late = Hints { warns: true, ..Hints::default() };
         assert_eq!(late.next(&record, now), [waits, left]);
         record.deadline = None;

@@ -46,7 +46,7 @@ pub enum AttachAgent {
     },
 }
 
-/// Attaches to agents. What is open in them when a signal comes stays open there.
+/// Attaches to agents. Questions that are open when a signal ends this stay open in their agents.
 pub async fn attach(
     args: &AttachArgs,
     settings: &Settings,

@@ -1,5 +1,5 @@
 //! `askbridge inbox --detach` and `--stop`: the inbox in the background, of which each user has one at most.
-//! What the inbox does is left to `inbox.rs`.
+//! The work of the inbox is left to `inbox.rs`.
 //!
 //! The process in the background listens on a socket of its own, which says where it serves and by which process. It is
 //! found by this socket: a file with a process ID would name another process once that one has died.
@@ -40,13 +40,13 @@ use crate::{
     settings::resolved::ServeSettings,
 };
 
-/// The name of the socket. It is no name of a bridge: whatever looks for bridges ignores it.
+/// The name of the socket. It is no name of a bridge, so that the search for bridges ignores it.
 const SOCKET: &str = "inbox-detached";
 /// The file that is locked while an inbox is started, so that two never start at once.
 const LOCK: &str = "inbox.lock";
 /// The file that the inbox in the background writes to.
 const LOG: &str = "inbox.log";
-/// What a person has to know of an address that other machines can reach.
+/// The warning about an address that other machines can reach.
 const EXPOSED: &str = "other machines can reach this address, and nothing is encrypted: put it behind a proxy that \
                        speaks TLS, or a tunnel";
 /// Connections that are kept at the socket: those of commands that wait for the end of the process are the last.

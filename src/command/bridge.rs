@@ -1,6 +1,6 @@
 //! The arguments of `askbridge run` and `askbridge proxy`. The settings say what an option that is not given defaults
 //! to; the help shows those defaults.
-//! What a bridge is made of is left to `compose`.
+//! Building a bridge is left to `compose`.
 
 use std::{ffi::OsString, net::SocketAddr};
 
@@ -25,7 +25,7 @@ pub struct BridgeArgs {
     #[arg(long, value_name = "DURATION", value_parser = arguments::limit)]
     pub timeout: Option<Timeout>,
 
-    /// How the client is asked, whatever it says that it can show [default: auto]
+    /// How to ask the client, regardless of the capabilities that it declares [default: auto]
     #[arg(long, value_name = "TIER", value_parser = arguments::word::<ClientQuestions>())]
     pub client_questions: Option<ClientQuestions>,
 
@@ -33,16 +33,16 @@ pub struct BridgeArgs {
     #[arg(long, value_name = "WHERE", value_parser = arguments::word::<Permissions>())]
     pub permissions: Option<Permissions>,
 
-    /// What becomes of a question that no person can answer: with the settings as they are, one that the client does not
-    /// show [default: wait]
+    /// What to do with questions that nobody can answer; by default, those that the client does not show
+    /// [default: wait]
     #[arg(long, value_name = "WHAT", value_parser = arguments::word::<UnattendedAction>())]
     pub unattended: Option<UnattendedAction>,
 
-    /// Leave `initialize` as it is: then many agents do not ask at all
+    /// Forward `initialize` unchanged: many agents do not ask at all then
     #[arg(long, overrides_with = "promise")]
     pub no_promise: bool,
 
-    /// Change `initialize`, whatever the settings say.
+    /// Change `initialize`, even if the settings disable that.
     #[arg(long, hide = true)]
     pub promise: bool,
 
@@ -50,7 +50,7 @@ pub struct BridgeArgs {
     #[arg(long, overrides_with = "chat_hint")]
     pub no_chat_hint: bool,
 
-    /// Announce questions in the chat, whatever the settings say.
+    /// Announce questions in the chat, even if the settings disable that.
     #[arg(long, hide = true)]
     pub chat_hint: bool,
 
@@ -65,7 +65,7 @@ pub struct BridgeArgs {
     )]
     pub serve: Option<SocketAddr>,
 
-    /// Do not serve over HTTP, whatever the settings say.
+    /// Do not serve over HTTP, even if the settings enable it.
     #[arg(long, hide = true, overrides_with = "serve")]
     pub no_serve: bool,
 
@@ -73,7 +73,7 @@ pub struct BridgeArgs {
     #[arg(long, conflicts_with = "serve", overrides_with = "inbox")]
     pub no_inbox: bool,
 
-    /// Open the inbox socket, whatever the settings say.
+    /// Open the inbox socket, even if the settings disable it.
     #[arg(long, hide = true)]
     pub inbox: bool,
 
@@ -86,7 +86,7 @@ pub struct BridgeArgs {
 #[derive(Debug, Args)]
 #[command(after_help = help::RUN)]
 pub struct RunArgs {
-    /// What the agent and its client speak on stdin and stdout
+    /// The protocol of the agent and its client on stdin and stdout
     #[arg(long, value_name = "PROTOCOL", default_value = "acp", value_parser = arguments::word::<Protocol>())]
     pub protocol: Protocol,
 
@@ -94,7 +94,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "DURATION", value_parser = arguments::span)]
     pub grace: Option<humantime::Duration>,
 
-    /// The agent's command and its arguments, taken as they are
+    /// The agent's command and its arguments, unchanged
     #[arg(last = true, required = true, value_name = "AGENT [ARGS]")]
     pub agent: Vec<OsString>,
 
@@ -164,7 +164,7 @@ impl BridgeArgs {
     fn inbox(&self, settings: &Settings) -> InboxSettings {
         let set = || if self.no_serve { None } else { settings.get(&keys::BRIDGE_SERVE).0 };
         let address = self.serve.or_else(set);
-        // `--serve` needs the socket, whatever the settings say.
+        // `--serve` needs the socket, even if the settings disable it.
         let is_open = flag(self.inbox || self.serve.is_some(), self.no_inbox, settings, &keys::BRIDGE_INBOX);
         let serve = address.filter(|_| is_open);
         let serve = serve.map(|address| ServeSettings { address, http: self.http.settings(settings) });

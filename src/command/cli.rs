@@ -39,7 +39,7 @@ use super::{
 #[derive(Debug, Parser)]
 #[command(name = "askbridge", version, after_help = help::TOP, max_term_width = 100)]
 pub struct Cli {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
 
@@ -53,7 +53,7 @@ pub struct Cli {
 pub enum Command {
     /// Start an agent, and stand between it and its client
     Run(LazyArgs<RunArgs>),
-    /// Stand between an agent and its client, under an ACP conductor
+    /// Run as a proxy under an ACP conductor
     Proxy(LazyArgs<ProxyArgs>),
     /// Answer agents that run in terminals, beside their own dialogs
     Attach(LazyArgs<AttachArgs>),
@@ -80,23 +80,23 @@ pub enum Command {
     Extend(LazyArgs<ExtendArgs>),
     /// Ask a question in a script or a hook, and wait for the answer
     Ask(LazyArgs<AskArgs>),
-    /// Be the hook of an agent in a terminal: what it asks can be answered elsewhere as well
+    /// Run as a Claude Code hook (the plugin calls this)
     Hook(LazyArgs<HookArgs>),
-    /// Be an MCP server with a tool that asks the person, for agents that cannot ask by themselves
+    /// Run an MCP server whose tool asks you a question
     #[cfg(feature = "mcp")]
     Mcp(LazyArgs<McpArgs>),
     /// Serve the open questions of all bridges over HTTP
     Inbox(LazyArgs<InboxArgs>),
     /// Answer in a browser: open the page of the inbox, and start the inbox if none runs
     Open(LazyArgs<OpenArgs>),
-    /// Tell the person that a question waits, in the ways that are set; bridges start it by themselves
+    /// Notify you that a question waits (bridges call this)
     #[cfg(feature = "notify")]
     Notify(LazyArgs<NotifyArgs>),
-    /// Show what is set, where each value comes from, and change it
+    /// Show the settings and where each value comes from, and change them
     Config(LazyArgs<ConfigArgs>),
     /// Show, check and try the rules that answer for you
     Rules(LazyArgs<RulesArgs>),
-    /// Show what was asked and how it was settled, and check that nothing of it was changed
+    /// Show past questions and how they were settled, and verify that the journal was not changed
     #[cfg(feature = "journal")]
     History(LazyArgs<HistoryArgs>),
     /// Put askbridge between an editor and its agents, in the editor's settings
@@ -107,16 +107,16 @@ pub enum Command {
     Completions(LazyArgs<CompletionsArgs>),
     /// Write the man pages into a directory
     Man(LazyArgs<ManArgs>),
-    /// Print how a command line can go on, for the scripts of `completions`
+    /// Print the completions of a command line, for the scripts of `completions`
     #[command(hide = true)]
     Complete(LazyArgs<CompleteArgs>),
-    /// Be an ACP agent without a model, for trying clients and for CI
+    /// Run a mock ACP agent, to try clients and for CI
     #[cfg(feature = "mock")]
     MockAgent(LazyArgs<MockAgentArgs>),
-    /// Be an ACP client, for trying agents and for CI
+    /// Run a mock ACP client, to try agents and for CI
     #[cfg(feature = "mock")]
     MockClient(LazyArgs<MockClientArgs>),
-    /// Be an agent that does not ask over ACP, without a model
+    /// Run a mock of an agent that does not speak ACP
     #[cfg(feature = "mock")]
     Mock(LazyArgs<MockArgs>),
     /// Show in this terminal how a question is asked and answered

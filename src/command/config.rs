@@ -1,5 +1,5 @@
-//! `askbridge config`: shows what is set and where, and changes the user's own file.
-//! What the settings are, and how they are written, is left to `settings`.
+//! `askbridge config`: shows the settings with their sources, and changes the user's own file.
+//! The keys, and how they are written, are left to `settings`.
 
 use std::{
     env,
@@ -34,16 +34,16 @@ pub struct ConfigArgs {
     #[arg(long)]
     pub origin: bool,
 
-    /// Print JSON: every value with where it comes from, and what is wrong
+    /// Print JSON: every value with where it comes from, and all mistakes
     #[arg(long)]
     pub json: bool,
 
-    /// What to do instead of showing all.
+    /// The action, in place of showing all settings.
     #[command(subcommand)]
     pub action: Option<ConfigAction>,
 }
 
-/// What `askbridge config` does.
+/// The actions of `askbridge config`.
 #[derive(Debug, Subcommand)]
 pub enum ConfigAction {
     /// Print the value of a setting
@@ -52,7 +52,7 @@ pub enum ConfigAction {
         #[arg(add = ArgValueCandidates::new(candidates))]
         key: String,
     },
-    /// Set a value in your own file, and leave everything else in it as it is
+    /// Set a value in your own file, and leave the rest of it unchanged
     Set {
         /// The setting, such as notify.delay
         #[arg(add = ArgValueCandidates::new(candidates))]
@@ -177,7 +177,7 @@ fn overridden(key: &dyn AnyKey) {
     }
 }
 
-/// Opens the file in the editor of the person, and names what is wrong with it afterwards.
+/// Opens the file in the user's editor, and lists the mistakes in it afterwards.
 fn open(path: &Path) -> Result<u8, CommandError> {
     if own_text(path)?.is_empty() {
         let written = files::write(path, &toml::template());
@@ -198,7 +198,7 @@ fn open(path: &Path) -> Result<u8, CommandError> {
     Ok(checked(path, &files::read(None)))
 }
 
-/// Names what is wrong with the person's own file.
+/// Lists the mistakes in the user's own file.
 fn checked(path: &Path, settings: &Settings) -> u8 {
     let is_own = |problem: &&Problem| match &problem.origin {
         Some(origin) => origin.place().is_some_and(|place| place.path == path),

@@ -1,6 +1,6 @@
 //! Puts a question to the person at this terminal in plain lines, submits what they answer, and confirms it: no cursor
 //! movement, and nothing is drawn again.
-//! What is asked, and what a typed line means, is left to `present/dialogue.rs`.
+//! The order of the fields, and the meaning of a typed line, are left to `present/dialogue.rs`.
 
 use std::{
     io::{self, BufRead, IsTerminal},
@@ -35,7 +35,7 @@ use crate::{
     },
 };
 
-/// The bytes of a line after which a terminal leaves out what is typed.
+/// The length in bytes from which on a terminal drops the rest of a typed line.
 const LONGEST_LINE: usize = 4095;
 
 /// Returns whether a person can be asked: at both ends is a terminal.
@@ -43,7 +43,7 @@ pub(super) fn can_ask() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
-/// What a conversation goes on with.
+/// The event that a conversation waits for.
 enum ConversationEvent {
     /// The person typed a line; `None` is the end of what they type.
     Line(io::Result<Option<String>>),
@@ -61,7 +61,7 @@ struct Conversation<'a> {
     signals: Signals,
     /// The line that the person is typing.
     typing: Option<JoinHandle<io::Result<Option<String>>>>,
-    /// While this exists, what is typed is not shown. A signal drops it as well.
+    /// Hides typed text until it is dropped. A signal drops it as well.
     silent: Option<EchoGuard>,
     /// Whether it was said that little time is left.
     is_warned: bool,
@@ -141,7 +141,7 @@ impl Conversation<'_> {
             typing => {
                 self.dialogue.above().iter().try_for_each(|line| say(line))?;
                 if self.dialogue.is_caution() {
-                    // What was pasted must not confirm what it ends with.
+                    // The end of a pasted text must not confirm the answer.
                     tcflush(io::stdin(), QueueSelector::IFlush).unwrap_or_default();
                 }
                 // Before the prompt: nothing that is typed at it may be shown.
@@ -263,7 +263,7 @@ fn line() -> io::Result<Option<String>> {
     Ok(Some(line.trim_end_matches(['\n', '\r']).to_owned()))
 }
 
-/// A terminal that does not show what is typed, until this is dropped.
+/// A terminal that hides typed text, until this is dropped.
 struct EchoGuard(Termios);
 
 impl EchoGuard {
@@ -288,7 +288,7 @@ impl Drop for EchoGuard {
 /// How much more time a question gets where the person does not say it.
 pub(super) const MORE_TIME: Duration = Duration::from_secs(600);
 
-/// Returns what was done to a question.
+/// Returns the sentence for an accepted submission.
 pub(super) fn said(record: &Record, submission: &Submission) -> String {
     match (submission, record.question.purpose) {
         (Submission::Answer(given), _) => answer::understood(&record.question, given),

@@ -4,7 +4,7 @@
 /// Where the options of the log are listed, for the help of the other commands.
 pub(super) const LOGGING: &str = "Logging: --log, --log-file and --log-format, as in `askbridge run --help`.";
 
-/// What stands below the list of commands.
+/// The text below the list of commands.
 pub(super) const TOP: &str = "\
 Try it: askbridge demo
 
@@ -46,7 +46,7 @@ Exit codes:
   125      the command itself failed
   128 + N  signal N ended it";
 
-/// What the columns of `askbridge list` mean, and its exit codes.
+/// The columns of `askbridge list`, and its exit codes.
 pub(super) const LIST: &str = "\
 Columns:
   ID        what `show`, `answer`, `allow`, `deny`, `reject` and `extend` take
@@ -70,7 +70,7 @@ Exit codes:
   125      the command itself failed
   128 + N  signal N ended `--watch`";
 
-/// What the columns of `askbridge status` mean, and its exit codes.
+/// The columns of `askbridge status`, and its exit codes.
 pub(super) const STATUS: &str = "\
 Columns:
   BRIDGE   the name that the IDs of its questions begin with
@@ -98,7 +98,7 @@ Exit codes:
   0    the question was shown
   2    the command line was not understood
   3    no such question, or the ID is ambiguous
-  6    the bridge cannot be asked
+  6    the bridge does not reply
   125  the command itself failed";
 
 /// How an ID may be shortened, and the exit codes of the commands that answer.
@@ -111,13 +111,13 @@ Exit codes:
   2    the command line was not understood
   3    no such question, or the ID is ambiguous
   4    the question is settled already, in another way
-  5    it does not fit the question, or may be a slip
-  6    the bridge cannot be asked, or it is not known whether the agent was told
+  5    invalid answer, or a probable typo
+  6    the bridge does not reply: unknown whether the agent received it
   8    the agent that asked started this command: it cannot answer itself
   125  the command itself failed
   130  at a terminal: it was left open, by Ctrl-C, Ctrl-D or /quit";
 
-/// What can be typed in `askbridge next`, and its exit codes.
+/// The words that `askbridge next` knows, and its exit codes.
 pub(super) const NEXT: &str = "\
 Asks in plain lines, as `askbridge answer ID` does at a terminal: type `?` for help. Nothing is sent \
 before the last field, and Ctrl-C leaves the question open.
@@ -127,8 +127,8 @@ Exit codes:
   2    the command line was not understood, or there is no terminal
   3    no question waits
   4    the question was settled elsewhere meanwhile
-  6    no question waits in the bridges that replied, or it is not known whether
-       the agent was told
+  6    no question waits in the bridges that replied, or a bridge does not reply:
+       unknown whether the agent received it
   8    the agent that asked started this command: it cannot answer itself
   125  the command itself failed
   130  it was left open, by Ctrl-C, Ctrl-D or /quit";
@@ -184,7 +184,7 @@ Exit codes:
   2    the command line was not understood
   3    no such question, or the ID is ambiguous
   4    with `apply`, a question was settled already
-  6    the bridge cannot be asked
+  6    the bridge does not reply
   8    the agent that asked started this command: it cannot answer itself
   125  the command itself failed";
 
@@ -202,7 +202,7 @@ Exit codes:
   3    no such question
   125  the command itself failed";
 
-/// What `askbridge ask` prints, and its exit codes.
+/// The output of `askbridge ask`, and its exit codes.
 pub(super) const ASK: &str = "\
 Prints the answer, one value a line; with --confirm, yes or no. The question is found like an \
 agent's, and withdrawn when this command is interrupted.
@@ -220,7 +220,7 @@ Exit codes:
   125      it could not be asked
   128 + N  signal N interrupted the command";
 
-/// What the tools do, and the exit codes of `askbridge mcp`.
+/// The tools and the exit codes of `askbridge mcp`.
 #[cfg(feature = "mcp")]
 pub(super) const MCP: &str = "\
 An agent starts it, and speaks to it on stdin. Its tool ask_user_question asks the person, and waits; after a time it \
@@ -236,7 +236,7 @@ Exit codes:
   125      the server could not be started
   128 + N  signal N ended the server";
 
-/// What `askbridge setup` writes, and its exit codes.
+/// The files that `askbridge setup` writes, and its exit codes.
 pub(super) const SETUP: &str = "\
 Without CLIENT, every editor that is installed is set up. Without AGENT, each agent in the settings is started \
 through askbridge, and those that are installed and missing are added. The change is shown, and written \
@@ -258,7 +258,7 @@ Exit codes:
   2    the command line was not understood, or no such client or agent
   125  the settings cannot be read or written; nothing was changed";
 
-/// What `askbridge doctor` looks at, and its exit codes.
+/// The checks of `askbridge doctor`, and its exit codes.
 pub(super) const DOCTOR: &str = "\
 Looks at this program, the folder of the sockets, the bridges that run, the HTTP server, the desktop, the settings \
 of editors, and the agents on PATH. Only sockets of bridges that were killed are removed.
@@ -269,7 +269,7 @@ Exit codes:
   2    the command line was not understood
   125  the command itself failed";
 
-/// What `askbridge hook` is for, and its exit code.
+/// The purpose of `askbridge hook`, and its exit code.
 pub(super) const HOOK: &str = "\
 Claude Code runs it when it asks: `askbridge setup claude` installs a plugin that says so. The dialog in the terminal \
 stays live, and the first answer counts. It reads the call as JSON on stdin, and prints the decision if there is one; \
@@ -278,7 +278,7 @@ whatever goes wrong, it prints nothing, and the dialog decides.
 Exit codes:
   0    always, but for a command line that was not understood";
 
-/// What the ways are, and the exit codes of `askbridge notify`.
+/// The notifiers, and the exit codes of `askbridge notify`.
 #[cfg(feature = "notify")]
 pub(super) const NOTIFY: &str = "\
 A bridge starts it for each question that waits longer than the delay. It ends with the question, and takes back what \
@@ -295,7 +295,7 @@ Exit codes:
   6    the bridge cannot be reached
   125  you could not be told";
 
-/// What the background is, and the exit codes of `askbridge inbox`.
+/// The background mode, and the exit codes of `askbridge inbox`.
 pub(super) const INBOX: &str = "\
 In the background, the inbox belongs to no terminal. A second `--detach` says where the first one listens.
 
@@ -315,7 +315,7 @@ Exit codes:
   0    a browser was started, or the address was printed
   2    the command line was not understood
   3    no such question, or the ID is ambiguous
-  6    the bridge cannot be asked
+  6    the bridge does not reply
   125  the inbox could not be started, or the command itself failed";
 
 /// Where the scripts of `askbridge completions` belong.

@@ -1,4 +1,4 @@
-//! `askbridge history`: what was asked, and how it was settled, from the journal.
+//! `askbridge history`: past questions and how they were settled, from the journal.
 //! How the journal is kept is left to `journal`.
 
 use std::{
@@ -30,7 +30,7 @@ const LISTED: usize = 50;
 #[derive(Debug, Args)]
 #[command(after_help = help::HISTORY, args_conflicts_with_subcommands = true)]
 pub struct HistoryArgs {
-    /// What to do [default: list questions, the latest first]
+    /// The action [default: list questions, the latest first]
     #[command(subcommand)]
     pub action: Option<HistoryAction>,
 
@@ -59,12 +59,12 @@ pub struct HistoryArgs {
     #[arg(long, value_name = "COUNT")]
     pub limit: Option<usize>,
 
-    /// Print JSON: the records, with what was decided and perhaps not delivered
+    /// Print JSON: the records, with decisions that may not have been delivered
     #[arg(long)]
     pub json: bool,
 }
 
-/// What `askbridge history` does.
+/// The actions of `askbridge history`.
 #[derive(Debug, Subcommand)]
 pub enum HistoryAction {
     /// Show a question, and how it ended
@@ -78,9 +78,9 @@ pub enum HistoryAction {
     },
     /// Print everything as lines of JSON, oldest first
     Export,
-    /// Remove what was settled long ago
+    /// Remove old settled questions
     Prune {
-        /// What was settled longer ago than this
+        /// Remove questions that were settled longer ago than this
         #[arg(long, value_name = "TIME", value_parser = arguments::span)]
         older_than: humantime::Duration,
     },
@@ -93,7 +93,7 @@ pub enum HistoryAction {
 }
 
 impl HistoryArgs {
-    /// Returns which questions are listed, whatever their age.
+    /// Returns the filter for the list, without the age.
     fn filter(&self) -> Filter {
         Filter {
             session: self.session.clone(),

@@ -159,7 +159,7 @@ async fn serve(
     }
 }
 
-/// Logs what is left out, each time that this changes.
+/// Logs which bridges are left out, each time that this changes.
 async fn report(machine: &Machine) {
     let (mut left_out, mut said) = (machine.gaps(), Vec::new());
     loop {
@@ -184,7 +184,7 @@ pub(super) struct OwnInbox {
     /// While the port exists, the inbox is open. It goes first: the services of the host end with the inbox.
     _port: Port,
     pub(super) inbox: BridgeInbox,
-    /// What keeps its questions beyond this process, where the settings want that.
+    /// The ledger that keeps its questions beyond this process, if the settings want one.
     pub(super) ledger: Option<Arc<dyn Ledger>>,
     host: Host<Socket>,
 }

@@ -1,5 +1,5 @@
-//! The user's journal as commands open it: where it is, how it learns which bridges live, and what is read of it.
-//! What is shown of it is left to `history.rs` and to the commands that list questions.
+//! The user's journal as commands open it: its file, how it learns which bridges live, and the queries.
+//! Printing it is left to `history.rs` and to the commands that list questions.
 
 use std::{
     collections::BTreeMap,
@@ -39,7 +39,7 @@ pub(super) fn open() -> Result<Option<History>, CommandError> {
     Ok(History::open(&file)?)
 }
 
-/// Opens the journal to check it, whatever format it says that it has. `None` where nothing was ever noted.
+/// Opens the journal for a check, even in an unknown format. `None` if nothing was ever noted.
 pub(super) fn open_to_verify() -> Result<Option<History>, CommandError> {
     let file = discovery::journal_file().ok_or(JournalError::NoFolder)?;
     Ok(History::open_to_verify(&file)?)
@@ -51,7 +51,7 @@ pub(super) fn each(since: Option<Duration>, take: impl FnMut(Record)) -> Result<
     Ok(history.each(since.map(ago), take)?)
 }
 
-/// Returns what was asked lately and is not settled: what is lost, and what waits at bridges that live.
+/// Returns recent questions without a settlement: lost ones, and those that wait at bridges that live.
 pub(super) fn unsettled() -> Result<UnsettledQuestions, CommandError> {
     let Some(history) = open()? else { return Ok(UnsettledQuestions::default()) };
     Ok(history.lately_unsettled(now(), &of_user())?)

@@ -87,7 +87,7 @@ pub(super) fn listing(machine: &Machine, gaps: &Gaps) -> QuestionList {
     QuestionList::new(revision, open, &bridges, gaps)
 }
 
-/// Returns the open questions as a table, or why there is none.
+/// Returns the open questions as a table, or the reason that there are none.
 pub(super) fn lines(
     machine: &Machine,
     folder: &Path,
@@ -197,14 +197,14 @@ async fn report(machine: &Machine, as_json: bool) -> io::Result<()> {
     }
 }
 
-/// Says on stderr what is left out since it was last said, and returns all that is left out.
+/// Reports on stderr which bridges are left out since the last report, and returns all that are left out.
 pub(super) fn report_gaps(gaps: &Gaps, said: &[String]) -> Vec<String> {
     let lines = listing::gap_lines(gaps);
     lines.iter().filter(|line| !said.contains(line)).for_each(|line| say(line));
     lines
 }
 
-/// Returns as much of a list as there is room for, above what is left out. The newest questions stay in view.
+/// Returns as much of a list as fits above the lines about bridges that are left out. The newest questions stay.
 fn drawn(list: Vec<String>, room: Room, gaps: &Gaps) -> Vec<String> {
     let below: Vec<_> =
         listing::gap_lines(gaps).iter().map(|line| cut(line, room.columns).into_owned()).collect();
@@ -264,7 +264,7 @@ impl KnownQuestions {
         lines
     }
 
-    /// Returns a line that says what is new about an open question, if anything is.
+    /// Returns a line about the change of an open question, if anything changed.
     fn change(&mut self, record: Arc<Record>, bridges: &Bridges) -> String {
         let before = self.0.insert(record.id.clone(), Arc::clone(&record));
         let word = match before {

@@ -35,7 +35,7 @@ impl LogArgs {
         }
     }
 
-    /// Returns the options as they are typed, for another process, which may run in another directory.
+    /// Returns the options as words, for another process, which may run in another directory.
     pub(super) fn words(&self) -> Vec<OsString> {
         let mut words: Vec<OsString> = Vec::new();
         // The other process reads the settings itself.

@@ -1,6 +1,6 @@
 //! `askbridge mock-agent`, `mock-client`, `mock` and `demo`: their arguments, and how the demo asks its person for a
 //! permission in plain lines, as `askbridge allow` does.
-//! What the settings mean is left to the crate of the mocks.
+//! The meaning of the settings is left to the crate of the mocks.
 
 use std::{
     env,
@@ -77,7 +77,7 @@ pub struct MockClientArgs {
     #[arg(long, conflicts_with = "answer")]
     pub reject: bool,
 
-    /// Leave open what is asked, until it is taken back
+    /// Leave questions open until the agent withdraws them
     #[arg(long, conflicts_with_all = ["answer", "reject"])]
     pub leave_open: bool,
 
@@ -87,7 +87,7 @@ pub struct MockClientArgs {
     #[arg(long, value_name = "ANSWER")]
     pub permission: Option<PermissionAnswer>,
 
-    /// What to tell the agent
+    /// The prompt for the agent
     #[arg(long, value_name = "TEXT", default_value = "Please ask me a question.")]
     pub prompt: String,
 
@@ -99,7 +99,7 @@ pub struct MockClientArgs {
     #[arg(long)]
     pub wire: bool,
 
-    /// The agent's command and its arguments, taken as they are
+    /// The agent's command and its arguments, unchanged
     #[arg(last = true, required = true, value_name = "AGENT [ARGS]")]
     pub agent: Vec<OsString>,
 }
@@ -131,7 +131,7 @@ pub struct DemoArgs {
     #[arg(long, value_name = "NAME", default_value = "sandboxagent", value_parser = dialect())]
     pub dialect: MockDialect,
 
-    /// What kind of client shows the question
+    /// The kind of client that shows the question
     #[arg(long, value_name = "NAME", default_value = "native", value_parser = client_kind())]
     pub tier: ClientKind,
 
@@ -148,7 +148,7 @@ pub struct DemoArgs {
     #[arg(long, conflicts_with = "prompt")]
     pub permission: bool,
 
-    /// What to tell the mock agent; see `askbridge mock-agent --help` for the words that it knows
+    /// The prompt for the mock agent; see `askbridge mock-agent --help` for the words that it knows
     #[arg(long, value_name = "TEXT")]
     pub prompt: Option<String>,
 
@@ -211,7 +211,7 @@ fn client_kind() -> impl TypedValueParser<Value = ClientKind> {
 /// Options of `askbridge mock`.
 #[derive(Debug, Args)]
 pub struct MockArgs {
-    /// What to be.
+    /// The agent to mock.
     #[command(subcommand)]
     pub what: MockWhat,
 }
@@ -240,7 +240,7 @@ pub struct PortArgs {
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub port: u16,
 
-    /// What Copilot itself has to be told to have a server; it changes nothing here
+    /// The option with which Copilot itself starts a server; it changes nothing here
     #[arg(long, hide = true)]
     pub ui_server: bool,
 }

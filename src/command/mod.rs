@@ -1,5 +1,5 @@
 //! The subcommands of the program, one file or folder each, with their arguments.
-//! What is said to the bridges is left to `machine` and `rpc`.
+//! Talking to the bridges is left to `machine` and `rpc`.
 
 mod arguments;
 mod ask;

@@ -1,6 +1,6 @@
 //! `askbridge notify`: tells the person that a question waits, and ends with the question. For `askbridge doctor
 //! --notify` it sends a test in each way that is set.
-//! When and how the person is told is left to `notify`.
+//! Deciding when and how to notify is left to `notify`.
 
 use std::{
     env,
@@ -91,7 +91,7 @@ async fn tell(args: &NotifyArgs) -> Result<u8, CommandError> {
     Ok(if told > 0 || args.background { exit::OK } else { exit::FAILED })
 }
 
-/// What is said where nothing is to be done.
+/// The message if no notifier is set up.
 const NOTHING: &str =
     "no notifier is set for it: `askbridge config edit` sets one, and docs/notify.md says how";
 

@@ -1,6 +1,6 @@
 //! `askbridge open`: shows the page in a browser, signed in, or as a QR code. Starts the inbox in the background where
 //! none runs.
-//! What a sign-in code gives access to is left to `serve/page`.
+//! The access that a sign-in code gives is left to `serve/page`.
 
 use std::{
     env,
@@ -95,7 +95,7 @@ async fn running() -> Result<Option<SocketAddr>, CommandError> {
     Ok(addresses.next())
 }
 
-/// What addresses of the page are made of.
+/// The parts of an address of the page.
 struct PageLink {
     server: SocketAddr,
     question: Option<QuestionId>,
@@ -162,7 +162,7 @@ fn start_browser(address: &str) -> bool {
     (has_display || !needs_display) && open::that_detached_with_timeout(address, limits::BROWSER).is_ok()
 }
 
-/// Black on white, whatever the colours of the terminal: many readers do not know an inverted code.
+/// Black on white, even in a dark terminal: many readers do not read an inverted code.
 const BLACK_ON_WHITE: anstyle::Style = anstyle::Style::new()
     .fg_color(Some(anstyle::Color::Ansi256(anstyle::Ansi256Color(16))))
     .bg_color(Some(anstyle::Color::Ansi256(anstyle::Ansi256Color(231))));

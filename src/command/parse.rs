@@ -47,7 +47,7 @@ pub fn parse() -> Result<Cli, ExitCode> {
     }
 }
 
-/// Says what is wrong with these words, or the help that they ask for, and ends the process, or returns its exit code.
+/// Prints the mistake in these words, or the help that they ask for, and ends the process, or returns its exit code.
 fn end(error: clap::Error, words: Vec<OsString>) -> ExitCode {
     if error.use_stderr() && is_hook(&words) {
         // An agent takes the exit code 2 of a hook for a decision. Without stderr, the exit code is the same.
@@ -124,7 +124,7 @@ fn tip(error: &clap::Error, args: &[OsString]) -> Option<String> {
         return None;
     }
     let starter = args.iter().filter_map(|arg| arg.to_str()).find(|arg| STARTERS.contains(arg))?;
-    // What stands behind an own `--` is the agent's, whatever clap complains of.
+    // Words behind a `--` of the user belong to the agent, even if clap complains of them.
     let is_separated = args.iter().any(|arg| arg == "--");
     (!is_separated)
         .then(|| format!("the agent's command stands behind `--`: askbridge {starter} -- {unknown}"))

@@ -37,7 +37,7 @@ pub struct DenyArgs {
     /// The permission's ID
     pub id: String,
 
-    /// The reason, in your own words: agents that have a place for it are told [default: asked at a terminal]
+    /// The reason, in your own words: agents that have a place for it receive it [default: asked at a terminal]
     #[arg(long, value_name = "TEXT", allow_negative_numbers = true)]
     pub reason: Option<String>,
 }

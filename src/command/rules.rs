@@ -1,6 +1,6 @@
-//! `askbridge rules`: lists the rules and what is wrong with them, says what they would do, and applies them to the
+//! `askbridge rules`: lists the rules and their mistakes, tries them on questions, and applies them to the
 //! open questions.
-//! What a rule decides is left to `rule`, how it is written to `settings`.
+//! The decision of a rule is left to `rule`, its syntax to `settings`.
 
 use std::{
     io::{self, BufRead, IsTerminal},
@@ -35,12 +35,12 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(after_help = help::RULES)]
 pub struct RulesArgs {
-    /// What to do with the rules.
+    /// The action.
     #[command(subcommand)]
     pub action: RulesAction,
 }
 
-/// What `askbridge rules` does.
+/// The actions of `askbridge rules`.
 #[derive(Debug, Subcommand)]
 pub enum RulesAction {
     /// List the rules in their order
@@ -61,7 +61,7 @@ pub enum RulesAction {
         #[arg(long, value_name = "TIME", value_parser = arguments::duration, requires = "history")]
         since: Option<humantime::Duration>,
     },
-    /// Apply the rules to what is open now, after showing what that does
+    /// Apply the rules to the open questions, after showing the result
     Apply {
         /// The question's ID [default: all that is open]
         id: Option<String>,
@@ -71,7 +71,7 @@ pub enum RulesAction {
     },
 }
 
-/// What is said where there is no rule.
+/// The message if there is no rule.
 const NONE: &str = "there are no rules: `askbridge config edit` opens your settings, and docs/rules.md says how to write one";
 
 /// Shows, checks, tries or applies the rules.
@@ -243,7 +243,7 @@ async fn submit(record: &Record, decision: &Decision) -> Result<(), CommandError
     Ok(print(&(printable_lines(&line) + "\n"))?)
 }
 
-/// Reads the person's settings, and names what is wrong with them.
+/// Reads the user's settings, and lists the mistakes in them.
 fn read() -> Settings {
     let settings = files::read(None);
     settings.problems().iter().for_each(|problem| say(&problem.to_string()));

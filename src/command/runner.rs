@@ -1,6 +1,6 @@
 //! Runs a command to its end on one thread, and reports its error in one place, with the exit code for it. What
 //! several commands do at their beginning or end is here as well: looking a question up, printing, warning.
-//! What an error says of a question is left to `present`.
+//! The words of an error are left to `present`.
 
 use std::{
     future::Future,
@@ -59,7 +59,7 @@ pub(super) async fn look_up(id: &str) -> Result<(Machine, IdPrefix, Arc<Record>)
         Err(missing) => {
             let recalled = if missing == Missing::Refused(Refusal::NotFound) { recall(id) } else { None };
             let (typed, record) = recalled.ok_or_else(|| unfound(id, missing))?;
-            // Whatever is submitted to it is judged by how it ended.
+            // A submission to a settled question is judged by its settlement.
             machine.store().edit(|editor| editor.put(Arc::clone(&record)));
             return Ok((machine, typed, record));
         }
@@ -106,7 +106,7 @@ pub(super) fn say(text: &str) {
     drop(writeln!(io::stderr(), "askbridge: {}", printable_line(text)));
 }
 
-/// Says on stderr what is left out, a line for each reason.
+/// Reports on stderr which bridges are left out, a line for each reason.
 pub(super) fn warn(gaps: &Gaps) {
     listing::gap_lines(gaps).iter().for_each(|line| say(line));
 }
@@ -133,7 +133,7 @@ pub(super) fn listed(printed: io::Result<()>, is_complete: bool) -> Result<u8, C
     Ok(if is_complete { code } else { exit::BRIDGE_GONE })
 }
 
-/// Prints what a command did. The exit code says what was done, even if that cannot be printed.
+/// Prints the result of a command. The exit code reports the result even if the text cannot be printed.
 pub(super) fn done(code: u8, text: &str) -> u8 {
     if let Err(error) = print(text) {
         say(&format!("cannot print what was done: {error}"));

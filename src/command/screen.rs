@@ -1,5 +1,5 @@
-//! The terminal that a command prints to: its size, what is drawn on it, and when it is closed.
-//! What is drawn is left to `list.rs`.
+//! The terminal that a command prints to: its size, a part that is drawn again and again, and its end.
+//! The content is left to `list.rs`.
 
 use std::{future::pending, io};
 
@@ -35,7 +35,7 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// Returns the size of our terminal, or `None` if stdout is none.
+    /// Returns the size of our terminal, or `None` if stdout is not a terminal.
     pub(super) fn now() -> Option<Self> {
         let size = tcgetwinsize(io::stdout()).ok().filter(|size| size.ws_col > 0 && size.ws_row > 0)?;
         Some(Room { columns: size.ws_col.into(), lines: size.ws_row.into() })
@@ -63,7 +63,7 @@ impl Screen {
         print(&format!("{HOME}{}{CLEAR_BELOW}", lines.concat()))
     }
 
-    /// Waits until the terminal asks the process to stop, stops it, and returns once it goes on.
+    /// Waits until the terminal asks the process to stop, stops it, and returns once it is continued.
     pub(super) async fn stopped(&mut self) -> io::Result<()> {
         if self.stops.recv().await.is_none() {
             return pending().await;
@@ -83,7 +83,7 @@ impl Drop for Screen {
 
 /// Waits until the other end of our stdout is closed. A file is never closed.
 pub(super) async fn stdout_closed() {
-    // The kernel reports a closed end whatever is asked for. The thread ends with the process.
+    // The kernel reports a closed end for any set of events. The thread ends with the process.
     let closed = spawn_blocking(|| {
         let stdout = io::stdout();
         while poll(&mut [PollFd::new(&stdout, PollFlags::empty())], None) == Err(Errno::INTR) {}

@@ -131,7 +131,7 @@ impl CompleteArgs {
             word: candidate.get_value().to_string_lossy().into_owned(),
             meaning: candidate.get_help().map(ToString::to_string).unwrap_or_default(),
         });
-        // A word that cannot be printed as it is cannot be typed either.
+        // A word that has characters which cannot be printed cannot be typed either.
         offers.filter(|offer| printable_line(&offer.word) == offer.word).collect()
     }
 }
@@ -152,11 +152,11 @@ const FLAGS: [&str; 4] = ["--json", "--always", "--yes", "--help"];
 pub struct Offer {
     /// The word, without the quotation marks that a shell may need.
     pub word: String,
-    /// What it means, for a person.
+    /// Its meaning, for the user.
     pub meaning: String,
 }
 
-/// Returns how a command line can go on; `None` where its last word is neither an ID nor a part of an answer.
+/// Returns the completions of a command line; `None` if its last word is neither an ID nor a part of an answer.
 pub fn offers(words: &[String]) -> Option<Vec<Offer>> {
     let wanted = CompletionTarget::read(words)?;
     let open = open().unwrap_or_default();
@@ -172,7 +172,7 @@ fn open() -> Option<Vec<Arc<Record>>> {
     Some(machine.store().read(|_, snapshot| snapshot.open()))
 }
 
-/// What the last word of a command line is.
+/// The meaning of the last word of a command line.
 #[derive(Debug, PartialEq, Eq)]
 enum CompletionTarget<'a> {
     /// An ID.

@@ -131,7 +131,7 @@ async fn submit(
         return Err(CommandError::NoNumber(id.to_owned(), record));
     }
     let submission = read(&record).map_err(|error| match error {
-        // What does not fit cannot be what settled it. The journal may have no texts that an answer could be read by.
+        // A submission that does not fit cannot have settled the question. A journal without texts cannot tell more.
         CommandError::DoesNotFit(id, _) if !record.is_open() => {
             CommandError::Refused(id, Refusal::Conflict(Arc::clone(&record)))
         }
@@ -206,7 +206,7 @@ pub struct AnswerArgs {
     #[arg(long, value_name = "NAME=VALUE")]
     pub field: Vec<String>,
 
-    /// A text of your own, as it is, even if it looks like an option: alone where there is one field, otherwise behind
+    /// A text of your own, unchanged, even if it looks like an option: alone if there is one field, otherwise behind
     /// the field's name (can be repeated)
     #[arg(long, value_name = "[NAME=]TEXT", allow_hyphen_values = true)]
     pub text: Vec<String>,
@@ -244,10 +244,10 @@ pub struct ExtendArgs {
     pub duration: humantime::Duration,
 }
 
-/// Reads the answer. What was answered already, and is not given again, stays.
+/// Reads the answer. Fields that were answered before, and are not given again, keep their values.
 ///
 /// # Errors
-/// What cannot be read, a sentence for each: the field is named as a person knows it.
+/// A sentence for each value that cannot be read: it names the field as the user knows it.
 pub(super) fn read(
     question: &Question,
     kept: Option<&Answer>,
@@ -267,7 +267,7 @@ pub(super) fn read(
     if errors.is_empty() { Ok(answer) } else { Err(errors) }
 }
 
-/// Sorts what is typed by the names of the fields.
+/// Sorts the typed texts by the names of the fields.
 fn sort<'a>(
     question: &'a Question,
     args: &'a AnswerArgs,

@@ -1,4 +1,4 @@
-//! What bounds the MCP server.
+//! The limits of the MCP server.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a service may need: an inbox hands it to each of them, and each takes its part.
+//! The context of services: an inbox hands it to each of them, and each takes its part.
 
 use std::{
     collections::BTreeSet,
@@ -16,14 +16,14 @@ use crate::{
     settings::{files::Live, resolved::InboxSettings},
 };
 
-/// What the services of one inbox are made of.
+/// The context of the services of one inbox.
 #[derive(Debug)]
 pub struct Context {
     /// The settings of the user, without those of a project.
     pub live: Arc<Live>,
-    /// What keeps the questions beyond this process.
+    /// The ledger that keeps the questions beyond this process.
     pub ledger: Option<Arc<dyn Ledger>>,
-    /// What only the inbox of a bridge has.
+    /// The part that only the inbox of a bridge has.
     pub bridge: Option<BridgeContext>,
 }
 
@@ -34,7 +34,7 @@ impl Context {
     }
 }
 
-/// What the services of a bridge's inbox need.
+/// The context of the services of a bridge's inbox.
 #[derive(Debug)]
 pub struct BridgeContext {
     /// The settings of the folder that the bridge runs in.

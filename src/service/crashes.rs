@@ -36,7 +36,7 @@ const RUNS: u64 = 10_000;
 /// Processes that are killed before the last one, which lives.
 const KILLED: usize = 4;
 
-/// What survives a process, and where the process is killed.
+/// The state that survives a process, and the place at which the process is killed.
 #[derive(Clone, Debug, Default)]
 struct DurableLedger(Arc<Mutex<DurableState>>, Arc<Notify>);
 
@@ -55,7 +55,7 @@ impl DurableLedger {
         self.0.lock().expect("no test panicked")
     }
 
-    /// A step of the process: it goes on, or it never does.
+    /// A step of the process: it returns, or it never does.
     async fn step(&self) {
         let is_killed = match &mut self.lock().left {
             Some(0) => true,
@@ -156,7 +156,7 @@ impl Ledger for DurableLedger {
     fn claim(&self, earlier: &QuestionId, by: &QuestionId) -> BoxFuture<'static, bool> {
         let (earlier, by) = (earlier.clone(), by.clone());
         self.change(move |state| {
-            // What the claiming question has outlives it as well.
+            // The claim of the new question outlives it as well.
             let Some(waits) = state.accepted.get(&earlier).filter(|(_, waits)| *waits).cloned() else {
                 return false;
             };
@@ -213,7 +213,7 @@ impl Bridge {
         tokio::task::yield_now().await;
     }
 
-    /// Gives the agent what is decided, which waits before where the agent does not read.
+    /// Delivers decisions to the agent. If the agent does not read, a decision waits before that.
     async fn deliver(&mut self, durable: &DurableLedger, agent: &mut Agent, reads: bool) {
         let submitted = poll_fn(|cx| self.port.poll_next(cx)).await;
         let number = submitted.number;

@@ -93,7 +93,7 @@ impl Service for NotifyService {
     }
 }
 
-/// What became of a notifier.
+/// The result of a notifier.
 struct NotifierExit {
     id: QuestionId,
     said: Vec<String>,
@@ -150,7 +150,7 @@ impl NotifierPool {
         }
     }
 
-    /// Starts what is due.
+    /// Starts the notifiers that are due.
     fn look(&mut self) {
         self.projects.values_mut().for_each(Project::refresh);
         let mut open = self.inbox.store().read(|_, snapshot| snapshot.open());
@@ -194,7 +194,7 @@ impl NotifierPool {
                 }
                 self.notifiers.spawn(async move {
                     let said = said(&mut child).await;
-                    // In a bridge, whatever reaps the agent's orphans may have been faster.
+                    // In a bridge, the reaper of the agent's orphans may have been faster.
                     drop(child.wait().await);
                     NotifierExit { id, said }
                 });

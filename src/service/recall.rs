@@ -72,7 +72,7 @@ impl LedgerService {
         else {
             return None;
         };
-        // Neither a permission nor what is dangerous is given by itself (I12).
+        // Neither a permission nor a dangerous question is answered by itself (I12).
         let asks = &record.question;
         let may_be = asks.purpose != Purpose::Permission && !asks.dangerous;
         let is_given = may_be && self.ledger.claim(&id, &record.id).await;

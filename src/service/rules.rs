@@ -143,7 +143,7 @@ impl RunningRules {
     }
 }
 
-/// Submits what a rule decides. Whatever fails leaves the question to the person.
+/// Submits the decision of a rule. If that fails, the question stays open for the user.
 async fn submit(inbox: BridgeInbox, id: QuestionId, submission: Submission, rule: Arc<str>) {
     match inbox.submit(&id, submission, by(&rule)).await {
         Ok(_) => {}

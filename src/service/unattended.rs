@@ -1,5 +1,5 @@
-//! The service for unattended questions: where nobody can answer, it rejects the question or ends the agent. It never
-//! invents an answer. When nobody can answer is left to the settings.
+//! The service for unattended questions: if no user can answer, it rejects the question or ends the agent. It never
+//! invents an answer. The conditions are left to the settings.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -35,7 +35,7 @@ use crate::{
 
 /// The name under which it rejects, beside those of the person's rules.
 const NAME: &str = "unattended";
-/// What the agent is told, where it has a place for that.
+/// The reason for the agent, if it has a place for one.
 const REASON: &str = "no person can answer here";
 /// The most columns of a question in the log.
 const HEADLINE: usize = 200;
@@ -43,7 +43,7 @@ const HEADLINE: usize = 200;
 /// The decision that the settings want now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Policy {
-    /// What happens to a question.
+    /// The action for a question.
     then: UnattendedAction,
     /// Whether only questions that the client does not show are concerned.
     no_client: bool,
@@ -88,7 +88,7 @@ impl UnattendedService {
         let mut follower = inbox.store().follow();
         // Rules, and answers from before, come first.
         let mut waiting: VecDeque<(Instant, QuestionId)> = VecDeque::new();
-        // What becomes of each open question, as the settings were when it opened.
+        // The policy of each open question, by the settings at the time it opened.
         let mut policies: BTreeMap<QuestionId, Policy> = BTreeMap::new();
         let mut seen = BTreeSet::new();
         loop {

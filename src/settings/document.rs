@@ -1,5 +1,5 @@
 //! Reads a TOML text into values and the places where they stand. It reads on after a mistake, so that the rest counts.
-//! What the keys mean is left to `layers`.
+//! The meaning of the keys is left to `layers`.
 
 use std::{collections::BTreeSet, ops::Range};
 
@@ -42,7 +42,7 @@ pub struct Head {
     pub at: Mark,
 }
 
-/// What a text says, and what of it is not TOML.
+/// The tables of a text, and its syntax errors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
     /// The values, in the order of their names.
@@ -51,7 +51,7 @@ pub struct Document {
     pub heads: Vec<Head>,
     /// The lines that have a mistake.
     pub broken: BTreeSet<usize>,
-    /// What is not TOML, in the order of the text.
+    /// The syntax errors, in the order of the text.
     pub errors: Vec<(Mark, String)>,
 }
 
@@ -133,7 +133,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Keeps a value, unless a mistake is in it: it may then be another than what was meant.
+    /// Keeps a value, unless it has a syntax error: it may then differ from the intended one.
     fn entry(&mut self, name: Range<usize>, value: Range<usize>, found: &DeValue<'_>) {
         let lines = self.lines.line(name.start)..=self.lines.line(value.end);
         if self.broken.range(lines).next().is_none() {

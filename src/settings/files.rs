@@ -23,7 +23,7 @@ use crate::limits;
 /// The name of a project's file.
 const PROJECT: &str = ".askbridge.toml";
 
-/// Reads what is set, with the file of the project that this folder belongs to.
+/// Reads the settings, with the file of the project that this folder belongs to.
 pub fn read(folder: Option<&Path>) -> Settings {
     let home = xdg::home();
     let mut sources = Sources::default();
@@ -46,7 +46,7 @@ pub fn read(folder: Option<&Path>) -> Settings {
     Settings::of(sources)
 }
 
-/// Reads what is set for the folder that this process was started in.
+/// Reads the settings of the folder that this process was started in.
 pub fn read_here() -> Settings {
     read(env::current_dir().ok().as_deref())
 }
@@ -76,7 +76,7 @@ impl Version {
     }
 }
 
-/// Returns which text the person's own file has, without reading it. `None` where there is none.
+/// Returns the version of the user's own file, without reading it. `None` if there is no file.
 pub fn user_version() -> Option<Version> {
     version(&user_file()?)
 }
@@ -147,7 +147,7 @@ impl Live {
         Versions([user_version(), project.and_then(|project| version(&project.file))])
     }
 
-    /// Returns the settings as they are now.
+    /// Returns the current settings.
     pub fn settings(&self) -> Arc<Settings> {
         let mut kept = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         // Before they are read, so that a change in between is seen the next time.

@@ -76,7 +76,7 @@ impl<T> Key<T> {
         Key { path, counts, about, default, project, is_secret: false }
     }
 
-    /// Keeps the value out of what is printed.
+    /// Keeps the value out of printed settings.
     pub(super) const fn secret(self) -> Self {
         Key { is_secret: true, ..self }
     }
@@ -112,16 +112,16 @@ pub trait AnyKey: Debug + Sync {
     /// Returns whether the file of a project may set it.
     fn project(&self) -> Project;
 
-    /// Returns whether the value is kept out of what is printed.
+    /// Returns whether the value is kept out of printed settings.
     fn is_secret(&self) -> bool;
 
-    /// Returns the value where nothing is set; `Null` if there is none then.
+    /// Returns the default value; `Null` if there is no default.
     fn default_value(&self) -> Value;
 
-    /// Returns the value as it is written by default, such as `"1m"` for `"60s"`.
+    /// Returns the value in its canonical form, such as `"1m"` for `"60s"`.
     ///
     /// # Errors
-    /// The value is of another kind; the text says what is expected.
+    /// The value is of another kind; the text names the expected kind.
     fn check(&self, value: &Value) -> Result<Value, String>;
 
     /// Returns the value that a text without quotes stands for.
@@ -193,7 +193,7 @@ pub trait Setting: Sized {
     /// Reads a value.
     ///
     /// # Errors
-    /// The value is of another kind; the text says what is expected.
+    /// The value is of another kind; the text names the expected kind.
     fn read(value: &Value) -> Result<Self, String>;
 
     /// Returns the value as it would stand in a file, or `Null` where it would not stand there.
@@ -264,7 +264,7 @@ impl Setting for bool {
     }
 }
 
-/// What a time span looks like in the schema.
+/// The pattern of a time span in the schema.
 const SPAN: &str = r"^\s*([0-9]+\s*[A-Za-z]+\s*)+$|^0$";
 
 /// Reads a time span.

@@ -257,17 +257,17 @@ pub fn variable(key: &dyn AnyKey) -> String {
     format!("{PREFIX}{}", upper.replace(['.', '-'], "_"))
 }
 
-/// What the names of all our environment variables begin with.
+/// The prefix of all our environment variables.
 pub const PREFIX: &str = "ASKBRIDGE_";
 
-/// The tables of a file, each with what is in it.
+/// The tables of a file, each with its description.
 pub const SECTIONS: [(&str, &str); 15] = [
     ("bridge", "What a bridge does with questions: `askbridge run` and `askbridge proxy`"),
     ("permission", "What you are asked before something is allowed"),
     ("inbox", "Questions over HTTP: `askbridge inbox`, and bridges with `serve`"),
     ("claude", "Claude Code in a terminal: `askbridge hook claude`"),
     ("journal", "The file of questions and answers: `askbridge history`"),
-    ("unattended", "What becomes of a question that no person can answer, such as in CI"),
+    ("unattended", "What to do with questions that nobody can answer, such as in CI"),
     ("log", "The log of every command"),
     ("notify", "When you are told that a question waits"),
     ("notify.heartbeat", "A command that runs again and again while a question stays open"),
@@ -281,13 +281,13 @@ pub const SECTIONS: [(&str, &str); 15] = [
 
 /// The table that repeats, one for each project.
 pub const PROJECTS: &str = "notify.project";
-/// What is in that table.
+/// The description of that table.
 pub const PROJECTS_ABOUT: &str =
     "What is different for one project; the one with the longest fitting `folder` counts";
 
 /// The table that repeats, one for each rule.
 pub const RULES: &str = "rule";
-/// What is in that table.
+/// The description of that table.
 pub const RULES_ABOUT: &str = "What you decided beforehand about questions to come, rule by rule; the first that applies decides. \
      Only your own file can have rules";
 

@@ -145,7 +145,7 @@ impl Setting for Hosts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command(pub Vec<String>);
 
-/// What a command looks like.
+/// The form of a command.
 const COMMAND: &str =
     "a list of the program and its arguments, such as [\"paplay\", \"bell.ogg\"]: no shell reads it";
 
@@ -181,7 +181,7 @@ impl Setting for Command {
     }
 }
 
-/// Kinds of questions, of which at least one is told.
+/// Kinds of questions that notify, at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Purposes(pub Vec<Purpose>);
 
@@ -217,7 +217,7 @@ pub struct QuietHours(pub Vec<Hours>);
 pub struct Hours {
     /// The first minute.
     pub from: u16,
-    /// The minute after the last one. Where it is not after the first one, the time goes on over midnight.
+    /// The minute after the last one. If it is not after the first one, the time extends over midnight.
     pub until: u16,
 }
 
@@ -273,11 +273,11 @@ impl Setting for QuietHours {
     }
 }
 
-/// Servers that get a password or a token whoever runs them: the host and the port of each.
+/// Servers that get a password or a token, even if other users run them: the host and the port of each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrustedServers(pub Vec<(String, u16)>);
 
-/// What a trusted server looks like.
+/// The form of a trusted server.
 const SERVER: &str = "a host and a port such as \"box.lan:4096\"";
 
 impl TrustedServers {
@@ -292,7 +292,7 @@ impl TrustedServers {
     }
 }
 
-/// Returns a host as it is compared: in one case, and an IP address in its shortest way.
+/// Returns the canonical form of a host, for comparison: lower case, and an IP address in its shortest form.
 fn canonical(host: &str) -> String {
     host.parse().map_or_else(|_| host.to_ascii_lowercase(), |ip: IpAddr| ip.to_canonical().to_string())
 }

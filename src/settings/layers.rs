@@ -17,18 +17,18 @@ use super::{
 };
 use crate::{limits, rule::Rule};
 
-/// A file and what is in it.
+/// A file and its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingsFile {
     /// Where it is.
     pub path: PathBuf,
-    /// What is in it.
+    /// Its text.
     pub text: String,
     /// Whether other users of the machine may read it.
     pub is_readable_by_others: bool,
 }
 
-/// What the settings are read from.
+/// The sources of the settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sources {
     /// The person's own file.
@@ -39,17 +39,17 @@ pub struct Sources {
     pub environment: Vec<(String, String)>,
     /// The person's home, which `~` stands for.
     pub home: Option<PathBuf>,
-    /// What could not be read at all.
+    /// The sources that could not be read at all.
     pub problems: Vec<Problem>,
 }
 
 /// One `[[notify.project]]`, by the names of its settings.
 pub type ProjectTable = BTreeMap<&'static str, StoredValue>;
 
-/// What is set.
+/// The settings.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// What is not the default.
+    /// The values that differ from the defaults.
     values: BTreeMap<&'static str, StoredValue>,
     /// The settings that the file of the project sets to less than they were.
     narrowed: BTreeSet<&'static str>,
@@ -81,7 +81,7 @@ impl Settings {
     /// Returns the value that counts.
     pub fn get<T: Setting>(&self, key: &Key<T>) -> T {
         let stored = self.values.get(key.path());
-        // What is kept was read once, so that it is read again.
+        // A value that is kept was read successfully once, so that it reads again.
         stored.and_then(|stored| T::read(&stored.value).ok()).unwrap_or_else(|| key.default())
     }
 
@@ -114,7 +114,7 @@ impl Settings {
         &self.rules
     }
 
-    /// Returns the rules as they are written.
+    /// Returns the rules in their written form.
     pub fn rule_tables(&self) -> &[RuleTable] {
         &self.rule_tables
     }
@@ -153,7 +153,7 @@ impl Settings {
             of_rules.into_iter().map(|(mark, message)| Problem { origin: Some(origin(mark)), message }),
         );
         for entry in document.entries.iter().filter(|entry| !rule_tables::is_of_rule(&entry.path)) {
-            // What is wrong with a name is shown at the name, otherwise at the value.
+            // A mistake in a name is shown at the name, any other at the value.
             let (mark, taken) = self.entry(entry, is_project, &mut tables, &origin);
             found.extend(taken.err().map(|message| Problem { origin: Some(origin(mark)), message }));
         }
@@ -164,7 +164,7 @@ impl Settings {
         self.keep(found, &file.path);
     }
 
-    /// Takes the rules of the person's file. Returns what is wrong with them.
+    /// Takes the rules of the user's file. Returns their mistakes.
     fn rules_of(
         &mut self,
         document: &document::Document,
@@ -176,7 +176,7 @@ impl Settings {
         problems
     }
 
-    /// Takes one entry of a file. On failure, the text says what is wrong.
+    /// Takes one entry of a file. On failure, the text describes the mistake.
     fn entry(
         &mut self,
         entry: &DocumentEntry,
@@ -216,7 +216,7 @@ impl Settings {
 
     /// Keeps the tables of projects. One without a folder is of no project.
     fn take_projects(&mut self, tables: BTreeMap<usize, ProjectTable>, problems: &mut Vec<Problem>) {
-        // Of one that is empty, it was said already what is wrong in it.
+        // For an empty table, its mistakes were reported before.
         for table in tables.into_values().filter(|table| !table.is_empty()) {
             match table.contains_key(keys::PROJECT_FOLDER.path()) {
                 true => self.projects.push(table),
@@ -300,7 +300,7 @@ fn single_brackets() -> String {
     format!("each project has a table of its own: write [[{}]], with two brackets", keys::PROJECTS)
 }
 
-/// Returns what is wrong with a name that is no setting.
+/// Describes the mistake in a name that is no setting.
 fn unknown(path: &str, value: &Value) -> String {
     if path == keys::PROJECTS {
         return single_brackets();
@@ -323,7 +323,7 @@ fn unknown_variable(name: &str) -> String {
     unknown_named("such variable", place::closest(name, names.iter().map(String::as_str)))
 }
 
-/// Returns what is wrong with the name of a setting that was typed.
+/// Describes the mistake in the typed name of a setting.
 pub fn unknown_key(path: &str) -> String {
     unknown(path, &Value::Null)
 }

@@ -273,7 +273,7 @@ impl Setting for Url {
     }
 }
 
-/// The topic of an ntfy server. Every program that knows it can read what is sent there.
+/// The topic of an ntfy server. Every program that knows it can read the messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topic(pub String);
 

@@ -1,4 +1,4 @@
-//! Where a value stands, what is wrong there, and which name an unknown one was probably meant to be.
+//! The place of a value, the mistakes there, and the probable meaning of an unknown name.
 
 use std::{fmt, path::PathBuf};
 
@@ -69,7 +69,7 @@ impl fmt::Display for Layer {
 /// A value, and where it comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredValue {
-    /// The value, as it is written by default.
+    /// The value in its canonical form.
     pub value: Value,
     /// Where it comes from.
     pub origin: Layer,
@@ -80,7 +80,7 @@ pub struct StoredValue {
 pub struct Problem {
     /// Where it stands. `None` for a file that could not be read as a whole.
     pub origin: Option<Layer>,
-    /// What is wrong and what to do, in words. It may quote what a file says, so it is not safe to print raw.
+    /// The mistake and its remedy, in words. It may quote a file, so it is not safe to print raw.
     pub message: String,
 }
 

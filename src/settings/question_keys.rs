@@ -1,5 +1,5 @@
 //! The settings of `[journal]`, `[permission]` and `[unattended]`: how long a question is kept, which permissions take
-//! a second step, and what happens to a question that nobody can answer; and the types of values that only they have.
+//! a second step, and the action for unattended questions; and the types of values that only they have.
 //! `guard` decides the risk of a permission.
 
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::limits;
 
-/// Why a project must not set any of them: a cloned repository could hide what was allowed in it.
+/// Why a project must not set any of them: a cloned repository could hide past decisions.
 const KEEPS: &str = "it decides what is kept of what you decided";
 
 /// `journal.enabled`
@@ -176,7 +176,7 @@ pub static UNATTENDED_THEN: Key<UnattendedAction> = Key::own(
     EffectTime::NextQuestion,
     DECIDES,
     UnattendedAction::default,
-    "What becomes of a question that no person can answer: it waits, it is rejected, or the agent is ended",
+    "What to do with a question that nobody can answer: let it wait, reject it, or end the agent",
 );
 /// `unattended.when`
 pub static UNATTENDED_WHEN: Key<UnattendedConditions> = Key::own(
@@ -187,7 +187,7 @@ pub static UNATTENDED_WHEN: Key<UnattendedConditions> = Key::own(
     "When no person can answer: all of these hold, of [\"no-client\", \"no-terminal\", \"ci\"]",
 );
 
-/// What `when` can name: no client shows the question, no terminal is there, the variable CI is set.
+/// The conditions that `when` can name: no client shows the question, no terminal is there, the variable CI is set.
 const CONDITIONS: [&str; 3] = ["no-client", "no-terminal", "ci"];
 
 impl Setting for UnattendedConditions {

@@ -1,5 +1,5 @@
 //! Writes settings: all of them as TOML or JSON with their layers, a template with every setting as a comment, and one
-//! changed value of a file, whose comments, order and spaces stay as they are. Writing the file itself is left to
+//! changed value of a file, whose comments, order and spaces stay unchanged. Writing the file itself is left to
 //! `files.rs`.
 
 use std::{fmt::Write, path::Path};
@@ -15,7 +15,7 @@ use super::{
     place::{Layer, Problem, StoredValue},
 };
 
-/// What stands in the place of a secret.
+/// The placeholder of a secret.
 const HIDDEN: &str = "(hidden: `askbridge config get` prints it)";
 /// A rule, as an example.
 const RULE: &str =
@@ -218,7 +218,7 @@ pub fn unset(text: &str, key: &dyn AnyKey) -> Result<Option<String>, EditError> 
     Ok(removed.map(|_| document.to_string()))
 }
 
-/// All settings, where they come from, and what is wrong.
+/// All settings, their sources, and the mistakes.
 #[derive(Debug, Serialize)]
 pub struct SettingsList {
     /// The person's own file, whether or not it exists.
@@ -230,7 +230,7 @@ pub struct SettingsList {
     pub projects: Vec<Vec<SettingEntry>>,
     /// The rules in their order, each with what it sets.
     pub rules: Vec<Vec<SettingEntry>>,
-    /// What does not count.
+    /// The values that are ignored.
     pub problems: Vec<ProblemEntry>,
 }
 
@@ -267,7 +267,7 @@ pub struct LayerEntry {
 /// Something that does not count.
 #[derive(Debug, Serialize)]
 pub struct ProblemEntry {
-    /// What is wrong and what to do.
+    /// The mistake and its remedy.
     pub message: String,
     /// Where it is, if it is at one place.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -382,7 +382,7 @@ mod tests {
                     _ => format!("{line}\n"),
                 })
                 .collect();
-            // Those without a default stand there with a text that is none.
+            // Settings without a default are listed with a placeholder.
             let all = of(&all);
             let empty = keys::ALL
                 .iter()

@@ -10,7 +10,7 @@ use askbridge_core::{acp, question::Risk};
 pub struct RunSettings {
     /// The agent's command and its arguments.
     pub agent: Vec<OsString>,
-    /// What the agent and its client speak.
+    /// The protocol of the agent and its client.
     pub protocol: Protocol,
     /// How long the agent may take to end after the client is gone, before it gets SIGTERM.
     pub grace: Duration,
@@ -20,7 +20,7 @@ pub struct RunSettings {
     pub inbox: InboxSettings,
 }
 
-/// What an agent and its client speak on stdin and stdout.
+/// The protocol of an agent and its client on stdin and stdout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Protocol {
     /// The Agent Client Protocol.
@@ -48,7 +48,7 @@ pub struct BridgeSettings {
     pub timeout: Option<Duration>,
     /// Whether the command line says the timeout, so that no change of the settings counts.
     pub timeout_is_fixed: bool,
-    /// Shows questions to the client in this way, whatever it advertises. `None` takes the best way that it
+    /// Shows questions to the client in this way, regardless of its capabilities. `None` takes the best way that it
     /// advertises.
     pub tier: Option<acp::Tier>,
     /// Whether `initialize` is rewritten, so that agents learn that questions can be shown.
@@ -94,17 +94,17 @@ pub struct InboxSettings {
     pub no_inbox: bool,
     /// Serves the questions over HTTP as well.
     pub serve: Option<ServeSettings>,
-    /// What is kept of the questions beyond the process. `None` keeps nothing.
+    /// The part of the questions that is kept beyond the process. `None` keeps nothing.
     pub journal: Option<JournalSettings>,
     /// The least risk of a permission that takes a second step before it is allowed.
     pub confirm: Risk,
-    /// What becomes of a question that no person can answer, as the settings say at the start.
+    /// The action for unattended questions, by the settings at the start.
     pub unattended: UnattendedSettings,
     /// Whether the command line says what becomes of it, so that no change of the settings counts.
     pub unattended_is_fixed: bool,
 }
 
-/// What is kept of questions in the user's journal.
+/// The part of the questions that the user's journal keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JournalSettings {
     /// Whether texts are kept. Without them, no answer survives its process.
@@ -115,16 +115,16 @@ pub struct JournalSettings {
     pub size: u64,
 }
 
-/// What becomes of a question that no person can answer, and when that is so.
+/// The action for unattended questions, and its conditions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnattendedSettings {
-    /// What becomes of it.
+    /// The action.
     pub then: UnattendedAction,
     /// When no person can answer.
     pub when: UnattendedConditions,
 }
 
-/// What becomes of a question that no person can answer.
+/// The action for a question that no user can answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnattendedAction {
     /// It waits.

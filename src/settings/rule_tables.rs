@@ -20,12 +20,12 @@ use crate::{
     rule::{BrokenRule, Rule, keys::KEYS},
 };
 
-/// One `[[rule]]`, as it is written.
+/// One `[[rule]]` in its written form.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuleTable {
     /// Where it begins.
     pub origin: Layer,
-    /// What is set in it, in the order in which it is shown.
+    /// Its keys and values, in the order in which they are shown.
     pub values: Vec<(&'static str, StoredValue)>,
 }
 
@@ -154,7 +154,7 @@ impl Table<'_> {
             problems.push((entry.name, unknown_named(&format!("`{}` of a rule", printable(name)), meant)));
         }
         let read = match Rule::read(&self.values(), home) {
-            // What is missing may only be mistyped, or on a line that is not TOML.
+            // A missing key may only be mistyped, or on a line that is not TOML.
             Err(mistakes) => {
                 let said =
                     mistakes.into_iter().filter(|mistake| mistake.key.is_some() || problems.is_empty());
@@ -281,7 +281,7 @@ mod tests {
         assert_eq!((problems(&again), again.rules()), (Vec::new(), answer.rules()));
     }
 
-    /// What stands in a rule, and what is said first.
+    /// The keys of a rule, and the first mistake.
     const MISTAKES: [(&str, &str); 26] = [
         (
             "name = 'x'\nagnt = 'a'\nthen = 'hold'",
@@ -427,7 +427,7 @@ mod tests {
             let decided = (!is_kept).then(|| "tests".to_owned());
             assert_eq!(decides(&settings, "cargo test"), decided, "{broken}");
             assert_eq!(names(&settings), ["tests"], "it is left out itself");
-            // What comes before it is not touched.
+            // The text before it is not touched.
             let settings = of(&format!("{RULE}[[rule]]\n{broken}\n"), "");
             assert_eq!(decides(&settings, "cargo test").as_deref(), Some("tests"), "{broken}");
         }

@@ -1,4 +1,4 @@
-//! The settings of the services beside an inbox: `[notify]` as it is for one project, the journal, and unattended
+//! The settings of the services beside an inbox: `[notify]` for one project, the journal, and unattended
 //! questions. What a service does with them is left to `service` and `notify`.
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
@@ -16,16 +16,16 @@ use super::{
     words::Disclosure,
 };
 
-/// When a person is told that a question waits, and how.
+/// When and how the user is notified that a question waits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NotifySettings {
-    /// How long a question has been open when it is told.
+    /// How long a question has been open before it notifies.
     pub delay: Duration,
-    /// Times of the day at which nothing is told.
+    /// Times of the day without notifications.
     pub quiet: QuietHours,
-    /// What is told.
+    /// The kinds of questions that notify.
     pub purposes: Vec<Purpose>,
-    /// Whether nothing is told while the person evidently is there.
+    /// Whether nothing notifies while the user evidently is there.
     pub presence: bool,
     /// The highest risk of a permission that one tap allows.
     pub one_tap: Risk,
@@ -61,7 +61,7 @@ pub struct Heartbeat {
 pub struct Webhook {
     /// Where it goes.
     pub url: String,
-    /// What it says.
+    /// The part of the question that it contains.
     pub text: Disclosure,
 }
 
@@ -74,7 +74,7 @@ pub struct Ntfy {
     pub topic: String,
     /// The access token of the server.
     pub token: Option<String>,
-    /// What it says.
+    /// The part of the question that it contains.
     pub text: Disclosure,
 }
 
@@ -90,7 +90,7 @@ impl std::fmt::Debug for Ntfy {
 }
 
 impl NotifySettings {
-    /// Returns whether there is a way in which the person is told. `has_terminal` says whether there is a terminal.
+    /// Returns whether a notifier is set up. `has_terminal` says whether there is a terminal.
     pub fn is_set(settings: &Settings, has_terminal: bool) -> bool {
         settings.get(&keys::NOTIFY_DESKTOP_ENABLED)
             || settings.get(&keys::NOTIFY_SOUND_COMMAND).is_some()
@@ -101,7 +101,7 @@ impl NotifySettings {
             || (has_terminal && settings.get(&keys::NOTIFY_TERMINAL_ENABLED))
     }
 
-    /// Returns the settings for questions of this project, by its folder. `None` where nothing is told of it.
+    /// Returns the settings for questions of this project, by its folder. `None` if the project does not notify.
     pub fn of(settings: &Settings, project: Option<&Path>) -> Option<Self> {
         let table = project.and_then(|folder| table(settings, folder));
         let of = View { settings, table };
@@ -155,7 +155,7 @@ impl NotifySettings {
         }
     }
 
-    /// Returns how long a question has been open when it is told in the way of this name.
+    /// Returns how long a question has been open before the notifier of this name starts.
     pub fn delay_of(&self, way: &str) -> Duration {
         self.delays.get(way).copied().unwrap_or(self.delay)
     }
@@ -208,7 +208,7 @@ impl View<'_> {
 }
 
 impl Settings {
-    /// Returns what is kept of questions. `None` keeps nothing.
+    /// Returns the part of the questions that is kept. `None` keeps nothing.
     pub fn journal(&self) -> Option<JournalSettings> {
         let settings = || JournalSettings {
             texts: self.get(&keys::JOURNAL_TEXTS),

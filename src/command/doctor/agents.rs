@@ -294,7 +294,7 @@ fn with_tool(around: &Environment) -> Vec<&'static str> {
         .collect()
 }
 
-/// Returns whether a server is started by this program, under whatever path.
+/// Returns whether this program starts a server, under any of its paths.
 fn is_askbridge(command: &str) -> bool {
     Path::new(command).file_name().is_some_and(|name| name == env!("CARGO_PKG_NAME"))
 }

@@ -30,7 +30,7 @@ pub struct DoctorArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Send a test in each way in which you are told that a question waits
+    /// Send a test through each notifier that is set up
     #[cfg(feature = "notify")]
     #[arg(long)]
     pub notify: bool,

@@ -1,4 +1,4 @@
-//! What listens at the address of `askbridge inbox`: the one that runs says its own, otherwise it is the one that is set.
+//! The server of `askbridge inbox`: at the address that a running one reports, otherwise at that of the settings.
 
 use std::{
     io::{Read, Write},
@@ -16,7 +16,7 @@ use crate::{
 const AREA: &str = "inbox";
 /// The time that a server on this machine has for one step: where it builds, an inbox may get its turn late.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The bytes of a reply by which our own server is told from others.
+/// The bytes by which a reply of our own server is recognised.
 const REPLY: u64 = 16 * 1024;
 /// How many ports are tried to find one that is free.
 const PORTS: u16 = 32;
@@ -110,7 +110,7 @@ fn is_ours(mut stream: TcpStream) -> bool {
         let host = stream.peer_addr()?;
         write!(stream, "GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")?;
         let mut reply = Vec::new();
-        // What came before a timeout says enough.
+        // The part of a reply before the timeout is enough.
         drop(Read::by_ref(&mut stream).take(REPLY).read_to_end(&mut reply));
         Ok(reply)
     };

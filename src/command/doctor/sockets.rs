@@ -1,4 +1,4 @@
-//! The folder of the sockets: whether it can be used, which bridges are in it, and what was left behind.
+//! The folder of the sockets: whether it can be used, which bridges are in it, and which files are left over.
 
 use std::{
     collections::BTreeSet,
@@ -90,7 +90,7 @@ fn elsewhere(around: Option<&Environment>, folder: &Path, report: &mut Report) {
 
 fn token(folder: &Path, report: &mut Report) {
     let path = folder.join("token");
-    // Reading makes a token where there is none.
+    // Reading creates the token if there is no file yet.
     if path.symlink_metadata().is_err() {
         return;
     }

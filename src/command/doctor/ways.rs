@@ -12,7 +12,7 @@ use crate::{
 };
 
 const AREA: &str = "notifiers";
-/// A topic that nobody guesses.
+/// A topic that cannot be guessed.
 const TOPIC: &str = "`askbridge config set notify.ntfy.topic \
                      \"$(head -c 16 /dev/urandom | base64 | tr -dc 'A-Za-z0-9')\"`, and subscribe to it on your phone";
 
@@ -158,7 +158,7 @@ fn browser(around: &Environment, inbox: &Inbox, report: &mut Report) {
 /// Finds the session bus, by which notifications are shown.
 ///
 /// # Errors
-/// Why there is none.
+/// Why there is no such notifier.
 pub(super) fn bus() -> Result<String, String> {
     let none = || "there is no session bus (D-Bus)".to_owned();
     let address = set("DBUS_SESSION_BUS_ADDRESS");

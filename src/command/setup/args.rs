@@ -26,7 +26,7 @@ pub struct SetupArgs {
     #[arg(long, conflicts_with = "yes")]
     pub print: bool,
 
-    /// Take out what was put in
+    /// Undo an earlier setup
     #[arg(long)]
     pub undo: bool,
 

@@ -55,7 +55,7 @@ pub(super) fn confirm(yes: bool, what: &str) -> io::Result<bool> {
     Ok(is_yes)
 }
 
-/// Returns the change as a unified diff, or an empty text if there is none. A file that does not exist is `None`.
+/// Returns the change as a unified diff, or an empty text without a change. A file that does not exist is `None`.
 pub fn unified(path: &str, before: Option<&str>, after: Option<&str>) -> String {
     let name = |text: Option<&str>| if text.is_some() { path } else { "/dev/null" };
     let diff = TextDiff::from_lines(before.unwrap_or_default(), after.unwrap_or_default());

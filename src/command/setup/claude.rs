@@ -17,7 +17,7 @@ use super::{
 };
 use crate::command::CommandError;
 
-/// What it is called on the command line.
+/// Its name on the command line.
 pub(super) const NAME: &str = "claude";
 
 /// The plugin and its marketplace, as Claude Code names them.
@@ -149,7 +149,7 @@ fn with_path(name: &str, text: &str, askbridge: &str) -> String {
     text.replace(COMMAND, json.trim_matches('"'))
 }
 
-/// What is known of the plugin without asking Claude Code, which takes a second to start.
+/// The state of the plugin, read without Claude Code, which takes a second to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::command) enum Plugin {
     /// It is not installed.
@@ -186,7 +186,7 @@ pub(in crate::command) fn plugin(around: &Environment) -> Plugin {
     }
 }
 
-/// Returns the path of the program that the hooks start, as [`with_path`] wrote it. `None` where there is none to find.
+/// Returns the path of the program that the hooks start, as [`with_path`] wrote it. `None` if no hook has one.
 fn command_in(hooks: &str) -> Option<String> {
     let hooks: Value = serde_json::from_str(hooks).ok()?;
     let command = hooks.pointer("/hooks/PermissionRequest/0/hooks/0/command")?.as_str()?;

@@ -1,5 +1,5 @@
 //! A client's settings: JSON with comments and trailing commas, of which only the entries of agents are changed.
-//! What to change is left to `plan.rs`.
+//! Deciding on the changes is left to `plan.rs`.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ pub struct DocumentError {
     pub line: usize,
     /// The column, from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// The mistake there.
     pub what: String,
 }
 
@@ -108,7 +108,7 @@ impl Document {
         self.entry(name).is_some_and(|entry| entry.get("args").is_some())
     }
 
-    /// Lets askbridge, at this path, start the agent, whose command becomes `command` as it is expanded.
+    /// Lets askbridge, at this path, start the agent, whose command becomes the expanded `command`.
     pub fn wrap(&mut self, name: &str, askbridge: &str, command: &str) {
         self.splice(name, |text, entry| splice::wrap(text, entry, askbridge, command));
     }
@@ -188,7 +188,7 @@ fn options() -> ParseOptions {
     ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,
-        // What the clients themselves would not read.
+        // Syntax that the clients themselves do not read.
         allow_loose_object_property_names: false,
         allow_missing_commas: false,
         allow_single_quoted_strings: false,

@@ -1,4 +1,4 @@
-//! What is installed on this machine, as far as setup has to know: askbridge itself, agents and clients.
+//! The programs of this machine that setup has to know: askbridge itself, agents and clients.
 
 use std::{
     env, fs,
@@ -44,7 +44,7 @@ impl Environment {
         Some(Environment { folders: Folders { home, config, applications }, state, data, path })
     }
 
-    /// Returns the first program of this name on `PATH`, with its symlinks as they are.
+    /// Returns the first program of this name on `PATH`, with symlinks unresolved.
     pub(in crate::command) fn program(&self, name: &str) -> Option<PathBuf> {
         self.path.iter().map(|folder| folder.join(name)).find(|path| is_program(path))
     }

@@ -1,5 +1,5 @@
 //! `askbridge setup` and `askbridge setup --undo`, from the options to the written file.
-//! What changes in the text of the settings is left to `plan.rs`, the plugin of Claude Code to `claude.rs`.
+//! Changing the text of the settings is left to `plan.rs`, the plugin of Claude Code to `claude.rs`.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ use crate::command::{
     runner::{print, say, shown},
 };
 
-/// What every step has to know.
+/// The context of every step.
 struct Setup<'a> {
     args: &'a SetupArgs,
     around: Environment,
@@ -77,7 +77,7 @@ impl Setup<'_> {
                 tell(&format!("{title}: `askbridge setup {name}` prints what to put into its settings"))?;
                 continue;
             }
-            // What is wrong with one client does not stop the next.
+            // A mistake at one client does not stop the next.
             match self.client(client) {
                 Ok(done) => code = code.max(done),
                 Err(error) => {
@@ -140,7 +140,7 @@ impl Setup<'_> {
         self.write(client, &file, edit, &after)
     }
 
-    /// Writes the file, after what is needed to undo that.
+    /// Writes the file, after the record that undoes it.
     fn write(
         &self,
         client: SetupClient,
@@ -193,7 +193,7 @@ impl Setup<'_> {
     }
 }
 
-/// Takes out what was changed: all of it, or that of one client, of one file, or of one agent.
+/// Undoes earlier changes: all of them, or those of one client, of one file, or of one agent.
 pub(super) fn undo(
     keep: &ChangeStore,
     client: Option<SetupClient>,

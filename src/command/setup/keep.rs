@@ -19,7 +19,7 @@ use super::{
 };
 use crate::machine::discovery;
 
-/// The folder of what is remembered.
+/// The folder of the records.
 #[derive(Debug)]
 pub(super) struct ChangeStore {
     folder: PathBuf,
@@ -35,7 +35,7 @@ impl ChangeStore {
         self.folder.join("changes.json")
     }
 
-    /// Returns what was changed and not undone.
+    /// Returns the changes that were not undone.
     pub(super) fn records(&self) -> Result<Records, SettingsError> {
         let path = self.file();
         match settings_file::text(&path) {
@@ -48,7 +48,7 @@ impl ChangeStore {
         }
     }
 
-    /// Writes what was changed and not undone.
+    /// Writes the changes that were not undone.
     pub(super) fn put(&self, records: &Records) -> Result<(), SettingsError> {
         let path = self.file();
         let text = serde_json::to_string_pretty(records).map_err(std::io::Error::from);
@@ -86,7 +86,7 @@ impl ChangeStore {
     pub(super) fn made(edit: &Edit) -> AppliedChange {
         let before = edit.before.as_deref();
         let text = before.map(settings_file::text);
-        // Without the text before, the change is taken out of the text as it is now.
+        // Without the text before the change, the change is removed from the current text.
         let is_lost = matches!(text, Some(Err(_)));
         let after = settings_file::text(&edit.after).ok().filter(|_| !is_lost);
         let before = before.map(|_| text.and_then(Result::ok).unwrap_or_default());
@@ -96,7 +96,7 @@ impl ChangeStore {
     /// Removes the texts of a change.
     pub(super) fn forget(edit: &Edit) {
         for path in edit.before.iter().chain([&edit.after]) {
-            // What is gone already needs no removing.
+            // A file that is gone needs no removal.
             drop(fs::remove_file(path));
         }
     }
@@ -124,6 +124,6 @@ pub struct Edit {
     pub after: PathBuf,
     /// Whether the member that holds the agents was added.
     pub added_agents: bool,
-    /// What was changed.
+    /// The changes.
     pub changes: Vec<Change>,
 }

@@ -53,7 +53,7 @@ pub struct AvailableAgent {
     pub is_installed: bool,
 }
 
-/// What is known for a plan.
+/// The input of a plan.
 #[derive(Debug)]
 pub struct SetupRequest<'a> {
     /// The path of askbridge.
@@ -68,12 +68,12 @@ pub struct SetupRequest<'a> {
     pub has_types: bool,
 }
 
-/// What setup does.
+/// The result of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     /// The changes, in their order.
     pub changes: Vec<Change>,
-    /// What the person should know, in sentences.
+    /// Remarks for the user, in sentences.
     pub notes: Vec<String>,
 }
 
@@ -85,7 +85,7 @@ pub enum PlanError {
     NoAgent(String),
 }
 
-/// Changes the settings as the person wants it, and says what was changed.
+/// Changes the settings on the user's request, and reports the changes.
 ///
 /// # Errors
 /// See [`PlanError`].
@@ -266,7 +266,7 @@ pub struct AppliedChange {
     pub after: Option<String>,
     /// Whether the member that holds the agents was added.
     pub added_agents: bool,
-    /// What was changed.
+    /// The changes.
     pub changes: Vec<Change>,
 }
 
@@ -275,7 +275,7 @@ pub struct AppliedChange {
 pub struct UndoResult {
     /// The text. `None` if the file is to be removed.
     pub text: Option<String>,
-    /// What could not be taken out, in sentences.
+    /// The changes that could not be undone, in sentences.
     pub notes: Vec<String>,
 }
 

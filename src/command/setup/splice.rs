@@ -111,7 +111,7 @@ fn without(text: &str, before: &ObjectProp<'_>, member: &ObjectProp<'_>) -> Opti
 /// Returns where the elements of an array begin: before the comments above the first one.
 fn beginning(text: &str, start: usize, first: usize) -> usize {
     let between = text.get(start..first).unwrap_or_default();
-    // What stands behind the bracket on its line stays there.
+    // Text behind the bracket on the same line stays there.
     match between.split_once('\n') {
         Some((line, rest)) if !line.contains("/*") => first - rest.trim_start().len(),
         _ => first,

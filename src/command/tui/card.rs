@@ -1,4 +1,4 @@
-//! The current question as lines: what is asked, the fields with their rows, and how it ended.
+//! The current question as lines: its text, the fields with their rows, and its outcome.
 //! Pure. Where the lines are drawn is left to `view.rs`.
 
 use askbridge_core::{
@@ -100,7 +100,7 @@ impl CardWriter {
         self.gap();
     }
 
-    /// Writes what is asked: the heading, or what a permission is for.
+    /// Writes the text of the question: the heading, or the subject of a permission.
     fn asked(&mut self, item: &QuestionItem, app: &App) {
         let question = &item.record.question;
         let heading = question.heading();
@@ -124,7 +124,7 @@ impl CardWriter {
         } else if item.is_permission() || !is_formula && !is_label {
             self.text(heading, 0, own);
         } else if is_over {
-            // No field is shown that would say what was asked.
+            // No field is shown that would repeat the question.
             self.text(&question.headline(), 0, own);
         }
         if item.is_permission() {

@@ -46,7 +46,7 @@ impl App {
         Vec::new()
     }
 
-    /// Leaves the question, and asks what becomes of what was typed.
+    /// Leaves the question, and asks whether to keep the draft.
     fn leave(&mut self) {
         let is_touched = self.draft().is_some_and(|draft| draft.is_touched) && self.open_item().is_some();
         if is_touched {
@@ -113,7 +113,7 @@ impl App {
         }
     }
 
-    /// Takes the row with the cursor, and goes on to the next field, or sends.
+    /// Takes the row with the cursor, and moves to the next field, or sends.
     fn accept(&mut self) -> Vec<Effect> {
         let Some((record, draft)) = self.draft_mut() else { return Vec::new() };
         let row = draft.row(&record.question);
@@ -159,11 +159,11 @@ impl App {
         self.is_typing = true;
     }
 
-    /// Moves what is shown of the question by so many lines.
+    /// Scrolls the question by this number of lines.
     pub(super) fn scroll(&mut self, by: isize) {
         let most = self.overflow();
         let from = self.first_line();
-        // What is over scrolls as well.
+        // A settled question scrolls as well.
         let Some(record) = self.item().map(|item| Arc::clone(&item.record)) else { return };
         let draft = self.drafts.entry(record.id.clone()).or_insert_with(|| Draft::new(&record));
         let first = from.saturating_add_signed(by).min(most);

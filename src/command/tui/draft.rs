@@ -1,4 +1,4 @@
-//! An answer that is being given: what is chosen and typed for each field, until it is sent or discarded.
+//! A draft of an answer: the chosen and typed values of each field, until it is sent or discarded.
 //! Whether it fits is checked by `question`; which key changes it is left to `card_keys.rs`.
 
 use std::collections::BTreeSet;
@@ -14,10 +14,10 @@ use crate::present::{
     typed::{self, TypedText},
 };
 
-/// What is given for the fields of a question so far, and where the person is in it.
+/// The values of a question's fields so far, and the place of the cursor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Draft {
-    /// What is given for each field.
+    /// The value of each field.
     pub entries: Vec<DraftField>,
     /// The field that is shown; one more than there are fields is the review of all of them.
     pub tab: usize,
@@ -27,11 +27,11 @@ pub struct Draft {
     pub is_read: bool,
     /// Whether the person changed something.
     pub is_touched: bool,
-    /// What is wrong with it, since it was last sent.
+    /// The mistakes in it, since it was last sent.
     pub errors: Vec<FieldError>,
 }
 
-/// What is given for one field.
+/// The value of one field.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DraftField {
     /// The places of the chosen options.
@@ -83,7 +83,7 @@ pub fn is_multiline(field: &Field) -> bool {
 }
 
 impl Draft {
-    /// Begins with what is given already, and the defaults.
+    /// Begins with the values that were given before, and the defaults.
     pub fn new(record: &Record) -> Self {
         let question = &record.question;
         let kept = record.kept.as_ref();

@@ -33,13 +33,13 @@ pub struct InboxState {
     pub open: Vec<QuestionItem>,
     /// Those that were settled last, latest first.
     pub settled: Vec<QuestionItem>,
-    /// What is left out, a line for each reason.
+    /// The bridges that are left out, a line for each reason.
     pub gaps: Vec<String>,
     /// How many bridges replied.
     pub bridges: usize,
 }
 
-/// A key, whatever bytes the terminal sends for it.
+/// A key, independent of the bytes that the terminal sends for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     /// A character that is typed.

@@ -21,7 +21,7 @@ const MARK: usize = 2;
 /// The lines of a preview that are shown below its option.
 const PREVIEW: usize = 60;
 
-/// A field, and what is given for it.
+/// A field, and its value.
 pub(super) struct FieldView<'a> {
     pub(super) question: &'a Question,
     pub(super) field: &'a Field,
@@ -114,7 +114,7 @@ impl FieldView<'_> {
         }
     }
 
-    /// Writes the sample of what an option leads to, as text whatever its format.
+    /// Writes the preview of an option, as text in any format.
     fn preview(&self, option: Option<&FieldOption>, indent: usize, out: &mut Vec<CardLine>) {
         let Some(preview) = option.and_then(|option| option.preview.as_deref()) else { return };
         let text = printable(&preview.text).replace('\t', "    ");

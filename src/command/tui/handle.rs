@@ -22,7 +22,7 @@ use crate::present::{
 };
 
 impl App {
-    /// Takes what happened, and returns what is to be done.
+    /// Handles an event, and returns the commands that follow from it.
     pub fn handle(&mut self, event: TuiEvent) -> Vec<Effect> {
         let effects = self.take(event);
         self.prepare();
@@ -118,7 +118,7 @@ impl App {
             Modal::Confirm(why, answer, mut typed) => match key {
                 Key::Escape => self.say("Nothing was sent"),
                 Key::Enter if confirms(typed.text()) => return self.submit(Submission::Answer(answer)),
-                // The step stays: what is typed again is no key of the question behind it.
+                // The step stays open: text that is typed again must not act on the question behind it.
                 Key::Enter => {
                     self.complain(format!("Nothing was sent: type {WORD}, or press Esc to go back"));
                     self.modal = Some(Modal::Confirm(why, answer, Editor::default()));
@@ -216,7 +216,7 @@ impl App {
 const MORE_TIME: Duration = Duration::from_secs(600);
 
 impl App {
-    /// Sends what is given for the current question, or shows what is wrong with it, or asks to confirm it.
+    /// Sends the draft of the current question, or shows the mistakes in it, or asks to confirm it.
     pub(super) fn send(&mut self) -> Vec<Effect> {
         let Some((record, draft)) = self.draft_mut() else { return Vec::new() };
         let question = &record.question;
@@ -230,7 +230,7 @@ impl App {
         Vec::new()
     }
 
-    /// Shows what is wrong, at the first field that is.
+    /// Shows the mistakes, at the first field that has one.
     fn show_errors(&mut self, question: &Question, errors: Vec<FieldError>) {
         let place =
             errors.iter().find_map(|error| question.fields.iter().position(|it| it.name == error.field));
@@ -340,7 +340,7 @@ impl App {
         Vec::new()
     }
 
-    /// Takes over a question as it is after a submission, before the store tells it.
+    /// Takes over the state of a question after a submission, before the store reports it.
     fn replace(&mut self, record: Arc<Record>) {
         if let Some(item) = self.world.open.iter_mut().find(|item| item.record.id == record.id) {
             item.record = Arc::clone(&record);

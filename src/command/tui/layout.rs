@@ -1,5 +1,5 @@
 //! Where the parts of the screen are, and which part of a long list or question is in view.
-//! Pure. What is drawn there is left to `view.rs`.
+//! Pure. Drawing is left to `view.rs`.
 
 use ratatui::layout::Rect;
 
@@ -57,7 +57,7 @@ impl App {
         (self.size.0 / 3).clamp(LIST.0, LIST.1)
     }
 
-    /// Returns the lines of the question as they are, without looks.
+    /// Returns the lines of the question without styles.
     fn lines(&self) -> Vec<CardLine> {
         let columns = self.areas().card.map_or(self.size.0, |area| area.width);
         card(self, Theme { colour: false }, columns.into())
@@ -117,9 +117,9 @@ impl App {
     }
 }
 
-/// The lines of a question as they are in view: what scrolls, and below it what stays.
+/// The lines of a question in view: a part that scrolls, and below it a part that stays.
 pub(super) struct Viewport {
-    /// What scrolls.
+    /// The part that scrolls.
     pub(super) scrolled: Vec<CardLine>,
     /// The first line of that which is shown.
     pub(super) first: usize,
@@ -157,7 +157,7 @@ fn first_in_view(app: &App, lines: &[CardLine], height: usize) -> usize {
     let first = typed.or_else(|| lines.iter().position(|line| is_row(&line)));
     let last = typed.or_else(|| lines.iter().rposition(|line| is_row(&line)));
     let Some((first, last)) = first.zip(last) else { return 0 };
-    // What is above stays in view as far as the row does.
+    // The lines above stay in view as far as the row does.
     let needed = (last + 2).saturating_sub(height);
     needed.min(first).min(most)
 }

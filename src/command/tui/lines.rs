@@ -20,7 +20,7 @@ const MARKS: usize = 16;
 /// The most lines of one text that are shown.
 const LINES: usize = 2000;
 
-/// Wraps a text at the spaces, and what is longer than a line anywhere. It is indented by so many columns.
+/// Wraps a text at the spaces, and longer words anywhere. It is indented by this number of columns.
 pub(super) fn lines(text: &str, indent: usize, columns: usize) -> Vec<String> {
     let text = layout::indented(&printable(text), indent, columns);
     let lines = text.lines().flat_map(|line| folded(line, indent, columns));
@@ -31,7 +31,7 @@ pub(super) fn lines(text: &str, indent: usize, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Wraps a printable line at the spaces, and what is longer than a line anywhere. What follows is indented.
+/// Wraps a printable line at the spaces, and longer words anywhere. Further lines are indented.
 pub(super) fn hanging(line: &str, indent: usize, columns: usize) -> Vec<String> {
     let indent = if indent + layout::LEAST < columns { indent } else { 0 };
     let line = layout::wrapped(line, 0, indent, columns);
@@ -62,7 +62,7 @@ pub(super) fn folded(line: &str, indent: usize, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Wraps a printable text that is being typed, behind the spaces, and what is longer than a line anywhere. Every space
+/// Wraps a printable text that is being typed, behind the spaces, and longer words anywhere. Every space
 /// stays. Returns the lines, with the line and the column of the cursor, which is between the two parts.
 pub(super) fn typed_lines(before: &str, behind: &str, columns: usize) -> (Vec<String>, (usize, usize)) {
     let mut typed = TypedLines { columns, lines: vec![String::new()], used: 0, marks: 0 };
@@ -137,7 +137,7 @@ impl CardLine {
     }
 }
 
-/// What a line is in the change of a file.
+/// The role of a line in the change of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineChange {
     /// It stays, or is not of a change.

@@ -1,6 +1,6 @@
 //! `askbridge tui`: runs the full-screen inbox with its terminal, the bridges of the machine, and the clock. At the
 //! start it asks the bridges for the questions that were settled last.
-//! What events lead to is left to `handle.rs`, drawing to `view.rs`.
+//! Handling events is left to `handle.rs`, drawing to `view.rs`.
 
 use std::{
     cmp::Reverse,
@@ -47,7 +47,7 @@ use crate::{
 const REDRAW: Duration = Duration::from_secs(1);
 /// The settled questions that are listed.
 const SETTLED: usize = 20;
-/// How often the bridges are told that the person is there.
+/// The interval at which the bridges are notified that the user is present.
 const WATCHED: Duration = Duration::from_secs(10);
 /// How long a question that appeared by itself takes no decision: a person needs about so long to see that it is another.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -66,7 +66,7 @@ pub struct TuiArgs {
     pub mouse: bool,
 }
 
-/// What a submission came to.
+/// The result of a submission.
 type SubmissionResult = (QuestionId, Result<Arc<Record>, Refusal>);
 
 /// Shows the inbox until the person leaves it, or until a signal ends it.
@@ -114,7 +114,7 @@ struct Session<'a> {
     read: Option<Instant>,
 }
 
-/// What the session goes on with.
+/// The event that the session waits for.
 enum LoopEvent {
     Input(Option<io::Result<Input>>),
     Submitted(SubmissionResult),
@@ -260,7 +260,7 @@ impl<'a> Session<'a> {
         matches!(self.app.modal, Some(Modal::Confirm(..)))
     }
 
-    /// Stops the process as Ctrl-Z does, and draws everything again once it goes on.
+    /// Stops the process as Ctrl-Z does, and draws everything again once it is continued.
     fn stop(&mut self) -> io::Result<Vec<Effect>> {
         self.screen.stop()?;
         // Clears the screen as well. `clear` would ask the terminal where the cursor is, and wait for the reply.
@@ -271,7 +271,7 @@ impl<'a> Session<'a> {
         Ok(self.app.handle(TuiEvent::World(world)))
     }
 
-    /// Does what is to be done; returns whether that is to end.
+    /// Carries out a command; returns whether the session ends.
     fn act(&mut self, effects: Vec<Effect>) -> io::Result<bool> {
         for effect in effects {
             match effect {
@@ -306,7 +306,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Asks the bridges what they remember, once for each bridge that comes. The store has only what was settled since it
+    /// Asks each bridge once for the settled questions that it remembers. The store has only those settled since it
     /// follows them.
     fn ask(&mut self, status: &[BridgeStatus]) {
         let names: Vec<_> = status.iter().map(|bridge| bridge.bridge.clone()).collect();

@@ -1,6 +1,6 @@
-//! The terminal of the full-screen inbox: it is taken, and given back as it was, whatever ends the program. Keys,
+//! The terminal of the full-screen inbox: it is taken, and restored however the program ends. Keys,
 //! pastes and clicks are read as events of the inbox.
-//! What an event leads to is left to `handle.rs`.
+//! Handling events is left to `handle.rs`.
 
 use std::{
     io::{self, Write},
@@ -21,7 +21,7 @@ use crate::present::attention::TerminalKind;
 
 /// Switches to the alternate screen, hides the cursor, and asks for pastes and for the focus to be reported.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?2004h\x1b[?1004h";
-/// Undoes [`ENTER`], [`MOUSE`] and the looks of what was drawn last.
+/// Undoes [`ENTER`], [`MOUSE`] and the last styles.
 const LEAVE: &str = "\x1b[0m\x1b[?1000l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[H\x1b[J\x1b[?25h\x1b[?1049l";
 /// Asks for clicks and the wheel.
 const MOUSE: &str = "\x1b[?1000h\x1b[?1006h";
@@ -65,7 +65,7 @@ impl Screen {
         format!("{modifiers}{LEAVE}{title}")
     }
 
-    /// Gives the terminal back, stops the process, and takes the terminal again once the process goes on.
+    /// Gives the terminal back, stops the process, and takes the terminal again once the process is continued.
     pub(super) fn stop(&self) -> io::Result<()> {
         give();
         rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP)?;

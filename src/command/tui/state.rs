@@ -33,22 +33,22 @@ pub enum Pane {
     Card,
 }
 
-/// What stands in front of all else until it is closed.
+/// The layer in front of everything else, until it is closed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Modal {
     /// The keys, from this line on.
     Help(usize),
-    /// Why the answer has to be confirmed, and what is typed to do so.
+    /// Why the answer has to be confirmed, and the word to type.
     Confirm(Cow<'static, str>, Answer, Editor),
     /// The reason of a rejection. The answer is sent instead where no reason is typed.
     Reason(Option<Answer>, Editor),
-    /// Whether what was typed is kept, when the person leaves the question.
+    /// Whether to keep the draft when the user leaves the question.
     Leave,
     /// Whether to end, although something was typed and not sent.
     Quit,
 }
 
-/// A line that says what was done, or what is wrong.
+/// A line that reports a result or a mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusLine {
     /// The line.
@@ -77,15 +77,15 @@ pub struct App {
     pub current: Option<QuestionId>,
     /// The current question, if the world has it no more.
     pub held: Option<QuestionItem>,
-    /// What keys act on.
+    /// The pane that has the focus.
     pub pane: Pane,
-    /// What is given for questions so far.
+    /// The drafts.
     pub drafts: BTreeMap<QuestionId, Draft>,
     /// Whether keys type into the row with the cursor.
     pub is_typing: bool,
-    /// What stands in front.
+    /// The layer in front.
     pub modal: Option<Modal>,
-    /// What was done last.
+    /// The last result.
     pub said: Option<StatusLine>,
     /// The questions that are being submitted to from here.
     pub sending: BTreeSet<QuestionId>,
@@ -96,7 +96,7 @@ pub struct App {
     pub is_fresh: bool,
     /// The place of the current question in the order of the list.
     place: usize,
-    /// What the current permission is for, as lines.
+    /// The subject of the current permission, as lines.
     pub(super) about: Option<SubjectLines>,
     /// The open questions that were seen; `None` before the first.
     known: Option<BTreeSet<QuestionId>>,
@@ -140,12 +140,12 @@ impl App {
         self.item().filter(|item| item.record.is_open() && item.record.state != State::Delivering)
     }
 
-    /// Returns what is given for the current question so far.
+    /// Returns the draft of the current question.
     pub fn draft(&self) -> Option<&Draft> {
         self.drafts.get(self.current.as_ref()?)
     }
 
-    /// Returns what is given for the current question, to be changed; `None` where it cannot be answered.
+    /// Returns the draft of the current question, to be changed; `None` if the question cannot be answered.
     pub fn draft_mut(&mut self) -> Option<(Arc<Record>, &mut Draft)> {
         let record = Arc::clone(&self.open_item()?.record);
         let draft = self.drafts.entry(record.id.clone()).or_insert_with(|| Draft::new(&record));
@@ -158,17 +158,17 @@ impl App {
         self.drafts.iter().any(|(id, draft)| draft.is_touched && open(id))
     }
 
-    /// Says what was done.
+    /// Reports a result.
     pub fn say(&mut self, text: impl Into<String>) {
         self.said = Some(StatusLine { text: text.into(), is_error: false });
     }
 
-    /// Says what is wrong.
+    /// Reports a mistake.
     pub fn complain(&mut self, text: impl Into<String>) {
         self.said = Some(StatusLine { text: text.into(), is_error: true });
     }
 
-    /// Takes over the questions as they are now. Nothing that arrives moves the person to another question.
+    /// Takes over the current questions. An arrival never moves the user to another question.
     pub fn update(&mut self, world: InboxState) -> Vec<Effect> {
         let before = self.item().cloned();
         self.world = world;

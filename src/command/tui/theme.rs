@@ -14,42 +14,42 @@ impl Theme {
         if self.colour { Style::new().fg(colour) } else { Style::new() }
     }
 
-    /// What stands out: headings, labels.
+    /// Emphasis: headings, labels.
     pub fn strong(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// What is said beside.
+    /// Side remarks.
     pub fn muted(self) -> Style {
         Style::new().add_modifier(Modifier::DIM)
     }
 
-    /// What can do harm, or is wrong.
+    /// Danger, and mistakes.
     pub fn danger(self) -> Style {
         self.coloured(Color::Red).add_modifier(Modifier::BOLD)
     }
 
-    /// What is well.
+    /// Success.
     pub fn good(self) -> Style {
         self.coloured(Color::Green)
     }
 
-    /// What is added or chosen.
+    /// Selected or added rows.
     pub fn accent(self) -> Style {
         self.coloured(Color::Cyan).add_modifier(Modifier::BOLD)
     }
 
-    /// What needs the person soon.
+    /// Deadlines that are close.
     pub fn warning(self) -> Style {
         self.coloured(Color::Yellow).add_modifier(Modifier::BOLD)
     }
 
-    /// What a change adds.
+    /// Added lines of a change.
     pub fn added(self) -> Style {
         self.coloured(Color::Green)
     }
 
-    /// What a change removes.
+    /// Removed lines of a change.
     pub fn removed(self) -> Style {
         self.coloured(Color::Red)
     }

@@ -94,7 +94,7 @@ fn header(app: &App, theme: Theme) -> Line<'static> {
     Line::from(spans)
 }
 
-/// Returns what was said last, or the keys that are of use now.
+/// Returns the last result, or the keys that are of use now.
 fn footer(app: &App, theme: Theme) -> Line<'static> {
     let columns = usize::from(app.size.0);
     if let Some(said) = &app.said {
@@ -268,7 +268,7 @@ impl Overlay<'_> {
         let wanted = u16::try_from(drawn.len()).unwrap_or(u16::MAX).saturating_add(2);
         let (width, lines) = (COLUMNS.min(columns), wanted.min(height));
         let area = Rect::new((columns - width) / 2, (height - lines) / 2, width, lines);
-        // Where there is little room, what is typed and the keys stay in view.
+        // With little room, the draft and the keys stay in view.
         let skipped = drawn.len().saturating_sub(usize::from(lines.saturating_sub(2)));
         let block = Block::bordered().title(format!(" {} ", self.title));
         let block = block.padding(Padding::horizontal(1));
@@ -320,7 +320,7 @@ fn is_current(app: &App, item: &QuestionItem) -> bool {
     app.current.as_ref() == Some(&item.record.id)
 }
 
-/// Returns an open question: what is asked, with marks before it and its time behind it.
+/// Returns the line of an open question: its headline, with marks before it and its time behind it.
 fn open(app: &App, item: &QuestionItem, theme: Theme, columns: usize) -> Line<'static> {
     let record = &item.record;
     let (time, time_style) = match (record.state == State::Delivering, record.deadline) {
