@@ -1,8 +1,8 @@
 //! A bridge between a coding agent and its client, without I/O. It forwards ordinary traffic byte for byte, catches the
 //! questions that the agent asks its user, and gives the agent exactly one answer to each.
 //!
-//! A host that has its own connections puts the bridge between them: bytes, events and the time go in; bytes and outputs
-//! come out. This is `examples/embed.rs`:
+//! A host that has its own connections puts the bridge between them: bytes, events and the time go in; bytes and
+//! outputs come out. This is `examples/embed.rs`:
 //!
 #![doc = "```"]
 #![doc = include_str!("../examples/embed.rs")]
@@ -25,13 +25,13 @@
 //!                    acp  └──▶ route · ask · settle · engine ───┘
 //!                                       │ changes              ▲ submissions
 //!                                       ▼                      │
-//!                                  whoever answers: an inbox, rules, a host's own UI
+//!                                  responders: an inbox, rules, a host's own UI
 //! ```
 //!
 //! A question is read in the dialect of the agent that asks ([`dialect`]). It is shown to the client in a way that the
 //! client supports ([`acp::Tier`]): unchanged, as the `_sandboxagent` request, as a form, or as permission prompts. It
-//! also waits in the host's inbox, where other responders find it. The first valid answer wins ([`desk`]), and the agent
-//! gets it in its own dialect.
+//! also waits in the host's inbox, where other responders find it. The first valid answer wins ([`desk`]), and the
+//! agent gets it in its own dialect.
 //!
 //! Under an ACP conductor, one connection carries the lines of both peers. A line is then wrapped in an envelope or
 //! unwrapped from one: its id, its method and its parameters keep their bytes (I1).
@@ -46,7 +46,7 @@
 //!   no tokio. The same calls give the same results.
 //! - **I4** Every question gets exactly one response on the agent's stdin while the agent lives, whatever happens.
 //! - **I5** stdout carries the protocol and nothing else.
-//! - **I6** Memory is bounded by the constants in [`limits`], whatever the peers send.
+//! - **I6** Memory is bounded by the constants in [`limits`], even if the peers are hostile.
 //! - **I7** A slow peer never stops the other direction. What works over a direct pipe works through the bridge.
 //! - **I8** The agent's process group does not outlive the bridge, and our exit code is the agent's unless the bridge
 //!   failed. (A SIGKILL to the bridge cannot be handled: the agent then sees the end of its stdin.)
@@ -71,12 +71,12 @@
 //! 4. [`guard`]: what a permission risks.
 //! 5. [`desk`]: one question's life, from open to settled.
 //! 6. [`dialect`]: JSON of each agent ↔ question.
-//! 7. [`engine`]: the bridge, whatever protocol its peers speak. [`engine::event`] has what goes in and what comes out.
+//! 7. [`engine`]: the bridge, in any protocol. [`engine::event`] has its events and outputs.
 //! 8. [`acp`]: what the bridge decides where the protocol is ACP.
 //! 9. [`hosted`]: what it decides where an agent asks the program that hosts it, in a protocol of its own.
 //!
-//! `fixtures/transcripts` shows what each row of the settling table leads to, to read and to try. `CONTRIBUTING.md` maps
-//! each behaviour to its tests.
+//! `fixtures/transcripts` shows what each row of the settling table leads to, to read and to try. `CONTRIBUTING.md`
+//! maps each behaviour to its tests.
 
 pub mod acp;
 pub mod desk;

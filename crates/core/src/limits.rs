@@ -8,10 +8,10 @@ const MIB: usize = 1024 * KIB;
 
 // The data path.
 
-/// Room for one read: as much as a pipe holds by default. More does not stay in the cache of a core between the read and
-/// the write.
+/// Room for one read: as much as a pipe holds by default. More does not stay in the cache of a core between the read
+/// and the write.
 pub const READ: usize = 64 * KIB;
-/// Length of an unfinished line from which on it is judged by its beginning: an ordinary line goes on at once. A
+/// Length of an unfinished line from which on it is judged by its beginning: an ordinary line is forwarded at once. A
 /// shorter one was most often cut by the reader, and the rest of it is on the way.
 pub const STREAM: usize = 4 * KIB;
 /// Length up to which an intercepted line is held as a whole. A longer line streams through.
@@ -72,15 +72,15 @@ pub const OPEN_PER_SESSION: usize = 64;
 pub const OPEN: usize = 1024;
 /// Size of all open questions of one asker, in memory or as JSON, whichever is more. Those on their way to it count.
 pub const OPEN_BYTES: usize = 4 * MIB;
-/// Bytes of JSON of the longest record beside its question: the names, two times, the states, and what is between.
+/// Bytes of JSON of the longest record beside its question: the names, two times, the states, and the punctuation.
 pub const RECORD: usize = 320;
 /// Number of settled questions that are remembered, for responders that come late.
 pub const REMEMBERED: usize = 128;
-/// Size of all remembered questions. The last one is remembered whatever its size.
+/// Size of all remembered questions. The last one is remembered even if it is larger.
 pub const REMEMBERED_BYTES: usize = MIB;
 /// Number of events that are remembered, for followers that were away: more would keep records that nothing else needs.
 pub const EVENTS: usize = REMEMBERED;
-/// Size of all remembered events. The last one is remembered whatever its size. This is more than
+/// Size of all remembered events. The last one is remembered even if it is larger. This is more than
 /// [`REMEMBERED_BYTES`], so that followers hear all that is remembered.
 pub const EVENTS_BYTES: usize = 4 * MIB;
 
@@ -106,7 +106,7 @@ pub const WITHDRAW: Duration = Duration::from_secs(2);
 pub const CANCEL: Duration = Duration::from_secs(2);
 /// How long the client may be silent about a question before that is reported.
 pub const SILENCE: Duration = Duration::from_secs(10);
-/// How long a hint in the chat waits for an agent that goes on working and says nothing.
+/// How long a hint in the chat waits for an agent that works and says nothing.
 pub const HINT: Duration = Duration::from_secs(2);
 /// How long the agent may take to end after a signal to the bridge has closed its stdin.
 pub const DRAIN: Duration = Duration::from_secs(3);

@@ -1,4 +1,4 @@
-//! What a line of the agent leads to.
+//! The lines of the agent: questions, withdrawals, responses and updates.
 
 use std::{sync::Arc, time::Duration};
 
@@ -35,7 +35,7 @@ impl Core {
             (Some(method), id) => {
                 match id {
                     Some(id) => self.pending.forget(id),
-                    // Its id may come behind what is held of it.
+                    // The id may come behind the part of the line that is held.
                     None if !line.whole => self.pending.forget_responded(),
                     None => {}
                 }
@@ -77,7 +77,7 @@ impl Core {
     /// alone is asked: a permission is never refused with an error.
     fn lists_permission(&mut self, id: &str, now: Duration) -> bool {
         let Some(number) = self.pending.number(id) else { return self.config.common.permissions };
-        // The client's responses to two permissions of the same id cannot be told apart: both go on as they are.
+        // The client's responses to two permissions of the same id cannot be told apart: both are forwarded unchanged.
         if self.pending.get(number).is_some_and(OpenQuestion::is_permission) {
             self.pending.abandon(number);
             self.base.desk.end(number, Outcome::Failed, Provenance::bridge(), now);
@@ -152,7 +152,7 @@ impl Core {
             return Err(format!("its request id is longer than {} bytes", limits::ID));
         }
         let bytes = match question.purpose {
-            // Of its parameters, only what is within the limits of its subject is held.
+            // Of its parameters, only the part within the limits of its subject is held.
             Purpose::Permission => 0,
             _ => line.message().and_then(|message| message.params).map_or(0, <[u8]>::len),
         };
@@ -222,7 +222,7 @@ impl Core {
         RequestId::new(&format!("\"askbridge-{}\"", self.next_number()))
     }
 
-    /// A client that was asked is told, and has a moment to answer that in its own way.
+    /// A client that was asked gets a cancellation, and has a moment to answer that in its own way.
     fn agent_withdraws(&mut self, message: &Message<'_>, now: Duration) {
         let id = message.param("requestId").and_then(|id| std::str::from_utf8(id).ok());
         let number = id.and_then(|id| self.pending.number(id));

@@ -1,4 +1,4 @@
-//! What is said of a question that waits, beside asking it: a hint in the chat, and that the client is silent.
+//! Announcements about a question that waits, beside asking it: a hint in the chat, and that the client is silent.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl Core {
-    /// Says in the chat, once, that this question waits for other responders. If the agent goes on meanwhile, it may
+    /// Says in the chat, once, that this question waits for other responders. If the agent continues meanwhile, it may
     /// finish its message first.
     pub(super) fn hint(&mut self, number: u64, now: Duration) {
         let Some(open) = self.pending.get_mut(number) else { return };
@@ -24,7 +24,7 @@ impl Core {
         }
     }
 
-    /// Looks at an update of the agent, before it goes on.
+    /// Looks at an update of the agent, before it is forwarded.
     pub(super) fn hint_before(&mut self, update: &Message<'_>) {
         let hints = self.hints.before(update);
         self.send_hints(hints);

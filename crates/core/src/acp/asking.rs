@@ -47,7 +47,7 @@ impl Core {
     /// Returns whether a request of the bridge's own, in this tier, is worth a try.
     fn takes(&self, tier: Tier) -> bool {
         match self.config.tier {
-            // Whatever the user forces: such a client would answer for its person.
+            // Even if the user forces this tier: such a client would answer for its user.
             _ if tier == Tier::Permission && self.labels_by_kind() => false,
             Some(only) => only == tier,
             None => match tier {
@@ -160,7 +160,7 @@ impl OpenQuestion {
     }
 }
 
-/// What a response to a request of the bridge's own means.
+/// Handles a response to a request of the bridge's own.
 enum ResponseMeaning {
     /// The question is settled.
     Settled(Outcome),
@@ -184,7 +184,7 @@ impl Core {
         };
         let Some(open) = self.pending.get(number) else { return };
         let (own, withdrawn) = (matches!(open.presentation, Presentation::Own), open.is_withdrawn());
-        // Of a permission, the agent gets the client's own words, whatever they are.
+        // Of a permission, the agent gets the client's own words, even unknown ones.
         let cannot = message.error_code().filter(|_| line.whole && !open.is_permission());
         let cannot = cannot.filter(|code| is_refusal(*code));
         match cannot {
@@ -218,7 +218,7 @@ impl Core {
         self.move_on(number, UnansweredReason::Refused(code), now);
     }
 
-    /// The client got the agent's own request: its response goes on as it is, unless it needs translating.
+    /// The client got the agent's own request: its response is forwarded unchanged, unless it needs translating.
     fn own_response(&mut self, number: u64, id: &str, message: &Message<'_>, line: &Line, now: Duration) {
         let Some(open) = self.pending.get(number) else { return };
         let reply = match message.result {
@@ -330,7 +330,7 @@ impl OpenQuestion {
     }
 }
 
-/// An answer that does not fit is no answer: the agent is told what was chosen, or nothing.
+/// An answer that does not fit is no answer: the agent gets the chosen option, or nothing.
 fn fitting(question: &Question, outcome: Outcome) -> ResponseMeaning {
     match &outcome {
         Outcome::Answered(answer) => match check(question, answer) {
@@ -347,8 +347,8 @@ fn is_refusal(code: i32) -> bool {
     code == line::METHOD_NOT_FOUND || code == line::INVALID_PARAMS
 }
 
-/// Clients that label the options of a permission request by their kind, and not by their name: their person cannot tell
-/// which option a button stands for, so that a prompt would be answered by chance. Each with what was read.
+/// Clients that label the options of a permission request by their kind, and not by their name: their person cannot
+/// tell the option behind a button, so that a prompt would be answered by chance. Each with the version that was read.
 ///
 /// - CodeCompanion.nvim, `interactions/chat/acp/request_permission.lua` at f1afd025 (2026-08-08): one label and one key
 ///   for each kind, and the last option of a kind has the key. Older versions open a dialog whose default is the second

@@ -1,5 +1,5 @@
-//! What `initialize` says, and what the bridge advertises in it, both ways. Only the named members are put in; the rest
-//! of the line keeps its bytes.
+//! The capabilities in `initialize`, and those that the bridge adds to it, both ways. Only the named members are put
+//! in; the rest of the line keeps its bytes.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -39,7 +39,7 @@ pub(super) fn introduction_of_agent(result: &[u8]) -> Introduction {
     introduce(result, name, &[(questions, "questions")])
 }
 
-/// What the client can show, as far as it said so.
+/// The kinds of questions that the client can show, as far as it declared them.
 #[derive(Clone, Debug)]
 pub(super) struct Client {
     /// Whether it understands the extension. `None` if it does not say.
@@ -92,7 +92,7 @@ impl Client {
     }
 }
 
-/// Since version 2, a flag is an object; `null` is none.
+/// Since version 2, a flag is an object; `null` is absent.
 fn flag(value: &[u8]) -> Option<bool> {
     match value {
         b"null" => None,
@@ -101,14 +101,14 @@ fn flag(value: &[u8]) -> Option<bool> {
     }
 }
 
-/// Advertises to the agent that questions can be asked. `None` where the line is to stay as it is.
+/// Advertises to the agent that questions can be asked. `None` leaves the line unchanged.
 pub(super) fn advertise_to_agent(line: &[u8]) -> Option<Vec<u8>> {
     let params = scan::member(line, "params").filter(|params| params.starts_with(b"{"))?;
     let capabilities = ["params", names(params, "clientCapabilities", "capabilities")];
     insert_all(line, &capabilities, &[(&FORM, "{}"), (&EXTENSION, "true"), (&KIRO, "true")])
 }
 
-/// Advertises to the client that questions will be asked. `None` where the line is to stay as it is.
+/// Advertises to the client that questions will be asked. `None` leaves the line unchanged.
 pub(super) fn advertise_to_client(line: &[u8]) -> Option<Vec<u8>> {
     let result = scan::member(line, "result")?;
     let name = names(result, "agentCapabilities", "capabilities");

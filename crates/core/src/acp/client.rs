@@ -1,4 +1,4 @@
-//! What a line of the client leads to.
+//! The lines of the client: responses, cancellations, prompts and new sessions.
 
 use std::{borrow::Cow, time::Duration};
 

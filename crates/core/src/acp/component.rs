@@ -1,9 +1,9 @@
 //! The bridge as one component of a chain that an ACP conductor holds together: one connection for both peers.
 //!
-//! What comes in the envelope of [`successor`] is the agent's, what comes plain is the client's, and it goes out the
-//! other way round. A request goes on under the id that it came with: the conductor made that id for this
+//! A line in the envelope of [`successor`] is the agent's, a plain one is the client's, and it leaves the
+//! other way round. A request keeps its id: the conductor made that id for this
 //! connection, so that no other request on it has the same. A response and a `$/cancel_request` then fit both sides
-//! as they are, and no table of ids is needed; only the core must be told which peer sent them.
+//! unchanged, and no table of ids is needed; the core only has to know which peer sent them.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// What a client is told that takes the component for an agent.
+/// The error for a client that takes the component for an agent.
 pub const NO_CONDUCTOR: &str = "`askbridge proxy` is a component for an ACP conductor, which begins with \
                                 proxy/initialize, and not with initialize; start `askbridge run -- AGENT` instead";
 
@@ -40,14 +40,14 @@ type Link = engine::Link<Core>;
 pub struct Component {
     /// How the conductor spelled its `initialize`, once it came.
     spelling: Option<Spelling>,
-    /// What becomes of the rest of the long line that is going through.
+    /// The state of the rest of a long line that is streaming through.
     tail: Tail,
-    /// When the bridge ends, whatever the conductor has not read by then.
+    /// When the bridge ends, even if the conductor has not read everything by then.
     ends: Option<Duration>,
 }
 
 impl SharedConnection<Core> for Component {
-    /// Most lines are looked at: only the responses that mean nothing to the core pass as they are.
+    /// Most lines are looked at: only the responses that mean nothing to the core pass unchanged.
     fn judge(&self, core: &Core, line: &[u8]) -> Verdict {
         match peek(line) {
             Envelope::Response(id) if id != "null" && whose(core, line).is_none() => Verdict::Forward,
@@ -63,7 +63,7 @@ impl SharedConnection<Core> for Component {
         };
         link.output(Output::Intercepted(CONDUCTOR, line.bytes.clone()));
         if !line.whole {
-            // Unless it turns out to go on.
+            // Unless more of it arrives.
             self.tail = Tail::drop(&line.bytes);
         }
         match peek(&line.bytes) {
@@ -105,7 +105,7 @@ impl SharedConnection<Core> for Component {
 }
 
 impl Component {
-    /// Ends once the conductor has read what is queued, but waits only for a moment.
+    /// Ends once the conductor has read the queue, but waits only for a moment.
     fn finish(&mut self, link: &mut Link, now: Duration) {
         if self.ends.is_none() {
             self.ends = Some(now.saturating_add(limits::FLUSH));
@@ -189,7 +189,7 @@ impl Component {
     }
 
     /// Shows the core what this peer said, as the peer said it, if the core wants to see it, and does what it decides.
-    /// Where an agent's line is a beginning and goes on, `rest` becomes of what follows.
+    /// If an agent's line is only a beginning, `rest` says how to treat the bytes that follow.
     fn hears(&mut self, link: &mut Link, from: Peer, line: &Line, rest: Tail, now: Duration) {
         let onward = match from {
             // A response to a pending question is never in an envelope, even if it has a `method`.
@@ -199,7 +199,7 @@ impl Component {
             Peer::Client => self.for_agent(&line.bytes, line.whole),
             Peer::Agent => Some((line.bytes.clone(), rest)),
         };
-        // The core must not follow what cannot go on.
+        // The core must not follow a line that cannot be forwarded.
         let Some((bytes, mut rest)) = onward else {
             let why = if line.whole { "a call that is not JSON, or says a part twice" } else { LATE_METHOD };
             return refuse(link, line, why);
@@ -211,8 +211,8 @@ impl Component {
         for action in actions {
             match action {
                 Action::Forward => self.forward(link, bytes.clone(), std::mem::take(&mut rest)),
-                // Only an agent's own question and a client's response to it go on as something else. Neither is in
-                // an envelope.
+                // Only an agent's own question and a client's response to it are forwarded in another form. Neither is
+                // in an envelope.
                 Action::ForwardAs(bytes) => self.forward(link, bytes, std::mem::take(&mut rest)),
                 action => self.carry_out(link, action, now),
             }

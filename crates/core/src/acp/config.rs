@@ -9,9 +9,9 @@ use crate::{
 /// The settings of a bridge.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// What can be set for a bridge of any protocol.
+    /// The configuration of a bridge of any protocol.
     pub common: engine::Config,
-    /// The one way in which the client is asked; `None` for whatever it says that it can show.
+    /// The only way to ask the client; `None` uses every capability that it declares.
     pub tier: Option<Tier>,
     /// Whether `initialize` advertises to each peer what the bridge adds to the other.
     pub advertise: bool,

@@ -22,7 +22,7 @@ use crate::{
 pub struct Core {
     pub(super) base: Base,
     pub(super) config: Config,
-    /// What of a question is ACP's.
+    /// ACP's part of an open question.
     pub(super) pending: OpenQuestions,
     pub(super) turns: Turns,
     pub(super) sessions: Sessions,
@@ -30,7 +30,7 @@ pub struct Core {
     pub(super) silence: Silence,
     /// The client's `initialize`, until the agent has answered it.
     pub(super) initialize: Option<RequestId>,
-    /// What the client can show.
+    /// The capabilities of the client.
     pub(super) client: capabilities::Client,
     /// The agent's own name.
     pub(super) agent: Option<Arc<str>>,
@@ -38,7 +38,7 @@ pub struct Core {
     pub(super) protocol: Protocol,
     /// The sessions of an agent's tool calls, if it needs that.
     pub(super) tool_calls: ToolCalls,
-    /// The number of the last id that was made up, whatever for.
+    /// The number of the last id that the bridge made up, for any purpose.
     pub(super) made_up: u64,
     /// Why no question can be asked any more.
     pub(super) closed: Option<Reason>,

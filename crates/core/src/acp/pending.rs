@@ -23,7 +23,7 @@ pub(super) struct OpenQuestion {
     pub id: RequestId,
     /// Its number at the desk.
     pub number: u64,
-    /// What is asked.
+    /// The question.
     pub question: Arc<Question>,
     /// How the agent is answered.
     pub reply_format: ReplyFormat,
@@ -57,14 +57,14 @@ impl OpenQuestion {
         self.closing == Some(ClosingReason::Withdrawn)
     }
 
-    /// Returns whether the agent asks for a permission, in its own request. The client's response to it goes on as it
+    /// Returns whether the agent asks for a permission, in its own request. The client's response to it is forwarded
     /// is.
     pub(super) fn is_permission(&self) -> bool {
         self.question.purpose == Purpose::Permission
     }
 }
 
-/// What a response with some id is to.
+/// The request that a response with some id belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ResponseTarget {
     /// The open question with this number.
@@ -75,7 +75,7 @@ pub(super) enum ResponseTarget {
     Unknown,
 }
 
-/// What an id stands for on the client's side.
+/// The meaning of an id on the client's side.
 #[derive(Clone, Copy, Debug)]
 enum ShownId {
     Open(u64),
@@ -194,7 +194,7 @@ impl OpenQuestions {
         Some(*open)
     }
 
-    /// Takes a question out and forgets it: responses with its id go on as they are.
+    /// Takes a question out and forgets it: responses with its id are forwarded unchanged.
     pub(super) fn abandon(&mut self, number: u64) {
         if let Some(open) = self.settle(number) {
             self.forget(open.shown_as.as_str());

@@ -51,7 +51,8 @@ impl Core {
             && responds_to(line).is_some_and(|id| self.pending.knows(id))
     }
 
-    /// Returns whether a call of the client may also be a response to a question, by a result or an error behind its method.
+    /// Returns whether a call of the client may also be a response to a question, by a result or an error behind its
+    /// method.
     fn call_may_respond(&self, line: &[u8]) -> bool {
         match responds_to(line) {
             Some(id) => self.pending.knows(id),
@@ -93,7 +94,7 @@ pub(super) enum ClientMethod {
 }
 
 impl ClientMethod {
-    /// The one place in which the names stand: what is not in it is forwarded.
+    /// The one place that has the names: a method that is not in it is forwarded.
     const NAMES: [(&'static str, ClientMethod); 10] = [
         (INITIALIZE, ClientMethod::Initialize),
         (SESSION_NEW, ClientMethod::NewSession),

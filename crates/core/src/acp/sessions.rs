@@ -2,8 +2,8 @@
 //! last tool calls. Updates of tool calls supply the session of a question that does not name its own, and the subject
 //! of a permission, since some agents send either there alone.
 //!
-//! Updates are the bulk of all traffic. Most are told from those of tool calls by comparing the bytes where the last
-//! one had its kind, which takes a few nanoseconds; only updates of tool calls are read.
+//! Updates are the bulk of all traffic. Most are distinguished from those of tool calls by comparing the bytes where
+//! the last one had its kind, which takes a few nanoseconds; only updates of tool calls are read.
 
 use std::{
     cell::Cell,
@@ -161,7 +161,7 @@ impl ToolCalls {
         }
     }
 
-    /// Remembers the session of the tool call in an update, and what is said of it.
+    /// Remembers the session of the tool call in an update, and its description.
     pub(super) fn update(&mut self, message: &Message<'_>) {
         let Some(update) = message.param("update") else { return };
         let id = scan::member(update, "toolCallId").and_then(scan::text);

@@ -1,4 +1,5 @@
-//! How a question ends: which peer is told, and in which order. Whether a submission may end it is left to the desk.
+//! The end of a question: which peer is notified, and in which order. Whether a submission may end it is left to the
+//! desk.
 
 use std::time::Duration;
 
@@ -45,7 +46,7 @@ impl Core {
             Outcome::Rejected(reason) => {
                 open.reply_format.write_rejection(Rejection { reason: *reason, remark })
             }
-            // The client's own response goes on instead.
+            // The client's own response is forwarded instead.
             Outcome::Failed | Outcome::Unknown(_) => return,
         };
         self.base.actions.push(Action::Respond(number, line::response(open.id.as_str(), &result)));

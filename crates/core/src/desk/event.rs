@@ -11,7 +11,7 @@ use crate::limits;
 pub enum Event {
     /// It opened.
     Opened(Arc<Record>),
-    /// It is open, and something else about it changed: its state, its deadline, or what was kept.
+    /// It is open, and something else about it changed: its state, its deadline, or its kept values.
     Changed(Arc<Record>),
     /// It was settled, or lost.
     Settled(Arc<Record>),
@@ -103,7 +103,7 @@ impl EventLog {
     }
 }
 
-/// One thing that the shell is told, in the order in which it happened.
+/// A notice for the shell, in the order in which things happened.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Notice {
     /// A question opened.
@@ -122,11 +122,11 @@ pub enum Notice {
         /// How long it was open.
         after: Duration,
     },
-    /// What became of a submission.
+    /// The verdict about a submission.
     Verdict(Ticket, Result<(), Refusal>),
 }
 
-/// Questions as they are now, of those that changed.
+/// The current state of the questions that changed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
     /// The questions that opened, changed or were settled.

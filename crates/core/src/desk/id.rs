@@ -115,7 +115,7 @@ impl fmt::Display for QuestionId {
     }
 }
 
-/// What a person types for a question: the beginning of its bridge's name, and its number unless that is left out.
+/// A typed reference to a question: the beginning of its bridge's name, and its number unless that is left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdPrefix {
     bridge: String,
@@ -129,7 +129,7 @@ impl IdPrefix {
         self.number.is_some()
     }
 
-    /// Returns what was typed of the bridge's name.
+    /// Returns the typed part of the bridge's name.
     pub fn bridge(&self) -> &str {
         &self.bridge
     }

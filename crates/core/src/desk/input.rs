@@ -6,14 +6,14 @@ use std::{sync::Arc, time::Duration};
 use super::{Asker, BridgeName, Timestamp};
 use crate::question::{Answer, Provenance, Question};
 
-/// What a desk is told when it is set up.
+/// The setup of a desk.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// The bridge whose questions these are.
     pub bridge: BridgeName,
     /// Which asker this is.
     pub asker: Asker,
-    /// The time of day at which the desk's clock starts. All other times that it is told have passed since then.
+    /// The time of day at which the desk's clock starts. All other times that it gets have passed since then.
     pub started: Timestamp,
     /// A random number that never leaves the process. Answers with secrets are compared by a digest under it.
     pub key: u64,
@@ -22,7 +22,7 @@ pub struct Setup {
 /// A question that opens.
 #[derive(Clone, Debug)]
 pub struct Opening {
-    /// What is asked.
+    /// The question.
     pub question: Arc<Question>,
     /// How many bytes it counts for: see [`super::Desk::weigh`].
     pub weight: usize,
@@ -32,7 +32,7 @@ pub struct Opening {
     pub elsewhere: bool,
 }
 
-/// What a responder can do about an open question.
+/// The actions of a responder on an open question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Submission {
     /// Answer it.
@@ -65,7 +65,7 @@ pub struct TicketedSubmission {
     pub ticket: Ticket,
     /// The number of the question.
     pub number: u64,
-    /// What is to be done.
+    /// The action.
     pub submission: Submission,
     /// Which responder hands it in.
     pub by: Provenance,

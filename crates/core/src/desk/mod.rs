@@ -1,4 +1,4 @@
-//! One question's life, whatever asked it and wherever it is answered: open, on its way to the asker, settled.
+//! One question's life, in any protocol and for any responder: open, on its way to the asker, settled.
 //! How a question is asked and delivered on some wire is left to the rooms above. Pure: time is passed in.
 
 pub mod event;

@@ -96,7 +96,8 @@ impl Desk {
 }
 
 impl Desk {
-    /// Records that the asker has the outcome of a question that is on its way. Responders are told from now on (I9).
+    /// Records that the asker has the outcome of a question that is on its way. Responders are notified from now on
+    /// (I9).
     pub fn delivered(&mut self, number: u64) {
         let Some(Entry { record, weight, stage, parked, .. }) = self.take_delivering(number) else { return };
         let Stage::Delivering { settlement, winner } = stage else { return };
@@ -108,8 +109,8 @@ impl Desk {
     }
 
     /// Records that the asker is gone, so that the outcome of a question that was on its way did not reach it. A
-    /// decision of the client or of a responder counts as lost: responders see that the agent is gone. Those that wait for
-    /// their verdict are told that it is not known.
+    /// decision of the client or of a responder counts as lost: responders see that the agent is gone. Those that wait
+    /// for their verdict hear that it is unknown.
     pub fn undeliverable(&mut self, number: u64) {
         let Some(Entry { record, weight, stage, parked, .. }) = self.take_delivering(number) else { return };
         let Stage::Delivering { mut settlement, winner } = stage else { return };
@@ -127,7 +128,7 @@ impl Desk {
             self.tell(ticket, Err(Refusal::Unavailable));
         }
         if was_decided {
-            // It may have arrived after all, and what they wanted may be what was on its way.
+            // It may have arrived after all, and their submission may be the one that was on its way.
             parked.into_iter().for_each(|(ticket, _)| self.tell(ticket, Err(Refusal::Unavailable)));
         } else {
             self.judge_parked(number, &parked);
@@ -137,7 +138,7 @@ impl Desk {
     /// Settles a question by what the asker had before, such as an answer at the agent's own dialog. Where another
     /// outcome was on its way, it came too late: its submission is judged as those that come later are.
     pub fn overtaken(&mut self, number: u64, outcome: Outcome, by: Provenance, now: Duration) {
-        // It stays as it is if it is on its way already.
+        // It stays unchanged if it is on its way already.
         self.end(number, outcome.clone(), by.clone(), now);
         let Some(Entry { record, weight, stage, parked, .. }) = self.take_delivering(number) else { return };
         self.settle(number, record, weight, Settlement::new(outcome, by, self.at(now)));

@@ -41,7 +41,7 @@ pub struct Record {
     /// The state of the question.
     #[serde(default)]
     pub state: State,
-    /// What is asked.
+    /// The question.
     pub question: Arc<Question>,
     /// When the question was asked, by RFC 3339.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
@@ -105,7 +105,7 @@ impl Record {
     }
 
     /// Returns how many bytes the record takes as JSON, which is about what it takes in memory. Each call serializes
-    /// the record: whatever needs the size again stores it.
+    /// the record: a caller that needs the size again stores it.
     pub fn size(&self) -> usize {
         // Most records fit: a list that grows is copied each time.
         let mut json = Vec::with_capacity(2048);
@@ -139,7 +139,7 @@ impl Settlement {
 
     /// Returns at least how many bytes it takes as JSON, and not many more. It is not written for that.
     pub fn most_json(&self) -> usize {
-        /// The names of its members, the time, and what is between.
+        /// The names of its members, the time, and the punctuation.
         const MEMBERS: usize = 80;
         MEMBERS + self.outcome.most_json() + self.by.most_json() + self.remark.as_deref().map_or(0, json_text)
     }
@@ -163,7 +163,7 @@ pub struct EarlierDecision {
     /// The ID of the earlier question.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub id: QuestionId,
-    /// What was decided.
+    /// The decision.
     pub outcome: Outcome,
     /// The responder that decided it.
     pub by: Provenance,
@@ -188,11 +188,11 @@ pub struct LostQuestion {
     #[serde(flatten)]
     #[cfg_attr(feature = "schema", schemars(with = "Record"))]
     pub record: Arc<Record>,
-    /// What was decided, where it is not known that the asker got it. When the same session asks the same again, it is
+    /// The decision, if the asker may not have received it. When the same session asks the same again, it is
     /// given by itself or offered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Settlement>,
-    /// Whether the asker may have got what was decided: its delivery had begun.
+    /// Whether the asker may have received the decision: its delivery had begun.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub may_have_arrived: bool,
     /// The question that is the same and came later.

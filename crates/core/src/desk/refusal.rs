@@ -49,7 +49,7 @@ pub enum Refusal {
     Other(String),
 }
 
-/// What the interfaces say for a refusal: JSON-RPC, HTTP, the commands and the documents.
+/// The form of a refusal in all interfaces: JSON-RPC, HTTP, the commands and the documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefusalKind {
     /// The stable name.
@@ -60,7 +60,7 @@ pub struct RefusalKind {
     pub status: u16,
     /// The exit code of a command.
     pub exit: u8,
-    /// What it means, for documents.
+    /// Its meaning, for documents.
     pub meaning: &'static str,
 }
 
@@ -177,14 +177,14 @@ impl From<Detail> for Refusal {
     }
 }
 
-/// Returns what a submission to a question that is over is told. The same once more is accepted. `is_same` compares
+/// Returns the verdict on a submission to a question that is over. The same once more is accepted. `is_same` compares
 /// an answer with the one that settled the question; it is `None` where that cannot be known.
 pub(super) fn late_verdict(
     record: &Arc<Record>,
     submission: &Submission,
     is_same: impl FnOnce(&Answer) -> Option<bool>,
 ) -> Result<(), Refusal> {
-    // What a lost record says is for followers: how the question ended is not known.
+    // The settlement of a lost record is for followers: how the question ended is unknown.
     let settlement = record.settlement.as_ref().filter(|_| record.state != State::Lost);
     match (settlement.map(|settlement| &settlement.outcome), submission) {
         (Some(Outcome::Answered(_)), Submission::Answer(answer)) => match is_same(answer) {

@@ -110,7 +110,7 @@ pub(super) enum Step {
     Burst(bool),
 }
 
-/// What is told to a submission to a question that ended like this.
+/// The verdict on a submission to a question that ended like this.
 pub(super) fn late(end: End, given: ModelSubmission) -> &'static str {
     match (end, given) {
         (End::Answered(text, secret), ModelSubmission::Answer(other, other_secret))

@@ -56,7 +56,7 @@ impl SettledQuestions {
     }
 
     /// Remembers a question that counted for this many bytes while it was open, and returns the numbers of those that
-    /// are forgotten for it. The last one is remembered whatever its size.
+    /// are forgotten for it. The last one is remembered even if it is larger.
     pub(super) fn remember(
         &mut self,
         number: u64,
@@ -83,7 +83,7 @@ impl SettledQuestions {
         forgotten
     }
 
-    /// Returns what a submission to a question that is over is told. The same once more is accepted.
+    /// Returns the verdict on a submission to a question that is over. The same once more is accepted.
     pub(super) fn judge(&self, number: u64, submission: &Submission) -> Result<(), Refusal> {
         // A question that is forgotten may have been settled in any way.
         let settled = self.find(number).ok_or(Refusal::Unavailable)?;

@@ -50,7 +50,7 @@ impl Snapshot {
             .or_else(|| self.settled().rev().find(|record| record.id == *id))
     }
 
-    /// Finds the question that a person means: an open one, or where there is none, a settled one.
+    /// Finds the question of a typed reference: an open one, or else a settled one.
     ///
     /// # Errors
     /// `NotFound`; `Ambiguous` with the IDs of all that are meant; `Unavailable` for a lost one.
@@ -60,7 +60,7 @@ impl Snapshot {
         if found.is_empty() {
             found = self.settled().filter(|record| typed.matches(&record.id)).collect();
             let known = found.iter().any(|record| record.state != State::Lost);
-            // What became of a settled question is known, whatever was lost beside it.
+            // The outcome of a settled question is known, even if its bridge was lost.
             found.retain(|record| !known || record.state != State::Lost);
         }
         match found[..] {
@@ -89,7 +89,7 @@ impl Snapshot {
         self.open_bytes + self.settled_bytes
     }
 
-    /// Returns what a submission to a question that is over is told, by its record alone.
+    /// Returns the verdict on a submission to a question that is over, by its record alone.
     ///
     /// # Errors
     /// `Conflict` and `Gone`; `Unavailable` where that is not known: the question is open or lost, or its answer had
@@ -98,8 +98,8 @@ impl Snapshot {
         late_verdict(record, submission, |answer| is_same_answer(record, answer))
     }
 
-    /// Takes over a question as it is now. Returns what happened, if anything did. A settled question stays as it is; a
-    /// lost one that is found again is lost no longer.
+    /// Takes over the current state of a question. Returns the event, if anything changed. A settled question stays
+    /// unchanged; a lost one that is found again is lost no longer.
     pub fn put(&mut self, record: Arc<Record>) -> Option<Event> {
         let bytes = record.size();
         self.put_sized(record, bytes)
@@ -138,7 +138,7 @@ impl Snapshot {
         true
     }
 
-    /// Records that a question's bridge disappeared. Followers are told this settlement; a responder is told that
+    /// Records that a question's bridge disappeared. Followers get this settlement; a responder hears that
     /// nothing is known.
     pub fn lose(&mut self, id: &QuestionId, told: Settlement) -> Option<Event> {
         let mut record = Record::clone(&self.open.get(id)?.0).settled(told);

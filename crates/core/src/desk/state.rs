@@ -205,8 +205,8 @@ impl Desk {
         });
     }
 
-    /// Keeps responders from settling a question that the asker is about to end, at this time at the latest. Submissions
-    /// wait until then. What responders see does not change.
+    /// Keeps responders from settling a question that the asker is about to end, at this time at the latest.
+    /// Submissions wait until then. What responders see does not change.
     pub fn close(&mut self, number: u64, until: Duration) {
         let Some(entry) = self.open.get_mut(&number) else { return };
         if matches!(entry.stage, Stage::Open) {
@@ -254,12 +254,12 @@ impl Desk {
     }
 
     /// Settles a question by what happened on the asker's side, such as the client's own answer. The asker delivers
-    /// the outcome. A question that is on its way already stays as it is.
+    /// the outcome. A question that is on its way already stays unchanged.
     pub fn end(&mut self, number: u64, outcome: Outcome, by: Provenance, now: Duration) {
         self.deliver(number, Settlement::new(outcome, by, self.at(now)), None, now);
     }
 
-    /// Returns the next thing that the shell is told.
+    /// Returns the next notice for the shell.
     pub fn poll(&mut self) -> Option<Notice> {
         self.notices.pop_front()
     }
@@ -317,7 +317,7 @@ impl Desk {
             after,
         });
         entry.stage = Stage::Delivering { settlement, winner };
-        // The record goes on saying when it would have expired.
+        // The record keeps the time at which it would have expired.
         self.set_timers(number, None, None);
         self.change(number, |record| record.state = State::Delivering);
     }
@@ -402,7 +402,7 @@ mod tests {
         let shown = desk.take_changes().expect("a change").questions;
         let outcome = shown[0].settlement.as_ref().map(|settlement| &settlement.outcome);
         assert_eq!(outcome, Some(&Outcome::Rejected(Reason::AgentGone)));
-        // What ended by itself stays as it ended.
+        // A question that ended by itself keeps its outcome.
         let number = open(&mut desk, None);
         desk.end(number, gone(), Provenance::bridge(), Duration::ZERO);
         desk.undeliverable(number);

@@ -1,4 +1,4 @@
-//! A point in time as it is said to others. Reading the clock is left to the shell.
+//! A point in time for records and messages. Reading the clock is left to the shell.
 
 use std::{
     fmt,

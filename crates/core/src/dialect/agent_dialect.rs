@@ -28,7 +28,7 @@ pub trait AgentDialect: Sized {
 
     /// Reads a request as a question. `fallback_id` is the question's id if the agent did not name it.
     ///
-    /// Returns `None` if the request is not a question, and goes on to the client unchanged. The error says what is
+    /// Returns `None` if the request is not a question, and is forwarded unchanged. The error says what is
     /// wrong and where, for the agent's developer.
     fn read(method: &str, params: &[u8], fallback_id: &str) -> Result<Option<(Question, Self)>, String>;
 
@@ -96,7 +96,7 @@ pub struct ReplyMeta {
     pub askbridge: Option<ReplyAdditions>,
 }
 
-/// What the bridge adds to a response.
+/// The additions of the bridge to a response.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Additions"))]
@@ -108,7 +108,7 @@ pub struct ReplyAdditions {
     /// Why it was rejected, in the person's own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
-    /// What was remarked beside the answers, keyed by the field's place: `"0"` is the first.
+    /// The notes beside the answers, keyed by the field's place: `"0"` is the first.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub notes: BTreeMap<String, String>,
 }

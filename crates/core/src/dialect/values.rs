@@ -12,7 +12,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::{limits, question::FieldOption};
 
-/// Reads `params` as `T`. The error says what is wrong, and where.
+/// Reads `params` as `T`. The error names the mistake and its place.
 pub(super) fn read_params<T: DeserializeOwned>(params: &[u8]) -> Result<T, String> {
     let most = limits::QUESTION;
     if params.len() > most {

@@ -28,7 +28,7 @@ pub trait HasBase {
 pub struct Base {
     /// The life of each question.
     pub desk: Desk,
-    /// What the line or the event at hand leads to.
+    /// The actions that follow from the current line or event.
     pub actions: Vec<Action>,
     pub(super) lifecycle: Lifecycle,
     /// How long a question that opens now may stay open.
@@ -70,8 +70,8 @@ impl Base {
         self.has_ledger && self.desk.is_submitted(number)
     }
 
-    /// Takes another timeout of the user's, for questions that have opened since then and those to come. A question that
-    /// was open before keeps its time: its person, and its agent, count on it.
+    /// Takes another timeout of the user's, for questions that have opened since then and those to come. A question
+    /// that was open before keeps its time: its person, and its agent, count on it.
     pub(super) fn change_timeout(&mut self, timeout: Option<Duration>, since: Duration) {
         let before = std::mem::replace(&mut self.timeout, timeout);
         self.desk.change_timeout(before, timeout, since);
@@ -100,24 +100,24 @@ impl Base {
         std::mem::take(&mut self.is_introduced).then(|| self.introduced.clone())
     }
 
-    /// Returns what is to be done.
+    /// Returns the actions.
     pub(super) fn take_actions(&mut self) -> Vec<Action> {
         std::mem::take(&mut self.actions)
     }
 }
 
-/// What a peer said of itself when the connection began.
+/// A peer's introduction when the connection began.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Introduction {
     /// Its own name. A long one is left out.
     pub name: Option<String>,
     /// The version of the protocol that it speaks.
     pub protocol: u32,
-    /// What it promises that has to do with questions: `questions`, `forms`, `notices` or `kiro`.
+    /// Its declared capabilities that concern questions: `questions`, `forms`, `notices` or `kiro`.
     pub promises: Vec<&'static str>,
 }
 
-/// What both peers said of themselves last. `None` before they did.
+/// The last introductions of both peers. `None` before the first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Introductions {
     /// The client.
@@ -137,10 +137,10 @@ pub struct Config {
     pub permissions: bool,
     /// The name under which other responders find the bridge's questions; `None` where they cannot.
     pub name: Option<BridgeName>,
-    /// Whether the inbox keeps a ledger. A responder's outcome that cannot be delivered at once waits then until the ledger
-    /// has noted that its delivery begins.
+    /// Whether the inbox keeps a ledger. A responder's outcome that cannot be delivered at once waits then until the
+    /// ledger has noted that its delivery begins.
     pub has_ledger: bool,
-    /// The time of day at which the bridge started. All other times that it is told have passed since then.
+    /// The time of day at which the bridge started. All other times that it gets have passed since then.
     pub started: Timestamp,
     /// A random number that never leaves the process. Answers with secrets are compared by a digest under it.
     pub key: u64,

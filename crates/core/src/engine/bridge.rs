@@ -55,7 +55,7 @@ impl<P: Protocol> Bridge<P> {
         self.link.connection(from).splitter.left()
     }
 
-    /// Looks at what was read into [`Bridge::space`]. Returns whether all of it that goes on now does so as it came, in
+    /// Splits the bytes in [`Bridge::space`]. Returns whether all of them that are forwarded now leave unchanged, in
     /// one piece.
     pub fn received(&mut self, from: Peer, now: Duration) -> bool {
         let mut runs = 0;
@@ -137,7 +137,7 @@ impl<P: Protocol> Bridge<P> {
         self.link.connection_mut(to).outbox.advance(count);
     }
 
-    /// Records that the writer holds nothing back of what was written.
+    /// Records that the writer has flushed everything that was written.
     pub fn flushed(&mut self, to: Peer) {
         self.link.flushed(to);
     }
@@ -181,7 +181,7 @@ impl<P: Protocol> Bridge<P> {
         ends.or_else(|| protocol::next_deadline(&self.link.core))
     }
 
-    /// Returns the next thing that the shell is told.
+    /// Returns the next output for the shell.
     pub fn poll(&mut self) -> Option<Output> {
         self.link.poll()
     }

@@ -34,7 +34,7 @@ impl Peer {
     }
 }
 
-/// What can happen beside bytes that come, leave, or cannot leave.
+/// An event beside bytes that arrive, leave, or cannot leave.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// The agent's process ended.
@@ -48,11 +48,12 @@ pub enum Event {
     Signal,
     /// A responder other than the client hands in an answer, a rejection or an extension.
     Submitted(TicketedSubmission),
-    /// It is noted that the delivery of this question's outcome begins, which waited: [`Output::Begins`] asked for that.
+    /// It is noted that the delivery of this question's outcome begins, which waited: [`Output::Begins`] asked for
+    /// that.
     Begins(u64),
     /// The settings changed: how long a question may stay open.
     Timeout {
-        /// What counts for questions that open from now on; `None` is as long as it takes.
+        /// The timeout of questions that open from now on; `None` keeps them open.
         timeout: Option<Duration>,
         /// When the change was made. It counts for questions that have opened since, too.
         since: Duration,
@@ -61,7 +62,7 @@ pub enum Event {
     Tick,
 }
 
-/// What a bridge tells its shell, in the order in which it happened.
+/// The outputs of a bridge to its shell, in the order in which things happened.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
     /// This many more bytes are in the outbox of this peer.
@@ -82,11 +83,11 @@ pub enum Output {
     Notice(Notice),
     /// A responder's outcome of this question cannot be delivered yet, and nothing of it was written.
     Waits(QuestionId),
-    /// What waited can be delivered now, as soon as [`Event::Begins`] says that this is noted.
+    /// A response that waited can be delivered, as soon as [`Event::Begins`] reports that the ledger has noted it.
     Begins(QuestionId),
     /// A line of the conductor could not be passed on, for this reason.
     Refused(&'static str),
-    /// What should be a conductor began as a client does.
+    /// The peer that should be a conductor began as a client does.
     NoConductor,
     /// The bridge ends as soon as the client's outbox is idle.
     Finish,
@@ -100,9 +101,9 @@ pub enum UnansweredReason {
     /// Other responders are to answer: the person wants to do it elsewhere, or the client failed half-way. What was
     /// answered before is kept.
     Elsewhere(Answer),
-    /// What it said does not fit the question.
+    /// Its answer does not fit the question.
     DoesNotFit(Vec<FieldError>),
-    /// What it said has no known meaning.
+    /// Its answer has no known meaning.
     NotUnderstood,
     /// It cannot show the question: the error's code.
     Refused(i32),
@@ -128,12 +129,12 @@ impl Line {
     }
 }
 
-/// What is to be done, in this order.
+/// The actions, in this order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
-    /// The line goes on as it is, with what is still to come of it. Without this or the next, it is dropped.
+    /// Forwards the line unchanged, with the rest of it that is still to come. Without this or the next, it is dropped.
     Forward,
-    /// These bytes go on in the place of the line, or of its beginning, with what is still to come of it.
+    /// Sends these bytes in the place of the line, or of its beginning, with the rest of it that is still to come.
     ForwardAs(Bytes),
     /// This line of the bridge's own goes to this peer.
     Send(Peer, Bytes),
@@ -141,6 +142,6 @@ pub enum Action {
     Respond(u64, Bytes),
     /// The question with this number is delivered once all that goes to the agent by now has been written.
     Deliver(u64),
-    /// The shell is told.
+    /// Notifies the shell.
     Tell(Output),
 }

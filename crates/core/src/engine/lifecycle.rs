@@ -92,7 +92,7 @@ impl Lifecycle {
     pub(super) fn agent_exited(&mut self, group: bool, now: Duration, actions: &mut Vec<Action>) {
         self.exited = true;
         self.group_ended = !group;
-        // What it left behind does not outlive the bridge (I8).
+        // The processes that it left behind do not outlive the bridge (I8).
         if group && self.rung < Rung::Terminating {
             self.terminate(now, actions);
         }
@@ -131,7 +131,7 @@ impl Lifecycle {
                 if !self.exited || self.told || self.waited {
                     (self.exited, self.output_ended) = (true, true);
                 } else if self.client_gone {
-                    // What the agent left waits for a client that may never read it.
+                    // The agent's last output waits for a client that may never read it.
                     self.waited = true;
                     self.deadline = Some(now.saturating_add(self.grace));
                 }

@@ -1,5 +1,5 @@
-//! The core of a protocol and its connections to the peers, the stream of outputs, and the outcomes that are on their way
-//! to the agent, or wait until they are.
+//! The core of a protocol and its connections to the peers, the stream of outputs, and the outcomes that are on their
+//! way to the agent, or wait until they are.
 
 use std::collections::VecDeque;
 
@@ -17,9 +17,9 @@ use crate::wire::{
 /// The two directions of the stream to one peer.
 #[derive(Debug)]
 pub(super) struct Connection {
-    /// What was read, to be cut into lines.
+    /// The bytes that were read, to be cut into lines.
     pub splitter: Splitter,
-    /// What is to be written.
+    /// The bytes to write.
     pub outbox: Outbox,
     /// Whether there is still something to read.
     pub is_read: bool,
@@ -61,7 +61,7 @@ struct WaitingResponse {
 }
 
 impl<P: HasBase> Link<P> {
-    /// Links this core to its peers. What is for the agent goes to the outbox of `to_agent`.
+    /// Links this core to its peers. Lines for the agent are queued in the outbox of `to_agent`.
     pub(super) fn new(core: P, to_agent: Peer) -> Self {
         Link {
             core,
@@ -107,7 +107,7 @@ impl<P: HasBase> Link<P> {
         self.queue(to, |outbox| outbox.send(line));
     }
 
-    /// Ends the stream to a peer behind what is queued, and what waits.
+    /// Ends the stream to a peer behind everything that is queued or waits.
     pub fn end(&mut self, to: Peer) {
         if to == self.to_agent && !self.waiting.is_empty() {
             self.ends = true;
@@ -118,7 +118,7 @@ impl<P: HasBase> Link<P> {
     }
 
     /// Queues the agent's response to a question. One that a ledger follows waits while something else is to be written
-    /// before: nobody knows for how long.
+    /// before: that may take any time.
     pub fn respond(&mut self, number: u64, line: Bytes) {
         let outbox = &self.connection(self.to_agent).outbox;
         let behind = outbox.queued();
@@ -175,12 +175,12 @@ impl<P: HasBase> Link<P> {
         }
     }
 
-    /// Says of the responses that wait that they could be written now. In a flood, a line of the other peer may always be
-    /// half written: they are asked for once more of it has come, and go behind that line.
+    /// Says of the responses that wait that they could be written now. In a flood, a line of the other peer may always
+    /// be half written: they are asked for once more of it has come, and go behind that line.
     fn ask_to_begin(&mut self) {
         let outbox = &self.connection(self.to_agent).outbox;
         let (is_idle, is_clear, queued) = (outbox.is_idle(), outbox.is_clear(), outbox.queued());
-        // What is half written then has no end.
+        // A half-written line has no end then.
         let ends = self.ends;
         let can_be =
             |waiting: &&mut WaitingResponse| is_idle && (is_clear || ends || queued > waiting.behind);
@@ -190,7 +190,7 @@ impl<P: HasBase> Link<P> {
         }
     }
 
-    /// Drops what is queued for a peer, because it reads no more.
+    /// Drops the queue for a peer, because it reads no more.
     pub(super) fn abandon(&mut self, peer: Peer) {
         self.connection_mut(peer).outbox.abandon();
         if peer == self.to_agent {

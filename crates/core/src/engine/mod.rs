@@ -1,4 +1,4 @@
-//! A bridge between an agent and a client, whatever protocol they speak: bytes, events and the time go in; bytes and
+//! A bridge between an agent and a client, in any protocol: bytes, events and the time go in; bytes and
 //! outputs come out ([`Bridge`]). It cuts lines, keeps their order, applies back-pressure, tells when an outcome was
 //! delivered, and ends the agent's process. What a line means is left to the [`Protocol`], which is the core of
 //! [`crate::acp`] or of another room.

@@ -32,7 +32,7 @@ pub trait Protocol: HasBase + Debug + Sized {
     /// Rejects all open questions, and those that are still to come.
     fn close(&mut self, reason: Reason, now: Duration);
 
-    /// Does what is due at this time.
+    /// Performs the actions that are due at this time.
     fn tick(&mut self, now: Duration);
 
     /// Returns when [`Protocol::tick`] has something to do.
@@ -53,7 +53,7 @@ pub trait SharedConnection<P: Protocol>: Debug {
     /// Carries out an action that is about no line.
     fn carry_out(&mut self, link: &mut Link<P>, action: Action, now: Duration);
 
-    /// Returns when the bridge ends, whatever was not read by then; `None` before it is about to end.
+    /// Returns when the bridge ends, even with unread bytes; `None` before it is about to end.
     fn ends(&self) -> Option<Duration>;
 }
 

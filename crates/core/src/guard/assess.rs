@@ -29,10 +29,10 @@ pub fn assess(question: &mut Question) {
     }
 }
 
-/// Looks where the files lead that a change names, and returns the question with the risk of that: a plain change of a file
-/// that a link has elsewhere acts. `None` where nothing is to be said.
+/// Looks where the files lead that a change names, and returns the question with the risk of that: a plain change of a
+/// file that a link has elsewhere acts. `None` where nothing is to be said.
 ///
-/// It is called where the file system may be looked at, before a person is told of the question.
+/// It is called where the file system may be looked at, before the question is shown.
 pub fn assess_links(question: &Question, files: &dyn Files) -> Option<Question> {
     let (Risk::Plain, Purpose::Permission) = (question.risk(), &question.purpose) else { return None };
     let (subject, project) = (question.subject.as_deref()?, question.project.as_deref()?);
@@ -183,7 +183,7 @@ fn of_what_is_missing(kind: &str, subject: &Subject, input: Option<&Input>) -> O
         return (!has_command).then(|| dangerous("it does not say which command it runs"));
     }
     let Subject { locations, diffs, patch, content, command, .. } = subject;
-    // Tools of an MCP server say so where they only read, whatever that is.
+    // Tools of an MCP server declare themselves as read-only, in any subject.
     let names_nothing = |input: &Input| input.paths.is_empty() && input.commands.is_empty();
     if kind == "read" && locations.is_empty() && input.is_some_and(names_nothing) {
         return Some(dangerous("it does not say what it is about"));

@@ -1,5 +1,5 @@
-//! Commands: which are nothing but words, and which a person has to look at twice before one runs. How a shell reads them
-//! is left to `split`, what programs do to `programs` and `scripts`.
+//! Commands: which are nothing but words, and which a person has to look at twice before one runs. How a shell reads
+//! them is left to `split`, what programs do to `programs` and `scripts`.
 
 use super::{
     programs::{self, Takes},
@@ -16,7 +16,7 @@ const SYNTAX: &str = ";&|<>()`$\\{}*?[]!";
 /// Checks that a command is nothing but words: a shell would run one program, with these arguments.
 ///
 /// # Errors
-/// What of it is more than that. A command that was cut has a line break before its mark.
+/// The part that is more than that. A command that was cut has a line break before its mark.
 pub fn simple(command: &str) -> Result<(), String> {
     let mut before = ' ';
     for char in command.chars() {
@@ -41,7 +41,7 @@ pub fn simple(command: &str) -> Result<(), String> {
     }
 }
 
-/// Returns a word before the program that looks like an assignment, and is none since its name is in quotes.
+/// Returns a word before the program that looks like an assignment but is not one, since its name is in quotes.
 fn quoted_assignment(command: &str) -> Option<&str> {
     let mut quote = None;
     let is_between = |char: char| {
@@ -63,7 +63,7 @@ const DEPTH: usize = 4;
 /// Arguments of a program that runs another which are looked at.
 const ARGUMENTS: usize = 64;
 
-/// Assignments before a program that change what is printed, and not what runs.
+/// Assignments before a program that change the output, and not the program.
 const HARMLESS: [&str; 29] = [
     "APP_ENV",
     "CARGO_INCREMENTAL",

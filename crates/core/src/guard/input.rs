@@ -1,4 +1,4 @@
-//! The raw input of a tool: its commands, files and addresses, in whatever members they are.
+//! The raw input of a tool: its commands, files and addresses, in any of its members.
 //!
 //! Agents name the same thing in many ways (`command`, `cmd`, `fullCommandText`; `file_path`, `filePath`, `uri`), so a
 //! member counts by its name without case and `_`. The whole input is read, at any depth, and so is each value of a
@@ -13,14 +13,14 @@ use serde::{
 
 use crate::question::subject::quoted_words;
 
-/// What the input of a tool says.
+/// The parts of a tool's input.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Input {
     /// The commands, as texts.
     pub commands: Vec<String>,
     /// The files and folders.
     pub paths: Vec<String>,
-    /// Whether it says what is searched for.
+    /// Whether it names a search term.
     pub has_terms: bool,
     /// Whether it has an address on the network.
     pub has_address: bool,
@@ -28,14 +28,14 @@ pub(super) struct Input {
     pub escalates: bool,
     /// Its members, at any depth.
     pub members: Vec<Member>,
-    /// What of it has a shape that is not known.
+    /// The parts with an unknown shape.
     pub unclear: Option<&'static str>,
 }
 
 /// A member of the input.
 #[derive(Debug, PartialEq)]
 pub(super) struct Member {
-    /// Its name in small letters, without what is no letter or digit.
+    /// Its name in lower case, with letters and digits only.
     pub name: String,
     pub is_command: bool,
 }
@@ -88,7 +88,7 @@ const FILES: [&str; 16] = [
 /// Members that are an address.
 const ADDRESSES: [&str; 7] = ["endpoint", "host", "hostname", "uri", "uris", "url", "urls"];
 
-/// Members that say what is searched for.
+/// Members that have a search term.
 const TERMS: [&str; 7] = ["glob", "pattern", "patterns", "q", "query", "regex", "searchterm"];
 
 /// Parts of the names of members that ask for more rights.

@@ -1,12 +1,12 @@
 //! The programs that a person looks at twice, each group with its reason. A newcomer can add a line.
 //!
-//! The table is no wall: a project's own script may do all of this. It names what is known to do harm, so that a rule
-//! does not leave it open, and a person does not allow it in passing.
+//! The table is no wall: a project's own script may do all of this. It names programs that are known to do harm, so
+//! that a rule does not leave it open, and a person does not allow it in passing.
 
 /// Programs that have something in common.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Programs {
-    /// What they do, behind the name of the program: "`rm` removes files".
+    /// Their effect, behind the name of the program: "`rm` removes files".
     pub does: &'static str,
     does_harm: bool,
     runs: Option<RunArgument>,
@@ -27,7 +27,7 @@ enum RunArgument {
     First,
 }
 
-/// How a program is told what it runs.
+/// The way in which a program gets the command that it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Takes {
     /// The words of a command.
@@ -61,7 +61,7 @@ const fn harm_with(does: &'static str, names: &'static str, words: &'static str)
     Programs { does, does_harm: true, names, words, ..NONE }
 }
 
-/// Programs that run what their arguments say: whoever leaves those open leaves everything open.
+/// Programs that run their arguments: a rule that leaves those open leaves everything open.
 const fn runner(does: &'static str, takes: Takes, names: &'static str) -> Programs {
     Programs { does, runs: Some(RunArgument::Any), takes, names, ..NONE }
 }
@@ -78,7 +78,7 @@ const fn harmful_runner(does: &'static str, names: &'static str, words: &'static
 
 /// The table.
 const TABLE: &[Programs] = &[
-    // What runs what its arguments say.
+    // Programs that run their arguments.
     runner(
         "runs what its arguments say, as every shell",
         Takes::TextOrInput,
@@ -170,7 +170,7 @@ const TABLE: &[Programs] = &[
     harm_with("removes files", "cmake", "rm remove remove_directory"),
     Programs {
         runs: Some(RunArgument::First),
-        // What begins so is an option of Git, and not of its command.
+        // A word with this beginning is an option of Git, and not of its command.
         except: "commit,diff,log,show,switch",
         ..harm_with(
             "runs programs that its options name",
@@ -183,10 +183,10 @@ const TABLE: &[Programs] = &[
         "git",
         "-O --ext-diff --extcmd --open-files-in-pager --output --receive-pack --textconv --upload-pack",
     ),
-    // What changes how later commands are read.
+    // Builtins that change how later commands are read.
     harm("changes what later commands run", "alias bind complete enable hash unalias"),
     runner("changes what later commands run", Takes::Words, "declare export local readonly set typeset"),
-    // What asks for more rights.
+    // Programs that ask for more rights.
     harmful_runner(
         "runs with the rights of another user",
         "doas gosu pkexec runas runuser su su-exec sudo sudoedit",
@@ -203,7 +203,7 @@ const TABLE: &[Programs] = &[
          mount nft pacman reg rmmod rpm sc schtasks service snap swapoff sysctl systemctl ufw umount \
          update-alternatives yum zypper apk",
     ),
-    // What destroys.
+    // Programs that destroy.
     harm(
         "removes or moves files",
         "del del-cli erase mv move rd remove-item ren rename rimraf rm rmdir shred srm trash truncate unlink \
@@ -233,7 +233,7 @@ const TABLE: &[Programs] = &[
         "apply destroy delete uninstall rollback up upgrade install deploy remove",
     ),
     harm("removes a database, or what is in it", "dropdb dropuser pg_restore pg_resetwal flyway liquibase"),
-    // What leaves the machine.
+    // Programs that send data to other machines.
     harm_with("publishes", "git hub jj hg sl", "push send-email request-pull"),
     Programs {
         except: "config --get,config --list,config -l,config get,config list,remote show,remote get-url,\
@@ -263,7 +263,7 @@ const TABLE: &[Programs] = &[
         "-d -F -K -T -X --body-data --body-file --config --data --execute --form --json --method \
          --post-data --post-file --request --upload-file DELETE PATCH POST PUT",
     ),
-    // What a person keeps secret.
+    // Files and programs with secrets.
     harm(
         "shows or changes secrets",
         "gpg gpg2 pass op bw vault security secret-tool ssh-add ssh-keygen keychain age sops \
@@ -290,7 +290,7 @@ pub fn left_open(program: &str, arguments: &[Option<&str>]) -> Option<&'static P
         Some(RunArgument::First) => match arguments {
             [] | [None, ..] => true,
             [Some(first), ..] if first.starts_with('-') => true,
-            // What follows such a word is a command, which may be named.
+            // The word behind it is a command, which may be named.
             [Some(first), rest @ ..] if group.has_word(first) => match rest {
                 [Some(program), arguments @ ..] if !program.starts_with('-') => {
                     left_open(program, arguments).is_some()
@@ -302,7 +302,7 @@ pub fn left_open(program: &str, arguments: &[Option<&str>]) -> Option<&'static P
     })
 }
 
-/// Returns how a program is told what it runs, where these arguments may say that.
+/// Returns the way in which a program gets its command, if these arguments may have one.
 pub(super) fn runs(program: &str, arguments: &[String]) -> Option<Takes> {
     let name = name(program);
     let says_it = |group: &&Programs| match group.runs {
@@ -351,8 +351,8 @@ impl Programs {
     }
 }
 
-/// Returns whether an argument is a known word: the same, an option that has its value in the same word or is shortened, or
-/// several short options in one.
+/// Returns whether an argument is a known word: the same, an option that has its value in the same word or is
+/// shortened, or several short options in one.
 fn is_like(word: &str, known: &str) -> bool {
     let is_short = known.len() == 2 && known.starts_with('-') && !word.starts_with("--");
     match word.strip_prefix(known) {

@@ -1,5 +1,5 @@
-//! A command as shells read it: the programs that it runs, with their words. What a program does with its words is left to
-//! `programs` and `scripts`.
+//! A command as shells read it: the programs that it runs, with their words. What a program does with its words is left
+//! to `programs` and `scripts`.
 //!
 //! Only what `sh`, `bash`, `zsh` and `fish` read alike is understood; all else is more than words.
 
@@ -7,7 +7,7 @@
 /// joins programs: `&&`, `||`, `;`, `|`, and redirections to nothing.
 ///
 /// # Errors
-/// What of it is more than that.
+/// The part that is more than that.
 pub(super) fn split(command: &str) -> Result<Vec<Vec<String>>, String> {
     let mut splitter = Splitter::default();
     let mut chars = command.trim().chars().peekable();
@@ -53,7 +53,7 @@ pub(super) fn split(command: &str) -> Result<Vec<Vec<String>>, String> {
     }
 }
 
-/// Returns whether a shell does more with a character in quotes than to take it as it is.
+/// Returns whether a shell interprets a character in quotes.
 fn is_more_in(quote: char, char: char, next: Option<char>) -> bool {
     match (quote, char) {
         // Some shells take it for an escape before these, also in single quotes.
@@ -126,7 +126,7 @@ impl Splitter {
     }
 }
 
-/// Returns whether a terminal shows nothing for a character, or turns what is around it.
+/// Returns whether a terminal shows nothing for a character, or reverses the text around it.
 pub fn is_hidden(char: char) -> bool {
     char.is_control()
         || matches!(char,

@@ -28,7 +28,7 @@ const HARMLESS: [&str; 14] = [
 /// Checks that the command of a permission is all that would run, as it stands there.
 ///
 /// # Errors
-/// What else its input says.
+/// The rest of its input.
 pub fn only_its_command(subject: &Subject, command: &str) -> Result<(), String> {
     check_clear(subject)?;
     let Some(input) = input(subject)? else { return Ok(()) };
@@ -70,7 +70,7 @@ pub fn folders(subject: &Subject) -> Vec<String> {
 /// Checks that a permission is about no command and no file, in none of its parts.
 ///
 /// # Errors
-/// What it is about.
+/// Its subject.
 pub fn no_command_and_no_file(subject: &Subject) -> Result<(), String> {
     check_clear(subject)?;
     let input = input(subject)?.unwrap_or_default();

@@ -25,7 +25,7 @@ use crate::{
 /// The subtype of the request with which the host begins, and joins again.
 const INITIALIZE: &str = "initialize";
 
-/// What is known of Claude Code and its host.
+/// The state of Claude Code and its host.
 #[derive(Debug, Default)]
 pub struct Claude {
     sessions: Sessions,

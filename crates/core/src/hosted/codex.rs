@@ -30,10 +30,10 @@ const THREADS: [&str; 3] = ["thread/start", "thread/resume", "thread/fork"];
 const RESOLVED: &str = "serverRequest/resolved";
 /// An item begins. That of a file change has the changes, which its approval does not have.
 const ITEM_STARTED: &str = "item/started";
-/// What stands in the line of an item that is a file change.
+/// The mark in the line of an item that is a file change.
 const FILE_CHANGE: &[u8] = b"fileChange";
 
-/// What is known of Codex and its host.
+/// The state of Codex and its host.
 #[derive(Debug, Default)]
 pub struct Codex {
     sessions: Sessions,

@@ -71,7 +71,7 @@ impl<S: HostProtocol> Core<S> {
 
     pub(super) fn agent_line(&mut self, line: &Line, now: Duration) {
         self.base.actions.push(Action::Forward);
-        // What is too long to hold is left to the host, and so is what the host cannot parse.
+        // A line that is too long to hold is left to the host, and so is one that the host cannot parse.
         if !line.whole || !is_json(&line.bytes) {
             return self.forget_request(&line.bytes);
         }
@@ -126,7 +126,7 @@ impl<S: HostProtocol> Core<S> {
             }
             return;
         }
-        // The agent had not read our response when it asked once more. The host is not to show what is over.
+        // The agent had not read our response when it asked once more. The host is not to show a question that is over.
         if self.pending.has_settled_as(&id, &question) {
             return self.take_back(&id);
         }
@@ -143,7 +143,7 @@ impl<S: HostProtocol> Core<S> {
         }
         let question = Arc::new(question);
         let weight = self.base.desk.weigh(&question, S::bytes(&reply));
-        // What has no room stays with the host alone.
+        // A question without room stays with the host alone.
         if self.base.desk.check_room(question.session.as_deref(), weight).is_err() {
             return;
         }

@@ -19,13 +19,13 @@ use crate::{
 pub(super) struct OpenQuestion<R> {
     /// The id of the agent's request.
     pub id: RequestId,
-    /// What is asked.
+    /// The question.
     pub question: Arc<Question>,
     /// How the agent is answered.
     pub reply: R,
 }
 
-/// What a response of the host with some id is to.
+/// The request that a response of the host with some id belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ResponseTarget {
     /// The open question with this number.
@@ -74,8 +74,8 @@ impl<R> OpenQuestions<R> {
         !self.settled.is_empty() && self.settled.contains_key(&*key(id))
     }
 
-    /// Returns whether another responder than the host has settled this question under this id: it is the same request once
-    /// more, and not a new one.
+    /// Returns whether another responder than the host has settled this question under this id: it is the same request
+    /// once more, and not a new one.
     pub(super) fn has_settled_as(&self, id: &str, question: &Question) -> bool {
         self.is_settled(id) && self.settled.get(&*key(id)) == Some(&digest(question))
     }
@@ -151,8 +151,8 @@ pub(super) fn asks_the_same(one: &Question, other: &Question) -> bool {
     content(one) == content(other)
 }
 
-/// Returns a digest by which a request that comes once more is recognised. An agent gains nothing by two questions with the
-/// same one.
+/// Returns a digest by which a request that comes once more is recognised. An agent gains nothing by two questions with
+/// the same one.
 fn digest(question: &Question) -> u64 {
     let mut hasher = DefaultHasher::new();
     // It can always be written: its keys are texts.

@@ -12,15 +12,15 @@ use crate::{
     question::{Answer, Outcome, Question},
 };
 
-/// What the first members of a line say of it.
+/// The class of a line, by its first members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineClass<'a> {
     /// It means nothing to the bridge.
     Ordinary,
     /// It has to be read.
     Look,
-    /// A call that is no question, by so many of its first bytes. It may be a request, and have an id, whose number is not
-    /// looked at.
+    /// A call that is no question, by so many of its first bytes. It may be a request, and have an id, whose number is
+    /// not looked at.
     Call(usize),
     /// A response to the request with this id, as JSON text.
     Response(&'a str),
@@ -39,7 +39,7 @@ pub struct AgentRequest<R> {
     pub reply: R,
 }
 
-/// What a line of the agent says that matters.
+/// A line of the agent that concerns questions.
 #[derive(Debug)]
 pub enum AgentMessage<R> {
     /// Nothing.
@@ -57,7 +57,7 @@ pub trait HostProtocol: Debug + Default {
     /// How an agent wants the response to one of its requests.
     type Reply: Debug;
 
-    /// What people call the agent, unless it says something else.
+    /// The usual name of the agent, unless it introduces itself.
     const AGENT: &'static str;
 
     /// Returns what a line of this peer is, or the beginning of one. It reads as little as it takes.
@@ -69,8 +69,8 @@ pub trait HostProtocol: Debug + Default {
     /// Returns the id of a request, as JSON text.
     fn request_id<'a>(&self, line: &'a [u8]) -> Option<&'a str>;
 
-    /// Reads a whole line of the agent, and tells `base` what the peers say of themselves. `fallback_id` is the question's
-    /// id if the agent did not name it.
+    /// Reads a whole line of the agent, and tells `base` what the peers say of themselves. `fallback_id` is the
+    /// question's id if the agent did not name it.
     fn agent_says(&mut self, base: &mut Base, line: &[u8], fallback_id: &str) -> AgentMessage<Self::Reply>;
 
     /// Reads a whole line of the host that is no response to the agent, under the same rule.

@@ -1,4 +1,5 @@
-//! How a question ends: which peer is told, and in which order. Whether a submission may end it is left to the desk.
+//! The end of a question: which peer is notified, and in which order. Whether a submission may end it is left to the
+//! desk.
 
 use std::time::Duration;
 
@@ -24,7 +25,7 @@ impl<S: HostProtocol> Core<S> {
         self.base.tell();
     }
 
-    /// The host has responded: the agent gets its line as it is.
+    /// The host has responded: its line is forwarded to the agent unchanged.
     pub(super) fn answered_by_host(&mut self, number: u64, line: &Line, now: Duration) {
         self.base.actions.extend([Action::Forward, Action::Deliver(number)]);
         let Some(open) = self.pending.close(number) else { return };
@@ -101,7 +102,7 @@ impl<S: HostProtocol> Core<S> {
                 let rejection = Rejection { reason: *reason, remark };
                 self.protocol.write_rejection(&open.reply, &open.question, rejection)
             }
-            // The host's own response goes on instead.
+            // The host's own response is forwarded instead.
             Outcome::Failed | Outcome::Unknown(_) => return,
         };
         let is_host_there = *outcome != Outcome::Rejected(Reason::ClientGone);

@@ -1,5 +1,5 @@
 //! Whether an answer fits its question: one check for every responder.
-//! What is done about an answer that does not fit is left to the caller.
+//! Handling an answer that does not fit is left to the caller.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::limits;
 pub struct FieldError {
     /// The name of the field. It may be one that the question does not have.
     pub field: String,
-    /// What is wrong, as a sentence whose subject is the field: `must have at least 5 characters, has 3`.
+    /// The mistake, as a sentence whose subject is the field: `must have at least 5 characters, has 3`.
     pub message: String,
 }
 
@@ -121,7 +121,7 @@ fn check_typed(field: &Field, text: &str) -> Result<(), String> {
     if let Some(most) = max_length.filter(|most| length > *most as usize) {
         return Err(format!("must have at most {}, has {length}", count(most as usize, "character")));
     }
-    // No input shows what is wrong with a secret while it is typed, so its format is left to the agent.
+    // No input shows the mistake in a secret while it is typed, so its format is left to the agent.
     let wanted = format.as_deref().filter(|_| !field.secret).and_then(|format| formats::unlike(format, text));
     wanted.map_or(Ok(()), |wanted| Err(format!("must be {wanted}")))
 }
@@ -242,7 +242,7 @@ mod tests {
         Question::new(Origin::SandboxAgent, "q", fields)
     }
 
-    /// Returns the error for this value of a field that has these members; empty where there is none.
+    /// Returns the error for this value of a field that has these members; empty if the value is valid.
     fn wrong(members: &str, value: &str) -> String {
         let field = format!(r#"[{{"name":"f","label":"F",{members}}}]"#);
         let question = question(&serde_json::from_str(&field).expect("a field"));

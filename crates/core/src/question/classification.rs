@@ -35,7 +35,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// What a question is for.
+    /// The purpose of a question.
     #[derive(Default)]
     pub enum Purpose {
         /// The agent wants to know something.
@@ -47,12 +47,13 @@ open_enum! {
 }
 
 open_enum! {
-    /// What a wrong answer may lead to, in three degrees.
+    /// The harm that a wrong answer may do, in three degrees.
     pub enum Risk {
         /// Nothing that is hard to take back: the agent reads, searches, or changes files of its project that are shown
         /// whole.
         Plain = "plain",
-        /// The agent acts: it runs a command, uses the network, or changes what is elsewhere or not shown whole.
+        /// The agent acts: it runs a command, uses the network, or changes files elsewhere or without showing all of
+        /// it.
         Acts = "acts",
         /// It may do harm: it deletes, publishes, leaves its sandbox, or it is not known what it does.
         Dangerous = "dangerous",

@@ -101,7 +101,7 @@ const KNOWN_KINDS: [(&str, &[&str]); 6] = [
     ("confirm", &["yes", "no"]),
 ];
 
-/// Returns what is wrong with a kind that could not be read, as a sentence whose subject is the field.
+/// Returns the mistake in a kind that could not be read, as a sentence whose subject is the field.
 pub(super) fn describe_unknown_kind(members: &Map<String, Json>) -> String {
     let names = || KNOWN_KINDS.map(|(name, _)| name).join(", ");
     let kind = match members.get("kind") {

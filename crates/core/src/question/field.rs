@@ -15,7 +15,7 @@ use crate::limits;
 pub struct Field {
     /// The key of the field, unique in the form.
     pub name: String,
-    /// What the field asks for.
+    /// The label of the field.
     pub label: String,
     /// A short label, for a chip or a tab.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -29,12 +29,12 @@ pub struct Field {
     /// Whether the value is secret: it must not be shown, logged or stored.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub secret: bool,
-    /// What kind of value it takes.
+    /// The kind of its value.
     #[serde(flatten)]
     pub kind: Kind,
 }
 
-/// What kind of value a field takes.
+/// The kind of a field's value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
@@ -253,7 +253,7 @@ pub struct FieldOption {
     /// A sample of what the option leads to. Boxed, because few options have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<Box<Preview>>,
-    /// What choosing an option of a permission means. Boxed, because the options of questions have none.
+    /// The effect of choosing an option of a permission. Boxed, because the options of questions have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Box<Role>>,
 }
@@ -288,7 +288,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// What choosing an option of a permission means.
+    /// The effect of choosing an option of a permission.
     pub enum Role {
         /// Allows it this time.
         AllowOnce = "allow_once",

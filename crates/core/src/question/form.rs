@@ -48,17 +48,17 @@ pub struct Question {
     /// The tool call that the question came from.
     #[serde(rename = "toolCallId", default, skip_serializing_if = "Option::is_none")]
     pub tool_call: Option<String>,
-    /// What the question is for: an answer, or a permission.
+    /// The purpose of the question: an answer, or a permission.
     #[serde(default)]
     pub purpose: Purpose,
-    /// What a permission is about.
+    /// The subject of a permission.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<Box<Subject>>,
     /// The protocol that the question came in.
     pub origin: Origin,
     /// Whether a wrong answer can do harm, of either degree.
     pub dangerous: bool,
-    /// What a wrong answer may lead to. Absent where a bridge of another version has not looked.
+    /// The harm that a wrong answer may do. Absent if a bridge of another version has not looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk: Option<Risk>,
     /// Why it is not plain.
@@ -67,7 +67,7 @@ pub struct Question {
     /// Whether its person wants a second step before it is allowed, though it is not dangerous.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub confirm: bool,
-    /// Whether the agent waits for the answer. If not, it goes on working meanwhile.
+    /// Whether the agent waits for the answer. If not, it continues meanwhile.
     pub blocking: bool,
     /// How long the agent is willing to wait, in milliseconds.
     #[serde(
@@ -120,7 +120,7 @@ impl Question {
         }
     }
 
-    /// Returns its risk. Where nobody has looked, a permission is dangerous.
+    /// Returns its risk. A permission that was not assessed is dangerous.
     pub fn risk(&self) -> Risk {
         match (self.risk, self.purpose) {
             (Some(risk), _) => risk,
@@ -137,7 +137,7 @@ impl Question {
     /// Checks the question against the limits, and that its fields can be told apart.
     ///
     /// # Errors
-    /// A sentence that names what is wrong, and where.
+    /// A sentence that names the mistake and its place.
     pub fn check_limits(&self) -> Result<(), String> {
         let fields = self.fields.len();
         if fields == 0 || fields > limits::FIELDS {
@@ -160,7 +160,7 @@ impl Question {
     }
 }
 
-/// Headings that say nothing of what is asked: those that agents write over every form, and our own. Which agent writes
+/// Headings without content: those that agents write over every form, and our own. Which agent writes
 /// which is in `fixtures/live` and `src/mock/requests`.
 const FORMULAS: [&str; 4] = [
     "Please answer the following questions.",
@@ -173,7 +173,7 @@ const FORMULAS: [&str; 4] = [
 const UNTITLED: &str = "Please answer these questions.";
 
 impl Question {
-    /// Returns what is asked by the form as a whole; never empty.
+    /// Returns the text of the form as a whole; never empty.
     pub fn heading(&self) -> &str {
         match (&*self.message, &self.title, &*self.fields) {
             ("", Some(title), _) if !title.is_empty() => title,

@@ -105,7 +105,7 @@ fn is_moment(text: &str) -> bool {
     text.split_once(['T', 't', ' ']).is_some_and(|(date, time)| is_date(date) && is_time(time))
 }
 
-/// What HTML calls a valid e-mail address, and such with letters beyond ASCII.
+/// A valid e-mail address by HTML's definition, and such with letters beyond ASCII.
 fn is_email(text: &str) -> bool {
     let Some((name, host)) = text.rsplit_once('@') else { return false };
     let in_name = |c: char| c.is_alphanumeric() || ".!#$%&'*+/=?^_`{|}~-".contains(c) || !c.is_ascii();
@@ -120,7 +120,7 @@ fn is_email(text: &str) -> bool {
     !name.is_empty() && name.chars().all(in_name) && host.split('.').all(is_label) && !text.contains(is_blank)
 }
 
-/// A scheme and something behind it. What is behind it, each scheme says for itself.
+/// A scheme and something behind it. The rest is defined by each scheme.
 fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else { return false };
     let in_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);

@@ -1,4 +1,4 @@
-//! The domain: what an agent asks, what is answered, and how a question ends, whatever the protocol.
+//! The domain: questions of an agent, answers, and outcomes, in any protocol.
 //! Pure. The wire, and the dialects of agents, are left to the rooms above.
 
 pub mod check;

@@ -17,7 +17,8 @@ pub enum Outcome {
     Answered(Answer),
     /// The question ended without an answer.
     Rejected(Reason),
-    /// The client failed, or replied with something that only the agent may understand: the agent got the reply as it was.
+    /// The client failed, or replied with something that only the agent may understand: the agent got the reply as it
+    /// was.
     Failed,
     /// An outcome of another version, with all its members. It is written again as it was.
     Unknown(Map<String, Json>),
@@ -133,7 +134,7 @@ impl Provenance {
 }
 
 open_enum! {
-    /// What can settle a question.
+    /// The kinds of responders.
     pub enum Responder {
         /// The client, over ACP.
         Client = "client",
@@ -158,15 +159,15 @@ open_enum! {
     }
 }
 
-/// What stands in the place of a secret value, whatever its type.
+/// The placeholder of a secret value of any type.
 pub const REDACTED: &str = "(secret)";
 
 /// The values of a question's fields, by field name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answer {
-    /// The chosen or typed value of each field. A field without a value is absent. Once the question is settled, a value of
-    /// a secret field is the text `(secret)`.
+    /// The chosen or typed value of each field. A field without a value is absent. Once the question is settled, a
+    /// value of a secret field is the text `(secret)`.
     pub values: BTreeMap<String, Value>,
     /// Notes on fields, by field name. Once the question is settled, a note on a secret field is the text `(secret)`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -198,8 +199,8 @@ impl Answer {
         self
     }
 
-    /// Replaces the values of secret fields and the notes on them by [`REDACTED`], for everyone but the asker. A note may
-    /// say what the value is.
+    /// Replaces the values of secret fields and the notes on them by [`REDACTED`], for everyone but the asker. A note
+    /// may say what the value is.
     #[must_use]
     pub fn redacted(mut self, question: &Question) -> Self {
         for field in question.fields.iter().filter(|field| field.secret) {
@@ -232,7 +233,7 @@ fn canonical(number: &Number) -> Number {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let whole = |value: &f64| value.fract() == 0.0 && value.abs() < EXACT;
     match number.as_f64().filter(whole) {
-        // What has no fraction prints without one; a zero has no sign.
+        // A number without a fraction prints without one; a zero has no sign.
         Some(value) => {
             serde_json::from_str(&format!("{:.0}", value + 0.0)).unwrap_or_else(|_| number.clone())
         }

@@ -1,8 +1,8 @@
-//! What a question takes in memory, and as JSON. Which limit that counts for is left to the desk.
+//! The size of a question in memory, and as JSON. The limits are left to the desk.
 
 use super::{Answer, Diff, Field, FieldOption, Kind, Outcome, Provenance, Question, Subject, Value};
 
-/// The most bytes that each part takes as JSON beside its texts: the names of its members, numbers, and what is between.
+/// The most bytes that each part takes as JSON beside its texts: the names of its members, numbers, and punctuation.
 /// Each is held against the largest part by a test.
 const QUESTION: usize = 450;
 const SUBJECT: usize = 195;

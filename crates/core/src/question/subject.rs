@@ -1,11 +1,11 @@
-//! What an agent wants permission for: the tool call, the command, the changes of files.
+//! The subject of a permission: the tool call, the command, the changes of files.
 //! How it stands on the wire is left to the dialects.
 
 use serde::{Deserialize, Serialize};
 
 use crate::limits;
 
-/// What a permission is about. Texts that are longer than their limit are cut, and say how much is missing.
+/// The subject of a permission. Texts that are longer than their limit are cut, and say how much is missing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -38,13 +38,13 @@ pub struct Subject {
     /// The plan that the agent wants to carry out, as Markdown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<String>,
-    /// What the tool call says beside these.
+    /// The rest of the tool call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
     /// The input of the tool, as JSON text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw_input: Option<String>,
-    /// What of the agent's request could not be read, or does not agree with the rest of it.
+    /// The parts of the agent's request that could not be read, or contradict each other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unclear: Option<String>,
     /// Whether `rawInput` says more than the rest of what would be done, so that a person has to see it.

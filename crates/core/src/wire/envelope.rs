@@ -1,6 +1,6 @@
-//! What a line is as JSON-RPC.
+//! The JSON-RPC envelope of a line.
 //! [`peek`] reads as little as it takes to tell ordinary lines from the others; [`Message`] borrows the parts
-//! of a line that was picked out. Neither fails: what is not understood is opaque, and goes on as it is.
+//! of a line that was picked out. Neither fails: a line that is not understood is opaque, and is forwarded unchanged.
 
 use std::borrow::Cow;
 
@@ -9,10 +9,10 @@ use serde_json::value::RawValue;
 
 use super::scan::{self, Members, Stop, Text};
 
-/// A value that says that there is none.
+/// A value that counts as absent.
 const NULL: &[u8] = b"null";
 
-/// What the first members of a line say it is.
+/// The class of a line, by its first members.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Envelope<'a> {
     /// A request or a notification: the method that stands first.
@@ -45,8 +45,8 @@ pub fn peek(line: &[u8]) -> Envelope<'_> {
     })
 }
 
-/// The way that nearly every message begins: no white space, and an id before all but `jsonrpc`, which Codex leaves out.
-/// It says what [`decide`] would say, in a third of the time.
+/// The way that nearly every message begins: no white space, and an id before all but `jsonrpc`, which Codex leaves
+/// out. It says what [`decide`] would say, in a third of the time.
 #[inline(always)]
 fn usual(line: &[u8]) -> Option<Envelope<'_>> {
     let first = line.strip_prefix(br#"{"jsonrpc":"2.0","#).or_else(|| line.strip_prefix(b"{"))?;
@@ -187,7 +187,7 @@ impl<'a> Message<'a> {
                 Ok(value) => (value, true),
                 Err(_) => (begun, false),
             };
-            // A key that is no Unicode is none of the parts.
+            // A key that is not Unicode is not one of the parts.
             message.take(&key.unescaped().unwrap_or_default(), value, finished)?;
             if !finished {
                 break;
@@ -209,8 +209,8 @@ impl<'a> Message<'a> {
         (!twice).then_some(())
     }
 
-    /// Returns whether there is a result or an error; beside a method, one that is not null. The beginning of a line may
-    /// have an id and neither.
+    /// Returns whether there is a result or an error; beside a method, one that is not null. The beginning of a line
+    /// may have an id and neither.
     pub fn responds(&self) -> bool {
         let counts = |part: &&[u8]| self.method.is_none() || *part != NULL;
         self.result.filter(counts).or(self.error.filter(counts)).is_some()

@@ -5,8 +5,9 @@ use wide::u8x16;
 
 /// How many bytes are looked at at once for the end of a line.
 const BLOCK: usize = 64;
-/// Where fewer bytes than these are searched, eight at a time are fast enough. To look at more at once, `memchr` asks the
-/// CPU what it can do, which takes 0.06 ms on a virtual machine: the first messages of a session do not wait for that.
+/// Where fewer bytes than these are searched, eight at a time are fast enough. To look at more at once, `memchr` asks
+/// the CPU what it can do, which takes 0.06 ms on a virtual machine: the first messages of a session do not wait for
+/// that.
 const FEW: usize = 1024;
 
 /// The ends of lines, each as the place behind its terminator.
@@ -15,7 +16,7 @@ const FEW: usize = 1024;
 /// anew behind each line, as with `memchr`, takes twice the time where they have 200 bytes.
 #[derive(Debug)]
 pub(super) struct LineEnds<'a> {
-    /// What was not looked at yet.
+    /// The bytes that were not searched yet.
     rest: &'a [u8],
     /// Where it begins.
     at: usize,

@@ -1,4 +1,4 @@
-//! Cuts a byte stream into bytes that are forwarded as they are, and lines that are intercepted. A frame is a line of
+//! Cuts a byte stream into bytes that are forwarded unchanged, and lines that are intercepted. A frame is a line of
 //! bytes with its terminator. The pieces that come out, joined, are the bytes that went in, at any chunking; which
 //! lines are intercepted is left to the judge. Agents write most of their lines alike, so a line with the same
 //! beginning as the ordinary line before it is not judged again.
@@ -11,13 +11,13 @@ use super::{
 };
 use crate::limits::{HOLD, READ, STREAM};
 
-/// What becomes of a line.
+/// The verdict on a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It goes on as it is.
+    /// It is forwarded unchanged.
     Forward,
-    /// It goes on as it is, and so does each line that begins with the same bytes, as many as these, whatever number its
-    /// id is.
+    /// It is forwarded unchanged, and so is each line that begins with the same bytes, as many as these, with any
+    /// number as its id.
     ForwardAlike(usize),
     /// It must be looked at as a whole.
     Intercept,
@@ -42,7 +42,7 @@ pub enum Piece {
     Head(Bytes),
 }
 
-/// What becomes of the rest of a line whose beginning has left.
+/// The treatment of the rest of a line whose beginning has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rest {
     /// The next byte begins a line.
@@ -121,15 +121,15 @@ impl Splitter {
         (run > 0).then(|| self.run(run))
     }
 
-    /// Returns what is left when the input has ended: the last line, if it has no terminator.
+    /// Returns the rest when the input has ended: the last line, if it has no terminator.
     pub fn end(&mut self, mut judge: impl FnMut(&[u8]) -> Verdict) -> Option<Piece> {
         let length = self.buffer.len();
         let wanted = length > 0 && self.rest == Rest::None && judge(&self.buffer).intercepts();
         (length > 0).then(|| if wanted { self.line(length) } else { self.run(length) })
     }
 
-    /// Goes through the ordinary lines from here on. Returns where they end, and the end of the wanted line that follows, if
-    /// it is there.
+    /// Goes through the ordinary lines from here on. Returns where they end, and the end of the wanted line that
+    /// follows, if it is there.
     fn ordinary_lines(
         &mut self,
         begun: usize,
@@ -169,7 +169,7 @@ impl Splitter {
         0
     }
 
-    /// Lets the unfinished line that begins at `run` go on, with what stands before it, if it need not be held.
+    /// Forwards the unfinished line that begins at `run`, with the bytes before it, if it need not be held.
     fn unfinished(&mut self, run: usize, mut judge: impl FnMut(&[u8]) -> Verdict) -> Option<Piece> {
         let length = self.buffer.len() - run;
         // Judged anew only when it has doubled, so that a line that trickles in costs no square of its length.
@@ -199,7 +199,7 @@ impl Splitter {
     }
 }
 
-/// What stands before the id of a message that begins with it.
+/// The bytes before the id of a message that begins with it.
 const BEFORE_ID: [&[u8]; 2] = [br#"{"jsonrpc":"2.0","id":"#, br#"{"id":"#];
 
 /// The beginning of a line, but for the number that is its id.
@@ -207,7 +207,7 @@ const BEFORE_ID: [&[u8]; 2] = [br#"{"jsonrpc":"2.0","id":"#, br#"{"id":"#];
 pub(super) struct Beginning<'a> {
     /// All of it, or what stands before the id.
     head: &'a [u8],
-    /// What stands behind the id.
+    /// The bytes behind the id.
     tail: Option<&'a [u8]>,
 }
 
@@ -255,7 +255,7 @@ fn is_same_by<const MANY: usize>(one: &[u8], other: &[u8]) -> Option<bool> {
 mod tests {
     use super::*;
 
-    /// Wants lines that begin with `?`, as far as they are there.
+    /// Intercepts lines that begin with `?`, as far as they have arrived.
     fn judge(line: &[u8]) -> Verdict {
         if line.starts_with(b"?") { Verdict::Intercept } else { Verdict::Forward }
     }

@@ -54,10 +54,10 @@ pub fn key(id: &str) -> Cow<'_, str> {
 }
 
 /// Returns the key of the number that a peer repeats which reads all numbers as 64-bit floating point, as JavaScript
-/// does: 9007199254740993 comes back as 9007199254740992. `None` where the number comes back as it is.
+/// does: 9007199254740993 comes back as 9007199254740992. `None` if the number comes back unchanged.
 pub fn rounded_key(id: &str) -> Option<String> {
     let bytes = id.as_bytes();
-    // Up to 15 digits come back as they are.
+    // Up to 15 digits come back unchanged.
     if !matches!(bytes.first(), Some(b'-' | b'0'..=b'9')) || (is_plain(bytes) && bytes.len() <= 15) {
         return None;
     }

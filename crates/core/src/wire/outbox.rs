@@ -7,7 +7,7 @@ use bytes::{Buf, Bytes};
 
 use super::find::line_end;
 
-/// A place behind what was queued, for [`Outbox::has_passed`].
+/// A place behind the queued bytes, for [`Outbox::has_passed`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mark(u64);
 
@@ -43,8 +43,8 @@ pub struct Outbox {
     /// How many bytes were ever queued, and how many of them were written.
     queued: u64,
     written: u64,
-    /// How many marks have passed. Behind them come those in `marks`, which are offsets in the stream, and then those in
-    /// `waiting`.
+    /// How many marks have passed. Behind them come those in `marks`, which are offsets in the stream, and then those
+    /// in `waiting`.
     passed: u64,
     marks: VecDeque<u64>,
 }
@@ -150,7 +150,7 @@ impl Outbox {
         }
     }
 
-    /// Records that the writer holds nothing back of what was written.
+    /// Records that the writer has flushed everything that was written.
     pub fn flushed(&mut self) {
         self.unflushed = false;
         while self.marks.front().is_some_and(|offset| *offset <= self.written) {

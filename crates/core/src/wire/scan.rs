@@ -8,7 +8,7 @@ use wide::u8x16;
 
 use super::find::either;
 
-/// Why a scan cannot go on.
+/// Why a scan stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// The bytes end before the answer.
@@ -23,7 +23,7 @@ pub const BOM: &[u8] = b"\xEF\xBB\xBF";
 /// How many words of a string are looked at one by one, before it is worth setting up a vector search.
 const SHORT: usize = 6;
 
-/// A JSON string, as it is spelled.
+/// A JSON string in its spelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Text<'a> {
     quoted: &'a [u8],
@@ -146,7 +146,7 @@ impl<'a> Members<'a> {
         Ok(&self.bytes[start..self.at])
     }
 
-    /// Returns what is left of the bytes, from the value that stands here on.
+    /// Returns the rest of the bytes, from the current value on.
     pub fn rest(&self) -> &'a [u8] {
         &self.bytes[self.at..]
     }
@@ -228,15 +228,15 @@ fn leading_long_string(bytes: &[u8], mut length: usize) -> Result<Text<'_>, Stop
         if bytes[length] == b'"' {
             return Ok(Text { quoted: &bytes[..=length], escaped });
         }
-        // Whatever is escaped cannot end the string.
+        // An escaped character cannot end the string.
         escaped = true;
         length += 2;
     }
     Err(Stop::Short)
 }
 
-/// Returns what stands behind the digits that these bytes begin with, at most 15 of them; `None` where there is none, or
-/// no end to them.
+/// Returns what stands behind the digits that these bytes begin with, at most 15 of them; `None` where there is none,
+/// or no end to them.
 #[inline(always)]
 pub fn behind_digits(bytes: &[u8]) -> Option<&[u8]> {
     let length = match bytes.first_chunk() {
@@ -302,7 +302,7 @@ mod tests {
     fn a_prefix_gives_what_it_holds_and_no_more() {
         assert_eq!(member(br#"{"a":1,"b":"x","c":"unfinis"#, "b"), Some(&b"\"x\""[..]));
         assert_eq!(member(br#"{"a":1,"b":"unfinis"#, "b"), None);
-        // A number at the very end may go on.
+        // A number at the very end may be incomplete.
         assert_eq!(member(br#"{"a":12"#, "a"), None);
     }
 

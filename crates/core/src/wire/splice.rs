@@ -42,7 +42,7 @@ fn is_missing(value: &[u8], rest: &[&str]) -> bool {
     value == b"null" || (value == b"false" && rest.is_empty())
 }
 
-/// Gives a member that stands once in the object in `json` another value. `None` where there is none.
+/// Gives a member that stands once in the object in `json` another value. `None` without such a member.
 pub fn replace_member(json: &[u8], name: &str, value: &str) -> Option<Vec<u8>> {
     let mut members = Members::enter(json).ok()?;
     while let Some(key) = members.key().ok()? {

@@ -87,7 +87,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Puts the envelope around a whole call. `None` where the line is none.
+/// Puts the envelope around a whole call. `None` if the line is not a call.
 pub fn wrap(line: &[u8], spelling: Spelling) -> Option<Bytes> {
     let call = is_json(line).then(|| Parts::read(line))??;
     let mut out = begin_envelope(call, spelling)?;
@@ -99,7 +99,7 @@ pub fn wrap(line: &[u8], spelling: Spelling) -> Option<Bytes> {
     Some(out.into())
 }
 
-/// Takes the envelope off a whole call. `None` where there is none around it.
+/// Takes the envelope off a whole call. `None` if it has no envelope.
 pub fn unwrap(line: &[u8]) -> Option<Bytes> {
     let envelope = is_json(line).then(|| Parts::read(line))??;
     let call = Parts::read(envelope.params?)?;
@@ -153,7 +153,7 @@ fn follow(mut out: Vec<u8>, rest: &[u8], mut tail: Tail) -> (Bytes, Tail) {
     (out.into(), tail)
 }
 
-/// What becomes of the rest of a long line whose beginning has left. Bytes behind its end pass as they are.
+/// The treatment of the rest of a long line whose beginning has left. Bytes behind its end pass unchanged.
 #[derive(Debug, Default)]
 pub struct Tail(Stage);
 
@@ -164,7 +164,7 @@ enum Stage {
     Pass,
     /// A brace is put in behind this value.
     Close(Scan),
-    /// What follows this value is left out, to the end of the object that it stands in.
+    /// The members behind this value are left out, to the end of the object that it stands in.
     Open(Scan),
     Skip(Scan),
     /// All of it is left out.
@@ -236,7 +236,7 @@ impl Tail {
     }
 }
 
-/// Finds where a value ends, whatever pieces it comes in.
+/// Finds where a value ends, in pieces of any size.
 #[derive(Debug, Default)]
 struct Scan {
     depth: u64,
@@ -359,7 +359,7 @@ mod tests {
         }
     }
 
-    /// What a long line becomes that is known up to this place.
+    /// The form of a long line that is known up to this place.
     fn in_two(edit: impl Fn(&[u8]) -> Option<(Bytes, Tail)>, text: &str, at: usize) -> Option<Vec<u8>> {
         let (beginning, mut tail) = edit(&text.as_bytes()[..at])?;
         let mut out = beginning.to_vec();
@@ -412,7 +412,7 @@ mod tests {
         }
     }
 
-    /// What comes out of bytes that come in pieces of this size.
+    /// The output for bytes that arrive in pieces of this size.
     fn edited(mut tail: Tail, bytes: &str, piece: usize) -> String {
         let mut out = Vec::new();
         for piece in bytes.as_bytes().chunks(piece) {

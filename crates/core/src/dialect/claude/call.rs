@@ -13,7 +13,7 @@ use crate::{
     question::{Answer, Outcome, Question, Reason},
 };
 
-/// What the model is told where the person gave no reason.
+/// The reason for the model if the user gave none.
 const NO_ANSWER: &str = "The person did not want to answer.";
 const DENIED: &str = "The person denied this.";
 
@@ -24,7 +24,7 @@ pub enum ClaudeReply {
     Answers {
         /// The input, as it came.
         input: Box<RawValue>,
-        /// What each is keyed by.
+        /// The key of each answer.
         keys: AnswerKey,
     },
     /// One of the decisions.
@@ -48,7 +48,7 @@ struct AllowDecision<'a> {
 
 /// Reads a tool call. `fallback_id` is the question's ID where the call has none.
 ///
-/// Returns `None` for what is not understood, and for what is beyond the limits.
+/// Returns `None` for a call that is not understood, or that exceeds the limits.
 pub fn read(call: &ToolCall<'_>, fallback_id: &str) -> Option<(Question, ClaudeReply)> {
     let id = call.id.unwrap_or(fallback_id);
     let input = RawValue::from_string(call.input.to_owned()).ok()?;

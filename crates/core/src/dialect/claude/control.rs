@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::wire::scan::{Members, Stop, Text, leading_string, member, text};
 
-/// What a line of either side is.
+/// The class of a line of either side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind<'a> {
     /// None of the others: what the model says, what the person says, and so on.
@@ -34,7 +34,7 @@ const INIT: (&str, &str) = ("system", "init");
 /// Returns what a line is, or a prefix of one. It reads as little as it takes.
 #[inline]
 pub fn peek(line: &[u8]) -> Kind<'_> {
-    // Nearly every line begins like this, and is told by the first bytes of its type: `stream_event` is the bulk.
+    // Nearly every line begins like this, and is classified by the first bytes of its type: `stream_event` is the bulk.
     if let Some(kind) = line.strip_prefix(br#"{"type":""#)
         && !matches!(kind, [] | [b's'] | [b'c' | b'\\', ..] | [b's', b'y' | b'\\', ..])
     {
@@ -158,7 +158,7 @@ impl<'a> PendingRequests<'a> {
     }
 }
 
-/// What the agent says of itself.
+/// The agent's introduction.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Init<'a> {
@@ -173,7 +173,7 @@ pub struct Init<'a> {
 }
 
 impl<'a> Init<'a> {
-    /// Reads a whole line. What is of another shape is left out.
+    /// Reads a whole line. Members of another shape are left out.
     pub fn read(line: &'a [u8]) -> Self {
         serde_json::from_slice(line).unwrap_or_default()
     }

@@ -1,7 +1,7 @@
-//! What Claude Code tells a hook on stdin, and what a hook may print.
+//! The input of a Claude Code hook on stdin, and the output that a hook may print.
 //!
-//! `PermissionRequest` comes beside the dialog, which stays live; `Elicitation`, and anything of a subagent, comes before
-//! it. To print nothing is to decide nothing.
+//! `PermissionRequest` comes beside the dialog, which stays live; `Elicitation`, and anything of a subagent, comes
+//! before it. To print nothing is to decide nothing.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json, value::RawValue};
@@ -28,11 +28,11 @@ pub struct HookCall {
     pub folder: Option<String>,
     /// The subagent that the call is of, if it is not of the session itself.
     pub subagent: Option<String>,
-    /// What happened.
+    /// The event.
     pub event: HookEvent,
 }
 
-/// What happened.
+/// The event.
 #[derive(Debug)]
 pub enum HookEvent {
     /// A tool call waits for the person.
@@ -74,7 +74,7 @@ struct HookInput {
     permission_suggestions: Vec<Box<RawValue>>,
 }
 
-/// What a hook prints of a tool call. The decision stands in it byte for byte.
+/// The output of a hook for a tool call. The decision stands in it byte for byte.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct HookOutput<'a> {
@@ -88,7 +88,7 @@ struct HookDecision<'a> {
     hook_event_name: &'static str,
 }
 
-/// How a hook says what was decided.
+/// The form in which a hook prints a decision.
 #[derive(Clone, Debug)]
 pub enum HookReply {
     /// A decision about a tool call.
@@ -98,7 +98,7 @@ pub enum HookReply {
 }
 
 impl HookCall {
-    /// Reads what a hook gets on stdin. Returns `None` for what is not understood.
+    /// Reads the input of a hook. Returns `None` for an event that is not understood.
     pub fn read(stdin: &[u8]) -> Option<Self> {
         let input: HookInput = serde_json::from_slice(stdin).ok()?;
         let event = match (input.hook_event_name.as_str(), input.tool_name, input.tool_input) {
@@ -122,7 +122,7 @@ impl HookCall {
         })
     }
 
-    /// Returns the question that this call asks, and how to say what was decided. `fallback_id` is the question's ID:
+    /// Returns the question that this call asks, and the form of the decision. `fallback_id` is the question's ID:
     /// these calls have none.
     ///
     /// Returns `None` for a call that asks nothing, and for one that is not understood.

@@ -128,7 +128,7 @@ pub(super) fn read_subject(tool: &str, input: &Json, raw: &str) -> (Option<Strin
         ),
         "WebSearch" => (
             text("query").map(|query| format!("Search the web for {query}")),
-            // What is searched for leaves the machine.
+            // A search term leaves the machine.
             Subject { raw_input: raw(), ..of_kind("fetch") },
         ),
         "ExitPlanMode" => (

@@ -46,7 +46,7 @@ struct Choice {
     preview: Option<String>,
 }
 
-/// What stands beside an answer.
+/// The notes beside an answer.
 #[derive(Serialize)]
 struct Annotation<'a> {
     notes: &'a str,
@@ -130,7 +130,7 @@ pub(super) fn with_answers(
     raw(&members)
 }
 
-/// Reads the answers that stand in an input or a result of the tool. What is not there is left out.
+/// Reads the answers in an input or a result of the tool. Absent ones are left out.
 pub(super) fn answers(question: &Question, keys: AnswerKey, json: &Json) -> Answer {
     let mut answer = Answer::default();
     for (place, field) in question.fields.iter().enumerate() {

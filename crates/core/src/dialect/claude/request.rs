@@ -1,5 +1,5 @@
-//! A request of the control protocol as a question: `can_use_tool`, for tool calls, and `elicitation`, for forms; and the
-//! result of the response. The lines themselves are left to `control.rs`.
+//! A request of the control protocol as a question: `can_use_tool`, for tool calls, and `elicitation`, for forms; and
+//! the result of the response. The lines themselves are left to `control.rs`.
 
 use serde::Deserialize;
 use serde_json::{Value as Json, value::RawValue};
@@ -63,7 +63,7 @@ struct CanUseTool<'a> {
 
 /// Reads a request as a question, with the format of its result.
 ///
-/// Returns `None` for what is no question, is not understood, or is beyond the limits: it is left to the host.
+/// Returns `None` for a request that is no question, is not understood, or exceeds the limits: it is left to the host.
 pub fn read(request: Request<'_>) -> Option<(Question, ControlReply)> {
     if request.body.len() > limits::QUESTION {
         return None;

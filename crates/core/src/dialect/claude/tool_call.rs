@@ -21,7 +21,7 @@ const OF_QWEN: [(&str, &str); 9] = [
 ];
 const ASK_OF_QWEN: &str = "ask_user_question";
 
-/// What an answer is keyed by.
+/// The key of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AnswerKey {
     /// The text of its question: Claude Code.
@@ -46,11 +46,11 @@ pub struct ToolCall<'a> {
     pub input: &'a str,
     /// Its ID, where it is known.
     pub id: Option<&'a str>,
-    /// What Claude Code says of the call, where it says something.
+    /// Claude Code's description of the call, if it has one.
     pub description: Option<&'a str>,
     /// The lasting permissions that Claude Code suggests.
     pub suggestions: Vec<&'a RawValue>,
-    /// What its answers are keyed by.
+    /// The keys of its answers.
     pub keys: AnswerKey,
     /// Whether Claude Code marks the call as one that is not to be allowed by a single key.
     pub is_marked: bool,

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::question::{Answer, Outcome, Question, Reason};
 
-/// Calls of one input that are told apart.
+/// The number of calls with the same input that are told apart.
 const CALLS: usize = 16;
 
 /// Watches for the end of one tool call.
@@ -72,7 +72,7 @@ enum Block {
 }
 
 impl Watch {
-    /// Watches for the end of this call. Returns `None` for what is no tool call.
+    /// Watches for the end of this call. Returns `None` for a request that is no tool call.
     pub fn new(call: &HookCall, question: Question) -> Option<Self> {
         let HookEvent::Permission { tool, input, .. } = &call.event else { return None };
         Some(Watch {
@@ -90,8 +90,8 @@ impl Watch {
         !self.calls.is_empty()
     }
 
-    /// Returns whether the end that [`Watch::line`] returned last was decided by a hook. Versions that do not say so count
-    /// as deciding by one.
+    /// Returns whether the end that [`Watch::line`] returned last was decided by a hook. Versions that do not say so
+    /// count as deciding by one.
     pub fn is_by_hook(&self) -> bool {
         self.is_by_hook
     }
@@ -127,7 +127,7 @@ impl Watch {
             HookEvent::Used { tool, input } if *tool == self.tool && self.is_same(input) => {
                 Some(self.outcome(false, input))
             }
-            // What waits no longer was answered by a message, which only ends the turn.
+            // A call that no longer waits was answered by a message, which only ends the turn.
             HookEvent::Stopped if !self.is_of_subagent => Some(Outcome::Rejected(Reason::RepliedInChat)),
             HookEvent::SessionEnded => Some(Outcome::Rejected(Reason::SessionClosed)),
             _ => None,
@@ -140,7 +140,7 @@ impl Watch {
 
     /// Returns how the call ended if its dialog is gone and neither the transcript nor a hook says more: its tool runs.
     pub fn gone(&self) -> Option<Outcome> {
-        // What is rejected, and what is answered, is in the transcript at once.
+        // Rejections and answers are in the transcript at once.
         let runs = self.tool != ASK && !self.is_of_subagent;
         runs.then(|| Outcome::Answered(self.allowed()))
     }
@@ -200,7 +200,7 @@ impl Status {
 
     /// Reads the file. Returns whether a dialog of this session waited before, and none waits any more.
     pub fn has_ended(&mut self, session: &str, file: &[u8]) -> bool {
-        // What is just being written is read the next time.
+        // A line that is just being written is read the next time.
         let written = serde_json::from_slice::<StatusFile<'_>>(file).ok();
         match written.filter(|written| written.session_id == session).map(|written| written.status) {
             Some("waiting") => *self = Status { has_waited: true, looks: 0 },

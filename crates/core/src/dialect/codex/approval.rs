@@ -9,7 +9,7 @@ use crate::{
     question::{FieldOption, Origin, Question, Role},
 };
 
-/// The words of the option that refuses and lets the turn go on.
+/// The words of the option that refuses and lets the turn continue.
 pub(super) const DECLINE: &str = "Deny, and let Codex go on without it";
 /// The words of the option that refuses and ends the turn.
 pub(super) const CANCEL: &str = "Deny, and stop the turn";
@@ -41,7 +41,7 @@ impl Decision {
         Decision::new(name, label, role, name.into())
     }
 
-    /// Returns the option that refuses and lets the turn go on.
+    /// Returns the option that refuses and lets the turn continue.
     pub(super) fn decline() -> Self {
         Decision::named("decline", DECLINE, Role::RejectOnce)
     }
@@ -52,8 +52,8 @@ impl Decision {
     }
 }
 
-/// Returns an approval as a question with these options. `cancelled` is the result for every end that the person did not
-/// choose.
+/// Returns an approval as a question with these options. `cancelled` is the result for every end that the person did
+/// not choose.
 pub(super) fn approval(
     described: PermissionDescription,
     decisions: Vec<Decision>,
@@ -75,7 +75,7 @@ pub(super) fn approval(
     Some((question, CodexReply::Decision { results, reject, cancelled }))
 }
 
-/// Returns a text that is not empty. Anything else is none.
+/// Returns a text that is not empty, and `None` for anything else.
 pub(super) fn non_empty_text(json: &Json) -> Option<String> {
     json.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
 }

@@ -161,7 +161,7 @@ fn subject(read: &CommandParams, is_network: bool) -> Subject {
     }
 }
 
-/// Returns what is asked for beside the command, as JSON.
+/// Returns the permissions that are requested beside the command, as JSON.
 fn beside(read: &CommandParams) -> Option<String> {
     let members = [
         ("networkApprovalContext", &read.network_approval_context),
@@ -188,7 +188,7 @@ struct PermissionsParams {
 pub(super) fn read_permissions(params: &[u8], fallback_id: &str) -> Option<(Question, CodexReply)> {
     let read: PermissionsParams = serde_json::from_slice(params).ok()?;
     let mut granted = read.permissions.as_object()?.clone();
-    // What is granted has no members that are null.
+    // A grant has no members that are null.
     granted.retain(|_, permission| !permission.is_null());
     if granted.is_empty() {
         return None;

@@ -31,7 +31,7 @@ struct ElicitationParams {
 /// The mode of the forms that are read here. Codex has others of its own.
 const FORM: &str = "form";
 
-/// What `_meta.codex_approval_kind` says of the approval of a tool.
+/// The values of `_meta.codex_approval_kind` for the approval of a tool.
 const TOOL_CALL: &str = "mcp_tool_call";
 
 pub(super) fn read(params: &[u8], fallback_id: &str) -> Option<(Question, CodexReply)> {

@@ -63,7 +63,8 @@ pub(super) fn read(params: &[u8], fallback_id: &str) -> Option<(Question, CodexR
     approval(described, decisions, json!({ "decision": "cancel" }), fallback_id)
 }
 
-/// Returns the words of the option that lasts until the session ends. `root` is the folder in which everything may be changed.
+/// Returns the words of the option that lasts until the session ends. `root` is the folder in which everything may be
+/// changed.
 pub(super) fn for_session(root: Option<&str>) -> String {
     match root {
         Some(root) => format!("Allow changes below {root} for the rest of this session"),
@@ -97,8 +98,8 @@ pub(super) fn complete(question: &mut Question, item: &[u8]) {
     subject.fit();
 }
 
-/// Adds the change of one file. `diff` is a file's whole text where the file is new or removed, otherwise a patch of it.
-/// Returns whether the change is one that is known.
+/// Adds the change of one file. `diff` is a file's whole text where the file is new or removed, otherwise a patch of
+/// it. Returns whether the change is one that is known.
 pub(super) fn add(subject: &mut Subject, path: &str, kind: &Json, diff: Option<&str>) -> bool {
     let name = kind["type"].as_str().or(kind.as_str());
     let is_known = diff.is_some() && matches!(name, Some("add" | "delete" | "update"));
@@ -122,7 +123,7 @@ pub(super) fn add(subject: &mut Subject, path: &str, kind: &Json, diff: Option<&
     is_known
 }
 
-/// What an item that changes files says of its type.
+/// The type of an item that changes files.
 const ITEM_TYPE: &str = "fileChange";
 
 /// The last items that change files, as JSON, oldest first.

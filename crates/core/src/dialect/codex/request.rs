@@ -36,7 +36,8 @@ pub const METHODS: &[&str] =
 
 /// Reads the `params` of a request as a question, with the format of the reply. `fallback_id` is the question's ID.
 ///
-/// Returns `None` for what is no question, is not understood, or is beyond the limits: it is left to Codex' dialog.
+/// Returns `None` for a request that is no question, is not understood, or exceeds the limits: it is left to Codex'
+/// dialog.
 pub fn read(method: &str, params: &[u8], fallback_id: &str) -> Option<(Question, CodexReply)> {
     if params.len() > limits::QUESTION {
         return None;

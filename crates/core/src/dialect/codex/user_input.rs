@@ -13,7 +13,7 @@ use crate::{
     question::{Answer, Field, FieldOption, Kind, Origin, Outcome, Question, Reason, Value},
 };
 
-/// What a note begins with.
+/// The beginning of a note.
 const NOTE: &str = "user_note: ";
 
 /// The option that the terminal adds to a choice: the answer is in the note.

@@ -1,4 +1,4 @@
-//! Copilot's permissions, from JSON to the model. What is dangerous, and how a subject is cut, is left to `permission`.
+//! Copilot's permissions, from JSON to the model. Judging the danger and cutting a subject are left to `permission`.
 
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -8,7 +8,7 @@ use crate::{
     question::{Answer, FieldOption, Origin, Outcome, Question, Reason, Role, Subject, Value},
 };
 
-/// What a permission is for: a prompt for people, or the request behind it, which has the same members.
+/// The subject of a permission: a prompt for users, or the request behind it, which has the same members.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[derive(Default)]
@@ -49,8 +49,8 @@ const FOR_SESSION: &str = "approve-for-session";
 /// The value of the option that refuses it.
 pub(super) const REJECT: &str = "reject";
 
-/// Reads a permission, and what allows it for the rest of the session where Copilot offers that. Returns `None` for a kind
-/// that is not known.
+/// Reads a permission, and what allows it for the rest of the session where Copilot offers that. Returns `None` for a
+/// kind that is not known.
 pub(super) fn read(prompt: &str, id: &str) -> Option<(Question, Option<Json>)> {
     let prompt: Prompt = serde_json::from_str(prompt).ok()?;
     let approval = prompt.session_approval();

@@ -18,7 +18,7 @@ use crate::{
     wire::method::ELICITATION_CREATE,
 };
 
-/// What `user_input.requested` asks.
+/// The parameters of `user_input.requested`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct UserInput {
@@ -30,7 +30,7 @@ struct UserInput {
     tool_call_id: Option<String>,
 }
 
-/// What stands for a rejection, since Copilot's question has no other reply than a text.
+/// The text that stands for a rejection, since Copilot's question has no other reply than a text.
 const DECLINED: &str = "The user declined to answer this question.";
 
 /// Reads a form. Returns `None` for one that is a link, or is not understood.
@@ -114,7 +114,7 @@ pub(super) fn text_outcome(question: &Question, text: Option<&str>) -> Outcome {
     Outcome::Answered(input::answer_from_texts(question, selections, Default::default()))
 }
 
-/// What `exit_plan_mode.requested` asks.
+/// The parameters of `exit_plan_mode.requested`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ExitPlanMode {
@@ -199,7 +199,7 @@ pub enum Ending {
     Plan {
         /// Whether it was approved. Absent where the event does not say.
         approved: Option<bool>,
-        /// How Copilot goes on.
+        /// The mode in which Copilot continues.
         action: Option<String>,
     },
 }

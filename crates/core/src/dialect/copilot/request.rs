@@ -45,7 +45,7 @@ pub struct Call {
 }
 
 impl CopilotRequest {
-    /// Reads the data of an event of this kind. Returns `None` for what is no question, or not understood.
+    /// Reads the data of an event of this kind. Returns `None` for an event that is no question, or not understood.
     pub(super) fn read(event: &str, data: &str) -> Option<Self> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -178,7 +178,7 @@ pub fn was_taken(result: &str) -> Option<bool> {
     serde_json::from_str::<CallResult>(result).ok().map(|taken| taken.success)
 }
 
-/// The types of events that tell what is open. The log is asked for these alone.
+/// The types of events about open requests. The log is asked for these alone.
 pub const EVENTS: [&str; 8] = [
     "elicitation.requested",
     "elicitation.completed",
@@ -190,7 +190,7 @@ pub const EVENTS: [&str; 8] = [
     "exit_plan_mode.completed",
 ];
 
-/// What an event tells.
+/// The meaning of an event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CopilotEvent {
     /// Something is asked.

@@ -47,7 +47,7 @@ const TYPES: [&str; 5] = ["string", "number", "integer", "boolean", "array"];
 ///
 /// Returns `None` for another mode than forms, or for an unknown field type.
 pub fn read(method: &str, params: &[u8], fallback_id: &str) -> Result<Option<(Question, FormReply)>, String> {
-    // These two checks come first: such requests are not judged at all, whatever their size.
+    // These two checks come first: such requests are not judged at all, of any size.
     if !is_form(params) || has_unknown_types(params) {
         return Ok(None);
     }

@@ -26,7 +26,7 @@ pub enum Ending {
     Decided(Decision),
 }
 
-/// What opencode knows to say to a permission.
+/// The replies to a permission that opencode knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
@@ -153,13 +153,13 @@ pub(super) struct PermissionRequest {
     patterns: Vec<String>,
     #[serde(default)]
     metadata: Metadata,
-    /// What `always` would allow from now on.
+    /// The patterns that `always` would allow from now on.
     #[serde(default)]
     always: Vec<String>,
     tool: Option<ToolReference>,
 }
 
-/// What the tool says of its call.
+/// The tool's description of its call.
 #[derive(Default)]
 struct Metadata {
     raw: String,

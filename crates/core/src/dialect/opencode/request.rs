@@ -32,7 +32,7 @@ pub struct Call {
     pub ending: Ending,
 }
 
-/// What a response to a [`Call`] means.
+/// The meaning of a response to a [`Call`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// opencode has the answer.
@@ -109,8 +109,8 @@ fn is_id(id: &str) -> bool {
     id.len() <= limits::ID && id.starts_with(|char: char| char.is_ascii_alphanumeric())
 }
 
-/// Reads the body of `GET /question` or `GET /permission`. An entry that is not understood is left out. `None` where the
-/// body is no list, such as the web page that opencode returns for an unknown path.
+/// Reads the body of `GET /question` or `GET /permission`. An entry that is not understood is left out. `None` where
+/// the body is no list, such as the web page that opencode returns for an unknown path.
 pub fn list(body: &[u8], permissions: bool) -> Option<Vec<OpencodeRequest>> {
     let entries: Vec<&RawValue> = serde_json::from_slice(body).ok()?;
     let read = if permissions { OpencodeRequest::permission } else { OpencodeRequest::question };
@@ -141,7 +141,7 @@ pub fn verdict(status: u16, body: &[u8]) -> Verdict {
     }
 }
 
-/// What an event tells.
+/// The meaning of an event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OpencodeEvent {
     /// A question or a permission is open.
@@ -188,7 +188,7 @@ struct ReplyProperties {
     reply: Option<Decision>,
 }
 
-/// Reads the data of an event. Returns `None` for what is none.
+/// Reads the data of an event. Returns `None` for any other line.
 pub fn read_event(data: &[u8]) -> Option<LocatedEvent> {
     let EventEnvelope { directory, payload, kind, properties } = serde_json::from_slice(data).ok()?;
     let (kind, properties) = match payload {
@@ -249,7 +249,7 @@ struct ProjectTime {
 /// Reads the body of `GET /project`, and returns the folders of the projects that were used since this time, in
 /// milliseconds since 1970, most recent first.
 ///
-/// Only these are asked for what is open: opencode starts a project, with its servers, that is asked for anything.
+/// Only these are asked for open requests: opencode starts a project, with its servers, that is asked for anything.
 pub fn used_since(body: &[u8], since: f64) -> Vec<String> {
     let mut projects: Vec<Project> = serde_json::from_slice(body).unwrap_or_default();
     // `/` stands for all folders that belong to no project.

@@ -202,7 +202,7 @@ impl Prompt<'_> {
         }
     }
 
-    /// Returns the texts that are neither in the title nor in the names of the options: what is asked if it has several
+    /// Returns the texts that are neither in the title nor in the names of the options: the prompt if it has several
     /// lines, what the form as a whole asks, and what there is to say of the field and its options.
     fn text(&self, asked: &str, question: &Question) -> Option<String> {
         let rest = Some(asked).filter(|asked| first_line(asked) != *asked);
@@ -264,7 +264,7 @@ fn described<'a>(field: &'a Field, asked: &str) -> impl Iterator<Item = String> 
     header.into_iter().chain(&field.help).cloned().chain(field.kind.options().iter().flat_map(of_option))
 }
 
-/// Returns the labels of all fields on a line each, unless they are in what is asked.
+/// Returns the labels of all fields on a line each, unless the prompt contains them.
 fn labels(question: &Question, asked: &str) -> Option<String> {
     let labels = question.fields.iter().map(|field| field.label.as_str());
     let labels: Vec<_> = labels.filter(|label| !asked.contains(label)).collect();

@@ -130,7 +130,7 @@ impl PromptFlow {
                 });
                 let least = min.unwrap_or(0).max(u32::from(field.required)) as usize;
                 let most = max.map_or(usize::MAX, |max| max as usize);
-                // An optional field may stay empty, whatever its minimum.
+                // An optional field may stay empty, even if it has a minimum.
                 let may_stay_empty = !field.required && self.chosen.is_empty();
                 (marked.collect(), may_stay_empty || (least..=most).contains(&self.chosen.len()))
             }

@@ -54,7 +54,7 @@ const PI_TOOL_CALL: &str = "pi-ui-";
 pub fn read(params: &[u8], fallback_id: &str) -> Result<Option<(Question, PermissionReply)>, String> {
     // A request that does not follow the standard is not refused: the client judges it.
     let Some(read) = PermissionParams::read(params) else { return Ok(None) };
-    // A question that is too big would be refused. As a permission, it can be shown as it is.
+    // A question that is too big would be refused. As a permission, it can be shown unchanged.
     if let Some(tool_call) = read.tool_call.as_ref().filter(|_| params.len() <= limits::QUESTION) {
         let asked = match qwen_questions(tool_call) {
             Some(questions) => qwen(&read, tool_call, &questions, fallback_id)?,
@@ -158,7 +158,7 @@ fn qwen_questions(tool_call: &PermissionToolCall<'_>) -> Option<Json> {
 
 /// Reads a question of Qwen's, which has one option that submits the answers and one that cancels.
 ///
-/// Returns `None` for a permission: any option allows or rejects more than once, whatever else it has.
+/// Returns `None` for a permission: any option allows or rejects more than once, beside others.
 fn qwen(
     params: &PermissionParams<'_>,
     tool_call: &PermissionToolCall<'_>,
@@ -238,7 +238,7 @@ pub(super) fn read_permission(
         purpose: Purpose::Permission,
         subject: (!subject.is_empty()).then(|| Box::new(subject)),
         dangerous,
-        // No released agent reads what is said beside the chosen option.
+        // No released agent reads text beside the chosen option.
         notes: false,
         ..Question::new(Origin::Permission, fallback_id, vec![field])
     };
@@ -280,7 +280,7 @@ impl AgentDialect for PermissionReply {
     fn read(_method: &str, params: &[u8], fallback_id: &str) -> Result<Option<(Question, Self)>, String> {
         let read = read(params, fallback_id)?;
         // A question beyond the limits is usually refused. These are also complete permission requests whose options
-        // are the answers, so any client can show them as they are.
+        // are the answers, so any client can show them unchanged.
         Ok(read.filter(|(question, format)| match format {
             PermissionReply::Option { .. } | PermissionReply::Grant { .. } => question.check_limits().is_ok(),
             PermissionReply::Answers { .. } => true,

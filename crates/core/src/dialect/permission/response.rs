@@ -66,7 +66,7 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// Reads what a client chose for a permission. Its words go on to the agent, whatever they mean.
+/// Reads a client's choice for a permission. Its words are forwarded to the agent, even unknown ones.
 pub fn read_reply(format: &PermissionReply, question: &Question, result: &[u8]) -> Reply {
     #[derive(Deserialize)]
     struct ChosenOption {

@@ -34,7 +34,7 @@ const OTHER: &str = "other";
 /// The type of a subject of version 2 that is a command.
 const COMMAND: &str = "command";
 
-/// What is known of a permission's subject.
+/// The parts of a permission's subject.
 #[derive(Default)]
 pub(super) struct Draft {
     pub tool_call: Option<String>,
@@ -43,7 +43,7 @@ pub(super) struct Draft {
     pub is_marked: bool,
 }
 
-/// What is known of the input of tools.
+/// The known members in the input of tools.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct RawInput {
@@ -79,7 +79,7 @@ impl Draft {
         Draft { tool_call: tool_call.tool_call_id, subject, is_marked }
     }
 
-    /// Reads a subject of version 2. One of an unknown type is kept as it is.
+    /// Reads a subject of version 2. One of an unknown type is kept unchanged.
     pub(super) fn of_subject(about: PermissionSubject<'_>, raw: &RawValue) -> Self {
         if let Some(tool_call) = about.tool_call {
             return Draft::of_tool_call(tool_call);
@@ -185,7 +185,8 @@ pub fn complete(question: &mut Question, update: &[u8]) {
     }
 }
 
-/// Returns what an earlier update of a tool call says otherwise than its permission: of a command, a folder and a patch.
+/// Returns what an earlier update of a tool call says otherwise than its permission: of a command, a folder and a
+/// patch.
 fn disagreement(subject: &Subject, earlier: [&Option<String>; 3]) -> Option<String> {
     let said = [&subject.command, &subject.folder, &subject.patch];
     let names = ["command", "folder", "change"];
@@ -201,9 +202,9 @@ fn disagreement(subject: &Subject, earlier: [&Option<String>; 3]) -> Option<Stri
     }
 }
 
-/// Takes the kind of tool that an earlier update names, where it says more than the permission does: Codex' adapter says
-/// "read" of a command that looks at a file, and `execute` when it asks for it; Copilot CLI asks to read a file outside of
-/// its folders before it changes it; Qwen Code does not know the kind of a tool at first.
+/// Takes the kind of tool that an earlier update names, where it says more than the permission does: Codex' adapter
+/// says "read" of a command that looks at a file, and `execute` when it asks for it; Copilot CLI asks to read a file
+/// outside of its folders before it changes it; Qwen Code does not know the kind of a tool at first.
 ///
 /// # Errors
 /// The two kinds have nothing to do with each other.
@@ -259,7 +260,7 @@ impl Subject {
             match block.get("type").and_then(Json::as_str) {
                 Some("diff") => is_whole &= self.read_diff(block),
                 Some("content") => texts.extend(block.pointer("/content/text").and_then(text)),
-                // What a command prints.
+                // The output of a command.
                 Some("terminal") => {}
                 _ => is_whole = false,
             }

@@ -116,7 +116,7 @@ impl<'de> Visitor<'de> for OptionVisitor {
     { "required": ["title"], "properties": { "title": { "type": "string" } } },
 ])))]
 pub struct OptionObject {
-    /// The value: what the agent is told when the option is chosen.
+    /// The value: the agent gets it when the option is chosen.
     pub value: Option<String>,
     /// Another name for `value`.
     pub id: Option<String>,
@@ -128,7 +128,7 @@ pub struct OptionObject {
     pub title: Option<String>,
     /// A longer explanation.
     pub description: Option<String>,
-    /// What choosing it would look like.
+    /// A preview of the option.
     pub preview: Option<PreviewShape>,
 }
 
@@ -148,11 +148,11 @@ pub enum PreviewShape {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct QuestionShape {
-    /// What is asked.
+    /// The text of the question.
     pub question: String,
     /// A short name for the field, shown as a chip.
     pub header: Option<String>,
-    /// What can be chosen. Without options, a free text is asked for.
+    /// The options. Without options, a free text is asked for.
     pub options: Option<Vec<OptionShape>>,
     /// Whether several can be chosen.
     pub multiple: Option<bool>,
@@ -171,7 +171,7 @@ pub struct RequestMeta {
     pub askbridge: Option<RequestAdditions>,
 }
 
-/// What the bridge adds to the extension.
+/// The additions of the bridge to the extension.
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -208,7 +208,7 @@ fn fields_of_known_kinds(generator: &mut schemars::SchemaGenerator) -> schemars:
 
 /// Reads the `params` of a request as a question. `fallback_id` is the question's id if the request has none.
 ///
-/// The error says what is wrong and where, for the agent's developer.
+/// The error names the mistake and its place, for the agent's developer.
 pub fn read(params: &[u8], fallback_id: &str) -> Result<Question, String> {
     read_params::<RequestQuestionParams>(params)?.into_question(fallback_id)
 }
