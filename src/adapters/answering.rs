@@ -1,8 +1,8 @@
 //! The open questions of an agent that takes an answer by a call, and tells by events how each of its questions ended.
 //! How it is called, and how its events come, is left to each agent.
 //!
-//! The agent decides between our answer and one at its own dialog: the reply to our call says whether it took ours (I9).
-//! Where no reply comes, the answer is sent again, and an event may say that the first one arrived.
+//! The agent decides between our answer and one at its own dialog: the reply to our call says whether it took ours
+//! (I9). Where no reply comes, the answer is sent again, and an event may say that the first one arrived.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -26,7 +26,7 @@ use crate::{
     limits,
 };
 
-/// What became of an answer that was sent.
+/// The result of sending an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Delivery {
     /// The agent took it.
@@ -46,8 +46,8 @@ pub(super) trait Answerable: Send + Sync + 'static {
     /// How a question ends, as the agent tells it.
     type Ending: PartialEq + Send + Sync + 'static;
 
-    /// Whether the agent's event about an end decides where its reply says that it took our answer. So it is for an agent
-    /// that has versions which say so of a late answer as well.
+    /// Whether the agent's event about an end decides where its reply says that it took our answer. So it is for an
+    /// agent that has versions which say so of a late answer as well.
     const EVENT_DECIDES: bool;
 
     /// Returns how the question ends by this settlement, as the agent would tell it.
@@ -57,8 +57,8 @@ pub(super) trait Answerable: Send + Sync + 'static {
     fn outcome(&self, ending: &Self::Ending) -> Outcome;
 
     /// Sends what was decided to the agent. The future is dropped after [`limits::ATTACH_ANSWER`]: it is not known then
-    /// whether the agent has it. The last attempt begins within [`limits::ATTACH_REJOIN`], and an event may follow it for
-    /// another [`limits::ATTACH_ANSWER`]: a responder waits for the sum of the three at most.
+    /// whether the agent has it. The last attempt begins within [`limits::ATTACH_REJOIN`], and an event may follow it
+    /// for another [`limits::ATTACH_ANSWER`]: a responder waits for the sum of the three at most.
     fn deliver(&self, settlement: &Settlement) -> impl Future<Output = Delivery> + Send;
 }
 
@@ -143,8 +143,8 @@ impl<A: Answerable> Book<A> {
         self.ids(|_| true).iter().for_each(|id| self.over(id, Reason::AgentGone));
     }
 
-    /// Records that what the agent tells from now on comes over another connection, and perhaps from another process, which
-    /// may use IDs again.
+    /// Records that what the agent tells from now on comes over another connection, and perhaps from another process,
+    /// which may use IDs again.
     pub(super) fn reconnected(&mut self) {
         // A question whose answer failed is over here, and perhaps open in the agent: it may be opened again.
         self.reap();
@@ -482,7 +482,7 @@ mod tests {
                 Box::pin(submit(&inbox, times[2], "SQLite")),
             ];
             let (submitted, ()) = tokio::join!(join_all(submissions), press);
-            // What is still under way arrives.
+            // An answer that is still under way arrives.
             pass(Duration::from_secs(1)).await;
             submitted
         };
@@ -578,7 +578,7 @@ mod tests {
         Delivery::Refused("not now".to_owned())
     }
 
-    /// What the agent tells of the end of a question.
+    /// The agent's report of the end of a question.
     #[derive(Clone, Copy, Debug)]
     enum Tells {
         Nothing,
@@ -590,8 +590,8 @@ mod tests {
         Gone(u64),
     }
 
-    /// Opens a question of this kind, answers it, and tells of an end. Returns what the responder is told, and how long after
-    /// that end.
+    /// Opens a question of this kind, answers it, and tells of an end. Returns what the responder is told, and how long
+    /// after that end.
     async fn answered(request: impl Answerable<Ending = bool>, tells: Tells) -> (&'static str, Duration) {
         let (inbox, desk, _work) = BridgeInbox::of_desk(identity(), 7, None);
         let mut book = Book::new(desk, Provenance::bridge());
@@ -691,7 +691,7 @@ mod tests {
         book.reconnected();
         book.open(played_question(), refused());
         assert_eq!(open(), 1);
-        // One that is open stays as it is.
+        // An open question stays unchanged.
         let ids = || {
             inbox
                 .store()

@@ -20,11 +20,11 @@ use tokio::{
 use super::AgentInboxes;
 use crate::limits;
 
-/// What gives each agent an inbox of its own.
+/// The factory of the agents' inboxes.
 pub type SharedInboxes = Arc<dyn AgentInboxes + Send + Sync>;
 
-/// What attaches to one agent. It ends when the agent is gone, and the frame then looks for the agent again. Dropping it
-/// lets go of the agent, and settles nothing there.
+/// What attaches to one agent. It ends when the agent is gone, and the frame then looks for the agent again. Dropping
+/// it lets go of the agent, and settles nothing there.
 pub type Attachment = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// An agent that was found.
@@ -125,7 +125,7 @@ impl Frame {
     }
 }
 
-/// What was said last of each agent that cannot be attached to, so that it is said once. Cheap to clone.
+/// The last error of each agent that cannot be attached to, so that it is logged once. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Complaints(Arc<Mutex<BTreeMap<String, String>>>);
 
@@ -149,8 +149,8 @@ impl Complaints {
     }
 }
 
-/// The pauses before an agent is connected to again. They grow until a connection lasts: an agent that accepts and closes at
-/// once must not be connected to in a loop.
+/// The pauses before an agent is connected to again. They grow until a connection lasts: an agent that accepts and
+/// closes at once must not be connected to in a loop.
 #[derive(Debug, Default)]
 pub(super) struct Retry {
     times: u32,

@@ -5,7 +5,7 @@ use std::{fmt, path::PathBuf};
 
 use crate::{inbox::LocalDesk, machine::discovery::DiscoveryError};
 
-/// An agent, as it is shown.
+/// The identity of an agent, for listings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentIdentity {
     /// The name that people know.
@@ -20,7 +20,7 @@ pub struct AgentIdentity {
 pub struct AgentInbox {
     /// Where its questions are opened.
     pub desk: LocalDesk,
-    /// What serves them.
+    /// The host that serves them.
     pub host: Box<dyn Send>,
 }
 
@@ -30,7 +30,7 @@ impl fmt::Debug for AgentInbox {
     }
 }
 
-/// What gives each agent an inbox.
+/// The factory of the agents' inboxes.
 pub trait AgentInboxes {
     /// Makes an inbox for this agent, and serves it.
     ///

@@ -1,5 +1,5 @@
 //! Which servers get a password or a token: those that run as this user on this machine, and those that the user's own
-//! settings name. What is sent, and when, is left to `opencode` and `copilot`; a UNIX socket names its peer by itself.
+//! settings name. Requests are left to `opencode` and `copilot`; a UNIX socket names its peer by itself.
 
 use std::{collections::BTreeSet, io, net::SocketAddr};
 
@@ -19,7 +19,7 @@ pub(super) struct Untrusted {
     why: Why,
 }
 
-/// What is wrong with a server.
+/// Why a server is not trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 enum Why {
     #[error("the process that listens there is not yours: it runs as the user with the ID {0}")]
@@ -30,8 +30,8 @@ enum Why {
     Unknown,
 }
 
-/// Checks that a secret may be sent over this connection, to the server that is called `host` and `port`. Looking at the
-/// connection itself, and not at who listens there, leaves no moment in which another process could take its place.
+/// Checks that a secret may be sent over this connection, to the server that is called `host` and `port`. Looking at
+/// the connection itself, and not at who listens there, leaves no moment in which another process could take its place.
 pub(super) async fn check(
     stream: &TcpStream,
     (host, port): (&str, u16),
@@ -71,7 +71,7 @@ fn user_in(rows: &[TcpRow], client: SocketAddr, server: SocketAddr) -> Option<u3
     match end.state {
         State::Opening => Some(end.user),
         State::Open if end.inode != 0 => Some(end.user),
-        // Nobody has accepted it yet. Some kernels then name root, but it still belongs to whoever listens.
+        // The connection was not accepted yet. Some kernels then name root, but it still belongs to the listener.
         State::Open => listening_user(rows, server),
         State::Listening | State::Other => None,
     }
@@ -105,7 +105,7 @@ mod tests {
         const EVERYWHERE: &str = "00000000:1000 00000000:0000 0A";
         const ELSEWHERE: &str = "0200007F:1000 00000000:0000 0A";
         for (rows, expected) in [
-            // Accepted: whoever has it, whatever became of the listener.
+            // Accepted: its owner counts, even if the listener is gone.
             (vec![(OPEN, 1000, 7)], Some(1000)),
             (vec![(HERE, 1000, 6), (OPEN, 1001, 7)], Some(1001)),
             // Not accepted yet: the listener's. The kernel may say root.

@@ -40,8 +40,8 @@ pub(super) struct Agent {
 impl Agent {
     /// Starts the agent, and returns it with its stdin and stdout.
     ///
-    /// SIGCHLD must be caught before, as [`Signals::catch`](askbridge_os::signals::Signals::catch) does: if a parent left it
-    /// ignored, the kernel would reap the agent and its exit code would be lost.
+    /// SIGCHLD must be caught before, as [`Signals::catch`](askbridge_os::signals::Signals::catch) does: if a parent
+    /// left it ignored, the kernel would reap the agent and its exit code would be lost.
     pub(super) fn start(command: &[OsString]) -> Result<(Self, Writer, Reader), FatalError> {
         let [program, arguments @ ..] = command else {
             let source = io::ErrorKind::NotFound.into();
@@ -144,7 +144,7 @@ async fn pass_stderr(mut stderr: ChildStderr) -> Vec<u8> {
     tail
 }
 
-/// What tells that a child has ended.
+/// Wakes up when a child has ended.
 pub(super) struct Children(SignalStream);
 
 impl Children {

@@ -7,7 +7,7 @@ use askbridge_os::exit;
 use rustix::io::Errno;
 use thiserror::Error;
 
-/// What can end a bridge before it has begun.
+/// The errors that end a bridge before it has begun.
 #[derive(Debug, Error)]
 pub enum FatalError {
     /// The agent's command could not be started.
@@ -21,7 +21,7 @@ pub enum FatalError {
     /// The bridge's own stdin, stdout, signals or runtime could not be set up.
     #[error("cannot set up {what}: {source}{}", limit_hint(source))]
     SetUp {
-        /// What could not be set up.
+        /// The part that could not be set up.
         what: &'static str,
         /// The reason.
         source: io::Error,

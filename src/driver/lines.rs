@@ -31,7 +31,7 @@ pub(super) struct Source {
     reader: Reader,
     /// How many reads in a row were those of a flood.
     full: u32,
-    /// In a flood: what was read and has not gone on.
+    /// In a flood: the bytes that were read and not forwarded yet.
     shadow: Option<Shadow>,
     /// How many bytes were read.
     pub bytes: u64,
@@ -50,8 +50,8 @@ impl Source {
     ) -> Poll<io::Result<usize>> {
         let ahead = self.shadow.as_mut().and_then(|shadow| shadow.take(&self.reader, limits::WIDE_READ));
         let io = Pin::new(&mut *self.reader.io);
-        // A read that is not in the shadow, which is found out later, takes no more than usual: what a larger one leaves in
-        // the pipe would look like the end of the flood.
+        // A read that is not in the shadow, which is found out later, takes no more than usual: what a larger one
+        // leaves in the pipe would look like the end of the flood.
         let most = ahead.unwrap_or(limits::READ);
         space.reserve(most);
         let length = ready!(poll_read_buf(io, cx, &mut space.limit(most)))?;
@@ -68,9 +68,9 @@ impl Source {
         self.reader.waiting()
     }
 
-    /// Takes note of what became of the bytes that were read last: how many go on as they came, if there is nothing else
-    /// to write, and what the bridge still holds of them. Where the reads cannot keep up, the kernel takes over: more may
-    /// wait on both sides of the bridge, and what goes on as it came is not copied any more.
+    /// Records the bytes that were read last: how many of them are forwarded unchanged, if there is nothing else
+    /// to write, and what the bridge still holds of them. Where the reads cannot keep up, the kernel takes over: more
+    /// may wait on both sides of the bridge, and bytes that are forwarded unchanged are not copied any more.
     pub(super) fn looked_at(&mut self, target: &Target, passed: Option<usize>, unfinished: &[u8]) {
         if self.full == limits::FLOOD {
             self.reader.widen(limits::WIDE_READ);
@@ -103,7 +103,7 @@ impl Target {
     }
 
     /// Writes the outbox of this peer until it is idle. Ready with an error once the peer reads no more; the writer
-    /// is closed then. What goes on as it came is read from this source.
+    /// is closed then. Bytes that are forwarded unchanged are read from this source.
     pub(super) fn poll_drain<P: Protocol>(
         &mut self,
         cx: &mut Context<'_>,
@@ -136,7 +136,7 @@ impl Target {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
             if moved == 0 {
-                // What was written is in the shadow still.
+                // The written bytes are in the shadow still.
                 shadow.take_if(|shadow| shadow.is_passing());
             }
             bridge.wrote(peer, written);
@@ -182,7 +182,7 @@ fn poll_write(
     io.poll_write_vectored(cx, &slices[..count])
 }
 
-/// What was read from one pipe, and is to go to another.
+/// Bytes that were read from one pipe, and are to go to another.
 pub(super) struct Shadow {
     pipe: pipe::Pipe,
     /// How many bytes there are.
@@ -194,8 +194,8 @@ pub(super) struct Shadow {
 }
 
 impl Shadow {
-    /// Begins a shadow of what will be read. `unfinished` was read before, and has not gone on. `None` where that is too
-    /// long, or one of the two is no pipe.
+    /// Begins a shadow of what will be read. `unfinished` was read before, and has not gone on. `None` where that is
+    /// too long, or one of the two is no pipe.
     pub(super) fn begin(reader: &Reader, writer: &Writer, unfinished: &[u8]) -> Option<Self> {
         let pipe = pipe::Pipe::between(reader, writer, unfinished).ok()?;
         Some(Shadow { pipe, held: unfinished.len(), ahead: 0, passing: 0 })
@@ -215,15 +215,15 @@ impl Shadow {
         self.ahead -= count;
     }
 
-    /// Records that so many bytes go on as they came, and how many the bridge still holds. Returns whether the shadow is
-    /// still the same as what the bridge holds.
+    /// Records that this number of bytes is forwarded unchanged, and how many the bridge still holds. Returns whether
+    /// the shadow is still the same as what the bridge holds.
     pub(super) fn passes(&mut self, passed: usize, unfinished: usize) -> bool {
         self.passing = passed;
         passed + unfinished + self.ahead == self.held
     }
 
-    /// Moves the front of the outbox on. Returns how many bytes; none where the writer takes none now, and an error where
-    /// it has to be written.
+    /// Moves the front of the outbox on. Returns how many bytes; none where the writer takes none now, and an error
+    /// where it has to be written.
     pub(super) fn pass(&mut self, writer: &Writer) -> io::Result<usize> {
         let moved = self.pipe.move_to(writer, self.passing)?;
         self.passing -= moved;
@@ -379,8 +379,9 @@ mod tests {
         assert!(poll_fn(|cx| target.poll_drain(cx, &mut bridge, Peer::Agent, &mut source)).await.is_ok());
     }
 
-    /// Passes these bytes from a client to an agent, in writes of this size. The client fills its pipe before each read, and
-    /// the agent reads all there is after each write. Returns what arrived, and how many bytes were not copied.
+    /// Passes these bytes from a client to an agent, in writes of this size. The client fills its pipe before each
+    /// read, and the agent reads all there is after each write. Returns what arrived, and how many bytes were not
+    /// copied.
     #[cfg(target_os = "linux")]
     fn carry(bytes: &[u8], chunk: usize, mut each: impl FnMut(&mut Bridge)) -> (Vec<u8>, usize) {
         let run = async {

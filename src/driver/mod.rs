@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Under a conductor there is one Source and one Target, and no process. In a flood, the kernel keeps a second copy of
-//! what was read, the Shadow, and what goes on as it came is moved from there (Linux).
+//! bytes that were read, the Shadow, and bytes that are forwarded unchanged are moved from there (Linux).
 //!
 //! Other responders answer through an inbox, which is served on a thread of its own:
 //!

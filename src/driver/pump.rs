@@ -1,5 +1,5 @@
 //! The loop: moves bytes between the peers and the bridge, tells the bridge what happens, and lets the shell carry out
-//! what the bridge decides.
+//! the bridge's outputs.
 
 use std::{
     ffi::OsString,

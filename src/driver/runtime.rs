@@ -15,7 +15,7 @@ use crate::{
     rpc::host::Host,
 };
 
-/// What a bridge runs with, beside its peers. `P` is the core of their protocol, `S` what keeps the file of the inbox's
+/// The parts of a bridge, beside its peers. `P` is the core of their protocol, `S` keeps the file of the inbox's
 /// socket.
 #[derive(Debug)]
 pub struct BridgeParts<P: Protocol, S> {
@@ -23,16 +23,16 @@ pub struct BridgeParts<P: Protocol, S> {
     pub bridge: Bridge<P>,
     /// The bridge's port to its inbox.
     pub port: Port,
-    /// What serves the inbox; `None` where only the client can answer.
+    /// The host of the inbox; `None` if only the client can answer.
     pub host: Option<Host<S>>,
-    /// Where a change of the settings is told; `None` where none counts.
+    /// Receives another timeout from the settings; `None` if the timeout is fixed.
     pub timeouts: Option<Timeouts>,
 }
 
 /// Runs the bridge around the agent until it has ended. Returns the agent's exit code as ours.
 ///
 /// `open` opens the inbox of the agent's questions. It is called once no signal ends the process by itself.
-/// The process becomes a child subreaper, and all of its children are reaped, whatever started them.
+/// The process becomes a child subreaper, and all of its children are reaped, however they were started.
 pub fn run<P: Protocol, S>(
     agent: &[OsString],
     traffic: Arc<Traffic>,
@@ -79,7 +79,7 @@ where
     code
 }
 
-/// Serves the inbox. If that fails, the bridge goes on without it.
+/// Serves the inbox. If that fails, the bridge runs without it.
 async fn serve_visitors<S>(host: Option<&mut Host<S>>) -> Infallible {
     if let Some(host) = host {
         let Err(error) = host.serve_visitors().await;

@@ -31,12 +31,12 @@ pub(super) enum Course {
     Abandoned,
 }
 
-/// What the bridge acts on.
+/// The side effects of a bridge.
 pub(super) struct Shell {
     pub port: Port,
-    /// The agent's process, once it was started. Under a conductor there is none.
+    /// The agent's process, once it was started. Under a conductor there is no process.
     pub agent: Option<Agent>,
-    /// Where a change of the settings is told.
+    /// Receives another timeout from the settings.
     pub timeouts: Option<Timeouts>,
     /// Whether responders other than the client find the questions.
     pub has_inbox: bool,

@@ -1,5 +1,5 @@
 //! An answer that a person gave, and how a question ended, in the words of the question: labels, not names.
-//! Text of an agent is made printable here (I10). What is printed where is left to `command` and `question.rs`.
+//! Text of an agent is made printable here (I10). Printing is left to `command` and `question.rs`.
 
 use std::borrow::Cow;
 
@@ -33,7 +33,7 @@ fn title(field: &Field) -> String {
     brief(field.header.as_ref().unwrap_or(&field.label))
 }
 
-/// Returns what is wrong with an answer, by field.
+/// Returns the mistakes in an answer, by field.
 pub fn errors(question: &Question, errors: &[FieldError]) -> String {
     let said =
         errors.iter().map(|error| match question.fields.iter().find(|field| field.name == error.field) {
@@ -82,7 +82,7 @@ pub fn given(question: &Question, answer: &Answer) -> String {
     }
 }
 
-/// Returns what is given for one field, behind its label where there are several.
+/// Returns the value of one field, behind its label if there are several.
 fn part(question: &Question, field: &Field, answer: &Answer) -> Option<String> {
     let value = answer.values.get(&field.name).map(|value| match field.secret {
         true => REDACTED.to_owned(),
@@ -126,7 +126,7 @@ pub fn settlement(question: &Question, settlement: &Settlement) -> String {
 /// The most columns of one value on a line that has other things on it.
 const VALUE: usize = 200;
 
-/// Returns how a question ended, and what was given or said with it. The question is known most often.
+/// Returns how a question ended, with the values or the reason. The question is known most often.
 pub(super) fn ending<'a>(
     settlement: &'a Settlement,
     question: Option<&Question>,
@@ -137,7 +137,7 @@ pub(super) fn ending<'a>(
     match &settlement.outcome {
         Outcome::Answered(answer) => {
             let done = question.map_or("answered", |question| done(question, answer));
-            // Some agents do not say what was given at their own dialogs.
+            // Some agents do not report the values of their own dialogs.
             let is_unknown = settlement.by.responder == Responder::Dialog && *answer == Answer::default();
             (format!("{done} by {by}").into(), (!is_unknown).then(|| said(answer).into()))
         }

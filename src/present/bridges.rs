@@ -89,7 +89,7 @@ pub fn unreachable(waiting: &[WaitingBridge], found: &BTreeSet<BridgeName>) -> V
     by_place.into_values().collect()
 }
 
-/// Returns what is said of bridges elsewhere by a command that looked in this directory, and what to do.
+/// Returns the lines about bridges elsewhere for a command that looked in this directory, and the remedy.
 pub fn unreachable_lines(elsewhere: &[UnreachableBridges], looked_in: &Path) -> Vec<String> {
     let path = |path: &Path| printable_line(&path.display().to_string()).into_owned();
     let said = elsewhere.iter().flat_map(|it| {

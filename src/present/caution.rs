@@ -1,4 +1,4 @@
-//! What a person has to confirm, by typing a whole word, before an answer is sent (I12).
+//! The risks that a user has to confirm, by typing a whole word, before an answer is sent (I12).
 
 use std::borrow::Cow;
 

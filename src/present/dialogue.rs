@@ -1,5 +1,5 @@
-//! A question put to a person in plain lines: what is asked next, and what each typed line leads to.
-//! No I/O: `command` prints what is said, reads the lines, and submits.
+//! A question put to a user in plain lines: the next prompt, and the effect of each typed line.
+//! No I/O: `command` prints the prompts, reads the lines, and submits.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -26,11 +26,11 @@ pub struct Dialogue {
     step: DialogueStep,
     /// Whether the field is changed from the review, which follows it then.
     is_change: bool,
-    /// The lines of a text that goes on.
+    /// The lines of a text that continues.
     begun: Option<String>,
 }
 
-/// What the person is asked.
+/// The current prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DialogueStep {
     /// The value of this field.
@@ -43,14 +43,14 @@ enum DialogueStep {
     Reason,
 }
 
-/// What a typed line leads to.
+/// The effect of a typed line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DialogueReply {
     /// These lines are said, and the person is asked again, or the next thing.
     Say(Vec<String>),
     /// This is submitted.
     Submit(Submission),
-    /// The question gets more time, and goes on.
+    /// The question gets more time, and continues.
     MoreTime,
     /// The question stays open.
     Leave,
@@ -97,12 +97,12 @@ impl Dialogue {
         self.field().is_some() && self.begun.is_none()
     }
 
-    /// Returns whether what is typed must not be shown.
+    /// Returns whether typed text must not be shown.
     pub fn is_secret(&self) -> bool {
         self.field().is_some_and(|field| field.secret)
     }
 
-    /// Returns whether the next line confirms something: what was typed ahead must not.
+    /// Returns whether the next line confirms something: a line that was typed ahead must not.
     pub fn is_caution(&self) -> bool {
         self.step == DialogueStep::Caution
     }
@@ -148,7 +148,7 @@ impl Dialogue {
             DialogueStep::Review => return self.reviewed(line),
             DialogueStep::Caution if caution::confirms(line) => return self.submit(),
             DialogueStep::Caution if word(line).is_some() => return self.commanded(line),
-            // The step stays: what is typed again is no answer to a field.
+            // The step stays open: a line that is typed again is no answer to a field.
             DialogueStep::Caution => {
                 return say(&format!("Nothing was sent. Type {} to send it, or /back.", caution::WORD));
             }
@@ -178,7 +178,7 @@ impl Dialogue {
         if self.question().purpose == Purpose::Permission { "denied" } else { "rejected" }
     }
 
-    /// Returns what an empty line means for a field: what was given before, or else its default.
+    /// Returns the meaning of an empty line for a field: the value that was given before, or else its default.
     fn default_of(&self, place: usize, field: &Field) -> Option<Value> {
         if self.question().purpose == Purpose::Permission {
             return None;
@@ -216,7 +216,7 @@ impl Dialogue {
         }
     }
 
-    /// Adds a line to a text, which goes on behind a backslash.
+    /// Adds a line to a text, which continues behind a backslash.
     fn lines(&mut self, place: usize, field: &Field, begun: String, line: &str) -> DialogueReply {
         if let Some(line) = line.strip_suffix('\\') {
             self.begun = Some(format!("{begun}{line}\n"));
@@ -232,7 +232,7 @@ impl Dialogue {
         }
     }
 
-    /// Takes a value for a field, if it fits, and goes on.
+    /// Takes a value for a field, if it fits, and moves to the next.
     fn take(&mut self, place: usize, field: &Field, value: Option<Value>) -> DialogueReply {
         let before = match value {
             Some(value) => self.answer.values.insert(field.name.clone(), value),
@@ -269,7 +269,7 @@ impl Dialogue {
         self.finish()
     }
 
-    /// Goes on with a permission: a refusal may have a reason.
+    /// Continues with a permission: a refusal may have a reason.
     fn decided(&mut self) -> DialogueReply {
         let refusals = form::options_with_role(self.question(), Role::RejectOnce).count();
         if refusals == 1 && caution::role(self.question(), &self.answer) == Some(Role::RejectOnce) {

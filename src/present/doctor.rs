@@ -1,4 +1,4 @@
-//! What `askbridge doctor` found, as text and as JSON.
+//! The findings of `askbridge doctor`, as text and as JSON.
 //! Looking is left to `command`.
 
 use std::fmt::Write;
@@ -45,13 +45,13 @@ impl Level {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
-    /// What it belongs to, such as `bridges`.
+    /// The subject, such as `bridges`.
     pub area: String,
     /// How it is to be taken.
     pub level: Level,
-    /// What was found.
+    /// The finding.
     pub text: String,
-    /// What to do about it.
+    /// The remedy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
 }
@@ -68,7 +68,7 @@ pub struct Report {
     pub healthy: bool,
     /// Whether the questions of an agent come here: a bridge runs, or an agent is set up to ask here.
     pub connected: bool,
-    /// What to do first, where none do.
+    /// The first step, if no agent is connected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<String>,
     /// The findings, by area.

@@ -1,6 +1,6 @@
 //! Lays text out at the width of a terminal: wrapped lines, and a table of aligned columns that gives way, step by
 //! step, where the terminal is too narrow for it. Text for a pipe has no width and is not wrapped.
-//! What the columns hold is left to `listing.rs`, `past.rs` and `status.rs`.
+//! The content of the columns is left to `listing.rs`, `past.rs` and `status.rs`.
 
 use askbridge_os::terminal::{cut, padded, width};
 
@@ -20,7 +20,7 @@ pub(super) struct Column {
     width: usize,
 }
 
-/// What is done for the last column while it has less room than it needs.
+/// How the last column is treated while it has less room than it needs.
 #[derive(Clone, Copy)]
 pub(super) enum NarrowingStep {
     /// Leaves a column out.

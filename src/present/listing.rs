@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{inbox::status::PROTOCOL, machine::Gaps};
 
-/// What `askbridge list --json` prints.
+/// The output of `askbridge list --json`.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -29,7 +29,7 @@ use crate::{inbox::status::PROTOCOL, machine::Gaps};
 pub struct QuestionList {
     /// The version of the control protocol.
     pub protocol: u32,
-    /// Grows with each change while `--watch` goes on.
+    /// Grows with each change during `--watch`.
     pub revision: u64,
     /// The open questions, oldest first.
     pub questions: Vec<ListedQuestion>,
@@ -68,7 +68,7 @@ pub struct ListedQuestion {
     /// The folder that its session works in, as an absolute path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<Arc<str>>,
-    /// What is asked, on one line.
+    /// The question, on one line.
     pub title: String,
     /// All that is asked, as plain text.
     pub text: String,
@@ -101,7 +101,7 @@ impl QuestionList {
     }
 }
 
-/// Joins the words of a text, whatever stands between them.
+/// Joins the words of a text, with one space in place of any separator.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -115,8 +115,8 @@ const LEAST: usize = 20;
 /// The least columns of an agent or a project before it is left out.
 const NAME: usize = 12;
 
-/// Returns the lines of a list of the open questions, its heads first. On a terminal of so many columns, the others give
-/// way to what is asked; elsewhere nothing is cut.
+/// Returns the lines of a list of the open questions, its heads first. On a terminal of so many columns, the others
+/// give way to the question; elsewhere nothing is cut.
 pub fn table(open: &[Arc<Record>], bridges: &Bridges, room: Option<usize>) -> Vec<String> {
     let mut cells: [Vec<String>; 8] = Default::default();
     for record in open {

@@ -1,5 +1,5 @@
-//! Questions of the past, as a person reads them on a terminal: a table of what was asked and how it ended, and what was lost
-//! with its bridge. Where they are kept is left to `journal`.
+//! Questions of the past, as a person reads them on a terminal: a table of what was asked and how it ended, and what
+//! was lost with its bridge. Where they are kept is left to `journal`.
 
 use std::cmp::Reverse;
 
@@ -32,7 +32,7 @@ const LOST_COLUMNS: usize = 200;
 pub struct HistoryEntry<'a> {
     /// The question, as it was noted last.
     pub record: &'a Record,
-    /// What was decided, where it is not known that the asker got it.
+    /// The decision, if the asker may not have received it.
     pub accepted: Option<&'a Settlement>,
     /// Whether the asker may have got that.
     pub may_have_arrived: bool,
@@ -93,9 +93,9 @@ fn left_to_client(left: &LeftToClient, now: Timestamp) -> (Timestamp, [String; 5
     (left.at, cells)
 }
 
-/// Returns the lines of a table of questions and of bridges whose permissions were left to the client, its heads first: at
-/// most so many, the latest first. On a terminal of so many columns, the others give way to what was asked; elsewhere
-/// nothing is cut.
+/// Returns the lines of a table of questions and of bridges whose permissions were left to the client, its heads first:
+/// at most so many, the latest first. On a terminal of so many columns, the others give way to what was asked;
+/// elsewhere nothing is cut.
 pub fn table(
     past: &[HistoryEntry<'_>],
     left: &[LeftToClient],
@@ -132,8 +132,8 @@ pub fn table(
     columns.lines()
 }
 
-/// Returns what is said of questions that were lost, which come oldest first: the latest of them, each on a line of so many
-/// columns, how to see all, and how to go on.
+/// Returns what is said of questions that were lost, which come oldest first: the latest of them, each on a line of so
+/// many columns, how to see all, and how to go on.
 pub fn lost(lost: &[LostQuestion], now: Timestamp, room: Option<usize>) -> Vec<String> {
     if lost.is_empty() {
         return Vec::new();

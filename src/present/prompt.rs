@@ -95,7 +95,7 @@ pub fn help(question: &Question, field: &Field) -> Vec<String> {
     lines
 }
 
-/// What a person may type in place of a value.
+/// The words that a user may type in place of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word<'a> {
     /// Says what may be typed.
@@ -112,7 +112,7 @@ pub(super) enum Word<'a> {
     None,
     /// Adds a note to the field.
     Note(&'a str),
-    /// Sends a text as it is.
+    /// Sends a text unchanged.
     Text(&'a str),
 }
 

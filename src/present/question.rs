@@ -33,7 +33,7 @@ pub struct QuestionText<'a> {
     pub record: &'a Record,
     /// Its bridge, if that is known.
     pub status: Option<&'a BridgeStatus>,
-    /// What the time is by the clock that the question is timed by.
+    /// The current time, by the clock that the question is timed by.
     pub now: Timestamp,
     /// The columns of the terminal, at which text is wrapped.
     pub columns: usize,
@@ -266,7 +266,7 @@ impl QuestionText<'_> {
         }
         let beside = beside.join("  ");
         let (label, column) = (padded(&label, label_columns), start + label_columns + 2);
-        // What stands beside the labels has a column of its own, where the terminal is wide enough.
+        // Text beside the labels has a column of its own, where the terminal is wide enough.
         if width(&label) > label_columns || column + layout::LEAST > self.columns {
             return wrapped(&format!("{label}  {beside}"), start, start, self.columns);
         }

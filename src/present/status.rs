@@ -46,7 +46,7 @@ pub struct MachineStatus {
 }
 
 impl MachineStatus {
-    /// Returns the bridges that were found in this directory, and what is left out.
+    /// Returns the bridges that were found in this directory, and those that are left out.
     pub fn new(
         directory: &Path,
         bridges: Vec<BridgeStatus>,

@@ -1,6 +1,5 @@
-//! What a permission is for, as a person reads it on a terminal: the command, the folder, the changes of files. The command
-//! stands above the words of the agent, the rest below them.
-//! Its options are left to `question.rs`.
+//! What a permission is for, as a person reads it on a terminal: the command, the folder, the changes of files. The
+//! command stands above the words of the agent, the rest below them. Its options are left to `question.rs`.
 
 use std::{
     fmt::{self, Display, Formatter, Write},
@@ -22,7 +21,7 @@ const NAME: usize = 8;
 /// The time after which two texts are compared less thoroughly.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// What a permission is for, in words.
+/// The subject of a permission, in words.
 pub struct SubjectText<'a> {
     /// The permission.
     pub question: &'a Question,
@@ -138,8 +137,8 @@ impl SubjectText<'_> {
     }
 }
 
-/// Returns the command that a permission is for, behind a prompt and in as many lines as it has. It stands above the words
-/// of the agent, which may say anything.
+/// Returns the command that a permission is for, behind a prompt and in as many lines as it has. It stands above the
+/// words of the agent, which may say anything.
 pub fn command(question: &Question) -> Option<String> {
     let command = question.subject.as_deref()?.command.as_deref()?;
     let command = layout::indented(&printable(command), INDENT, usize::MAX);

@@ -72,13 +72,13 @@ pub fn line(text: &str) -> String {
     printable_line(text.trim()).into_owned()
 }
 
-/// Returns the short name of an agent that names itself: a name as it is, and the program of a command.
+/// Returns the short name of an agent that names itself: a name unchanged, and the program of a command.
 pub fn agent(name: &str) -> String {
     let first = name.split_whitespace().next().unwrap_or_default();
     if first.contains('/') || LAUNCHERS.contains(&first) { program(name) } else { name.to_owned() }
 }
 
-/// Returns the short name of a bridge's agent: as it is known, or that of its command.
+/// Returns the short name of a bridge's agent: its known name, or that of its command.
 pub fn agent_of(bridge: &BridgeStatus) -> String {
     bridge.other_agent().map_or_else(|| program(&bridge.agent), str::to_owned)
 }

@@ -110,14 +110,14 @@ fn distance(one: &str, other: &str) -> Option<usize> {
 pub enum TypedText<'a> {
     /// An option, several of them, or a value of the field's kind.
     Value(&'a str),
-    /// A text as it is.
+    /// A text, unchanged.
     Text(&'a str),
 }
 
-/// Reads what is given for a field. `hint` says how a text is sent as it is.
+/// Reads the typed value of a field. `hint` says how a text is sent unchanged.
 ///
 /// # Errors
-/// What is wrong, as a sentence whose subject is the field.
+/// The mistake, as a sentence whose subject is the field.
 pub fn value(field: &Field, given: &[TypedText<'_>], hint: &str) -> Result<Value, String> {
     if let Kind::Choices { options, other, .. } = &field.kind {
         return Ok(Value::Many(several(given, options, *other, hint)?));

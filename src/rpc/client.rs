@@ -145,7 +145,7 @@ static READERS: Semaphore = Semaphore::const_new(limits::READERS);
 /// How much of each question is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// What a list shows.
+    /// The depth of a list.
     Outline,
     /// All of it.
     Whole,
@@ -207,7 +207,7 @@ impl Client {
         self.call::<()>(method::WATCH, ObjectParams::new()).await.map(drop)
     }
 
-    /// Returns one question, by its ID or what is short for it.
+    /// Returns one question, by its ID or a prefix of it.
     pub async fn get(&self, typed: &str) -> Result<CallReply<Record>, CallError> {
         self.call(method::GET, params([("id", json(&typed))])).await
     }
@@ -273,7 +273,7 @@ fn json(value: &impl Serialize) -> Box<RawValue> {
     serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
-/// Reads why a call came to nothing. A refusal of another version, whatever it is, is one: the call was not carried out.
+/// Reads why a call failed. An unknown refusal, of another version, is a refusal too: the call was not carried out.
 fn refused(error: Error) -> CallError {
     match error {
         Error::Call(error) => CallError::Refused(why(&error)),
@@ -286,7 +286,7 @@ fn why(error: &ErrorObjectOwned) -> Refusal {
     detail.map_or_else(|| Refusal::Other(error.message().to_owned()), Refusal::from)
 }
 
-/// What changes in a bridge's inbox.
+/// The changes in a bridge's inbox.
 #[derive(Debug)]
 pub struct Changes(Subscription<Box<RawValue>>);
 

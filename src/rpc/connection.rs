@@ -16,7 +16,7 @@ use tokio::{
 
 use crate::limits;
 
-/// What one connection holds.
+/// The budgets of one connection.
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
     pub(super) peer: Option<Peer>,
@@ -101,7 +101,7 @@ impl Default for Budgets {
 }
 
 impl Budgets {
-    /// Waits for room for a request of as many bytes as one may have. `None` where there is none in time.
+    /// Waits for room for a request of the greatest length. `None` without room in time.
     pub async fn request(&self) -> Option<OwnedSemaphorePermit> {
         acquire(&self.requests, limits::REQUEST, limits::BODY).await
     }
@@ -130,8 +130,8 @@ impl Budgets {
 }
 
 /// The room that one call takes of the budgets, until it is dropped or until the call waits for a person or an agent.
-/// What waits has budgets of its own: the desks bound open questions, and [`Budgets::submission`] bounds submissions. So
-/// callers that wait keep no others out. Cheap to clone; all clones are one.
+/// What waits has budgets of its own: the desks bound open questions, and [`Budgets::submission`] bounds submissions.
+/// So callers that wait keep no others out. Cheap to clone; all clones are one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CallRoom(Arc<Mutex<Vec<OwnedSemaphorePermit>>>);
 

@@ -55,11 +55,11 @@ pub enum Starts {
 }
 
 /// An inbox's socket, and the thread that serves it and the services, until this is dropped. Dropping it waits for the
-/// last replies and for the ledger, and for no longer than [`limits::SERVICE_STOP`]. What asks has to end before: a store
-/// ends with its port.
+/// last replies and for the ledger, and for no longer than [`limits::SERVICE_STOP`]. What asks has to end before: a
+/// store ends with its port.
 ///
-/// `S` is what keeps the socket's file, which goes with the host, and last: a reader that does not find the socket takes
-/// what the ledger has for the truth.
+/// `S` is what keeps the socket's file, which goes with the host, and last: a reader that does not find the socket
+/// takes what the ledger has for the truth.
 pub struct Host<S> {
     inbox: BridgeInbox,
     /// The services, until the thread runs them.
@@ -135,7 +135,7 @@ impl<S> Host<S> {
         let Some((listener, work)) = &self.idle else { return pending().await };
         let listener = tokio::net::UnixListener::from_std(listener.try_clone()?)?;
         tokio::select! {
-            // What fails now, the thread tries again. It has a runtime of its own.
+            // If this fails, the thread tries again. It has a runtime of its own.
             first = listener.accept() => first.ok().map(|(first, _)| first.into_std()).transpose(),
             () = questions_needed(work, self.needs_questions()) => Ok(None),
         }

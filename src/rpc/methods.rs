@@ -55,7 +55,7 @@ pub struct Methods {
     peer: Option<Peer>,
 }
 
-/// What the methods are called on.
+/// The context of the methods.
 struct Context<I> {
     inbox: I,
     caller: Caller,
@@ -72,7 +72,7 @@ impl Methods {
         Methods { module: module.into(), budgets, peer: None }
     }
 
-    /// Returns the methods as they are for calls of this process.
+    /// Returns the methods for calls within this process.
     pub(super) fn called_by(mut self, peer: Option<Peer>) -> Self {
         self.peer = peer;
         self

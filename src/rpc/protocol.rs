@@ -124,7 +124,7 @@ pub struct Delta {
     /// Whether the next message continues this one.
     #[serde(default)]
     pub more: bool,
-    /// The changed questions as they are now; `state` says whether they are open.
+    /// The current state of the changed questions; `state` says whether they are open.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<Record>"))]
     pub questions: ReadableList<Record>,
 }
@@ -136,11 +136,11 @@ pub struct ReadableList<T> {
     pub items: Vec<Arc<T>>,
     /// The lengths of the items' JSON, where they were read from some.
     pub sizes: Vec<usize>,
-    /// What could be read of the others.
+    /// The readable parts of the others.
     pub unreadable: Vec<UnreadableItem>,
 }
 
-/// What can be read of an item that cannot be read as a whole.
+/// The readable parts of an item that cannot be read as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnreadableItem {
     /// Its ID, where it has one.
@@ -205,7 +205,7 @@ impl UnreadableItem {
 /// The reply to a call, of which it is known that the call succeeded, whether or not the rest can be read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallReply<T> {
-    /// What the reply says; `None` where it needs a newer askbridge.
+    /// The content of the reply; `None` if it needs a newer askbridge.
     pub value: Option<T>,
 }
 
@@ -233,7 +233,7 @@ pub struct OutlineListing {
     pub questions: ReadableList<Outline>,
 }
 
-/// What a list shows of an open question.
+/// The outline of an open question in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -253,9 +253,9 @@ pub struct Outline {
     /// The folder that its session works in, as an absolute path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<Arc<str>>,
-    /// What is asked, in one text.
+    /// The question, in one text.
     pub headline: String,
-    /// What the question is for.
+    /// The purpose of the question.
     #[serde(default)]
     pub purpose: Purpose,
     /// How the agent asked.
@@ -263,7 +263,7 @@ pub struct Outline {
     /// Whether a wrong answer can do harm.
     #[serde(default)]
     pub dangerous: bool,
-    /// What a wrong answer may lead to.
+    /// The harm that a wrong answer may do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk: Option<Risk>,
     /// When the question was asked, by RFC 3339.

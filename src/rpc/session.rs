@@ -54,7 +54,7 @@ pub trait Replies: Send {
     fn send(&mut self, text: String) -> impl Future<Output = io::Result<()>> + Send;
 }
 
-/// What comes of one request.
+/// The result of one request.
 struct FinishedRequest {
     reply: Option<String>,
     changes: Option<mpsc::Receiver<Box<RawValue>>>,
@@ -65,9 +65,10 @@ struct FinishedRequest {
 /// Serves a connection until it ends or fails, or until it is told to stop and the last replies and changes are sent:
 /// those to requests that arrived before are among them.
 ///
-/// At most 32 of its calls are in flight, beside those that wait for a person or an agent. While a reply is sent, nothing
-/// is read and no other reply is made: a connection that is not read holds one reply, whatever it sends (I6). Else it is
-/// read on soon, however many of its calls wait, so that its end is noticed: what it asked is withdrawn then.
+/// At most 32 of its calls are in flight, beside those that wait for a person or an agent. While a reply is sent,
+/// nothing is read and no other reply is made: a connection that is not read holds one reply, whatever it sends (I6).
+/// Else it is read on soon, however many of its calls wait, so that its end is noticed: what it asked is withdrawn
+/// then.
 pub async fn serve(
     methods: &Methods,
     requests: &mut impl Requests,
@@ -91,7 +92,8 @@ pub async fn serve(
                 drop(room);
                 changes.extend(followed.map(stream_of));
             }
-            // The last subscription ends with `None`. As a pattern, that would leave no branch to wait for after a stop.
+            // The last subscription ends with `None`. As a pattern, that would leave no branch to wait for after a
+            // stop.
             message = changes.next(), if !changes.is_empty() => if let Some(message) = message {
                 replies.send(message).await?;
                 connection.change_is_over();
@@ -196,8 +198,8 @@ async fn run(
     FinishedRequest { reply, changes, _room: room }
 }
 
-/// Begins to call a method. What it returns holds nothing of the text. `None` for a subscription, and for what is no call
-/// of a known method.
+/// Begins to call a method. What it returns holds nothing of the text. `None` for a subscription, and for what is no
+/// call of a known method.
 fn begin(
     module: &jsonrpsee::Methods,
     text: &str,
@@ -254,7 +256,7 @@ async fn other(
 ) -> (Option<String>, Option<mpsc::Receiver<Box<RawValue>>>) {
     match module.raw_json_request(text, 1).await {
         Ok((reply, mut changes)) => {
-            // What is no subscription has dropped its end.
+            // A call that is no subscription has dropped its end.
             let follows = !matches!(changes.try_recv(), Err(mpsc::error::TryRecvError::Disconnected));
             (Some(self::text(reply)), follows.then_some(changes))
         }
@@ -279,7 +281,7 @@ pub fn too_long() -> String {
     failure(Id::Null, reject_too_big_request(u32::try_from(limits::REQUEST).unwrap_or(u32::MAX)))
 }
 
-/// Returns what is sent to a connection that is closed at once, because there are as many as may be.
+/// Returns the message for a connection that is closed at once, because there are too many.
 pub(super) fn too_busy() -> String {
     failure(Id::Null, error(Refusal::TooManyRequests))
 }
@@ -297,7 +299,7 @@ pub fn refusal(text: &str, refusal: Refusal) -> String {
 }
 
 fn id_of(text: &str) -> Id<'static> {
-    /// What is read of a call that is not run.
+    /// The parts of a call that is not run.
     #[derive(serde::Deserialize)]
     struct Call<'a> {
         #[serde(borrow)]

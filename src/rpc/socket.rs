@@ -221,7 +221,7 @@ impl Requests for RequestLines {
         }
     }
 
-    /// What is written from now on fails, so that the responder knows that it was not read.
+    /// Later writes fail, so that the responder knows that its reply was not read.
     fn close(&mut self) {
         let stream: &UnixStream = self.lines.reader.as_ref();
         if let Err(error) = shutdown(stream, Shutdown::Read) {
@@ -371,7 +371,7 @@ mod tests {
         let (reader, writer) = bridge.stream().await.into_split();
         let mut lines = BufReader::new(reader).lines();
         let call = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"bridge_status\"}\n";
-        // The second is sent in the same turn in which the server is told to stop.
+        // The second is sent in the same turn in which the server is stopped.
         for ends in [false, true] {
             assert_eq!(writer.try_write(call).expect("it is written"), call.len());
             if ends {
@@ -434,7 +434,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let bridge = PlayedBridge::start(folder.path(), "b");
         let mut stream = bridge.stream().await;
-        // Each may be as long as a request may be, as far as it is known before it was read.
+        // Each may be as long as a request may be, by the length that is known before it is read.
         let count = limits::REQUESTS_BYTES / limits::REQUEST + 1;
         let padding = " ".repeat(limits::REQUEST / 2);
         let calls = asks(0..count, "Continue?").replace("\n", &format!("{padding}\n"));
@@ -500,7 +500,7 @@ mod tests {
         }
         let refused = soon(Client::connect(bridge.stream().await)).await;
         assert!(matches!(refused, Err(ConnectError::Busy)), "{refused:?}");
-        // A peer that says nothing is told, too.
+        // A silent peer gets the message, too.
         let mut told = String::new();
         soon(bridge.stream().await.read_to_string(&mut told)).await.expect("a line");
         assert!(told.contains("too_many_requests") && told.ends_with('\n'), "{told}");

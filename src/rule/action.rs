@@ -10,7 +10,7 @@ use askbridge_core::{
 
 use super::conditions::{Conditions, QuestionView};
 
-/// What a rule says.
+/// The action of a rule.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Action {
     Answer(NamedValues),
@@ -21,19 +21,19 @@ pub(super) enum Action {
     Notify(Vec<String>),
 }
 
-/// What is done with a question.
+/// The effect on a question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RuleEffect {
     /// This is submitted.
     Submit(Submission),
     /// A person decides: no later rule applies.
     Hold,
-    /// A person decides, and is told in these ways.
+    /// A user decides, and is notified in these ways.
     Notify(Vec<String>),
 }
 
 impl Action {
-    /// Returns what is done with a question.
+    /// Returns the effect on a question.
     ///
     /// # Errors
     /// The rule does not apply to it; the text says why.

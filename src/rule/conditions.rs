@@ -17,7 +17,7 @@ use askbridge_core::{
 
 use super::pattern::{self, AnyOf, CommandPattern};
 
-/// What a rule asks of a question. What is absent is not asked.
+/// The conditions of a rule. An absent one always holds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Conditions {
     pub(super) agent: Option<AnyOf>,
@@ -49,7 +49,7 @@ pub(super) enum FailedCondition {
 }
 
 impl Conditions {
-    /// Returns whether there is none.
+    /// Returns whether there is no condition.
     pub(super) fn is_empty(&self) -> bool {
         *self == Conditions::default()
     }
@@ -137,11 +137,11 @@ impl Conditions {
         }
     }
 
-    /// Checks that the rule names what it would allow: the whole command where one would run, otherwise the kind of tool;
-    /// and that this stays in the folder of the session.
+    /// Checks that the rule names what it would allow: the whole command where one would run, otherwise the kind of
+    /// tool; and that this stays in the folder of the session.
     ///
     /// # Errors
-    /// What it does not name.
+    /// The parts that it does not name.
     pub(super) fn names(&self, asked: &QuestionView<'_>) -> Result<(), String> {
         let Some(subject) = asked.subject() else {
             return Err("it does not say what would be done".to_owned());
@@ -160,7 +160,7 @@ impl Conditions {
             (None, _) if self.tool.is_empty() => {
                 Err("the rule names neither its command nor its tool".to_owned())
             }
-            // What is no file has to be told apart by its kind alone.
+            // A subject that is no file has to be told apart by its kind alone.
             (None, _) if kind.as_deref().is_some_and(is_of_no_file) => {
                 subject::no_command_and_no_file(subject)
             }
@@ -210,8 +210,8 @@ impl<'a> QuestionView<'a> {
         QuestionView { question, words: OnceCell::new(), files, folder: OnceCell::new() }
     }
 
-    /// Returns whether a name plainly is a file in the folder of the session, and leads to one there. A number at its end may
-    /// be a line, or a part of the name.
+    /// Returns whether a name plainly is a file in the folder of the session, and leads to one there. A number at its
+    /// end may be a line, or a part of the name.
     pub(super) fn is_inside(&self, named: &str) -> bool {
         [named, files::without_line(named)].into_iter().all(|named| self.leads_inside(named))
     }

@@ -6,12 +6,12 @@ use askbridge_core::{desk::Record, guard::Files};
 
 use super::{action::RuleEffect, conditions::QuestionView, read::Rule};
 
-/// What the rules decide about a question.
+/// The decision of the rules about a question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
     /// The name of the rule.
     pub rule: Arc<str>,
-    /// What is done.
+    /// The effect.
     pub what: RuleEffect,
 }
 
@@ -24,12 +24,12 @@ pub struct SkippedRule {
     pub why: String,
 }
 
-/// What the rules decide about a question, and why no earlier rule does.
+/// The decision of the rules about a question, and why no earlier rule applies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     /// The rules before, in their order.
     pub passed: Vec<SkippedRule>,
-    /// What is decided. `None` where no rule applies.
+    /// The decision. `None` if no rule applies.
     pub decision: Option<Decision>,
 }
 
@@ -58,7 +58,7 @@ pub fn explain(rules: &[Rule], record: &Record, files: &dyn Files) -> Explanatio
     Explanation { passed, decision: None }
 }
 
-/// What rules would have decided about many questions.
+/// The decisions that rules would have made about many questions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial<'a> {
     rules: &'a [Rule],

@@ -1,17 +1,18 @@
-//! The keys of a rule's table, with what each is for: the settings, their schema and `docs/rules.md` have them from here.
+//! The keys of a rule's table, with what each is for: the settings, their schema and `docs/rules.md` have them from
+//! here.
 
 /// A key of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RuleKey {
     /// Its name.
     pub name: &'static str,
-    /// What it takes.
+    /// The kind of its value.
     pub takes: KeyKind,
-    /// What it is for, without a full stop.
+    /// Its purpose, without a full stop.
     pub about: &'static str,
 }
 
-/// What a key takes.
+/// The kind of a key's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyKind {
     /// A text.
@@ -30,7 +31,7 @@ pub enum KeyKind {
     Answer,
 }
 
-/// What a rule can do.
+/// The actions of a rule.
 pub const ACTIONS: &[&str] = &["allow", "deny", "answer", "reject", "hold", "notify"];
 
 /// Those of them that allow or answer. All others keep a question from later rules that might.

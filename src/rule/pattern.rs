@@ -75,14 +75,14 @@ impl fmt::Display for AnyOf {
     }
 }
 
-/// What the words of a command have to be.
+/// The pattern of the words of a command.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum CommandPattern {
     /// These words.
     Exact(Vec<String>),
     /// A pattern for each word.
     Words {
-        /// What is assigned before the program, word by word.
+        /// The assignments before the program, word by word.
         assignments: Vec<String>,
         /// The patterns of the program and its arguments, in the order of the words.
         words: Vec<Pattern>,
@@ -127,7 +127,7 @@ impl CommandPattern {
         match self {
             CommandPattern::Exact(exact) => exact == words,
             CommandPattern::Words { assignments, words: patterns, is_open } => {
-                // What is assigned before a program may change what runs: no wildcard stands for it.
+                // An assignment before a program may change which one runs: no wildcard stands for it.
                 let (assigned, words) = words.split_at(assigned(words));
                 let has_length =
                     if *is_open { words.len() >= patterns.len() } else { words.len() == patterns.len() };

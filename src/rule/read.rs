@@ -1,5 +1,5 @@
-//! Reads a rule from its table, and finds what is wrong in it. A rule with a mistake is no rule: it could mean more than
-//! what was meant.
+//! Reads a rule from its table, and finds what is wrong in it. A rule with a mistake is no rule: it could mean more
+//! than what was meant.
 
 use std::{collections::BTreeMap, fmt, path::Path, sync::Arc};
 
@@ -32,7 +32,7 @@ pub struct Rule {
 pub struct Mistake {
     /// The key whose value is wrong. `None` where something is missing.
     pub key: Option<&'static str>,
-    /// What is wrong, and what to do.
+    /// The mistake, and its remedy.
     pub message: String,
 }
 
@@ -59,9 +59,10 @@ impl Rule {
         }
     }
 
-    /// Reads what is left of a rule with a mistake: the conditions without one. Where a part of the table could not be read,
-    /// that is none, since each may miss a text. Returns `None` where the rule was to allow or to answer: without it, less
-    /// is decided. A rule that does not say so may have been there to keep a question from the rules behind it.
+    /// Reads what is left of a rule with a mistake: the conditions without one. Where a part of the table could not be
+    /// read, that is none, since each may miss a text. Returns `None` where the rule was to allow or to answer: without
+    /// it, less is decided. A rule that does not say so may have been there to keep a question from the rules behind
+    /// it.
     pub fn left_out(
         table: &BTreeMap<String, Value>,
         is_whole: bool,

@@ -257,7 +257,7 @@ fn any_rule() -> impl Strategy<Value = Json> {
     )
 }
 
-/// What one decision must not do. `members` are those of the rule that decided.
+/// The promises about one decision. `members` are those of the rule that decided.
 fn holds_promises(members: &Json, record: &Record, what: &RuleEffect) -> Result<(), TestCaseError> {
     let question = &record.question;
     let RuleEffect::Submit(submission) = what else { return Ok(()) };

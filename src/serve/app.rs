@@ -99,7 +99,7 @@ pub(super) enum FeedItem {
     Open(Arc<Record>),
     /// All open questions were told, and no others are open.
     Snapshot {
-        /// Where to go on behind it.
+        /// The place to continue from.
         place: String,
         /// The revision of the state.
         revision: u64,
@@ -108,9 +108,9 @@ pub(super) enum FeedItem {
     },
     /// Something happened.
     Event {
-        /// Where to go on behind it.
+        /// The place to continue from.
         place: String,
-        /// What happened.
+        /// The event.
         event: Event,
     },
 }
@@ -121,7 +121,7 @@ impl Feeds {
         Feeds { epoch: epoch.into(), places: Arc::new(Semaphore::new(limits::SUBSCRIBERS)), stop }
     }
 
-    /// Opens a feed that goes on behind this place, as it stood in `Last-Event-ID`. Without a place, or with one that is
+    /// Opens a feed that continues behind this place, from `Last-Event-ID`. Without a place, or with one that is
     /// not known any more, it begins with the open questions.
     pub(super) fn open(
         &self,
@@ -147,7 +147,7 @@ impl Feeds {
     }
 }
 
-/// A follower, and what is left to tell of its last batch.
+/// A follower, and the events of its last batch that are still to be sent.
 struct Feed {
     store: Store,
     follower: Follower,
@@ -199,7 +199,8 @@ impl Feed {
             Pending::Snapshot { revision, open, told } => {
                 while let Some(id) = open.get(*told) {
                     *told += 1;
-                    // A question that was settled meanwhile is not open any more; the events behind the snapshot say so.
+                    // A question that was settled meanwhile is not open any more; the events behind the snapshot say
+                    // so.
                     let record = self.store.read(|_, snapshot| snapshot.get(id).cloned());
                     if let Some(record) = record.filter(|record| record.is_open()) {
                         return Some(FeedItem::Open(record));

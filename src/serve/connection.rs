@@ -45,7 +45,7 @@ pub(super) async fn accept(
             Ok((stream, client)) => {
                 pause.end();
                 serve(stream, client, &router, &visitors, stop.clone());
-                // It reads what is there already before the next connection may take its place.
+                // It reads the bytes that have arrived before the next connection may take its place.
                 yield_now().await;
             }
             Err(error) => {

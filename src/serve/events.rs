@@ -1,4 +1,4 @@
-//! What happens in an inbox, as server-sent events: those that a client missed first, then each as it happens.
+//! The changes of an inbox, as server-sent events: those that a client missed first, then each as it happens.
 
 use std::{borrow::Cow, sync::Arc};
 

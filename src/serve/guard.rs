@@ -55,7 +55,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// What a request must show.
+/// The proof that a request must show.
 #[derive(Debug)]
 pub(super) struct Guard {
     pub(super) token: Token,
@@ -64,13 +64,13 @@ pub(super) struct Guard {
     /// Names of this machine, beside its addresses and `localhost`.
     pub(super) hosts: Vec<String>,
     pub(super) rate: Arc<Rate>,
-    /// What a request without the token is told.
+    /// The reply to a request without the token.
     pub(super) unauthorized: Arc<UnauthorizedReply>,
-    /// What the page's WebSocket shows in place of the token.
+    /// The proof of the page's WebSocket, in place of the token.
     pub(super) sign_in: Arc<SignIn>,
 }
 
-/// What a request has shown.
+/// The proof that a request has shown.
 enum Credential {
     /// Nothing: its path needs none.
     Nothing,
@@ -223,7 +223,7 @@ pre, code { font: 0.9375rem/1.6 ui-monospace, monospace; overflow-wrap: anywhere
 pre { margin: 0 0 0.75rem; padding: 0.75rem 1rem; border: 1px solid; border-radius: 0.375rem; white-space: pre-wrap; }
 ";
 
-/// What the server says to a request without the token.
+/// The server's reply to a request without the token.
 #[derive(Debug)]
 pub(super) struct UnauthorizedReply {
     /// The token file as a sentence names it.
@@ -242,7 +242,7 @@ impl UnauthorizedReply {
         UnauthorizedReply { token_file }
     }
 
-    /// Returns what is missing in a request without the token.
+    /// Returns what a request without the token lacks.
     pub(super) fn detail(&self) -> String {
         format!("send the token in {} with the request: `Authorization: Bearer TOKEN`", self.token_file)
     }

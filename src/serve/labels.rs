@@ -1,4 +1,4 @@
-//! The labels of what can be chosen, and what was chosen or typed by its label.
+//! The labels of options, and the answers by their labels.
 
 use std::borrow::Cow;
 

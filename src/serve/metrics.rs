@@ -27,7 +27,7 @@ const BOUNDS: [f64; 10] = [1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0, 14_400.0,
 /// The label of a name that this version does not know.
 const OTHER: &str = "other";
 
-/// What was counted since the server started.
+/// The counters since the server started.
 #[derive(Debug)]
 pub(super) struct Metrics {
     counts: Mutex<Counts>,
@@ -114,7 +114,7 @@ impl Metrics {
         drop(timeout(limits::KEEP_ALIVE, counted.wait_for(|counted| *counted >= revision)).await);
     }
 
-    /// Returns the counters and what is there now, as text.
+    /// Returns the counters and the current gauges, as text.
     pub(super) fn text(&self, bridges: usize, open: &[Arc<Record>]) -> Result<String, fmt::Error> {
         let text = &mut String::new();
         describe(text, "bridges", "gauge", "Bridges whose questions this server serves.")?;

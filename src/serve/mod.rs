@@ -1,5 +1,5 @@
 //! Answering over HTTP: one server over any inbox, that of one bridge or that of all the bridges of the machine.
-//! What a question is, and which answer wins, is left to the inbox.
+//! The questions, and which answer wins, are left to the inbox.
 //!
 //! ```text
 //!  connection ─▶ guard: Host · Origin · token · rate ─▶ body ─▶ rest · page · rpc · opencode · public ─▶ inbox

@@ -30,7 +30,7 @@ pub struct Problem {
     pub title: String,
     /// The HTTP status.
     pub status: u16,
-    /// What is wrong with this request, and what to do about it.
+    /// The mistake in this request, and its remedy.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
     /// How the question ended, if it did.

@@ -1,6 +1,6 @@
 //! The paths that monitoring and generators ask for: the health check, the metrics, and the descriptions of the
 //! interfaces as they stand in `schema/`. A test compares the descriptions with the types.
-//! What is counted is left to `metrics.rs`.
+//! Counting is left to `metrics.rs`.
 
 use axum::{
     Router,

@@ -51,7 +51,7 @@ use crate::{
 /// The name and the code of the refusal of a subscription by POST.
 pub(super) const NEEDS_WEBSOCKET: (&str, i32) = ("needs_websocket", 426);
 
-/// What the handlers share.
+/// The shared state of the handlers.
 #[derive(Debug)]
 pub(super) struct Rpc {
     over_http: Methods,
@@ -233,7 +233,7 @@ impl Requests for Messages {
             if let Err(error) = self.refuse().await {
                 return Some(Err(error));
             }
-            // What came while too many calls were in flight is read before the deadline is looked at.
+            // Requests that arrived while too many calls were in flight are read before the deadline is looked at.
             let message = timeout_at(self.deadline, self.stream.next()).await;
             self.deadline = Instant::now() + limits::PONG;
             let text = match message {

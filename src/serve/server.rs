@@ -84,7 +84,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 impl Server {
-    /// Listens on an address. Creates the token file where there is none.
+    /// Listens on an address. Creates the token file if it does not exist.
     pub async fn bind(address: SocketAddr, settings: &HttpSettings) -> Result<Self, ServeError> {
         let token_file = Token::file(settings.token_file.as_deref())?;
         let token = Token::read_or_make(&token_file)?;
@@ -114,7 +114,7 @@ impl Server {
         text
     }
 
-    /// Serves an inbox until it is told to stop. Replies that are under way by then are still sent.
+    /// Serves an inbox until it is stopped. Replies that are under way by then are still sent.
     ///
     /// `traffic` counts what goes through the bridge behind the inbox, if there is one in this process.
     pub async fn run<I: Inbox>(self, inbox: I, traffic: Option<Arc<Traffic>>, stop: CancellationToken) {
@@ -185,7 +185,7 @@ mod tests {
         rpc::played::{PlayedBridge, soon},
     };
 
-    /// As on a disk that is slow while a build runs: what was answered is still being kept when the bridge ends.
+    /// As on a disk that is slow while a build runs: an answer is still being noted when the bridge ends.
     #[tokio::test]
     async fn what_was_accepted_is_confirmed_over_http_and_websocket_though_the_server_stops() {
         let folder = tempfile::tempdir().unwrap();

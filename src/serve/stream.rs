@@ -1,6 +1,6 @@
 //! Responses that are serialized as the connection takes them: JSON, and server-sent events. For a client that does
 //! not read, the server holds one window of a response, not the response (I6).
-//! What a response contains is left to the handlers.
+//! The content of a response is left to the handlers.
 
 use std::{convert::Infallible, io, iter};
 

@@ -2,7 +2,7 @@
 //! second.
 //! Connections that have shown the token get most of the places, so that another user of this machine cannot take all
 //! of them (I10). On Linux, the kernel says which user is at the other end of a local connection.
-//! What counts against a rate is left to the caller.
+//! The requests that count against a rate are left to the caller.
 
 use std::{
     collections::VecDeque,

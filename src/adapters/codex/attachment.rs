@@ -1,5 +1,5 @@
 //! An attachment to one app server: how its control socket is found, its connection, the core, and the questions on the
-//! desk. What is decided about them is left to `core.rs`.
+//! desk. The decisions about them are left to `core.rs`.
 //!
 //! The answer to a question that another client gave is read from the record of the thread, a file of Codex' own with a
 //! line for all that the model and its tools said: the app server does not report it.
@@ -73,7 +73,7 @@ struct AppServerClient {
     /// The questions that are on the desk, by their keys.
     asked: BTreeMap<u64, QuestionHandle>,
     desk: LocalDesk,
-    /// What looks into the records of threads. Their number is bounded by that of the questions.
+    /// The tasks that read the records of threads. Their number is bounded by that of the questions.
     looking: JoinSet<Option<(u64, String)>>,
     started: Instant,
 }
@@ -91,7 +91,7 @@ impl AppServerClient {
             self.core.connected();
             let error = self.converse(&mut connection).await;
             tracing::debug!(%error, "the connection to Codex broke");
-            // The server may hold it open for as long as it is there.
+            // The server may hold it open for as long as it lives.
             drop(connection);
             self.core.disconnected(self.now());
             connection = self.reconnect(path, retry).await?;
@@ -293,7 +293,7 @@ struct RecordPayload {
     output: Option<String>,
 }
 
-/// What the call of a tool returned.
+/// The result of a tool call.
 const OUTPUT: &str = "function_call_output";
 
 /// Returns what this tool call returned, as soon as it stands in the record. `None` where it does not in time.
@@ -316,8 +316,8 @@ pub(super) async fn answer_in_record(path: &Path, call: &str) -> Option<String> 
     timeout(limits::ATTACH_RECORD, looking).await.ok().flatten()
 }
 
-/// Looks once, on a thread that may block. The runtime's own file reads a long record in many steps, each of which waits for
-/// such a thread.
+/// Looks once, on a thread that may block. The runtime's own file reads a long record in many steps, each of which
+/// waits for such a thread.
 async fn look_in_record(path: &Path, call: &str) -> io::Result<Option<String>> {
     let (path, call) = (path.to_owned(), call.to_owned());
     spawn_blocking(move || read_end(&path).map(|lines| find_output(&lines, &call))).await?
@@ -374,7 +374,7 @@ mod tests {
         }
     }
 
-    /// Greets each client, and then sends what is no WebSocket frame. Notes when each client came.
+    /// Greets each client, and then sends bytes that are no WebSocket frame. Notes when each client came.
     async fn break_each_frame(listener: UnixListener, came: &mut Vec<Instant>) {
         loop {
             let (stream, _) = listener.accept().await.expect("a client");

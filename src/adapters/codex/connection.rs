@@ -1,5 +1,5 @@
 //! A WebSocket over the control socket of Codex' app server: one message of JSON in each text frame.
-//! What the messages mean is left to `core.rs`.
+//! The meaning of the messages is left to `core.rs`.
 
 use std::{io, path::Path, time::Duration};
 

@@ -1,7 +1,8 @@
-//! What a client of Codex' app server does: pure, so that every order of events can be tried. Messages, decisions and the
+//! A client of Codex' app server: pure, so that every order of events can be tried. Messages, decisions and the
 //! time go in; messages and what becomes of questions come out.
 //!
-//! It follows the status of every thread, and joins those that are at work: the server then sends their open requests. It never sends an error, and no response but what a responder decided.
+//! It follows the status of every thread, and joins those that are at work: the server then sends their open requests.
+//! It never sends an error, and no response but what a responder decided.
 
 use std::time::Duration;
 
@@ -24,7 +25,7 @@ pub struct Core {
 }
 
 impl Core {
-    /// Begins with a new connection. Questions of the connection before go on if the server sends them again.
+    /// Begins with a new connection. Questions of the connection before continue if the server sends them again.
     pub fn connected(&mut self) {
         self.threads.connected(&mut self.effects);
     }
@@ -120,7 +121,7 @@ impl Core {
         self.threads.next_deadline().into_iter().chain(self.requests.next_deadline()).min()
     }
 
-    /// Does what is due by now.
+    /// Performs the actions that are due.
     pub fn tick(&mut self, now: Duration) {
         self.threads.tick(now, &mut self.effects);
         let is_settled = self.threads.take_listed(now);
@@ -328,7 +329,7 @@ mod tests {
         client.core.tick(MS(2) + limits::ATTACH_ANSWER);
         client.collect();
         assert_eq!(client.took(), ["undeliverable 1"]);
-        // What comes later changes nothing.
+        // Later events change nothing.
         client.hears(&resolved(0), MS(5000));
         assert!(client.took().is_empty() && client.core.is_idle());
     }

@@ -14,7 +14,7 @@ use serde_json::{Value as Json, json, value::RawValue};
 
 use crate::limits;
 
-/// A message of the app server, as far as it is read.
+/// A message of the app server, with the members that are read.
 #[derive(Debug, Deserialize)]
 pub(super) struct CodexMessage<'a> {
     #[serde(borrow)]
@@ -43,7 +43,7 @@ pub(super) struct RequestPlace {
     pub approval_id: Option<String>,
 }
 
-/// A thread, as far as it is read.
+/// A thread, with the members that are read.
 #[derive(Debug, Deserialize)]
 pub(super) struct Thread {
     pub id: String,
@@ -164,7 +164,7 @@ pub(super) fn initialize() -> Json {
     })
 }
 
-/// Reads JSON as `T`. What is not understood is ignored.
+/// Reads JSON as `T`. A value that is not understood is ignored.
 pub(super) fn read<'a, T: Deserialize<'a>>(json: Option<&'a RawValue>) -> Option<T> {
     let json = json?.get();
     serde_json::from_str(json)
@@ -172,19 +172,19 @@ pub(super) fn read<'a, T: Deserialize<'a>>(json: Option<&'a RawValue>) -> Option
         .ok()
 }
 
-/// What the shell has to do next.
+/// The next action of the shell.
 #[derive(Debug)]
 pub enum Effect {
     /// Send this message. If that fails, the connection is over.
     Send(String),
     /// Open this question, and remember it under the key.
     Open(u64, Box<Question>),
-    /// Codex has what was decided of this question.
+    /// Codex has received the decision about this question.
     Delivered(u64),
-    /// It is not known whether Codex has what was decided of this question.
+    /// It is unknown whether Codex has received the decision about this question.
     Undeliverable(u64),
-    /// Look into the record of a thread for what the tool call returned that asked this question, for a short time. Give it
-    /// to `Core::recorded`.
+    /// Look into the record of a thread for what the tool call returned that asked this question, for a short time.
+    /// Give it to `Core::recorded`.
     Look(u64, Arc<PathBuf>, String),
     /// This question is over, by what happened at Codex.
     End(u64, Outcome, Provenance),
@@ -217,7 +217,7 @@ pub(super) enum RequestStage {
     },
     /// It is over, and it is not known how yet.
     Ended(EndedRequest),
-    /// The connection is over. What was decided since waits for the next one.
+    /// The connection is over. Decisions since then wait for the next one.
     Lost {
         until: Duration,
         decided: Option<Box<RawValue>>,
@@ -226,7 +226,7 @@ pub(super) enum RequestStage {
     Left,
 }
 
-/// A request that is over. What is not known of its end by then is assumed.
+/// A request that is over. If its end is unknown by then, it is assumed.
 #[derive(Debug)]
 pub(super) struct EndedRequest {
     pub until: Duration,
@@ -239,13 +239,13 @@ pub(super) struct EndedRequest {
 }
 
 impl EndedRequest {
-    /// Returns what is assumed of the end of this question.
+    /// Returns the assumed end of this question.
     pub(super) fn assumed(&self, key: u64) -> Effect {
         match (self.is_interrupted, &self.sent) {
             (true, _) => Effect::End(key, Outcome::Rejected(Reason::Cancelled), Provenance::bridge()),
             // The record would have it by now, if it were that one.
             (false, Some(_)) => Effect::Undeliverable(key),
-            // What the answer was is not known.
+            // The answer is unknown.
             (false, None) => Effect::End(key, Outcome::Answered(Answer::default()), dialog()),
         }
     }
@@ -262,7 +262,7 @@ impl CodexRequest {
         self.stage = RequestStage::Sent { until: now.saturating_add(limits::ATTACH_ANSWER), result };
     }
 
-    /// Returns the result for what was decided. `None` for an end that no person decided.
+    /// Returns the result for a decision. `None` for an end that no user decided.
     pub(super) fn result(&self, settlement: &Settlement) -> Option<Box<RawValue>> {
         match &settlement.outcome {
             Outcome::Answered(answer) => Some(self.reply.write_answer(&self.question, answer)),

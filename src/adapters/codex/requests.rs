@@ -1,9 +1,9 @@
 //! The requests of an app server that wait for their person, from the request to what became of it.
 //!
-//! The server says that a request is over (`serverRequest/resolved`), and not by which client's response. Where that came
-//! before ours was sent, another client was first, or the turn was interrupted. Where ours was sent before, another
-//! client can have been first only within the time that a message takes: about 2 ms. For the questions of the model, the
-//! thread's record has the answer, so that even that is known; an approval counts as ours.
+//! The server says that a request is over (`serverRequest/resolved`), and not by which client's response. Where that
+//! came before ours was sent, another client was first, or the turn was interrupted. Where ours was sent before,
+//! another client can have been first only within the time that a message takes: about 2 ms. For the questions of the
+//! model, the thread's record has the answer, so that even that is known; an approval counts as ours.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -85,7 +85,7 @@ impl Requests {
         }
     }
 
-    /// Lets the same request of a connection before go on. Returns whether there is one.
+    /// Continues the same request of an earlier connection. Returns whether there is one.
     fn rejoin(&mut self, request: &mut CodexRequest, now: Duration, effects: &mut Effects) -> bool {
         let is_same = |(_, lost): &(&u64, &mut CodexRequest)| {
             matches!(lost.stage, RequestStage::Lost { .. })
@@ -115,7 +115,7 @@ impl Requests {
         }
     }
 
-    /// Gives the server what was decided.
+    /// Sends the decision to the server.
     pub(super) fn decided(
         &mut self,
         key: u64,
@@ -205,8 +205,8 @@ impl Requests {
         self.open.remove(&key);
     }
 
-    /// Ends the requests of the turns of a thread in which no turn runs any more. How they ended is said soon, as far as it
-    /// is: the status of an interrupted thread comes before that.
+    /// Ends the requests of the turns of a thread in which no turn runs any more. How they ended is said soon, as far
+    /// as it is: the status of an interrupted thread comes before that.
     pub(super) fn turns_over(&mut self, thread: &str, now: Duration) {
         let until = now.saturating_add(limits::ATTACH_REASON);
         self.open.retain(|_, request| {
@@ -295,7 +295,7 @@ impl Requests {
                 effects.push_back(Effect::Undeliverable(*key));
                 false
             }
-            // What is looked up is found without a connection.
+            // A lookup needs no connection.
             RequestStage::Ended(_) => true,
             RequestStage::Left => false,
         });
@@ -305,7 +305,7 @@ impl Requests {
         self.open.values().filter_map(CodexRequest::due).min()
     }
 
-    /// Does what is due. `is_settled` says that the server has sent all its open requests again.
+    /// Performs the actions that are due. `is_settled` says that the server has sent all its open requests again.
     pub(super) fn tick(&mut self, now: Duration, is_settled: bool, threads: &Threads, effects: &mut Effects) {
         self.open.retain(|key, request| match &request.stage {
             RequestStage::Sent { until, .. } if *until <= now => {
@@ -318,7 +318,7 @@ impl Requests {
                 effects.push_back(ended.assumed(*key));
                 false
             }
-            // What was decided since was not sent, so that it cannot count.
+            // A later decision was not sent, so that it cannot count.
             RequestStage::Lost { until, .. } if is_settled || *until <= now => {
                 let withdrawn = Outcome::Rejected(Reason::Withdrawn);
                 effects.push_back(Effect::End(*key, withdrawn, Provenance::bridge()));

@@ -27,9 +27,9 @@ use crate::{
 pub(super) struct ServerPlace {
     pub host: String,
     pub port: u16,
-    /// What the server was started with in `COPILOT_CONNECTION_TOKEN`, if anything.
+    /// The token of the server, from `COPILOT_CONNECTION_TOKEN`, if it is set.
     pub token: Option<Secret>,
-    /// The servers that get the token whoever runs them.
+    /// The servers that get the token, even if other users run them.
     pub trusted: Arc<TrustedServers>,
     pub pid: Option<u32>,
 }
@@ -41,8 +41,8 @@ pub(super) struct Foreground {
     pub session_id: Option<String>,
 }
 
-/// What Copilot says of a session. Its `workspacePath`, here and elsewhere, is a folder that Copilot keeps for the session,
-/// and not the project.
+/// Copilot's description of a session. Its `workspacePath`, here and elsewhere, is a folder that Copilot keeps for the
+/// session, and not the project.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Metadata {
@@ -102,8 +102,8 @@ pub(super) async fn rejoin(place: &ServerPlace, retry: &mut Retry) -> Option<Cop
     let is_gone = || place.pid.is_some_and(|pid| !processes::is_running(pid));
     loop {
         retry.pause().await;
-        // What listens there after the end of Copilot is another process, which must not get the token, and which gets an
-        // inbox of its own.
+        // What listens there after the end of Copilot is another process, which must not get the token, and which gets
+        // an inbox of its own.
         if is_gone() {
             return None;
         }

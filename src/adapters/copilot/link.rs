@@ -37,7 +37,7 @@ pub(super) enum CallError {
 
 type Result<T, E = CallError> = std::result::Result<T, E>;
 
-/// What Copilot tells by itself.
+/// A notification of Copilot.
 #[derive(Debug)]
 pub(super) enum Notification {
     /// An event of a session.
@@ -209,7 +209,7 @@ pub(super) struct Frames {
     length: Option<usize>,
 }
 
-/// What ends the head.
+/// The end of the head.
 const END: &[u8] = b"\r\n\r\n";
 
 impl Decoder for Frames {

@@ -1,5 +1,5 @@
 //! Copilot CLI in a terminal: attached to by the server that `copilot --ui-server --port N` has beside its dialog.
-//! What is asked and replied is in `dialect::copilot`.
+//! The requests and replies are in `dialect::copilot`.
 
 mod connection;
 mod finder;

@@ -1,7 +1,7 @@
-//! One Copilot: what is open in the sessions that its terminal shows is open here.
+//! One Copilot: the open requests of the sessions that its terminal shows are open questions here.
 //!
 //! A session is joined before its log is read, so that nothing falls between them. Copilot repeats nothing to a client
-//! that joins late: what is open then is in the log, and for permissions in a list of its own.
+//! that joins late: open requests are in the log then, and for permissions in a list of its own.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -87,7 +87,7 @@ impl Answerable for OpenItem {
     }
 }
 
-/// What is open in a session, as Copilot lists it.
+/// The open requests of a session, as Copilot lists them.
 struct OpenList {
     open: BTreeMap<String, CopilotRequest>,
     /// The IDs of all open permissions, where Copilot has listed them.
@@ -173,7 +173,7 @@ impl CopilotSession {
                 heard = heard.recv() => match heard {
                     Some(Notification::Foreground(session)) => self.join(session).await,
                     Some(Notification::Event(session, CopilotEvent::Asked(request))) => {
-                        // A session that was left to its own dialog goes on telling.
+                        // A session that was left to its own dialog continues to report.
                         if self.is_joined(&session) {
                             self.open(&session, *request);
                         }
@@ -193,7 +193,7 @@ impl CopilotSession {
         }
     }
 
-    /// Joins a session, and opens what is open in it.
+    /// Joins a session, and opens its open requests.
     async fn join(&mut self, session: String) {
         if self.is_joined(&session) {
             return;
@@ -230,7 +230,7 @@ impl CopilotSession {
         self.sessions.push_back((session.to_owned(), folder));
     }
 
-    /// What is asked from now on belongs to another folder.
+    /// Later requests belong to another folder.
     fn moved(&mut self, session: &str, folder: &str) {
         if let Some((_, known)) = self.sessions.iter_mut().find(|(joined, _)| joined == session) {
             *known = Some(folder.into());
@@ -270,8 +270,8 @@ impl CopilotSession {
             match listed {
                 Ok(OpenList { open, permissions }) => {
                     self.learn(&session).await;
-                    // A form that the log does not have may be open: Copilot keeps the last events of forms only. The list
-                    // of permissions is whole.
+                    // A form that the log does not have may be open: Copilot keeps the last events of forms only. The
+                    // list of permissions is whole.
                     if let Some(permissions) = permissions {
                         self.withdraw(|OpenItem { session: of, request, .. }| {
                             let id = &request.question.id;
@@ -290,7 +290,7 @@ impl CopilotSession {
         }
     }
 
-    /// Returns what is open in a session. What the log says of the end of a question is told at once.
+    /// Returns the open requests of a session. If the log has the end of a question, it is reported at once.
     async fn listed(&mut self, session: &str) -> Result<OpenList, CallError> {
         let (mut open, mut cursor) = (BTreeMap::new(), None);
         for _ in 0..limits::COPILOT_PAGES {

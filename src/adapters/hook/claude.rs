@@ -1,5 +1,5 @@
-//! One call of a hook of Claude Code: from what is on stdin to what is printed.
-//! What the dialog itself decided is left to `ends.rs`.
+//! One call of a hook of Claude Code: from its input on stdin to its output.
+//! The dialog's own decision is left to `ends.rs`.
 
 use std::{
     env,
@@ -29,9 +29,11 @@ use crate::{
 const AGENT: &str = "Claude Code";
 /// How often the dialog's own decision is looked for. It has to be seen within a second.
 const LOOK: Duration = Duration::from_millis(200);
-/// How long the transcript may take to say whether a decision counted. It says so at once, but a busy machine may be slow.
+/// How long the transcript may take to say whether a decision counted. It says so at once, but a busy machine may be
+/// slow.
 const CONFIRM: Duration = Duration::from_secs(5);
-/// The same for a permission: a tool that was allowed may run for long, and its responder has to be told within a second.
+/// The same for a permission: a tool that was allowed may run for long, and its responder has to be told within a
+/// second.
 const CONFIRM_PERMISSION: Duration = Duration::from_millis(900);
 /// How often it is looked into for that: the responder waits.
 const CONFIRM_LOOK: Duration = Duration::from_millis(20);
@@ -47,7 +49,7 @@ pub struct HookSettings {
     pub grace: Duration,
     /// How long a dialog that cannot be used meanwhile is kept waiting.
     pub pass_after: Duration,
-    /// Whether responders are told once the transcript says whether their decision counted. Claude Code takes a decision
+    /// Whether responders hear once the transcript says whether their decision counted. Claude Code takes a decision
     /// when the process that it waits for has ended, so that must be another one.
     pub confirms: bool,
 }
@@ -154,7 +156,7 @@ impl WaitingQuestion {
                 match self.reply.write(&self.question, &settlement.outcome, remark) {
                     Some(output) if print(&output).is_err() => self.asked.undeliverable(),
                     Some(_) if self.confirms && self.ends.is_written() => self.confirm().await,
-                    // Without an output, the dialog goes on: it ended without the person's decision.
+                    // Without an output, the dialog stays: it ended without the user's decision.
                     _ => self.asked.delivered(),
                 }
             }
@@ -240,6 +242,6 @@ fn print(output: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{output}")?;
     stdout.flush()?;
-    // What reads the output waits for its end.
+    // The reader of the output waits for its end.
     Ok(rustix::stdio::dup2_stdout(File::options().write(true).open("/dev/null")?)?)
 }

@@ -18,7 +18,7 @@ use memchr::memchr;
 
 use crate::{limits, machine::discovery};
 
-/// What counted, where a decision was printed.
+/// Whether a printed decision counted.
 #[derive(Debug, PartialEq)]
 pub(super) enum CountedDecision {
     /// The decision.
@@ -30,7 +30,7 @@ pub(super) enum CountedDecision {
 /// Tells how a dialog ended.
 #[derive(Debug)]
 pub(super) struct DialogWatcher {
-    /// `None` for what is no tool call.
+    /// `None` for a request that is no tool call.
     watch: Option<Watch>,
     transcript: Option<Tail>,
     spool: Option<Spool>,
@@ -41,8 +41,8 @@ pub(super) struct DialogWatcher {
 }
 
 impl DialogWatcher {
-    /// Looks at what belongs to this call of this agent, and at what other hooks tell in `spool`. What is not there is not
-    /// looked at.
+    /// Looks at what belongs to this call of this agent, and at what other hooks tell in `spool`. What is not there is
+    /// not looked at.
     pub(super) fn new(call: &HookCall, question: Question, agent: u32, spool: Option<Spool>) -> Self {
         let mut ends = DialogWatcher {
             watch: Watch::new(call, question),
@@ -52,7 +52,8 @@ impl DialogWatcher {
             status_file: call.transcript.as_deref().and_then(|path| status_file(path.as_ref(), agent)),
             session: call.session.clone(),
         };
-        // What ended before was another call with the same input. A transcript that is made later has nothing of it.
+        // Skip results written before this call started: they belong to an earlier identical call. A new transcript has
+        // none.
         drop(ends.written());
         ends
     }
@@ -69,7 +70,7 @@ impl DialogWatcher {
         Some(if is_by_hook { CountedDecision::Printed } else { CountedDecision::Dialog(outcome) })
     }
 
-    /// Returns how the dialog ended, if that is told by now.
+    /// Returns how the dialog ended, if that is known by now.
     pub(super) fn look(&mut self) -> Option<Outcome> {
         let mut outcome = self.written();
         let watch = self.watch.as_ref()?;
@@ -86,7 +87,7 @@ impl DialogWatcher {
         })
     }
 
-    /// Reads what was added to the transcript. Returns how the call ended, if that says so.
+    /// Reads the new lines of the transcript. Returns how the call ended, if one of them says so.
     fn written(&mut self) -> Option<Outcome> {
         let (watch, transcript) = (self.watch.as_mut()?, self.transcript.as_mut()?);
         let mut outcome = None;
@@ -134,7 +135,7 @@ impl Spool {
         Ok(Spool { tail: Tail::new(path.clone()), path })
     }
 
-    /// Reads what was told since the last time.
+    /// Reads the reports since the last time.
     pub(super) fn read(&mut self, each: impl FnMut(&[u8])) {
         self.tail.read(each);
     }
@@ -229,7 +230,7 @@ impl Tail {
         };
         self.position = Some(position);
         if position < length {
-            // What was not read now is read the next time.
+            // The rest is read the next time.
             drop(self.add(file, length - position, &mut each));
         }
     }

@@ -1,7 +1,7 @@
 //! Agents that run a program when they ask: `askbridge hook` is that program. It opens the question, waits beside the
 //! agent's own dialog, and ends with whichever answer comes first.
 //!
-//! Whatever goes wrong, it prints nothing and succeeds: the agent's own dialog decides then.
+//! If anything fails, it prints nothing and succeeds: the agent's own dialog decides then.
 
 pub mod claude;
 mod ends;

@@ -1,4 +1,4 @@
-//! What is known of the client: its name, its folder, and how long its calls may wait before they return a ticket.
+//! The client: its name, its folder, and how long its calls may wait before they return a ticket.
 //! Decides only. The clock and the sending of progress are left to `server.rs`.
 
 use std::{borrow::Cow, env, path::PathBuf, time::Duration};
@@ -83,13 +83,13 @@ fn decoded(text: &str) -> Option<Cow<'_, str>> {
     String::from_utf8(bytes).ok().map(Cow::Owned)
 }
 
-/// How long a call waits for the person before it returns a ticket. Claude Desktop gives a call up after about 240 s, and
-/// Codex after 300 s, in spite of progress.
+/// How long a call waits for the person before it returns a ticket. Claude Desktop gives a call up after about 240 s,
+/// and Codex after 300 s, in spite of progress.
 const WITH_PROGRESS: Duration = Duration::from_secs(210);
 /// The same, where the client wants no progress. Kimi and others give a call up after 60 s.
 pub(super) const WITHOUT_PROGRESS: Duration = Duration::from_secs(45);
-/// The same of Claude Code, which never gives up while there is progress. It puts a call into the background after 120 s,
-/// and tells the model of its result: a ticket would only cost the model another call.
+/// The same of Claude Code, which never gives up while there is progress. It puts a call into the background after 120
+/// s, and tells the model of its result: a ticket would only cost the model another call.
 const CLAUDE: Duration = Duration::from_secs(3600);
 
 /// The longest wait that a person can set: a later time may be none that the clock can tell.
@@ -98,7 +98,7 @@ const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 /// Clients by the beginning of their name in lower case, and how long their calls may take.
 const CLIENTS: [(&str, Duration); 3] = [
     ("claude-code", CLAUDE),
-    // The other two are reported to end a call after 60 s, whatever is configured.
+    // The other two are reported to end a call after 60 s, with any configuration.
     ("copilot", WITHOUT_PROGRESS),
     ("zed", WITHOUT_PROGRESS),
 ];
@@ -110,7 +110,7 @@ pub(super) struct Patience {
     reports: bool,
 }
 
-/// What a waiting call does next.
+/// The next step of a waiting call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NextStep {
     /// It reports progress.

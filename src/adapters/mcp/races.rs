@@ -43,7 +43,7 @@ impl Random {
     }
 }
 
-/// What may happen to a question.
+/// The events that may happen to a question.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum RaceEvent {
     Answer(&'static str),
@@ -174,7 +174,7 @@ impl Race {
     }
 }
 
-/// Lets every task go on until it waits.
+/// Lets every task run until it waits.
 async fn settle() {
     for _ in 0..100 {
         yield_now().await;

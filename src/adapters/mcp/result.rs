@@ -1,4 +1,4 @@
-//! What a call returns, in the words that the model reads: a text, and the same as structured content.
+//! The result of a call, in the words that the model reads: a text, and the same as structured content.
 //! When it is returned is left to `server.rs`.
 
 use askbridge_core::{
@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::tools::{ASK, EXAMPLE, WAIT};
 
-/// What is said beside every outcome that is no answer.
+/// The advice beside every outcome that is no answer.
 const NO_CONSENT: &str = "This is not consent: do not assume an answer.";
 
 /// Characters of a ticket that is not known, in the error.

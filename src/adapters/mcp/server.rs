@@ -37,10 +37,10 @@ use crate::{
     limits,
 };
 
-/// What is set for the server.
+/// The options of the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct McpOptions {
-    /// How long a call waits before it returns a ticket. `None` leaves that to what is known of the client.
+    /// How long a call waits before it returns a ticket. `None` decides by the client's name.
     pub wait: Option<Duration>,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Server<H> {
     waits: Semaphore,
 }
 
-/// What outlives the connection, so that responders hear how their questions ended. Cheap to clone.
+/// The state that outlives the connection, so that responders hear how their questions ended. Cheap to clone.
 #[derive(Clone, Default)]
 pub(super) struct ServerState {
     pub(super) tickets: Tickets,
@@ -272,8 +272,8 @@ pub fn stdio() -> (StdioReader, StdioWriter) {
     stdio_pipes()
 }
 
-/// Speaks with the client until it has closed its end. `rmcp` then writes the replies that are left, for at most 5 s; for at
-/// most 2 s where the future is dropped.
+/// Speaks with the client until it has closed its end. `rmcp` then writes the replies that are left, for at most 5 s;
+/// for at most 2 s where the future is dropped.
 async fn converse<H, R, W>(server: Server<H>, connection: ClientConnection<R, W>)
 where
     H: AgentInboxes + Send + Sync + 'static,

@@ -144,7 +144,7 @@ impl TestClient {
                 tokio::task::yield_now().await;
             }
         };
-        // The clock of a test goes on only while every task waits, which this one never does.
+        // The clock of a test advances only while every task waits, which this one never does.
         opened.await
     }
 
@@ -211,7 +211,7 @@ pub(super) fn which() -> Json {
     ] }] })
 }
 
-/// Answers a question of [`which`], and returns what the responder is told.
+/// Answers a question of [`which`], and returns the responder's verdict.
 pub(super) async fn answer(inbox: &BridgeInbox, id: &QuestionId, text: &str) -> Result<(), Refusal> {
     let answer: Answer = serde_json::from_value(json!({ "values": { "q0": text } })).expect("an answer");
     let by = Provenance { responder: Responder::CommandLine, name: None };

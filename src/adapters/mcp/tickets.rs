@@ -151,7 +151,7 @@ async fn attend(
     if has_reached_the_agent(&mut calls).await {
         asked.delivered();
     } else {
-        // What its responder takes for lost must not be fetched later. No other task runs in between.
+        // An answer that its responder takes for lost must not be fetched later. No other task runs in between.
         tell.send_replace(withdrawn());
         asked.undeliverable();
     }

@@ -14,7 +14,7 @@ pub(super) const ASK: &str = "ask_user_question";
 /// The tool that waits for the answer to a question that was asked before.
 pub(super) const WAIT: &str = "wait_for_answer";
 
-/// What a model is told about the server.
+/// The instructions of the server for a model.
 pub(super) const INSTRUCTIONS: &str = "Call ask_user_question when you need a decision, a preference or a fact from \
     the person, also while they are away from this terminal: they can answer elsewhere. The call waits for the answer. If \
     it returns a ticket instead, call wait_for_answer with the ticket until there is an answer.";
@@ -180,7 +180,7 @@ struct OptionArgument {
 /// Reads the arguments of `ask_user_question`.
 ///
 /// # Errors
-/// A sentence without a full stop that says what is wrong.
+/// A sentence without a full stop that describes the mistake.
 pub(super) fn read_question(arguments: Option<&JsonObject>) -> Result<Question, String> {
     let questions = arguments
         .and_then(|members| members.get("questions"))

@@ -34,13 +34,13 @@ pub(super) struct InFlight {
 struct PendingRequest {
     /// The room that it takes.
     room: OwnedSemaphorePermit,
-    /// The call whose answer or ticket the reply has, and what is done with it once the agent has the reply.
+    /// The waiter to notify when this reply has been written, and how.
     about: Option<(Waiter, fn(Waiter))>,
 }
 
 impl InFlight {
-    /// Records that the reply to this request has what the waiter waited for, or its ticket. Once the agent has the reply,
-    /// `arrived` is called. A request that was cancelled gets no reply.
+    /// Records that the reply to this request has what the waiter waited for, or its ticket. Once the agent has the
+    /// reply, `arrived` is called. A request that was cancelled gets no reply.
     pub(super) fn reply_is_about(&self, id: &RequestId, waiter: Waiter, arrived: fn(Waiter)) {
         match self.lock().get_mut(id) {
             Some(request) => request.about = Some((waiter, arrived)),
@@ -54,8 +54,8 @@ impl InFlight {
         drop(self.is_over.subscribe().wait_for(|is_over| *is_over).await);
     }
 
-    /// Forgets every request whose reply is not being written yet. No call waits from now on. `rmcp` may still write such
-    /// a reply, for at most the 5 s that it takes to end; this process ends before, as a rule.
+    /// Forgets every request whose reply is not being written yet. No call waits from now on. `rmcp` may still write
+    /// such a reply, for at most the 5 s that it takes to end; this process ends before, as a rule.
     pub(super) fn end(&self) {
         self.is_over.send_replace(true);
         self.lock().clear();
@@ -96,7 +96,7 @@ where
         ClientConnection { lines, in_flight, room, has_begun: false }
     }
 
-    /// Looks at a message, and returns it as it is.
+    /// Looks at a message, and returns it unchanged.
     fn look_at(
         &self,
         message: RxJsonRpcMessage<RoleServer>,
@@ -107,7 +107,7 @@ where
             JsonRpcMessage::Notification(notification) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
                     && let Some(id) = &cancelled.params.request_id
-                    // opencode cancels a request after it took the reply: then there is none in flight.
+                    // opencode cancels a request after it took the reply: no reply is in flight then.
                     && let Some(request) = self.in_flight.remove(id)
                     && let Some((waiter, _)) = request.about
                 {
@@ -142,7 +142,7 @@ where
             let sent = sent.await;
             if let Some(PendingRequest { room, about }) = request {
                 drop(room);
-                // I9: the responder is told once the agent has the answer, or the ticket to fetch it with.
+                // I9: the responder hears once the agent has the answer, or the ticket to fetch it with.
                 if sent.is_ok()
                     && let Some((waiter, arrived)) = about
                 {
@@ -166,8 +166,8 @@ where
             if self.has_begun || matches!(message, JsonRpcMessage::Request(_)) {
                 return Some(self.look_at(message, room));
             }
-            // A client may cancel what it asked to find out which protocol this is, such as `server/discover`. `rmcp` takes
-            // anything but a request for the end before it serves the client.
+            // A client may cancel what it asked to find out which protocol this is, such as `server/discover`. `rmcp`
+            // takes anything but a request for the end before it serves the client.
             tracing::debug!("a message before the first request was skipped");
         }
     }
@@ -177,7 +177,8 @@ where
     }
 }
 
-/// Returns whether `rmcp` begins to serve the client by this message. It replies to every request before, and goes on to wait.
+/// Returns whether `rmcp` begins to serve the client by this message. It replies to every request before, and goes on
+/// to wait.
 fn begins(message: &RxJsonRpcMessage<RoleServer>) -> bool {
     let JsonRpcMessage::Request(request) = message else { return false };
     match &request.request {

@@ -10,11 +10,11 @@ pub struct Address {
     /// The name or the IP address, without brackets.
     pub(super) host: String,
     pub(super) port: u16,
-    /// What stands before each path; empty, or with a slash at its beginning and none at its end.
+    /// The prefix of each path; empty, or with a slash at its beginning and none at its end.
     pub(super) prefix: String,
 }
 
-/// The port where `opencode serve` listens unless it is told another one.
+/// The default port of `opencode serve`.
 const PORT: u16 = 4096;
 
 /// Why a text is no address.

@@ -1,5 +1,5 @@
 //! opencode in a terminal, or a server of its own: attached to as one more client of its HTTP interface.
-//! What is asked and replied is in `dialect::opencode`.
+//! The requests and replies are in `dialect::opencode`.
 
 mod address;
 mod server;

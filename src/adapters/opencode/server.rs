@@ -110,7 +110,7 @@ pub(super) async fn projects(client: &HttpClient, since: f64) -> Result<Vec<Stri
     Ok(opencode::used_since(&reply.body, since))
 }
 
-/// Returns what is open in a folder.
+/// Returns the open requests of a folder.
 pub(super) async fn open(client: &HttpClient, directory: &str) -> Result<Vec<OpencodeRequest>, ServerError> {
     let mut open = Vec::new();
     for (path, permissions) in [("/question", false), ("/permission", true)] {
@@ -190,12 +190,12 @@ pub(super) struct HttpReply {
     pub body: Bytes,
 }
 
-/// What sends requests to one server. Cheap to clone.
+/// The client of one server. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct HttpClient {
     address: Arc<Address>,
     authorization: Option<HeaderValue>,
-    /// The servers that get the password whoever runs them.
+    /// The servers that get the password, even if other users run them.
     trusted: Arc<TrustedServers>,
 }
 
@@ -258,7 +258,7 @@ impl HttpClient {
         // A small request must not wait for the acknowledgement of an earlier one.
         stream.set_nodelay(true).map_err(HttpError::Connect)?;
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-        // It ends with the response: what is wrong with it is seen there.
+        // It ends with the response, which shows the error.
         tokio::spawn(async { connection.await.unwrap_or_default() });
         Ok(sender.send_request(request).await?.map(Body::new))
     }
@@ -272,7 +272,7 @@ async fn in_time<T>(work: impl Future<Output = Result<T, HttpError>>) -> Result<
 /// The events of a response.
 pub(super) struct Events {
     body: BodyDataStream,
-    /// What was read and is no whole line yet.
+    /// The bytes that are no whole line yet.
     rest: BytesMut,
     lines: Lines,
 }

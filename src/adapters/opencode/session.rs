@@ -73,7 +73,7 @@ impl Answerable for OpenItem {
     }
 }
 
-/// What is known of the process that serves.
+/// The process that serves, if it is known.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Process {
     /// Its ID.
@@ -119,7 +119,7 @@ pub(super) async fn run(
     Ok(())
 }
 
-/// A folder, and what is open there, if it could be listed.
+/// A folder, and its open requests, if they could be listed.
 type ListedProject = (Arc<str>, Option<Vec<OpencodeRequest>>);
 
 struct Session {
@@ -133,7 +133,7 @@ struct Session {
 }
 
 impl Session {
-    /// Opens what was open before.
+    /// Opens the requests that were open before.
     async fn begin(&mut self, process: Process) -> Result<(), ServerError> {
         let mut directories = vec![Arc::clone(&self.folder)];
         if let Some(started) = process.started {
@@ -149,8 +149,8 @@ impl Session {
         Ok(())
     }
 
-    /// Returns what is open in these folders, which are asked at once. One of them that fails does not keep the others out:
-    /// it is listed as `None`, unless it is the one that the server runs in.
+    /// Returns the open requests of these folders, which are asked at once. A failure of one does not keep the others
+    /// out: it is listed as `None`, unless it is the one that the server runs in.
     async fn list(&self, directories: Vec<Arc<str>>) -> Result<Vec<ListedProject>, ServerError> {
         let list = |directory: Arc<str>| async {
             let open = server::open(&self.client, &directory).await;
@@ -168,7 +168,7 @@ impl Session {
         listed.into_iter().map(take).collect()
     }
 
-    /// Opens what is open in a project that was not known yet.
+    /// Opens the requests of a project that was not known yet.
     async fn join(&mut self, directory: &str) -> Result<(), ServerError> {
         let is_full = self.directories.len() >= limits::OPENCODE_PROJECTS;
         if is_full || !Path::new(directory).is_absolute() || self.directories.contains(directory) {
@@ -194,8 +194,8 @@ impl Session {
     async fn hear(&mut self, data: &[u8]) {
         let Some(located) = read_event(data) else { return };
         let directory = located.directory.unwrap_or_else(|| self.folder.to_string());
-        // Events come from projects that are open: asking these for what is open starts nothing. One that was just closed
-        // would be started again.
+        // Events come from projects that are open: asking these for what is open starts nothing. One that was just
+        // closed would be started again.
         if located.event != OpencodeEvent::Disposed
             && let Err(error) = self.join(&directory).await
         {
@@ -220,8 +220,8 @@ impl Session {
         let is_gone = || pid.is_some_and(|pid| !processes::is_running(pid));
         loop {
             retry.pause().await;
-            // What listens there after the end of the server is another process, which must not get the password, and which
-            // gets an inbox of its own.
+            // What listens there after the end of the server is another process, which must not get the password, and
+            // which gets an inbox of its own.
             if is_gone() {
                 return None;
             }
@@ -245,7 +245,7 @@ impl Session {
         }
     }
 
-    /// Opens what is open now, and ends what is not open any more.
+    /// Opens the current requests, and ends those that are not open any more.
     async fn list_again(&mut self) -> Result<(), ServerError> {
         // Before the lists: what ends here from now on may still be on them, and must not open again.
         self.book.reconnected();
@@ -277,8 +277,8 @@ pub struct OpencodeFinder {
 }
 
 impl OpencodeFinder {
-    /// Returns a finder of the server at this address, or of those on this machine. The password is that of the server; only
-    /// a server of this user gets it, or one that is trusted.
+    /// Returns a finder of the server at this address, or of those on this machine. The password is that of the server;
+    /// only a server of this user gets it, or one that is trusted.
     pub fn new(
         named: Option<Address>,
         password: Option<Password>,

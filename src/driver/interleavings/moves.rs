@@ -1,4 +1,4 @@
-//! What can happen, and in which words.
+//! The random moves, and their texts.
 
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
@@ -35,7 +35,7 @@ pub(super) enum Move {
         which: u8,
         what: u8,
     },
-    /// The bridge takes the next of what was submitted.
+    /// The bridge takes the next submission.
     Take,
     /// A waiting responder looks whether its verdict has come.
     Look(u8),
@@ -80,7 +80,7 @@ pub(super) fn any_move() -> impl Strategy<Value = Move> {
     ]
 }
 
-/// What the client's line begins with before it falls silent.
+/// The beginning of the client's line before it falls silent.
 pub(super) const BEGUN: &[u8] = br#"{"jsonrpc":"2.0","method":"x","params":""#;
 
 /// Returns a beginning of a line that goes through before its end is there.
@@ -114,7 +114,7 @@ pub(super) fn is_permission(number: u64) -> bool {
     number.is_multiple_of(2)
 }
 
-/// What the agent asks.
+/// The agent's request.
 pub(super) fn request(number: u64, session: u8) -> Value {
     let session = session.to_string();
     let (method, params) = match is_permission(number) {
@@ -137,7 +137,7 @@ fn selected(option: &str) -> Value {
     json!({ "outcome": { "outcome": "selected", "optionId": option } })
 }
 
-/// What the client says: in the agent's words, in others that are translated, and in none that are known.
+/// The client's reply: in the agent's words, in others that are translated, and in unknown ones.
 pub(super) fn reply(number: u64, how: u8) -> Value {
     match how {
         0 if is_permission(number) => selected("a"),

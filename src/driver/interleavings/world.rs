@@ -1,4 +1,4 @@
-//! A bridge as the driver runs it, and what is held while it runs.
+//! A bridge as the driver runs it, and the promises that are checked while it runs.
 
 use std::{
     collections::BTreeMap,
@@ -30,7 +30,7 @@ pub(super) struct World<'a> {
     bridge: Bridge,
     port: Port,
     inbox: BridgeInbox,
-    /// What the inbox's thread runs.
+    /// The work of the inbox's thread.
     work: Pin<Box<dyn Future<Output = ()>>>,
     pipe: Pipe,
     callers: Vec<Caller>,
@@ -46,7 +46,7 @@ pub(super) struct World<'a> {
     client_lives: bool,
     client_is_mid_line: bool,
     agent_lives: bool,
-    /// What responders were told, by its name.
+    /// The verdicts, by their names.
     pub(super) told: BTreeMap<&'static str, usize>,
     journal: Vec<String>,
 }
@@ -195,7 +195,7 @@ impl<'a> World<'a> {
         self.write_on();
     }
 
-    /// What the loop does after each event.
+    /// The steps of the loop after each event.
     fn write_on(&mut self) {
         self.write();
         self.carry_out();
@@ -234,7 +234,7 @@ impl<'a> World<'a> {
     fn carry_out(&mut self) {
         while let Some(output) = self.bridge.poll() {
             match &output {
-                // What is asked stands in the agent's line.
+                // The question stands in the agent's line.
                 Output::Notice(Notice::Opened(record)) => {
                     self.journal.push(format!("  {} opened", record.id.number));
                 }
@@ -368,7 +368,7 @@ impl<'a> World<'a> {
             self.play(&Move::AgentExits { breaks: true });
         }
         self.write_on();
-        // What was begun does not keep us, and what was withdrawn is over after its time.
+        // A line that was begun does not keep us, and a withdrawn question is over after its time.
         self.client_says(&json!({ "jsonrpc": "2.0", "method": "x" }));
         self.pass(limits::WITHDRAW + Duration::from_millis(1));
         for session in 0..2 {

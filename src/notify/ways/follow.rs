@@ -37,7 +37,7 @@ use crate::{
     settings::NotifySettings,
 };
 
-/// What a notifier starts with.
+/// The input of a notifier.
 #[derive(Debug)]
 pub struct NotifierStart {
     /// The bridge of the question, connected.
@@ -48,7 +48,7 @@ pub struct NotifierStart {
     pub age: Duration,
     /// The folder that its bridge was started in.
     pub folder: String,
-    /// How the person is told.
+    /// How the user is notified.
     pub settings: NotifySettings,
     /// When that is to happen.
     pub plan: Plan,
@@ -159,7 +159,7 @@ impl Notifier {
         Some(how.to_owned())
     }
 
-    /// Returns what is around the person. The bridge is asked only when something is due.
+    /// Returns the circumstances of the user. The bridge is asked only when something is due.
     async fn around(&self) -> Circumstances {
         let is_due = self.plan.next_deadline().is_some_and(|deadline| deadline <= self.begun.elapsed());
         let bridge = &self.telling.record.bridge;
@@ -241,7 +241,7 @@ impl Notifier {
                 Some(_) = self.tasks.join_next() => {}
             }
         }
-        // What was said last.
+        // The last report.
         while let Ok(said) = self.heard.try_recv() {
             self.take(said);
         }
@@ -261,7 +261,7 @@ fn say(text: &str) {
     drop(writeln!(io::stderr(), "askbridge: {}", printable_line(text)));
 }
 
-/// What a notifier says on stderr, alone on a line, where as many run already as may.
+/// The line on stderr of a notifier that ends because 16 notifiers are already running.
 pub const BUSY: &str = "busy";
 
 /// One of the places, until this is dropped.

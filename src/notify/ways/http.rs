@@ -54,7 +54,7 @@ pub(super) async fn post(url: &str, token: Option<&str>, json: &Value) -> Result
         let response = taken(request.send(&body))?;
         let mut text = String::new();
         let read = response.into_body().into_reader().take(REPLY).read_to_string(&mut text);
-        // What the server says matters to some callers only.
+        // The server's reply matters to some callers only.
         Ok(read.ok().and_then(|_| serde_json::from_str(&text).ok()).unwrap_or(Value::Null))
     });
     posted.await.unwrap_or_else(|_| Err("the request was broken off".to_owned()))

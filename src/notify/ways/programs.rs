@@ -26,14 +26,14 @@ use crate::{
     limits, machine::discovery, notify::Message, present::text::headline, settings::words::Disclosure,
 };
 
-/// What a program is given.
+/// The input of a program.
 #[derive(Debug, Default)]
 pub(super) struct ProgramInput {
     /// Arguments after those that are set.
     pub(super) arguments: Vec<OsString>,
     /// Environment variables.
     pub(super) variables: Vec<(&'static str, OsString)>,
-    /// What it reads on stdin.
+    /// Its stdin.
     pub(super) stdin: String,
 }
 

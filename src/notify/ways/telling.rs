@@ -1,4 +1,4 @@
-//! What a way knows of the question that it tells, and what it says in return.
+//! The interface between a notifier and a way: the question to notify of, and the replies.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -10,14 +10,14 @@ use crate::{
     settings::{NotifySettings, words::Disclosure},
 };
 
-/// A question that is told.
+/// A question to notify of.
 #[derive(Clone, Debug)]
 pub(super) struct NotifiedQuestion {
     /// The question.
     pub(super) record: Arc<Record>,
     /// The folder that its bridge was started in.
     pub(super) folder: String,
-    /// How the person is told of it.
+    /// How the user is notified.
     pub(super) settings: Arc<NotifySettings>,
     /// The terminal that may be written to.
     pub(super) terminal: Option<PathBuf>,
@@ -27,7 +27,7 @@ pub(super) struct NotifiedQuestion {
     pub(super) said: mpsc::Sender<WayReport>,
 }
 
-/// What a way says.
+/// A reply of a way.
 #[derive(Debug)]
 pub(super) enum WayReport {
     /// The person was told.
@@ -45,14 +45,14 @@ pub(super) enum WayReport {
 pub(super) struct TappedAnswer {
     /// How the person was told.
     pub(super) way: Way,
-    /// What the person chose.
+    /// The user's choice.
     pub(super) submission: Submission,
     /// Where it is said what became of it.
     pub(super) verdict: oneshot::Sender<Result<(), Refusal>>,
 }
 
 impl NotifiedQuestion {
-    /// Returns what is told, as far as it may be said.
+    /// Returns the message, with the parts of the question that the settings disclose.
     pub(super) fn message(&self, text: Disclosure) -> Message {
         Message::new(&self.record, &self.folder, text, self.settings.one_tap)
     }
@@ -80,7 +80,7 @@ impl NotifiedQuestion {
     }
 }
 
-/// Returns what a person is told whose choice changed nothing.
+/// Returns the message for a user whose choice changed nothing.
 pub(super) fn too_late(refusal: &Refusal) -> String {
     match refusal {
         Refusal::Conflict(_) | Refusal::Gone(_) | Refusal::NotFound => {

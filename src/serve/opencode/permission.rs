@@ -34,7 +34,7 @@ use crate::{
 const REPLY: &str = r#"{"reply":"once"}, {"reply":"always"} or {"reply":"reject","message":"TEXT"}"#;
 const RESPONSE: &str = r#"{"response":"once"}, {"response":"always"} or {"response":"reject"}"#;
 
-/// What opencode's clients can say to a permission.
+/// The replies to a permission that opencode's clients have.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum PermissionReply {
@@ -165,7 +165,7 @@ pub(super) fn ended(name: &str, id: &QuestionId, session: &str, record: Option<&
     message(name, "permission.replied", properties)
 }
 
-/// Returns what was said to a permission, in opencode's words.
+/// Returns the reply to a permission, in opencode's words.
 fn said(record: &Record) -> PermissionReply {
     let outcome = record.settlement.as_ref().map(|settlement| &settlement.outcome);
     let Some(Outcome::Answered(answer)) = outcome else { return PermissionReply::Reject };

@@ -23,7 +23,7 @@ struct PermissionRequest<'a> {
     /// The commands, files or other things that it is about.
     patterns: Vec<&'a str>,
     metadata: Metadata<'a>,
-    /// What a reply of `always` allows. Empty where such a reply is refused: clients then leave it out.
+    /// The patterns that a reply of `always` allows. Empty if such a reply is refused: clients then leave it out.
     always: Vec<&'a str>,
 }
 
@@ -53,7 +53,7 @@ struct CreationTime {
     created: Timestamp,
 }
 
-/// What else clients may show. The names `filepath` and `diff` are opencode's, for its tool `edit`.
+/// The metadata for clients. The names `filepath` and `diff` are opencode's, for its tool `edit`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Metadata<'a> {

@@ -62,7 +62,7 @@ pub(super) async fn events<I: Inbox>(State(app): State<App<I>>) -> Result<Respon
 /// Bytes of the longest session that is remembered of a question that is shown.
 const SESSION: usize = 256;
 
-/// What is remembered of a question or permission that a client shows.
+/// The state of a question or permission that a client shows.
 struct QuestionSummary {
     session: String,
     permission: bool,

@@ -102,7 +102,7 @@ impl Codes {
         if !bool::from(expected.as_bytes().ct_eq(shown.as_bytes())) {
             return Err(CodeError::Unknown);
         }
-        // What was taken before a restart is not remembered, so that a code of that time could be used again.
+        // Codes that were used before a restart are not remembered, so that a code of that time could be used again.
         let made = expiry.saturating_sub(limits::CODE.as_secs());
         if expiry < seconds(now) || made < self.started {
             return Err(CodeError::Expired);
@@ -145,7 +145,7 @@ const KEY_PROTOCOL: &str = "key.";
 /// How long a browser keeps the cookie: it ends with the token, not before.
 const MAX_AGE: u32 = 365 * 24 * 3600;
 
-/// What signs browsers in.
+/// The sign-in of browsers.
 #[derive(Debug)]
 pub(in crate::serve) struct SignIn {
     token: Token,

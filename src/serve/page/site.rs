@@ -44,7 +44,7 @@ use crate::{
 /// Where the page is, and what it is made of.
 pub(super) const FOLDER: &str = "/page/";
 
-/// A smaller file is not compressed: it fits into one packet as it is.
+/// A smaller file is not compressed: it fits into one packet anyway.
 const WORTH_COMPRESSING: usize = 1024;
 
 /// Hexadecimal digits of a hash in an address: no two versions of a file meet by chance.
@@ -85,7 +85,7 @@ pub(super) struct File {
 }
 
 impl Site {
-    /// Returns the files as they are now.
+    /// Returns the current files.
     pub(super) fn now() -> Arc<Self> {
         static EMBEDDED: OnceLock<Arc<Site>> = OnceLock::new();
         match cfg!(debug_assertions) {
@@ -185,7 +185,7 @@ const PERMISSIONS: HeaderName = HeaderName::from_static("permissions-policy");
 /// The name of a header that says which pages may load a file.
 pub(super) const RESOURCE: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
-/// What a page of questions has no use for.
+/// The features that a page of questions has no use for.
 const NO_DEVICES: &str = "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), \
                           magnetometer=(), microphone=(), midi=(), payment=(), usb=()";
 
