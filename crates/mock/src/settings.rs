@@ -184,50 +184,12 @@ impl MockDialect {
 
     /// Returns its name on the command line.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Sandboxagent => "sandboxagent",
-            Self::Claude => "claude",
-            Self::Codex => "codex",
-            Self::CodexAsync => "codex-async",
-            Self::Kimi => "kimi",
-            Self::KimiPermission => "kimi-permission",
-            Self::OhMyPi => "oh-my-pi",
-            Self::Devin => "devin",
-            Self::Form => "form",
-            Self::Historic => "historic",
-            Self::Qwen => "qwen",
-            Self::Pi => "pi",
-            Self::Cursor => "cursor",
-            Self::Grok => "grok",
-            Self::Kiro => "kiro",
-            Self::Gemini => "gemini",
-            Self::Opencode => "opencode",
-        }
+        self.spec().name
     }
 
     /// Returns its line in the help text.
     pub fn summary(self) -> &'static str {
-        match self {
-            Self::Sandboxagent => "`_sandboxagent/session/request_question`",
-            Self::Claude => "Claude: a form, with a second property for each field's own text",
-            Self::Codex => "Codex: a form that names the question in its titles, with notes",
-            Self::CodexAsync => {
-                "Codex, working on meanwhile: the question is withdrawn at the end of the turn"
-            }
-            Self::Kimi => "Kimi: a form without texts, or the next one where the client promised no forms",
-            Self::KimiPermission => "Kimi without forms: one permission request for the first field",
-            Self::OhMyPi => "oh-my-pi: a form with recommended options",
-            Self::Devin => "Devin: a form that allows other texts than its options",
-            Self::Form => "A plain form of the standard; `fields` has every type of property",
-            Self::Historic => "The same under its first name, `session/elicitation`",
-            Self::Qwen => "Qwen: a permission request, answered beside its outcome",
-            Self::Pi => "pi-acp: a permission request whose options are the choices",
-            Self::Cursor => "`cursor/ask_question`, which names no session",
-            Self::Grok => "Grok: `_x.ai/ask_user_question`",
-            Self::Kiro => "Kiro: `_kiro/userInput`",
-            Self::Gemini => "Gemini: asks for permissions, and no questions",
-            Self::Opencode => "opencode: asks for permissions, and no questions",
-        }
+        self.spec().summary
     }
 }
 

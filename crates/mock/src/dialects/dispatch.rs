@@ -1,10 +1,9 @@
-//! Chooses the reader of a question's dialect, and what the agent says then.
-//! How a question is asked is left to `question.rs`, and how a response is read to `forms.rs` and `extensions.rs`.
+//! Reads a response, and says what the agent says then. How a question is asked is left to `question.rs`, and reading
+//! the response of each dialect to `forms.rs` and `extensions.rs`.
 
 use serde_json::{Value, json, value::RawValue};
 
 use super::{
-    extensions, forms,
     question::MockQuestion,
     response::{NonAnswer, QuestionResponse},
 };
@@ -20,24 +19,7 @@ impl MockQuestion {
             Ok(result) => result.get(),
             Err(error) => return QuestionResponse::Failed(error.clone()),
         };
-        let response = match self.dialect {
-            MockDialect::Sandboxagent => extensions::read_sandboxagent(self, result),
-            MockDialect::Claude => forms::read_claude(self, result),
-            MockDialect::Codex => forms::read_codex(self, result),
-            MockDialect::CodexAsync => forms::read_codex_async(self, result),
-            MockDialect::Kimi => forms::read_kimi(self, result),
-            MockDialect::OhMyPi => forms::read_oh_my_pi(self, result),
-            MockDialect::Devin => forms::read_devin(self, result),
-            MockDialect::Form | MockDialect::Historic | MockDialect::Gemini | MockDialect::Opencode => {
-                forms::read_schema(self, result)
-            }
-            MockDialect::KimiPermission => extensions::read_kimi(self, result),
-            MockDialect::Qwen => extensions::read_qwen(self, result),
-            MockDialect::Pi => extensions::read_pi(self, result),
-            MockDialect::Cursor => extensions::read_cursor(self, result),
-            MockDialect::Grok => extensions::read_grok(self, result),
-            MockDialect::Kiro => extensions::read_kiro(self, result),
-        };
+        let response = (self.dialect.spec().read)(self, result);
         response.unwrap_or_else(|| QuestionResponse::Garbled(result.to_owned()))
     }
 

@@ -45,39 +45,9 @@ const FEATURES: [MockChoice; 3] = [
     MockChoice { value: "billing", label: "Billing" },
 ];
 
-/// What a dialect can express.
-struct Support {
-    /// Fields without choices.
-    text: bool,
-    /// Fields of which several choices can be taken.
-    multiple: bool,
-    /// Questions with several fields.
-    fields: bool,
-}
-
-fn support(dialect: MockDialect) -> Support {
-    let (text, multiple, fields) = match dialect {
-        MockDialect::Sandboxagent | MockDialect::Devin | MockDialect::Form | MockDialect::Historic => {
-            (true, true, true)
-        }
-        MockDialect::Claude
-        | MockDialect::Kimi
-        | MockDialect::OhMyPi
-        | MockDialect::Qwen
-        | MockDialect::Cursor
-        | MockDialect::Grok => (false, true, true),
-        MockDialect::Codex | MockDialect::CodexAsync => (false, false, true),
-        MockDialect::KimiPermission | MockDialect::Pi | MockDialect::Gemini | MockDialect::Opencode => {
-            (false, false, false)
-        }
-        MockDialect::Kiro => (true, false, false),
-    };
-    Support { text, multiple, fields }
-}
-
 /// Returns the fields of a question of this shape, as far as the dialect can express them, and at least one field.
 pub(super) fn fields(shape: Shape, place: Option<usize>, dialect: MockDialect) -> Vec<MockField> {
-    let support = support(dialect);
+    let support = dialect.spec().fields;
     let mut fields = match shape {
         Shape::Options => vec![options(place)],
         Shape::Confirm => vec![confirm()],
@@ -89,7 +59,7 @@ pub(super) fn fields(shape: Shape, place: Option<usize>, dialect: MockDialect) -
     if fields.is_empty() {
         fields.push(options(place));
     }
-    if !support.fields {
+    if !support.several {
         fields.truncate(1);
     }
     for field in &mut fields {

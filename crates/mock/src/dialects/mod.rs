@@ -8,6 +8,7 @@ mod field;
 mod forms;
 mod question;
 mod response;
+mod spec;
 
 pub(super) use capabilities::ClientCapabilities;
 pub(super) use field::SEVERAL;

@@ -50,7 +50,7 @@ const HISTORIC: &str = "session/elicitation";
 impl MockQuestion {
     /// Returns the request that asks it.
     pub(crate) fn request(&self) -> io::Result<QuestionRequest> {
-        let requests: Requests = serde_json::from_str(requests(self.dialect))?;
+        let requests: Requests = serde_json::from_str(self.dialect.spec().questions)?;
         let template = match self.shape {
             Shape::Options => requests.options,
             Shape::Confirm => requests.confirm,
@@ -86,36 +86,6 @@ impl MockQuestion {
     }
 }
 
-/// Returns the templates of a dialect.
-fn requests(dialect: MockDialect) -> &'static str {
-    match dialect {
-        MockDialect::Sandboxagent => {
-            include_str!("../requests/questions/sandboxagent.json")
-        }
-        MockDialect::Claude => include_str!("../requests/questions/claude.json"),
-        MockDialect::Codex => include_str!("../requests/questions/codex.json"),
-        MockDialect::CodexAsync => include_str!("../requests/questions/codex-async.json"),
-        MockDialect::Kimi => include_str!("../requests/questions/kimi.json"),
-        // The first option is the recommended one.
-        MockDialect::OhMyPi => include_str!("../requests/questions/oh-my-pi.json"),
-        // Its documentation puts the mark `allowOther` on the property, but Devin was seen to put it on the request: here
-        // it is on both.
-        MockDialect::Devin => include_str!("../requests/questions/devin.json"),
-        // The last two never ask a question, so any shape will do.
-        MockDialect::Form | MockDialect::Historic | MockDialect::Gemini | MockDialect::Opencode => {
-            include_str!("../requests/questions/form.json")
-        }
-        MockDialect::KimiPermission => {
-            include_str!("../requests/questions/kimi-permission.json")
-        }
-        MockDialect::Qwen => include_str!("../requests/questions/qwen.json"),
-        MockDialect::Pi => include_str!("../requests/questions/pi.json"),
-        MockDialect::Cursor => include_str!("../requests/questions/cursor.json"),
-        MockDialect::Grok => include_str!("../requests/questions/grok.json"),
-        MockDialect::Kiro => include_str!("../requests/questions/kiro.json"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::Value;
@@ -136,7 +106,8 @@ mod tests {
                 assert!(!request.params.get().contains("{{"), "{dialect:?} {shape:?}: {params}");
                 assert!(dialect == MockDialect::Cursor || params["sessionId"] == "s\"1", "{params}");
                 // The standard's form has fields of its own, one of each type.
-                let has_own = shape == Shape::Fields && requests(dialect) == requests(MockDialect::Form);
+                let has_own =
+                    shape == Shape::Fields && dialect.spec().questions == MockDialect::Form.spec().questions;
                 for field in question.fields().iter().filter(|_| !has_own) {
                     let texts = field.choices.iter().map(|choice| choice.label).chain([&*field.question]);
                     for text in texts {

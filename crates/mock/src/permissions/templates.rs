@@ -23,7 +23,7 @@ impl MockPermission {
     pub(crate) fn request(&self) -> io::Result<PermissionRequest> {
         let (path, call) = (self.path(), self.tool_call());
         let values = [("session", &*self.session), ("cwd", &*self.cwd), ("path", &*path), ("call", &*call)];
-        let requests: Requests = serde_json::from_str(&fill(requests(self.dialect), &values))?;
+        let requests: Requests = serde_json::from_str(&fill(self.dialect.spec().permissions, &values))?;
         let request = match self.act {
             Act::Fetch => requests.fetch,
             Act::Command => requests.command,
@@ -31,47 +31,6 @@ impl MockPermission {
             Act::Edit => requests.edit,
         };
         Ok(if self.version_2 { in_version_2(self, request) } else { request })
-    }
-}
-
-/// Returns the templates of a dialect.
-fn requests(dialect: MockDialect) -> &'static str {
-    match dialect {
-        // claude-agent-acp 0.100.0: the whole tool call, after an update with the same. Claude Code withholds the
-        // lasting option from commands that delete.
-        MockDialect::Claude => include_str!("../requests/permissions/claude.json"),
-        // codex-acp 2.6.0: the change of a file stands only in the update that began its tool call.
-        MockDialect::Codex | MockDialect::CodexAsync => {
-            include_str!("../requests/permissions/codex.json")
-        }
-        // kimi-code 2.1.0: the name of a tool and a sentence. The input stands only in the update before.
-        MockDialect::Kimi | MockDialect::KimiPermission => {
-            include_str!("../requests/permissions/kimi.json")
-        }
-        // No update precedes them. A plan stands only in its file.
-        MockDialect::Gemini => include_str!("../requests/permissions/gemini.json"),
-        // Qwen Code 0.24.4 grew from Gemini CLI, and adds the raw input.
-        MockDialect::Qwen => include_str!("../requests/permissions/qwen.json"),
-        // opencode 1.18.33 announces a tool call before its input is known. It has no permission for a plan, which is
-        // asked for in the shape of a tool without a kind.
-        MockDialect::Opencode => include_str!("../requests/permissions/opencode.json"),
-        // As several clients recorded them: a command stands between backticks in the title, and as raw input only in
-        // the update before. Cursor asks for commands and MCP tools; a plan and an edit are made up of the same parts.
-        MockDialect::Cursor => include_str!("../requests/permissions/cursor.json"),
-        // As clients recorded them. The first option has the kind `allow_once` and allows everything from now on.
-        MockDialect::Grok => include_str!("../requests/permissions/grok.json"),
-        // pi-acp 0.0.34: an extension of pi asks a question that is answered with yes or no.
-        MockDialect::Pi => include_str!("../requests/permissions/pi.json"),
-        // The plain shape of the standard, with oh-my-pi's four options.
-        MockDialect::OhMyPi => include_str!("../requests/permissions/oh-my-pi.json"),
-        // The example of the standard names the tool call and leaves the rest to its earlier update.
-        MockDialect::Form | MockDialect::Historic => {
-            include_str!("../requests/permissions/form.json")
-        }
-        // The plain shape of the standard, for agents whose own shape is not known.
-        MockDialect::Sandboxagent | MockDialect::Devin | MockDialect::Kiro => {
-            include_str!("../requests/permissions/standard.json")
-        }
     }
 }
 
