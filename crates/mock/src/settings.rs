@@ -156,9 +156,12 @@ pub enum MockDialect {
     Kiro,
     /// Gemini: permissions only.
     Gemini,
-    /// opencode: permissions only.
+    /// opencode: permissions only. It stays the last, so that the list below can be checked.
     Opencode,
 }
+
+const _: () =
+    assert!(MockDialect::Opencode as usize + 1 == MockDialect::ALL.len(), "list the new dialect in `ALL`");
 
 impl MockDialect {
     /// All dialects, in the order of the help text.

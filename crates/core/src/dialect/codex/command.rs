@@ -304,8 +304,11 @@ mod tests {
             (json!("bash -lc 'cargo test"), "bash -lc 'cargo test"),
             (json!(["python3", "-c", "print(1)"]), "python3 -c 'print(1)'"),
         ] {
-            assert_eq!(command(&json).as_deref(), Some(expected), "{json}");
+            assert_eq!(shell_command(&json).as_deref(), Some(expected), "{json}");
         }
-        assert_eq!((command(&json!([])), command(&json!("")), command(&json!(["a", 1]))), (None, None, None));
+        assert_eq!(
+            (shell_command(&json!([])), shell_command(&json!("")), shell_command(&json!(["a", 1]))),
+            (None, None, None)
+        );
     }
 }
