@@ -119,6 +119,7 @@ impl<A: Answerable> Book<A> {
                 return;
             }
         };
+        // A task for each: an agent that does not reply to one answer holds up no other question.
         let (tell, told) = oneshot::channel();
         let request = Arc::new(request);
         let task = self.tasks.spawn(attend(asked, told, Arc::clone(&request)));
@@ -203,6 +204,7 @@ async fn attend<A: Answerable>(
     request: Arc<A>,
 ) {
     let settlement = tokio::select! {
+        // The agent's own end comes first: an answer to a question that is over would be refused anyway.
         biased;
         told = &mut told => return match told {
             Ok(told) => told.end(asked),
@@ -213,12 +215,14 @@ async fn attend<A: Answerable>(
     };
     let ours = request.ending(&settlement);
     let is_ours = |told: &ReportedEnd<A::Ending>| told.ending.as_ref() == Some(&ours);
+    // The connection may be down for a moment: the agent keeps its dialog meanwhile, so an answer still counts then.
     let give_up = Instant::now() + limits::ATTACH_REJOIN;
     // Whether an attempt may have arrived whose reply did not come.
     let mut may_have = false;
     for times in 0.. {
         let delivery = timeout(limits::ATTACH_ANSWER, request.deliver(&settlement)).await;
         match delivery.unwrap_or_else(|_| Delivery::Unknown("no reply in time".to_owned())) {
+            // Some agents reply "taken" to each answer, and only their event says which one counted.
             Delivery::Taken => {
                 return match told.try_recv() {
                     Ok(told) if A::EVENT_DECIDES && told.ending.is_some() && !is_ours(&told) => {
@@ -227,6 +231,7 @@ async fn attend<A: Answerable>(
                     _ => asked.delivered(),
                 };
             }
+            // The event that says how the question ended may come behind this reply.
             Delivery::TooLate => {
                 return match timeout(limits::ATTACH_LATE, &mut told).await {
                     // An earlier attempt had arrived.
@@ -236,6 +241,7 @@ async fn attend<A: Answerable>(
                     _ => asked.end(Outcome::Rejected(Reason::Withdrawn), Provenance::bridge()),
                 };
             }
+            // It would refuse the same answer again.
             Delivery::Refused(why) => {
                 tracing::warn!(question = %asked.id(), why, "the agent did not take an answer");
                 return asked.undeliverable();

@@ -123,12 +123,15 @@ impl Store {
         self.lock().ledger.clone()
     }
 
-    /// Takes over what a desk says has changed.
+    /// Takes over the changes of a desk. The desk decides; the store only shows, and its records are replaced, never
+    /// changed, so that a reader keeps a consistent one without the lock.
     pub fn apply(&self, changes: Changes) {
+        // One edit, so that followers see all of it or nothing.
         self.edit(|editor| {
             for record in changes.questions {
                 editor.put(record);
             }
+            // The desk had too many changes to keep each: what happened to these is unknown.
             for id in changes.gone {
                 editor.forget(&id);
             }
@@ -141,6 +144,7 @@ impl Store {
     /// Adds to an open question how the same one ended before. Responders see it until the question is forgotten.
     pub fn recall(&self, id: &QuestionId, earlier: EarlierDecision) {
         self.edit(|editor| {
+            // It may have been settled while the ledger looked.
             let known = editor.snapshot().get(id).filter(|record| record.is_open()).cloned();
             if let Some(record) = known {
                 editor.state.recalled.insert(id.clone(), Box::new(earlier));
@@ -222,6 +226,7 @@ impl Editor<'_> {
         let (record, size) = self.with_earlier(record, size);
         // In memory, short options take more than as JSON.
         let size = record.question.weight(size);
+        // The ledger before the log: a follower that reads the journal finds at least what it has seen.
         if let Some(event) = self.state.snapshot.put_sized(record, size) {
             if let Some(ledger) = self.state.ledger.as_deref().filter(|_| is_noted(&event)) {
                 ledger.note(event.record());

@@ -159,6 +159,7 @@ impl<P: Protocol> Bridge<P> {
                     && connection.outbox.is_idle()
             }
             None => {
+                // Until the last read was written, the next one waits in the kernel's pipe, where the writer feels it.
                 connection.is_read
                     && self.outbox(from.other()).is_idle()
                     && connection.outbox.own_bytes() < limits::OWN_LINES
@@ -222,8 +223,10 @@ impl<P: Protocol> Bridge<P> {
         self.link.core.base().lifecycle.agent_is_over()
     }
 
+    /// Forwards a run of ordinary lines, or lets the protocol decide about an intercepted line.
     fn take(&mut self, from: Peer, piece: Piece, now: Duration) {
         if let Some(shared) = &mut self.shared {
+            // Which peer sent a line is only known once it is out of its envelope.
             return shared.take(&mut self.link, piece, now);
         }
         let line = match piece {
@@ -231,12 +234,15 @@ impl<P: Protocol> Bridge<P> {
             Piece::Line(bytes) => Line { bytes, whole: true },
             Piece::Head(bytes) => Line { bytes, whole: false },
         };
+        // Before the actions, so that a trace shows a line above its consequences.
         self.link.output(Output::Intercepted(from, line.bytes.clone()));
         let actions = protocol::handle_line(&mut self.link.core, from, &line, now);
         let goes_on = |action: &Action| matches!(action, Action::Forward | Action::ForwardAs(_));
+        // The rest of a long line must not be forwarded without its beginning.
         if !line.whole && !actions.iter().any(goes_on) {
             self.link.connection_mut(from).splitter.drop_rest();
         }
+        // Only here, and not in `carry_out`: elsewhere there is no line, and a protocol that forwards one is wrong.
         for action in actions {
             match action {
                 Action::Forward => self.link.forward(from.other(), line.bytes.clone()),
@@ -266,6 +272,7 @@ impl<P: Protocol> Bridge<P> {
             Action::Tell(output) => {
                 match output {
                     Output::EndAgentInput => {
+                        // The agent would not get what the client says from now on.
                         self.link.connection_mut(Peer::Client).is_read = false;
                         self.link.end(Peer::Agent);
                     }

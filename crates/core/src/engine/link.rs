@@ -163,6 +163,7 @@ impl<P: HasBase> Link<P> {
     /// Records that bytes of this peer's outbox were written.
     pub(super) fn flushed(&mut self, peer: Peer) {
         self.connection_mut(peer).outbox.flushed();
+        // Marks are in the order of the outbox: the first one that was not passed hides no other.
         while let Some((mark, number)) = self.deliveries.front().copied()
             && self.connection(self.to_agent).outbox.has_passed(mark)
         {
@@ -193,6 +194,7 @@ impl<P: HasBase> Link<P> {
     /// Drops the queue for a peer, because it reads no more.
     pub(super) fn abandon(&mut self, peer: Peer) {
         self.connection_mut(peer).outbox.abandon();
+        // Part of a queued response may have left, of a waiting one nothing: only the latter can be given again.
         if peer == self.to_agent {
             for (_, number) in std::mem::take(&mut self.deliveries) {
                 self.undeliverable(number);
@@ -249,6 +251,7 @@ impl<P: HasBase> Link<P> {
         let before = outbox.queued();
         change(outbox);
         let more = usize::try_from(outbox.queued() - before).unwrap_or(usize::MAX);
+        // A flood of small pieces is one output, so that the shell does not wake for each of them.
         match self.outputs.back_mut() {
             _ if more == 0 => {}
             Some(Output::Queued(peer, bytes)) if *peer == to => *bytes += more,
