@@ -1,4 +1,4 @@
-//! The README: each of its shell blocks does what it says. Programs that a test cannot run are stood in for: cargo
+//! The README and the pages that it sends users to: each of their shell blocks does what it says. Programs that a test cannot run are stood in for: cargo
 //! hands `run` to the program that was built, and npx is the mock agent.
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
@@ -15,9 +15,12 @@ struct Block {
     text: String,
 }
 
-/// Returns the shell blocks of the README, in their order.
-fn blocks() -> Vec<Block> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+/// The pages whose shell blocks are all run here.
+const PAGES: [&str; 3] = ["README.md", "docs/editors.md", "docs/terminal.md"];
+
+/// Returns the shell blocks of a page, in their order.
+fn blocks(page: &str) -> Vec<Block> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
     let text = fs::read_to_string(path).unwrap();
     let fenced = text.split("\n```").skip(1).step_by(2);
     let blocks = fenced.map(|block| {
@@ -30,7 +33,7 @@ fn blocks() -> Vec<Block> {
 /// Returns the block that has this text. Fails unless there is one.
 #[track_caller]
 fn block(part: &str) -> String {
-    let blocks = blocks().into_iter().filter(|block| block.text.contains(part));
+    let blocks = PAGES.iter().flat_map(|page| blocks(page)).filter(|block| block.text.contains(part));
     let [block] = &blocks.collect::<Vec<_>>()[..] else { panic!("not one block has {part:?}") };
     block.text.clone()
 }
@@ -45,8 +48,9 @@ impl<'a> Folder<'a> {
         let folder = Folder { machine };
         folder.program("bin/askbridge", &format!("exec '{ASKBRIDGE}' \"$@\""));
         folder.program("bin/npx", &format!("exec '{ASKBRIDGE}' mock-agent --dialect claude"));
-        let cargo =
-            format!("case $1 in run) shift 3; exec '{ASKBRIDGE}' \"$@\";; install) ;; *) exit 1;; esac");
+        let cargo = format!(
+            "case $1 in run) shift 3; exec '{ASKBRIDGE}' \"$@\";; install | uninstall) ;; *) exit 1;; esac"
+        );
         folder.program("bin/cargo", &cargo);
         folder.program("deploy", "echo \"deployed $*\"");
         folder
@@ -89,25 +93,24 @@ impl<'a> Folder<'a> {
 fn each_shell_block_is_run_here() {
     let run = [
         "cargo run --locked -- demo",
-        "tests/run",
         "cargo install",
-        "askbridge setup",
+        "askbridge list",
+        "askbridge ask --confirm",
+        "cargo uninstall",
+        "tests/run",
+        "askbridge setup zed",
         "askbridge run -- npx",
         "askbridge doctor",
         "askbridge status",
-        "askbridge list",
         "askbridge next",
-        "askbridge ask --confirm",
         "case \"$(askbridge ask",
         "askbridge completions",
-        "curl ",
-        "askbridge config",
-        "askbridge mock-agent",
     ];
-    for block in blocks() {
+    let blocks: Vec<_> = PAGES.iter().flat_map(|page| blocks(page)).collect();
+    for block in &blocks {
         assert!(run.iter().any(|part| block.text.contains(part)), "not run by any test here: {block:?}");
     }
-    assert_eq!(blocks().len(), run.len());
+    assert_eq!(blocks.len(), run.len());
     assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(block("tests/run").trim()).is_file());
 }
 
@@ -128,9 +131,6 @@ fn an_agent_that_is_wrapped_responds() {
     client.expect("the response", |line| line.contains(r#""id":0"#));
     client.close_stdin();
     assert!(client.wait().success());
-    let mut agent = folder.start("sh", &block("askbridge mock-agent"));
-    agent.close_stdin();
-    assert!(agent.wait().success());
 }
 
 #[test]
@@ -143,8 +143,11 @@ fn an_editor_is_set_up_and_as_it_was_again() {
     fs::create_dir_all(settings.parent().unwrap()).unwrap();
     fs::write(&settings, text).unwrap();
     folder.program("bin/zed", "exit 1");
-    let commands = block("askbridge setup");
-    assert_eq!(folder.run(&block("cargo install")), (Some(0), String::new()));
+    let commands = block("askbridge setup zed");
+    let install = block("cargo install");
+    // What `open` does is tested in `tests/http/background.rs`.
+    let install = install.strip_suffix("\naskbridge open").expect("the three commands");
+    assert_eq!(folder.run(install), (Some(0), String::new()));
     // No terminal says yes here.
     let commands: Vec<_> = commands.lines().map(|line| line.split('#').next().unwrap()).collect();
     let [print, claude, undo] = commands[..] else { panic!("{commands:?}") };
@@ -163,6 +166,18 @@ fn an_editor_is_set_up_and_as_it_was_again() {
 }
 
 #[test]
+fn everything_is_taken_out_again() {
+    let machine = TestMachine::new();
+    let folder = Folder::new(&machine);
+    folder.program("bin/claude", "exit 0");
+    for command in block("cargo uninstall").lines() {
+        let command = command.split('#').next().unwrap().trim();
+        let (code, shown) = folder.run(command);
+        assert_eq!(code, Some(0), "{command}: {shown}");
+    }
+}
+
+#[test]
 fn doctor_finds_nothing_wrong() {
     let machine = TestMachine::new();
     let _client = machine.client("silent", "a question", &["--client-questions", "none"], &[]);
@@ -178,7 +193,8 @@ fn doctor_finds_nothing_wrong() {
 #[test]
 fn settings_are_written_and_shown_with_their_places() {
     let machine = TestMachine::new();
-    let (code, shown) = Folder::new(&machine).run(&block("askbridge config"));
+    let commands = "askbridge config set bridge.timeout 30m\naskbridge config --origin";
+    let (code, shown) = Folder::new(&machine).run(commands);
     assert_eq!(code, Some(0), "{shown}");
     let line = shown.lines().find(|line| line.starts_with("timeout = ")).unwrap_or_default();
     assert!(line.contains("30m") && line.contains("config.toml:2:"), "{shown}");
@@ -293,7 +309,9 @@ fn curl_answers_over_http() {
     let inbox = machine.start(&["inbox", "--addr", "127.0.0.1:0"]);
     let said = inbox.expect_stderr("the address", |text| text.contains("listening on http://"));
     let address = said.split_once("http://").unwrap().1.split([',', '\n', ' ']).next().unwrap();
-    let block = block("curl ").replace("127.0.0.1:8421", address);
+    let blocks = blocks("docs/http.md").into_iter();
+    let block = blocks.map(|block| block.text).find(|text| text.contains("q-1/reply")).expect("the block");
+    let block = block.replace("127.0.0.1:8421", address);
     let mut curl = Folder::new(&machine).start("bash", &block);
     let listing = curl.expect("the listing", |line| line.contains("session-1"));
     let listing: Value = serde_json::from_str(&listing).unwrap();
