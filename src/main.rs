@@ -63,6 +63,7 @@ fn main() -> ExitCode {
         Command::Rules(args) => command::run(command::rules(args)),
         Command::Doctor(args) => command::run(command::doctor(args)),
         Command::Setup(args) => command::run(command::setup(args)),
+        Command::Overview(_) => command::run(command::overview()),
         Command::Completions(args) => written(args.print(Cli::command())),
         Command::Complete(args) => written(args.print(Cli::command())),
         Command::Man(args) => written(args.write(Cli::command())),

@@ -55,6 +55,23 @@ fn check(name: &str, args: &[&str]) -> Run {
 }
 
 #[test]
+fn each_command_is_in_a_group_of_the_help() {
+    use clap::CommandFactory;
+    let help = run(&["--help"]).stdout;
+    let words: Vec<_> = help.split_whitespace().collect();
+    for command in askbridge::command::cli::Cli::command().get_subcommands() {
+        let name = command.get_name();
+        let is_shown = words.contains(&name);
+        assert_ne!(
+            is_shown,
+            command.is_hide_set(),
+            "{name}: a group of `src/command/help.rs` names each command"
+        );
+    }
+    assert!(help.lines().count() <= 30, "{help}");
+}
+
+#[test]
 fn help_is_printed_on_stdout() {
     for (name, args) in [
         ("help", &["--help"][..]),

@@ -26,6 +26,7 @@ use super::{
     log::LogArgs,
     next::NextArgs,
     open::OpenArgs,
+    overview::OverviewArgs,
     permit::{AllowArgs, DenyArgs},
     rules::RulesArgs,
     setup::SetupArgs,
@@ -37,7 +38,7 @@ use super::{
 
 /// Make sure that every question of a coding agent gets exactly one answer
 #[derive(Debug, Parser)]
-#[command(name = "askbridge", version, after_help = help::TOP, max_term_width = 100)]
+#[command(name = "askbridge", version, help_template = help::top(), max_term_width = 100)]
 pub struct Cli {
     /// The subcommand.
     #[command(subcommand)]
@@ -110,6 +111,9 @@ pub enum Command {
     /// Print the completions of a command line, for the scripts of `completions`
     #[command(hide = true)]
     Complete(LazyArgs<CompleteArgs>),
+    /// Show what waits, and what to type next: `askbridge` alone in a terminal
+    #[command(hide = true)]
+    Overview(LazyArgs<OverviewArgs>),
     /// Run a mock ACP agent, to try clients and for CI
     #[cfg(feature = "mock")]
     MockAgent(LazyArgs<MockAgentArgs>),

@@ -4,12 +4,53 @@
 /// Where the options of the log are listed, for the help of the other commands.
 pub(super) const LOGGING: &str = "Logging: --log, --log-file and --log-format, as in `askbridge run --help`.";
 
-/// The text below the list of commands.
-pub(super) const TOP: &str = "\
-Try it: askbridge demo
+/// The commands that a user needs first, in this order.
+const FIRST: [(&str, &str); 6] = [
+    ("setup", "Connect your editors and agents"),
+    ("doctor", "Check that questions reach you"),
+    ("list", "List the questions that wait"),
+    ("next", "Answer the oldest question, step by step"),
+    ("open", "Answer in the browser"),
+    ("history", "Look up past questions and decisions"),
+];
 
-The exit codes of a command are in its own help, such as `askbridge run --help`.
-Logging: --log, --log-file and --log-format, as in `askbridge run --help`.";
+/// The other commands, by purpose.
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("Answer", &["answer", "allow", "deny", "reject", "extend", "show", "tui"]),
+    ("Set up", &["config", "rules", "status", "inbox", "attach"]),
+    ("Run agents", &["run", "proxy", "demo"]),
+    ("Ask", &["ask", "mcp"]),
+    ("For programs", &["hook", "notify", "completions", "man", "mock", "mock-agent", "mock-client"]),
+];
+
+/// Returns the help of the program as a template for clap: the commands in groups, since thirty in one list say nothing
+/// about where to begin.
+pub(super) fn top() -> String {
+    let mut text = "{about}\n\n{usage-heading} {usage}\n\nBegin with:\n".to_owned();
+    for (name, about) in FIRST.iter().filter(|(name, _)| is_built(name)) {
+        text += &format!("  {name:<10}{about}\n");
+    }
+    text += "\n";
+    for (group, names) in GROUPS {
+        let names: Vec<_> = names.iter().copied().filter(|name| is_built(name)).collect();
+        text += &format!("{:<14}{}\n", format!("{group}:"), names.join("  "));
+    }
+    text += "\nOptions:\n{options}\n\n";
+    text + "`askbridge COMMAND --help` explains a command, with its exit codes.\n\
+            In a terminal, `askbridge` alone shows what waits."
+}
+
+/// Returns whether the program has this command: some come with a feature.
+fn is_built(name: &str) -> bool {
+    match name {
+        "history" => cfg!(feature = "journal"),
+        "tui" => cfg!(feature = "tui"),
+        "mcp" => cfg!(feature = "mcp"),
+        "notify" => cfg!(feature = "notify"),
+        "demo" | "mock" | "mock-agent" | "mock-client" => cfg!(feature = "mock"),
+        _ => true,
+    }
+}
 
 /// The exit codes of `askbridge run`.
 pub(super) const RUN: &str = "\

@@ -28,6 +28,7 @@ mod next;
 #[cfg(feature = "notify")]
 mod notify;
 pub mod open;
+mod overview;
 pub mod parse;
 mod permit;
 mod rules;
@@ -63,6 +64,7 @@ pub use next::next;
 #[cfg(feature = "notify")]
 pub use notify::notify;
 pub use open::open;
+pub use overview::overview;
 pub use permit::{allow, deny};
 pub use rules::rules;
 pub use runner::run;

@@ -43,6 +43,9 @@ pub fn parse() -> Result<Cli, ExitCode> {
     let words: Vec<_> = std::env::args_os().skip(1).collect();
     match bridge(words.clone()) {
         Some(cli) => Ok(cli),
+        None if words.is_empty() && io::stdout().is_terminal() => {
+            Cli::try_parse_from(["askbridge", "overview"]).map_err(|error| end(error, words))
+        }
         None => Cli::try_parse().map_err(|error| end(error, words)),
     }
 }

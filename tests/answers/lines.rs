@@ -227,3 +227,17 @@ fn hostile_text_reaches_the_terminal_as_visible_marks() {
     assert_eq!(terminal.code(), 0);
     assert!(!terminal.text.contains(['\x1b', '\x07', '\u{202e}']), "{:?}", terminal.text);
 }
+
+#[test]
+fn alone_in_a_terminal_it_shows_what_waits_and_what_to_type() {
+    let machine = TestMachine::new();
+    let mut alone = Terminal::start(&machine, &[], 100, 24);
+    alone.expect("no bridge runs");
+    alone.expect("askbridge setup ");
+    alone.expect("askbridge --help");
+    let _client = machine.client("silent", "a question", &["--client-questions", "none"], &[]);
+    let id = machine.question();
+    let mut alone = Terminal::start(&machine, &[], 100, 24);
+    alone.expect(&id);
+    alone.expect("askbridge next ");
+}

@@ -37,6 +37,53 @@ fn each_file_of_ours_that_a_page_names_is_there() {
     assert!(complaints.is_empty(), "\n{}\nName the file that has it now.\n", complaints.join("\n"));
 }
 
+#[test]
+fn each_link_of_a_page_leads_somewhere() {
+    let files = repository();
+    let pages = files.iter().filter(|path| path.ends_with(".md") && !path.starts_with("fixtures/"));
+    let complaints: Vec<_> = pages
+        .flat_map(|path| {
+            let text = fs::read_to_string(root().join(path)).expect("a page");
+            let broken: Vec<_> = links(&text).filter(|(_, target)| !leads(path, target)).collect();
+            broken.into_iter().map(|(line, target)| format!("{path}:{line}: {target}")).collect::<Vec<_>>()
+        })
+        .collect();
+    assert!(complaints.is_empty(), "\n{}\nThese links lead nowhere.\n", complaints.join("\n"));
+}
+
+/// The targets of the links in a page, with their lines.
+fn links(text: &str) -> impl Iterator<Item = (usize, String)> {
+    (1..).zip(text.lines()).flat_map(|(number, line)| {
+        let ends = line.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+        ends.map(move |(target, _)| (number, target.to_owned())).collect::<Vec<_>>()
+    })
+}
+
+/// Returns whether a link in this page leads to a file, and to a heading in it if it names one.
+fn leads(page: &str, target: &str) -> bool {
+    if target.starts_with("http") {
+        return true;
+    }
+    let (file, heading) = target.split_once('#').map_or((target, None), |(file, name)| (file, Some(name)));
+    let folder = root().join(page).parent().expect("a folder").to_owned();
+    let file = if file.is_empty() { root().join(page) } else { folder.join(file) };
+    match heading {
+        Some(heading) if file.extension().is_some_and(|ending| ending == "md") => {
+            fs::read_to_string(file).is_ok_and(|text| anchors(&text).any(|anchor| anchor == heading))
+        }
+        _ => file.exists(),
+    }
+}
+
+/// The anchors of the headings of a page, by the rules of GitHub.
+fn anchors(text: &str) -> impl Iterator<Item = String> {
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    headings.map(|line| {
+        let words = line.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
+        words.chars().filter(|c| c.is_alphanumeric() || ['-', '_'].contains(c)).collect()
+    })
+}
+
 /// The `//!` lines that a file begins with.
 fn head(text: &str) -> String {
     let lines = text.lines().take_while(|line| line.starts_with("//!"));
@@ -74,6 +121,16 @@ fn exists(name: &str, files: &[String]) -> bool {
     let ends = |path: &str| path == name || path.ends_with(&format!("/{name}"));
     files.iter().any(|file| ends(file))
         || folders.iter().any(|folder| ends(folder) || folder.starts_with(name))
+}
+
+#[test]
+fn a_link_that_leads_nowhere_is_found() {
+    let found: Vec<_> = links("a [b](c.md), [d](e#f)\n![g](h)").collect();
+    assert_eq!(found, [(1, "c.md".to_owned()), (1, "e#f".to_owned()), (2, "h".to_owned())]);
+    assert!(leads("docs/http.md", "../README.md") && !leads("docs/http.md", "README.md"));
+    assert!(leads("README.md", "#develop") && !leads("README.md", "docs/http.md#develop"));
+    let anchors: Vec<_> = anchors("# How: \"it\" ends, _now_\ntext").collect();
+    assert_eq!(anchors, ["how-it-ends-_now_"]);
 }
 
 #[test]

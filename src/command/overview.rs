@@ -1,0 +1,83 @@
+//! `askbridge` alone in a terminal: the questions that wait, and what to type next.
+
+use askbridge_os::exit;
+use clap::Args;
+
+use super::{
+    CommandError, inbox,
+    list::{lines, lost_and_elsewhere},
+    runner::{listed, print, warn},
+    screen::Room,
+};
+use crate::{
+    inbox::Inbox,
+    limits,
+    machine::{Machine, discovery},
+    present::bridges,
+    rpc::client::Depth,
+};
+
+/// Options of the overview.
+#[derive(Debug, Args)]
+pub struct OverviewArgs {}
+
+/// Shows the questions that wait, and what to type next.
+pub async fn overview() -> Result<u8, CommandError> {
+    let folder = discovery::folder()?;
+    let machine = Machine::glance(&folder, Depth::Outline, limits::PATIENCE).await?;
+    let gaps = machine.gaps().borrow().clone();
+    warn(&gaps);
+    let (_, elsewhere) = lost_and_elsewhere(&folder).await;
+    let mut shown = lines(&machine, &folder, &gaps, &elsewhere, Room::now());
+    shown.extend(bridges::unreachable_lines(&elsewhere, &folder));
+    let waits = machine.store().read(|_, snapshot| snapshot.open_count() > 0);
+    let has_bridge = machine.status().iter().any(|status| status.agent != inbox::SERVER);
+    shown.push(String::new());
+    shown
+        .extend(next_steps(waits, has_bridge).iter().map(|(command, what)| format!("  {command:<20}{what}")));
+    let code = listed(print(&(shown.join("\n") + "\n")), gaps.is_empty())?;
+    // Nobody asked for a list: an incomplete one is no failure here.
+    Ok(if code == exit::BRIDGE_GONE { exit::OK } else { code })
+}
+
+/// Returns the commands that lead on from here.
+fn next_steps(waits: bool, has_bridge: bool) -> Vec<(&'static str, &'static str)> {
+    let mut steps = match (waits, has_bridge) {
+        (true, _) => vec![
+            ("askbridge next", "answer the oldest question, step by step"),
+            ("askbridge open", "answer in the browser"),
+        ],
+        (false, true) => vec![
+            ("askbridge open", "keep the page open: it notifies you when a question waits"),
+            ("askbridge doctor", "check that questions reach you"),
+        ],
+        (false, false) => vec![
+            ("askbridge setup", "connect your editors and agents"),
+            ("askbridge doctor", "check that questions reach you"),
+        ],
+    };
+    if cfg!(feature = "mock") && !waits && !has_bridge {
+        steps.push(("askbridge demo", "see a question asked and answered"));
+    }
+    steps.push(("askbridge --help", "all commands"));
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_step_is_the_one_that_is_needed() {
+        let first = |waits, has_bridge| next_steps(waits, has_bridge)[0].0;
+        assert_eq!(first(true, true), "askbridge next");
+        assert_eq!(first(false, true), "askbridge open");
+        assert_eq!(first(false, false), "askbridge setup");
+        for (waits, has_bridge) in [(true, true), (false, true), (false, false)] {
+            assert_eq!(
+                next_steps(waits, has_bridge).last().map(|(command, _)| *command),
+                Some("askbridge --help")
+            );
+        }
+    }
+}
