@@ -347,6 +347,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn each_setting_that_is_declared_is_listed() {
+        let files =
+            [include_str!("keys.rs"), include_str!("question_keys.rs"), include_str!("notify_keys.rs")];
+        let declared = files.iter().flat_map(|text| text.split("pub static ").skip(1));
+        let names = declared.filter_map(|rest| rest.split_once(": Key<")).map(|(name, _)| name);
+        let listed = files[0];
+        for name in names.filter(|name| name.chars().all(|c| c.is_ascii_uppercase() || c == '_')) {
+            assert!(
+                listed.contains(&format!("&{name},")) || listed.contains(&format!("&{name}]")),
+                "{name}: add it to `ALL`"
+            );
+        }
+    }
+
+    #[test]
     fn trusted_servers_are_named_with_their_host_and_port() {
         let read = |text: &str| TrustedServers::read(&TrustedServers::typed(text));
         let servers = read("Box.LAN:4096, 127.0.0.1:80, [0:0::1]:7").expect("servers");
