@@ -104,8 +104,13 @@ impl Splitter {
 
     /// Returns the next piece of what has been read. `judge` gets a line, or the beginning of a long one.
     pub fn next(&mut self, mut judge: impl FnMut(&[u8]) -> Verdict) -> Option<Piece> {
+        self.next_piece(&mut judge)
+    }
+
+    // The search is compiled with this crate, which is optimized for speed, and not with each caller.
+    fn next_piece(&mut self, judge: &mut dyn FnMut(&[u8]) -> Verdict) -> Option<Piece> {
         let begun = self.take_rest();
-        let (run, wanted) = self.ordinary_lines(begun, &mut judge);
+        let (run, wanted) = self.ordinary_lines(begun, judge);
         if run > begun {
             self.judged = 0;
         }
@@ -133,7 +138,7 @@ impl Splitter {
     fn ordinary_lines(
         &mut self,
         begun: usize,
-        mut judge: impl FnMut(&[u8]) -> Verdict,
+        judge: &mut dyn FnMut(&[u8]) -> Verdict,
     ) -> (usize, Option<usize>) {
         let buffer = &self.buffer[..];
         let mut run = begun;
@@ -170,7 +175,7 @@ impl Splitter {
     }
 
     /// Forwards the unfinished line that begins at `run`, with the bytes before it, if it need not be held.
-    fn unfinished(&mut self, run: usize, mut judge: impl FnMut(&[u8]) -> Verdict) -> Option<Piece> {
+    fn unfinished(&mut self, run: usize, judge: &mut dyn FnMut(&[u8]) -> Verdict) -> Option<Piece> {
         let length = self.buffer.len() - run;
         // Judged anew only when it has doubled, so that a line that trickles in costs no square of its length.
         if length < STREAM || length < (2 * self.judged).min(HOLD) || self.rest != Rest::None {
