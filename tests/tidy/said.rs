@@ -1,36 +1,24 @@
 //! Commands, options, settings and exit codes that pages name: each exists, so that no text drifts from the program.
 
-use std::fs;
+use std::{collections::BTreeSet, fs};
 
 use askbridge::{
     command::cli::Cli,
     settings::{Settings, SettingsFile, Sources, keys},
 };
-use askbridge_os::exit;
 use clap::{Command, CommandFactory};
 
 use crate::tidy::source::{Source, repository, root};
 
-/// The exit codes of the program, by their constants in `crates/os/src/exit.rs`.
-const CODES: [u8; 16] = [
-    exit::OK,
-    exit::REJECTED,
-    exit::USAGE,
-    exit::NO_QUESTION,
-    exit::SETTLED,
-    exit::DOES_NOT_FIT,
-    exit::BRIDGE_GONE,
-    exit::UNCONFIRMED,
-    exit::OWN_AGENT,
-    exit::UNATTENDED,
-    exit::TIMED_OUT,
-    exit::LEFT_OPEN,
-    exit::FAILED,
-    exit::NOT_EXECUTABLE,
-    exit::NOT_FOUND,
-    // Signals: 128 and their number, of which Ctrl-C is the one that pages name.
-    128,
-];
+/// Returns the exit codes of the program: the constants of `crates/os/src/exit.rs`, and 128, which stands for signals.
+fn program_codes() -> BTreeSet<u8> {
+    let source = fs::read_to_string(root().join("crates/os/src/exit.rs")).expect("the exit codes");
+    let values = source.lines().filter_map(|line| line.strip_prefix("pub const ")?.split_once(": u8 = "));
+    let codes: BTreeSet<u8> =
+        values.map(|(_, value)| value.trim_end_matches(';').parse().expect("a code")).collect();
+    assert!(codes.len() > 10, "{codes:?}");
+    codes.into_iter().chain([128]).collect()
+}
 
 /// What stands behind the name of a table and is no setting: endings of files, and events of opencode.
 const OTHERS: [&str; 9] = ["rs", "toml", "md", "json", "txt", "log", "asked", "replied", "updated"];
@@ -135,7 +123,9 @@ fn each_setting_that_a_page_names_exists() {
     let complaints: Vec<_> = lines()
         .iter()
         .flat_map(|line| {
-            let unknown = line.code().into_iter().filter(|code| is_key(code) && keys::find(code).is_none());
+            // As a key alone, or with its value behind it.
+            let named = line.code().into_iter().map(|code| code.split(" = ").next().unwrap_or(code));
+            let unknown = named.filter(|code| is_key(code) && keys::find(code).is_none());
             unknown.map(|code| format!("{}: there is no setting `{code}`", line.place)).collect::<Vec<_>>()
         })
         .collect();
@@ -181,16 +171,17 @@ fn is_table(line: &str) -> bool {
 
 #[test]
 fn exit_codes_are_those_of_the_program() {
+    let program = program_codes();
     let complaints: Vec<_> = lines()
         .iter()
         .flat_map(|line| {
-            let unknown = codes(&line.text).into_iter().filter(|code| !CODES.contains(code));
+            let unknown = codes(&line.text).into_iter().filter(|code| !program.contains(code));
             unknown.map(|code| format!("{}: there is no exit code {code}", line.place)).collect::<Vec<_>>()
         })
         .collect();
     assert!(complaints.is_empty(), "\n{}\ncrates/os/src/exit.rs has the codes.\n", complaints.join("\n"));
     let page = fs::read_to_string(root().join("docs/behaviour.md")).expect("the page of the exit codes");
-    for code in CODES {
+    for code in program {
         let row = if code == 128 { "| 128 + n |".to_owned() } else { format!("| {code} |") };
         assert!(page.contains(&row), "docs/behaviour.md has no row for the exit code {code}");
     }
