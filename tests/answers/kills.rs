@@ -227,10 +227,20 @@ impl Place {
         let names = self.machine.names();
         let socket = names.iter().find(|name| !before.contains(name) && name.ends_with(".sock")).unwrap();
         let path = self.machine.sockets().join(socket);
-        let client =
-            self.runtime.block_on(async { Client::connect(UnixStream::connect(path).await.unwrap()).await });
+        let deadline = Instant::now() + DEADLINE;
+        // A bridge that is just starting its inbox may close a connection; commands connect again as well.
+        let client = loop {
+            let connected = self
+                .runtime
+                .block_on(async { Client::connect(UnixStream::connect(&path).await.unwrap()).await });
+            match connected {
+                Ok(client) => break client,
+                Err(error) => assert!(Instant::now() < deadline, "{error:?}"),
+            }
+            thread::yield_now();
+        };
         let name = socket.trim_end_matches(".sock").to_owned();
-        Running { process, client: Arc::new(client.unwrap()), name, gate: gate_end, heard: told }
+        Running { process, client: Arc::new(client), name, gate: gate_end, heard: told }
     }
 
     /// Waits until this holds of a question. Returns nothing where its bridge is gone, or keeps no journal.
