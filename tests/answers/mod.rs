@@ -35,6 +35,7 @@ mod kills;
 mod left;
 #[cfg(test)]
 mod lines;
+mod listed;
 #[cfg(test)]
 pub(crate) mod machine;
 #[cfg(test)]

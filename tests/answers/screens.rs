@@ -19,13 +19,13 @@ fn now() -> Timestamp {
     (std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(24 * 3600)).into()
 }
 
-fn ago(seconds: u64) -> String {
+pub(super) fn ago(seconds: u64) -> String {
     let time = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(24 * 3600 - seconds);
     Timestamp::from(time).to_string()
 }
 
 /// Returns a question that opened three minutes ago.
-fn item(number: u32, question: &Value, more: &Value) -> QuestionItem {
+pub(super) fn item(number: u32, question: &Value, more: &Value) -> QuestionItem {
     let mut asked = json!({
         "questionId": "q", "message": "", "origin": "sandboxagent", "dangerous": false, "blocking": true,
         "agent": "Claude Code", "project": "/src/payments", "sessionId": "session-1",
@@ -40,34 +40,34 @@ fn item(number: u32, question: &Value, more: &Value) -> QuestionItem {
     QuestionItem { record: Arc::new(record), agent, now: now() }
 }
 
-fn world(open: Vec<QuestionItem>) -> InboxState {
+pub(super) fn world(open: Vec<QuestionItem>) -> InboxState {
     InboxState { open, bridges: 1, ..InboxState::default() }
 }
 
 /// A scene: questions, and the keys that are pressed.
-struct Scene {
-    app: App,
-    effects: Vec<Effect>,
+pub(super) struct Scene {
+    pub(super) app: App,
+    pub(super) effects: Vec<Effect>,
 }
 
 impl Scene {
-    fn new(size: (u16, u16), world: InboxState) -> Self {
+    pub(super) fn new(size: (u16, u16), world: InboxState) -> Self {
         let mut app = App::new(size);
         let effects = app.handle(TuiEvent::World(world));
         Scene { app, effects }
     }
 
-    fn keys(&mut self, keys: &[Key]) {
+    pub(super) fn keys(&mut self, keys: &[Key]) {
         for key in keys {
             self.effects.extend(self.app.handle(TuiEvent::Key(*key)));
         }
     }
 
-    fn types(&mut self, text: &str) {
+    pub(super) fn types(&mut self, text: &str) {
         text.chars().for_each(|c| self.keys(&[Key::Char(c)]));
     }
 
-    fn drawn(&self) -> Buffer {
+    pub(super) fn drawn(&self) -> Buffer {
         let mut terminal = Terminal::new(TestBackend::new(self.app.size.0, self.app.size.1)).unwrap();
         terminal.draw(|frame| draw(&self.app, Theme { colour: false }, frame)).unwrap();
         terminal.backend().buffer().clone()
@@ -75,7 +75,7 @@ impl Scene {
 }
 
 /// Returns the text of a screen, without the spaces at the ends of lines.
-fn text(buffer: &Buffer) -> String {
+pub(super) fn text(buffer: &Buffer) -> String {
     let lines = buffer.content.chunks(buffer.area.width.into()).map(|cells| {
         let mut skip = 0;
         let mut line = String::new();
@@ -111,7 +111,7 @@ fn check(name: &str, world: impl Fn() -> InboxState, play: impl Fn(&mut Scene)) 
     assert!(written == shown, "{}, expected:\n{written}\nactual:\n{shown}", path.display());
 }
 
-fn database() -> Value {
+pub(super) fn database() -> Value {
     let sketch = json!({ "format": "code", "text": "CREATE TABLE payments (\n\tid uuid PRIMARY KEY\n);" });
     let options = json!([
         { "value": "pg", "label": "Postgres", "description": "Relational, and what the other services use today", "preview": sketch },
@@ -132,7 +132,7 @@ fn fields() -> Value {
     ])
 }
 
-fn permission(dangerous: bool) -> Value {
+pub(super) fn permission(dangerous: bool) -> Value {
     let old: String = (1..=8).map(|n| format!("line {n}\n")).collect();
     let new = old.replace(
         "line 5\n",
@@ -181,7 +181,7 @@ fn several() -> InboxState {
     }
 }
 
-fn one(question: Value) -> InboxState {
+pub(super) fn one(question: Value) -> InboxState {
     world(vec![item(1, &question, &json!({}))])
 }
 
@@ -240,10 +240,10 @@ fn a_permission_shows_what_it_is_for_and_is_confirmed() {
         },
     );
     check(
-        "deny",
+        "reject",
         || one(permission(true)),
         |scene| {
-            scene.keys(&[Key::Char('s')]);
+            scene.keys(&[Key::Enter, Key::Char('r')]);
             scene.types("not on a Friday");
         },
     );
@@ -314,7 +314,7 @@ fn three() -> Vec<QuestionItem> {
 
 /// Allows the question in the middle. The store tells its end before the submission does, or after it.
 fn allow_second(scene: &mut Scene, is_told_first: bool) {
-    scene.keys(&[Key::Char('j'), Key::Char('2'), Key::Enter]);
+    scene.keys(&[Key::Char('j'), Key::Enter, Key::Char('2'), Key::Enter]);
     let [Effect::Submit(id, _)] = &*scene.effects else { panic!("{:?}", scene.effects) };
     let id = id.clone();
     scene.effects.clear();
@@ -343,7 +343,7 @@ fn keys_that_follow_at_once_do_not_decide_the_next_question() {
         // The question behind it is next, and not the first of the list.
         assert_eq!(scene.app.current.as_ref().unwrap().number, 3, "{is_told_first}");
         for keys in
-            [&[Key::Char('2'), Key::Enter][..], &[Key::Enter, Key::Enter], &[Key::Send], &[Key::Char('s')]]
+            [&[Key::Char('2'), Key::Enter][..], &[Key::Enter, Key::Enter], &[Key::Send], &[Key::Char('r')]]
         {
             scene.effects.clear();
             scene.keys(keys);
@@ -357,7 +357,7 @@ fn keys_that_follow_at_once_do_not_decide_the_next_question() {
         assert!(text(&scene.drawn()).contains("this question has only just appeared"));
         scene.effects.clear();
         scene.app.handle(TuiEvent::Read);
-        scene.keys(&[Key::Char('2'), Key::Enter]);
+        scene.keys(&[Key::Enter, Key::Char('2'), Key::Enter]);
         assert!(matches!(&*scene.effects, [Effect::Submit(id, _)] if id.number == 3), "{:?}", scene.effects);
     }
 }
@@ -367,7 +367,7 @@ fn a_question_that_the_person_goes_to_takes_keys_at_once() {
     let mut scene = Scene::new((80, 24), world(three()));
     allow_second(&mut scene, false);
     scene.effects.clear();
-    scene.keys(&[Key::Char('k'), Key::Char('2'), Key::Enter]);
+    scene.keys(&[Key::Char('k'), Key::Enter, Key::Char('2'), Key::Enter]);
     assert!(matches!(&*scene.effects, [Effect::Submit(id, _)] if id.number == 1), "{:?}", scene.effects);
 }
 
@@ -504,7 +504,7 @@ fn hostile() -> InboxState {
 
 #[test]
 fn no_text_of_an_agent_leaves_its_place_on_any_view() {
-    let walks: [&[Key]; 6] = [
+    let walks: [&[Key]; 7] = [
         &[
             Key::Enter,
             Key::Tab,
@@ -518,7 +518,8 @@ fn no_text_of_an_agent_leaves_its_place_on_any_view() {
             Key::Tab,
         ],
         &[Key::Char('j'), Key::Enter, Key::Char('1'), Key::PageDown, Key::PageDown, Key::Enter],
-        &[Key::Char('j'), Key::Char('s'), Key::Char('x')],
+        &[Key::Char('j'), Key::Enter, Key::Char('r'), Key::Char('x')],
+        &[Key::Char('/'), Key::Char('認'), Key::Char('x'), Key::Enter],
         &[Key::Char('j'), Key::Char('j'), Key::Enter],
         &[Key::Enter, Key::Char('2'), Key::Escape],
         &[Key::Char('?'), Key::Char('j')],

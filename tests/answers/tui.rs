@@ -252,7 +252,7 @@ fn the_question_stays_open_wherever_the_inbox_is_killed() {
     assert_eq!(terminal.code(), 0);
 }
 
-/// A slip in the word leaves the step open: the `s` of the word that is typed again would deny.
+/// A slip in the word leaves the step open: the word that is typed again would act on the question.
 #[test]
 fn a_slip_in_the_word_and_the_word_again_allow_it() {
     let machine = TestMachine::new();
@@ -291,6 +291,20 @@ fn what_is_typed_ahead_confirms_nothing() {
     assert_eq!(heard(&mut bridge)["answers"], json!([["y"]]));
     terminal.types("q");
     assert_eq!(terminal.code(), 0);
+}
+
+/// How that looks in a terminal that counts them otherwise is tested beside the code, in `repaint.rs`.
+#[test]
+fn rows_with_characters_of_an_unsure_width_are_painted_from_an_empty_line() {
+    let machine = TestMachine::new();
+    let _asked = machine.start(&["ask", "--confirm", "❤\u{fe0f} क्षेत्र?"]);
+    machine.questions(1);
+    let mut terminal = Terminal::start(&machine, &["tui"], 80, 24);
+    terminal.expect("\x1b[2K");
+    terminal.list("❤\u{fe0f} क्षेत्र?");
+    terminal.types("q");
+    assert_eq!(terminal.code(), 0);
+    assert!(terminal.text.contains("\x1b[?7l") && terminal.text.contains("\x1b[?7h"), "{}", terminal.text);
 }
 
 #[test]

@@ -47,8 +47,23 @@ pub(super) fn card(app: &App, theme: Theme, columns: usize) -> Vec<CardLine> {
     writer.out
 }
 
+/// Returns a line that says who asks, and one that says what: the lines of the question may be out of view.
+pub(super) fn summary(app: &App, theme: Theme, columns: usize) -> Vec<CardLine> {
+    let Some(item) = app.item() else { return Vec::new() };
+    let line = |text: String, style| CardLine::new(cut(&text, columns).into_owned(), style);
+    let headline = text::line(&item.record.question.headline());
+    let (headline, style) = match item.record.question.risk().is_dangerous() {
+        true => (format!("! {headline}"), theme.danger()),
+        false => (headline, theme.strong()),
+    };
+    vec![line(name(item), theme.muted()), line(headline, style)]
+}
+
 /// Returns the lines where no question is current.
 fn nothing(app: &App, theme: Theme, columns: usize) -> Vec<CardLine> {
+    if !app.search.is_empty() {
+        return vec![CardLine::new("Nothing is found. Esc shows all questions.", theme.strong())];
+    }
     let bridges = match app.world.bridges {
         0 => "No bridge runs. `askbridge run -- AGENT` starts one.".to_owned(),
         1 => "1 bridge runs.".to_owned(),

@@ -32,14 +32,20 @@ impl App {
         match key {
             Key::Up => self.move_row(-1),
             Key::Down => self.move_row(1),
-            Key::Right | Key::Tab | Key::Char('l') => self.move_tab(1),
-            Key::Left | Key::BackTab | Key::Char('h') => self.move_tab(-1),
+            Key::Right | Key::Tab => self.move_tab(1),
+            Key::Left | Key::BackTab => self.move_tab(-1),
             Key::PageDown => self.scroll(self.page()),
             Key::PageUp => self.scroll(-self.page()),
             Key::Char(' ') => self.toggle(),
             Key::Enter => return self.accept(),
             Key::Send | Key::Control('s') => return self.send(),
             Key::Char('n') => self.begin_note(),
+            Key::Char('r') => self.reject(),
+            Key::Char('m') => return self.give_time(),
+            Key::Char(digit @ '1'..='9') => {
+                let number = digit.to_digit(10).and_then(|digit| usize::try_from(digit).ok());
+                self.choose(number.unwrap_or_default());
+            }
             Key::Escape => self.leave(),
             _ => return self.common_key(key),
         }
@@ -95,7 +101,6 @@ impl App {
             entry.toggle(field, place);
             entry.row = Some(place);
             (draft.is_touched, draft.scroll) = (true, None);
-            self.pane = Pane::Card;
         }
     }
 

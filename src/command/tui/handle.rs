@@ -13,7 +13,8 @@ use askbridge_core::{
 use super::{
     editor::Editor,
     event::{Effect, Key, QuestionItem, TuiEvent},
-    state::{App, ListLine, Modal, Pane},
+    list::ListLine,
+    state::{App, Modal, Pane},
 };
 use crate::present::{
     answer,
@@ -50,9 +51,13 @@ impl App {
         }
         let is_decision = match key {
             Key::Send | Key::Control('s') => true,
-            Key::Enter | Key::Char('1'..='9' | 's' | 'n' | ' ') => !self.is_typing,
+            Key::Enter | Key::Char('1'..='9' | 'r' | 'n' | 'm' | ' ') => !self.is_typing,
             _ => false,
         };
+        if self.search.is_typing && self.modal.is_none() {
+            self.search_key(key);
+            return Vec::new();
+        }
         match (self.modal.is_some(), self.pane, self.is_typing) {
             (false, ..) if self.is_fresh && is_decision => self.too_early(),
             (true, ..) => self.modal_key(key),
@@ -82,28 +87,24 @@ impl App {
         match key {
             Key::Down => self.step(1),
             Key::Up => self.step(-1),
-            Key::Home => self.step(isize::MIN),
-            Key::End => self.step(isize::MAX),
-            Key::PageDown => self.step(10),
-            Key::PageUp => self.step(-10),
-            Key::Enter | Key::Right | Key::Tab | Key::Char('l') => self.enter(),
+            Key::Home | Key::Char('g') => self.step(isize::MIN),
+            Key::End | Key::Char('G') => self.step(isize::MAX),
+            Key::PageDown => self.step(self.list_page()),
+            Key::PageUp => self.step(-self.list_page()),
+            Key::Enter | Key::Right | Key::Tab => self.enter(),
+            Key::Escape => self.search_ends(),
             _ => return self.common_key(key),
         }
         Vec::new()
     }
 
-    /// Does what a key does in the list and in a question alike.
+    /// Does what a key does in the list and in a question alike. None of these decides anything, so that a word that is
+    /// typed into the list by mistake does no harm.
     pub(super) fn common_key(&mut self, key: Key) -> Vec<Effect> {
         match key {
             Key::Char('j') => self.step(1),
             Key::Char('k') => self.step(-1),
-            Key::Char(digit @ '1'..='9') => {
-                self.choose(
-                    digit.to_digit(10).and_then(|digit| usize::try_from(digit).ok()).unwrap_or_default(),
-                );
-            }
-            Key::Char('s') => self.skip(),
-            Key::Char('m') => return self.give_time(),
+            Key::Char('/') => self.search_begins(),
             Key::Char('?') => self.modal = Some(Modal::Help(0)),
             Key::Char('q') => return self.quit(),
             _ => {}
@@ -130,7 +131,7 @@ impl App {
             },
             Modal::Reason(answer, mut typed) => match key {
                 Key::Escape => {}
-                Key::Enter | Key::Send | Key::Control('s') => {
+                Key::Enter => {
                     let reason = Some(typed.text().trim().to_owned()).filter(|reason| !reason.is_empty());
                     return self.submit(match (reason, answer) {
                         (None, Some(answer)) => Submission::Answer(answer),
@@ -180,6 +181,7 @@ impl App {
             // A word that is pasted confirms nothing.
             Some(Modal::Confirm(..)) | Some(Modal::Help(_) | Modal::Leave | Modal::Quit) => {}
             Some(Modal::Reason(_, typed)) => into(typed),
+            None if self.search.is_typing => self.search_pasted(text),
             None if self.is_typing => self.paste(text),
             None => {}
         }
@@ -288,7 +290,7 @@ impl App {
     }
 
     /// Asks for the reason of a rejection.
-    pub(super) fn skip(&mut self) {
+    pub(super) fn reject(&mut self) {
         if self.open_item().is_some() {
             self.modal = Some(Modal::Reason(None, Editor::default()));
         }

@@ -4,11 +4,11 @@
 use ratatui::layout::Rect;
 
 use super::{
-    card::card,
+    card::{card, summary},
     draft::{Draft, Row},
     event::QuestionItem,
     lines::{CardLine, SubjectLines},
-    state::{App, ListLine, Pane},
+    state::{App, Pane},
     theme::Theme,
 };
 
@@ -57,24 +57,19 @@ impl App {
         (self.size.0 / 3).clamp(LIST.0, LIST.1)
     }
 
-    /// Returns the lines of the question without styles.
-    fn lines(&self) -> Vec<CardLine> {
-        let columns = self.areas().card.map_or(self.size.0, |area| area.width);
-        card(self, Theme { colour: false }, columns.into())
-    }
-
-    fn height(&self) -> usize {
+    /// Returns the lines between the header and the footer.
+    pub(super) fn height(&self) -> usize {
         self.size.1.saturating_sub(2).into()
     }
 
     fn in_view(&self) -> Viewport {
-        Viewport::new(self, self.lines(), self.height())
+        let columns = self.areas().card.map_or(self.size.0, |area| area.width);
+        Viewport::new(self, Theme { colour: false }, columns.into(), self.height())
     }
 
     /// Returns by how many lines the question is longer than its part of the screen.
     pub(super) fn overflow(&self) -> usize {
-        let in_view = self.in_view();
-        in_view.scrolled.len().saturating_sub(in_view.height)
+        self.in_view().most
     }
 
     /// Returns the first line of the question that is in view.
@@ -91,6 +86,7 @@ impl App {
     /// Returns the option that is drawn on this line of the screen.
     pub(super) fn option_at(&self, line: u16) -> Option<usize> {
         let (line, in_view) = (usize::from(line).checked_sub(1)?, self.in_view());
+        let line = line.checked_sub(in_view.summary.len())?;
         let shown = match line.checked_sub(in_view.height) {
             Some(below) => in_view.pinned.get(below),
             None => in_view.scrolled.get(line + in_view.first),
@@ -103,26 +99,18 @@ impl App {
             Row::Other | Row::Text | Row::Note => None,
         }
     }
-
-    /// Returns the first line of the list that is in view.
-    pub(super) fn first_in_list(&self) -> usize {
-        let lines = self.list();
-        let is_current = |line: &ListLine| {
-            self.of_line(line).is_some_and(|item| Some(&item.record.id) == self.current.as_ref())
-        };
-        let at = lines.iter().position(is_current).unwrap_or_default();
-        let height = self.height().max(1);
-        // The heading above the first question stays in view with it.
-        if at < height { 0 } else { (at + 1 + height / 3).min(lines.len()) - height.min(lines.len()) }
-    }
 }
 
-/// The lines of a question in view: a part that scrolls, and below it a part that stays.
+/// The lines of a question in view: a part that scrolls, and what stays above and below it.
 pub(super) struct Viewport {
+    /// Who asks what, once the lines that say it are scrolled out of view.
+    pub(super) summary: Vec<CardLine>,
     /// The part that scrolls.
     pub(super) scrolled: Vec<CardLine>,
     /// The first line of that which is shown.
     pub(super) first: usize,
+    /// The first line that is shown at the end.
+    most: usize,
     /// How many lines of it are shown.
     pub(super) height: usize,
     /// The options of a permission, which stay in view below what it is for.
@@ -130,23 +118,37 @@ pub(super) struct Viewport {
 }
 
 impl Viewport {
-    pub(super) fn new(app: &App, mut lines: Vec<CardLine>, height: usize) -> Self {
+    /// Returns what is in view of the current question in so many columns and lines.
+    pub(super) fn new(app: &App, theme: Theme, columns: usize, height: usize) -> Self {
+        let mut lines = card(app, theme, columns);
         let is_long = lines.len() > height && app.open_item().is_some_and(QuestionItem::is_permission);
         let options = lines.iter().position(|line| line.row.is_some()).filter(|_| is_long);
         // Where the options alone would fill the screen, they scroll as well.
         let options = options.filter(|at| lines.len() - at <= height / 2);
         let pinned = options.map(|at| lines.split_off(at)).unwrap_or_default();
         let height = height - pinned.len();
-        Viewport { first: first_in_view(app, &lines, height), scrolled: lines, height, pinned }
+        if lines.len() <= height {
+            let (summary, scrolled) = (Vec::new(), lines);
+            return Viewport { summary, scrolled, first: 0, most: 0, height, pinned };
+        }
+        let mut summary = summary(app, theme, columns);
+        // Where there is little room, what is asked is worth more than who asks.
+        summary.drain(..summary.len().saturating_sub(height.saturating_sub(3) / 3));
+        // The end is the same whether the summary is shown or not: what counts as read was in view (I12).
+        let below = height - summary.len();
+        let most = lines.len() - below;
+        let first = first_in_view(app, &lines, height, below).min(most);
+        let (summary, height) = if first == 0 { (Vec::new(), height) } else { (summary, below) };
+        Viewport { summary, scrolled: lines, first, most, height, pinned }
     }
 }
 
-/// Returns the first line that is shown, so that the cursor is in view, or what the person scrolled to.
-fn first_in_view(app: &App, lines: &[CardLine], height: usize) -> usize {
-    let most = lines.len().saturating_sub(height);
+/// Returns the first line that is shown, so that the cursor is in view, or what the person scrolled to. There is room for
+/// this number of lines at the beginning, and for the other one below the summary.
+fn first_in_view(app: &App, lines: &[CardLine], height: usize, below: usize) -> usize {
     let draft = app.draft();
     if let Some(scroll) = draft.and_then(|draft| draft.scroll) {
-        return scroll.min(most);
+        return scroll;
     }
     if app.pane == Pane::List {
         return 0;
@@ -157,7 +159,9 @@ fn first_in_view(app: &App, lines: &[CardLine], height: usize) -> usize {
     let first = typed.or_else(|| lines.iter().position(|line| is_row(&line)));
     let last = typed.or_else(|| lines.iter().rposition(|line| is_row(&line)));
     let Some((first, last)) = first.zip(last) else { return 0 };
+    if last + 2 <= height {
+        return 0;
+    }
     // The lines above stay in view as far as the row does.
-    let needed = (last + 2).saturating_sub(height);
-    needed.min(first).min(most)
+    (last + 2).saturating_sub(below).min(first)
 }

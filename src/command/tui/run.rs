@@ -31,6 +31,7 @@ use tokio::{
 
 use super::{
     event::{Effect, InboxState, Key, QuestionItem, TuiEvent},
+    repaint::{self, Repainter},
     screen::{self, Screen},
     state::{App, Modal},
     theme::Theme,
@@ -95,6 +96,7 @@ struct Session<'a> {
     // Dropped in this order: drawing ends before the terminal is given back.
     terminal: Terminal<CrosstermBackend<Stdout>>,
     screen: Screen,
+    repainter: Repainter,
     inputs: EventStream,
     stops: Signal,
     follower: Follower,
@@ -137,6 +139,7 @@ impl<'a> Session<'a> {
             theme: Theme { colour },
             terminal,
             screen: Screen::enter(known, args.mouse)?,
+            repainter: Repainter::default(),
             inputs: EventStream::new(),
             stops,
             follower: machine.store().follow(),
@@ -266,7 +269,7 @@ impl<'a> Session<'a> {
         // Clears the screen as well. `clear` would ask the terminal where the cursor is, and wait for the reply.
         let size = self.terminal.size()?;
         self.terminal.resize(Rect::new(0, 0, size.width, size.height))?;
-        self.titled = None;
+        (self.titled, self.repainter) = (None, Repainter::default());
         let world = self.world();
         Ok(self.app.handle(TuiEvent::World(world)))
     }
@@ -300,10 +303,13 @@ impl<'a> Session<'a> {
         }
         let size = self.terminal.size()?;
         if (size.width, size.height) != self.app.size {
+            // The whole screen is painted anew.
+            self.repainter = Repainter::default();
             self.app.handle(TuiEvent::Resize(size.width, size.height));
         }
-        self.terminal.draw(|frame| draw(&self.app, self.theme, frame))?;
-        Ok(())
+        let drawn = self.terminal.draw(|frame| draw(&self.app, self.theme, frame))?;
+        let again = self.repainter.changed(drawn.buffer);
+        repaint::paint(&again, self.terminal.backend_mut())
     }
 
     /// Asks each bridge once for the settled questions that it remembers. The store has only those settled since it

@@ -19,10 +19,12 @@ use crossterm::{
 use super::event::{Key, TuiEvent};
 use crate::present::attention::TerminalKind;
 
-/// Switches to the alternate screen, hides the cursor, and asks for pastes and for the focus to be reported.
-const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?2004h\x1b[?1004h";
+/// Switches to the alternate screen, hides the cursor, and asks for pastes and for the focus to be reported. A character
+/// that is wider than is counted here does not go on in the next line.
+const ENTER: &str = "\x1b[?1049h\x1b[?7l\x1b[?25l\x1b[?2004h\x1b[?1004h";
 /// Undoes [`ENTER`], [`MOUSE`] and the last styles.
-const LEAVE: &str = "\x1b[0m\x1b[?1000l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[H\x1b[J\x1b[?25h\x1b[?1049l";
+const LEAVE: &str =
+    "\x1b[0m\x1b[?1000l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[H\x1b[J\x1b[?7h\x1b[?25h\x1b[?1049l";
 /// Asks for clicks and the wheel.
 const MOUSE: &str = "\x1b[?1000h\x1b[?1006h";
 /// Keeps the title, and asks for keys with their modifiers, in terminals that are known to do so.

@@ -3,7 +3,6 @@
 
 use std::{
     borrow::Cow,
-    cmp::Reverse,
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
@@ -18,6 +17,7 @@ use super::{
     editor::Editor,
     event::{Effect, InboxState, QuestionItem},
     lines::SubjectLines,
+    search::Search,
 };
 use crate::present::{answer::settlement, text};
 
@@ -57,17 +57,6 @@ pub struct StatusLine {
     pub is_error: bool,
 }
 
-/// One line of the list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ListLine {
-    /// The name of a project, or of the part with the settled questions.
-    Heading(String),
-    /// An open question, by its place in the world.
-    Open(usize),
-    /// A settled question, by its place in the world.
-    Settled(usize),
-}
-
 /// The full-screen inbox.
 #[derive(Debug)]
 pub struct App {
@@ -94,6 +83,8 @@ pub struct App {
     /// Whether the current question has only just appeared, without a key that chose it: what is pressed now was meant
     /// for the question before, and decides nothing (I12).
     pub is_fresh: bool,
+    /// What the person searches for.
+    pub search: Search,
     /// The place of the current question in the order of the list.
     place: usize,
     /// The subject of the current permission, as lines.
@@ -117,6 +108,7 @@ impl App {
             sending: BTreeSet::new(),
             size,
             is_fresh: false,
+            search: Search::default(),
             place: 0,
             about: None,
             known: None,
@@ -249,84 +241,15 @@ impl App {
         Effect::Pause
     }
 
-    /// Returns the open questions in the order of the list.
-    fn ids(&self) -> Vec<QuestionId> {
-        self.order().into_iter().map(|place| self.world.open[place].record.id.clone()).collect()
-    }
-
-    /// Returns the open questions in the order of the list: by project, and in it what waits most urgently first.
-    pub fn order(&self) -> Vec<usize> {
-        let open = &self.world.open;
-        let urgency = |place: usize| {
-            let item = &open[place];
-            let record = &item.record;
-            let deadline = record.deadline.filter(|_| record.expiring);
-            (
-                deadline.is_none(),
-                deadline,
-                Reverse(record.question.blocking),
-                Reverse(record.question.risk().is_dangerous()),
-                place,
-            )
-        };
-        let mut projects: BTreeMap<Option<String>, Vec<usize>> = BTreeMap::new();
-        for (place, item) in open.iter().enumerate() {
-            projects.entry(text::project(&item.record.question)).or_default().push(place);
-        }
-        let mut groups: Vec<_> = projects.into_values().collect();
-        groups.iter_mut().for_each(|group| group.sort_by_key(|place| urgency(*place)));
-        groups.sort_by_key(|group| group.first().map(|place| urgency(*place)));
-        groups.concat()
-    }
-
-    /// Returns the lines of the list.
-    pub fn list(&self) -> Vec<ListLine> {
-        let (mut lines, mut last) = (Vec::new(), None);
-        for place in self.order() {
-            let project = text::project(&self.world.open[place].record.question);
-            if last.as_ref() != Some(&project) {
-                let heading = project.clone().unwrap_or_else(|| "no project".to_owned());
-                lines.push(ListLine::Heading(heading));
-                last = Some(project);
-            }
-            lines.push(ListLine::Open(place));
-        }
-        if !self.world.settled.is_empty() {
-            lines.push(ListLine::Heading("Settled lately".to_owned()));
-            lines.extend((0..self.world.settled.len()).map(ListLine::Settled));
-        }
-        lines
-    }
-
-    /// Returns the question of a line of the list.
-    pub fn of_line(&self, line: &ListLine) -> Option<&QuestionItem> {
-        match line {
-            ListLine::Heading(_) => None,
-            ListLine::Open(place) => self.world.open.get(*place),
-            ListLine::Settled(place) => self.world.settled.get(*place),
-        }
-    }
-
-    /// Moves by so many questions in the list.
-    pub fn step(&mut self, by: isize) {
-        let lines = self.list();
-        let ids: Vec<_> =
-            lines.iter().filter_map(|line| Some(self.of_line(line)?.record.id.clone())).collect();
-        let Some(last) = ids.len().checked_sub(1) else { return };
-        let at = self.current.as_ref().and_then(|id| ids.iter().position(|other| other == id));
-        let next = match at {
-            Some(at) => at.saturating_add_signed(by).min(last),
-            None if by < 0 => last,
-            None => 0,
-        };
-        self.select(ids.get(next).cloned());
-    }
-
     /// Makes the question that stands where the current one stood, which is answered, the current one; behind the last,
-    /// the one before it.
+    /// the one before it. What is dangerous is passed over while anything else waits: the person goes there by a key.
     pub(super) fn go_on(&mut self) -> Vec<Effect> {
-        let order = self.ids();
-        let next = order.get(self.place).or_else(|| order.last()).cloned();
+        let (order, open) = (self.order(), &self.world.open);
+        let is_plain = |place: &&usize| !open[**place].record.question.risk().is_dangerous();
+        let (before, behind) = order.split_at(self.place.min(order.len()));
+        let plain = behind.iter().find(is_plain).or_else(|| before.iter().rev().find(is_plain));
+        let next = plain.or_else(|| behind.first()).or_else(|| before.last());
+        let next = next.map(|place| open[*place].record.id.clone());
         self.pane = Pane::List;
         if next.is_none() {
             return Vec::new();

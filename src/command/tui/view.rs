@@ -2,7 +2,6 @@
 //! them the help, a confirmation or a text that is typed.
 //! Pure but for the buffer that it draws into. What keys do is left to `handle.rs`.
 
-use askbridge_core::desk::State;
 use askbridge_os::terminal::{cut, padded, printable_line, width};
 use ratatui::{
     Frame,
@@ -13,29 +12,23 @@ use ratatui::{
 };
 
 use super::{
-    card::card,
     draft::{Row, is_multiline},
     editor::Editor,
     event::QuestionItem,
     layout::Viewport,
     lines::{CardLine, lines},
-    state::{App, ListLine, Modal, Pane},
+    list::list,
+    state::{App, Modal, Pane},
     theme::Theme,
 };
-use crate::present::{
-    answer::settlement,
-    caution::WORD,
-    subject,
-    text::{self, short, span},
-};
+use crate::present::{caution::WORD, subject, text::short};
 
 /// Draws the screen.
 pub fn draw(app: &App, theme: Theme, frame: &mut Frame<'_>) {
     let areas = app.areas();
     frame.render_widget(Paragraph::new(header(app, theme)), areas.header);
     if let Some(area) = areas.list {
-        let lines = list(app, theme, area.width.into());
-        let shown: Vec<_> = lines.into_iter().skip(app.first_in_list()).take(area.height.into()).collect();
+        let shown = list(app, theme, area.width.into(), area.height.into());
         frame.render_widget(Paragraph::new(shown), area);
     }
     if let (Some(list), Some(card)) = (areas.list, areas.card) {
@@ -45,15 +38,16 @@ pub fn draw(app: &App, theme: Theme, frame: &mut Frame<'_>) {
     if let Some(area) = areas.card {
         draw_card(app, theme, area, frame);
     }
-    frame.render_widget(Paragraph::new(footer(app, theme)), areas.footer);
+    draw_footer(app, theme, areas.footer, frame);
     draw_overlay(app, theme, frame);
 }
 
 fn draw_card(app: &App, theme: Theme, area: Rect, frame: &mut Frame<'_>) {
-    let lines = card(app, theme, area.width.into());
-    let Viewport { scrolled, first, height, pinned } = Viewport::new(app, lines, area.height.into());
+    let Viewport { summary, scrolled, first, height, pinned, .. } =
+        Viewport::new(app, theme, area.width.into(), area.height.into());
     let below = scrolled.len().saturating_sub(first + height);
-    let mut shown: Vec<_> = scrolled.into_iter().skip(first).take(height).collect();
+    let mut shown = summary;
+    shown.extend(scrolled.into_iter().skip(first).take(height));
     // Where there is hardly room, it is for the lines themselves.
     if below > 0
         && height > 2
@@ -75,14 +69,18 @@ fn draw_card(app: &App, theme: Theme, area: Rect, frame: &mut Frame<'_>) {
 }
 
 fn header(app: &App, theme: Theme) -> Line<'static> {
-    let count = app.world.open.len();
-    let waits = match count {
-        0 => "nothing waits".to_owned(),
-        1 => "1 question waits".to_owned(),
-        several => format!("{several} questions wait"),
+    let waits = match (app.search.is_empty(), app.world.open.len()) {
+        (false, count) => format!("{} of {count} found", app.order().len()),
+        (true, 0) => "nothing waits".to_owned(),
+        (true, 1) => "1 question waits".to_owned(),
+        (true, several) => format!("{several} questions wait"),
     };
     let expiring = app.world.open.iter().filter(|item| item.record.expiring).count();
     let mut spans = vec![Span::styled(" askbridge ", theme.strong()), Span::raw(format!(" {waits}"))];
+    if !app.search.is_empty() {
+        let typed = short(app.search.text(), usize::from(app.size.0 / 3));
+        spans.push(Span::styled(format!(": {typed}"), theme.accent()));
+    }
     if expiring > 0 {
         spans.push(Span::styled(format!(", {expiring} will end soon"), theme.warning()));
     }
@@ -92,6 +90,23 @@ fn header(app: &App, theme: Theme) -> Line<'static> {
         spans.push(Span::styled(format!("  {}", cut(gap, room)), theme.warning()));
     }
     Line::from(spans)
+}
+
+/// Draws the search that is typed, or else the footer.
+fn draw_footer(app: &App, theme: Theme, area: Rect, frame: &mut Frame<'_>) {
+    if !app.search.is_typing {
+        return frame.render_widget(Paragraph::new(footer(app, theme)), area);
+    }
+    let keys = "  Enter list  Esc all ";
+    let columns = usize::from(area.width).saturating_sub(width(keys));
+    let (typed, cursor) = line_of(app.search.editor(), columns.saturating_sub(3));
+    let line = vec![
+        Span::styled(padded(&format!(" /{typed}"), columns), theme.strong()),
+        Span::styled(keys, theme.muted()),
+    ];
+    frame.render_widget(Paragraph::new(Line::from(line)), area);
+    let column = u16::try_from(cursor + 2).unwrap_or(u16::MAX).min(area.width.saturating_sub(1));
+    frame.set_cursor_position(Position::new(area.x + column, area.y));
 }
 
 /// Returns the last result, or the keys that are of use now.
@@ -114,21 +129,15 @@ fn footer(app: &App, theme: Theme) -> Line<'static> {
 }
 
 fn keys(app: &App) -> Vec<(&'static str, &'static str)> {
-    let Some(item) = app.open_item() else {
-        let is_empty = app.item().is_none();
-        let keys = if is_empty { vec![] } else { vec![("j/k", "move"), ("Esc", "list")] };
-        return keys.into_iter().chain([("?", "keys"), ("q", "quit")]).collect();
-    };
     if app.pane == Pane::List {
-        return vec![
-            ("Enter", "open"),
-            ("j/k", "move"),
-            ("s", "skip"),
-            ("?", "keys"),
-            ("m", "more time"),
-            ("q", "quit"),
-        ];
+        let found: &[_] = if app.search.is_empty() { &[] } else { &[("Esc", "all")] };
+        let items: &[_] =
+            if app.list().is_empty() { &[] } else { &[("Enter", "open"), ("j/k", "move"), ("/", "search")] };
+        return [items, found, &[("?", "keys"), ("q", "quit")]].concat();
     }
+    let Some(item) = app.open_item() else {
+        return vec![("j/k", "move"), ("Esc", "list"), ("?", "keys"), ("q", "quit")];
+    };
     let question = &item.record.question;
     let row = app.draft().and_then(|draft| draft.row(question));
     if app.is_typing {
@@ -139,11 +148,11 @@ fn keys(app: &App) -> Vec<(&'static str, &'static str)> {
     }
     if item.is_permission() {
         let keys =
-            vec![("1-9", "choose"), ("Enter", "decide"), ("s", "deny"), ("Esc", "list"), ("?", "keys")];
+            vec![("1-9", "choose"), ("Enter", "decide"), ("r", "reject"), ("Esc", "list"), ("?", "keys")];
         return keys.into_iter().chain([("m", "more time")]).collect();
     }
     let mut keys =
-        vec![("1-9", "choose"), ("Enter", "go on"), ("Ctrl+S", "send"), ("s", "skip"), ("Esc", "list")];
+        vec![("1-9", "choose"), ("Enter", "go on"), ("Ctrl+S", "send"), ("r", "reject"), ("Esc", "list")];
     if question.fields.len() > 1 {
         keys.insert(2, ("Tab", "next field"));
     }
@@ -157,22 +166,25 @@ fn keys(app: &App) -> Vec<(&'static str, &'static str)> {
 /// The columns of what stands in front.
 const COLUMNS: u16 = 64;
 
-/// The keys, as the page has them, and what a terminal needs beside.
-const KEYS: [(&str, &str); 16] = [
+/// The keys. Those that act on a question do so only in the question, not in the list.
+const KEYS: [(&str, &str); 19] = [
     ("j, k", "next and previous question"),
-    ("Up, Down", "move in the list, or between the options"),
-    ("Enter", "open the question; take the option and go on; send"),
+    ("g, G", "first and last question (also Home, End)"),
+    ("PgUp, PgDn", "scroll the list, or a long question"),
+    ("/", "search title, project, agent; Esc shows all"),
+    ("Enter", "open the question; take the option; send"),
+    ("Esc", "stop typing; leave the question"),
+    ("?", "these keys"),
+    ("q, Ctrl+C", "quit; the questions stay open"),
+    ("", "In a question:"),
+    ("Up, Down", "move between the options"),
     ("1 to 9", "choose an option; nothing is sent by it"),
     ("Space", "choose an option, or clear it"),
     ("Tab, arrows", "next and previous field"),
     ("Ctrl+S", "send the answer (also Ctrl+Enter, Alt+Enter)"),
-    ("s", "skip the question, or deny the permission"),
+    ("r", "reject it, with a reason if you like"),
     ("n", "add a note to the field"),
     ("m", "10 more minutes"),
-    ("PgUp, PgDn", "scroll a long question"),
-    ("Esc", "stop typing; leave the question"),
-    ("q, Ctrl+C", "quit; the questions stay open"),
-    ("?", "these keys"),
     ("*", "marks a question with something typed"),
     ("!", "marks what can do harm"),
 ];
@@ -203,13 +215,13 @@ pub(super) fn draw_overlay(app: &App, theme: Theme, frame: &mut Frame<'_>) {
         }
         Some(Modal::Reason(answer, typed)) => {
             let is_permission = app.item().is_some_and(QuestionItem::is_permission);
-            let title = if is_permission || answer.is_some() { "Deny it" } else { "Skip the question" };
+            let title = if is_permission || answer.is_some() { "Reject it" } else { "Reject the question" };
             let lines = text(
                 "The agent is told that you do not answer. Why? You may leave this empty:",
                 Style::new(),
             );
-            let denied = text("Why? You may leave this empty:", Style::new());
-            let lines = if is_permission { denied.collect() } else { lines.collect() };
+            let plain = text("Why? You may leave this empty:", Style::new());
+            let lines = if is_permission { plain.collect() } else { lines.collect() };
             Overlay { title, lines, typed: Some(typed), keys: "Enter sends, Esc goes back" }
         }
         Some(Modal::Leave) => {
@@ -294,79 +306,4 @@ fn line_of(typed: &Editor, columns: usize) -> (String, usize) {
     let ends = behind.char_indices().map(|(at, c)| at + c.len_utf8());
     let to = ends.take_while(|end| width(&behind[..*end]) <= room).last().unwrap_or(0);
     (format!("{before}{}", &behind[..to]), width(before))
-}
-
-/// Returns the lines of the list in so many columns.
-pub(super) fn list(app: &App, theme: Theme, columns: usize) -> Vec<Line<'static>> {
-    let lines = app.list();
-    if lines.is_empty() {
-        return vec![Line::styled(" Nothing waits.", theme.strong())];
-    }
-    lines.iter().map(|line| drawn(app, line, theme, columns)).collect()
-}
-
-fn drawn(app: &App, line: &ListLine, theme: Theme, columns: usize) -> Line<'static> {
-    match (line, app.of_line(line)) {
-        (ListLine::Open(_), Some(item)) => open(app, item, theme, columns),
-        (ListLine::Settled(_), Some(item)) => settled(app, item, theme, columns),
-        (ListLine::Heading(name), _) => {
-            Line::styled(cut(&format!(" {name}"), columns).into_owned(), theme.muted())
-        }
-        (_, None) => Line::default(),
-    }
-}
-
-fn is_current(app: &App, item: &QuestionItem) -> bool {
-    app.current.as_ref() == Some(&item.record.id)
-}
-
-/// Returns the line of an open question: its headline, with marks before it and its time behind it.
-fn open(app: &App, item: &QuestionItem, theme: Theme, columns: usize) -> Line<'static> {
-    let record = &item.record;
-    let (time, time_style) = match (record.state == State::Delivering, record.deadline) {
-        (true, _) => ("sent".to_owned(), theme.muted()),
-        (_, Some(deadline)) => {
-            let style = if record.expiring { theme.warning() } else { theme.muted() };
-            (format!("ends {}", span(deadline.since(item.now))), style)
-        }
-        _ => (span(item.now.since(record.opened_at)), theme.muted()),
-    };
-    let is_touched = app.drafts.get(&record.id).is_some_and(|draft| draft.is_touched);
-    // `>` once the question takes keys, `·` until then.
-    let mark = match is_current(app, item) {
-        true if app.is_fresh => "·",
-        true => ">",
-        false => " ",
-    };
-    let danger = if record.question.risk().is_dangerous() { "!" } else { " " };
-    let draft = if is_touched { "*" } else { " " };
-    let agent = item.agent.as_deref().map(|agent| format!("{}: ", short(agent, 20))).unwrap_or_default();
-    // Where there is little room, the question is worth more than its agent.
-    let agent = if columns < 60 { String::new() } else { agent };
-    let room = columns.saturating_sub(width(&time) + 6);
-    let text = format!("{agent}{}", text::line(&record.question.headline()));
-    let text = padded(&cut(&text, room), room);
-    let (style, time_style) = match is_current(app, item) {
-        true => (theme.selected(app.pane == Pane::List), theme.selected(app.pane == Pane::List)),
-        false => (Style::new(), time_style),
-    };
-    let danger_style =
-        if record.question.risk().is_dangerous() && !is_current(app, item) { theme.danger() } else { style };
-    Line::from(vec![
-        Span::styled(mark, style),
-        Span::styled(danger, danger_style),
-        Span::styled(format!("{draft}{text} "), style),
-        Span::styled(format!("{time} "), time_style),
-    ])
-}
-
-fn settled(app: &App, item: &QuestionItem, theme: Theme, columns: usize) -> Line<'static> {
-    let record = &item.record;
-    let how = record.settlement.as_deref().map(|ended| settlement(&record.question, ended));
-    let how = how.unwrap_or_else(|| "lost".to_owned());
-    let text = format!("{}: {how}", short(&record.question.headline(), 30));
-    let mark = if is_current(app, item) { ">" } else { " " };
-    let style = if is_current(app, item) { theme.selected(app.pane == Pane::List) } else { theme.muted() };
-    let room = columns.saturating_sub(4);
-    Line::styled(format!("{mark}  {} ", padded(&cut(&text, room), room)), style)
 }

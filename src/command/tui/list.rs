@@ -1,0 +1,283 @@
+//! The list of questions: its order and lines, which part of it is in view, how it is drawn, and the keys of its search.
+//! Pure. Which questions a search finds is left to `search.rs`, what other keys do to `handle.rs`.
+
+use std::{cmp::Reverse, collections::BTreeMap};
+
+use askbridge_core::desk::{QuestionId, State};
+use askbridge_os::terminal::{cut, padded, width};
+use ratatui::{
+    style::Style,
+    text::{Line, Span},
+};
+
+use super::{
+    event::{Key, QuestionItem},
+    search::Search,
+    state::{App, Pane},
+    theme::Theme,
+};
+use crate::present::{
+    answer::settlement,
+    text::{self, short, span},
+};
+
+/// One line of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ListLine {
+    /// The name of a project, or of the part with the settled questions.
+    Heading(String),
+    /// An open question, by its place in the world.
+    Open(usize),
+    /// A settled question, by its place in the world.
+    Settled(usize),
+}
+
+impl App {
+    /// Returns the open questions in the order of the list.
+    pub(super) fn ids(&self) -> Vec<QuestionId> {
+        self.order().into_iter().map(|place| self.world.open[place].record.id.clone()).collect()
+    }
+
+    /// Returns the open questions that the search finds, in the order of the list: by project, and in it what waits most
+    /// urgently first.
+    pub fn order(&self) -> Vec<usize> {
+        let open = &self.world.open;
+        let urgency = |place: usize| {
+            let item = &open[place];
+            let record = &item.record;
+            let deadline = record.deadline.filter(|_| record.expiring);
+            (
+                deadline.is_none(),
+                deadline,
+                Reverse(record.question.blocking),
+                Reverse(record.question.risk().is_dangerous()),
+                place,
+            )
+        };
+        let mut projects: BTreeMap<Option<String>, Vec<usize>> = BTreeMap::new();
+        for (place, item) in open.iter().enumerate().filter(|(_, item)| self.search.finds(item)) {
+            projects.entry(text::project(&item.record.question)).or_default().push(place);
+        }
+        let mut groups: Vec<_> = projects.into_values().collect();
+        groups.iter_mut().for_each(|group| group.sort_by_key(|place| urgency(*place)));
+        groups.sort_by_key(|group| group.first().map(|place| urgency(*place)));
+        groups.concat()
+    }
+
+    /// Returns the lines of the list.
+    pub fn list(&self) -> Vec<ListLine> {
+        let (mut lines, mut last) = (Vec::new(), None);
+        for place in self.order() {
+            let project = text::project(&self.world.open[place].record.question);
+            if last.as_ref() != Some(&project) {
+                let heading = project.clone().unwrap_or_else(|| "no project".to_owned());
+                lines.push(ListLine::Heading(heading));
+                last = Some(project);
+            }
+            lines.push(ListLine::Open(place));
+        }
+        let settled = self.world.settled.iter().enumerate();
+        let settled: Vec<_> = settled.filter(|(_, item)| self.search.finds(item)).collect();
+        if !settled.is_empty() {
+            lines.push(ListLine::Heading("Settled lately".to_owned()));
+            lines.extend(settled.into_iter().map(|(place, _)| ListLine::Settled(place)));
+        }
+        lines
+    }
+
+    /// Returns the question of a line of the list.
+    pub fn of_line(&self, line: &ListLine) -> Option<&QuestionItem> {
+        match line {
+            ListLine::Heading(_) => None,
+            ListLine::Open(place) => self.world.open.get(*place),
+            ListLine::Settled(place) => self.world.settled.get(*place),
+        }
+    }
+
+    /// Returns how many questions the keys for pages move by.
+    pub(super) fn list_page(&self) -> isize {
+        self.height().saturating_sub(2).max(1).cast_signed()
+    }
+
+    /// Moves by so many questions in the list.
+    pub fn step(&mut self, by: isize) {
+        let lines = self.list();
+        let ids: Vec<_> =
+            lines.iter().filter_map(|line| Some(self.of_line(line)?.record.id.clone())).collect();
+        let Some(last) = ids.len().checked_sub(1) else { return };
+        let at = self.current.as_ref().and_then(|id| ids.iter().position(|other| other == id));
+        let next = match at {
+            Some(at) => at.saturating_add_signed(by).min(last),
+            None if by < 0 => last,
+            None => 0,
+        };
+        self.select(ids.get(next).cloned());
+    }
+
+    /// Returns the first line of the list that is in view.
+    pub(super) fn first_in_list(&self) -> usize {
+        let lines = self.list();
+        let is_current = |line: &ListLine| {
+            self.of_line(line).is_some_and(|item| Some(&item.record.id) == self.current.as_ref())
+        };
+        let at = lines.iter().position(is_current).unwrap_or_default();
+        let height = self.height().max(1);
+        // The heading above the first question stays in view with it, and the sign of what is below covers the last line.
+        let is_in_view = if lines.len() > height { at + 1 < height } else { true };
+        if is_in_view { 0 } else { (at + 1 + height / 3).min(lines.len()) - height.min(lines.len()) }
+    }
+}
+
+impl App {
+    /// Begins to type a search, in the list.
+    pub(super) fn search_begins(&mut self) {
+        self.pane = Pane::List;
+        self.search.is_typing = true;
+    }
+
+    /// Shows all questions again.
+    pub(super) fn search_ends(&mut self) {
+        self.search = Search::default();
+        self.select_found();
+    }
+
+    /// Does what a key does while a search is typed.
+    pub(super) fn search_key(&mut self, key: Key) {
+        self.said = None;
+        match key {
+            Key::Escape => self.search_ends(),
+            Key::Backspace if self.search.text().is_empty() => self.search_ends(),
+            Key::Enter | Key::Tab => self.search.is_typing = false,
+            Key::Down => self.step(1),
+            Key::Up => self.step(-1),
+            Key::PageDown => self.step(self.list_page()),
+            Key::PageUp => self.step(-self.list_page()),
+            key => {
+                self.search.edit(|typed| _ = typed.key(key, false));
+                self.select_found();
+            }
+        }
+    }
+
+    /// Searches for a text that is pasted.
+    pub(super) fn search_pasted(&mut self, text: &str) {
+        self.search.edit(|typed| typed.insert(text, false));
+        self.select_found();
+    }
+
+    /// Makes the first question that is found the current one, unless the current one is found.
+    fn select_found(&mut self) {
+        let lines = self.list();
+        let ids: Vec<_> =
+            lines.iter().filter_map(|line| Some(self.of_line(line)?.record.id.clone())).collect();
+        let is_found = self.current.as_ref().is_some_and(|id| ids.contains(id));
+        if !is_found {
+            self.select(ids.first().cloned());
+        }
+    }
+}
+
+/// Lines of the list from which on there is room for signs of what is above and below.
+const SIGNED: usize = 4;
+
+/// Returns the part of the list that is in view, in so many columns and lines. Its first and its last line say how much
+/// there is beyond them.
+pub(super) fn list(app: &App, theme: Theme, columns: usize, height: usize) -> Vec<Line<'static>> {
+    let lines = app.list();
+    if lines.is_empty() {
+        let nothing = if app.search.is_empty() { " Nothing waits." } else { " Nothing is found." };
+        return vec![Line::styled(nothing, theme.strong())];
+    }
+    let (first, end) = (app.first_in_list(), (app.first_in_list() + height).min(lines.len()));
+    let mut shown: Vec<_> = lines[first..end].iter().map(|line| drawn(app, line, theme, columns)).collect();
+    if height < SIGNED {
+        return shown;
+    }
+    let sign = |text: String| Line::styled(cut(&text, columns).into_owned(), theme.muted());
+    if first > 0 {
+        shown[0] = sign(format!(" ↑ {}", beyond(&lines[..=first])));
+    }
+    if end < lines.len()
+        && let Some(last) = shown.last_mut()
+    {
+        *last = sign(format!(" ↓ {}", beyond(&lines[end - 1..])));
+    }
+    shown
+}
+
+/// Says what these lines have, which are not in view.
+fn beyond(lines: &[ListLine]) -> String {
+    let open = lines.iter().filter(|line| matches!(line, ListLine::Open(_))).count();
+    let settled = lines.iter().filter(|line| matches!(line, ListLine::Settled(_))).count();
+    match (open, settled) {
+        (0, settled) => format!("{settled} settled"),
+        (open, 0) => format!("{open} more"),
+        (open, settled) => format!("{open} more, {settled} settled"),
+    }
+}
+
+fn drawn(app: &App, line: &ListLine, theme: Theme, columns: usize) -> Line<'static> {
+    match (line, app.of_line(line)) {
+        (ListLine::Open(_), Some(item)) => open(app, item, theme, columns),
+        (ListLine::Settled(_), Some(item)) => settled(app, item, theme, columns),
+        (ListLine::Heading(name), _) => {
+            Line::styled(cut(&format!(" {name}"), columns).into_owned(), theme.muted())
+        }
+        (_, None) => Line::default(),
+    }
+}
+
+fn is_current(app: &App, item: &QuestionItem) -> bool {
+    app.current.as_ref() == Some(&item.record.id)
+}
+
+/// Returns the line of an open question: its headline, with marks before it and its time behind it.
+fn open(app: &App, item: &QuestionItem, theme: Theme, columns: usize) -> Line<'static> {
+    let record = &item.record;
+    let (time, time_style) = match (record.state == State::Delivering, record.deadline) {
+        (true, _) => ("sent".to_owned(), theme.muted()),
+        (_, Some(deadline)) => {
+            let style = if record.expiring { theme.warning() } else { theme.muted() };
+            (format!("ends {}", span(deadline.since(item.now))), style)
+        }
+        _ => (span(item.now.since(record.opened_at)), theme.muted()),
+    };
+    let is_touched = app.drafts.get(&record.id).is_some_and(|draft| draft.is_touched);
+    // `>` once the question takes keys, `·` until then.
+    let mark = match is_current(app, item) {
+        true if app.is_fresh => "·",
+        true => ">",
+        false => " ",
+    };
+    let danger = if record.question.risk().is_dangerous() { "!" } else { " " };
+    let draft = if is_touched { "*" } else { " " };
+    let agent = item.agent.as_deref().map(|agent| format!("{}: ", short(agent, 20))).unwrap_or_default();
+    // Where there is little room, the question is worth more than its agent.
+    let agent = if columns < 60 { String::new() } else { agent };
+    let room = columns.saturating_sub(width(&time) + 6);
+    let text = format!("{agent}{}", text::line(&record.question.headline()));
+    let text = padded(&cut(&text, room), room);
+    let (style, time_style) = match is_current(app, item) {
+        true => (theme.selected(app.pane == Pane::List), theme.selected(app.pane == Pane::List)),
+        false => (Style::new(), time_style),
+    };
+    let danger_style =
+        if record.question.risk().is_dangerous() && !is_current(app, item) { theme.danger() } else { style };
+    Line::from(vec![
+        Span::styled(mark, style),
+        Span::styled(danger, danger_style),
+        Span::styled(format!("{draft}{text} "), style),
+        Span::styled(format!("{time} "), time_style),
+    ])
+}
+
+fn settled(app: &App, item: &QuestionItem, theme: Theme, columns: usize) -> Line<'static> {
+    let record = &item.record;
+    let how = record.settlement.as_deref().map(|ended| settlement(&record.question, ended));
+    let how = how.unwrap_or_else(|| "lost".to_owned());
+    let text = format!("{}: {how}", short(&record.question.headline(), 30));
+    let mark = if is_current(app, item) { ">" } else { " " };
+    let style = if is_current(app, item) { theme.selected(app.pane == Pane::List) } else { theme.muted() };
+    let room = columns.saturating_sub(4);
+    Line::styled(format!("{mark}  {} ", padded(&cut(&text, room), room)), style)
+}
