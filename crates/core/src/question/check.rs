@@ -160,9 +160,27 @@ fn check_chosen(text: &str, options: &[FieldOption], other: bool, required: bool
         return Ok(());
     }
     match (other, text.is_empty()) {
-        (false, _) => Err(format!("must be one of the options, is {text:?}")),
+        (false, _) => Err(format!("must be {}, is {text:?}", one_of(options))),
         (true, true) if required => Err("is required".to_owned()),
         (true, _) => Ok(()),
+    }
+}
+
+/// Options that a mistake names: what is wrong is said behind them.
+const NAMED: usize = 8;
+/// Characters of an option that a mistake names.
+const NAME: usize = 60;
+
+/// Returns the values that may be chosen, in words: who wrote the mistake sees no question.
+fn one_of(options: &[FieldOption]) -> String {
+    let name = |option: &FieldOption| match option.value.char_indices().nth(NAME) {
+        Some((end, _)) => format!("\"{}…\"", &option.value[..end]),
+        None => format!("{:?}", option.value),
+    };
+    let named = options.iter().take(NAMED).map(name).collect::<Vec<_>>().join(", ");
+    match options.len().saturating_sub(NAMED) {
+        0 => format!("one of {named}"),
+        more => format!("one of {named} and {more} more"),
     }
 }
 
@@ -353,8 +371,8 @@ mod tests {
                 ("", ""),
                 (r#""a""#, ""),
                 // Labels are turned into values before the check.
-                (r#""A""#, r#"must be one of the options, is "A""#),
-                (r#""""#, r#"must be one of the options, is """#),
+                (r#""A""#, r#"must be one of "a", "b", "c", is "A""#),
+                (r#""""#, r#"must be one of "a", "b", "c", is """#),
                 (r#"["a"]"#, "must be the value of one option"),
             ],
         );
@@ -362,6 +380,19 @@ mod tests {
         let other = format!(r#"{members},"other":true"#);
         holds(&other, &[(r#""x""#, ""), (r#""""#, "")]);
         holds(&format!(r#"{other},"required":true"#), &[(r#""x""#, ""), (r#""""#, "is required")]);
+    }
+
+    /// The mistake is as long as one can read, however many options there are, and however long they are.
+    #[test]
+    fn a_mistake_names_the_first_options() {
+        let value = |n: usize| "é".repeat(if n == 0 { 100 } else { n });
+        let options: Vec<_> = (0..11).map(|n| json!({ "value": value(n), "label": "L" })).collect();
+        let said = wrong(&format!(r#""kind":"choice","options":{}"#, json!(options)), r#""x""#);
+        assert!(
+            said.starts_with(&format!("must be one of \"{}…\", \"é\", \"éé\", ", "é".repeat(60))),
+            "{said}"
+        );
+        assert!(said.ends_with("\"ééééééé\" and 3 more, is \"x\""), "{said}");
     }
 
     #[test]
@@ -374,7 +405,7 @@ mod tests {
                 ("[]", ""),
                 (r#"["c","a"]"#, ""),
                 (r#"["a","a"]"#, r#"must not have "a" twice"#),
-                (r#"["a","x"]"#, r#"must be one of the options, is "x""#),
+                (r#"["a","x"]"#, r#"must be one of "a", "b", "c", is "x""#),
                 (r#""a""#, "must be a list of the values of options"),
             ],
         );
