@@ -46,7 +46,6 @@ fn main() -> ExitCode {
         Command::Show(args) => command::run(command::show(args)),
         Command::Answer(args) => command::run(command::answer(args)),
         Command::Allow(args) => command::run(command::allow(args)),
-        Command::Deny(args) => command::run(command::deny(args)),
         Command::Next(_) => command::run(command::next()),
         #[cfg(feature = "tui")]
         Command::Tui(args) => command::run(askbridge::command::tui::tui(args)),

@@ -194,7 +194,7 @@ fn a_permission_is_shown_with_its_command_and_folder() {
     let rejected = "selected reject-once";
     for (stdin, said) in [
         ("3\n\n", rejected),
-        ("/skip\nnot now\n", rejected),
+        ("/reject\nnot now\n", rejected),
         ("", rejected),
         // A number alone does not allow it, and neither does anything but the word.
         ("1\n", rejected),

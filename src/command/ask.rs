@@ -162,7 +162,7 @@ impl Hints {
     fn next(&mut self, record: &Record, now: Timestamp) -> Vec<String> {
         let (id, mut said) = (&record.id, Vec::new());
         if !std::mem::replace(&mut self.has_said, true) {
-            said.push(format!("question {id} waits: askbridge show {id}, askbridge answer {id} VALUE"));
+            said.push(format!("question {id} waits: askbridge answer {id} shows it and asks you"));
         }
         // More time moves the warning.
         let is_new = record.expiring && !self.has_warned;
@@ -276,7 +276,7 @@ mod tests {
         }))
         .expect("a record");
         let now = record.opened_at.after(std::time::Duration::from_secs(48));
-        let waits = "question k3f9q2-1 waits: askbridge show k3f9q2-1, askbridge answer k3f9q2-1 VALUE";
+        let waits = "question k3f9q2-1 waits: askbridge answer k3f9q2-1 shows it and asks you";
         let left = "12s are left: askbridge answer k3f9q2-1 VALUE, or askbridge extend k3f9q2-1 10m";
         let (mut person, mut program) = (Hints { warns: true, ..Hints::default() }, Hints::default());
         for (expiring, said) in

@@ -27,7 +27,7 @@ use super::{
     next::NextArgs,
     open::OpenArgs,
     overview::OverviewArgs,
-    permit::{AllowArgs, DenyArgs},
+    permit::AllowArgs,
     rules::RulesArgs,
     setup::SetupArgs,
     shell::{CompleteArgs, CompletionsArgs, ManArgs},
@@ -68,14 +68,12 @@ pub enum Command {
     Answer(LazyArgs<AnswerArgs>),
     /// Allow what an agent asks permission for
     Allow(LazyArgs<AllowArgs>),
-    /// Deny what an agent asks permission for
-    Deny(LazyArgs<DenyArgs>),
     /// Answer the oldest question that waits, field by field
     Next(LazyArgs<NextArgs>),
     /// Show all questions of this machine in full screen, and answer them there
     #[cfg(feature = "tui")]
     Tui(LazyArgs<TuiArgs>),
-    /// Reject a question
+    /// Reject a question or a permission
     Reject(LazyArgs<RejectArgs>),
     /// Give a question more time
     Extend(LazyArgs<ExtendArgs>),

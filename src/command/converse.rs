@@ -11,7 +11,7 @@ use std::{
 
 use askbridge_core::{
     desk::{Record, Refusal, State, Submission},
-    question::{Provenance, Purpose, Responder},
+    question::{Provenance, Responder},
 };
 use askbridge_os::{exit, signals::Signals};
 use rustix::termios::{LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr};
@@ -290,9 +290,8 @@ pub(super) const MORE_TIME: Duration = Duration::from_secs(600);
 
 /// Returns the sentence for an accepted submission.
 pub(super) fn said(record: &Record, submission: &Submission) -> String {
-    match (submission, record.question.purpose) {
-        (Submission::Answer(given), _) => answer::understood(&record.question, given),
-        (_, Purpose::Permission) => format!("denied: {}", text::headline(record)),
+    match submission {
+        Submission::Answer(given) => answer::understood(&record.question, given),
         _ => format!("rejected: {}", text::headline(record)),
     }
 }

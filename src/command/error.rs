@@ -31,6 +31,15 @@ pub enum CommandError {
     /// The ID has no number, and this is the question that it could mean now.
     #[error("{}: the question's number is missing; it may be {}: {}", .0, .1.id, text::headline(.1))]
     NoNumber(String, Arc<Record>),
+    /// It is not said which question is meant.
+    #[error(
+        "which question? `askbridge next` asks the oldest at a terminal, `askbridge list` shows the IDs of all"
+    )]
+    NoId,
+    /// The journal has no such question.
+    #[cfg(feature = "journal")]
+    #[error("{0}: the journal has no such question: `askbridge history` lists the latest")]
+    NotKept(String),
     /// Neither a value nor a note was given.
     #[error("{0}: nothing to answer with: give a VALUE, --field, --text or --note")]
     NoAnswer(String),
@@ -87,7 +96,9 @@ impl CommandError {
             CommandError::Refused(_, refusal) => refusal.kind().exit,
             CommandError::Unsure(..) | CommandError::Unreadable(_) => exit::BRIDGE_GONE,
             CommandError::NoNumber(..) => exit::NO_QUESTION,
-            CommandError::NoAnswer(_) | CommandError::Usage(_) => exit::USAGE,
+            #[cfg(feature = "journal")]
+            CommandError::NotKept(_) => exit::NO_QUESTION,
+            CommandError::NoId | CommandError::NoAnswer(_) | CommandError::Usage(_) => exit::USAGE,
             CommandError::DoesNotFit(..) => exit::DOES_NOT_FIT,
             CommandError::Discovery(_)
             | CommandError::Ask(_)

@@ -16,7 +16,7 @@ const FIRST: [(&str, &str); 6] = [
 
 /// The other commands, by purpose.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Answer", &["answer", "allow", "deny", "reject", "extend", "show", "tui"]),
+    ("Answer", &["answer", "allow", "reject", "extend", "show", "tui"]),
     ("Set up", &["config", "rules", "status", "inbox", "attach"]),
     ("Run agents", &["run", "proxy", "demo"]),
     ("Ask", &["ask", "mcp"]),
@@ -90,7 +90,7 @@ Exit codes:
 /// The columns of `askbridge list`, and its exit codes.
 pub(super) const LIST: &str = "\
 Columns:
-  ID        what `show`, `answer`, `allow`, `deny`, `reject` and `extend` take
+  ID        what `show`, `answer`, `allow`, `reject` and `extend` take
   AGENT     the agent that asks
   PROJECT   the folder that it works in
   AGE       how long ago it asked
@@ -152,7 +152,7 @@ Exit codes:
   2    the command line was not understood
   3    no such question, or the ID is ambiguous
   4    the question is settled already, in another way
-  5    invalid answer, or a probable typo
+  5    invalid answer, or a probable typo; with `extend`, it has no deadline
   6    the bridge does not reply: unknown whether the agent received it
   8    the agent that asked started this command: it cannot answer itself
   125  the command itself failed
@@ -177,7 +177,7 @@ Exit codes:
 /// The keys of `askbridge tui`, and its exit codes.
 #[cfg(feature = "tui")]
 pub(super) const TUI: &str = "\
-Keys: j and k move between questions, Enter opens one, digits choose, Ctrl+S sends, s skips, Esc \
+Keys: j and k move between questions, Enter opens one, digits choose, Ctrl+S sends, r rejects, Esc \
 goes back, q quits, and ? shows all of them. NO_COLOR switches colours off.
 
 Exit codes:

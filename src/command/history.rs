@@ -3,12 +3,17 @@
 
 use std::{
     io::{self, Write},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
-use askbridge_core::desk::{IdPrefix, Record, Refusal, State};
+use askbridge_core::desk::{IdPrefix, Record, State, Timestamp};
 use askbridge_os::exit;
 use clap::{Args, Subcommand};
+use jiff::{
+    Zoned,
+    civil::{Date, DateTime},
+    tz::TimeZone,
+};
 use serde_json::json;
 
 use super::{
@@ -47,9 +52,9 @@ pub struct HistoryArgs {
     #[arg(long, value_name = "WHO")]
     pub by: Option<String>,
 
-    /// Those that were settled at most so long ago
-    #[arg(long, value_name = "TIME", value_parser = arguments::duration)]
-    pub since: Option<humantime::Duration>,
+    /// Those that were settled since then: `2h` ago, `today`, `yesterday`, 2026-11-21, or a date with a time
+    #[arg(long, value_name = "TIME", value_parser = since)]
+    pub since: Option<Timestamp>,
 
     /// Those that were open when their bridge ended
     #[arg(long, conflicts_with = "by")]
@@ -92,6 +97,34 @@ pub enum HistoryAction {
     },
 }
 
+/// Reads a time in the past: how long ago it was, a day, or a date, by the clock of this machine.
+fn since(text: &str) -> Result<Timestamp, String> {
+    if let Ok(age) = arguments::duration(text) {
+        return Ok(ago(age.into()));
+    }
+    let wanted =
+        |_| "give how long ago it was, such as 90s or 2h, `today`, `yesterday`, or a date such as 2026-11-21";
+    let day = match text {
+        "today" => Ok(Zoned::now()),
+        "yesterday" => Zoned::now().yesterday(),
+        date if date.len() > "2026-11-21".len() => {
+            return read_moment(date).map_err(|error| wanted(error).to_owned());
+        }
+        date => date.parse::<Date>().and_then(|date| date.to_zoned(TimeZone::system())),
+    };
+    let start = day.and_then(|day| day.start_of_day()).map_err(|error| wanted(error).to_owned())?;
+    Ok(SystemTime::from(start.timestamp()).into())
+}
+
+/// Reads a date with a time, and with its zone or without it.
+fn read_moment(text: &str) -> Result<Timestamp, jiff::Error> {
+    let moment = text.parse::<jiff::Timestamp>().or_else(|_| {
+        let local = text.parse::<DateTime>()?.to_zoned(TimeZone::system())?;
+        Ok::<_, jiff::Error>(local.timestamp())
+    })?;
+    Ok(SystemTime::from(moment).into())
+}
+
 impl HistoryArgs {
     /// Returns the filter for the list, without the age.
     fn filter(&self) -> Filter {
@@ -115,7 +148,7 @@ pub async fn history(args: &HistoryArgs) -> Result<u8, CommandError> {
     let Some(history) = (if verifies { open_to_verify() } else { open() })? else {
         say("nothing was asked yet: the journal is empty");
         return match &args.action {
-            Some(HistoryAction::Show { id, .. }) => Err(CommandError::Refused(id.clone(), Refusal::NotFound)),
+            Some(HistoryAction::Show { id, .. }) => Err(CommandError::NotKept(id.clone())),
             None if args.json => shown(print("{\"questions\":[],\"leftToClient\":[],\"gaps\":[]}\n")),
             _ => Ok(exit::OK),
         };
@@ -124,7 +157,7 @@ pub async fn history(args: &HistoryArgs) -> Result<u8, CommandError> {
         say("the journal was written by a newer askbridge: something may be missing here");
     }
     match &args.action {
-        None => list(&history, &args.filter(), args.since.map(Into::into), args.lost, args.json),
+        None => list(&history, &args.filter(), args.since, args.lost, args.json),
         Some(HistoryAction::Show { id, json }) => show(&history, id, *json),
         Some(HistoryAction::Export) => export(&history),
         Some(HistoryAction::Verify { json }) => verify(&history, *json),
@@ -135,14 +168,13 @@ pub async fn history(args: &HistoryArgs) -> Result<u8, CommandError> {
 fn list(
     history: &History,
     filter: &Filter,
-    since: Option<Duration>,
+    since: Option<Timestamp>,
     lost: bool,
     json: bool,
 ) -> Result<u8, CommandError> {
     // Which ones are lost is known once they are read.
     let limit = filter.limit;
-    let filter =
-        Filter { since: since.map(ago), unsettled: lost, limit: limit.filter(|_| !lost), ..filter.clone() };
+    let filter = Filter { since, unsettled: lost, limit: limit.filter(|_| !lost), ..filter.clone() };
     let (mut found, lives) = with_lives(history, || history.list(&filter))?;
     let (gaps, left) = (history.gaps()?, history.left_to_client(&filter)?);
     for past in found.iter_mut().filter(|past| past.seq.is_none()) {
@@ -181,11 +213,11 @@ fn list(
 }
 
 fn show(history: &History, id: &str, json: bool) -> Result<u8, CommandError> {
-    let refused = |refusal| CommandError::Refused(id.to_owned(), refusal);
-    let typed: IdPrefix = id.parse().map_err(|_| refused(Refusal::NotFound))?;
+    let unknown = || CommandError::NotKept(id.to_owned());
+    let typed: IdPrefix = id.parse().map_err(|_| unknown())?;
     let (found, lives) = with_lives(history, || history.find(&typed))?;
     // IDs of bridges are random, so that the latest is the one that is meant.
-    let [past, ..] = &*found else { return Err(refused(Refusal::NotFound)) };
+    let [past, ..] = &*found else { return Err(unknown()) };
     if json {
         return shown(print(&text::json(past)?));
     }

@@ -372,7 +372,7 @@ mod tests {
         for (lines, expected) in [
             (["3", ""], ConsentReply::Option("no".to_owned())),
             (["3", "not now"], ConsentReply::Denied),
-            (["/skip", ""], ConsentReply::Denied),
+            (["/reject", ""], ConsentReply::Denied),
         ] {
             let mut asked = asked("rm -rf build");
             asked.typed(lines[0]);

@@ -65,7 +65,7 @@ pub use next::next;
 pub use notify::notify;
 pub use open::open;
 pub use overview::overview;
-pub use permit::{allow, deny};
+pub use permit::allow;
 pub use rules::rules;
 pub use runner::run;
 pub use setup::setup;

@@ -1,5 +1,5 @@
-//! `askbridge allow` and `deny`: decides on a permission by what its options do, and not by their names.
-//! An option of any kind is chosen by `answer`.
+//! `askbridge allow`: allows what an agent asks permission for by what its options do, and not by their names.
+//! An option of any kind is chosen by `answer`; `reject` is beside it, in `submit.rs`.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::{
     converse::{can_ask, converse},
     help,
     runner::look_up,
-    submit::{by_option, reject_if},
+    submit::by_option,
 };
 use crate::present::{answer, dialogue::Dialogue, text};
 
@@ -28,18 +28,6 @@ pub struct AllowArgs {
     /// Allow it from now on, as far as the agent means that
     #[arg(long)]
     pub always: bool,
-}
-
-/// Options of `askbridge deny`.
-#[derive(Debug, Args)]
-#[command(after_help = help::ANSWER)]
-pub struct DenyArgs {
-    /// The permission's ID
-    pub id: String,
-
-    /// The reason, in your own words: agents that have a place for it receive it [default: asked at a terminal]
-    #[arg(long, value_name = "TEXT", allow_negative_numbers = true)]
-    pub reason: Option<String>,
 }
 
 /// Allows what an agent asks permission for: this time, or from now on. At a terminal, the person is asked what is not
@@ -70,18 +58,6 @@ fn asked(record: Arc<Record>, role: Role) -> Option<Dialogue> {
         (2.., _) => Some(Dialogue::new(record)),
         _ => None,
     }
-}
-
-/// Denies what an agent asks permission for: this time, if the agent has an option for that. At a terminal, the person is
-/// asked for a reason.
-pub async fn deny(args: &DenyArgs) -> Result<u8, CommandError> {
-    let (id, reason) = (&args.id, args.reason.as_deref());
-    if reason.is_none() && can_ask() {
-        let (machine, _, record) = look_up(id).await?;
-        check(&record.question).map_err(|error| unfit(&record, error))?;
-        return converse(&machine, Dialogue::rejecting(record)).await;
-    }
-    reject_if(id, reason, |record| check(&record.question).map_err(|error| unfit(record, error))).await
 }
 
 fn unfit(record: &Record, error: String) -> CommandError {

@@ -139,7 +139,7 @@ impl CompleteArgs {
 /// How long a person waits, after a key is pressed, for bridges that do not reply.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// The commands that take an ID.
-const TAKE_ID: [&str; 6] = ["show", "answer", "allow", "deny", "reject", "extend"];
+const TAKE_ID: [&str; 5] = ["show", "answer", "allow", "reject", "extend"];
 /// The commands of `rules` that take one.
 const RULES_TAKE_ID: [&str; 2] = ["try", "apply"];
 /// The options of `answer` whose value begins with the name of a field.
@@ -210,9 +210,7 @@ impl<'a> CompletionTarget<'a> {
             (Some(option), [id, ..]) if TAKE_NAME.contains(&option) => Some(CompletionTarget::Name(id)),
             (Some(_), _) => None,
             (None, _) if current.starts_with('-') => None,
-            (None, []) if matches!(before[at].as_str(), "allow" | "deny") => {
-                Some(CompletionTarget::Permission)
-            }
+            (None, []) if matches!(before[at].as_str(), "allow") => Some(CompletionTarget::Permission),
             (None, []) => Some(CompletionTarget::Id),
             (None, [id, values @ ..]) if before[at] == "answer" => {
                 Some(CompletionTarget::Value(id, values.len()))

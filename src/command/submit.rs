@@ -19,6 +19,7 @@ use super::{
     CommandError, arguments,
     converse::{by, can_ask, converse, said},
     help,
+    next::next,
     runner::{self, look_up, say},
 };
 use crate::{
@@ -41,29 +42,32 @@ const LONGEST_INPUT: usize = limits::REQUEST / 2;
 /// Answers a question.
 pub async fn answer(args: &AnswerArgs) -> Result<u8, CommandError> {
     let AnswerArgs { values, field: fields, text: texts, note: notes, .. } = args;
-    if args.again {
-        return by_option(&args.id, again).await;
-    }
     let is_empty = [values, fields, texts, notes].into_iter().all(Vec::is_empty);
+    let Some(id) = args.id.as_deref() else {
+        return if is_empty && !args.again && can_ask() { next().await } else { Err(CommandError::NoId) };
+    };
+    if args.again {
+        return by_option(id, again).await;
+    }
     if is_empty && can_ask() {
-        return talk(&args.id, Dialogue::new).await;
+        return talk(id, Dialogue::new).await;
     }
     if is_empty {
-        return Err(CommandError::NoAnswer(args.id.clone()));
+        return Err(CommandError::NoAnswer(id.to_owned()));
     }
     // It is read before the question is looked up: a person may take long to type it.
-    let args = with_stdin(args)?;
+    let args = with_stdin(id, args)?;
     let read = |record: &Record| {
         let kept = record.kept.as_ref();
         let mut answer = read(&record.question, kept, &args)
-            .map_err(|errors| CommandError::DoesNotFit(args.id.clone(), errors.join("; ")))?;
+            .map_err(|errors| CommandError::DoesNotFit(id.to_owned(), errors.join("; ")))?;
         if !answer.notes.is_empty() && !record.question.notes {
             answer.notes.clear();
             say(&format!("{}: the note is left out: this agent has no place for notes", record.id));
         }
         Ok(Submission::Answer(answer))
     };
-    by_option(&args.id, read).await
+    by_option(id, read).await
 }
 
 /// Returns the answer of the same question from before.
@@ -92,19 +96,18 @@ pub(super) async fn by_option(
     submit(id, read, |_, record, submission| said(record, submission)).await
 }
 
-/// Rejects a question.
+/// Rejects a question, or what an agent asks permission for: this time, if the agent has an option for that. At a terminal,
+/// the person is asked for a reason.
 pub async fn reject(args: &RejectArgs) -> Result<u8, CommandError> {
-    reject_if(&args.id, args.reason.as_deref(), |_| Ok(())).await
-}
-
-/// Rejects a question, unless it is one that is not to be rejected.
-pub(super) async fn reject_if(
-    id: &str,
-    reason: Option<&str>,
-    check: impl FnOnce(&Record) -> Result<(), CommandError>,
-) -> Result<u8, CommandError> {
-    let read = |record: &Record| check(record).map(|()| Submission::Reject(reason.map(str::to_owned)));
-    submit(id, read, |_, record, submission| said(record, submission)).await
+    let (id, reason) = (&args.id, args.reason.as_deref());
+    if reason.is_none() && can_ask() {
+        let (machine, _, record) = look_up(id).await?;
+        if record.is_open() {
+            return converse(&machine, Dialogue::rejecting(record)).await;
+        }
+    }
+    let read = |_: &Record| Ok(Submission::Reject(reason.map(str::to_owned)));
+    by_option(id, read).await
 }
 
 /// Gives a question more time.
@@ -149,9 +152,9 @@ async fn submit(
 }
 
 /// Returns the arguments with the text of stdin in the place of `-`.
-fn with_stdin(args: &AnswerArgs) -> Result<AnswerArgs, CommandError> {
+fn with_stdin(id: &str, args: &AnswerArgs) -> Result<AnswerArgs, CommandError> {
     let mut args = args.clone();
-    let AnswerArgs { id, values, field: fields, .. } = &mut args;
+    let AnswerArgs { values, field: fields, .. } = &mut args;
     let mut values: Vec<_> = values.iter_mut().filter(|value| *value == STDIN).collect();
     let mut fields: Vec<_> = fields
         .iter_mut()
@@ -193,8 +196,8 @@ fn stdin(id: &str) -> Result<String, CommandError> {
 #[derive(Clone, Debug, Default, Args)]
 #[command(after_help = help::ANSWER)]
 pub struct AnswerArgs {
-    /// The question's ID
-    pub id: String,
+    /// The question's ID [default: at a terminal, that of the oldest question that waits]
+    pub id: Option<String>,
 
     /// The answer to each field in turn [default: asks field by field at a terminal]: the number, label or value of an option, a text, a number, yes or no; several
     /// options are separated by commas, or given one by one where there is one field; "" leaves a field out; `-` reads
@@ -227,7 +230,8 @@ pub struct RejectArgs {
     /// The question's ID
     pub id: String,
 
-    /// The reason, in your own words: it is shown with the outcome
+    /// The reason, in your own words: it is shown with the outcome, and agents that have a place for it receive it
+    /// [default: asked at a terminal]
     #[arg(long, value_name = "TEXT", allow_negative_numbers = true)]
     pub reason: Option<String>,
 }

@@ -204,7 +204,7 @@ fn not_by_client(record: &Record, why: &UnansweredReason) {
 fn waits(id: Option<String>) {
     match id {
         Some(id) => {
-            log::notice(&format!("question {id} waits: askbridge show {id}, askbridge answer {id} VALUE"));
+            log::notice(&format!("question {id} waits: askbridge answer {id} shows it and asks you"));
         }
         None => log::notice("the client cannot show a question, and nothing else can answer it: it waits"),
     }

@@ -92,6 +92,12 @@ impl BridgeStatus {
         agent.name.as_deref().filter(|name| !name.trim().is_empty())
     }
 
+    /// Returns the name that the agent gives itself.
+    pub fn named_agent(&self) -> Option<&str> {
+        let name = self.peers.agent.as_ref()?.name.as_deref();
+        name.filter(|name| !name.trim().is_empty())
+    }
+
     /// Returns what the time is by the bridge's own clock, which differs from ours once a clock was set or the machine
     /// slept. `None` where it does not say.
     pub fn now(&self) -> Option<Timestamp> {

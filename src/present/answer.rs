@@ -123,6 +123,17 @@ pub fn settlement(question: &Question, settlement: &Settlement) -> String {
     ended.into_owned() + &detail.map(|detail| format!(": {detail}")).unwrap_or_default()
 }
 
+/// Returns how a question was settled, in one word.
+pub(super) fn state(question: &Question, settlement: &Settlement) -> String {
+    let said = match &settlement.outcome {
+        Outcome::Answered(answer) => done(question, answer).split(' ').next().unwrap_or("answered"),
+        Outcome::Rejected(Reason::Withdrawn) => "withdrawn",
+        Outcome::Rejected(Reason::Cancelled) => "cancelled",
+        other => other.status(),
+    };
+    printable_line(said).into_owned()
+}
+
 /// The most columns of one value on a line that has other things on it.
 const VALUE: usize = 200;
 
@@ -160,8 +171,8 @@ pub(super) fn done(question: &Question, answer: &Answer) -> &'static str {
     match role {
         Some(Role::AllowOnce) => "allowed",
         Some(Role::AllowAlways) => "allowed from now on",
-        Some(Role::RejectOnce) => "denied",
-        Some(Role::RejectAlways) => "denied from now on",
+        Some(Role::RejectOnce) => "rejected",
+        Some(Role::RejectAlways) => "rejected from now on",
         _ => "answered",
     }
 }
@@ -169,7 +180,7 @@ pub(super) fn done(question: &Question, answer: &Answer) -> &'static str {
 /// Returns why a permission was refused, where that is said otherwise than of a question.
 fn refused(reason: &Reason, by: &str) -> Option<String> {
     match reason {
-        Reason::User => Some(format!("denied by {by}")),
+        Reason::User => Some(format!("rejected by {by}")),
         Reason::Cancelled => Some(format!("cancelled by {by}")),
         _ => None,
     }

@@ -135,7 +135,7 @@ impl Dialogue {
                 "Send it? Type yes, or the number of a field to change it [yes]".to_owned()
             }
             (DialogueStep::Caution, _) => format!("Type {} to go on", caution::WORD),
-            (DialogueStep::Reason, _) => format!("Why is it {}? [no reason]", self.rejected()),
+            (DialogueStep::Reason, _) => "Why is it rejected? [no reason]".to_owned(),
             (DialogueStep::Field(_), None) => "Type /quit".to_owned(),
         };
         format!("{asked}: ")
@@ -172,10 +172,6 @@ impl Dialogue {
 
     fn question(&self) -> &Question {
         &self.record.question
-    }
-
-    fn rejected(&self) -> &'static str {
-        if self.question().purpose == Purpose::Permission { "denied" } else { "rejected" }
     }
 
     /// Returns the meaning of an empty line for a field: the value that was given before, or else its default.
@@ -337,7 +333,7 @@ impl Dialogue {
         match (word(line), self.step) {
             (Some(Word::Quit), _) => DialogueReply::Leave,
             (Some(Word::More), _) => DialogueReply::MoreTime,
-            (Some(Word::Skip), _) => {
+            (Some(Word::Reject), _) => {
                 self.answer = Answer::default();
                 self.step = DialogueStep::Reason;
                 DialogueReply::Say(Vec::new())
@@ -359,7 +355,7 @@ impl Dialogue {
                 };
                 DialogueReply::Say(Vec::new())
             }
-            _ => say("/back goes back to the fields, /skip rejects the question, /quit leaves it open."),
+            _ => say("/back goes back to the fields, /reject rejects the question, /quit leaves it open."),
         }
     }
 
@@ -469,7 +465,7 @@ mod tests {
         let (said, last) = play(&mut dialogue, &lines);
         assert!(said.ends_with("  1  Database: SQLite\n  2  why: “one␊two␊”\n\
             Send it? Type yes, or the number of a field to change it [yes]: /note\n\
-            /back goes back to the fields, /skip rejects the question, /quit leaves it open.\n  1  Database: SQLite\n  2  why: “one␊two␊”\n\
+            /back goes back to the fields, /reject rejects the question, /quit leaves it open.\n  1  Database: SQLite\n  2  why: “one␊two␊”\n\
             Send it? Type yes, or the number of a field to change it [yes]: /quit\n"), "{said}");
         assert_eq!(last, DialogueReply::Leave);
         let (said, last) = play(&mut dialogue, &["1", "/note for now", "1", "2", "/none", ""]);
@@ -501,7 +497,7 @@ mod tests {
     fn a_question_is_skipped_with_a_reason_or_without() {
         for (reason, told) in [("", None), ("not /now", Some("not /now".to_owned()))] {
             let mut dialogue = Dialogue::new(record(&json!({ "fields": [database()] })));
-            let (said, last) = play(&mut dialogue, &["/skip", reason]);
+            let (said, last) = play(&mut dialogue, &["/reject", reason]);
             assert!(said.contains("Why is it rejected? [no reason]: "), "{said}");
             assert_eq!(last, DialogueReply::Submit(Submission::Reject(told)));
         }
@@ -551,7 +547,7 @@ mod tests {
     #[test]
     fn a_permission_is_denied_with_a_reason_or_by_its_option() {
         let (said, last) = play(&mut Dialogue::new(permission(true)), &["3", ""]);
-        assert!(said.contains("Why is it denied? [no reason]: "), "{said}");
+        assert!(said.contains("Why is it rejected? [no reason]: "), "{said}");
         assert_eq!(last, answered(&json!({ "p": "reject_once" }), &json!({})));
         let (_, last) = play(&mut Dialogue::new(permission(true)), &["3", "not on a Friday"]);
         assert_eq!(last, DialogueReply::Submit(Submission::Reject(Some("not on a Friday".to_owned()))));

@@ -14,13 +14,16 @@ use super::{
 use crate::inbox::{LeftToClient, Life};
 
 /// The heads of the columns, in their order.
-const HEADS: [&str; 5] = ["ID", "AGENT", "PROJECT", "AGO", "QUESTION"];
+const HEADS: [&str; 6] = ["ID", "AGENT", "PROJECT", "AGO", "STATE", "QUESTION"];
 /// With so many columns, most questions can be read with their outcome.
 const COMFORT: usize = 60;
 /// With fewer columns, a question cannot be told from others.
 const LEAST: usize = 24;
 /// The least columns of an agent or a project before it is left out.
 const NAME: usize = 12;
+
+/// The most columns of a question before how it ended: an agent may ask in a thousand characters.
+const QUESTION: usize = 120;
 
 /// How many lost questions a list names: the rest of them is counted.
 const LOST: usize = 5;
@@ -46,6 +49,16 @@ impl HistoryEntry<'_> {
         self.record.settlement.as_ref().map_or(self.record.opened_at, |settlement| settlement.at)
     }
 
+    /// Returns the state in one word.
+    fn state(&self) -> String {
+        match (&self.record.settlement, self.life) {
+            (Some(settlement), _) => answer::state(&self.record.question, settlement),
+            (None, Life::Lives) => "open".to_owned(),
+            (None, Life::Unseen) => "unknown".to_owned(),
+            (None, Life::Ended) => "lost".to_owned(),
+        }
+    }
+
     /// Returns how it ended, in the words of the question.
     pub fn ending(&self) -> String {
         let question = &self.record.question;
@@ -65,22 +78,26 @@ impl HistoryEntry<'_> {
 }
 
 /// Returns the cells of a question, and the time by which it is listed.
-fn question(past: &HistoryEntry<'_>, now: Timestamp) -> (Timestamp, [String; 5]) {
+fn question(past: &HistoryEntry<'_>, now: Timestamp) -> (Timestamp, [String; 6]) {
     let question = &past.record.question;
     let mark = if question.risk().is_dangerous() { "! " } else { "" };
     let agent = question.agent.as_deref().map(|agent| text::line(&text::agent(agent)));
+    // What is open says so in its column.
+    let is_open = past.record.settlement.is_none() && past.life == Life::Lives;
+    let ending = if is_open { String::new() } else { format!(": {}", past.ending()) };
     let cells = [
         past.record.id.to_string(),
         agent.unwrap_or_else(|| NONE.to_owned()),
         text::project(question).unwrap_or_else(|| NONE.to_owned()),
         span(now.since(past.at())),
-        format!("{mark}{}: {}", text::line(question.headline().trim()), past.ending()),
+        past.state(),
+        format!("{mark}{}{ending}", text::short(&question.headline(), QUESTION)),
     ];
     (past.at(), cells)
 }
 
 /// Returns the cells of a bridge whose permissions were left to the client, and the time by which it is listed.
-fn left_to_client(left: &LeftToClient, now: Timestamp) -> (Timestamp, [String; 5]) {
+fn left_to_client(left: &LeftToClient, now: Timestamp) -> (Timestamp, [String; 6]) {
     let name = |path: &str| path.rsplit('/').next().map_or_else(|| NONE.to_owned(), text::line);
     let by = name(&left.file);
     let cells = [
@@ -88,6 +105,7 @@ fn left_to_client(left: &LeftToClient, now: Timestamp) -> (Timestamp, [String; 5
         NONE.to_owned(),
         name(&left.project),
         span(now.since(left.at)),
+        NONE.to_owned(),
         format!("permissions of this session were left to the client by {by}"),
     ];
     (left.at, cells)
@@ -95,7 +113,7 @@ fn left_to_client(left: &LeftToClient, now: Timestamp) -> (Timestamp, [String; 5
 
 /// Returns the lines of a table of questions and of bridges whose permissions were left to the client, its heads first:
 /// at most so many, the latest first. On a terminal of so many columns, the others give way to what was asked;
-/// elsewhere nothing is cut.
+/// elsewhere only very long questions are cut.
 pub fn table(
     past: &[HistoryEntry<'_>],
     left: &[LeftToClient],
@@ -107,7 +125,7 @@ pub fn table(
     rows.extend(left.iter().map(|left| left_to_client(left, now)));
     rows.sort_by_key(|(at, _)| Reverse(*at));
     rows.truncate(limit.unwrap_or(usize::MAX));
-    let mut cells: [Vec<String>; 5] = Default::default();
+    let mut cells: [Vec<String>; 6] = Default::default();
     for (_, row) in rows {
         for (column, cell) in cells.iter_mut().zip(row) {
             column.push(cell);
@@ -125,6 +143,7 @@ pub fn table(
                 (COMFORT, NarrowingStep::Cut("PROJECT", NAME)),
                 (LEAST, NarrowingStep::Drop("AGENT")),
                 (LEAST, NarrowingStep::Drop("PROJECT")),
+                (LEAST, NarrowingStep::Drop("STATE")),
                 (LEAST, NarrowingStep::Drop("AGO")),
             ],
         );

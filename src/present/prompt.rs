@@ -1,5 +1,5 @@
 //! The prompt of one field in a few words: how to answer it, its default, the help for it, and the words that stand in
-//! place of a value, such as `/skip`.
+//! place of a value, such as `/reject`.
 //! The label and the options are left to `question.rs`, what a word leads to `dialogue.rs`.
 
 use askbridge_core::question::{Field, Kind, Purpose, Question, Value};
@@ -86,8 +86,8 @@ pub fn help(question: &Question, field: &Field) -> Vec<String> {
         commands.push("/back       goes back to the field before");
     }
     commands.push(match is_permission {
-        true => "/skip       denies it, with a reason if you like",
-        false => "/skip       rejects the whole question, with a reason if you like",
+        true => "/reject     rejects it, with a reason if you like",
+        false => "/reject     rejects the whole question, with a reason if you like",
     });
     commands.push("/more       gives 10 more minutes, where there is a deadline");
     commands.push("/quit       leaves the question open, as Ctrl-C does");
@@ -101,7 +101,7 @@ pub(super) enum Word<'a> {
     /// Says what may be typed.
     Help,
     /// Rejects the question.
-    Skip,
+    Reject,
     /// Goes back to the field before.
     Back,
     /// Asks for more time.
@@ -122,7 +122,7 @@ pub(super) fn word(line: &str) -> Option<Word<'_>> {
     let (first, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     Some(match (first, rest) {
         ("?" | "/help", "") => Word::Help,
-        ("/skip", "") => Word::Skip,
+        ("/reject", "") => Word::Reject,
         ("/back", "") => Word::Back,
         ("/more", "") => Word::More,
         ("/quit", "") => Word::Quit,
@@ -196,10 +196,10 @@ mod tests {
             ("/quit", Some(Word::Quit)),
             ("/note a b", Some(Word::Note("a b"))),
             ("/note", Some(Word::Note(""))),
-            ("/text /skip", Some(Word::Text("/skip"))),
+            ("/text /reject", Some(Word::Text("/reject"))),
             ("/text", None),
             ("/etc/hosts", None),
-            ("/skip it", None),
+            ("/reject it", None),
             ("? why", None),
             ("", None),
         ] {

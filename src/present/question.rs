@@ -211,7 +211,7 @@ impl QuestionText<'_> {
             1 => format!("\naskbridge allow {id} --always"),
             _ => String::new(),
         };
-        writeln!(out, "\n{allow}{always}\naskbridge deny {id}")
+        writeln!(out, "\n{allow}{always}\naskbridge reject {id}")
     }
 
     /// Writes a field, with the name that `--field` takes where that is of use.

@@ -2,6 +2,7 @@
 //! command stands above the words of the agent, the rest below them. Its options are left to `question.rs`.
 
 use std::{
+    borrow::Cow,
     fmt::{self, Display, Formatter, Write},
     time::Duration,
 };
@@ -42,8 +43,7 @@ impl Display for SubjectText<'_> {
 
 impl SubjectText<'_> {
     fn parts(&self, subject: &Subject, out: &mut String) -> fmt::Result {
-        let kind = subject.kind.as_ref().map(|kind| kind.replace('_', " "));
-        self.line("Kind", kind.as_deref(), out)?;
+        self.line("Kind", subject.kind.as_deref().map(kind).as_deref(), out)?;
         self.line("Folder", subject.folder.as_deref(), out)?;
         self.line("Title", subject.title.as_deref(), out)?;
         self.line("Why", subject.description.as_deref(), out)?;
@@ -134,6 +134,21 @@ impl SubjectText<'_> {
             ChangeTag::Insert if self.colour => AnsiColor::Green.on_default(),
             _ => Style::new(),
         }
+    }
+}
+
+/// Returns what is to be done, in words of our own where the kind is one that is known.
+fn kind(kind: &str) -> Cow<'static, str> {
+    match kind {
+        "execute" => "Run a command".into(),
+        "edit" => "Change files".into(),
+        "delete" => "Delete files".into(),
+        "move" => "Move files".into(),
+        "read" => "Read files".into(),
+        "search" => "Search".into(),
+        "fetch" => "Fetch from the network".into(),
+        "switch_mode" => "Go on in another mode".into(),
+        other => other.replace('_', " ").into(),
     }
 }
 

@@ -78,9 +78,9 @@ pub fn agent(name: &str) -> String {
     if first.contains('/') || LAUNCHERS.contains(&first) { program(name) } else { name.to_owned() }
 }
 
-/// Returns the short name of a bridge's agent: its known name, or that of its command.
+/// Returns the short name of a bridge's agent: as it names itself, or else that of its command.
 pub fn agent_of(bridge: &BridgeStatus) -> String {
-    bridge.other_agent().map_or_else(|| program(&bridge.agent), str::to_owned)
+    bridge.named_agent().map_or_else(|| program(&bridge.agent), agent)
 }
 
 /// Returns the name of the program that a command runs, without folder, scope and version.
@@ -180,6 +180,7 @@ pub fn refusal(refusal: &Refusal) -> String {
         Refusal::NotFound => {
             "there is no such question: `askbridge list` shows those that are open".to_owned()
         }
+        Refusal::NoDeadline => "it has no deadline: it waits as long as it takes".to_owned(),
         _ => refusal.to_string(),
     }
 }

@@ -56,7 +56,8 @@ pub enum ServeError {
 fn hint(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::AddrInUse => {
-            "; something listens there already: choose another address, or port 0 for any"
+            "; something listens there already: choose another address (`askbridge config set inbox.address ADDRESS` \
+             does so for the inbox), or port 0 for any"
         }
         _ => "",
     }

@@ -18,7 +18,7 @@ fn the_demo_shows_the_page_a_question_and_a_permission() {
     terminal.expect("You chose: option-a");
     terminal.expect("rm -rf build");
     terminal.expect("Choose 1 to 3 (? for help): ");
-    machine.ok(&["deny", &machine.question()]);
+    machine.ok(&["reject", &machine.question()]);
     terminal.expect("answered elsewhere");
     terminal.expect("selected reject-once");
     assert_eq!(terminal.code(), 0);

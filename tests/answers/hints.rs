@@ -10,7 +10,7 @@ fn a_question_that_the_client_cannot_show_is_announced_on_stderr() {
     let client = machine.client("silent", "a question", &["--client-questions", "none"], &[]);
     let id = machine.question();
     client.expect_stderr("the hint", |text| {
-        text.contains(&format!("question {id} waits: askbridge show {id}, askbridge answer {id} VALUE"))
+        text.contains(&format!("question {id} waits: askbridge answer {id} shows it and asks you"))
     });
 }
 
@@ -20,7 +20,7 @@ fn a_question_that_the_client_cannot_show_is_announced_in_the_chat() {
     let mut client = machine.client("silent", "a question", &["--client-questions", "none"], &[]);
     let id = machine.question();
     machine.ok(&["answer", &id, "Option B"]);
-    let command = format!("Answer it in a terminal: askbridge answer {id} VALUE");
+    let command = format!("Answer it in a terminal: askbridge answer {id} shows it");
     client.expect("the hint", |line| line.contains(&command));
     client.expect("the answer", |line| line.contains("You chose: "));
 }
@@ -64,7 +64,7 @@ fn a_permission_prompt_says_how_to_answer_elsewhere() {
     client.expect("the question", |line| line.contains("Approved: "));
     let left = |questions: &[Value]| questions.iter().any(|view| view["elsewhere"] == true);
     let id = name(&machine.watch().until("that it is left to others", left)[0]);
-    client.expect_stderr("the hint", |text| text.contains(&format!("askbridge answer {id} VALUE")));
+    client.expect_stderr("the hint", |text| text.contains(&format!("askbridge answer {id} shows it")));
     machine.ok(&["answer", &id, "Option B"]);
     client.expect("the answer", |line| line.contains("You chose: Option B"));
 
@@ -155,7 +155,7 @@ fn the_hint_is_on_stderr_wherever_the_log_goes() {
         let id = machine.question();
         client.expect_stderr("the hint", |text| {
             text.contains(&format!(
-                "askbridge: question {id} waits: askbridge show {id}, askbridge answer {id} VALUE\n"
+                "askbridge: question {id} waits: askbridge answer {id} shows it and asks you\n"
             ))
         });
     }

@@ -154,6 +154,47 @@ fn history_lists_shows_exports_and_verifies() {
 }
 
 #[test]
+fn history_is_asked_since_a_day_or_a_date() {
+    let machine = TestMachine::new();
+    let _bridge = bridge(&machine, &question("s"));
+    let id = machine.question();
+    machine.ok(&["answer", &id, "1"]);
+    for since in ["1h", "today", "yesterday", "2020-02-29", "2020-02-29T12:00", "2020-02-29T12:00:00Z"] {
+        until(&machine, &["--since", since], |text| text.contains(&id));
+    }
+    let later = history(&machine, &["--since", "2999-01-01"]);
+    assert!(later.stderr.contains("no question of the journal is like that"), "{later:?}");
+    for wrong in ["tomorrow", "2020-02-30", "2020-02-29T25:00", "0s", ""] {
+        let run = history(&machine, &["--since", wrong]);
+        assert_eq!(run.code, i32::from(exit::USAGE), "{run:?}");
+        assert!(run.stderr.contains("`today`, `yesterday`, or a date such as 2026-11-21"), "{run:?}");
+    }
+}
+
+#[test]
+fn history_shows_the_state_before_a_question_that_may_be_long() {
+    let machine = TestMachine::new();
+    let unknown = history(&machine, &["show", "nope"]);
+    assert!(unknown.stderr.contains("`askbridge history` lists the latest"), "{unknown:?}");
+    let long = "Which database? ".repeat(80);
+    let ask = machine.start(&["ask", "--confirm", &long]);
+    let id = machine.question();
+    machine.ok(&["reject", &id]);
+    end(ask);
+    let listed = until(&machine, &[], |text| text.contains(&id));
+    let [head, row] = listed.lines().collect::<Vec<_>>()[..] else { panic!("{listed}") };
+    assert!(head.contains("  STATE") && head.ends_with("  QUESTION"), "{listed}");
+    assert!(
+        row.contains("  rejected  Which database?")
+            && row.ends_with("…: rejected by the command line (somebody)"),
+        "{listed}"
+    );
+    let unknown = history(&machine, &["show", "nope"]);
+    assert_eq!(unknown.code, i32::from(exit::NO_QUESTION), "{unknown:?}");
+    assert!(unknown.stderr.contains("the journal has no such question"), "{unknown:?}");
+}
+
+#[test]
 fn no_command_prints_more_marks_on_a_character_than_any_script_has() {
     let machine = TestMachine::new();
     let marks = |letter: &str| letter.to_owned() + &"\u{301}".repeat(3001);
@@ -444,7 +485,7 @@ fn bridges_of_another_environment_are_named_and_not_called_lost() {
         let mut command = machine.command(args);
         end(Process::spawn(command.env_remove("XDG_RUNTIME_DIR")))
     };
-    until(&machine, &[], |text| text.matches(": open").count() == 2);
+    until(&machine, &[], |text| text.matches("  open  ").count() == 2);
     let run = elsewhere(&["list"]);
     let (here, there) = (machine.path().join("state/askbridge"), machine.sockets());
     let expected = format!(
@@ -462,7 +503,7 @@ fn bridges_of_another_environment_are_named_and_not_called_lost() {
         (&listed["elsewhere"][0]["running"], &listed["elsewhere"][0]["questions"]),
         (&json!(true), &json!(2))
     );
-    assert_eq!(elsewhere(&["history"]).stdout.matches(": open").count(), 2);
+    assert_eq!(elsewhere(&["history"]).stdout.matches("  open  ").count(), 2);
     // A process that lives without its socket is not lost either.
     for name in machine.names().iter().filter(|name| name.ends_with(".sock")) {
         fs::remove_file(there.join(name)).unwrap();
@@ -489,7 +530,7 @@ fn a_long_list_of_lost_questions_is_cut_and_says_how_to_see_all() {
     command.args(["--", "sh", "-c", AGENT, "sh", &lines.join("\n")]);
     let killed = Process::spawn(&mut command);
     machine.questions(12);
-    until(&machine, &[], |text| text.matches(": open").count() == 12);
+    until(&machine, &[], |text| text.matches("  open  ").count() == 12);
     kill(killed);
     let listed = machine.ok(&["list"]);
     let lines: Vec<_> = listed.lines().skip_while(|line| !line.starts_with("lost: 12 questions")).collect();

@@ -137,7 +137,7 @@ fn next_takes_the_oldest_and_says_how_many_wait() {
     assert_eq!((terminal.code(), end(first).code), (0, 0));
     let mut terminal = Terminal::start(&machine, &["next"], 100, 24);
     terminal.expect("Second?");
-    terminal.types("/skip\n");
+    terminal.types("/reject\n");
     terminal.expect("Why is it rejected? [no reason]: ");
     terminal.types("not now\n");
     terminal.expect("rejected: Second?\n");
@@ -181,12 +181,45 @@ fn something_dangerous_is_allowed_by_a_typed_word_alone() {
     assert_eq!(terminal.code(), 0, "{}", terminal.text);
     assert_eq!(heard(&mut bridge)["outcome"]["optionId"], "once");
     let (mut bridge, id) = permission(&machine, "rm -rf build");
-    let mut terminal = Terminal::start(&machine, &["deny", &id], 100, 24);
-    terminal.expect("Why is it denied? [no reason]: ");
+    let mut terminal = Terminal::start(&machine, &["reject", &id], 100, 24);
+    terminal.expect("Why is it rejected? [no reason]: ");
     terminal.types("\n");
-    terminal.expect(&format!("{id} denied: Clean up\n"));
+    terminal.expect(&format!("{id} rejected: Clean up\n"));
     assert_eq!(terminal.code(), 0, "{}", terminal.text);
     assert_eq!(heard(&mut bridge)["outcome"]["optionId"], "no");
+}
+
+/// A person who leaves the ID out wants to answer, and is asked what waits.
+#[test]
+fn an_answer_without_an_id_asks_the_oldest_question() {
+    let machine = TestMachine::new();
+    let run = machine.run(&["answer"]);
+    assert_eq!((run.code, &*run.stdout), (i32::from(exit::USAGE), ""), "{run:?}");
+    assert!(run.stderr.contains("`askbridge next` asks the oldest"), "{run:?}");
+    let (mut bridge, id) = permission(&machine, "cargo build");
+    let mut terminal = Terminal::start(&machine, &["answer"], 100, 24);
+    terminal.expect("Choose 1 to 3 (? for help): ");
+    terminal.types("2\n");
+    terminal.expect(&format!("{id} allowed: once\n"));
+    assert_eq!(heard(&mut bridge)["outcome"]["optionId"], "once");
+    assert_eq!(terminal.code(), 0, "{}", terminal.text);
+}
+
+#[test]
+fn a_rejected_question_is_asked_for_a_reason() {
+    let machine = TestMachine::new();
+    let (_bridge, id) = asked(&machine, &form(), &[]);
+    let mut terminal = Terminal::start(&machine, &["reject", &id], 100, 24);
+    terminal.expect("Why is it rejected? [no reason]: ");
+    terminal.types("not now\n");
+    terminal.expect(&format!("{id} rejected: "));
+    assert_eq!(terminal.code(), 0, "{}", terminal.text);
+    // What is over is not asked about again.
+    let again = machine.run(&["reject", &id]);
+    assert_eq!(again.code, 0, "{again:?}");
+    let mut terminal = Terminal::start(&machine, &["reject", &id], 100, 24);
+    terminal.expect(&format!("{id} rejected: "));
+    assert_eq!(terminal.code(), 0, "{}", terminal.text);
 }
 
 /// Who types only its ID has not seen it. Who chooses an option has.

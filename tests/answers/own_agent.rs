@@ -84,7 +84,7 @@ fn an_agent_cannot_allow_itself() {
     let machine = TestMachine::new();
     let (mut bridge, id) = asking_for(&machine, &permission());
     for submission in
-        [&["allow", &id][..], &["allow", &id, "--always"], &["deny", &id], &["answer", &id, "a"]]
+        [&["allow", &id][..], &["allow", &id, "--always"], &["reject", &id], &["answer", &id, "a"]]
     {
         let submission = [&["sh", "-c", SUBMIT, "sh", ASKBRIDGE], submission].concat();
         assert_eq!(code(&mut bridge, &quoted(&submission)).0, i32::from(exit::OWN_AGENT), "{submission:?}");

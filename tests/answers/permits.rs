@@ -1,4 +1,4 @@
-//! `allow` and `deny`, and what else a person does with a permission at the command line.
+//! `allow` and `reject`, and what else a person does with a permission at the command line.
 
 use std::{fs, os::unix::fs::symlink};
 
@@ -79,15 +79,15 @@ fn a_permission_is_allowed_and_denied_by_what_its_options_do() {
         format!("{always} allowed from now on: Always Allow\n")
     );
     assert_eq!(
-        agent.machine.ok(&["deny", deny, "--reason", "not on a Friday"]),
-        format!("{deny} denied: Clean up the build\n")
+        agent.machine.ok(&["reject", deny, "--reason", "not on a Friday"]),
+        format!("{deny} rejected: Clean up the build\n")
     );
     for id in 1..=3 {
         let cancel = json!({ "jsonrpc": "2.0", "method": "$/cancel_request", "params": { "requestId": id } });
         let cancel = cancel.to_string();
         agent.bridge.expect("the prompt is taken back", |line| line == cancel);
     }
-    let again = agent.machine.run(&["deny", once]);
+    let again = agent.machine.run(&["reject", once]);
     assert_eq!(again.code, 4, "{again:?}");
     assert!(again.stderr.contains("it was allowed by the command line (somebody): Allow"), "{again:?}");
     let mut told = agent.told();
@@ -124,7 +124,7 @@ fn what_the_agent_does_not_offer_is_not_chosen() {
         assert!(run.stderr.contains(why), "{run:?}");
     }
     assert_eq!(agent.machine.ok(&["answer", plan, "2"]), format!("{plan} allowed: Ask each time\n"));
-    assert_eq!(agent.machine.ok(&["answer", hopeless, "no"]), format!("{hopeless} denied: No\n"));
+    assert_eq!(agent.machine.ok(&["answer", hopeless, "no"]), format!("{hopeless} rejected: No\n"));
     assert_eq!(agent.told(), [selected("ask"), selected("no")]);
 }
 
@@ -185,15 +185,13 @@ fn person_may_want_a_second_step_for_all_that_acts() {
 }
 
 #[test]
-fn a_question_is_neither_allowed_nor_denied() {
+fn a_question_is_not_allowed() {
     let machine = TestMachine::new();
     let asks = machine.start(&["ask", "--confirm", "Deploy?"]);
     let id = machine.question();
-    for command in ["allow", "deny"] {
-        let run = machine.run(&[command, &id]);
-        assert_eq!(run.code, 5, "{run:?}");
-        assert!(run.stderr.contains("it asks a question, and no permission: `askbridge answer`"), "{run:?}");
-    }
+    let run = machine.run(&["allow", &id]);
+    assert_eq!(run.code, 5, "{run:?}");
+    assert!(run.stderr.contains("it asks a question, and no permission: `askbridge answer`"), "{run:?}");
     assert!(machine.ok(&["answer", &id, "yes"]).contains("answered"));
     assert_eq!(end(asks).code, 0);
 }

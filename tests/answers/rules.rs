@@ -201,7 +201,7 @@ fn what_rules_would_have_decided_is_said_of_the_journal() {
     let open = person.machine.questions(3);
     let [database, tests, other] = [0, 1, 2].map(|place| name(&open[place]));
     assert_eq!(person.machine.does(&["answer", &database, "Postgres"]), format!("{database} answered"));
-    assert_eq!(person.machine.does(&["deny", &tests]), format!("{tests} denied"));
+    assert_eq!(person.machine.does(&["reject", &tests]), format!("{tests} rejected"));
     assert_eq!(person.machine.does(&["allow", &other]), format!("{other} allowed"));
     bridge.close_stdin();
     bridge.wait();

@@ -113,7 +113,7 @@ fn bash_completes() {
     let several = complete(&["askbridge", "com"], "com");
     assert_eq!(several, "completions\n");
     let several = complete(&["askbridge", "re"], "");
-    assert!(several.contains("reject  (Reject a question)\n"), "{several}");
+    assert!(several.contains("reject  (Reject a question or a permission)\n"), "{several}");
     let programs = complete(&["askbridge", "run", "--", "askbrid"], "askbrid");
     assert!(programs.lines().any(|line| line == "askbridge"), "{programs}");
 }

@@ -129,7 +129,7 @@ fn a_permission() {
     let outcome = json!({ "status": "rejected", "reason": "user" });
     let by = json!({ "responder": "command_line" });
     let settlement = json!({ "outcome": outcome, "by": by, "remark": "not on a Friday" });
-    check("permission-denied", &record(&question, &json!({ "settlement": settlement })));
+    check("permission-rejected", &record(&question, &json!({ "settlement": settlement })));
 }
 
 /// Returns a permission with this heading and subject.

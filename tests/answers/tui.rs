@@ -151,7 +151,7 @@ fn the_terminal_is_given_back_from_each_view() {
         assert_eq!((terminal.echoes(), terminal.is_alternate()), ((true, true), false), "{walk:?}");
         assert_eq!(machine.questions(1).len(), 1, "{walk:?}");
     }
-    machine.ok(&["deny", &id]);
+    machine.ok(&["reject", &id]);
 }
 
 #[test]

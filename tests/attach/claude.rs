@@ -105,7 +105,7 @@ fn a_command_is_allowed_or_denied_elsewhere() {
     assert!(told.contains(r#""ruleContent":"touch made-by-bash *""#), "{told}");
     scene.has_left();
     let id = scene.ask("bash");
-    scene.machine.does(&["deny", &id, "--reason", "No."]);
+    scene.machine.does(&["reject", &id, "--reason", "No."]);
     assert_eq!(scene.closed().1, "No.");
 }
 

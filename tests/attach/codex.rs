@@ -120,7 +120,7 @@ fn a_command_is_allowed_or_denied_here() {
     scene.machine.does(&["allow", &id]);
     assert_eq!(result(&scene.told(0))["decision"], "accept");
     let id = scene.ask("command");
-    scene.machine.does(&["deny", &id]);
+    scene.machine.does(&["reject", &id]);
     assert_eq!(result(&scene.told(1))["decision"], "cancel");
     let id = scene.ask("command");
     scene.machine.does(&["allow", &id, "--always"]);
@@ -136,7 +136,7 @@ fn the_changes_of_files_are_shown() {
     let id = scene.ask("files");
     let shown = scene.machine.ok(&["show", &id]);
     assert!(shown.contains("+new") && shown.contains("main.rs"), "{shown}");
-    scene.machine.does(&["deny", &id]);
+    scene.machine.does(&["reject", &id]);
     assert_eq!(result(&scene.told(0))["decision"], "decline");
 }
 

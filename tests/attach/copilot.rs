@@ -57,7 +57,7 @@ fn a_permission_and_a_plan_are_decided_here() {
     let approval = json!({ "kind": "commands", "commandIdentifiers": ["rm"] });
     assert_eq!(scene.told(), rpc(json!({ "kind": "approve-for-session", "approval": approval })));
     let id = scene.ask("permission");
-    scene.machine.does(&["deny", &id, "--reason", "Not today."]);
+    scene.machine.does(&["reject", &id, "--reason", "Not today."]);
     assert_eq!(scene.told(), rpc(json!({ "kind": "reject", "feedback": "Not today." })));
     let id = scene.ask("plan");
     assert!(scene.machine.ok(&["show", &id]).contains("Change the port"));

@@ -80,7 +80,7 @@ fn a_permission_is_allowed_or_denied_here() {
     let id = scene.ask("edit");
     let shown = scene.machine.ok(&["show", &id]);
     assert!(shown.contains("serve(8080)") && shown.contains("main.rs"), "{shown}");
-    scene.machine.does(&["deny", &id, "--reason", "Not today."]);
+    scene.machine.does(&["reject", &id, "--reason", "Not today."]);
     assert_eq!(scene.told(), http(json!({ "reply": "reject", "message": "Not today." })));
     assert_eq!(scene.ended(&id)["remark"], "Not today.");
 }

@@ -150,9 +150,9 @@ async fn a_permission_is_given_anew() {
     let mut agent = world.agent(&[runs(1)]);
     browser.sign_in(&world).await;
     let id = only(&world).await;
-    world.ok(&["deny", &id]);
+    world.ok(&["reject", &id]);
     agent.told(1);
-    noted(&world, &id, "denied by the command line");
+    noted(&world, &id, "rejected by the command line");
     agent.die();
     let _again = world.agent(&[runs(1)]);
     let id = only(&world).await;

@@ -111,12 +111,12 @@ fn text(question: &Question, id: Option<&str>) -> String {
     let asks = cut(&question.headline());
     match id {
         Some(id) if question.purpose == Purpose::Permission => format!(
-            "askbridge: a permission waits: “{asks}”. Decide in a terminal: askbridge allow {id}, or askbridge deny \
-             {id} (askbridge show {id} says what would happen)"
+            "askbridge: a permission waits: “{asks}”. Decide in a terminal: askbridge next shows it and asks you \
+             (or askbridge allow {id}, askbridge reject {id})"
         ),
         Some(id) => format!(
-            "askbridge: the question “{asks}” waits. Answer it in a terminal: askbridge answer {id} VALUE \
-             (askbridge show {id} lists the choices)"
+            "askbridge: the question “{asks}” waits. Answer it in a terminal: askbridge answer {id} shows it \
+             and asks you"
         ),
         None => {
             format!("askbridge: the question “{asks}” cannot be shown here. Reply in the chat instead.")

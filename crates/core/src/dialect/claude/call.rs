@@ -15,7 +15,7 @@ use crate::{
 
 /// The reason for the model if the user gave none.
 const NO_ANSWER: &str = "The person did not want to answer.";
-const DENIED: &str = "The person denied this.";
+const REJECTED: &str = "The person rejected this.";
 
 /// How Claude Code wants its decision.
 #[derive(Clone, Debug)]
@@ -91,9 +91,9 @@ impl ClaudeReply {
                 Some(permission::ALLOW) => allow(input, None),
                 Some(chosen) => match lasting.iter().find(|(value, _)| value == chosen) {
                     Some((_, permission)) => allow(input, Some(permission)),
-                    None => deny(DENIED),
+                    None => deny(REJECTED),
                 },
-                None => deny(DENIED),
+                None => deny(REJECTED),
             },
         }
     }
@@ -102,7 +102,7 @@ impl ClaudeReply {
     pub fn write_rejection(&self, rejection: Rejection<'_>) -> Box<RawValue> {
         let default = match self {
             ClaudeReply::Answers { .. } => NO_ANSWER,
-            ClaudeReply::Decision { .. } => DENIED,
+            ClaudeReply::Decision { .. } => REJECTED,
         };
         deny(rejection.remark.filter(|remark| !remark.trim().is_empty()).unwrap_or(default))
     }

@@ -30,7 +30,7 @@ pub(super) fn read(call: &ToolCall<'_>, id: &str) -> Option<(Question, LastingPe
     }
     let (yes, no) = match is_plan {
         true => ("Yes, carry out the plan", "No, keep planning"),
-        false => ("Allow once", "Deny"),
+        false => ("Allow once", "Reject"),
     };
     let suggestions: Vec<_> =
         call.suggestions.iter().take(MOST_SUGGESTIONS).filter_map(|raw| read_suggestion(raw)).collect();

@@ -142,7 +142,7 @@ fn a_command_is_allowed_once_or_from_now_on_or_denied() {
     assert!(output.contains(allowed), "{output}");
     assert_eq!(given("always-1")["updatedPermissions"], json!([suggestions[0]]));
     assert_eq!(given("always-2")["updatedPermissions"], json!([suggestions[2]]));
-    assert_eq!(given("deny"), json!({ "behavior": "deny", "message": "The person denied this." }));
+    assert_eq!(given("deny"), json!({ "behavior": "deny", "message": "The person rejected this." }));
 }
 
 #[test]

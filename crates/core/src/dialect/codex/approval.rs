@@ -10,9 +10,9 @@ use crate::{
 };
 
 /// The words of the option that refuses and lets the turn continue.
-pub(super) const DECLINE: &str = "Deny, and let Codex go on without it";
+pub(super) const DECLINE: &str = "Reject, and let Codex go on without it";
 /// The words of the option that refuses and ends the turn.
-pub(super) const CANCEL: &str = "Deny, and stop the turn";
+pub(super) const CANCEL: &str = "Reject, and stop the turn";
 
 /// One option of an approval.
 pub(super) struct Decision {
