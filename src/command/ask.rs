@@ -74,7 +74,7 @@ pub struct AskArgs {
     #[arg(long, value_name = "NAME", default_value = "askbridge ask", value_parser = arguments::text)]
     pub agent: String,
 
-    /// Print how the question ended, as JSON: its `outcome`, and `by` which responder
+    /// Print how the question ended, as JSON: its `outcome`, and `by` whom
     #[arg(long)]
     pub json: bool,
 }

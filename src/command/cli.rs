@@ -52,7 +52,7 @@ pub struct Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Start an agent, and stand between it and its client
+    /// Start an agent, and pass on what it and its client say (an editor runs this)
     Run(LazyArgs<RunArgs>),
     /// Run as a proxy under an ACP conductor
     Proxy(LazyArgs<ProxyArgs>),

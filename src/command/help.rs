@@ -96,9 +96,9 @@ Columns:
   AGE       how long ago it asked
   ENDS      the time until the question is rejected; `sent` once its answer is on
             the way to the agent
-  SHOWN     `client` where the agent's client shows the question, `elsewhere`
-            where only other programs can answer it, `delivering` while its
-            answer is on the way
+  SHOWN     `client` where the agent's client (an editor, or its own terminal)
+            shows the question, `elsewhere` where you answer it here, on the
+            page or in `tui`, `delivering` while its answer is on the way
   KIND      `question`, or `permission` where the agent asks for one
   QUESTION  what is asked; `!` before it marks what can do harm
 On a narrow terminal, columns are left out; in a pipe, nothing is.

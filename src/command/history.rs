@@ -47,8 +47,8 @@ pub struct HistoryArgs {
     #[arg(long, value_name = "FOLDER")]
     pub project: Option<String>,
 
-    /// Those that this kind of responder (page, command_line, client, rule and others), or the responder or rule of this
-    /// name, settled
+    /// Those that were settled there (page, terminal, command_line, client, rule and others), or by the person,
+    /// client or rule of this name
     #[arg(long, value_name = "WHO")]
     pub by: Option<String>,
 

@@ -89,8 +89,8 @@ pub enum Permissions {
 
 impl Word for Permissions {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
-        ("inbox", Permissions::Inbox, "In the client, and by other responders like a question"),
-        ("client", Permissions::Client, "In the client alone"),
+        ("inbox", Permissions::Inbox, "Like a question: in the client, and wherever you answer"),
+        ("client", Permissions::Client, "In the client alone, such as the editor"),
     ];
 
     /// A project may leave permissions to fewer responders (I12).

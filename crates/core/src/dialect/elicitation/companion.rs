@@ -27,6 +27,13 @@ pub enum Companion {
     },
 }
 
+impl Companion {
+    /// Returns whether it has a place for a note beside an answer.
+    pub fn takes_notes(&self) -> bool {
+        matches!(self, Companion::Custom { notes: true, .. } | Companion::Note { .. })
+    }
+}
+
 /// Codex's option which means that the answer is in the note.
 const NONE_OF_THE_ABOVE: &str = "None of the above";
 

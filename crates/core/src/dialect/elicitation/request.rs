@@ -70,6 +70,8 @@ pub fn read(method: &str, params: &[u8], fallback_id: &str) -> Result<Option<(Qu
         tool_call: tool_call_id,
         blocking: codex.and_then(|codex| codex.get("delivery")).and_then(Json::as_str) != Some("async"),
         timeout: codex.and_then(|codex| codex.get("autoResolutionMs")?.as_u64()).map(Duration::from_millis),
+        // Elsewhere in the reply, a note is read by no agent.
+        notes: companions.iter().any(Companion::takes_notes),
         ..Question::new(Origin::Elicitation, fallback_id, fields)
     };
     let format = FormReply {
@@ -310,6 +312,20 @@ mod tests {
     }
 
     const TEXTS: &str = r#""type":"string","title":"T","description":"D""#;
+
+    #[test]
+    fn a_form_takes_notes_where_it_has_a_field_for_them() {
+        let choice = r#""db":{"type":"string","oneOf":[{"const":"A"}]}"#;
+        let mark = r#""_meta":{"_askUserQuestionCustomAnswer":{"questionId":"db","isCustomAnswer":true}}"#;
+        for (more, takes) in [
+            (String::new(), false),
+            (r#","db_custom":{"type":"string"}"#.to_owned(), false),
+            (r#","db_note":{"type":"string"}"#.to_owned(), true),
+            (format!(r#","x":{{"type":"string",{mark}}}"#), true),
+        ] {
+            assert_eq!(asked("", &format!("{choice}{more}")).notes, takes, "{more}");
+        }
+    }
 
     #[test]
     fn each_adapter_writes_the_question_in_its_own_place() {
