@@ -140,11 +140,27 @@ fn a_long_list_says_how_much_is_beyond_the_screen() {
 fn who_asks_what_stays_in_view_where_there_is_little_room() {
     let help = "Say what the service has to keep, for how long, and who reads it. ".repeat(8);
     let field = json!({ "name": "t", "label": "Why this database?", "help": help, "kind": "text", "multiline": true, "required": true });
-    let mut scene = Scene::new((40, 15), one(json!({ "fields": [field] })));
+    let mut scene = Scene::new((40, 15), one(json!({ "fields": [field.clone()] })));
     scene.keys(&[Key::Enter]);
     scene.types("because");
     let shown = drawn(&scene);
     for part in ["Claude Code in payments", "Why this database?", "because"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    // What is wrong with it is in view as well.
+    let date = json!({ "name": "d", "label": "When does it start?", "kind": "text", "format": "date", "required": true });
+    let mut wrong = Scene::new((40, 15), one(json!({ "message": "Two things.", "fields": [date, field] })));
+    wrong.keys(&[Key::Enter]);
+    wrong.types("tomorrow");
+    wrong.keys(&[Key::Tab]);
+    wrong.types("because");
+    let shown = drawn(&wrong);
+    for part in ["Claude Code in payments", "Why this database?", "because"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    wrong.keys(&[Key::Control('s')]);
+    let shown = drawn(&wrong);
+    for part in ["When does it start?", "tomorrow", "! This must be a date"] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     // At its beginning, the question says it itself.

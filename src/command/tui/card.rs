@@ -51,8 +51,10 @@ pub(super) fn card(app: &App, theme: Theme, columns: usize) -> Vec<CardLine> {
 pub(super) fn summary(app: &App, theme: Theme, columns: usize) -> Vec<CardLine> {
     let Some(item) = app.item() else { return Vec::new() };
     let line = |text: String, style| CardLine::new(cut(&text, columns).into_owned(), style);
-    let headline = text::line(&item.record.question.headline());
-    let (headline, style) = match item.record.question.risk().is_dangerous() {
+    let question = &item.record.question;
+    let field = app.draft().and_then(|draft| draft.at(question)).filter(|_| question.fields.len() > 1);
+    let headline = text::line(field.map_or(&question.headline(), |(field, _)| &field.label));
+    let (headline, style) = match question.risk().is_dangerous() {
         true => (format!("! {headline}"), theme.danger()),
         false => (headline, theme.strong()),
     };

@@ -87,8 +87,8 @@ impl App {
         match key {
             Key::Down => self.step(1),
             Key::Up => self.step(-1),
-            Key::Home | Key::Char('g') => self.step(isize::MIN),
-            Key::End | Key::Char('G') => self.step(isize::MAX),
+            Key::Home => self.step(isize::MIN),
+            Key::End => self.step(isize::MAX),
             Key::PageDown => self.step(self.list_page()),
             Key::PageUp => self.step(-self.list_page()),
             Key::Enter | Key::Right | Key::Tab => self.enter(),
@@ -104,6 +104,8 @@ impl App {
         match key {
             Key::Char('j') => self.step(1),
             Key::Char('k') => self.step(-1),
+            Key::Char('g') => self.step(isize::MIN),
+            Key::Char('G') => self.step(isize::MAX),
             Key::Char('/') => self.search_begins(),
             Key::Char('?') => self.modal = Some(Modal::Help(0)),
             Key::Char('q') => return self.quit(),

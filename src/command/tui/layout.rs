@@ -159,6 +159,9 @@ fn first_in_view(app: &App, lines: &[CardLine], height: usize, below: usize) -> 
     let first = typed.or_else(|| lines.iter().position(|line| is_row(&line)));
     let last = typed.or_else(|| lines.iter().rposition(|line| is_row(&line)));
     let Some((first, last)) = first.zip(last) else { return 0 };
+    // What is wrong stands at the end.
+    let is_wrong = draft.is_some_and(|draft| !draft.errors.is_empty());
+    let last = if is_wrong { lines.len().saturating_sub(2).max(last) } else { last };
     if last + 2 <= height {
         return 0;
     }
