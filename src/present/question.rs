@@ -281,8 +281,9 @@ impl QuestionText<'_> {
     }
 }
 
+/// Says where an answer is waited for, to a person who may know of no client.
 fn waits(record: &Record) -> &'static str {
-    if record.elsewhere { "to be answered elsewhere" } else { "in the client" }
+    if record.elsewhere { "for an answer" } else { "for an answer here or in its client" }
 }
 
 /// Returns what a field takes, on one printable line.
