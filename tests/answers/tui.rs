@@ -322,6 +322,23 @@ fn an_answer_from_elsewhere_is_seen_at_once() {
     assert_eq!(terminal.code(), 0);
 }
 
+/// The inbox in the background is a bridge without an agent: somebody who reads that one runs would wait for nothing.
+#[test]
+fn an_inbox_alone_is_no_agent() {
+    let machine = TestMachine::new();
+    let inbox = machine.start(&["inbox", "--addr", "127.0.0.1:0"]);
+    inbox.expect_stderr("the address", |text| text.contains("listening on http://"));
+    let mut terminal = Terminal::start(&machine, &["tui"], 80, 24);
+    terminal.screen("No agent is connected: `askbridge setup` connects yours.");
+    terminal.types("q");
+    assert_eq!(terminal.code(), 0);
+    let _client = machine.client("native", "a question", &[], &[]);
+    let mut terminal = Terminal::start(&machine, &["tui"], 80, 24);
+    terminal.list("1 question waits");
+    terminal.types("q");
+    assert_eq!(terminal.code(), 0);
+}
+
 #[test]
 fn without_a_terminal_it_says_what_to_do() {
     let run = TestMachine::new().run(&["tui"]);

@@ -66,14 +66,19 @@ fn nothing(app: &App, theme: Theme, columns: usize) -> Vec<CardLine> {
     if !app.search.is_empty() {
         return vec![CardLine::new("Nothing is found. Esc shows all questions.", theme.strong())];
     }
-    let bridges = match app.world.bridges {
-        0 => "No bridge runs. `askbridge run -- AGENT` starts one.".to_owned(),
-        1 => "1 bridge runs.".to_owned(),
-        several => format!("{several} bridges run."),
-    };
     let mut out = vec![CardLine::new("Nothing waits.", theme.strong()), CardLine::default()];
-    out.extend(lines(&bridges, 0, columns).into_iter().map(|line| CardLine::new(line, theme.muted())));
+    let connected = lines(&connected(app), 0, columns);
+    out.extend(connected.into_iter().map(|line| CardLine::new(line, theme.muted())));
     out
+}
+
+/// Says whether a question can come, and what to do where none can.
+pub(super) fn connected(app: &App) -> String {
+    match app.world.bridges {
+        0 => "No agent is connected: `askbridge setup` connects yours.".to_owned(),
+        1 => "1 bridge runs: what its agent asks comes here.".to_owned(),
+        several => format!("{several} bridges run: what their agents ask comes here."),
+    }
 }
 
 /// Writes a question, line by line.

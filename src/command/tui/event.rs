@@ -35,7 +35,7 @@ pub struct InboxState {
     pub settled: Vec<QuestionItem>,
     /// The bridges that are left out, a line for each reason.
     pub gaps: Vec<String>,
-    /// How many bridges replied.
+    /// How many bridges of agents replied.
     pub bridges: usize,
 }
 

@@ -11,7 +11,9 @@ use ratatui::{
 };
 
 use super::{
+    card::connected,
     event::{Key, QuestionItem},
+    lines::lines,
     search::Search,
     state::{App, Pane},
     theme::Theme,
@@ -183,24 +185,32 @@ const SIGNED: usize = 4;
 /// Returns the part of the list that is in view, in so many columns and lines. Its first and its last line say how much
 /// there is beyond them.
 pub(super) fn list(app: &App, theme: Theme, columns: usize, height: usize) -> Vec<Line<'static>> {
-    let lines = app.list();
-    if lines.is_empty() {
+    let all = app.list();
+    if all.is_empty() {
         let nothing = if app.search.is_empty() { " Nothing waits." } else { " Nothing is found." };
-        return vec![Line::styled(nothing, theme.strong())];
+        let mut said = vec![Line::styled(nothing, theme.strong())];
+        // Beside the list, it stands where a question would.
+        if app.search.is_empty() && !app.is_wide() {
+            said.push(Line::default());
+            said.extend(
+                lines(&connected(app), 1, columns).into_iter().map(|line| Line::styled(line, theme.muted())),
+            );
+        }
+        return said;
     }
-    let (first, end) = (app.first_in_list(), (app.first_in_list() + height).min(lines.len()));
-    let mut shown: Vec<_> = lines[first..end].iter().map(|line| drawn(app, line, theme, columns)).collect();
+    let (first, end) = (app.first_in_list(), (app.first_in_list() + height).min(all.len()));
+    let mut shown: Vec<_> = all[first..end].iter().map(|line| drawn(app, line, theme, columns)).collect();
     if height < SIGNED {
         return shown;
     }
     let sign = |text: String| Line::styled(cut(&text, columns).into_owned(), theme.muted());
     if first > 0 {
-        shown[0] = sign(format!(" ↑ {}", beyond(&lines[..=first])));
+        shown[0] = sign(format!(" ↑ {}", beyond(&all[..=first])));
     }
-    if end < lines.len()
+    if end < all.len()
         && let Some(last) = shown.last_mut()
     {
-        *last = sign(format!(" ↓ {}", beyond(&lines[end - 1..])));
+        *last = sign(format!(" ↓ {}", beyond(&all[end - 1..])));
     }
     shown
 }

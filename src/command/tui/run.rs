@@ -38,7 +38,7 @@ use super::{
     view::draw,
 };
 use crate::{
-    command::{CommandError, help},
+    command::{CommandError, help, inbox::SERVER},
     inbox::{BridgeStatus, Follower, Inbox},
     machine::{Gaps, Machine, discovery},
     present::{attention::TerminalKind, bridges::Bridges, listing},
@@ -326,7 +326,8 @@ impl<'a> Session<'a> {
     fn world(&mut self) -> InboxState {
         let status = self.machine.status();
         self.ask(&status);
-        let count = status.len();
+        // The inbox in the background has no agent.
+        let count = status.iter().filter(|bridge| bridge.agent != SERVER).count();
         let bridges = Bridges::new(status);
         let item = |record: Arc<Record>| {
             let (agent, now) = (bridges.agent(&record), bridges.now(&record));
