@@ -142,7 +142,8 @@ struct Played {
 /// A running bridge whose agent has asked.
 struct Running {
     process: Process,
-    client: Arc<Client>,
+    /// `None` where the agent has killed the bridge already.
+    client: Option<Arc<Client>>,
     name: String,
     gate: fs::File,
     heard: Receiver<usize>,
@@ -227,30 +228,26 @@ impl Place {
         let names = self.machine.names();
         let socket = names.iter().find(|name| !before.contains(name) && name.ends_with(".sock")).unwrap();
         let path = self.machine.sockets().join(socket);
-        let deadline = Instant::now() + DEADLINE;
-        // A bridge that is just starting its inbox may close a connection; commands connect again as well.
-        let client = loop {
-            let connected = self
-                .runtime
-                .block_on(async { Client::connect(UnixStream::connect(&path).await.unwrap()).await });
-            match connected {
-                Ok(client) => break client,
-                Err(error) => assert!(Instant::now() < deadline, "{error:?}"),
-            }
-            thread::yield_now();
+        let connect = async { Client::connect(UnixStream::connect(path).await?).await };
+        let client = match self.runtime.block_on(connect) {
+            Ok(client) => Some(Arc::new(client)),
+            // The answer from before was given at once.
+            Err(_) if agent == Way::Heard.agent() => None,
+            Err(error) => process.fail(&format!("the bridge is gone: {error}")),
         };
         let name = socket.trim_end_matches(".sock").to_owned();
-        Running { process, client: Arc::new(client), name, gate: gate_end, heard: told }
+        Running { process, client, name, gate: gate_end, heard: told }
     }
 
     /// Waits until this holds of a question. Returns nothing where its bridge is gone, or keeps no journal.
     fn until(&self, running: &Running, number: u64, holds: impl Fn(&Record) -> bool) -> Option<Record> {
+        let client = running.client.as_ref()?;
         let id = running.id(number);
         let deadline = Instant::now() + DEADLINE;
         loop {
-            match self.runtime.block_on(running.client.get(&id)) {
+            match self.runtime.block_on(client.get(&id)) {
                 Ok(CallReply { value: Some(record), .. }) if holds(&record) => return Some(record),
-                _ if !running.client.is_connected() || running.is_without_journal() => return None,
+                _ if !client.is_connected() || running.is_without_journal() => return None,
                 last => assert!(Instant::now() < deadline, "{last:?}"),
             }
             thread::yield_now();
@@ -258,7 +255,8 @@ impl Place {
     }
 
     fn submit(&self, running: &Running, number: u64) -> tokio::task::JoinHandle<bool> {
-        let (client, id) = (Arc::clone(&running.client), running.id(number).parse().unwrap());
+        let client = running.client.clone().expect("a bridge that is there");
+        let id = running.id(number).parse().unwrap();
         let values = [("q0".to_owned(), Value::Text("SQLite".to_owned()))].into();
         let answer = Submission::Answer(Answer { values, ..Answer::default() });
         let by = Provenance { responder: Responder::CommandLine, name: None };
