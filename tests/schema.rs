@@ -136,7 +136,7 @@ fn a_value_that_counts_is_valid() {
         json!({}),
         json!(""),
     ];
-    for key in keys::ALL {
+    for key in keys::all() {
         for value in &values {
             let (table, name) = key.path().rsplit_once('.').expect("a table");
             let text = match value {
@@ -195,7 +195,7 @@ fn the_reference_of_settings_matches_the_list() {
         keys::PROJECTS,
         keys::PROJECTS_ABOUT
     );
-    for key in keys::OF_PROJECT {
+    for key in keys::of_project() {
         reference += &format!("| `{}` | {} |\n", key.path(), key.about());
     }
     reference += &format!(

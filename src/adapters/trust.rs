@@ -7,7 +7,7 @@ use askbridge_os::listeners::{self, State, TcpRow};
 use thiserror::Error;
 use tokio::{net::TcpStream, task::spawn_blocking};
 
-use crate::settings::kinds::TrustedServers;
+use crate::settings::addresses::TrustedServers;
 
 /// Why a server gets no secret.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

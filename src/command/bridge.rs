@@ -8,8 +8,10 @@ use clap::Args;
 
 use super::{arguments, help, inbox::HttpArgs};
 use crate::settings::{
-    Key, Settings, keys,
-    kinds::{Timeout, address},
+    Key, Settings,
+    addresses::address,
+    keys,
+    kinds::Timeout,
     resolved::{
         BridgeSettings, InboxSettings, Protocol, ProxySettings, RunSettings, ServeSettings, UnattendedAction,
         UnattendedSettings,

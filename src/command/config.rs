@@ -75,10 +75,10 @@ pub enum ConfigAction {
 
 /// Returns the names of the settings, for shells.
 fn candidates() -> Vec<CompletionCandidate> {
-    let candidate = |key: &&dyn crate::settings::AnyKey| {
+    let candidate = |key: &dyn crate::settings::AnyKey| {
         CompletionCandidate::new(key.path()).help(Some(key.about().to_owned().into()))
     };
-    keys::ALL.iter().map(candidate).collect()
+    keys::all().map(candidate).collect()
 }
 
 /// Shows the settings, or does what the subcommand says.

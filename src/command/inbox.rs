@@ -35,8 +35,9 @@ use crate::{
     serve::Server,
     service::{Context, services},
     settings::{
-        Settings, files, keys,
-        kinds::address,
+        Settings,
+        addresses::address,
+        files, keys,
         resolved::{HttpSettings, ServeSettings},
     },
 };

@@ -1,6 +1,6 @@
 //! The declaration of one setting: its name, what it does, its default, and which files may set it; and how a value is
 //! parsed from a file or from text, and written again. The list of settings is in `keys.rs`, and the types of values
-//! that only askbridge has are in `kinds.rs`.
+//! that only askbridge has are in `kinds.rs`, `addresses.rs` and `words.rs`.
 
 use std::{fmt::Debug, path::PathBuf, time::Duration};
 
@@ -54,19 +54,8 @@ pub struct Key<T> {
 }
 
 impl<T> Key<T> {
-    /// A setting that only the person's own file and environment may set, because it does `what`.
-    pub(super) const fn own(
-        path: &'static str,
-        counts: EffectTime,
-        what: &'static str,
-        default: fn() -> T,
-        about: &'static str,
-    ) -> Self {
-        Key { path, counts, about, default, project: Project::Refused(what), is_secret: false }
-    }
-
-    /// A setting that a project may set as well.
-    pub(super) const fn shared(
+    /// Declares a setting with its path, when a change counts, which files may set it, its default, and what it does.
+    pub(super) const fn new(
         path: &'static str,
         counts: EffectTime,
         project: Project,

@@ -1,35 +1,29 @@
-//! The list of all settings and their tables, and the settings of the bridge, the inbox, Claude Code and the log.
-//! `askbridge config`, the schema and the reference in `docs/settings.md` are generated from this list.
+//! The settings of a user: one row for each, in the order in which they are shown, and the tables that they stand in.
+//! `askbridge config`, the schema and the reference in `docs/settings.md` are generated from these rows.
+//! The types of values are in `kinds.rs`, `addresses.rs` and `words.rs`; `services.rs` combines the settings for one
+//! project.
 
 use core::net::SocketAddr;
 use std::{path::PathBuf, time::Duration};
 
+use askbridge_core::question::Purpose;
 use askbridge_os::log::{LogFormat, LogLevel};
-use serde_json::{Value, json};
 
 use super::{
-    key::{AnyKey, EffectTime, Key, Project, Setting, list, quoted, text, typed_list},
-    kinds::{DEFAULT_ADDRESS, Hosts, ServeAddress, Timeout, TrustedServers},
-    words::{ClientQuestions, Permissions},
+    addresses::{DEFAULT_ADDRESS, Hosts, ServeAddress, Topic, TrustedServers, Url},
+    key::{
+        AnyKey,
+        EffectTime::{NextBridge, NextCommand, NextInbox, NextQuestion},
+        Key,
+        Project::{Free, Narrower, Refused},
+    },
+    kinds::{Age, AgentKinds, Command, Interval, Purposes, QuietHours, Size, Timeout},
+    resolved::{UnattendedAction, UnattendedConditions},
+    words::{ClientQuestions, ConfirmRisk, Disclosure, OneTapRisk, Permissions},
 };
 use crate::limits;
 
-pub use super::{
-    notify_keys::{
-        NOTIFY_COMMAND_COMMAND, NOTIFY_COMMAND_DELAY, NOTIFY_DELAY, NOTIFY_DESKTOP_DELAY,
-        NOTIFY_DESKTOP_ENABLED, NOTIFY_HEARTBEAT_COMMAND, NOTIFY_HEARTBEAT_EVERY, NOTIFY_NTFY_DELAY,
-        NOTIFY_NTFY_SERVER, NOTIFY_NTFY_TEXT, NOTIFY_NTFY_TOKEN, NOTIFY_NTFY_TOPIC, NOTIFY_PRESENCE,
-        NOTIFY_PURPOSES, NOTIFY_QUIET, NOTIFY_SOUND_COMMAND, NOTIFY_SOUND_DELAY, NOTIFY_TERMINAL_DELAY,
-        NOTIFY_TERMINAL_ENABLED, NOTIFY_WEBHOOK_DELAY, NOTIFY_WEBHOOK_TEXT, NOTIFY_WEBHOOK_URL,
-        PROJECT_DELAY, PROJECT_ENABLED, PROJECT_FOLDER, PROJECT_PURPOSES, PROJECT_QUIET, PROJECT_TEXT,
-    },
-    question_keys::{
-        JOURNAL_ENABLED, JOURNAL_KEEP, JOURNAL_SIZE, JOURNAL_TEXTS, PERMISSION_CONFIRM, PERMISSION_ONE_TAP,
-        UNATTENDED_THEN, UNATTENDED_WHEN,
-    },
-};
-
-// Why a project must not set something.
+// Why a project must not set something: a cloned repository is hostile.
 const ENDS: &str = "it ends questions in your place";
 const CLIENT: &str = "it is about the client, not the project";
 const AGENT: &str = "it is about the agent, not the project";
@@ -37,218 +31,168 @@ const PROCESS: &str = "it is about processes of yours";
 const ADDRESS: &str = "it sets an address";
 const LEAVES: &str = "it decides what leaves the machine, and to where";
 const WRITES: &str = "it decides what is written, and to where";
+const KEEPS: &str = "it decides what is kept of what you decided";
+const GUARDS: &str = "it decides what you are asked twice";
+const DECIDES: &str = "it decides in your place";
+const RUNS: &str = "it is about a command that runs";
 
-/// `bridge.timeout`
-pub static BRIDGE_TIMEOUT: Key<Timeout> = Key::own(
-    "bridge.timeout",
-    EffectTime::NextQuestion,
-    ENDS,
-    Timeout::default,
-    "Reject a question that has no answer within this time; `never` waits as long as it takes",
-);
-/// `bridge.client-questions`
-pub static BRIDGE_CLIENT_QUESTIONS: Key<ClientQuestions> = Key::own(
-    "bridge.client-questions",
-    EffectTime::NextBridge,
-    CLIENT,
-    ClientQuestions::default,
-    "How the client is asked, whatever it says that it can show",
-);
-/// `bridge.permissions`
-pub static BRIDGE_PERMISSIONS: Key<Permissions> = Key::shared(
-    "bridge.permissions",
-    EffectTime::NextBridge,
-    Project::Narrower,
-    Permissions::default,
-    "Where the agent's permission prompts can be answered: by every responder, or in the client alone",
-);
-/// `bridge.promise`
-pub static BRIDGE_PROMISE: Key<bool> = Key::own(
-    "bridge.promise",
-    EffectTime::NextBridge,
-    CLIENT,
-    || true,
-    "Tell agents in `initialize` that questions can be shown; otherwise many do not ask at all",
-);
-/// `bridge.chat-hint`
-pub static BRIDGE_CHAT_HINT: Key<bool> = Key::shared(
-    "bridge.chat-hint",
-    EffectTime::NextBridge,
-    Project::Free,
-    || true,
-    "Announce in the chat a question that the client does not show",
-);
-/// `bridge.inbox`
-pub static BRIDGE_INBOX: Key<bool> = Key::own(
-    "bridge.inbox",
-    EffectTime::NextBridge,
-    CLIENT,
-    || true,
-    "Open the inbox socket; otherwise only the client can answer",
-);
-/// `bridge.serve`
-pub static BRIDGE_SERVE: Key<ServeAddress> = Key::own(
-    "bridge.serve",
-    EffectTime::NextBridge,
-    ADDRESS,
-    ServeAddress::default,
-    "Serve the open questions over HTTP at this address; port 0 is any that is free, as several bridges need it",
-);
-/// `bridge.grace`
-pub static BRIDGE_GRACE: Key<Duration> = Key::own(
-    "bridge.grace",
-    EffectTime::NextBridge,
-    PROCESS,
-    || limits::GRACE,
-    "How long the agent may take to end once the client is gone, before it gets SIGTERM",
-);
+/// Declares settings, and the list of them. A row has the name of the constant, the type of its values, its path, when
+/// a change counts, whether a project may set it, its default, and what it does: a sentence in the imperative without
+/// a full stop. A secret is kept out of printed settings.
+macro_rules! settings {
+    ($list:ident: $($name:ident: $kind:ty = $path:literal, $counts:expr, $project:expr, $default:expr, $about:literal $(, $secret:ident)?;)+) => {
+        $(
+            #[doc = concat!("`", $path, "`")]
+            pub static $name: Key<$kind> = Key::new($path, $counts, $project, $default, $about)$(.$secret())?;
+        )+
+        static $list: &[&dyn AnyKey] = &[$(&$name),+];
+    };
+}
 
-/// `inbox.address`
-pub static INBOX_ADDRESS: Key<SocketAddr> = Key::own(
-    "inbox.address",
-    EffectTime::NextInbox,
-    ADDRESS,
-    || DEFAULT_ADDRESS,
-    "Where `askbridge inbox` listens: an address, or a port of 127.0.0.1",
-);
-/// `inbox.token-file`
-pub static INBOX_TOKEN_FILE: Key<Option<PathBuf>> = Key::own(
-    "inbox.token-file",
-    EffectTime::NextInbox,
-    LEAVES,
-    || None,
-    "The file with the token that every request has to show; left out, it is in the folder of the sockets",
-);
-/// `inbox.allow-host`
-pub static INBOX_ALLOW_HOST: Key<Hosts> = Key::own(
-    "inbox.allow-host",
-    EffectTime::NextInbox,
-    ADDRESS,
-    Hosts::default,
-    "Host names for which requests are accepted as well: that of a proxy, or of this machine in its network",
-);
-/// `inbox.attach`
-pub static INBOX_ATTACH: Key<AgentKinds> = Key::own(
-    "inbox.attach",
-    EffectTime::NextInbox,
-    PROCESS,
-    AgentKinds::default,
-    "Attach to the agents in your terminals, as `askbridge attach` does: all that are found, or a list such as [\"codex\"]",
-);
-/// `inbox.trusted-servers`
-pub static INBOX_TRUSTED_SERVERS: Key<TrustedServers> = Key::own(
-    "inbox.trusted-servers",
-    EffectTime::NextCommand,
-    LEAVES,
-    TrustedServers::default,
-    "Send opencode's password and Copilot's token also to these servers, such as [\"box.lan:4096\"]; others get them only if they run as you on this machine",
-);
+settings! { SETTINGS:
+    BRIDGE_TIMEOUT: Timeout = "bridge.timeout", NextQuestion, Refused(ENDS), Timeout::default,
+        "Reject a question that has no answer within this time; `never` waits as long as it takes";
+    BRIDGE_CLIENT_QUESTIONS: ClientQuestions = "bridge.client-questions", NextBridge, Refused(CLIENT), ClientQuestions::default,
+        "How the client is asked, whatever it says that it can show";
+    BRIDGE_PERMISSIONS: Permissions = "bridge.permissions", NextBridge, Narrower, Permissions::default,
+        "Where the agent's permission prompts can be answered: by every responder, or in the client alone";
+    BRIDGE_PROMISE: bool = "bridge.promise", NextBridge, Refused(CLIENT), || true,
+        "Tell agents in `initialize` that questions can be shown; otherwise many do not ask at all";
+    BRIDGE_CHAT_HINT: bool = "bridge.chat-hint", NextBridge, Free, || true,
+        "Announce in the chat a question that the client does not show";
+    BRIDGE_INBOX: bool = "bridge.inbox", NextBridge, Refused(CLIENT), || true,
+        "Open the inbox socket; otherwise only the client can answer";
+    BRIDGE_SERVE: ServeAddress = "bridge.serve", NextBridge, Refused(ADDRESS), ServeAddress::default,
+        "Serve the open questions over HTTP at this address; port 0 is any that is free, as several bridges need it";
+    BRIDGE_GRACE: Duration = "bridge.grace", NextBridge, Refused(PROCESS), || limits::GRACE,
+        "How long the agent may take to end once the client is gone, before it gets SIGTERM";
 
-/// `claude.enabled`
-pub static CLAUDE_ENABLED: Key<bool> = Key::own(
-    "claude.enabled",
-    EffectTime::NextQuestion,
-    AGENT,
-    || true,
-    "Open in the inbox what Claude Code asks in its terminal, if its hooks are installed",
-);
-/// `claude.grace`
-pub static CLAUDE_GRACE: Key<Duration> = Key::own(
-    "claude.grace",
-    EffectTime::NextQuestion,
-    AGENT,
-    || limits::HOOK_GRACE,
-    "How long an answer from elsewhere is held back after the dialog opened, since you may be typing there",
-);
-/// `claude.pass-after`
-pub static CLAUDE_PASS_AFTER: Key<Duration> = Key::own(
-    "claude.pass-after",
-    EffectTime::NextQuestion,
-    AGENT,
-    || limits::HOOK_PASS,
-    "When a question of a subagent or of an MCP server is left to the terminal, whose dialog waits until then",
-);
+    PERMISSION_CONFIRM: ConfirmRisk = "permission.confirm", NextBridge, Refused(GUARDS), ConfirmRisk::default,
+        "Take a second step, such as the word yes, before you allow what is `dangerous`, or all that `acts`";
+    PERMISSION_ONE_TAP: OneTapRisk = "permission.one-tap", NextQuestion, Refused(GUARDS), OneTapRisk::default,
+        "Offer to allow with one tap on a notification what is `plain`, or also what `acts` where its whole text is sent";
 
-/// `log.level`
-pub static LOG_LEVEL: Key<LogLevel> = Key::own(
-    "log.level",
-    EffectTime::NextCommand,
-    WRITES,
-    LogLevel::default,
-    "The minimum level; `trace` has the text of prompts and answers",
-);
-/// `log.file`
-pub static LOG_FILE: Key<Option<PathBuf>> = Key::own(
-    "log.file",
-    EffectTime::NextCommand,
-    WRITES,
-    || None,
-    "Append the log to this file; left out, it goes to stderr",
-);
-/// `log.format`
-pub static LOG_FORMAT: Key<LogFormat> =
-    Key::own("log.format", EffectTime::NextCommand, WRITES, LogFormat::default, "How a line is written");
+    INBOX_ADDRESS: SocketAddr = "inbox.address", NextInbox, Refused(ADDRESS), || DEFAULT_ADDRESS,
+        "Where `askbridge inbox` listens: an address, or a port of 127.0.0.1";
+    INBOX_TOKEN_FILE: Option<PathBuf> = "inbox.token-file", NextInbox, Refused(LEAVES), || None,
+        "The file with the token that every request has to show; left out, it is in the folder of the sockets";
+    INBOX_ALLOW_HOST: Hosts = "inbox.allow-host", NextInbox, Refused(ADDRESS), Hosts::default,
+        "Host names for which requests are accepted as well: that of a proxy, or of this machine in its network";
+    INBOX_ATTACH: AgentKinds = "inbox.attach", NextInbox, Refused(PROCESS), AgentKinds::default,
+        "Attach to the agents in your terminals, as `askbridge attach` does: all that are found, or a list such as [\"codex\"]";
+    INBOX_TRUSTED_SERVERS: TrustedServers = "inbox.trusted-servers", NextCommand, Refused(LEAVES), TrustedServers::default,
+        "Send opencode's password and Copilot's token also to these servers, such as [\"box.lan:4096\"]; others get them only if they run as you on this machine";
 
-/// Every setting, in the order in which it is shown.
-pub static ALL: [&dyn AnyKey; 49] = [
-    &BRIDGE_TIMEOUT,
-    &BRIDGE_CLIENT_QUESTIONS,
-    &BRIDGE_PERMISSIONS,
-    &BRIDGE_PROMISE,
-    &BRIDGE_CHAT_HINT,
-    &BRIDGE_INBOX,
-    &BRIDGE_SERVE,
-    &BRIDGE_GRACE,
-    &PERMISSION_CONFIRM,
-    &PERMISSION_ONE_TAP,
-    &INBOX_ADDRESS,
-    &INBOX_TOKEN_FILE,
-    &INBOX_ALLOW_HOST,
-    &INBOX_ATTACH,
-    &INBOX_TRUSTED_SERVERS,
-    &CLAUDE_ENABLED,
-    &CLAUDE_GRACE,
-    &CLAUDE_PASS_AFTER,
-    &JOURNAL_ENABLED,
-    &JOURNAL_TEXTS,
-    &JOURNAL_KEEP,
-    &JOURNAL_SIZE,
-    &UNATTENDED_THEN,
-    &UNATTENDED_WHEN,
-    &LOG_LEVEL,
-    &LOG_FILE,
-    &LOG_FORMAT,
-    &NOTIFY_DELAY,
-    &NOTIFY_QUIET,
-    &NOTIFY_PURPOSES,
-    &NOTIFY_PRESENCE,
-    &NOTIFY_HEARTBEAT_EVERY,
-    &NOTIFY_HEARTBEAT_COMMAND,
-    &NOTIFY_DESKTOP_ENABLED,
-    &NOTIFY_DESKTOP_DELAY,
-    &NOTIFY_SOUND_COMMAND,
-    &NOTIFY_SOUND_DELAY,
-    &NOTIFY_COMMAND_COMMAND,
-    &NOTIFY_COMMAND_DELAY,
-    &NOTIFY_WEBHOOK_URL,
-    &NOTIFY_WEBHOOK_TEXT,
-    &NOTIFY_WEBHOOK_DELAY,
-    &NOTIFY_NTFY_SERVER,
-    &NOTIFY_NTFY_TOPIC,
-    &NOTIFY_NTFY_TOKEN,
-    &NOTIFY_NTFY_TEXT,
-    &NOTIFY_NTFY_DELAY,
-    &NOTIFY_TERMINAL_ENABLED,
-    &NOTIFY_TERMINAL_DELAY,
-];
+    CLAUDE_ENABLED: bool = "claude.enabled", NextQuestion, Refused(AGENT), || true,
+        "Open in the inbox what Claude Code asks in its terminal, if its hooks are installed";
+    CLAUDE_GRACE: Duration = "claude.grace", NextQuestion, Refused(AGENT), || limits::HOOK_GRACE,
+        "How long an answer from elsewhere is held back after the dialog opened, since you may be typing there";
+    CLAUDE_PASS_AFTER: Duration = "claude.pass-after", NextQuestion, Refused(AGENT), || limits::HOOK_PASS,
+        "When a question of a subagent or of an MCP server is left to the terminal, whose dialog waits until then";
 
-/// The settings of one project, by their names in its table.
-pub static OF_PROJECT: [&dyn AnyKey; 6] =
-    [&PROJECT_FOLDER, &PROJECT_ENABLED, &PROJECT_DELAY, &PROJECT_QUIET, &PROJECT_PURPOSES, &PROJECT_TEXT];
+    JOURNAL_ENABLED: bool = "journal.enabled", NextBridge, Refused(KEEPS), || true,
+        "Keep questions and answers in a file of this machine, so that a crash loses none; secret values are never kept";
+    JOURNAL_TEXTS: bool = "journal.texts", NextBridge, Refused(KEEPS), || true,
+        "Keep their texts; otherwise no answer survives, but when which kind of question was settled by which responder";
+    JOURNAL_KEEP: Age = "journal.keep", NextBridge, Refused(KEEPS), || Age(limits::journal::KEEP),
+        "Remove what is older than this";
+    JOURNAL_SIZE: Size = "journal.size", NextBridge, Refused(KEEPS), || Size(limits::journal::SIZE),
+        "Remove the oldest questions once the file is larger than this";
+
+    UNATTENDED_THEN: UnattendedAction = "unattended.then", NextQuestion, Refused(DECIDES), UnattendedAction::default,
+        "What to do with a question that nobody can answer: let it wait, reject it, or end the agent";
+    UNATTENDED_WHEN: UnattendedConditions = "unattended.when", NextQuestion, Refused(DECIDES), UnattendedConditions::default,
+        "When no person can answer: all of these hold, of [\"no-client\", \"no-terminal\", \"ci\"]";
+
+    LOG_LEVEL: LogLevel = "log.level", NextCommand, Refused(WRITES), LogLevel::default,
+        "The minimum level; `trace` has the text of prompts and answers";
+    LOG_FILE: Option<PathBuf> = "log.file", NextCommand, Refused(WRITES), || None,
+        "Append the log to this file; left out, it goes to stderr";
+    LOG_FORMAT: LogFormat = "log.format", NextCommand, Refused(WRITES), LogFormat::default,
+        "How a line is written";
+
+    NOTIFY_DELAY: Duration = "notify.delay", NextQuestion, Free, || limits::NOTIFY_DELAY,
+        "Tell you of a question that has been open for this long";
+    NOTIFY_QUIET: QuietHours = "notify.quiet", NextQuestion, Free, QuietHours::default,
+        "Times of the day at which you are not told, such as [\"22:00-07:00\"]";
+    NOTIFY_PURPOSES: Purposes = "notify.purposes", NextQuestion, Narrower, || Purposes(vec![Purpose::Question, Purpose::Permission]),
+        "What you are told of";
+    NOTIFY_PRESENCE: bool = "notify.presence", NextQuestion, Free, || true,
+        "Do not tell you while you evidently are there: the page or the full-screen terminal has the focus";
+
+    NOTIFY_HEARTBEAT_EVERY: Interval = "notify.heartbeat.every", NextQuestion, Refused(RUNS), || Interval(limits::NOTIFY_HEARTBEAT),
+        "How long after one run the next one begins";
+    NOTIFY_HEARTBEAT_COMMAND: Option<Command> = "notify.heartbeat.command", NextQuestion, Refused(RUNS), || None,
+        "The program and its arguments; left out, there is no heartbeat";
+
+    NOTIFY_DESKTOP_ENABLED: bool = "notify.desktop.enabled", NextQuestion, Narrower, || false,
+        "Show a notification, with buttons where the desktop has them";
+    NOTIFY_DESKTOP_DELAY: Option<Duration> = "notify.desktop.delay", NextQuestion, Free, || None,
+        "Tell in this way only after this time; left out, `notify.delay`";
+
+    NOTIFY_SOUND_COMMAND: Option<Command> = "notify.sound.command", NextQuestion, Refused(RUNS), || None,
+        "The program that plays or speaks, and its arguments, such as [\"paplay\", \"bell.ogg\"]";
+    NOTIFY_SOUND_DELAY: Option<Duration> = "notify.sound.delay", NextQuestion, Free, || None,
+        "Tell in this way only after this time; left out, `notify.delay`";
+
+    NOTIFY_COMMAND_COMMAND: Option<Command> = "notify.command.command", NextQuestion, Refused(RUNS), || None,
+        "The program and its arguments; no shell reads them. It gets the question as JSON in a file";
+    NOTIFY_COMMAND_DELAY: Option<Duration> = "notify.command.delay", NextQuestion, Free, || None,
+        "Tell in this way only after this time; left out, `notify.delay`";
+
+    NOTIFY_WEBHOOK_URL: Option<Url> = "notify.webhook.url", NextQuestion, Refused(LEAVES), || None,
+        "Where the request goes; left out, there is none", secret;
+    NOTIFY_WEBHOOK_TEXT: Disclosure = "notify.webhook.text", NextQuestion, Narrower, Disclosure::default,
+        "What is sent: only that a question waits in which project, its title as well, or all that is asked";
+    NOTIFY_WEBHOOK_DELAY: Option<Duration> = "notify.webhook.delay", NextQuestion, Free, || None,
+        "Tell in this way only after this time; left out, `notify.delay`";
+
+    NOTIFY_NTFY_SERVER: Url = "notify.ntfy.server", NextQuestion, Refused(LEAVES), || Url("https://ntfy.sh".to_owned()),
+        "The server: any that speaks ntfy's protocol";
+    NOTIFY_NTFY_TOPIC: Option<Topic> = "notify.ntfy.topic", NextQuestion, Refused(LEAVES), || None,
+        "The topic that your phone is subscribed to; left out, nothing is sent. It is a secret: choose one that cannot be guessed", secret;
+    NOTIFY_NTFY_TOKEN: Option<String> = "notify.ntfy.token", NextQuestion, Refused(LEAVES), || None,
+        "The access token of the server, if it needs one", secret;
+    NOTIFY_NTFY_TEXT: Disclosure = "notify.ntfy.text", NextQuestion, Narrower, Disclosure::default,
+        "What is sent, as in `notify.webhook`";
+    NOTIFY_NTFY_DELAY: Option<Duration> = "notify.ntfy.delay", NextQuestion, Free, || None,
+        "Tell in this way only after this time; left out, `notify.delay`";
+
+    NOTIFY_TERMINAL_ENABLED: bool = "notify.terminal.enabled", NextQuestion, Narrower, || true,
+        "Ring the bell, set the title, and show a notification where the terminal can";
+    NOTIFY_TERMINAL_DELAY: Option<Duration> = "notify.terminal.delay", NextQuestion, Free, || None,
+        "Tell in this way only after this time; left out, `notify.delay`";
+}
+
+// The settings of one project, by their names in its table.
+settings! { OF_PROJECT:
+    PROJECT_FOLDER: Option<PathBuf> = "folder", NextQuestion, Refused(LEAVES), || None,
+        "The project's folder, or one that has several projects";
+    PROJECT_ENABLED: Option<bool> = "enabled", NextQuestion, Refused(LEAVES), || None,
+        "Whether you are told of its questions at all";
+    PROJECT_DELAY: Option<Duration> = "delay", NextQuestion, Refused(LEAVES), || None,
+        "As `notify.delay`";
+    PROJECT_QUIET: Option<QuietHours> = "quiet", NextQuestion, Refused(LEAVES), || None,
+        "As `notify.quiet`";
+    PROJECT_PURPOSES: Option<Purposes> = "purposes", NextQuestion, Refused(LEAVES), || None,
+        "As `notify.purposes`";
+    PROJECT_TEXT: Option<Disclosure> = "text", NextQuestion, Refused(LEAVES), || None,
+        "As `notify.webhook.text` and `notify.ntfy.text`, for both";
+}
+
+/// Returns every setting, in the order in which it is shown.
+pub fn all() -> impl Iterator<Item = &'static dyn AnyKey> + Clone {
+    SETTINGS.iter().copied()
+}
+
+/// Returns the settings of one project.
+pub fn of_project() -> impl Iterator<Item = &'static dyn AnyKey> + Clone {
+    OF_PROJECT.iter().copied()
+}
 
 /// Finds a setting by its name with its sections.
 pub fn find(path: &str) -> Option<&'static dyn AnyKey> {
-    ALL.iter().copied().find(|key| key.path() == path)
+    all().find(|key| key.path() == path)
 }
 
 /// Returns the environment variable that sets it, such as `ASKBRIDGE_NOTIFY_NTFY_TOPIC`.
@@ -294,101 +238,4 @@ pub const RULES_ABOUT: &str = "What you decided beforehand about questions to co
 /// Returns whether there is a table of this name.
 pub fn is_section(path: &str) -> bool {
     SECTIONS.iter().any(|(name, _)| *name == path)
-}
-
-/// Kinds of agents that run in terminals. Empty attaches to none.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AgentKinds(pub Vec<&'static str>);
-
-/// The kinds that can be attached to.
-const KINDS: [&str; 3] = ["codex", "opencode", "copilot"];
-
-impl AgentKinds {
-    /// Returns whether agents of this kind are attached to.
-    pub fn has(&self, kind: &str) -> bool {
-        self.0.contains(&kind)
-    }
-}
-
-impl Setting for AgentKinds {
-    fn read(value: &Value) -> Result<Self, String> {
-        if let Some(all) = value.as_bool() {
-            return Ok(AgentKinds(if all { KINDS.to_vec() } else { Vec::new() }));
-        }
-        let kind = |value: &Value| {
-            let name = text(value, "the name of an agent")?;
-            let known = KINDS.into_iter().find(|kind| *kind == name);
-            known.ok_or_else(|| format!("{} is not one of {}", quoted(value), Value::from(KINDS.to_vec())))
-        };
-        list(value, "true, false, or a list of agents such as [\"codex\"]", kind).map(AgentKinds)
-    }
-
-    fn to_value(&self) -> Value {
-        if self.0.is_empty() { Value::Bool(false) } else { json!(self.0) }
-    }
-
-    fn typed(text: &str) -> Value {
-        match bool::typed(text) {
-            Value::Bool(all) => Value::Bool(all),
-            _ => typed_list(text),
-        }
-    }
-
-    fn schema() -> Value {
-        json!({ "anyOf": [
-            { "type": "boolean" },
-            { "type": "array", "items": { "enum": KINDS }, "uniqueItems": true },
-        ] })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_setting_that_is_declared_is_listed() {
-        let files =
-            [include_str!("keys.rs"), include_str!("question_keys.rs"), include_str!("notify_keys.rs")];
-        let declared = files.iter().flat_map(|text| text.split("pub static ").skip(1));
-        let names = declared.filter_map(|rest| rest.split_once(": Key<")).map(|(name, _)| name);
-        let listed = files[0];
-        for name in names.filter(|name| name.chars().all(|c| c.is_ascii_uppercase() || c == '_')) {
-            assert!(
-                listed.contains(&format!("&{name},")) || listed.contains(&format!("&{name}]")),
-                "{name}: add it to `ALL`"
-            );
-        }
-    }
-
-    #[test]
-    fn trusted_servers_are_named_with_their_host_and_port() {
-        let read = |text: &str| TrustedServers::read(&TrustedServers::typed(text));
-        let servers = read("Box.LAN:4096, 127.0.0.1:80, [0:0::1]:7").expect("servers");
-        assert_eq!(servers.to_value(), json!(["box.lan:4096", "127.0.0.1:80", "[::1]:7"]));
-        assert_eq!(read("[::1]:80").map(|servers| servers.to_value()), Ok(json!(["[::1]:80"])));
-        assert!(servers.has("box.lan", 4096) && servers.has("BOX.lan", 4096) && servers.has("::1", 7));
-        assert!(!servers.has("box.lan", 4097) && !servers.has("box", 4096) && !servers.has("localhost", 80));
-        for wrong in ["4096", "box.lan", ":4096", "box.lan:", "box.lan:0", "box.lan:70000", "::1:7", "[::1]"]
-        {
-            assert!(read(wrong).is_err_and(|error| error.contains("a host and a port")), "{wrong}");
-        }
-        for wrong in ["http://box.lan:4096", "opencode:secret@box.lan:4096", "[box.lan]:4096", "a b:1"] {
-            assert!(read(wrong).is_err(), "{wrong}");
-        }
-        assert!(TrustedServers::read(&json!("box.lan:4096")).is_err());
-    }
-
-    fn read(text: &str) -> Result<Value, String> {
-        AgentKinds::read(&AgentKinds::typed(text)).map(|attached| attached.to_value())
-    }
-
-    #[test]
-    fn all_kinds_or_some_or_none_are_attached_to() {
-        assert_eq!(read("true"), Ok(json!(KINDS)));
-        assert_eq!(read("off"), Ok(json!(false)));
-        assert_eq!(read("codex"), Ok(json!(["codex"])));
-        assert!(read("emacs").is_err_and(|error| error.contains("codex")));
-        assert!(AgentKinds::read(&json!(5)).is_err_and(|error| error.contains("a list of agents")));
-    }
 }

@@ -1,12 +1,15 @@
-//! The kinds of values that only askbridge has, each with what may stand there.
+//! The types of values of the settings, each with what may stand there. Addresses are in `addresses.rs`, and values that
+//! are one of some words in `words.rs`.
 
-use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use askbridge_core::question::Purpose;
 use serde_json::{Value, json};
 
-use super::key::{Setting, list, quoted, span, text, typed_list};
+use super::{
+    key::{Setting, list, quoted, span, text, typed_list},
+    resolved::UnattendedConditions,
+};
 
 /// After which time a question is rejected. `None` keeps it open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,90 +57,6 @@ impl Setting for Interval {
 
     fn schema() -> Value {
         Duration::schema()
-    }
-}
-
-/// Where questions are served unless an address is given.
-pub const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8421);
-
-/// Reads where to listen: an IP address and a port, or a port alone, which is one of this machine only.
-///
-/// # Errors
-/// The text is neither; names of hosts are not looked up.
-pub fn address(text: &str) -> Result<SocketAddr, String> {
-    // `localhost` is not looked up: a resolver could name another machine.
-    let port = text.strip_prefix("localhost:").or_else(|| text.strip_prefix(':')).unwrap_or(text);
-    let here = || port.parse().ok().map(|port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
-    let address = text.parse().ok().or_else(here);
-    address.ok_or_else(|| {
-        format!("give an IP address and a port, such as {DEFAULT_ADDRESS}, or a port alone, such as 8421")
-    })
-}
-
-impl Setting for SocketAddr {
-    fn read(value: &Value) -> Result<Self, String> {
-        let port = value.as_u64().map(|port| port.to_string());
-        let said = port.as_deref().or(value.as_str());
-        said.and_then(|text| address(text).ok()).ok_or_else(|| {
-            format!("{} is not an address such as \"{DEFAULT_ADDRESS}\", or a port", quoted(value))
-        })
-    }
-
-    fn to_value(&self) -> Value {
-        self.to_string().into()
-    }
-
-    fn schema() -> Value {
-        json!({ "anyOf": [{ "type": "string" }, { "type": "integer", "minimum": 0, "maximum": 65535 }] })
-    }
-}
-
-/// Where a bridge serves its questions over HTTP. `None` serves them nowhere.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ServeAddress(pub Option<SocketAddr>);
-
-impl Setting for ServeAddress {
-    fn read(value: &Value) -> Result<Self, String> {
-        match value {
-            Value::Bool(is_on) => Ok(ServeAddress(is_on.then_some(DEFAULT_ADDRESS))),
-            _ => SocketAddr::read(value).map(|address| ServeAddress(Some(address))),
-        }
-    }
-
-    fn to_value(&self) -> Value {
-        self.0.map_or(Value::Bool(false), |address| address.to_value())
-    }
-
-    fn typed(text: &str) -> Value {
-        // A number is a port here: `1` is not yes.
-        if text.parse::<u16>().is_ok() { text.into() } else { bool::typed(text) }
-    }
-
-    fn schema() -> Value {
-        json!({ "anyOf": [{ "type": "boolean" }, { "type": "string" }, { "type": "integer", "minimum": 0, "maximum": 65535 }] })
-    }
-}
-
-/// Host names.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Hosts(pub Vec<String>);
-
-impl Setting for Hosts {
-    fn read(value: &Value) -> Result<Self, String> {
-        let names = list(value, "a list of host names", |name| text(name, "a host name").map(str::to_owned));
-        names.map(Hosts)
-    }
-
-    fn to_value(&self) -> Value {
-        json!(self.0)
-    }
-
-    fn typed(text: &str) -> Value {
-        typed_list(text)
-    }
-
-    fn schema() -> Value {
-        json!({ "type": "array", "items": { "type": "string" } })
     }
 }
 
@@ -273,87 +192,181 @@ impl Setting for QuietHours {
     }
 }
 
-/// Servers that get a password or a token, even if other users run them: the host and the port of each.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TrustedServers(pub Vec<(String, u16)>);
+/// Seconds of a day.
+const DAY: u64 = 24 * 3600;
 
-/// The form of a trusted server.
-const SERVER: &str = "a host and a port such as \"box.lan:4096\"";
+/// A time span that is written in days.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Age(pub Duration);
 
-impl TrustedServers {
-    /// Returns whether a server is among them.
-    pub fn has(&self, host: &str, port: u16) -> bool {
-        self.0.contains(&(canonical(host), port))
-    }
-
-    /// Returns a server as it stands in the settings.
-    pub fn written(host: &str, port: u16) -> String {
-        if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
-    }
-}
-
-/// Returns the canonical form of a host, for comparison: lower case, and an IP address in its shortest form.
-fn canonical(host: &str) -> String {
-    host.parse().map_or_else(|_| host.to_ascii_lowercase(), |ip: IpAddr| ip.to_canonical().to_string())
-}
-
-impl Setting for TrustedServers {
+impl Setting for Age {
     fn read(value: &Value) -> Result<Self, String> {
-        let server = |value: &Value| {
-            let named = text(value, SERVER)?.rsplit_once(':').and_then(|(host, port)| {
-                let inside = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
-                let is_plain =
-                    |host: &&str| !host.is_empty() && !host.contains([':', '/', '@', ' ', '[', ']']);
-                let is_ip6 = |host: &&str| host.parse::<Ipv6Addr>().is_ok();
-                let host = inside.filter(is_ip6).or_else(|| Some(host).filter(is_plain))?;
-                Some((canonical(host), port.parse().ok().filter(|port| *port > 0)?))
-            });
-            named.ok_or_else(|| format!("{} is not {SERVER}", quoted(value)))
-        };
-        list(value, "a list of hosts and ports such as [\"box.lan:4096\"]", server).map(TrustedServers)
+        span(value).map(Age)
     }
 
     fn to_value(&self) -> Value {
-        self.0.iter().map(|(host, port)| Self::written(host, *port)).collect()
-    }
-
-    fn typed(text: &str) -> Value {
-        match typed_list(text) {
-            // One server whose address begins with a bracket, as a list does.
-            Value::String(server) => json!([server]),
-            servers => servers,
+        let seconds = self.0.as_secs();
+        // Months have no fixed number of days.
+        if self.0.subsec_nanos() == 0 && seconds > 0 && seconds.is_multiple_of(DAY) {
+            format!("{}days", seconds / DAY).into()
+        } else {
+            self.0.to_value()
         }
     }
 
     fn schema() -> Value {
-        json!({ "type": "array", "items": { "type": "string", "pattern": "^.+:[0-9]+$" } })
+        Duration::schema()
+    }
+}
+
+/// The units of a size, the largest first.
+const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+/// The least size: a journal that holds some questions.
+const LEAST: u64 = 1 << 20;
+
+/// A size in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size(pub u64);
+
+impl Setting for Size {
+    fn read(value: &Value) -> Result<Self, String> {
+        let bytes = value.as_str().and_then(|text| {
+            let (unit, bytes) = UNITS.iter().find(|(unit, _)| text.ends_with(unit))?;
+            let count = text.strip_suffix(unit)?.trim_end();
+            let is_number = !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());
+            is_number.then_some(count)?.parse::<u64>().ok()?.checked_mul(*bytes)
+        });
+        match bytes {
+            Some(bytes) if bytes >= LEAST => Ok(Size(bytes)),
+            Some(_) => Err("it must be at least \"1MiB\"".to_owned()),
+            None => Err(format!("{} is not a size such as \"64MiB\" or \"1GiB\"", quoted(value))),
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        let unit = UNITS.iter().find(|(_, bytes)| self.0.is_multiple_of(*bytes));
+        unit.map_or_else(
+            || self.0.to_string().into(),
+            |(unit, bytes)| format!("{}{unit}", self.0 / bytes).into(),
+        )
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "string", "pattern": "^[0-9]+ *(KiB|MiB|GiB)$", "examples": ["64MiB", "1GiB"] })
+    }
+}
+
+/// Kinds of agents that run in terminals. Empty attaches to none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentKinds(pub Vec<&'static str>);
+
+/// The kinds that can be attached to.
+const KINDS: [&str; 3] = ["codex", "opencode", "copilot"];
+
+impl AgentKinds {
+    /// Returns whether agents of this kind are attached to.
+    pub fn has(&self, kind: &str) -> bool {
+        self.0.contains(&kind)
+    }
+}
+
+impl Setting for AgentKinds {
+    fn read(value: &Value) -> Result<Self, String> {
+        if let Some(all) = value.as_bool() {
+            return Ok(AgentKinds(if all { KINDS.to_vec() } else { Vec::new() }));
+        }
+        let kind = |value: &Value| {
+            let name = text(value, "the name of an agent")?;
+            let known = KINDS.into_iter().find(|kind| *kind == name);
+            known.ok_or_else(|| format!("{} is not one of {}", quoted(value), Value::from(KINDS.to_vec())))
+        };
+        list(value, "true, false, or a list of agents such as [\"codex\"]", kind).map(AgentKinds)
+    }
+
+    fn to_value(&self) -> Value {
+        if self.0.is_empty() { Value::Bool(false) } else { json!(self.0) }
+    }
+
+    fn typed(text: &str) -> Value {
+        match bool::typed(text) {
+            Value::Bool(all) => Value::Bool(all),
+            _ => typed_list(text),
+        }
+    }
+
+    fn schema() -> Value {
+        json!({ "anyOf": [
+            { "type": "boolean" },
+            { "type": "array", "items": { "enum": KINDS }, "uniqueItems": true },
+        ] })
+    }
+}
+
+/// The conditions that `when` can name: no client shows the question, no terminal is there, the variable CI is set.
+const CONDITIONS: [&str; 3] = ["no-client", "no-terminal", "ci"];
+
+impl Setting for UnattendedConditions {
+    fn read(value: &Value) -> Result<Self, String> {
+        let condition = |value: &Value| {
+            let name = text(value, "a condition")?;
+            let known = CONDITIONS.into_iter().find(|known| *known == name);
+            known.ok_or_else(|| {
+                format!("{} is not one of {}", quoted(value), Value::from(CONDITIONS.to_vec()))
+            })
+        };
+        let names = list(value, "a list of conditions such as [\"no-client\", \"ci\"]", condition)?;
+        if names.is_empty() {
+            // Otherwise every question would be rejected, however many people wait for it.
+            return Err("it names no condition".to_owned());
+        }
+        let has = |name| names.contains(&name);
+        Ok(UnattendedConditions {
+            no_client: has("no-client"),
+            no_terminal: has("no-terminal"),
+            ci: has("ci"),
+        })
+    }
+
+    fn to_value(&self) -> Value {
+        let UnattendedConditions { no_client, no_terminal, ci } = *self;
+        let named = CONDITIONS.into_iter().zip([no_client, no_terminal, ci]);
+        json!(named.filter_map(|(name, is_named)| is_named.then_some(name)).collect::<Vec<_>>())
+    }
+
+    fn typed(text: &str) -> Value {
+        typed_list(text)
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "array", "items": { "enum": CONDITIONS }, "uniqueItems": true, "minItems": 1 })
+    }
+}
+
+impl Setting for String {
+    fn read(value: &Value) -> Result<Self, String> {
+        text(value, "a text").map(str::to_owned)
+    }
+
+    fn to_value(&self) -> Value {
+        Value::String(self.clone())
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "string", "minLength": 1 })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use core::net::SocketAddr;
+
     use askbridge_os::log::LogLevel;
 
     use super::*;
-    use crate::settings::words::ClientQuestions;
-
-    #[test]
-    fn a_port_alone_is_one_of_this_machine_only() {
-        for text in ["127.0.0.1:8421", "localhost:8421", ":8421", "8421"] {
-            assert_eq!(address(text), Ok(SocketAddr::from(([127, 0, 0, 1], 8421))), "{text:?}");
-        }
-        assert_eq!(address("[::1]:0").map(|address| address.to_string()), Ok("[::1]:0".to_owned()));
-        assert_eq!(address("0.0.0.0:80").map(|address| address.to_string()), Ok("0.0.0.0:80".to_owned()));
-    }
-
-    #[test]
-    fn other_names_and_ports_are_refused() {
-        for text in
-            ["", ":", "localhost", "localhost:", "box:8421", "127.0.0.1", "65536", "-1", "localhost::1"]
-        {
-            assert!(address(text).is_err_and(|error| error.contains("a port alone")), "{text:?}");
-        }
-    }
+    use crate::settings::{
+        addresses::{Hosts, ServeAddress},
+        words::ClientQuestions,
+    };
 
     #[track_caller]
     fn read<T: Setting>(text: &str) -> Result<Value, String> {
@@ -413,5 +426,53 @@ mod tests {
             assert_eq!(hours.contains(hour * 60 + minute), is_quiet, "{hour}:{minute}");
         }
         assert!(QuietHours::read(&json!(["00:00-24:00"])).unwrap().contains(1439));
+    }
+
+    #[test]
+    fn sizes_and_ages_are_written_as_they_are_read() {
+        for (text, bytes, written) in [
+            ("64MiB", 64 << 20, "64MiB"),
+            ("1 GiB", 1 << 30, "1GiB"),
+            ("2048KiB", 2 << 20, "2MiB"),
+            ("1025KiB", 1025 << 10, "1025KiB"),
+        ] {
+            let size = Size::read(&json!(text)).expect(text);
+            assert_eq!((size, size.to_value()), (Size(bytes), json!(written)));
+        }
+        for (text, written) in [("90days", "90days"), ("48h", "2days"), ("36h", "1day 12h"), ("0s", "0s")] {
+            assert_eq!(Age::read(&json!(text)).expect(text).to_value(), json!(written));
+        }
+    }
+
+    #[test]
+    fn other_sizes_are_refused() {
+        for value in [json!("64"), json!("MiB"), json!("-1MiB"), json!("64 MB"), json!(64), json!("1023KiB")]
+        {
+            assert!(Size::read(&value).is_err(), "{value}");
+        }
+        assert!(Size::read(&json!("99999999999999GiB")).is_err());
+    }
+
+    #[test]
+    fn conditions_are_named_one_by_one() {
+        let read = |text: &str| {
+            UnattendedConditions::read(&UnattendedConditions::typed(text)).map(|when| when.to_value())
+        };
+        assert_eq!(read("no-client"), Ok(json!(["no-client"])));
+        assert_eq!(UnattendedConditions::default().to_value(), json!(["no-client"]));
+        let both = UnattendedConditions::read(&json!(["ci", "no-client"])).expect("conditions");
+        assert_eq!(both, UnattendedConditions { no_client: true, no_terminal: false, ci: true });
+        assert!(read("never").is_err_and(|error| error.contains("no-terminal")));
+        assert!(UnattendedConditions::read(&json!([])).is_err());
+        assert!(UnattendedConditions::read(&json!(true)).is_err());
+    }
+
+    #[test]
+    fn all_kinds_or_some_or_none_are_attached_to() {
+        assert_eq!(read::<AgentKinds>("true"), Ok(json!(KINDS)));
+        assert_eq!(read::<AgentKinds>("off"), Ok(json!(false)));
+        assert_eq!(read::<AgentKinds>("codex"), Ok(json!(["codex"])));
+        assert!(read::<AgentKinds>("emacs").is_err_and(|error| error.contains("codex")));
+        assert!(AgentKinds::read(&json!(5)).is_err_and(|error| error.contains("a list of agents")));
     }
 }

@@ -231,9 +231,9 @@ impl Settings {
 
     /// Says that others may read a secret, if that is so.
     fn shared_secret(&mut self, file: &SettingsFile) {
-        let secret = keys::ALL.iter().find(|key| key.is_secret() && self.values.contains_key(key.path()));
+        let secret = keys::all().find(|key| key.is_secret() && self.values.contains_key(key.path()));
         if let Some(key) = secret.filter(|_| file.is_readable_by_others) {
-            let stored = self.stored(*key);
+            let stored = self.stored(key);
             let path = file.path.display();
             let message =
                 format!("`{}` is a secret, and others may read it here: chmod 600 {path}", key.path());
@@ -246,7 +246,7 @@ impl Settings {
         if text.is_empty() {
             return;
         }
-        let found = keys::ALL.iter().find(|key| keys::variable(**key) == name);
+        let found = keys::all().find(|key| keys::variable(*key) == name);
         let taken = found.ok_or_else(|| unknown_variable(&name)).and_then(|key| {
             let value = key.check(&key.typed(text))?;
             Ok((key.path(), value))
@@ -283,8 +283,8 @@ fn of_project(
     let (number, name) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     let Ok(number) = number.parse::<usize>() else { return (entry.name, Err(single_brackets())) };
     let table = tables.entry(number).or_default();
-    let Some(key) = keys::OF_PROJECT.iter().find(|key| key.path() == name) else {
-        let meant = place::closest(name, keys::OF_PROJECT.iter().map(|key| key.path()));
+    let Some(key) = keys::of_project().find(|key| key.path() == name) else {
+        let meant = place::closest(name, keys::of_project().map(|key| key.path()));
         return (entry.name, Err(unknown_named(&format!("{} of a project", printable(name)), meant)));
     };
     match key.check(&entry.value) {
@@ -319,7 +319,7 @@ fn unknown(path: &str, value: &Value) -> String {
 }
 
 fn unknown_variable(name: &str) -> String {
-    let names: Vec<_> = keys::ALL.iter().map(|key| keys::variable(*key)).collect();
+    let names: Vec<_> = keys::all().map(keys::variable).collect();
     unknown_named("such variable", place::closest(name, names.iter().map(String::as_str)))
 }
 
@@ -563,7 +563,7 @@ mod tests {
 
     #[test]
     fn every_key_that_a_project_cannot_set_is_tried() {
-        for key in keys::ALL.iter().filter(|key| key.project() != Project::Free) {
+        for key in keys::all().filter(|key| key.project() != Project::Free) {
             let is_tried = HOSTILE.iter().any(|(table, name, _)| format!("{table}.{name}") == key.path());
             // A terminal that its person switched off stays off: the same kind as the desktop.
             assert!(is_tried || key.path() == "notify.terminal.enabled", "{}", key.path());

@@ -1,15 +1,14 @@
 //! The settings of a user: the keys, how their values are parsed, which layer wins, and which mistakes a file has.
 //! Pure, except for `files.rs`, which finds and reads the files. Using a value is left to the rooms.
 
+pub mod addresses;
 pub mod document;
 pub mod files;
 pub mod key;
 pub mod keys;
 pub mod kinds;
 pub mod layers;
-pub mod notify_keys;
 pub mod place;
-pub mod question_keys;
 pub mod render;
 pub mod resolved;
 pub mod rule_tables;

@@ -99,7 +99,7 @@ const LONGEST: usize = 100;
 /// Returns the setting that is meant by this name with its sections: one whose name has a slip of the fingers in it, or
 /// that stands in another section.
 pub(super) fn near_key(path: &str) -> Option<&'static str> {
-    let paths = || keys::ALL.iter().map(|key| key.path());
+    let paths = || keys::all().map(|key| key.path());
     let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
     let same_name = || paths().find(|known| last(known) == last(path) || known.replace('-', "_") == path);
     closest(path, paths()).or_else(same_name).or_else(|| {

@@ -61,8 +61,8 @@ pub fn file(settings: &Settings, with_origin: bool) -> String {
         table(&mut out, &format!("[{section}]"), lines);
     }
     for project in settings.projects() {
-        let set = keys::OF_PROJECT.iter().filter_map(|key| Some((key, project.get(key.path())?)));
-        let lines = set.map(|(key, stored)| line(key.path(), *key, stored, with_origin));
+        let set = keys::of_project().filter_map(|key| Some((key, project.get(key.path())?)));
+        let lines = set.map(|(key, stored)| line(key.path(), key, stored, with_origin));
         table(&mut out, &format!("[[{}]]", keys::PROJECTS), lines);
     }
     for rule in settings.rule_tables() {
@@ -93,9 +93,9 @@ fn line(name: &str, key: &dyn AnyKey, stored: &StoredValue, with_origin: bool) -
 
 /// Returns the settings of a section, each with its name there.
 pub fn of_section(section: &str) -> impl Iterator<Item = (&'static str, &'static dyn AnyKey)> {
-    keys::ALL.iter().filter_map(move |key| {
+    keys::all().filter_map(move |key| {
         let name = key.path().strip_prefix(section)?.strip_prefix('.')?;
-        (!name.contains('.')).then_some((name, *key))
+        (!name.contains('.')).then_some((name, key))
     })
 }
 
@@ -305,9 +305,9 @@ impl SettingsList {
             value: stored.value.clone(),
             origin: LayerEntry::from(&stored.origin),
         };
-        let all = keys::ALL.iter().map(|key| {
-            let stored = settings.stored(*key);
-            let value = shown(*key, &stored.value);
+        let all = keys::all().map(|key| {
+            let stored = settings.stored(key);
+            let value = shown(key, &stored.value);
             entry(key.path(), &StoredValue { value, ..stored })
         });
         let projects = settings.projects().iter();
@@ -349,7 +349,7 @@ mod tests {
             for with_origin in [false, true] {
                 let shown = of(&file(&all, with_origin));
                 assert_eq!(shown.problems(), []);
-                for key in keys::ALL {
+                for key in keys::all() {
                     assert_eq!(shown.stored(key).value, all.stored(key).value, "{}", key.path());
                 }
                 assert_eq!(shown.projects().len(), 1);
@@ -370,9 +370,7 @@ mod tests {
             let text = template();
             let nothing = of(&text);
             assert_eq!(nothing.problems(), []);
-            assert!(
-                keys::ALL.iter().all(|key| nothing.stored(*key).origin == crate::settings::Layer::Default)
-            );
+            assert!(keys::all().all(|key| nothing.stored(key).origin == crate::settings::Layer::Default));
             let all: String = text
                 .lines()
                 .map(|line| match line.strip_prefix("# ") {
@@ -384,9 +382,8 @@ mod tests {
                 .collect();
             // Settings without a default are listed with a placeholder.
             let all = of(&all);
-            let empty = keys::ALL
-                .iter()
-                .filter(|key| key.default_value().is_null() && key.schema()["type"] == "string");
+            let empty =
+                keys::all().filter(|key| key.default_value().is_null() && key.schema()["type"] == "string");
             assert_eq!(all.problems().len(), empty.count(), "{:?}", all.problems());
             assert_eq!(all.projects().len(), 1);
         }

@@ -109,7 +109,7 @@ fn strays(document: &Document) -> Vec<Mark> {
     let heads = heads.filter(|head| !is_numbered(&head.path)).map(|head| head.at);
     let entries = document.entries.iter().filter(|entry| !is_numbered(&entry.path));
     let entries = entries.filter(|entry| {
-        let is_setting = || keys::ALL.iter().any(|key| entry.path.join(".").ends_with(&key.path()));
+        let is_setting = || keys::all().any(|key| entry.path.join(".").ends_with(&key.path()));
         is_of_rule(&entry.path) || (entry.path.last().is_some_and(|name| name == "then") && !is_setting())
     });
     heads.chain(entries.map(|entry| entry.name)).collect()

@@ -30,7 +30,7 @@ pub fn document() -> Value {
         }
     }
     let mut project = object(keys::PROJECTS_ABOUT);
-    let properties = keys::OF_PROJECT.iter().map(|key| (key.path().to_owned(), property(*key)));
+    let properties = keys::of_project().map(|key| (key.path().to_owned(), property(key)));
     project["properties"] = Value::Object(properties.collect::<Map<_, _>>());
     project["required"] = json!([keys::PROJECT_FOLDER.path()]);
     let mut rule = object(keys::RULES_ABOUT);

@@ -109,11 +109,11 @@ impl NotifySettings {
             return None;
         }
         let command = |key: &Key<Option<Command>>| settings.get(key).map(|Command(words)| words);
-        let webhook = |url: super::notify_keys::Url| Webhook {
+        let webhook = |url: super::addresses::Url| Webhook {
             url: url.0,
             text: of.get(&keys::NOTIFY_WEBHOOK_TEXT, &keys::PROJECT_TEXT),
         };
-        let ntfy = |topic: super::notify_keys::Topic| Ntfy {
+        let ntfy = |topic: super::addresses::Topic| Ntfy {
             server: settings.get(&keys::NOTIFY_NTFY_SERVER).0,
             topic: topic.0,
             token: settings.get(&keys::NOTIFY_NTFY_TOKEN),

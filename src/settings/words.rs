@@ -1,6 +1,9 @@
 //! The kinds of values that are one of some words, which the settings and the command line share.
 
-use askbridge_core::{acp::Tier, question::Purpose};
+use askbridge_core::{
+    acp::Tier,
+    question::{Purpose, Risk},
+};
 use askbridge_os::log::{LogFormat, LogLevel};
 use serde_json::{Value, json};
 
@@ -159,5 +162,39 @@ impl Word for Purpose {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("question", Purpose::Question, "Questions of an agent"),
         ("permission", Purpose::Permission, "Permissions that an agent asks for"),
+    ];
+}
+
+/// The least risk that takes a second step before it is allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConfirmRisk(pub Risk);
+
+impl Default for ConfirmRisk {
+    fn default() -> Self {
+        ConfirmRisk(Risk::Dangerous)
+    }
+}
+
+impl Word for ConfirmRisk {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("dangerous", ConfirmRisk(Risk::Dangerous), "Dangerous permissions"),
+        ("acts", ConfirmRisk(Risk::Acts), "Every permission that changes something"),
+    ];
+}
+
+/// The highest risk that one tap on a notification allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OneTapRisk(pub Risk);
+
+impl Default for OneTapRisk {
+    fn default() -> Self {
+        OneTapRisk(Risk::Plain)
+    }
+}
+
+impl Word for OneTapRisk {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("plain", OneTapRisk(Risk::Plain), "Permissions that change nothing"),
+        ("acts", OneTapRisk(Risk::Acts), "Permissions that change something, unless they are dangerous"),
     ];
 }

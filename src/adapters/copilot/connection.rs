@@ -19,7 +19,7 @@ use super::link::{CallError, Link, Notification};
 use crate::{
     adapters::{Secret, attach::Retry, trust},
     limits,
-    settings::kinds::TrustedServers,
+    settings::addresses::TrustedServers,
 };
 
 /// Where a Copilot is, and how it is connected to.

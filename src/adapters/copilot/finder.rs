@@ -14,7 +14,7 @@ use crate::{
         Secret,
         attach::{Attachment, Complaints, Finder, FoundAgent, SharedInboxes},
     },
-    settings::kinds::TrustedServers,
+    settings::addresses::TrustedServers,
 };
 
 /// Finds Copilot's servers.

@@ -31,7 +31,7 @@ use crate::{
     },
     limits,
     machine::discovery::DiscoveryError,
-    settings::kinds::TrustedServers,
+    settings::addresses::TrustedServers,
 };
 
 /// Why a server cannot be attached to.

@@ -35,7 +35,7 @@ use crate::{
         attach::{Attachment, Complaints, Finder, FoundAgent, Retry, SharedInboxes},
     },
     limits,
-    settings::kinds::TrustedServers,
+    settings::addresses::TrustedServers,
 };
 
 /// The name that people know it by.

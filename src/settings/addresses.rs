@@ -1,0 +1,241 @@
+//! The types of values that name an address: where questions are served, and which other machines get something.
+
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use serde_json::{Value, json};
+
+use super::key::{Setting, list, quoted, text, typed_list};
+
+/// Where questions are served unless an address is given.
+pub const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8421);
+
+/// Reads where to listen: an IP address and a port, or a port alone, which is one of this machine only.
+///
+/// # Errors
+/// The text is neither; names of hosts are not looked up.
+pub fn address(text: &str) -> Result<SocketAddr, String> {
+    // `localhost` is not looked up: a resolver could name another machine.
+    let port = text.strip_prefix("localhost:").or_else(|| text.strip_prefix(':')).unwrap_or(text);
+    let here = || port.parse().ok().map(|port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
+    let address = text.parse().ok().or_else(here);
+    address.ok_or_else(|| {
+        format!("give an IP address and a port, such as {DEFAULT_ADDRESS}, or a port alone, such as 8421")
+    })
+}
+
+impl Setting for SocketAddr {
+    fn read(value: &Value) -> Result<Self, String> {
+        let port = value.as_u64().map(|port| port.to_string());
+        let said = port.as_deref().or(value.as_str());
+        said.and_then(|text| address(text).ok()).ok_or_else(|| {
+            format!("{} is not an address such as \"{DEFAULT_ADDRESS}\", or a port", quoted(value))
+        })
+    }
+
+    fn to_value(&self) -> Value {
+        self.to_string().into()
+    }
+
+    fn schema() -> Value {
+        json!({ "anyOf": [{ "type": "string" }, { "type": "integer", "minimum": 0, "maximum": 65535 }] })
+    }
+}
+
+/// Where a bridge serves its questions over HTTP. `None` serves them nowhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ServeAddress(pub Option<SocketAddr>);
+
+impl Setting for ServeAddress {
+    fn read(value: &Value) -> Result<Self, String> {
+        match value {
+            Value::Bool(is_on) => Ok(ServeAddress(is_on.then_some(DEFAULT_ADDRESS))),
+            _ => SocketAddr::read(value).map(|address| ServeAddress(Some(address))),
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        self.0.map_or(Value::Bool(false), |address| address.to_value())
+    }
+
+    fn typed(text: &str) -> Value {
+        // A number is a port here: `1` is not yes.
+        if text.parse::<u16>().is_ok() { text.into() } else { bool::typed(text) }
+    }
+
+    fn schema() -> Value {
+        json!({ "anyOf": [{ "type": "boolean" }, { "type": "string" }, { "type": "integer", "minimum": 0, "maximum": 65535 }] })
+    }
+}
+
+/// Host names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hosts(pub Vec<String>);
+
+impl Setting for Hosts {
+    fn read(value: &Value) -> Result<Self, String> {
+        let names = list(value, "a list of host names", |name| text(name, "a host name").map(str::to_owned));
+        names.map(Hosts)
+    }
+
+    fn to_value(&self) -> Value {
+        json!(self.0)
+    }
+
+    fn typed(text: &str) -> Value {
+        typed_list(text)
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "array", "items": { "type": "string" } })
+    }
+}
+
+/// Characters of the longest topic that ntfy accepts.
+const TOPIC: usize = 64;
+
+/// An address on the web.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Url(pub String);
+
+impl Setting for Url {
+    fn read(value: &Value) -> Result<Self, String> {
+        let said = value.as_str().filter(|text| {
+            let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+            let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
+            host.is_some_and(|host| !host.is_empty()) && text.chars().all(|c| c.is_ascii_graphic())
+        });
+        said.map(|text| Url(text.to_owned())).ok_or_else(|| {
+            format!("{} is not an address that begins with https:// or http://", quoted(value))
+        })
+    }
+
+    fn to_value(&self) -> Value {
+        Value::String(self.0.clone())
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "string", "format": "uri", "pattern": "^https?://" })
+    }
+}
+
+/// The topic of an ntfy server. Every program that knows it can read the messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Topic(pub String);
+
+impl Setting for Topic {
+    fn read(value: &Value) -> Result<Self, String> {
+        let allowed = |text: &&str| {
+            (1..=TOPIC).contains(&text.len())
+                && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+        };
+        value.as_str().filter(allowed).map(|text| Topic(text.to_owned())).ok_or_else(|| {
+            format!("{} is not a topic: up to {TOPIC} letters, digits, - and _", quoted(value))
+        })
+    }
+
+    fn to_value(&self) -> Value {
+        Value::String(self.0.clone())
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "string", "pattern": format!("^[A-Za-z0-9_-]{{1,{TOPIC}}}$") })
+    }
+}
+
+/// Servers that get a password or a token, even if other users run them: the host and the port of each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TrustedServers(pub Vec<(String, u16)>);
+
+/// The form of a trusted server.
+const SERVER: &str = "a host and a port such as \"box.lan:4096\"";
+
+impl TrustedServers {
+    /// Returns whether a server is among them.
+    pub fn has(&self, host: &str, port: u16) -> bool {
+        self.0.contains(&(canonical(host), port))
+    }
+
+    /// Returns a server as it stands in the settings.
+    pub fn written(host: &str, port: u16) -> String {
+        if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
+    }
+}
+
+/// Returns the canonical form of a host, for comparison: lower case, and an IP address in its shortest form.
+fn canonical(host: &str) -> String {
+    host.parse().map_or_else(|_| host.to_ascii_lowercase(), |ip: IpAddr| ip.to_canonical().to_string())
+}
+
+impl Setting for TrustedServers {
+    fn read(value: &Value) -> Result<Self, String> {
+        let server = |value: &Value| {
+            let named = text(value, SERVER)?.rsplit_once(':').and_then(|(host, port)| {
+                let inside = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+                let is_plain =
+                    |host: &&str| !host.is_empty() && !host.contains([':', '/', '@', ' ', '[', ']']);
+                let is_ip6 = |host: &&str| host.parse::<Ipv6Addr>().is_ok();
+                let host = inside.filter(is_ip6).or_else(|| Some(host).filter(is_plain))?;
+                Some((canonical(host), port.parse().ok().filter(|port| *port > 0)?))
+            });
+            named.ok_or_else(|| format!("{} is not {SERVER}", quoted(value)))
+        };
+        list(value, "a list of hosts and ports such as [\"box.lan:4096\"]", server).map(TrustedServers)
+    }
+
+    fn to_value(&self) -> Value {
+        self.0.iter().map(|(host, port)| Self::written(host, *port)).collect()
+    }
+
+    fn typed(text: &str) -> Value {
+        match typed_list(text) {
+            // One server whose address begins with a bracket, as a list does.
+            Value::String(server) => json!([server]),
+            servers => servers,
+        }
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "array", "items": { "type": "string", "pattern": "^.+:[0-9]+$" } })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_alone_is_one_of_this_machine_only() {
+        for text in ["127.0.0.1:8421", "localhost:8421", ":8421", "8421"] {
+            assert_eq!(address(text), Ok(SocketAddr::from(([127, 0, 0, 1], 8421))), "{text:?}");
+        }
+        assert_eq!(address("[::1]:0").map(|address| address.to_string()), Ok("[::1]:0".to_owned()));
+        assert_eq!(address("0.0.0.0:80").map(|address| address.to_string()), Ok("0.0.0.0:80".to_owned()));
+    }
+
+    #[test]
+    fn other_names_and_ports_are_refused() {
+        for text in
+            ["", ":", "localhost", "localhost:", "box:8421", "127.0.0.1", "65536", "-1", "localhost::1"]
+        {
+            assert!(address(text).is_err_and(|error| error.contains("a port alone")), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn trusted_servers_are_named_with_their_host_and_port() {
+        let read = |text: &str| TrustedServers::read(&TrustedServers::typed(text));
+        let servers = read("Box.LAN:4096, 127.0.0.1:80, [0:0::1]:7").expect("servers");
+        assert_eq!(servers.to_value(), json!(["box.lan:4096", "127.0.0.1:80", "[::1]:7"]));
+        assert_eq!(read("[::1]:80").map(|servers| servers.to_value()), Ok(json!(["[::1]:80"])));
+        assert!(servers.has("box.lan", 4096) && servers.has("BOX.lan", 4096) && servers.has("::1", 7));
+        assert!(!servers.has("box.lan", 4097) && !servers.has("box", 4096) && !servers.has("localhost", 80));
+        for wrong in ["4096", "box.lan", ":4096", "box.lan:", "box.lan:0", "box.lan:70000", "::1:7", "[::1]"]
+        {
+            assert!(read(wrong).is_err_and(|error| error.contains("a host and a port")), "{wrong}");
+        }
+        for wrong in ["http://box.lan:4096", "opencode:secret@box.lan:4096", "[box.lan]:4096", "a b:1"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+        assert!(TrustedServers::read(&json!("box.lan:4096")).is_err());
+    }
+}
