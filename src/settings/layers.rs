@@ -566,7 +566,11 @@ mod tests {
         for key in keys::all().filter(|key| key.project() != Project::Free) {
             let is_tried = HOSTILE.iter().any(|(table, name, _)| format!("{table}.{name}") == key.path());
             // A terminal that its person switched off stays off: the same kind as the desktop.
-            assert!(is_tried || key.path() == "notify.terminal.enabled", "{}", key.path());
+            assert!(
+                is_tried || key.path() == "notify.terminal.enabled",
+                "{}: add a value that a project must not set to `HOSTILE`",
+                key.path()
+            );
         }
     }
 
