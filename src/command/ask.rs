@@ -29,6 +29,8 @@ use crate::{
     present::text,
 };
 
+/// The name of this command as the one that asks.
+pub(super) const ASKER: &str = "askbridge ask";
 /// Bytes of a form. The limits of a question leave less, once it is read.
 const LONGEST_FORM: usize = 2 * limits::QUESTION;
 
@@ -71,7 +73,7 @@ pub struct AskArgs {
     pub timeout: Option<humantime::Duration>,
 
     /// The name that `list` shows as the one that asks
-    #[arg(long, value_name = "NAME", default_value = "askbridge ask", value_parser = arguments::text)]
+    #[arg(long, value_name = "NAME", default_value = ASKER, value_parser = arguments::text)]
     pub agent: String,
 
     /// Print how the question ended, as JSON: its `outcome`, and `by` whom

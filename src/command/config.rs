@@ -98,7 +98,7 @@ fn key(name: &str) -> Result<&'static dyn AnyKey, CommandError> {
 }
 
 /// Returns where the person's own file is.
-fn own_file() -> Result<PathBuf, CommandError> {
+pub(super) fn own_file() -> Result<PathBuf, CommandError> {
     let none =
         || CommandError::Config("no directory for the settings: set XDG_CONFIG_HOME or HOME".to_owned());
     files::user_file().ok_or_else(none)
@@ -156,14 +156,14 @@ fn unset(key: &dyn AnyKey) -> Result<u8, CommandError> {
 }
 
 /// Returns the text of the person's own file, and none where there is no file.
-fn own_text(path: &Path) -> Result<String, CommandError> {
+pub(super) fn own_text(path: &Path) -> Result<String, CommandError> {
     match files::own_file(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
         read => read.map_err(|source| CommandError::Read { path: path.to_owned(), source }),
     }
 }
 
-fn unchanged(path: &Path, error: &render::EditError) -> CommandError {
+pub(super) fn unchanged(path: &Path, error: &render::EditError) -> CommandError {
     CommandError::Config(format!(
         "{} is as it was: {error}; `askbridge config edit` opens it",
         path.display()

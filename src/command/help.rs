@@ -279,24 +279,25 @@ Exit codes:
 
 /// The files that `askbridge setup` writes, and its exit codes.
 pub(super) const SETUP: &str = "\
-Without CLIENT, every editor that is installed is set up. Without AGENT, each agent in the settings is started \
-through askbridge, and those that are installed and missing are added. The change is shown, and written \
-after a yes; comments and order stay. A second run changes nothing.
+Sets up an editor, or an agent that you run in a terminal; without a name, all that are installed. The change is \
+shown, and written after a yes; comments and order stay. A second run changes nothing.
 
-  askbridge setup                        all editors and agents
-  askbridge setup zed claude             one agent, by npx if it is not installed
-  askbridge setup zed --undo             as if it had not been
-  askbridge setup emacs codex            print what to put into init.el
-  askbridge setup claude                 a plugin for Claude Code in a terminal
+  askbridge setup                 all that is installed
+  askbridge setup claude          Claude Code in a terminal: a plugin
+  askbridge setup codex           Codex in a terminal: the inbox attaches to it; so do opencode and copilot
+  askbridge setup zed             an editor: all agents in its settings, and those on PATH
+  askbridge setup zed claude      an editor, and one agent that it runs: by npx if it is not installed
+  askbridge setup emacs codex     print what to put into init.el
+  askbridge setup zed --undo      as if it had not been
 
-Clients: zed, jetbrains, vscode (the extension ACP Client), emacs (agent-shell), neovim (CodeCompanion).
-Agents: claude, codex, gemini, qwen, opencode, kimi, copilot, cursor, grok, kiro, goose, auggie, pi, or the name of \
-one in the settings.
+Editors: zed, jetbrains, vscode (the extension ACP Client), emacs (agent-shell), neovim (CodeCompanion).
+Their agents: claude, codex, gemini, qwen, opencode, kimi, copilot, cursor, grok, kiro, goose, auggie, pi, or the name \
+of one in the settings. For any other agent, `askbridge mcp --help`.
 
 Exit codes:
   0    done, or there was nothing to change
   1    nothing was written: the answer was no, or stdin is not a terminal
-  2    the command line was not understood, or no such client or agent
+  2    the command line was not understood, or no such editor or agent
   125  the settings cannot be read or written; nothing was changed";
 
 /// The checks of `askbridge doctor`, and its exit codes.

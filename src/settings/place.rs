@@ -115,7 +115,7 @@ pub(super) fn near_section(path: &str) -> Option<&'static str> {
 }
 
 /// Returns the name that is a few letters away, if there is one.
-pub(super) fn closest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn closest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let length = name.chars().count();
     if length > LONGEST {
         return None;

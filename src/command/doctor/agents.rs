@@ -14,6 +14,7 @@ use crate::{
         document::{AgentEntry, Document, Start},
         environment::Environment,
         settings_file::SettingsFile,
+        target::{ATTACHABLE, AttachableAgent},
     },
     present::doctor::{Level, Report},
     settings::{Settings, keys},
@@ -75,7 +76,7 @@ fn settings(around: &Environment, client: SetupClient, key: &str, report: &mut R
         return;
     }
     if entries.is_empty() {
-        let advice = format!("`askbridge setup {}` adds one", client.name());
+        let advice = adding(around, client);
         report.add(CLIENTS, Level::Note, format!("{title}: no agent is in its settings"), Some(&advice));
     }
     for entry in &entries {
@@ -89,6 +90,18 @@ fn settings(around: &Environment, client: SetupClient, key: &str, report: &mut R
         };
         if !has_other {
             agent(around, client, entry, report);
+        }
+    }
+}
+
+/// Returns how an agent comes into the settings of an editor that has none.
+fn adding(around: &Environment, client: SetupClient) -> String {
+    let (agents, name) = (around.agents(), client.name());
+    match (agents.iter().any(|found| found.is_installed), agents.first()) {
+        (true, _) => format!("`askbridge setup {name}` adds those on PATH"),
+        (false, Some(found)) => format!("`askbridge setup {name} {}` adds one by npx", found.agent.key),
+        (false, None) => {
+            format!("install an agent; `askbridge setup {name} --print` shows what is added then")
         }
     }
 }
@@ -151,25 +164,6 @@ fn missing(around: &Environment, launch: &Launch) -> Option<String> {
 const AREA: &str = "terminals";
 /// Bytes of a file of an agent that are read.
 const MOST: u64 = 32 * 1024 * 1024;
-
-/// An agent that the inbox attaches to.
-struct AttachableAgent {
-    title: &'static str,
-    /// Its program, which is also its name in `inbox.attach`.
-    program: &'static str,
-    /// How it has to be started, if not in its usual way.
-    started: Option<&'static str>,
-}
-
-const ATTACHABLE: [AttachableAgent; 3] = [
-    AttachableAgent { title: "Codex", program: "codex", started: None },
-    AttachableAgent { title: "opencode", program: "opencode", started: Some("opencode --port 4096") },
-    AttachableAgent {
-        title: "Copilot CLI",
-        program: "copilot",
-        started: Some("copilot --ui-server --port 8850"),
-    },
-];
 
 /// Looks at each agent that is installed. `inbox_runs` says whether an inbox that would attach to some does.
 pub(super) fn look_at_terminals(
@@ -243,27 +237,22 @@ fn attachable(agent: &AttachableAgent, settings: &Settings, inbox_runs: bool, re
             let text = format!("{title}: inbox.attach is on, and no inbox runs that could attach to it");
             report.add(AREA, Level::Warning, text, Some("`askbridge inbox --detach`"));
         }
-        (false, runs) => {
+        (false, _) => {
             let text = format!("{title}: inbox.attach is off: what it asks stays in its own terminal");
-            let advice = format!("{}{started}", switching_on(runs));
-            report.add(AREA, Level::Note, text, Some(&advice));
+            report.add(AREA, Level::Note, text, Some(&format!("`askbridge setup {program}`")));
         }
     }
 }
 
-/// Returns the commands that let the inbox attach to agents. One that runs has read its settings.
-pub(super) fn switching_on(inbox_runs: bool) -> &'static str {
-    match inbox_runs {
-        true => {
-            "`askbridge config set inbox.attach true`, then `askbridge inbox --stop` and `askbridge inbox --detach`"
-        }
-        false => "`askbridge config set inbox.attach true`, then `askbridge inbox --detach`",
-    }
-}
-
-/// Returns whether the program of an agent that can be attached to is installed.
-pub(super) fn has_attachable(around: &Environment) -> bool {
-    ATTACHABLE.iter().any(|agent| around.program(agent.program).is_some())
+/// Returns what lets the inbox attach to the agents that are installed. `None` where none is.
+pub(super) fn attaching(around: &Environment, settings: &Settings) -> Option<&'static str> {
+    let mut installed = ATTACHABLE.iter().filter(|agent| around.program(agent.program).is_some()).peekable();
+    installed.peek()?;
+    let attached = settings.get(&keys::INBOX_ATTACH);
+    Some(match installed.any(|agent| attached.has(agent.program)) {
+        true => "`askbridge inbox --detach` attaches to the agents in your terminals",
+        false => "`askbridge setup` connects the agents in your terminals",
+    })
 }
 
 /// Returns the agents whose own settings have the MCP server of askbridge.

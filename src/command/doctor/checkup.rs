@@ -56,7 +56,7 @@ pub async fn doctor(args: &DoctorArgs) -> Result<u8, CommandError> {
         }
         agents::look_at_clients(around, &mut report);
         agents::look_at_terminals(around, &set, inbox.runs, &mut report);
-        report.first = (!report.connected).then(|| first(around, inbox.runs));
+        report.first = (!report.connected).then(|| first(around, &set));
     }
     #[cfg(feature = "notify")]
     if args.notify {
@@ -84,17 +84,17 @@ fn tries_notifiers(_: &DoctorArgs) -> bool {
 }
 
 /// Returns what to do first, where no agent's question would come here.
-fn first(around: &Environment, inbox_runs: bool) -> String {
+fn first(around: &Environment, settings: &Settings) -> String {
     if around.program("claude").is_some() {
         return "`askbridge setup claude` connects Claude Code".to_owned();
     }
-    if agents::has_attachable(around) {
-        return format!("{} connects the agents in your terminals", agents::switching_on(inbox_runs));
+    if let Some(attaching) = agents::attaching(around, settings) {
+        return attaching.to_owned();
     }
     if SetupClient::ALL.into_iter().any(|client| around.has(client)) {
         return "`askbridge setup` puts askbridge before the agents of your editor".to_owned();
     }
-    "install an agent, such as Claude Code, or an editor that runs one; `askbridge demo` shows a question meanwhile"
+    "`askbridge setup` says which agents and editors there are; `askbridge demo` shows a question meanwhile"
         .to_owned()
 }
 

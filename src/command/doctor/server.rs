@@ -87,7 +87,7 @@ fn stopped(set: SocketAddr, report: &mut Report) -> bool {
     let free = free.map(|port| SocketAddr::new(set.ip(), port)).find(|it| TcpListener::bind(it).is_ok());
     let advice = match free {
         Some(free) => format!("`askbridge config set inbox.address {free}`"),
-        None => "`askbridge config set inbox.address ADDRESS` sets another one".to_owned(),
+        None => "`askbridge config edit`: set `address` in [inbox] to another one".to_owned(),
     };
     report.add(AREA, Level::Warning, format!("another program listens on {set}"), Some(&advice));
     false

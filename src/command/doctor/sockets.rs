@@ -16,6 +16,7 @@ use askbridge_core::desk::BridgeName;
 
 use crate::{
     command::{
+        ask::ASKER,
         inbox::SERVER,
         setup::{clients::SetupClient, environment::Environment},
     },
@@ -153,8 +154,8 @@ fn bridges(around: Option<&Environment>, machine: &Machine, report: &mut Report)
         let advice = Some(advice).filter(|_| around.is_some_and(has_editor));
         report.add(BRIDGES, Level::Note, "no bridge runs", advice);
     }
-    // That of the inbox has no agent.
-    report.connected |= statuses.iter().any(|status| status.agent != SERVER);
+    // The inbox has no agent, and a command that asks for a script ends with its answer.
+    report.connected |= statuses.iter().any(|status| ![SERVER, ASKER].contains(&&*status.agent));
     statuses
 }
 

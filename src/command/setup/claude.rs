@@ -17,9 +17,6 @@ use super::{
 };
 use crate::command::CommandError;
 
-/// Its name on the command line.
-pub(super) const NAME: &str = "claude";
-
 /// The plugin and its marketplace, as Claude Code names them.
 const PLUGIN: &str = "askbridge@askbridge";
 const MARKETPLACE: &str = "askbridge";
@@ -48,18 +45,25 @@ pub(super) fn setup(around: &Environment, args: &SetupArgs) -> Result<u8, Comman
         let what = "`setup claude` installs a plugin: it takes no agent, and no settings file";
         return Err(CommandError::Usage(what.to_owned()));
     }
-    let Some(claude) = around.program("claude") else {
-        let what = "Claude Code was not found: no program `claude` is on PATH";
-        return Err(CommandError::Setup(what.to_owned()));
-    };
     let folder = around.data.join("claude-plugin");
-    match args.undo {
-        true => remove(&claude, &folder, args),
-        false => install(&claude, &folder, around, args),
+    match around.program("claude") {
+        Some(claude) if args.undo => remove(&claude, &folder, args),
+        Some(claude) => install(&claude, &folder, around, args),
+        None if args.print && !args.undo => {
+            print_installation(&folder, around)?;
+            tell("no program `claude` is on PATH: install Claude Code first")?;
+            Ok(exit::OK)
+        }
+        None => {
+            let what = "Claude Code was not found: no program `claude` is on PATH; `askbridge setup claude --print` \
+                        shows what would be done";
+            Err(CommandError::Setup(what.to_owned()))
+        }
     }
 }
 
-fn install(claude: &Path, folder: &Path, around: &Environment, args: &SetupArgs) -> Result<u8, CommandError> {
+/// Shows the files of the plugin that change, and returns them with their new text.
+fn changed_files(folder: &Path, around: &Environment) -> Result<Vec<(PathBuf, String)>, CommandError> {
     let askbridge = around.askbridge();
     let askbridge = askbridge.as_deref().and_then(Path::to_str);
     let askbridge =
@@ -74,14 +78,33 @@ fn install(claude: &Path, folder: &Path, around: &Environment, args: &SetupArgs)
             changed.push((path, after));
         }
     }
+    Ok(changed)
+}
+
+/// Returns the arguments of Claude Code's own command that install the plugin: the second needs the first.
+fn installing(folder: &Path) -> Result<[Vec<&str>; 2], CommandError> {
+    let add = vec!["plugin", "marketplace", "add", text(folder)?];
+    Ok([add, vec!["plugin", "install", PLUGIN, "--scope", "user"]])
+}
+
+/// Shows what would be done where Claude Code is not installed.
+fn print_installation(folder: &Path, around: &Environment) -> Result<(), CommandError> {
+    changed_files(folder, around)?;
+    for args in installing(folder)? {
+        tell(&format!("$ claude {}", args.join(" ")))?;
+    }
+    Ok(())
+}
+
+fn install(claude: &Path, folder: &Path, around: &Environment, args: &SetupArgs) -> Result<u8, CommandError> {
+    let changed = changed_files(folder, around)?;
     let is_installed = is_installed(claude);
     if changed.is_empty() && is_installed {
         tell("nothing to change")?;
         return Ok(exit::OK);
     }
-    let add = ["plugin", "marketplace", "add", text(folder)?];
-    let install = ["plugin", "install", PLUGIN, "--scope", "user"];
-    for args in [&add[..], &install] {
+    let [add, install] = installing(folder)?;
+    for args in [&add, &install] {
         tell(&format!("$ claude {}", args.join(" ")))?;
     }
     if args.print {

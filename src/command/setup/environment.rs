@@ -9,7 +9,7 @@ use std::{
 use askbridge_os::xdg;
 
 use super::{
-    agents::{AGENTS, KnownAgent, Launch},
+    agents::{AGENTS, KnownAgent, Launch, named},
     clients::{Folders, SettingsPath, SetupClient},
     plan::AvailableAgent,
 };
@@ -69,6 +69,15 @@ impl Environment {
     pub(in crate::command) fn agents(&self) -> Vec<AvailableAgent> {
         let npx = self.program("npx");
         AGENTS.iter().filter_map(|agent| self.agent(agent, npx.as_deref())).collect()
+    }
+
+    /// Returns a known agent that cannot be started here, as it would be: by npx, or else by the name of its program.
+    pub(in crate::command) fn missing_agent(&self, name: &str) -> Option<AvailableAgent> {
+        let agent = named(name).filter(|agent| self.agents().iter().all(|found| found.agent != *agent))?;
+        self.agent(agent, Some(Path::new("npx"))).or_else(|| {
+            let launch = Launch::new(agent.programs.first()?, agent.args);
+            Some(AvailableAgent { agent, launch, is_installed: false })
+        })
     }
 
     fn agent(&self, agent: &'static KnownAgent, npx: Option<&Path>) -> Option<AvailableAgent> {

@@ -16,11 +16,33 @@ use super::{
     keep::{ChangeStore, Edit, Records},
     plan::{self, AppliedChange, AvailableAgent, Change, PlanError, SetupRequest},
     settings_file::{SettingsFile, broken},
+    target::{ATTACHABLE, CLAUDE, Target},
+    terminals,
 };
-use crate::command::{
-    CommandError,
-    runner::{print, say, shown},
+use crate::{
+    command::{
+        CommandError,
+        runner::{print, say, shown},
+    },
+    settings::{files, keys},
 };
+
+/// The agent that is shown where none is installed.
+const EXAMPLE: &str = "claude";
+
+/// What `askbridge setup` says where it finds nothing.
+const NOTHING_FOUND: &str = "\
+Nothing to set up was found: no editor that runs agents, and none of claude, codex, opencode and copilot on PATH.
+
+Once you have one of them:
+  askbridge setup claude       Claude Code in a terminal: a plugin
+  askbridge setup codex        Codex in a terminal: the inbox attaches to it; so do opencode and copilot
+  askbridge setup zed claude   an editor (zed, jetbrains, vscode, emacs, neovim), and the agent that it runs
+  askbridge mcp --help         any other agent that takes MCP servers
+
+Each of the first three shows with --print what it would change, before you install anything.
+`askbridge demo` shows a question now.
+";
 
 /// The context of every step.
 struct Setup<'a> {
@@ -35,58 +57,89 @@ struct Setup<'a> {
 pub async fn setup(args: &SetupArgs) -> Result<u8, CommandError> {
     let around =
         Environment::look().ok_or_else(|| CommandError::Setup("no home directory: set HOME".to_owned()))?;
-    if args.client.as_deref() == Some(claude::NAME) {
-        return claude::setup(&around, args);
-    }
-    let client = args.client.as_deref().map(named).transpose()?;
     let keep = ChangeStore::new(&around.state);
+    let client = match args.client.as_deref().and_then(Target::named) {
+        Some(Target::Claude) => return claude::setup(&around, args),
+        Some(Target::Terminal(agent)) => return terminals::setup(&[agent], args).await,
+        Some(Target::Editor(client)) => Some(client),
+        None => None,
+    };
     if args.undo {
-        return undo(&keep, client, args);
+        return match client {
+            Some(_) => undo(&keep, client, args),
+            None => undo_all(&around, &keep, args).await,
+        };
     }
     let askbridge = around.askbridge().and_then(|path| Some(path.to_str()?.to_owned()));
     let askbridge =
         askbridge.ok_or_else(|| CommandError::Setup("the path of this program is not text".to_owned()))?;
-    let found = around.agents();
+    let mut found = around.agents();
+    if args.print {
+        found.extend(around.missing_agent(args.agent.as_deref().unwrap_or(EXAMPLE)));
+    }
     let setup = Setup { args, around, keep, askbridge, found };
     match client {
         Some(client) => setup.client(client),
-        None => setup.every(),
+        None => setup.every().await,
     }
 }
 
-fn named(name: &str) -> Result<SetupClient, CommandError> {
-    SetupClient::named(name).ok_or_else(|| {
-        let known = SetupClient::ALL.map(SetupClient::name).join(", ");
-        CommandError::Usage(format!("no client {name:?}; known are {known}"))
-    })
+/// Takes out all that setup has changed.
+async fn undo_all(around: &Environment, keep: &ChangeStore, args: &SetupArgs) -> Result<u8, CommandError> {
+    let mut done = vec![undo(keep, None, args)];
+    if around.has_program(CLAUDE) {
+        done.push(claude::setup(around, args));
+    }
+    let attached = files::read(None).get(&keys::INBOX_ATTACH);
+    let terminals: Vec<_> = ATTACHABLE.iter().filter(|agent| attached.has(agent.program)).collect();
+    if !terminals.is_empty() {
+        done.push(terminals::setup(&terminals, args).await);
+    }
+    Ok(worst(done))
+}
+
+/// Returns the highest exit code. A mistake at one editor or agent does not stop the next: it is said.
+fn worst(done: Vec<Result<u8, CommandError>>) -> u8 {
+    let code = |done: Result<u8, CommandError>| {
+        done.unwrap_or_else(|error| {
+            say(&error.to_string());
+            error.exit_code()
+        })
+    };
+    done.into_iter().map(code).max().unwrap_or(exit::OK)
 }
 
 impl Setup<'_> {
-    /// Goes through the clients that are installed.
-    fn every(&self) -> Result<u8, CommandError> {
-        let installed: Vec<_> =
+    /// Goes through the editors and the agents of terminals that are installed.
+    async fn every(&self) -> Result<u8, CommandError> {
+        let editors: Vec<_> =
             SetupClient::ALL.into_iter().filter(|client| self.around.has(*client)).collect();
-        if installed.is_empty() {
-            let known = SetupClient::ALL.map(SetupClient::name).join(", ");
-            return Err(CommandError::Setup(format!("no client was found; name one of {known}")));
+        let terminals: Vec<_> =
+            ATTACHABLE.iter().filter(|agent| self.around.has_program(agent.program)).collect();
+        let has_claude = self.around.has_program(CLAUDE);
+        if editors.is_empty() && terminals.is_empty() && !has_claude {
+            return shown(print(NOTHING_FOUND));
         }
-        let (mut code, mut failed) = (exit::OK, None);
-        for client in installed {
-            if client.key().is_none() {
-                let (title, name) = (client.title(), client.name());
-                tell(&format!("{title}: `askbridge setup {name}` prints what to put into its settings"))?;
-                continue;
-            }
-            // A mistake at one client does not stop the next.
-            match self.client(client) {
-                Ok(done) => code = code.max(done),
-                Err(error) => {
-                    say(&error.to_string());
-                    failed = Some(error.exit_code());
-                }
-            }
+        let mut done = Vec::new();
+        for client in editors {
+            done.push(match client.key() {
+                Some(_) => self.client(client),
+                None => self.names_snippet(client),
+            });
         }
-        Ok(failed.unwrap_or(code))
+        if has_claude {
+            done.push(claude::setup(&self.around, self.args));
+        }
+        if !terminals.is_empty() {
+            done.push(terminals::setup(&terminals, self.args).await);
+        }
+        Ok(worst(done))
+    }
+
+    fn names_snippet(&self, client: SetupClient) -> Result<u8, CommandError> {
+        let (title, name) = (client.title(), client.name());
+        tell(&format!("{title}: `askbridge setup {name}` prints what to put into its settings"))?;
+        Ok(exit::OK)
     }
 
     fn client(&self, client: SetupClient) -> Result<u8, CommandError> {
@@ -113,7 +166,14 @@ impl Setup<'_> {
             home: &self.around.folders.home.to_string_lossy(),
             has_types: client.has_types(),
         };
-        let plan = plan::apply(&mut document, &request).map_err(|error| self.no_agent(client, error))?;
+        let plan = match plan::apply(&mut document, &request) {
+            Err(_) if self.args.print && self.args.agent.is_none() => {
+                tell(&format!("no agent is in the settings or on PATH; {EXAMPLE} is shown as an example"))?;
+                plan::apply(&mut document, &SetupRequest { agent: Some(EXAMPLE), ..request })
+            }
+            plan => plan,
+        };
+        let plan = plan.map_err(|error| self.no_agent(client, error))?;
         plan.notes.iter().try_for_each(|note| tell(note))?;
         if plan.changes.is_empty() {
             tell("nothing to change")?;
@@ -123,6 +183,7 @@ impl Setup<'_> {
         parse(&after)?;
         show(path, before, Some(&after))?;
         if self.args.print {
+            self.names_missing(&plan.changes)?;
             return Ok(exit::OK);
         }
         if !confirm(self.args.yes, "Write this?")? {
@@ -138,6 +199,23 @@ impl Setup<'_> {
             changes: plan.changes,
         };
         self.write(client, &file, edit, &after)
+    }
+
+    /// Says which programs are not installed that agents need which would be added.
+    fn names_missing(&self, changes: &[Change]) -> Result<(), CommandError> {
+        let is_added =
+            |found: &&AvailableAgent| changes.iter().any(|change| change.entry() == plan::name(found.agent));
+        for missing in self.found.iter().filter(is_added).filter_map(|found| self.missing(found)) {
+            tell(&missing)?;
+        }
+        Ok(())
+    }
+
+    /// Returns a sentence if the program that starts an agent is not installed.
+    fn missing(&self, found: &AvailableAgent) -> Option<String> {
+        let (program, title) = (&found.launch.command, found.agent.title);
+        let is_there = self.around.has_program(program);
+        (!is_there).then(|| format!("{title} needs {program}, which is not on PATH: install it first"))
     }
 
     /// Writes the file, after the record that undoes it.
@@ -169,18 +247,24 @@ impl Setup<'_> {
 
     fn snippet(&self, client: SetupClient) -> Result<u8, CommandError> {
         let name = self.args.agent.as_deref();
+        let mut all = self.around.agents();
+        all.extend(self.around.missing_agent(name.unwrap_or(EXAMPLE)));
         let found = match name {
             Some(name) => {
                 let agent = agents::named(name);
-                self.found.iter().find(|found| Some(found.agent) == agent)
+                all.iter().find(|found| Some(found.agent) == agent)
             }
-            None => self.found.iter().find(|found| found.is_installed).or(self.found.first()),
+            None => all.iter().find(|found| found.is_installed).or(all.first()),
         };
         let Some(text) = found.and_then(|found| snippet(client, found, &self.askbridge)) else {
             let known = agents::keys().collect::<Vec<_>>().join(", ");
-            let name = name.map_or_else(|| "an agent".to_owned(), |name| format!("{name:?}"));
-            return Err(CommandError::Usage(format!("{name} is not on PATH; known are {known}")));
+            let name = name.unwrap_or("an agent");
+            return Err(CommandError::Usage(format!("there is no agent {name:?}; known are {known}")));
         };
+        // On stderr: the text is to be pasted as a whole.
+        if let Some(missing) = found.and_then(|found| self.missing(found)) {
+            say(&missing);
+        }
         shown(print(&text))
     }
 
@@ -211,7 +295,7 @@ pub(super) fn undo(
     files.sort();
     files.dedup();
     if files.is_empty() {
-        tell("setup remembers no such change: there is nothing to undo")?;
+        tell("setup has changed no settings of an editor: there is nothing to undo")?;
         return Ok(exit::OK);
     }
     let mut code = exit::OK;

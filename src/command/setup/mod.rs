@@ -15,6 +15,8 @@ pub mod keep;
 pub mod plan;
 pub(super) mod settings_file;
 mod splice;
+pub(super) mod target;
+mod terminals;
 
 pub use args::SetupArgs;
 pub use flow::setup;

@@ -226,7 +226,8 @@ fn add(
     }
 }
 
-fn name(agent: &KnownAgent) -> String {
+/// Returns the name of the entry that runs this agent through askbridge.
+pub(super) fn name(agent: &KnownAgent) -> String {
     format!("{}{MARK}", agent.title)
 }
 
