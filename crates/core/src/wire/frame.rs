@@ -4,11 +4,9 @@
 //! beginning as the ordinary line before it is not judged again.
 
 use bytes::{Buf, Bytes, BytesMut};
+use memchr::{memchr, memchr_iter};
 
-use super::{
-    find::{LineEnds, line_end},
-    scan::behind_digits,
-};
+use super::scan::behind_digits;
 use crate::limits::{HOLD, READ, STREAM};
 
 /// The verdict on a line.
@@ -143,7 +141,8 @@ impl Splitter {
         let buffer = &self.buffer[..];
         let mut run = begun;
         let mut usual: Option<Beginning<'_>> = None;
-        for end in LineEnds::new(buffer, begun + self.searched) {
+        let from = begun + self.searched;
+        for end in memchr_iter(b'\n', &buffer[from..]).map(|at| from + at + 1) {
             if usual.is_none_or(|usual| !usual.begins(&buffer[run..])) {
                 match judge(&buffer[run..end]) {
                     Verdict::Forward => {}
@@ -162,7 +161,7 @@ impl Splitter {
         if self.rest == Rest::None {
             return 0;
         }
-        let (length, rest) = match line_end(&self.buffer) {
+        let (length, rest) = match memchr(b'\n', &self.buffer).map(|at| at + 1) {
             Some(end) => (end, Rest::None),
             None => (self.buffer.len(), self.rest),
         };

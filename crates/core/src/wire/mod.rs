@@ -2,7 +2,6 @@
 //! queue of bytes to write. The meaning of a line is left to `dialect` and `acp`.
 
 pub mod envelope;
-mod find;
 pub mod frame;
 pub mod id;
 pub mod line;

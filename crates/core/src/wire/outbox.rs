@@ -4,8 +4,7 @@
 use std::collections::VecDeque;
 
 use bytes::{Buf, Bytes};
-
-use super::find::line_end;
+use memchr::memchr;
 
 /// A place behind the queued bytes, for [`Outbox::has_passed`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,7 +56,7 @@ impl Outbox {
             return;
         }
         if self.mid_line && !self.waiting.is_empty() {
-            let Some(end) = line_end(&bytes) else { return self.push(bytes) };
+            let Some(end) = memchr(b'\n', &bytes).map(|at| at + 1) else { return self.push(bytes) };
             self.push(bytes.split_to(end));
             self.release();
         }

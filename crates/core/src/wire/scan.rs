@@ -4,9 +4,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr2;
 use wide::u8x16;
-
-use super::find::either;
 
 /// Why a scan stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -223,7 +222,7 @@ pub fn leading_string(bytes: &[u8]) -> Result<Text<'_>, Stop> {
 /// The same for a string whose first bytes, as many as `length`, are known to be inside of it.
 fn leading_long_string(bytes: &[u8], mut length: usize) -> Result<Text<'_>, Stop> {
     let mut escaped = false;
-    while let Some(found) = either(b'"', b'\\', bytes.get(length..).unwrap_or_default()) {
+    while let Some(found) = memchr2(b'"', b'\\', bytes.get(length..).unwrap_or_default()) {
         length += found;
         if bytes[length] == b'"' {
             return Ok(Text { quoted: &bytes[..=length], escaped });

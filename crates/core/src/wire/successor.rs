@@ -6,10 +6,10 @@
 //! left behind. Which peer sent a message is left to `acp::component`.
 
 use bytes::Bytes;
+use memchr::{memchr, memchr2};
 
 use super::{
     envelope::is_json,
-    find::{either, line_end},
     scan::{Members, Text},
 };
 
@@ -192,7 +192,7 @@ impl Tail {
         if matches!(self.0, Stage::Pass) {
             return to(bytes);
         }
-        let end = line_end(&bytes).map(|end| end - 1);
+        let end = memchr(b'\n', &bytes);
         let mut line = bytes.split_to(end.unwrap_or(bytes.len()));
         while !line.is_empty() {
             self.edit_line(&mut line, &mut to);
@@ -274,7 +274,7 @@ impl Scan {
                 (Place::String, b'"') if self.depth == 0 => return Some(at),
                 (Place::String, b'"') => self.place = Place::Between,
                 (Place::String, _) => {
-                    at += either(b'"', b'\\', &bytes[at..]).unwrap_or(bytes.len() - at);
+                    at += memchr2(b'"', b'\\', &bytes[at..]).unwrap_or(bytes.len() - at);
                 }
                 (Place::Scalar, b',' | b'}' | b']' | b' ' | b'\t' | b'\r') => return Some(at - 1),
                 (Place::Scalar, _) | (Place::Before, b' ' | b'\t' | b'\r') => {}
