@@ -59,6 +59,8 @@ pub const REQUESTS_BYTES: usize = 8 * MIB;
 pub const REPLIES_BYTES: usize = 12 * MIB;
 /// Length of a message that a program of ours reads from a bridge, which may be of another version.
 pub const MESSAGE: usize = 16 * MIB;
+/// Number of questions of the past that are listed where nobody says how many.
+pub const HISTORY: usize = 50;
 /// Number of threads on which a command reads the listings of bridges.
 pub const READERS: usize = 4;
 /// Number of messages of a subscription that a program of ours has not looked at yet. Beyond that it subscribes anew.

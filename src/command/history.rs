@@ -18,18 +18,16 @@ use serde_json::json;
 
 use super::{
     CommandError, arguments, help,
-    ledger::{ago, now, of_user, open, open_to_verify, with_lives},
+    ledger::{ago, now, of_user, open, open_to_verify},
     runner::{print, say, shown},
     screen::Room,
 };
 use crate::{
-    inbox::Life,
-    journal::{self, Filter, History, Verification},
+    inbox::{HistoryFilter, Life},
+    journal::{self, History, Verification},
+    limits,
     present::{past, question::QuestionText, text},
 };
-
-/// Questions that are listed, unless those are lost or the person says how many.
-const LISTED: usize = 50;
 
 /// Options of `askbridge history`.
 #[derive(Debug, Args)]
@@ -38,6 +36,10 @@ pub struct HistoryArgs {
     /// The action [default: list questions, the latest first]
     #[command(subcommand)]
     pub action: Option<HistoryAction>,
+
+    /// Those in which each of these words is: in the question, its agent or project, the decision, or who decided
+    #[arg(long, value_name = "WORDS")]
+    pub search: Option<String>,
 
     /// Those of this session
     #[arg(long, value_name = "ID")]
@@ -55,6 +57,10 @@ pub struct HistoryArgs {
     /// Those that were settled since then: `2h` ago, `today`, `yesterday`, 2026-11-21, or a date with a time
     #[arg(long, value_name = "TIME", value_parser = since)]
     pub since: Option<Timestamp>,
+
+    /// Those that were settled until then
+    #[arg(long, value_name = "TIME", value_parser = since)]
+    pub until: Option<Timestamp>,
 
     /// Those that were open when their bridge ended
     #[arg(long, conflicts_with = "by")]
@@ -126,15 +132,17 @@ fn read_moment(text: &str) -> Result<Timestamp, jiff::Error> {
 }
 
 impl HistoryArgs {
-    /// Returns the filter for the list, without the age.
-    fn filter(&self) -> Filter {
-        Filter {
+    /// Returns the filter for the list.
+    fn filter(&self) -> HistoryFilter {
+        HistoryFilter {
+            search: self.search.clone(),
             session: self.session.clone(),
             project: self.project.clone(),
             by: self.by.clone(),
-            since: None,
+            since: self.since,
+            until: self.until,
             unsettled: false,
-            limit: self.limit.or(Some(LISTED).filter(|_| !self.lost)),
+            limit: self.limit.or(Some(limits::HISTORY).filter(|_| !self.lost)),
         }
     }
 }
@@ -157,7 +165,7 @@ pub async fn history(args: &HistoryArgs) -> Result<u8, CommandError> {
         say("the journal was written by a newer askbridge: something may be missing here");
     }
     match &args.action {
-        None => list(&history, &args.filter(), args.since, args.lost, args.json),
+        None => list(&history, &args.filter(), args.lost, args.json),
         Some(HistoryAction::Show { id, json }) => show(&history, id, *json),
         Some(HistoryAction::Export) => export(&history),
         Some(HistoryAction::Verify { json }) => verify(&history, *json),
@@ -165,23 +173,12 @@ pub async fn history(args: &HistoryArgs) -> Result<u8, CommandError> {
     }
 }
 
-fn list(
-    history: &History,
-    filter: &Filter,
-    since: Option<Timestamp>,
-    lost: bool,
-    json: bool,
-) -> Result<u8, CommandError> {
+fn list(history: &History, filter: &HistoryFilter, lost: bool, json: bool) -> Result<u8, CommandError> {
     // Which ones are lost is known once they are read.
     let limit = filter.limit;
-    let filter = Filter { since, unsettled: lost, limit: limit.filter(|_| !lost), ..filter.clone() };
-    let (mut found, lives) = with_lives(history, || history.list(&filter))?;
+    let filter = HistoryFilter { unsettled: lost, limit: limit.filter(|_| !lost), ..filter.clone() };
+    let (mut found, lives) = history.with_lives(&of_user(), || history.list(&filter))?;
     let (gaps, left) = (history.gaps()?, history.left_to_client(&filter)?);
-    for past in found.iter_mut().filter(|past| past.seq.is_none()) {
-        if lives.get(&past.record.bridge) == Some(&Life::Ended) {
-            past.record.state = State::Lost;
-        }
-    }
     if lost {
         found.retain(|past| past.record.state == State::Lost);
         found.truncate(limit.unwrap_or(usize::MAX));
@@ -215,7 +212,7 @@ fn list(
 fn show(history: &History, id: &str, json: bool) -> Result<u8, CommandError> {
     let unknown = || CommandError::NotKept(id.to_owned());
     let typed: IdPrefix = id.parse().map_err(|_| unknown())?;
-    let (found, lives) = with_lives(history, || history.find(&typed))?;
+    let (found, lives) = history.with_lives(&of_user(), || history.find(&typed))?;
     // IDs of bridges are random, so that the latest is the one that is meant.
     let [past, ..] = &*found else { return Err(unknown()) };
     if json {

@@ -2,17 +2,16 @@
 //! Printing it is left to `history.rs` and to the commands that list questions.
 
 use std::{
-    collections::BTreeMap,
     sync::Arc,
     time::{Duration, SystemTime},
 };
 
-use askbridge_core::desk::{BridgeName, Record, Timestamp};
+use askbridge_core::desk::{Record, Timestamp};
 
 use super::CommandError;
 use crate::{
-    inbox::{Ledger, Life},
-    journal::{History, Journal, JournalError, Options, PastQuestion, UnsettledQuestions},
+    inbox::Ledger,
+    journal::{History, Journal, JournalError, Options, UnsettledQuestions},
     machine::discovery,
     settings::resolved::JournalSettings,
 };
@@ -55,30 +54,6 @@ pub(super) fn each(since: Option<Duration>, take: impl FnMut(Record)) -> Result<
 pub(super) fn unsettled() -> Result<UnsettledQuestions, CommandError> {
     let Some(history) = open()? else { return Ok(UnsettledQuestions::default()) };
     Ok(history.lately_unsettled(now(), &of_user())?)
-}
-
-/// Reads questions, and whether the bridges live of those that are not settled. A bridge that is seen to have ended wrote
-/// all it knew before: then the questions are read again.
-pub(super) fn with_lives(
-    history: &History,
-    read: impl Fn() -> Result<Vec<PastQuestion>, JournalError>,
-) -> Result<(Vec<PastQuestion>, BTreeMap<BridgeName, Life>), CommandError> {
-    let (options, mut lives) = (of_user(), BTreeMap::new());
-    loop {
-        let found = read()?;
-        let unsettled = found.iter().filter(|past| past.seq.is_none()).map(|past| &past.record.bridge);
-        let mut has_ended = false;
-        for bridge in unsettled {
-            if !lives.contains_key(bridge) {
-                let life = history.life(bridge, &options);
-                has_ended |= life == Life::Ended;
-                lives.insert(bridge.clone(), life);
-            }
-        }
-        if !has_ended {
-            return Ok((found, lives));
-        }
-    }
 }
 
 pub(super) fn now() -> Timestamp {

@@ -11,7 +11,11 @@ use askbridge_core::{
 };
 use askbridge_os::processes::AgentTree;
 
-use super::{status::BridgeStatus, store::Store};
+use super::{
+    past::{HistoryFilter, PastQuestion},
+    status::BridgeStatus,
+    store::Store,
+};
 
 /// Where questions wait for responders. Cheap to clone.
 pub trait Inbox: Clone + Send + Sync + 'static {
@@ -60,6 +64,13 @@ pub trait Inbox: Clone + Send + Sync + 'static {
     /// Returns the questions that were lost with their bridges, the latest first: those that a person may still go on
     /// with, and no more than one inbox remembers of settled ones.
     fn lost(&self) -> impl Future<Output = Vec<LostQuestion>> + Send {
+        future::ready(Vec::new())
+    }
+
+    /// Returns the questions of the past that are over, the latest first, and no more bytes than one inbox remembers.
+    /// `limit` says how many at most.
+    fn past(&self, filter: HistoryFilter) -> impl Future<Output = Vec<PastQuestion>> + Send {
+        let _ = filter;
         future::ready(Vec::new())
     }
 

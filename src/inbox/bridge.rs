@@ -20,8 +20,9 @@ use tokio_util::task::TaskTracker;
 use super::{
     access::Inbox,
     handover::{Intake, Port, Submitter, pair},
-    ledger::{Ledger, latest_lost},
+    ledger::{Ledger, latest_lost, latest_past},
     local_desk::LocalDesk,
+    past::{HistoryFilter, PastQuestion},
     status::{BridgeStatus, Identity, PeerStatus, Peers},
     store::Store,
 };
@@ -245,6 +246,17 @@ impl Inbox for BridgeInbox {
                 .is_some_and(|project| Path::new(project).starts_with(folder))
         });
         latest_lost(lost)
+    }
+
+    /// Those of this bridge's folder, as of lost ones.
+    async fn past(&self, mut filter: HistoryFilter) -> Vec<PastQuestion> {
+        let Some(ledger) = &self.ledger else { return Vec::new() };
+        let folder = &self.identity.folder;
+        let project = filter.project.get_or_insert_with(|| folder.clone());
+        match Path::new(project).starts_with(folder) {
+            true => latest_past(ledger.past(filter).await),
+            false => Vec::new(),
+        }
     }
 
     fn agent_tree(&self) -> Option<AgentTree> {

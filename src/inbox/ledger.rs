@@ -8,9 +8,10 @@ use askbridge_core::{
     desk::{BridgeName, EarlierDecision, LostQuestion, QuestionId, Record, Submission, Timestamp},
     question::Provenance,
 };
-use futures::future::BoxFuture;
+use futures::{FutureExt, future::BoxFuture};
 use serde::Serialize;
 
+use super::past::{HistoryFilter, PastQuestion};
 use crate::limits;
 
 /// The permissions of a bridge that the file of its project left to the client: they are in no inbox, and this says so.
@@ -73,6 +74,13 @@ pub trait Ledger: fmt::Debug + Send + Sync {
     /// Returns the questions that were lost with their bridges, oldest first: those that a person may still go on with.
     fn lost(&self) -> BoxFuture<'static, Vec<LostQuestion>>;
 
+    /// Returns the questions of the past that are over, the latest first: those that were settled, and those that were
+    /// lost with their bridges. A ledger that is not read has none.
+    fn past(&self, filter: HistoryFilter) -> BoxFuture<'static, Vec<PastQuestion>> {
+        let _ = filter;
+        futures::future::ready(Vec::new()).boxed()
+    }
+
     /// Takes the answer of an earlier question that waited for this one: true for exactly one caller, durably.
     fn claim(&self, earlier: &QuestionId, by: &QuestionId) -> BoxFuture<'static, bool>;
 }
@@ -87,6 +95,16 @@ pub fn latest_lost(mut lost: Vec<LostQuestion>) -> Vec<LostQuestion> {
         bytes <= limits::REMEMBERED_BYTES
     });
     lost
+}
+
+/// Returns the first of these questions: no more of them than one inbox remembers of settled ones.
+pub fn latest_past(mut past: Vec<PastQuestion>) -> Vec<PastQuestion> {
+    let mut bytes = 0;
+    past.retain(|past| {
+        bytes += past.record.size();
+        bytes <= limits::REMEMBERED_BYTES
+    });
+    past
 }
 
 /// Where a bridge runs: the folder of its socket, and its process.

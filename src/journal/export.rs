@@ -10,8 +10,8 @@ use rusqlite::{
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{Break, BreakKind, Filter, History, JournalError, verify::time_of};
-use crate::limits;
+use super::{Break, BreakKind, History, JournalError, verify::time_of};
+use crate::{inbox::HistoryFilter, limits};
 
 impl History {
     /// Returns everything as lines of JSON, oldest first: settlements with their place in the chain, then what is not
@@ -94,7 +94,7 @@ impl Export<'_> {
             }
             Part::Gaps => {
                 self.part = Part::Done;
-                let mut left = self.history.left_to_client(&Filter::default())?;
+                let mut left = self.history.left_to_client(&HistoryFilter::default())?;
                 left.reverse();
                 for left in left {
                     self.lines

@@ -18,10 +18,10 @@ use proptest::{prelude::*, test_runner::FileFailurePersistence};
 use sqlite_vfs::{DatabaseHandle, LockKind, OpenOptions, Vfs, wip::WalIndex};
 
 use super::{
-    Filter, History, Journal, Options,
+    History, Journal, Options,
     samples::{answered, block_on, open, options, question, submission},
 };
-use crate::inbox::Ledger;
+use crate::inbox::{HistoryFilter, Ledger};
 
 /// Bytes that a disk writes at once.
 const SECTOR: usize = 512;
@@ -270,7 +270,7 @@ fn check(files: &BTreeMap<String, Vec<u8>>, settled: &BTreeSet<String>) {
     };
     let verified = history.verify().expect("a chain");
     assert!(verified.is_whole(), "{verified:?}");
-    let list = history.list(&Filter::default()).expect("a list");
+    let list = history.list(&HistoryFilter::default()).expect("a list");
     let known: BTreeSet<_> =
         list.iter().filter(|past| past.seq.is_some()).map(|past| past.record.id.to_string()).collect();
     let missing: Vec<_> = settled.difference(&known).collect();
@@ -365,7 +365,7 @@ fn full_disk_costs_entries_and_no_question_waits_for_it() {
         assert!(journal.is_failing());
     });
     let history = History::open(&path).expect("a journal").expect("a file");
-    let before = history.list(&Filter::default()).expect("a list").len();
+    let before = history.list(&HistoryFilter::default()).expect("a list").len();
     assert!((1..40).contains(&before), "{before}");
     assert!(history.verify().expect("a chain").is_whole());
     block_on(async {
@@ -374,7 +374,7 @@ fn full_disk_costs_entries_and_no_question_waits_for_it() {
         assert!(!journal.is_failing());
     });
     assert_eq!(
-        history.list(&Filter { limit: Some(1), ..Filter::default() }).expect("a list")[0]
+        history.list(&HistoryFilter { limit: Some(1), ..HistoryFilter::default() }).expect("a list")[0]
             .record
             .id
             .to_string(),

@@ -7,7 +7,7 @@ use std::{
 };
 
 use askbridge_core::{
-    desk::{EarlierDecision, LostQuestion, QuestionId, Record, Settlement, Submission},
+    desk::{EarlierDecision, LostQuestion, QuestionId, Record, Settlement, State, Submission},
     question::{Outcome, Provenance, Reason},
 };
 use futures::{FutureExt, future::BoxFuture};
@@ -19,7 +19,10 @@ use super::{
     writer,
 };
 use crate::{
-    inbox::{Ledger, LeftToClient},
+    inbox::{
+        Ledger, LeftToClient,
+        past::{HistoryFilter, PastQuestion},
+    },
     limits,
 };
 
@@ -107,6 +110,31 @@ fn lately_lost(options: &Options) -> Result<Vec<LostQuestion>, JournalError> {
     Ok(history.lately_unsettled(now(), options)?.lost)
 }
 
+/// Returns what is over of the past: open questions are in an inbox.
+fn over(options: &Options, filter: &HistoryFilter) -> Result<Vec<PastQuestion>, JournalError> {
+    let Some(file) = &options.file else { return Ok(Vec::new()) };
+    let Some(history) = History::open(file)? else { return Ok(Vec::new()) };
+    let (mut found, _) = history.with_lives(options, || history.list(filter))?;
+    found.retain(|past| past.seq.is_some() || past.record.state == State::Lost);
+    Ok(found)
+}
+
+/// Reads the file beside the thread that writes, which others wait for.
+fn read<T: Default + Send + 'static>(
+    what: &'static str,
+    read: impl FnOnce() -> Result<T, JournalError> + Send + 'static,
+) -> BoxFuture<'static, T> {
+    let read = tokio::task::spawn_blocking(read);
+    let waited = async move {
+        let read = timeout(limits::journal::WAIT, read).await;
+        read.ok().and_then(Result::ok).unwrap_or_else(|| Ok(T::default())).unwrap_or_else(|error| {
+            tracing::warn!(%error, "{what} are not listed");
+            T::default()
+        })
+    };
+    waited.boxed()
+}
+
 impl Ledger for Journal {
     fn note(&self, record: &Arc<Record>) {
         self.push(JournalEntry::Note(Arc::clone(record)));
@@ -169,17 +197,12 @@ impl Ledger for Journal {
 
     fn lost(&self) -> BoxFuture<'static, Vec<LostQuestion>> {
         let options = self.inner.options.clone();
-        // Beside the thread that writes, which others wait for.
-        let read = tokio::task::spawn_blocking(move || lately_lost(&options));
-        let waited = async move {
-            let read = timeout(limits::journal::WAIT, read).await;
-            let lost = read.ok().and_then(Result::ok).unwrap_or_else(|| Ok(Vec::new()));
-            lost.unwrap_or_else(|error| {
-                tracing::warn!(%error, "questions that were lost are not listed");
-                Vec::new()
-            })
-        };
-        waited.boxed()
+        read("questions that were lost", move || lately_lost(&options))
+    }
+
+    fn past(&self, filter: HistoryFilter) -> BoxFuture<'static, Vec<PastQuestion>> {
+        let options = self.inner.options.clone();
+        read("questions of the past", move || over(&options, &filter))
     }
 
     fn earlier(&self, record: &Arc<Record>) -> BoxFuture<'static, Option<EarlierDecision>> {

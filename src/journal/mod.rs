@@ -26,7 +26,7 @@ mod writer;
 
 pub use handle::Journal;
 pub use prune::prune;
-pub use reading::{Filter, Gap, History, PastQuestion, UnsettledQuestions};
+pub use reading::{Gap, History, UnsettledQuestions};
 pub use schema::JournalError;
 pub use shared::Options;
 pub use verify::{Break, BreakKind, Verification};

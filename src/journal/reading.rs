@@ -1,21 +1,26 @@
 //! The journal as it is read: what was asked and decided, and what is lost.
 //! What is shown of it, and how, is left to the commands; the whole of it as lines is in `export`.
 
-use std::{collections::BTreeSet, path::Path, sync::Arc};
-
-use askbridge_core::desk::{
-    Asker, BridgeName, IdPrefix, LostQuestion, QuestionId, Record, Settlement, State, Timestamp,
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    sync::Arc,
 };
+
+use askbridge_core::desk::{Asker, BridgeName, IdPrefix, LostQuestion, QuestionId, Record, State, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
 
 use super::{
     JournalError, Options, Verification, connection, entries, schema,
-    stored::AcceptedDecision,
+    stored::{AcceptedDecision, millis},
     verify::{self, time_of},
 };
 use crate::{
-    inbox::{LeftToClient, Life, WaitingBridge},
+    inbox::{
+        LeftToClient, Life, WaitingBridge,
+        past::{HistoryFilter, PastQuestion, SearchWords},
+    },
     limits,
 };
 
@@ -24,44 +29,6 @@ use crate::{
 pub struct History {
     pub(super) connection: Connection,
     format: i32,
-}
-
-/// Which questions are listed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Filter {
-    /// Those of this session.
-    pub session: Option<String>,
-    /// Those of this project, or of a folder in it.
-    pub project: Option<String>,
-    /// Those that were settled by this kind of responder, or by the responder or rule of this name.
-    pub by: Option<String>,
-    /// Those that were settled at this time or later; of those that were not, those that were opened then.
-    pub since: Option<Timestamp>,
-    /// Only those that were not settled.
-    pub unsettled: bool,
-    /// The most that are listed, of the latest; `None` lists all.
-    pub limit: Option<usize>,
-}
-
-/// A question of the journal.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct PastQuestion {
-    /// The number of its settlement. Absent where it was not settled: it is open, or lost.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seq: Option<i64>,
-    /// The question, as it was noted last.
-    pub record: Record,
-    /// What was decided, where it is not known that the asker got it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub accepted: Option<Settlement>,
-    /// Whether the asker may have got what was decided: its delivery had begun.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub may_have_arrived: bool,
-    /// The question that took the decision over.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub claimed_by: Option<QuestionId>,
 }
 
 /// Entries that are missing, because there was no room for them.
@@ -126,30 +93,67 @@ impl History {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn list(&self, filter: &Filter) -> Result<Vec<PastQuestion>, JournalError> {
-        let Filter { session, project, by, since, unsettled: is_unsettled, limit } = filter;
-        let most = limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
-        let since = since.map(super::stored::millis);
+    pub fn list(&self, filter: &HistoryFilter) -> Result<Vec<PastQuestion>, JournalError> {
+        let HistoryFilter { search, session, project, by, since, until, unsettled: is_unsettled, limit } =
+            filter;
+        let words = search.as_deref().map(SearchWords::new);
+        let is_found = |past: &PastQuestion| words.as_ref().is_none_or(|words| words.are_in(past));
+        let limit = limit.unwrap_or(usize::MAX);
+        let [since, until] = [since, until].map(|time| time.map(millis));
         let same = |table: &str, time: &str| {
             format!(
                 "(?1 IS NULL OR {table}.session = ?1)
                  AND (?2 IS NULL OR {table}.project = ?2
                       OR substr({table}.project, 1, length(?2) + 1) = ?2 || '/')
-                 AND (?3 IS NULL OR {table}.{time} >= ?3)"
+                 AND (?3 IS NULL OR {table}.{time} >= ?3) AND (?5 IS NULL OR {table}.{time} <= ?5)"
             )
         };
         let settled = format!(
-            "{SETTLED} WHERE {} AND (?4 IS NULL OR s.responder = ?4 OR s.name = ?4) ORDER BY s.seq DESC LIMIT ?5",
+            "{SETTLED} WHERE {} AND (?4 IS NULL OR s.responder = ?4 OR s.name = ?4) ORDER BY s.seq DESC",
             same("s", "at")
         );
         let unsettled =
-            format!("{UNSETTLED} AND {} AND ?4 IS NULL ORDER BY q.opened DESC LIMIT ?5", same("q", "opened"));
-        let settled_most = if *is_unsettled { 0 } else { most };
-        let mut found = self.read(&settled, params![session, project, since, by, settled_most])?;
-        found.extend(self.read(&unsettled, params![session, project, since, by, most])?);
+            format!("{UNSETTLED} AND {} AND ?4 IS NULL ORDER BY q.opened DESC", same("q", "opened"));
+        let settled_most = if *is_unsettled { 0 } else { limit };
+        let params = params![session, project, since, by, until];
+        let mut found = self.read(&settled, params, settled_most, is_found)?;
+        found.extend(self.read(&unsettled, params, limit, is_found)?);
         found.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
-        found.truncate(limit.unwrap_or(usize::MAX));
+        found.truncate(limit);
         Ok(found.into_iter().map(|(_, past)| past).collect())
+    }
+
+    /// Reads questions, and whether the bridges live of those that are not settled. A bridge that is seen to have ended
+    /// wrote all it knew before: then the questions are read again.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn with_lives(
+        &self,
+        options: &Options,
+        read: impl Fn() -> Result<Vec<PastQuestion>, JournalError>,
+    ) -> Result<(Vec<PastQuestion>, BTreeMap<BridgeName, Life>), JournalError> {
+        let mut lives = BTreeMap::new();
+        loop {
+            let mut found = read()?;
+            let unsettled = found.iter().filter(|past| past.seq.is_none()).map(|past| &past.record.bridge);
+            let mut has_ended = false;
+            for bridge in unsettled {
+                if !lives.contains_key(bridge) {
+                    let life = self.life(bridge, options);
+                    has_ended |= life == Life::Ended;
+                    lives.insert(bridge.clone(), life);
+                }
+            }
+            if !has_ended {
+                for past in found.iter_mut().filter(|past| past.seq.is_none()) {
+                    if lives.get(&past.record.bridge) == Some(&Life::Ended) {
+                        past.record.state = State::Lost;
+                    }
+                }
+                return Ok((found, lives));
+            }
+        }
     }
 
     /// Returns the questions that a typed ID may stand for, the latest first, up to a limit.
@@ -169,25 +173,32 @@ impl History {
         let unsettled = format!("{UNSETTLED} AND {} LIMIT ?3", fits("q"));
         let number = prefix.to_string().strip_prefix(prefix.bridge()).unwrap_or_default().to_owned();
         let most = i64::try_from(limits::journal::FOUND).unwrap_or(i64::MAX);
-        let mut found = self.read(&settled, params![prefix.bridge(), number, most])?;
-        found.extend(self.read(&unsettled, params![prefix.bridge(), number, most])?);
+        let params = params![prefix.bridge(), number, most];
+        let mut found = self.read(&settled, params, usize::MAX, |_| true)?;
+        found.extend(self.read(&unsettled, params, usize::MAX, |_| true)?);
         found.retain(|(_, past)| prefix.matches(&past.record.id));
         found.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
         Ok(found.into_iter().map(|(_, past)| past).collect())
     }
 
+    /// Reads the first of the questions that are wanted, at most so many.
     fn read(
         &self,
         sql: &str,
         params: impl rusqlite::Params,
+        most: usize,
+        is_wanted: impl Fn(&PastQuestion) -> bool,
     ) -> Result<Vec<(i64, PastQuestion)>, JournalError> {
         let mut statement = self.connection.prepare(sql)?;
         let mut rows = statement.query(params)?;
         let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
+        while found.len() < most
+            && let Some(row) = rows.next()?
+        {
             // One that cannot be read hides no other: `verify` names it.
             match past(row) {
-                Ok(past) => found.push(past),
+                Ok(past) if is_wanted(&past.1) => found.push(past),
+                Ok(_) => {}
                 Err(error) => tracing::debug!("a record cannot be read: {error}"),
             }
         }
@@ -200,7 +211,7 @@ impl History {
     /// # Errors
     /// The file cannot be read.
     pub fn each(&self, since: Option<Timestamp>, mut take: impl FnMut(Record)) -> Result<(), JournalError> {
-        let since = since.map_or(i64::MIN, super::stored::millis);
+        let since = since.map_or(i64::MIN, millis);
         for sql in [
             "SELECT record FROM question WHERE record IS NOT NULL AND opened >= ?1 ORDER BY opened DESC",
             "SELECT record FROM settlement WHERE at >= ?1 ORDER BY seq DESC",
@@ -223,7 +234,7 @@ impl History {
     /// # Errors
     /// The file cannot be read.
     pub fn unsettled(&self, alive: &[BridgeName]) -> Result<Vec<LostQuestion>, JournalError> {
-        let unsettled = self.read(&format!("{UNSETTLED} ORDER BY q.opened"), [])?;
+        let unsettled = self.read(&format!("{UNSETTLED} ORDER BY q.opened"), [], usize::MAX, |_| true)?;
         let mut lost = Vec::new();
         for (_, PastQuestion { mut record, accepted, may_have_arrived, claimed_by, .. }) in unsettled {
             if alive.contains(&record.bridge) {
@@ -286,7 +297,7 @@ impl History {
         let sql = "SELECT later.id FROM question q JOIN question later
             ON later.fingerprint = q.fingerprint AND (later.opened, later.rowid) > (q.opened, q.rowid)
             WHERE q.id = ?1 AND q.opened = ?2 ORDER BY later.opened DESC, later.rowid DESC LIMIT 1";
-        let parameters = params![record.id.to_string(), super::stored::millis(record.opened_at)];
+        let parameters = params![record.id.to_string(), millis(record.opened_at)];
         let id = self.connection.query_row(sql, parameters, |row| row.get::<_, String>(0)).optional()?;
         Ok(id.and_then(|id| id.parse().ok()))
     }
@@ -296,20 +307,20 @@ impl History {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn left_to_client(&self, filter: &Filter) -> Result<Vec<LeftToClient>, JournalError> {
-        let Filter { session, project, by, since, unsettled, limit } = filter;
+    pub fn left_to_client(&self, filter: &HistoryFilter) -> Result<Vec<LeftToClient>, JournalError> {
+        let HistoryFilter { search, session, project, by, since, until, unsettled, limit } = filter;
         // A file of another format may not have them.
         let has_table = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'left_to_client')";
         let has_table: bool = self.connection.query_row(has_table, [], |row| row.get(0))?;
-        if !has_table || *unsettled || session.is_some() || by.is_some() {
+        if !has_table || *unsettled || search.is_some() || session.is_some() || by.is_some() {
             return Ok(Vec::new());
         }
         let sql = "SELECT bridge, project, file, at FROM left_to_client
             WHERE (?1 IS NULL OR project = ?1 OR substr(project, 1, length(?1) + 1) = ?1 || '/')
-            AND (?2 IS NULL OR at >= ?2) ORDER BY at DESC, bridge LIMIT ?3";
+            AND (?2 IS NULL OR at >= ?2) AND (?4 IS NULL OR at <= ?4) ORDER BY at DESC, bridge LIMIT ?3";
         let most = limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
         let mut statement = self.connection.prepare(sql)?;
-        let mut rows = statement.query(params![project, since.map(super::stored::millis), most])?;
+        let mut rows = statement.query(params![project, since.map(millis), most, until.map(millis)])?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
             match left(row) {

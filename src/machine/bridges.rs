@@ -30,7 +30,8 @@ use crate::{
         BridgeInbox,
         access::Inbox,
         bridge::assumed,
-        ledger::{Ledger, latest_lost},
+        ledger::{Ledger, latest_lost, latest_past},
+        past::{HistoryFilter, PastQuestion},
         status::BridgeStatus,
         store::Store,
     },
@@ -370,6 +371,13 @@ impl Inbox for Machine {
     async fn lost(&self) -> Vec<LostQuestion> {
         match &self.shared.ledger {
             Some(ledger) => latest_lost(ledger.lost().await),
+            None => Vec::new(),
+        }
+    }
+
+    async fn past(&self, filter: HistoryFilter) -> Vec<PastQuestion> {
+        match &self.shared.ledger {
+            Some(ledger) => latest_past(ledger.past(filter).await),
             None => Vec::new(),
         }
     }

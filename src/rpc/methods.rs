@@ -16,6 +16,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 
 use super::{
     connection::{Budgets, CallRoom, Connection, error},
+    history::{HistoryListing, HistoryParams},
     protocol::{Listing, LostListing, OutlineListing, deltas, method},
 };
 use crate::{
@@ -160,6 +161,9 @@ fn register<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), Register
     module.register_async_method(method::LOST, async |_, context, extensions| {
         context.lost(&extensions).await
     })?;
+    module.register_async_method(method::HISTORY, async |params, context, extensions| {
+        context.history(read_optional(&params)?.unwrap_or_default(), &extensions).await
+    })?;
     module.register_async_method(method::GET, async |params, context, extensions| {
         let GetParams { id } = read(&params)?;
         context.get(&id, &extensions).await
@@ -250,6 +254,12 @@ impl<I: Inbox> Context<I> {
         let questions = self.inbox.lost().await;
         self.reserve(extensions, questions.iter().map(LostQuestion::size).sum()).await?;
         Ok(LostListing { protocol: PROTOCOL, questions })
+    }
+
+    async fn history(&self, params: HistoryParams, extensions: &Extensions) -> RpcResult<HistoryListing> {
+        let questions = self.inbox.past(params.into()).await;
+        self.reserve(extensions, questions.iter().map(|past| past.record.size()).sum()).await?;
+        Ok(HistoryListing { protocol: PROTOCOL, questions })
     }
 
     async fn get(&self, id: &str, extensions: &Extensions) -> RpcResult<Arc<Record>> {

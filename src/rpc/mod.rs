@@ -3,6 +3,7 @@
 
 pub mod client;
 pub mod connection;
+pub mod history;
 pub mod host;
 pub mod methods;
 #[cfg(test)]

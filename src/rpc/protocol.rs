@@ -35,6 +35,8 @@ pub mod method {
     pub const SETTLED: &str = "question_settled";
     /// Lists the questions that were lost with their bridges, latest first: → [`super::LostListing`].
     pub const LOST: &str = "question_lost";
+    /// Lists questions that are over, latest first: [`HistoryParams`](crate::rpc::history::HistoryParams) → [`HistoryListing`](crate::rpc::history::HistoryListing).
+    pub const HISTORY: &str = "question_history";
     /// Returns one question: `{id}` → [`askbridge_core::desk::Record`].
     pub const GET: &str = "question_get";
     /// Answers a question: `{id, answer, by?}` → [`askbridge_core::desk::Record`].

@@ -15,7 +15,10 @@ use super::{
     problem::Problem,
     rest::{Extension, NewQuestion, Rejection},
 };
-use crate::rpc::protocol::Listing;
+use crate::rpc::{
+    history::{HistoryListing, HistoryParams},
+    protocol::Listing,
+};
 
 /// The statuses that every request can get.
 const ALWAYS: [&str; 3] = ["401", "403", "429"];
@@ -84,6 +87,7 @@ fn paths(generator: &mut SchemaGenerator) -> Value {
             insert(&format!("/{{questionId}}/{verb}"), json!({ "post": operation }), &one);
         }
     }
+    paths.insert("/v1/history".to_owned(), json!({ "get": history(generator) }));
     paths.insert("/v1/events".to_owned(), json!({ "get": events(generator) }));
     paths.into()
 }
@@ -93,6 +97,22 @@ fn list(generator: &mut SchemaGenerator, session: &str) -> Value {
     let description = format!("Returns the open questions{of_session}, oldest first.");
     let listing = response::<Listing>(generator, "The open questions.");
     operation(generator, &format!("list{session}Questions"), &description, ("200", listing), &[])
+}
+
+fn history(generator: &mut SchemaGenerator) -> Value {
+    let description = "Returns questions that are over, latest first: those that were settled, and those that were lost \
+        with their bridges. `askbridge history` lists the same.";
+    let listing = response::<HistoryListing>(generator, "The questions.");
+    let mut history = operation(generator, "listHistory", description, ("200", listing), &["400"]);
+    // Each member of the parameters of `question_history` is a parameter of the query.
+    let schema = HistoryParams::json_schema(generator).to_value();
+    let members = schema["properties"].as_object().cloned().unwrap_or_default();
+    let parameter = |(name, mut schema): (String, Value)| {
+        let description = schema.as_object_mut().and_then(|schema| schema.remove("description"));
+        json!({ "name": name, "in": "query", "description": description, "schema": schema })
+    };
+    history["parameters"] = members.into_iter().map(parameter).collect();
+    history
 }
 
 fn show(generator: &mut SchemaGenerator, session: &str) -> Value {

@@ -21,7 +21,10 @@ use serde_json::{Map, Value, json};
 use super::rpc::NEEDS_WEBSOCKET;
 use crate::{
     inbox::status::BridgeStatus,
-    rpc::protocol::{Delta, Listing, LostListing, OutlineListing},
+    rpc::{
+        history::{HistoryListing, HistoryParams},
+        protocol::{Delta, Listing, LostListing, OutlineListing},
+    },
 };
 
 /// The errors of JSON-RPC itself. Their `data` is a text, if they have one.
@@ -121,7 +124,18 @@ fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
     methods
 }
 
-fn lookups(generator: &mut SchemaGenerator) -> [Value; 5] {
+/// Returns the parameters of a list of the past.
+fn of_the_past(generator: &mut SchemaGenerator) -> Vec<Value> {
+    let schema = HistoryParams::json_schema(generator).to_value();
+    let members = schema["properties"].as_object().cloned().unwrap_or_default();
+    let param = |(name, mut schema): (String, Value)| {
+        let description = schema.as_object_mut().and_then(|schema| schema.remove("description"));
+        json!({ "name": name, "description": description, "required": false, "schema": schema })
+    };
+    members.into_iter().map(param).collect()
+}
+
+fn lookups(generator: &mut SchemaGenerator) -> [Value; 6] {
     let session = may::<String>(generator, "session", "Lists the questions of this session only.");
     let id = must::<String>(generator, "id", "The ID of the question, or a unique beginning of it.");
     let list = "Returns the open questions, oldest first.";
@@ -129,13 +143,18 @@ fn lookups(generator: &mut SchemaGenerator) -> [Value; 5] {
     let settled = "Returns the questions that were settled last and are still remembered, latest first.";
     let lost = "Returns the questions that were open when their bridges ended, within the last day, latest first. They \
                 cannot be answered; `accepted` is an answer of which it is not known that its agent got it.";
+    let history =
+        "Returns questions that are over, latest first: those that were settled, and those that were lost.";
     let outline = "Returns what a list shows of the open questions, oldest first.";
     let get = "Returns a question, open or settled.";
+    let past = of_the_past(generator);
+    let past: Vec<_> = past.iter().collect();
     [
         method::<Listing>(generator, "question_list", list, &[&session], &[]),
         method::<OutlineListing>(generator, "question_outline", outline, &[], &[]),
         method::<Listing>(generator, "question_settled", settled, &[&limit], &[]),
         method::<LostListing>(generator, "question_lost", lost, &[], &[]),
+        method::<HistoryListing>(generator, "question_history", history, &past, &[]),
         method::<Record>(generator, "question_get", get, &[&id], &["not_found", "ambiguous"]),
     ]
 }

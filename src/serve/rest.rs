@@ -11,7 +11,7 @@ use askbridge_core::{
 use axum::{
     Router,
     body::Bytes,
-    extract::{Path, State},
+    extract::{Path, Query, State, rejection::QueryRejection},
     http::{HeaderMap, StatusCode},
     response::Response,
     routing::{get, post},
@@ -19,7 +19,10 @@ use axum::{
 use serde::{Deserialize, Serialize};
 
 use super::{app::App, body, problem::Problem, stream};
-use crate::inbox::{access::Inbox, status::PROTOCOL};
+use crate::{
+    inbox::{access::Inbox, status::PROTOCOL},
+    rpc::history::{HistoryListing, HistoryParams},
+};
 
 const ANSWER: &str = r#"{"answers":[["VALUE"]]} or {"values":{"FIELD":VALUE},"notes":{}}"#;
 const REJECTION: &str = r#"nothing, or {"reason":"TEXT"}"#;
@@ -58,6 +61,7 @@ struct QuestionPath {
 pub(super) fn routes<I: Inbox>() -> Router<App<I>> {
     let routes = Router::new()
         .route("/v1/questions", get(list).post(ask))
+        .route("/v1/history", get(history))
         .route("/v1/sessions/{session}/questions", get(list_of_session));
     ["/v1/questions/{id}", "/v1/sessions/{session}/questions/{id}"].into_iter().fold(routes, |routes, one| {
         routes
@@ -83,6 +87,17 @@ fn listing<I: Inbox>(app: &App<I>, wanted: impl Fn(&Record) -> bool) -> Response
     let head = format!(r#"{{"protocol":{PROTOCOL},"revision":{revision},"questions":"#);
     let pieces = iter::once(Bytes::from(head)).chain(app.array(ids, |record| record));
     stream::json_of(stream::body(pieces.chain([Bytes::from_static(b"}")])))
+}
+
+/// Returns questions that are over, as `askbridge history` lists them.
+async fn history<I: Inbox>(
+    State(app): State<App<I>>,
+    params: Result<Query<HistoryParams>, QueryRejection>,
+) -> Result<Response, Problem> {
+    let Query(params) =
+        params.map_err(|error| Problem::new(StatusCode::BAD_REQUEST, "bad_request", error.body_text()))?;
+    let questions = app.inbox.past(params.into()).await;
+    Ok(stream::json(HistoryListing { protocol: PROTOCOL, questions }))
 }
 
 async fn show<I: Inbox>(

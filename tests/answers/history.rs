@@ -133,6 +133,12 @@ fn history_lists_shows_exports_and_verifies() {
         (&["--by", "command_line"], true),
         (&["--by", "page"], false),
         (&["--since", "1h"], true),
+        (&["--until", "2999-01-01"], true),
+        (&["--until", "2020-01-01"], false),
+        (&["--search", "POSTGRES which somebody"], true),
+        (&["--search", "postgres page"], false),
+        // The name of a member is no text of the question.
+        (&["--search", "settlement"], false),
     ] {
         assert_eq!(history(&machine, args).stdout.contains(&id), is_found, "{args:?}");
     }

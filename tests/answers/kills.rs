@@ -14,7 +14,8 @@ use std::{
 };
 
 use askbridge::{
-    journal::{Filter, History},
+    inbox::{HistoryFilter, PastQuestion},
+    journal::History,
     rpc::{client::Client, protocol::CallReply},
 };
 use askbridge_core::{
@@ -328,9 +329,9 @@ impl Place {
         last.filter(|_| !running.is_without_journal())
     }
 
-    fn past(&self, session: &str) -> Vec<askbridge::journal::PastQuestion> {
+    fn past(&self, session: &str) -> Vec<PastQuestion> {
         let file = self.machine.path().join("state/askbridge/journal.db");
-        let filter = Filter { session: Some(session.to_owned()), ..Filter::default() };
+        let filter = HistoryFilter { session: Some(session.to_owned()), ..HistoryFilter::default() };
         // The first question may not be written yet.
         History::open(&file).unwrap().map(|history| history.list(&filter).unwrap()).unwrap_or_default()
     }

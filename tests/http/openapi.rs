@@ -96,6 +96,8 @@ async fn every_operation_does_what_is_described() {
     assert_eq!(call("getQuestion", &["bridge-1"], None).await.1, listed["questions"][0]);
     assert_eq!(call("getSessionQuestion", &["s", "q"], None).await.1, listed["questions"][0]);
     assert_eq!(call("getQuestion", &["none"], None).await.0, 404);
+    // This bridge has no journal.
+    assert_eq!(call("listHistory", &[], None).await.1["questions"], json!([]));
 
     let wrong = json!({ "answers": [[], [], ["9"]] });
     assert_eq!(call("answerQuestion", &["bridge-1"], Some(wrong)).await.0, 422);

@@ -231,6 +231,7 @@ async fn look<W: Wire>(client: &mut Client<'_, W>) {
     );
     // This bridge has no journal, which would know them.
     assert_eq!(ids(&client.call("question_lost", json!({})).await.unwrap()), [""; 0]);
+    assert_eq!(ids(&client.call("question_history", json!({ "limit": 9 })).await.unwrap()), [""; 0]);
     let one = client.call("question_get", json!({ "id": "bridge-1" })).await.unwrap();
     assert_eq!(one["question"]["questionId"], "one");
     for (id, why) in [("none", "not_found"), ("bridge", "ambiguous")] {

@@ -213,6 +213,46 @@ async fn a_server_that_came_later_knows_what_a_bridge_remembers() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_history_outlives_bridges_and_is_searched() {
+    let folder = tempfile::tempdir().unwrap();
+    let inbox = Process::spawn(&mut askbridge(&folder, &["inbox", "--addr", "127.0.0.1:0"]));
+    let http = http(&inbox, &folder);
+    let history = async |query: &str| http.get(&format!("/v1/history{query}")).await.is(200).json();
+    assert_eq!(history("").await, json!({ "protocol": 1, "questions": [] }));
+    let mut listener = http.listen("/v1/events", &[]).await;
+    let args = ["run", "--client-questions", "none", "--", ASKBRIDGE, "mock-agent"];
+    let mut ids = Vec::new();
+    for value in ["option-a", "option-b"] {
+        let mut run = Process::spawn(&mut askbridge(&folder, &args));
+        ask(&mut run, "session-1");
+        let id = listener.requested().await;
+        let answer = json!({ "answers": [[value]] }).to_string();
+        http.post(&format!("/v1/questions/{id}/reply"), &answer).await.is(204);
+        run.close_stdin();
+        run.wait();
+        ids.insert(0, id);
+    }
+    let listed = history("").await["questions"].clone();
+    let listed: Vec<_> = listed.as_array().unwrap().iter().map(|it| &it["record"]["id"]).collect();
+    assert_eq!(listed, ids.iter().collect::<Vec<_>>());
+    let found =
+        history(&format!("?search=HTTP%20{}&by=http&since=2020-01-01T00:00:00Z&limit=5", ids[1])).await;
+    assert_eq!(found["questions"].as_array().unwrap().len(), 1, "{found}");
+    assert_eq!(found["questions"][0]["record"]["settlement"]["outcome"]["status"], "answered");
+    for none in
+        ["?search=option-c", "?by=page", "?until=2020-01-01T00:00:00Z", "?limit=0", "?project=/nowhere"]
+    {
+        assert_eq!(history(none).await["questions"], json!([]), "{none}");
+    }
+    for wrong in ["?since=yesterday", "?limit=many"] {
+        assert_eq!(http.get(&format!("/v1/history{wrong}")).await.is(400).json()["name"], "bad_request");
+    }
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "question_history", "params": { "limit": 1 } });
+    let reply = http.post("/rpc", &call.to_string()).await.is(200).json();
+    assert_eq!(reply["result"]["questions"][0]["record"]["id"], *ids[0], "{reply}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bridge_serves_itself() {
     let folder = tempfile::tempdir().unwrap();
     let serve = ["run", "--serve", "localhost:0", "--client-questions", "none"];

@@ -103,8 +103,14 @@ async fn a_typed_secret_is_in_no_reply_after_settling() {
     for method in ["question_get", "question_reject"] {
         replies.call(&bridge, method, json!({ "id": id })).await;
     }
-    for method in ["question_list", "question_outline", "question_settled", "question_lost", "bridge_status"]
-    {
+    for method in [
+        "question_list",
+        "question_outline",
+        "question_settled",
+        "question_lost",
+        "question_history",
+        "bridge_status",
+    ] {
         replies.call(&bridge, method, json!({})).await;
     }
     // The same once more is accepted, and its result has the question.

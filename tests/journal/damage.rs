@@ -7,7 +7,8 @@ use std::{
 
 use askbridge::{
     inbox::Ledger,
-    journal::{Filter, History, Journal, JournalError, Options, PastQuestion},
+    inbox::{HistoryFilter, PastQuestion},
+    journal::{History, Journal, JournalError, Options},
 };
 use askbridge_core::{
     desk::{Record, Settlement, Timestamp},
@@ -74,11 +75,11 @@ fn seen(history: &History) -> Result<Seen, JournalError> {
         .collect::<Result<Vec<_>, JournalError>>()?;
     exported.retain(|line| line.get("seq").is_some());
     Ok(Seen {
-        listed: history.list(&Filter { by: Some("page".to_owned()), ..Filter::default() })?,
+        listed: history.list(&HistoryFilter { by: Some("page".to_owned()), ..HistoryFilter::default() })?,
         found: history.find(&"a-3".parse().expect("a prefix"))?,
         exported,
         lost: history.unsettled(&[])?.len(),
-        all: history.list(&Filter::default())?.len(),
+        all: history.list(&HistoryFilter::default())?.len(),
     })
 }
 
@@ -227,7 +228,7 @@ fn question_that_cannot_be_read_hides_no_other() {
         let history = place.history();
         let lost = history.unsettled(&[]).expect("a list");
         assert_eq!(lost.len(), COUNT - 1, "{column}");
-        assert_eq!(history.list(&Filter::default()).expect("a list").len(), 2 * COUNT - 1, "{column}");
+        assert_eq!(history.list(&HistoryFilter::default()).expect("a list").len(), 2 * COUNT - 1, "{column}");
     }
 }
 

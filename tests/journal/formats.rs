@@ -1,9 +1,6 @@
 //! Files of other versions: the first format, one with more columns, one that this version does not know.
 
-use askbridge::{
-    inbox::Ledger,
-    journal::{Filter, prune},
-};
+use askbridge::{inbox::HistoryFilter, inbox::Ledger, journal::prune};
 use rusqlite::Connection;
 
 use crate::journal::support::{Place, note_answer, now, open};
@@ -51,7 +48,7 @@ async fn file_of_the_first_format_is_read_written_and_verified() {
     let verified = place.history().verify().expect("a chain");
     assert!(verified.is_whole(), "{verified:?}");
     note_answer(&place.journal(), "b-1", "x").await;
-    let ids: Vec<_> = place.history().list(&Filter::default()).expect("a list");
+    let ids: Vec<_> = place.history().list(&HistoryFilter::default()).expect("a list");
     let ids: Vec<_> = ids.iter().map(|past| past.record.id.to_string()).collect();
     assert_eq!(ids, ["b-1", "a-1"]);
     assert!(place.history().verify().expect("a chain").is_whole());
@@ -72,7 +69,7 @@ async fn new_columns_and_tables_of_a_newer_version_stay_as_they_are() {
     note_answer(&place.journal(), "b-1", "x").await;
     assert_eq!(format(&place), 142);
     assert!(place.history().verify().expect("a chain").is_whole());
-    assert_eq!(place.history().list(&Filter::default()).expect("a list").len(), 2);
+    assert_eq!(place.history().list(&HistoryFilter::default()).expect("a list").len(), 2);
     let moods = "SELECT group_concat(mood) FROM (SELECT mood FROM settlement ORDER BY seq)";
     let moods: String = place.sql().query_row(moods, [], |row| row.get(0)).expect("moods");
     assert_eq!(moods, "grim,calm");
@@ -92,7 +89,7 @@ async fn file_of_an_unknown_format_is_read_and_never_written() {
     journal.flush().await;
     assert!(prune(&place.options(), now()).is_err());
     assert!(place.history().is_newer());
-    assert_eq!(place.history().list(&Filter::default()).expect("a list").len(), 1);
+    assert_eq!(place.history().list(&HistoryFilter::default()).expect("a list").len(), 1);
     let after = std::fs::read(place.file()).expect("a file");
     assert!(after == before, "not a byte of it is changed");
 }
@@ -104,7 +101,7 @@ async fn history_of_a_folder_that_cannot_be_written_is_read() {
     let folder = place.file().parent().expect("a folder").to_owned();
     let mode = |mode| std::os::unix::fs::PermissionsExt::from_mode(mode);
     std::fs::set_permissions(&folder, mode(0o500)).expect("a folder");
-    let listed = place.history().list(&Filter::default()).expect("a list").len();
+    let listed = place.history().list(&HistoryFilter::default()).expect("a list").len();
     std::fs::set_permissions(&folder, mode(0o700)).expect("a folder");
     assert_eq!(listed, 1);
 }

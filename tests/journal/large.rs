@@ -2,10 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use askbridge::{
-    journal::{Filter, Journal},
-    limits,
-};
+use askbridge::{inbox::HistoryFilter, journal::Journal, limits};
 
 use crate::journal::support::{Place, note_answer};
 
@@ -46,7 +43,9 @@ async fn file_of_a_gigabyte_delays_no_question_and_is_cut_down() {
     };
     assert!(size() >= SIZE, "{}", size());
     let history = place.history();
-    let last = |limit| history.list(&Filter { limit: Some(limit), ..Filter::default() }).expect("a list");
+    let last = |limit| {
+        history.list(&HistoryFilter { limit: Some(limit), ..HistoryFilter::default() }).expect("a list")
+    };
     assert_eq!(last(50).len(), 50);
     assert_eq!(history.find(&"a-7".parse().expect("a prefix")).expect("a list").len(), 1);
     let options = place.options();

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use askbridge::{
+    inbox::HistoryFilter,
     inbox::Ledger,
-    journal::{Filter, Journal, Options, prune},
+    journal::{Journal, Options, prune},
 };
 use askbridge_core::{
     desk::{Record, Settlement, Timestamp},
@@ -15,7 +16,7 @@ use crate::journal::support::{
     Place, answered, asked, note_answer, now, open, page, question, settled, submission,
 };
 
-fn ids(place: &Place, filter: &Filter) -> Vec<String> {
+fn ids(place: &Place, filter: &HistoryFilter) -> Vec<String> {
     let list = place.history().list(filter).expect("a list");
     list.iter().map(|past| past.record.id.to_string()).collect()
 }
@@ -48,20 +49,20 @@ async fn listing_is_filtered_and_begins_with_the_latest() {
     asked.session = Some("t".to_owned());
     journal.note(&Record::new("b-1".parse().expect("an ID"), asked.into(), at(15)).into());
     journal.flush().await;
-    let all = Filter::default();
+    let all = HistoryFilter::default();
     assert_eq!(ids(&place, &all), ["a-3", "b-1", "a-2", "a-1"]);
     let text = |text: &str| Some(text.to_owned());
     for (filter, found) in [
-        (Filter { session: text("s"), ..all.clone() }, vec!["a-2", "a-1"]),
-        (Filter { session: text("t"), ..all.clone() }, vec!["a-3", "b-1"]),
-        (Filter { project: text("/p"), ..all.clone() }, vec!["a-2", "a-1"]),
-        (Filter { project: text("/project"), ..all.clone() }, vec!["b-1"]),
-        (Filter { by: text("command_line"), ..all.clone() }, vec!["a-3", "a-2"]),
-        (Filter { by: text("read-only"), ..all.clone() }, vec!["a-3"]),
-        (Filter { since: Some(at(11)), ..all.clone() }, vec!["a-3", "b-1", "a-2"]),
-        (Filter { limit: Some(2), ..all.clone() }, vec!["a-3", "b-1"]),
-        (Filter { session: text("s"), project: text("/p/deep"), ..all.clone() }, vec!["a-2"]),
-        (Filter { session: text("%"), ..all.clone() }, vec![]),
+        (HistoryFilter { session: text("s"), ..all.clone() }, vec!["a-2", "a-1"]),
+        (HistoryFilter { session: text("t"), ..all.clone() }, vec!["a-3", "b-1"]),
+        (HistoryFilter { project: text("/p"), ..all.clone() }, vec!["a-2", "a-1"]),
+        (HistoryFilter { project: text("/project"), ..all.clone() }, vec!["b-1"]),
+        (HistoryFilter { by: text("command_line"), ..all.clone() }, vec!["a-3", "a-2"]),
+        (HistoryFilter { by: text("read-only"), ..all.clone() }, vec!["a-3"]),
+        (HistoryFilter { since: Some(at(11)), ..all.clone() }, vec!["a-3", "b-1", "a-2"]),
+        (HistoryFilter { limit: Some(2), ..all.clone() }, vec!["a-3", "b-1"]),
+        (HistoryFilter { session: text("s"), project: text("/p/deep"), ..all.clone() }, vec!["a-2"]),
+        (HistoryFilter { session: text("%"), ..all.clone() }, vec![]),
     ] {
         assert_eq!(ids(&place, &filter), found, "{filter:?}");
     }
@@ -86,8 +87,8 @@ async fn question_is_noted_once_whatever_comes_late() {
     journal.note(&record);
     journal.note(&settled(&record, Outcome::Failed));
     journal.flush().await;
-    assert_eq!(ids(&place, &Filter::default()), ["a-1"]);
-    let past = place.history().list(&Filter::default()).expect("a list").remove(0);
+    assert_eq!(ids(&place, &HistoryFilter::default()), ["a-1"]);
+    let past = place.history().list(&HistoryFilter::default()).expect("a list").remove(0);
     assert!(matches!(past.record.settlement.expect("a settlement").outcome, Outcome::Answered(_)));
     // A bridge of the same name, months later.
     let later = Record::new(
@@ -96,7 +97,7 @@ async fn question_is_noted_once_whatever_comes_late() {
         now().after(Duration::from_secs(9)),
     );
     journal.settled(&answered(&later.into(), "y")).await;
-    assert_eq!(ids(&place, &Filter::default()), ["a-1", "a-1"]);
+    assert_eq!(ids(&place, &HistoryFilter::default()), ["a-1", "a-1"]);
 }
 
 #[tokio::test]
@@ -229,5 +230,5 @@ async fn journal_that_is_too_large_loses_its_oldest_settlements_and_gives_the_ro
     }
     let verified = place.history().verify().expect("a chain");
     assert!(verified.is_whole() && verified.rows > 100, "{verified:?}");
-    assert_eq!(ids(&place, &Filter { limit: Some(1), ..Filter::default() }), ["b-1"]);
+    assert_eq!(ids(&place, &HistoryFilter { limit: Some(1), ..HistoryFilter::default() }), ["b-1"]);
 }

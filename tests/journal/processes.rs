@@ -10,8 +10,9 @@ use std::{
 };
 
 use askbridge::{
+    inbox::HistoryFilter,
     inbox::Ledger,
-    journal::{Filter, Journal, Options},
+    journal::{Journal, Options},
 };
 use askbridge_core::desk::QuestionId;
 
@@ -124,7 +125,7 @@ fn kill_each(kills: std::ops::Range<usize>) -> (usize, usize) {
         let verified = place.history().verify().expect("a chain");
         assert!(verified.is_whole(), "{verified:?}");
     }
-    let list = place.history().list(&Filter::default()).expect("a list");
+    let list = place.history().list(&HistoryFilter::default()).expect("a list");
     let find = |id: &str| {
         let id: QuestionId = id.parse().expect("an ID");
         list.iter().find(|past| past.record.id == id).unwrap_or_else(|| panic!("{id} is missing"))
@@ -153,7 +154,9 @@ fn forty_processes_that_write_at_once_lose_nothing() {
     let history = place.history();
     let verified = history.verify().expect("a chain");
     assert!(verified.is_whole(), "{verified:?}");
-    let list = history.list(&Filter { by: Some("page".to_owned()), ..Filter::default() }).expect("a list");
+    let list = history
+        .list(&HistoryFilter { by: Some("page".to_owned()), ..HistoryFilter::default() })
+        .expect("a list");
     let known: BTreeSet<_> = list.iter().map(|past| past.record.id.to_string()).collect();
     let missing: Vec<_> = settled.filter(|id| !known.contains(*id)).collect();
     assert!(missing.is_empty(), "{missing:?}");

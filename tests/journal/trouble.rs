@@ -80,7 +80,7 @@ async fn nothing_waits_for_a_file_that_another_program_holds() {
     // What was noted meanwhile is written once the file is free, and nothing is missing.
     holder.execute_batch("ROLLBACK").expect("a lock");
     let deadline = Instant::now() + Duration::from_secs(120);
-    while place.history().list(&askbridge::journal::Filter::default()).expect("a list").len() < 3 {
+    while place.history().list(&askbridge::inbox::HistoryFilter::default()).expect("a list").len() < 3 {
         assert!(Instant::now() < deadline, "it is tried again");
         tokio::task::yield_now().await;
     }
@@ -170,7 +170,7 @@ async fn a_file_whose_maker_was_killed_is_read() {
     let journal = killed.file().with_file_name("journal.db-journal");
     let hot = fs::copy(made.with_file_name("made.db-journal"), journal).expect("a copy");
     assert!(hot > 0, "there is something to roll back");
-    let listed = killed.history().list(&askbridge::journal::Filter::default()).expect("a list");
+    let listed = killed.history().list(&askbridge::inbox::HistoryFilter::default()).expect("a list");
     assert_eq!(listed.len(), 1);
     assert!(killed.history().verify().expect("a chain").is_whole());
     assert!(killed.history().gaps().expect("gaps").is_empty(), "it is rolled back");

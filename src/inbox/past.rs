@@ -1,0 +1,87 @@
+//! Questions of the past as a ledger keeps them, and which of them are asked for.
+
+use askbridge_core::desk::{QuestionId, Record, Settlement, Timestamp};
+use serde::Serialize;
+use serde_json::Value;
+
+/// Which questions of the past are listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HistoryFilter {
+    /// Those in whose texts each of these words is: what was asked, by what, where, and what was decided, by whom.
+    pub search: Option<String>,
+    /// Those of this session.
+    pub session: Option<String>,
+    /// Those of this project, or of a folder in it.
+    pub project: Option<String>,
+    /// Those that were settled by this kind of responder, or by the responder or rule of this name.
+    pub by: Option<String>,
+    /// Those that were settled at this time or later; of those that were not, those that were opened then.
+    pub since: Option<Timestamp>,
+    /// Those that were settled, or opened, at this time or earlier.
+    pub until: Option<Timestamp>,
+    /// Only those that were not settled.
+    pub unsettled: bool,
+    /// The most that are listed, of the latest; `None` lists all.
+    pub limit: Option<usize>,
+}
+
+/// A question of the past.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct PastQuestion {
+    /// The number of its settlement. Absent where it was not settled: it is open, or lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seq: Option<i64>,
+    /// The question, as it was noted last.
+    pub record: Record,
+    /// What was decided, where it is not known that the asker got it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<Settlement>,
+    /// Whether the asker may have got what was decided: its delivery had begun.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub may_have_arrived: bool,
+    /// The question that took the decision over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub claimed_by: Option<QuestionId>,
+}
+
+/// The words of a search, in lower case.
+#[derive(Debug)]
+pub struct SearchWords(Vec<String>);
+
+impl SearchWords {
+    /// Takes a search apart at its spaces.
+    pub fn new(search: &str) -> Self {
+        SearchWords(search.to_lowercase().split_whitespace().map(str::to_owned).collect())
+    }
+
+    /// Returns whether each word is in a text of the question or of its end.
+    pub fn are_in(&self, past: &PastQuestion) -> bool {
+        if self.0.is_empty() {
+            return true;
+        }
+        let ended = past.record.settlement.as_deref().or(past.accepted.as_ref());
+        let mut texts = past.record.id.to_string();
+        for part in [serde_json::to_value(&past.record.question), serde_json::to_value(ended)] {
+            // Without the names of members: each question has a title.
+            collect(&part.unwrap_or_default(), &mut texts);
+        }
+        let texts = texts.to_lowercase();
+        self.0.iter().all(|word| texts.contains(word))
+    }
+}
+
+/// Adds the texts of a value, each on a line of its own.
+fn collect(value: &Value, texts: &mut String) {
+    match value {
+        Value::String(text) => {
+            texts.push('\n');
+            texts.push_str(text);
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect(item, texts)),
+        Value::Object(members) => members.values().for_each(|member| collect(member, texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
