@@ -92,7 +92,7 @@ async fn a_question_is_skipped_with_a_reason() {
     browser.sign_in(&world).await;
     browser.select("Set up").await;
     browser.settle_in().await;
-    browser.press("Skip").await;
+    browser.press("Reject this question").await;
     browser.fill("Reason", "not now").await;
     browser.confirm().await;
     let told = agent.told(1);

@@ -96,7 +96,7 @@ impl Browser {
                 return self.key(Key::Enter).await;
             }
             "Item 10: skipped" => {
-                self.keys("s").await;
+                self.keys("r").await;
                 self.step().await;
             }
             _ => panic!("{title:?}"),

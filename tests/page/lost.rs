@@ -69,8 +69,8 @@ async fn what_was_lost_is_listed_until_it_is_asked_again_also_by_an_inbox_that_s
     browser.sign_in(&world).await;
     browser.select("Which database?").await;
     lose(&world, agent).await;
-    browser.shows("Lost with its bridge").await;
-    assert!(browser.card().await.contains("Resume the session in its client"), "{}", browser.card().await);
+    browser.shows("Lost: its agent ended before it was settled").await;
+    assert!(browser.card().await.contains("resume the session of this agent"), "{}", browser.card().await);
     browser.until("the section", LOST, &[]).await;
 
     world.kill();
@@ -81,7 +81,10 @@ async fn what_was_lost_is_listed_until_it_is_asked_again_also_by_an_inbox_that_s
     assert!(lost[0].as_str().unwrap().contains("Which database?"), "{lost}");
     browser.select("Which database?").await;
     let card = browser.card().await;
-    assert!(card.contains("Asked ") && card.contains(" so that the agent asks again."), "{card}");
+    assert!(
+        card.contains("Asked ") && card.contains("resume the session of this agent: it asks again."),
+        "{card}"
+    );
     assert!(!card.contains("Send answer"), "{card}");
 
     let mut again = world.agent(&[which()]);
@@ -134,8 +137,8 @@ async fn an_answer_that_never_arrived_is_shown_as_lost_and_given_by_itself() {
     browser.until("an answer on its way", "card()?.record.state === 'delivering'", &[]).await;
     noted_as_waiting(&world);
     agent.die();
-    browser.shows("Lost with its bridge. Answered by the page: SQLite").await;
-    browser.shows("so that the agent asks again and gets this answer, which never reached it.").await;
+    browser.shows("Lost: its agent ended before it was settled. Answered by the page: SQLite").await;
+    browser.shows("it asks again and gets this answer, which never reached it.").await;
 
     let mut again = world.agent(&[which()]);
     assert_eq!(again.told(1)["answers"], json!([["lite"]]));
@@ -157,7 +160,7 @@ async fn a_permission_is_given_anew() {
     let _again = world.agent(&[runs(1)]);
     let id = only(&world).await;
     look_at(&browser, &world, &id).await;
-    browser.shows("Asked before. Denied by the command line").await;
+    browser.shows("Asked before. Rejected by the command line").await;
     assert!(!browser.card().await.contains("Give this answer again"));
     assert_eq!(only(&world).await, id);
     browser.is_clean().await;

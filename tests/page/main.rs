@@ -40,6 +40,8 @@ mod fields;
 mod permissions;
 
 #[cfg(test)]
+mod all_day;
+#[cfg(test)]
 mod unseen;
 
 #[cfg(test)]

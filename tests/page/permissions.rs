@@ -71,7 +71,7 @@ async fn a_permission_is_allowed_denied_and_allowed_from_now_on() {
     assert_eq!(selected(&agent.told(3)), "no");
 
     browser.select("Read file 4").await;
-    browser.decide("Deny with a reason").await;
+    browser.decide("Reject with a reason").await;
     browser.fill("Reason", "ask Ada first").await;
     browser.confirm().await;
     let told = agent.told(4);
@@ -146,8 +146,8 @@ async fn the_command_is_the_largest_text_and_above_the_words_of_the_agent() {
 async fn no_key_allows(world: &World, browser: &Browser, command: &str, held: bool) {
     browser.select(command).await;
     browser.settle_in().await;
-    // What denies it is left out: `s`, and the number of the last option.
-    let others = ('0'..='9').chain('a'..='z').filter(|key| !"s3".contains(*key));
+    // What rejects it is left out: `r`, and the number of the last option.
+    let others = ('0'..='9').chain('a'..='z').filter(|key| !"r3".contains(*key));
     let keys = others.chain([' ', char::from(Key::Enter), char::from(Key::Escape)]);
     for key in keys {
         browser.keys(&key.to_string().repeat(if held { 4 } else { 1 })).await;

@@ -204,7 +204,7 @@ async fn a_permission_is_told_with_what_each_option_does() {
             r#"button "Always allow Allows it from now on""#,
             r#"button "Allow Allows it this time""#,
             r#"button "Reject Refuses it this time""#,
-            r#"button "Deny with a reason""#,
+            r#"button "Reject with a reason""#,
             r#"status """#,
         ]
     );

@@ -44,8 +44,8 @@ use crate::{
 /// Where the page is, and what it is made of.
 pub(super) const FOLDER: &str = "/page/";
 
-/// A smaller file is not compressed: it fits into one packet anyway.
-const WORTH_COMPRESSING: usize = 1024;
+/// A file of fewer bytes is not compressed: that would save little.
+const WORTH_COMPRESSING: usize = 512;
 
 /// Hexadecimal digits of a hash in an address: no two versions of a file meet by chance.
 const DIGITS: usize = 32;

@@ -4,7 +4,8 @@ import { on, tell } from "./dom.js";
 import { keep, recall } from "./drafts.js";
 
 const BACK_OFF = 500;
-const LAST_BACK_OFF = 10_000;
+/** A page that is looked at is back at once; one that is not does not wake the machine. */
+const LAST_BACK_OFF = { visible: 1_000, hidden: 10_000 };
 const HANDSHAKE = 5_000;
 /** A reply to an answer comes when the agent has it. */
 const PATIENCE = 20_000;
@@ -152,7 +153,7 @@ export class Connection extends EventTarget {
     if (isRefused) return this.signOut();
     this.#become("offline");
     this.#timer = setTimeout(() => this.#open(), this.#backOff * (0.75 + Math.random() / 2));
-    this.#backOff = Math.min(2 * this.#backOff, LAST_BACK_OFF);
+    this.#backOff = Math.min(2 * this.#backOff, LAST_BACK_OFF[document.visibilityState]);
   }
 
   #login(request) {

@@ -6,9 +6,19 @@ import { line as oneLine } from "./words.js";
 // More pairs to compare, or rows to lay out at once, would take too long.
 const PAIRS = 1_000_000;
 const ROWS = 300;
+/** Unchanged lines that are shown around a change. More are folded where that hides at least two rows. */
+const AROUND = 3;
+
+/** Returns the changes of files, and how much they are together. @param {object[]} changes */
+export function diffs(changes) {
+  const figures = changes.map(diff);
+  const sum = name => figures.reduce((sum, figure) => sum + Number(figure.querySelector(name).textContent.slice(1)), 0);
+  const all = () => el("p.fact", `${figures.length} files `, el("ins", `+${sum("ins")}`), " ", el("del", `−${sum("del")}`));
+  return [figures.length > 1 && all(), figures];
+}
 
 /** Returns the change of one file. @param {{path: string, line: number, old?: string, new: string}} change */
-export function diff({ path, line, old, new: text }) {
+function diff({ path, line, old, new: text }) {
   const changes = compare(lines(old ?? ""), lines(text));
   const count = sign => sign + changes.filter(change => change[0] == sign).length;
   const split = el("label.toggle", el("input", { type: "checkbox" }), "Side by side");
@@ -70,22 +80,49 @@ function row(kind, number, sign, text) {
   return el(`div.row.${kind}`, number && el("i", `${number}`), el("b", sign), el(TAGS[kind] ?? "span", shown));
 }
 
-/** Returns rows, with their numbers where the first one is known. A line that stays has one for each side. */
+/** Returns rows in parts: side by side, what was added stands beside what was removed in the same part. A line that stays has a row for each side. */
+function parts(changes, [before, after]) {
+  const all = [];
+  let wasSame = true;
+  for (const [sign, text] of changes) {
+    const isSame = sign == " ";
+    if (isSame || wasSame) all.push(el("div.part"));
+    if (sign != "+") all.at(-1).append(row(isSame ? "before" : "removed", before && before++, sign, text));
+    if (sign != "−") all.at(-1).append(row(isSame ? "after" : "added", after && after++, sign, text));
+    wasSame = isSame;
+  }
+  return all;
+}
+
+/** Returns rows, with their numbers where the first one is known. Long runs of unchanged lines are folded. */
 function rows(changes, first) {
-  let [before, after] = [first, first];
-  let [part, wasSame] = [null, true];
+  const numbers = [first, first];
   const body = el("div.lines", { dir: "ltr" });
-  const show = changes => {
-    for (const [sign, text] of changes) {
-      const isSame = sign == " ";
-      // Side by side, what was added stands beside what was removed in the same part.
-      if (isSame || wasSame) body.append((part = el("div.part")));
-      if (sign != "+") part.append(row(isSame ? "before" : "removed", first && before++, sign, text));
-      if (sign != "−") part.append(row(isSame ? "after" : "added", first && after++, sign, text));
-      wasSame = isSame;
+  const count = (changes, sign) => changes.filter(change => change[0] != sign).length;
+  const put = (changes, fold) => {
+    const from = [...numbers];
+    if (first) [numbers[0], numbers[1]] = [from[0] + count(changes, "+"), from[1] + count(changes, "−")];
+    if (!fold) return body.append(...parts(changes, from));
+    const more = button("link.fold", () => more.replaceWith(...parts(changes, from)), `${changes.length} unchanged lines`);
+    body.append(more);
+  };
+  const show = (changes, isEnd) => {
+    let at = 0;
+    while (at < changes.length) {
+      const isSame = changes[at][0] == " ";
+      let end = at;
+      while (end < changes.length && (changes[end][0] == " ") == isSame) end++;
+      const [head, tail] = [at || !first ? AROUND : 0, end < changes.length || !isEnd ? AROUND : 0];
+      const isFolded = isSame && end - at > head + tail + 1;
+      if (isFolded) {
+        put(changes.slice(at, at + head));
+        put(changes.slice(at + head, end - tail), true);
+        put(changes.slice(end - tail, end));
+      } else put(changes.slice(at, end));
+      at = end;
     }
   };
-  show(changes.slice(0, ROWS));
-  const rest = button("link", () => (rest.remove(), show(changes.slice(ROWS))), `Show all ${changes.length} lines`);
+  show(changes.slice(0, ROWS), changes.length <= ROWS);
+  const rest = button("link", () => (rest.remove(), show(changes.slice(ROWS), true)), `Show all ${changes.length} lines`);
   return changes.length > ROWS ? [body, rest] : body;
 }

@@ -77,7 +77,7 @@ export const sentences = (...parts) => parts.filter(Boolean).map(part => part[0]
 
 /** A field of a later version cannot be filled in. */
 function unknown({ kind = "none", required }) {
-  const way = required ? "Update askbridge, answer it elsewhere, or skip it." : "You can leave it out.";
+  const way = required ? "Update askbridge, answer it elsewhere, or reject it." : "You can leave it out.";
   const node = el("p.notice", `This version cannot show fields of the kind ${line(kind)}. ${way}`);
   return { node, inputs: [], get() {}, set() {}, wrong: () => required && "cannot be answered here" };
 }
@@ -150,6 +150,8 @@ function number({ integer, min, max, step, required, default: initial }, id) {
 /** A choice of one or of many options, each a card. */
 function choices({ required, min, max, other: hasOther, default: initial }, id, options, isMany) {
   const proposed = [initial ?? []].flat();
+  // Layouts to choose from are compared side by side.
+  const isCompared = options.filter(({ preview }) => preview).length > 1;
   // A browser calls a required choice invalid before anything is chosen: the error says it in its time.
   const shape = { name: id, type: isMany ? "checkbox" : "radio", required: !!required && !isMany, ariaInvalid: false };
   const cards = options.map((option, place) => card(option, place, shape, proposed.includes(option.value)));
@@ -190,11 +192,11 @@ function choices({ required, min, max, other: hasOther, default: initial }, id, 
     inputs[0].focus();
   }, "Clear the choice");
   const update = () => {
-    for (const { input, details } of cards) if (details) details.open = input.checked;
+    for (const { input, details } of cards) if (details) details.open = isCompared || input.checked;
     clear.hidden = isMany || required || !inputs.some(input => input.checked);
   };
   set(initial);
-  const node = el("div.cards", { oninput: update }, cards.map(({ node }) => node), clear);
+  const node = el(`div.cards.${isCompared ? "compared" : ""}`, { oninput: update }, cards.map(({ node }) => node), clear);
   const hint = isMany && (range(min, max, "option") || "choose any number");
   return { node, inputs, get, set, wrong, pick, hint, text };
 }

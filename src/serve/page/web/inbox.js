@@ -6,9 +6,10 @@ import { button, el, fill, on, stylesheet, tell, upgrade } from "./dom.js";
 import { drafts, keepDraft } from "./drafts.js";
 import { action } from "./keys.js";
 import "./question.js";
-import { agentOf, arrange, from, projectName, Row, title, write } from "./rows.js";
+import { Overview, Past } from "./past.js";
+import { agentOf, arrange, from, projectName, Row, searched, title, write } from "./rows.js";
 import { Store } from "./store.js";
-import { done, isOpen, line, visible } from "./words.js";
+import { done, isOpen, line, longest, visible } from "./words.js";
 
 const SHEETS = await stylesheet("tokens.css", "base.css", "inbox.css");
 
@@ -21,8 +22,9 @@ const SAID = 6_000;
 
 /**
  * Attribute `src`: the server's address, by default that of this module. Property `connection`: an object of the page's
- * own, like `Connection`. Slots: `heading`, `tools`, `sign-in`. Events: `askbridge-count` `{ waiting }`, `askbridge-select`
- * `{ id }`, and `askbridge-help` when the person wants to see the keys.
+ * own, like `Connection`; `search`: the words that rows are searched for. Slots: `heading`, `tools`, `sign-in`. Events:
+ * `askbridge-count` `{ waiting }`, `askbridge-select` `{ id }`, `askbridge-search` `{ search }`, and `askbridge-help`
+ * `{ isByKey }` when the person wants to see the keys.
  */
 export class AskbridgeInbox extends HTMLElement {
   /** The id of the question that is shown, or null. */
@@ -32,6 +34,8 @@ export class AskbridgeInbox extends HTMLElement {
   #given;
   #connection;
   #store = new Store();
+  #past = new Past((...call) => this.#connection.call(...call), this.#store);
+  #overview = new Overview();
   #parts;
   #bridges = new Map();
   #rows = new Map();
@@ -53,6 +57,21 @@ export class AskbridgeInbox extends HTMLElement {
   set connection(connection) {
     this.#given = this.#connection = connection;
     if (this.#end) this.#connect();
+  }
+
+  get search() {
+    return this.#past.search;
+  }
+
+  set search(search) {
+    if (search == this.search) return;
+    this.#past.search = search;
+    if (!this.#parts) return;
+    if (this.#parts.search.value != search) this.#parts.search.value = search;
+    this.#tell("search", { search });
+    this.#render();
+    // The journal is asked once the person has paused.
+    this.#later("past", 250, () => this.#past.load());
   }
 
   connectedCallback() {
@@ -86,8 +105,13 @@ export class AskbridgeInbox extends HTMLElement {
       live: el("p.vh", { role: "status" }),
     };
     const ended = (name, rows) => el("section.past", { hidden: true }, el("h2", name), rows);
-    const none = el("p.none", "Nothing waits.");
-    parts.list = el("section.list", { ariaLabel: "Questions" }, el("h2", "Waiting ", parts.waiting), parts.groups, none, parts.newer, ended("Lost", parts.lost), ended("Settled lately", parts.settled));
+    parts.known = el("datalist", { id: "known" });
+    const oninput = ({ target }) => (this.search = target.value);
+    parts.search = el("input.search", { type: "search", placeholder: "Search (/)", ariaLabel: "Search questions by text, project, agent or kind", value: this.search, oninput });
+    parts.search.setAttribute("list", "known");
+    parts.none = el("p.none");
+    parts.past = ended("History", [parts.settled, this.#past.more]);
+    parts.list = el("section.list", { ariaLabel: "Questions" }, parts.search, parts.known, el("h2", "Waiting ", parts.waiting), parts.groups, parts.none, parts.newer, ended("Lost", parts.lost), parts.past);
     parts.back = button("quiet.back", () => this.#leave(), "All questions");
     parts.main = el("section.main", { tabindex: "-1" }, parts.back, parts.context, parts.stage);
     const retry = button("", () => this.#connection.check?.(), "Try now");
@@ -127,7 +151,7 @@ export class AskbridgeInbox extends HTMLElement {
     on(this.#connection, "delta", ({ detail }) => this.#take(detail), { signal });
     on(this.#connection, "state", () => this.#turn(), { signal });
     on(document, "keydown", event => this.#key(event), { signal });
-    const clock = setInterval(() => document.hidden || this.#rows.forEach(row => row.tick()), 1000);
+    const clock = setInterval(() => document.hidden || (this.#rows.forEach(row => row.tick()), this.#groups.forEach(group => group.tick?.())), 1000);
     on(signal, "abort", () => clearInterval(clock));
     this.#turn();
   }
@@ -159,6 +183,7 @@ export class AskbridgeInbox extends HTMLElement {
   /** Asks for what ended, and for what became of questions that are missing from a snapshot. */
   async #greet(missing = []) {
     this.#ask();
+    this.#past.load();
     const store = this.#store;
     const call = (method, id) => this.#connection.call(`question_${method}`, { id, limit: 50 });
     // A server of an earlier version does not know what was lost.
@@ -183,6 +208,7 @@ export class AskbridgeInbox extends HTMLElement {
   async #ask() {
     const statuses = await this.#connection.call("bridge_status").catch(() => []);
     let unreadable = 0;
+    this.#overview.update(statuses);
     for (const status of statuses) {
       const clock = status.uptimeMs == null ? 0 : Date.parse(status.startedAt) + status.uptimeMs - Date.now();
       this.#bridges.set(status.bridge, { status, clock });
@@ -195,7 +221,7 @@ export class AskbridgeInbox extends HTMLElement {
   /* The list */
 
   #render() {
-    const { groups, lost, settled, waiting, shell } = this.#parts;
+    const { groups, lost, settled, waiting, none, shell } = this.#parts;
     const { records } = this.#store;
     const open = this.#store.open().length;
     let shown = this.#wanted;
@@ -204,21 +230,31 @@ export class AskbridgeInbox extends HTMLElement {
       // What is there first, and what comes while nothing waits, is shown where there is room beside the list.
       if (this.#count < 1 && !this.current && this.#isWide() && !records.has(shown)) shown = this.#order()[0];
       this.#count = shell.dataset.count = open;
-      write(waiting, open || "");
     }
     const drafted = drafts();
     const rows = records => records.map(record => this.#row(record, drafted));
+    const isFound = this.#isFound();
     // First, so that a row that goes there moves, and keeps the focus.
     for (const list of [lost, settled]) {
-      arrange(list, rows(this.#store.ended(list == lost)));
+      arrange(list, rows(this.#store.ended(list == lost, isFound)));
       list.parentNode.hidden = !list.firstChild;
     }
-    const sections = [...this.#store.groups()].map(([project, records]) => {
+    const sections = [...this.#store.groups(isFound)].map(([project, records]) => {
       const group = this.#group(project);
       arrange(group.lastChild, rows(records));
+      const since = Math.min(...records.map(({ id }) => this.#rows.get(id).since));
+      const { clock } = this.#rows.get(records[0].id);
+      group.tick = () => write(group.waits, longest(records.length, Date.now() + clock - since));
+      group.tick();
       return group;
     });
     arrange(groups, sections);
+    const found = groups.querySelectorAll(".row").length;
+    write(waiting, this.search && open ? `${found} of ${open} found` : open || "");
+    const isMissed = !!this.search && !found;
+    none.classList.toggle("missed", isMissed);
+    write(none, isMissed ? "No question that waits has these words." : open ? "" : "Nothing waits.");
+    this.#suggest();
     for (const id of this.#rows.keys()) if (!records.has(id)) this.#rows.delete(id);
     if (!records.has(shown)) return this.#refresh();
     if (shown == this.#wanted) this.#wanted = null;
@@ -228,10 +264,27 @@ export class AskbridgeInbox extends HTMLElement {
   #group(project) {
     if (!this.#groups.has(project)) {
       const id = `project-${this.#groups.size}`;
-      const heading = el("h3", { id, title: visible(project) }, el("bdi", projectName(project)));
-      this.#groups.set(project, el("section", { "aria-labelledby": id }, heading, el("ul")));
+      const waits = el("span.waits");
+      const heading = el("h3", { id, title: visible(project) }, el("bdi", projectName(project)), waits);
+      const group = el("section", { "aria-labelledby": id }, heading, el("ul"));
+      this.#groups.set(project, Object.assign(group, { waits }));
     }
     return this.#groups.get(project);
+  }
+
+  /** Returns whether each word of the search is in a record. The server has searched what is of the past. */
+  #isFound() {
+    const words = this.search.toLowerCase().split(/\s+/).filter(Boolean);
+    return record => !words.length || record.isPast || words.every(word => searched(record, this.#bridges.get(record.bridge)?.status).includes(word));
+  }
+
+  /** Offers the projects, agents and kinds of what waits as words to search for. */
+  #suggest() {
+    const words = this.#store.open().flatMap(record => [projectName(record.question.project ?? ""), agentOf(record, this.#bridges.get(record.bridge)?.status), record.question.purpose]);
+    const options = [...new Set(words)].sort();
+    if (this.#parts.known.dataset.of == options.join()) return;
+    this.#parts.known.dataset.of = options.join();
+    fill(this.#parts.known, options.map(value => el("option", { value })));
   }
 
   #row(record, drafted) {
@@ -250,7 +303,8 @@ export class AskbridgeInbox extends HTMLElement {
 
   /** Returns the ids in the order of the rows. */
   #order() {
-    return [...this.#store.groups().values(), this.#store.ended(true), this.#store.ended(false)].flat().map(({ id }) => id);
+    const isFound = this.#isFound();
+    return [...this.#store.groups(isFound).values(), this.#store.ended(true, isFound), this.#store.ended(false, isFound)].flat().map(({ id }) => id);
   }
 
   /* The question */
@@ -296,22 +350,36 @@ export class AskbridgeInbox extends HTMLElement {
     else list.prepend(sent);
   }
 
+  /** Says what there is while no question is shown: beside the list, or below it where that stands alone. */
+  #rest(said) {
+    const { stage, none } = this.#parts;
+    const { element } = this.#overview;
+    const isNew = !element.isConnected;
+    element.firstChild.textContent = said;
+    if (this.#isWide()) stage.firstChild == element || fill(stage, element);
+    else if (this.#store.open().length) element.remove();
+    else none.after(element);
+    if (isNew && this.#connection.state == "online") this.#overview.count((...call) => this.#connection.call(...call));
+  }
+
   /** Brings the shown question up to date. */
   #refresh() {
     const { main, stage, context, list } = this.#parts;
     const record = this.#store.records.get(this.current);
-    const button = this.#rows.get(this.current)?.button ?? list.querySelector(".row");
     for (const other of list.querySelectorAll("[tabindex='0']")) {
       other.tabIndex = -1;
       other.ariaCurrent = null;
     }
-    if (button) button.tabIndex = 0;
+    // A search may leave out the row of what is shown.
+    const row = this.#rows.get(this.current)?.button;
+    const reached = row?.isConnected ? row : list.querySelector(".row");
+    if (reached) reached.tabIndex = 0;
+    if (row) row.ariaCurrent = "true";
     main.classList.toggle("rests", !record);
     if (!record) {
       main.ariaLabel = this.#store.open().length ? "Choose a question." : "Nothing waits.";
-      return write(stage, main.ariaLabel);
+      return this.#rest(main.ariaLabel);
     }
-    button.ariaCurrent = "true";
     main.ariaLabel = title(record);
     const { status, clock = 0 } = this.#bridges.get(record.bridge) ?? {};
     const { project, sessionId } = record.question;
@@ -345,7 +413,9 @@ export class AskbridgeInbox extends HTMLElement {
     const focus = list.matches(":focus-within") ? "row" : "main";
     if (name == "next") this.#step(1, focus);
     else if (name == "previous") this.#step(-1, focus);
-    else if (name == "help") this.#tell("help");
+    else if (name == "first" || name == "last") this.#step(name == "first" ? -Infinity : Infinity, focus);
+    else if (name == "search") this.#find();
+    else if (name == "help") this.#tell("help", { isByKey: true });
     else if (name == "leave") this.#leave();
     else this.#card?.[name](Number(event.key));
   }
@@ -353,13 +423,24 @@ export class AskbridgeInbox extends HTMLElement {
   #step(by, focus) {
     const order = this.#order();
     const at = order.indexOf(this.current);
-    const id = at < 0 ? order[0] : (order[at + by] ?? this.current);
+    const id = at < 0 ? order[0] : order[Math.min(Math.max(at + by, 0), order.length - 1)];
     if (id) this.#select(id, focus);
   }
 
-  /** Leaves the question. Of what was typed, the person says in a dialog what becomes of it: "keep" or "discard". */
+  /** Goes to the search, which is above the list. */
+  #find() {
+    if (!this.#isWide()) this.#select(null);
+    this.#parts.search.focus();
+    this.#parts.search.select();
+  }
+
+  /** Leaves the question, or the search. Of what was typed, the person says in a dialog what becomes of it: "keep" or "discard". */
   #leave(choice) {
-    const { confirm } = this.#parts;
+    const { confirm, search } = this.#parts;
+    if (search.matches(":focus")) {
+      this.search = "";
+      return (this.#rows.get(this.current)?.button ?? this.#parts.list.querySelector(".row"))?.focus();
+    }
     const [card, row] = [this.#card, this.#rows.get(this.current)];
     if (choice == "discard") {
       keepDraft(this.current, null);
@@ -396,11 +477,12 @@ export class AskbridgeInbox extends HTMLElement {
     const left = this.#store.open().length;
     const rest = left ? `${left} more ${left == 1 ? "waits" : "wait"}.` : "Nothing else waits.";
     const to = line(from(record, this.#bridges.get(record.bridge)?.status));
-    fill(sent, el("b", said), ": ", el("bdi", what || title(record)), said == "Sent" ? " to " : " for ", el("bdi", to), ". ", el("span", rest));
+    const show = button("link", () => this.#select(record.id, "main"), "Show it");
+    fill(sent, el("b", said), ": ", el("bdi", what || title(record)), said == "Sent" ? " to " : " for ", el("bdi", to), ". ", el("span", rest), " ", show);
     sent.hidden = false;
     this.#sentAt = Date.now();
     this.#place();
-    this.#say(sent.textContent);
+    this.#say(sent.textContent.replace(" Show it", ""));
     return sent.offsetHeight != height;
   }
 

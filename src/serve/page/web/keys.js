@@ -1,6 +1,6 @@
 // The keys of the inbox: what each does, and when it does nothing because the person types. index.html lists them.
 
-const ACTIONS = { j: "next", k: "previous", s: "skip", "?": "help" };
+const ACTIONS = { j: "next", k: "previous", g: "first", G: "last", "/": "search", r: "reject", "?": "help" };
 const IN_LIST = { ArrowDown: "next", ArrowUp: "previous" };
 const TYPED = "textarea, select, [contenteditable], input:not([type=checkbox], [type=radio], [type=range])";
 

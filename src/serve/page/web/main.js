@@ -12,7 +12,7 @@ function take() {
   const token = said.get("token");
   said.delete("token");
   if (token) history.replaceState(null, "", said.size ? `#${said}` : location.pathname);
-  return { token, question: said.get("question") };
+  return { token, question: said.get("question"), search: said.get("search") ?? "" };
 }
 
 async function signIn(token) {
@@ -20,9 +20,20 @@ async function signIn(token) {
   find("#refusal").textContent = refusal?.replaceAll("`", "") ?? "";
 }
 
-function follow({ token, question }) {
+/** What the address says: the question that is shown, and the search. */
+const place = {};
+
+function follow({ token, question, search }) {
   if (token) signIn(token);
+  place.search = inbox.search = search;
   if (question || !token) inbox.show(question);
+}
+
+/** Keeps the place in the address, so that a reload and a bookmark lead there. */
+function keepPlace(change, isDeeper) {
+  Object.assign(place, change);
+  const said = new URLSearchParams(Object.entries(place).filter(([, value]) => value));
+  history[isDeeper ? "pushState" : "replaceState"](null, "", said.size ? `#${said}` : location.pathname);
 }
 
 // Before anything else is loaded, so that the token is in the address as short as can be.
@@ -51,7 +62,10 @@ for (const box of settings.querySelectorAll("input")) {
   show();
 }
 const hear = (name, run) => inbox.addEventListener(`askbridge-${name}`, run);
-const help = () => settings.showModal();
+const help = ({ detail }) => {
+  settings.classList.toggle("by-key", !!detail?.isByKey);
+  settings.showModal();
+};
 find("#settings").onclick = help;
 hear("help", help);
 find("#sign-out").onclick = () => inbox.connection.signOut();
@@ -63,10 +77,11 @@ hear("count", ({ detail: { waiting } }) => {
   navigator.setAppBadge?.(waiting).catch(() => {});
 });
 
-// A reload shows the same question again; on a phone, Back leads from a question to the list.
+// On a phone, Back leads from a question to the list.
 hear("select", ({ detail: { id } }) => {
-  const isDeeper = id && !location.hash && matchMedia("(max-width: 899px)").matches;
-  history[isDeeper ? "pushState" : "replaceState"](null, "", id ? `#question=${encodeURIComponent(id)}` : location.pathname);
+  const isDeeper = id && !place.question && matchMedia("(max-width: 899px)").matches;
+  keepPlace({ question: id }, isDeeper);
 });
+hear("search", ({ detail }) => keepPlace(detail));
 addEventListener("popstate", () => follow(take()));
 follow(first);

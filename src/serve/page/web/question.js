@@ -3,9 +3,9 @@
 
 import { button, el, fill, on, stylesheet, tell, upgrade } from "./dom.js";
 import { createField, entries, others } from "./field.js";
-import { decision, isHarmful, kind, optionButton, riskOf, subject } from "./subject.js";
+import { decision, kind, optionButton, subject } from "./subject.js";
 import { direction, headed, inline, prose } from "./text.js";
-import { ago, decided, ended, given, heading, isOpen, line, own, remaining, visible } from "./words.js";
+import { ago, decided, ended, given, heading, isHarmful, isOpen, line, own, remaining, riskOf, visible } from "./words.js";
 
 const sheets = await stylesheet("tokens.css", "base.css", "question.css");
 const MORE_TIME = 600_000;
@@ -19,12 +19,13 @@ const NEAR = 12;
 let pointer = [];
 for (const type of ["pointerdown", "pointermove"]) on(document, type, ({ clientX, clientY }) => (pointer = [clientX, clientY]), true);
 
-/** Moves buttons below the pointer, if one of them would stand under it. */
+/** Moves buttons below the pointer, if one of them would stand under it. Then they stand where they are, and do not stick. */
 function clear(buttons) {
   const [x, y] = pointer;
   const isUnder = ({ left, right, top, bottom }) => x > left - NEAR && x < right + NEAR && y > top - NEAR && y < bottom + NEAR;
-  const { top } = buttons.getBoundingClientRect();
-  if ([...buttons.children].some(it => isUnder(it.getBoundingClientRect()))) buttons.style.marginTop = `${y - top + 2 * NEAR}px`;
+  const stands = () => [...buttons.children].some(it => isUnder(it.getBoundingClientRect()));
+  if (stands()) buttons.style.position = "static";
+  if (stands()) buttons.style.marginTop = `${y - buttons.getBoundingClientRect().top + 2 * NEAR}px`;
 }
 
 export class AskbridgeQuestion extends HTMLElement {
@@ -148,12 +149,11 @@ export class AskbridgeQuestion extends HTMLElement {
     else this.#check();
   }
 
-  /** Asks for a reason, and then skips the question or denies the permission. */
-  skip() {
+  /** Asks for a reason, and then rejects the question or the permission. */
+  reject() {
     if (!this.#canAct || this.#isTooEarly()) return;
-    const [title, confirm] = this.#isPermission ? ["Deny this", "Deny"] : ["Skip this question", "Skip"];
     const act = reason => this.#send("reject", { reason: reason || undefined });
-    this.#ask({ title, label: "Reason (optional)", value: this.#reason, confirm, act });
+    this.#ask({ title: this.#isPermission ? "Reject this" : "Reject this question", label: "Reason (optional)", value: this.#reason, confirm: "Reject", act });
   }
 
   /** Chooses an option by its number, from 1, and returns whether there is one. @param {number} n */
@@ -284,7 +284,7 @@ export class AskbridgeQuestion extends HTMLElement {
     this.#offer();
   }
 
-  /** Offers what can be done: to send and to skip, or the options of a permission. */
+  /** Offers what can be done: to send and to reject, or the options of a permission. */
   #offer() {
     const { submit, fields } = this.#record.question;
     const risk = riskOf(this.#record.question);
@@ -294,7 +294,7 @@ export class AskbridgeQuestion extends HTMLElement {
       this.#parts.actions,
       options.map((it, place) => optionButton(it, place, risk, () => this.#press(it))),
       this.#fields.some(it => it.inputs.length) && el("button.primary", line(submit || "Send answer")),
-      button("link", () => this.skip(), this.#isPermission ? "Deny with a reason" : "Skip this question"),
+      button("link", () => this.reject(), this.#isPermission ? "Reject with a reason" : "Reject this question"),
     );
   }
 
@@ -458,7 +458,7 @@ export class AskbridgeQuestion extends HTMLElement {
     const copy = () => navigator.clipboard.writeText(mine).then(() => (this.#parts.status.textContent = "Copied"));
     notice.className = `notice ${settlement?.outcome?.status}`;
     const isGiven = accepted != settlement && !mayHaveArrived && !question.dangerous && !this.#isPermission;
-    const way = state == "lost" && el("p", "Asked ", this.#parts.ago, `. Resume the session in its client, so that the agent asks again${isGiven ? " and gets this answer, which never reached it" : ""}.`);
+    const way = state == "lost" && el("p", "Asked ", this.#parts.ago, `. To go on, resume the session of this agent: it asks again${isGiven ? " and gets this answer, which never reached it" : ""}.`);
     fill(notice, el("p", { dir: "auto" }, ended(this.#record)), way, isLeft && navigator.clipboard && button("", copy, "Copy your draft"));
   }
 

@@ -1,7 +1,8 @@
 // One question as a row of the list, and what a row says of it.
 
 import { button, el, fill } from "./dom.js";
-import { ago, ended, headline, isOpen, line, remaining } from "./words.js";
+import { kind } from "./subject.js";
+import { ago, ended, headline, isHarmful, isOpen, line, remaining, riskOf } from "./words.js";
 
 const LONGEST = 300;
 
@@ -31,6 +32,15 @@ export const projectName = path => line(path.replace(/\/+$/, "").replace(/.*\//s
 /** Returns what asks, and in which project. */
 export const from = (record, status) => agentOf(record, status) + (record.question.project ? ` in ${projectName(record.question.project)}` : "");
 
+/** Returns what a search looks at: what is asked, by which agent, where, and of which kind, in lower case. */
+export function searched(record, status) {
+  const { question, id } = record;
+  const isOver = !isOpen(record) && ended(record);
+  const what = question.purpose == "permission" ? `permission ${kind(question)}` : "question";
+  const risk = isHarmful(riskOf(question)) && "dangerous";
+  return [id, title(record), question.message, question.project, agentOf(record, status), what, risk, isOver].join("\n").toLowerCase();
+}
+
 /** A row, which is updated in place. */
 export class Row {
   #title = el("span.title", { dir: "auto" });
@@ -53,7 +63,7 @@ export class Row {
     if (shown.every((it, index) => it === this.#shown[index])) return;
     this.#shown = shown;
     const { question, state = "open", deadline, expiring, settlement, seen, openedAt } = record;
-    const { sessionId, dangerous, purpose } = question;
+    const { purpose } = question;
     const isWaiting = isOpen(record);
     this.since = Date.parse(isWaiting || state == "lost" ? openedAt : settlement?.at) || seen + clock;
     this.deadline = isWaiting && Date.parse(deadline);
@@ -62,8 +72,7 @@ export class Row {
     this.#left.classList.toggle("soon", !!expiring);
     const chip = (text, isBad) => text && el(`span.chip.${isBad ? "danger" : ""}`, text);
     if (!isWaiting) fill(this.#meta, el("span.ended", { dir: "auto" }, ended(record)), el("bdi", from(record, status)));
-    // Eight digits tell UUIDs apart.
-    else fill(this.#meta, el("bdi", agentOf(record, status)), sessionId && el("bdi", `session ${line(sessionId.slice(0, sessionId.length < 20 ? 20 : 8))}`), chip(dangerous && "Dangerous", true), chip(purpose == "permission" && "Permission"), chip(mark, mark != "Draft"), this.deadline && this.#left);
+    else fill(this.#meta, el("bdi", agentOf(record, status)), purpose == "permission" && el("span", kind(question)), chip(isHarmful(riskOf(question)) && "Dangerous", true), chip(mark, mark != "Draft"), this.deadline && this.#left);
     this.tick();
   }
 

@@ -1,7 +1,7 @@
 // The questions as the server last said they are: which wait, in which order, and which were settled lately.
 
 import { tell } from "./dom.js";
-import { isOpen } from "./words.js";
+import { isHarmful, isOpen, riskOf } from "./words.js";
 
 /** A question that ended keeps its place for a while, so that the person sees what became of it. */
 const FOLD = 10_000;
@@ -11,8 +11,8 @@ const SHOWN = 50;
 const endedAt = ({ state, openedAt, settlement, seen }) => Date.parse(state == "lost" ? openedAt : settlement?.at) || seen;
 
 /** First what expires soonest, then what an agent waits for, what can do harm, and what is oldest. */
-const rank = ({ expiring, deadline, question: { blocking, dangerous }, openedAt }) =>
-  [expiring ? deadline : "~", !blocking, !dangerous, openedAt].join();
+const rank = ({ expiring, deadline, question, openedAt }) =>
+  [expiring ? deadline : "~", !question.blocking, !isHarmful(riskOf(question)), openedAt].join();
 
 /** Ids end in the number of the question: what was asked within one millisecond is in the order of these. */
 const { compare } = new Intl.Collator("en", { numeric: true });
@@ -76,15 +76,22 @@ export class Store extends EventTarget {
     return this.all(isOpen);
   }
 
+  /** Takes questions of the past, of a search or of all, instead of those that were there. */
+  remember(records, isMore) {
+    if (!isMore) for (const [id, { isPast }] of this.records) if (isPast) this.records.delete(id);
+    for (const record of records) if (!this.records.has(record.id)) this.records.set(record.id, { ...record, isPast: true });
+    tell(this, "change");
+  }
+
   /** Returns what waits by project, the most urgent first. @returns {Map<string, object[]>} */
-  groups() {
-    const waiting = this.all(record => this.#waits(record));
+  groups(isFound) {
+    const waiting = this.all(record => this.#waits(record) && isFound(record));
     return Map.groupBy(waiting.sort(order), ({ question }) => question.project ?? "");
   }
 
-  /** Returns what was lost with its bridge, or what was settled, latest first. */
-  ended(isLost) {
-    const ended = this.all(record => !this.#waits(record) && (record.state == "lost") == isLost);
+  /** Returns what was lost with its bridge, or what is over, latest first. What was lost long ago is over. */
+  ended(isLost, isFound = () => true) {
+    const ended = this.all(record => !this.#waits(record) && (record.state == "lost" && !record.isPast) == isLost && isFound(record));
     return ended.sort((a, b) => endedAt(b) - endedAt(a));
   }
 
@@ -110,7 +117,8 @@ export class Store extends EventTarget {
 
   #fold(id) {
     this.#folds.delete(id);
-    for (const { id } of this.ended(false).slice(SHOWN)) this.records.delete(id);
+    const live = this.ended(false, ({ isPast }) => !isPast);
+    for (const { id } of live.slice(SHOWN)) this.records.delete(id);
     tell(this, "change");
   }
 }

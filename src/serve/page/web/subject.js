@@ -1,11 +1,11 @@
 // Shows what a permission is for: the command, the changes of files, the plan. What would happen comes first. Says what
 // its options do, and which of them take a second step.
 
-import { diff, patch } from "./diff.js";
+import { diffs as changes, patch } from "./diff.js";
 import { button, el } from "./dom.js";
 import { digit, sentences } from "./field.js";
 import { code, inline, prose } from "./text.js";
-import { own, spoken } from "./words.js";
+import { isHarmful, own, spoken } from "./words.js";
 
 const KINDS = {
   other: "Permission",
@@ -30,7 +30,7 @@ export function subject({ subject: it, message, project, title: above }) {
     fact("Folder", it.folder ?? (command && project)),
     fact("Tool", title != message && title),
     files.map(file => fact("File", file)),
-    diffs.map(diff),
+    changes(diffs),
     it.patch && patch(it.patch),
     plan && el("div.plan", prose(plan)),
     texts.size > 0 && el("div.said", command && el("p.about", "The agent says"), [...texts].map(prose)),
@@ -49,12 +49,6 @@ const DOES = {
   reject_once: "Refuses it this time",
   reject_always: "Refuses it from now on",
 };
-
-/** A degree that is not known here may do harm as well. */
-export const isHarmful = risk => risk != "plain" && risk != "acts";
-
-/** Returns what a question risks: `plain`, `acts`, or what else may do harm. Where nobody looked, a permission may. */
-export const riskOf = ({ risk, dangerous, purpose }) => risk ?? (dangerous || purpose == "permission" ? "dangerous" : "plain");
 
 /** Returns the button of an option. The label is the agent's, and may lie; what it does is said below. */
 export function optionButton({ role = "", label }, place, risk, onclick) {

@@ -12,6 +12,9 @@ function span(ms) {
 /** Returns how long ago something was. @param {number} ms */
 export const ago = ms => (ms < 10_000 ? "just now" : `${span(ms)} ago`);
 
+/** Returns how many questions of a project wait, and how long the first of them has. One alone says so itself. @param {number} ms */
+export const longest = (count, ms) => (count > 1 ? `${count}, the first for ${span(ms)}` : "");
+
 /** Returns how much time is left, to the second in the last ten minutes. @param {number} ms */
 export function remaining(ms) {
   if (ms <= 0) return "no time left";
@@ -58,8 +61,8 @@ function by({ responder = "unknown", name } = {}) {
 const DONE = {
   allow_once: "Allowed",
   allow_always: "Allowed from now on",
-  reject_once: "Denied",
-  reject_always: "Denied from now on",
+  reject_once: "Rejected",
+  reject_always: "Rejected from now on",
 };
 
 /** Returns what the chosen option of a permission does. */
@@ -67,7 +70,7 @@ const chosen = ({ fields: [field] = [] }, values) => field?.options?.find(option
 
 /** Returns how a question ended. What is `accepted` of a lost one was perhaps not delivered. @param {Object} record */
 export function ended({ question, settlement, state, accepted }) {
-  if (state == "lost") return `Lost with its bridge${accepted ? `. ${decided(question, accepted)}` : ""}`;
+  if (state == "lost") return `Lost: its agent ended before it was settled${accepted ? `. ${decided(question, accepted)}` : ""}`;
   return settlement ? decided(question, settlement) : "Answered, and on its way to the agent";
 }
 
@@ -76,8 +79,7 @@ export function decided(question, { outcome, remark, by: responder }) {
   const { status, reason, values } = outcome;
   if (reason == "timeout") return "Expired: no answer came in time";
   if (reason && reason != "user" && reason != "policy") return `Closed: ${spoken(reason)}`;
-  const refused = reason == "policy" ? "Rejected by a rule" : question.purpose == "permission" ? "Denied" : "Skipped";
-  let verb = { answered: "Answered", rejected: refused, failed: "Left to the agent" }[status] ?? line(status);
+  let verb = { answered: "Answered", rejected: reason == "policy" ? "Rejected by a rule" : "Rejected", failed: "Left to the agent" }[status] ?? line(status);
   let said = remark && line(remark);
   if (status == "answered") {
     const role = chosen(question, values);
@@ -91,7 +93,7 @@ export function decided(question, { outcome, remark, by: responder }) {
 export function done({ question, settlement }) {
   const { status, values, notes } = settlement?.outcome ?? {};
   const isPermission = question.purpose == "permission";
-  if (status == "rejected") return [isPermission ? "Denied" : "Skipped"];
+  if (status == "rejected") return ["Rejected"];
   if (isPermission) return [own(DONE, chosen(question, values)) ?? "Decided"];
   return ["Sent", [...given(question, { values, notes })].slice(0, 160).join("") || "an empty answer"];
 }
@@ -133,3 +135,9 @@ export const line = text => visible(text).replaceAll("\n", "↵").replaceAll("\t
 
 /** Returns a name of the protocol in words: "switch mode". @param {string} name */
 export const spoken = name => line(name).replaceAll("_", " ");
+
+/** A degree that is not known here may do harm as well. */
+export const isHarmful = risk => risk != "plain" && risk != "acts";
+
+/** Returns what a question risks: `plain`, `acts`, or what else may do harm. Where nobody looked, a permission may. */
+export const riskOf = ({ risk, dangerous, purpose }) => risk ?? (dangerous || purpose == "permission" ? "dangerous" : "plain");
