@@ -80,7 +80,7 @@ impl QuestionList {
         let listed = |record: Arc<Record>| ListedQuestion {
             agent: bridges.agent(&record),
             project: record.question.project.clone(),
-            title: one_line(&record.question.headline()),
+            title: one_line(&record.question.summary()),
             text: text::asked(&record.question),
             record,
         };
@@ -160,7 +160,7 @@ pub fn row(record: &Record, bridges: &Bridges) -> [String; 8] {
     let now = bridges.now(record);
     // The mark is at the beginning, where nothing cuts it off.
     let mark = if record.question.risk().is_dangerous() { "! " } else { "" };
-    let asked = format!("{mark}{}", record.question.headline().trim());
+    let asked = format!("{mark}{}", record.question.summary().trim());
     let ends = match record.deadline {
         // It cannot expire any more.
         _ if record.state == State::Delivering => "sent".to_owned(),

@@ -91,7 +91,7 @@ fn question(past: &HistoryEntry<'_>, now: Timestamp) -> (Timestamp, [String; 6])
         text::project(question).unwrap_or_else(|| NONE.to_owned()),
         span(now.since(past.at())),
         past.state(),
-        format!("{mark}{}{ending}", text::short(&question.headline(), QUESTION)),
+        format!("{mark}{}{ending}", text::short(&question.summary(), QUESTION)),
     ];
     (past.at(), cells)
 }

@@ -305,7 +305,7 @@ impl From<&Record> for Outline {
             question_id: question.id.clone(),
             agent: question.agent.clone(),
             project: question.project.clone(),
-            headline: question.headline().into_owned(),
+            headline: question.summary().into_owned(),
             purpose: question.purpose,
             origin: question.origin,
             dangerous: question.dangerous,

@@ -265,7 +265,7 @@ fn open(app: &App, item: &QuestionItem, theme: Theme, columns: usize) -> Line<'s
     // Where there is little room, the question is worth more than its agent.
     let agent = if columns < 60 { String::new() } else { agent };
     let room = columns.saturating_sub(width(&time) + 6);
-    let text = format!("{agent}{}", text::line(&record.question.headline()));
+    let text = format!("{agent}{}", text::line(&record.question.summary()));
     let text = padded(&cut(&text, room), room);
     let (style, time_style) = match is_current(app, item) {
         true => (theme.selected(app.pane == Pane::List), theme.selected(app.pane == Pane::List)),
@@ -285,7 +285,7 @@ fn settled(app: &App, item: &QuestionItem, theme: Theme, columns: usize) -> Line
     let record = &item.record;
     let how = record.settlement.as_deref().map(|ended| settlement(&record.question, ended));
     let how = how.unwrap_or_else(|| "lost".to_owned());
-    let text = format!("{}: {how}", short(&record.question.headline(), 30));
+    let text = format!("{}: {how}", short(&record.question.summary(), 30));
     let mark = if is_current(app, item) { ">" } else { " " };
     let style = if is_current(app, item) { theme.selected(app.pane == Pane::List) } else { theme.muted() };
     let room = columns.saturating_sub(4);

@@ -195,6 +195,16 @@ impl Question {
             more => format!("{} (and {more} more)", first.label).into(),
         }
     }
+
+    /// Returns what a list shows of the question: the command that a permission would run, as `$ COMMAND`, since the agent
+    /// chooses all other words, or else the headline.
+    pub fn summary(&self) -> Cow<'_, str> {
+        let command = self.subject.as_ref().and_then(|subject| subject.command.as_deref());
+        match command.filter(|_| self.purpose == Purpose::Permission) {
+            Some(command) => format!("$ {command}").into(),
+            None => self.headline(),
+        }
+    }
 }
 
 /// Returns the options of a permission that have this role.
@@ -217,6 +227,21 @@ mod tests {
         let question =
             Question { message: message.to_owned(), ..Question::new(Origin::Elicitation, "q", fields) };
         question.headline().into_owned()
+    }
+
+    #[test]
+    fn the_summary_of_a_permission_is_its_command() {
+        let subject = serde_json::from_value(json!({ "kind": "execute", "command": "rm -rf build" }))
+            .expect("a subject");
+        let mut question = Question {
+            message: "Tidy up".to_owned(),
+            subject: Some(subject),
+            ..Question::new(Origin::Permission, "q", Vec::new())
+        };
+        question.purpose = Purpose::Permission;
+        assert_eq!(question.summary(), "$ rm -rf build");
+        question.subject = None;
+        assert_eq!(question.summary(), "Tidy up");
     }
 
     #[test]
