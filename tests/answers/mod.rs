@@ -46,9 +46,15 @@ mod permits;
 #[cfg(test)]
 mod person;
 #[cfg(test)]
+#[cfg(feature = "tui")]
+mod pictures;
+#[cfg(test)]
 mod played;
 #[cfg(test)]
 mod readme;
+#[cfg(test)]
+#[cfg(feature = "tui")]
+mod recording;
 #[cfg(test)]
 #[cfg(all(feature = "journal", feature = "tui"))]
 mod responders;

@@ -95,7 +95,13 @@ impl Terminal {
     /// Waits until the screen shows this.
     #[track_caller]
     pub(crate) fn screen(&mut self, what: &str) {
-        while !self.emulated.screen().contents().contains(what) {
+        self.until(what, |screen| screen.contents().contains(what));
+    }
+
+    /// Waits until this holds for the screen.
+    #[track_caller]
+    pub(crate) fn until(&mut self, what: &str, holds: impl Fn(&vt100::Screen) -> bool) {
+        while !holds(self.emulated.screen()) {
             assert!(
                 self.read(),
                 "the command ended before it showed {what:?}:\n{}",
@@ -110,6 +116,11 @@ impl Terminal {
         self.screen(what);
         // A question that came into an empty list takes none at first.
         self.screen(">");
+    }
+
+    /// Returns the screen, as a terminal shows it.
+    pub(crate) fn emulated(&self) -> &vt100::Screen {
+        self.emulated.screen()
     }
 
     /// Returns whether the alternate screen is shown.

@@ -41,6 +41,10 @@ mod permissions;
 
 #[cfg(test)]
 mod all_day;
+
+#[cfg(test)]
+mod pictures;
+
 #[cfg(test)]
 mod unseen;
 

@@ -89,11 +89,16 @@ impl World {
 
     /// Starts an agent behind a bridge of its own, which makes these requests.
     pub(crate) fn agent(&self, requests: &[Value]) -> Agent {
-        let lines: String = requests.iter().map(|request| format!("{request}\n")).collect();
+        self.script(AGENT, requests)
+    }
+
+    /// Starts a script of the shell behind a bridge of its own. Its argument is a file with these messages.
+    pub(crate) fn script(&self, script: &str, messages: &[Value]) -> Agent {
+        let lines: String = messages.iter().map(|message| format!("{message}\n")).collect();
         let file = tempfile::NamedTempFile::new_in(&self.folder).unwrap();
         fs::write(&file, lines).unwrap();
         let (_, path) = file.keep().unwrap();
-        let args = ["run", "--client-questions", "none", "--", "sh", "-c", AGENT, "sh"];
+        let args = ["run", "--client-questions", "none", "--", "sh", "-c", script, "sh"];
         let mut command = command(&self.folder, &args);
         command.arg(path).current_dir(&self.folder);
         Agent { bridge: Process::spawn(&mut command), results: BTreeMap::new() }
@@ -172,6 +177,11 @@ impl Agent {
             });
         }
         results[&id].clone()
+    }
+
+    /// Sends a message of the client.
+    pub(crate) fn send(&mut self, message: &Value) {
+        self.bridge.send(&message.to_string());
     }
 
     /// Waits until the agent says this.
