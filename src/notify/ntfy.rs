@@ -133,7 +133,7 @@ mod tests {
     use crate::{limits, notify::Button};
 
     fn message(is_urgent: bool) -> Message {
-        let button = Button { label: "Deny".to_owned(), submission: Submission::Reject(None) };
+        let button = Button { label: "Reject".to_owned(), submission: Submission::Reject(None) };
         Message { title: "title".to_owned(), body: "body".to_owned(), buttons: vec![button], is_urgent }
     }
 
@@ -141,7 +141,7 @@ mod tests {
     fn buttons_post_their_values_to_the_reply_topic() {
         let json = publication("topic", &message(false), "seq", "https://n/reply", &["secret".to_owned()]);
         let action = json!({
-            "action": "http", "label": "Deny", "url": "https://n/reply", "method": "POST", "body": "secret",
+            "action": "http", "label": "Reject", "url": "https://n/reply", "method": "POST", "body": "secret",
             "clear": true,
         });
         let expected = json!({

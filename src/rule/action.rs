@@ -14,9 +14,8 @@ use super::conditions::{Conditions, QuestionView};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Action {
     Answer(NamedValues),
-    Reject(String),
+    Reject(Option<String>),
     Allow,
-    Deny(Option<String>),
     Hold,
     Notify(Vec<String>),
 }
@@ -59,11 +58,7 @@ impl Action {
             Action::Allow if is_permission => {
                 Submission::Answer(checked(conditions, asked, allowed(question)?)?)
             }
-            Action::Deny(reason) if is_permission => Submission::Reject(reason.clone()),
-            Action::Reject(reason) if !is_permission => Submission::Reject(Some(reason.clone())),
-            Action::Reject(_) => {
-                return Err("it asks for a permission: a rule refuses that with `deny`".to_owned());
-            }
+            Action::Reject(reason) => Submission::Reject(reason.clone()),
             _ => return Err("it asks for no permission".to_owned()),
         };
         Ok(RuleEffect::Submit(submission))
@@ -278,26 +273,22 @@ mod tests {
                 "it is dangerous (`cargo` publishes, or speaks for you), and the rule does not say `dangerous = true`",
             ),
             (
-                json!({ "agent": "Codex", "then": "deny" }),
+                json!({ "agent": "Codex", "then": "reject" }),
                 with(runs(), &json!({ "dangerous": true })),
                 "it is dangerous (it was marked as one that can do harm), and the rule does not say `dangerous = true`",
             ),
-            (json!({ "dangerous": true, "then": "deny", "reason": "no" }), runs(), "reject no"),
-            (json!({ "tool": "read", "then": "deny" }), reads(), "reject "),
+            (json!({ "dangerous": true, "then": "reject", "reason": "no" }), runs(), "reject no"),
+            (json!({ "tool": "read", "then": "reject" }), reads(), "reject "),
             (json!({ "agent": "Codex", "then": "hold" }), runs(), "hold"),
             (json!({ "agent": "Codex", "then": "notify", "by": ["ntfy"] }), runs(), "notify ntfy"),
-            (json!({ "agent": "Codex", "then": "deny" }), json!({}), "it asks for no permission"),
+            (json!({ "agent": "Codex", "then": "reject" }), json!({}), "reject "),
             (
                 json!({ "tool": "read", "then": "allow" }),
                 json!({ "subject": { "kind": "read" } }),
                 "it asks for no permission",
             ),
             (json!({ "agent": "Codex", "then": "reject", "reason": "later" }), json!({}), "reject later"),
-            (
-                json!({ "tool": "read", "then": "reject", "reason": "later" }),
-                reads(),
-                "it asks for a permission: a rule refuses that with `deny`",
-            ),
+            (json!({ "tool": "read", "then": "reject", "reason": "later" }), reads(), "reject later"),
         ] {
             assert_eq!(done(&members, &question), expected, "{members}: {question}");
         }

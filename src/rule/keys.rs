@@ -32,7 +32,7 @@ pub enum KeyKind {
 }
 
 /// The actions of a rule.
-pub const ACTIONS: &[&str] = &["allow", "deny", "answer", "reject", "hold", "notify"];
+pub const ACTIONS: &[&str] = &["allow", "reject", "answer", "hold", "notify"];
 
 /// Those of them that allow or answer. All others keep a question from later rules that might.
 pub(super) const DECIDING: &[&str] = &["allow", "answer"];
@@ -90,14 +90,14 @@ pub const KEYS: [RuleKey; 14] = [
     key(
         "then",
         KeyKind::One(ACTIONS),
-        "What is done: `allow` it once, `deny` it, `answer`, `reject`, `hold` it for a person, or `notify` a person",
+        "What is done: `allow` it once, `reject` it, `answer`, `hold` it for a person, or `notify` a person",
     ),
     key(
         "answer",
         KeyKind::Answer,
         "With `answer`: the value or label of an option, or a text; for several fields, a table by their names",
     ),
-    key("reason", KeyKind::Text, "With `reject` and `deny`: the reason that the agent is told"),
+    key("reason", KeyKind::Text, "With `reject`: the reason that the agent is told"),
     key(
         "by",
         KeyKind::Texts,

@@ -245,7 +245,7 @@ impl Reader<'_> {
         let then = self.text("then")?;
         let used: &[&str] = match &*then {
             "answer" => &["answer"],
-            "reject" | "deny" => &["reason"],
+            "reject" => &["reason"],
             "notify" => &["by"],
             _ => &[],
         };
@@ -257,12 +257,8 @@ impl Reader<'_> {
         match &*then {
             "allow" => Some(Action::Allow),
             "hold" => Some(Action::Hold),
-            "deny" if self.table.contains_key("reason") => Some(Action::Deny(Some(self.text("reason")?))),
-            "deny" => Some(Action::Deny(None)),
-            "reject" => match self.table.contains_key("reason") {
-                true => self.text("reason").map(Action::Reject),
-                false => self.missing("`then = \"reject\"` needs a `reason`, which the agent is told"),
-            },
+            "reject" if self.table.contains_key("reason") => Some(Action::Reject(Some(self.text("reason")?))),
+            "reject" => Some(Action::Reject(None)),
             "answer" => match self.table.get("answer") {
                 Some(value) => self.given(value).map(Action::Answer),
                 None => self.missing("`then = \"answer\"` needs an `answer`"),

@@ -231,7 +231,7 @@ fn any_rule() -> impl Strategy<Value = Json> {
         some_of(command),
         some_of(vec![json!(true), json!(true), json!(false)]),
     );
-    let then = select(vec!["allow", "allow", "answer", "answer", "deny", "reject", "hold", "notify"]);
+    let then = select(vec!["allow", "allow", "answer", "answer", "reject", "reject", "hold", "notify"]);
     (conditions, then, answer).prop_map(
         |((agent, project, purpose, tool, command, dangerous), then, answer)| {
             let mut rule = json!({ "then": then });
@@ -265,8 +265,7 @@ fn holds_promises(members: &Json, record: &Record, what: &RuleEffect) -> Result<
     prop_assert!(!question.risk().is_dangerous() || members["dangerous"] == true);
     prop_assert!(!matches!(question.purpose, Purpose::Other(_)));
     let Submission::Answer(answer) = submission else {
-        let expected = if question.purpose == Purpose::Permission { "deny" } else { "reject" };
-        prop_assert_eq!(&members["then"], expected);
+        prop_assert_eq!(&members["then"], "reject");
         return Ok(());
     };
     prop_assert_eq!(check(question, answer), Ok(()));

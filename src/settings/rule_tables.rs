@@ -282,7 +282,7 @@ mod tests {
     }
 
     /// The keys of a rule, and the first mistake.
-    const MISTAKES: [(&str, &str); 26] = [
+    const MISTAKES: [(&str, &str); 25] = [
         (
             "name = 'x'\nagnt = 'a'\nthen = 'hold'",
             "config.toml:3:1: there is no `agnt` of a rule; did you mean `agent`?",
@@ -291,7 +291,7 @@ mod tests {
         ("name = 'x'\nthen = 'hold'", "config.toml:1:1: a rule needs a condition: "),
         (
             "name = 'x'\nagent = 'a'",
-            "config.toml:1:1: a rule needs `then`: one of allow, deny, answer, reject, hold, notify",
+            "config.toml:1:1: a rule needs `then`: one of allow, reject, answer, hold, notify",
         ),
         ("name = 'x'\nagent = 'a'\nthen = 'permit'", "config.toml:4:8: \"permit\" is not one of allow, "),
         (
@@ -329,7 +329,6 @@ mod tests {
             "name = 'x'\npurpose = 'fun'\nthen = 'hold'",
             "config.toml:3:11: \"fun\" is not \"question\" or \"permission\"",
         ),
-        ("name = 'x'\nagent = 'a'\nthen = 'reject'", "config.toml:1:1: `then = \"reject\"` needs a `reason`"),
         (
             "name = 'x'\nagent = 'a'\nthen = 'answer'",
             "config.toml:1:1: `then = \"answer\"` needs an `answer`",
@@ -404,8 +403,8 @@ mod tests {
             ("name = 'x'\nproject = 'p'\nthen = 'hold'", anything, true),
             ("name = 'x'\norigin = ['kiro', 'emacs']\nthen = 'hold'", anything, true),
             ("name = 'x'\ntool = 'ex*'\nthen = 'reject'\nreason = 'r'", anything, true),
-            ("name = 'x'\ncommand = 'cargo test *'\nthen = 'deny'\nagnt = 'b'", other, true),
-            ("name = 'x'\ncommand = 'cargo build'\nthen = 'deny'\nagnt = 'b'", other, false),
+            ("name = 'x'\ncommand = 'cargo test *'\nthen = 'reject'\nagnt = 'b'", other, true),
+            ("name = 'x'\ncommand = 'cargo build'\nthen = 'reject'\nagnt = 'b'", other, false),
             ("name = 'x'\nagent = 'a'\nthen = 'notify'", other, true),
             ("name = 'x'\nagent = 'b'\nthen = 'notify'", other, false),
             // Any of its conditions may have lost a text.
@@ -483,7 +482,7 @@ mod tests {
         assert_eq!(names(&elsewhere), ["tests"], "{:?}", problems(&elsewhere));
         let open = of(
             &format!(
-                "{RULE}[[rule]]\nname = 'x'\ntool = 'read'\nthen = 'deny'\nreason = \"\"\"\nand\n{}",
+                "{RULE}[[rule]]\nname = 'x'\ntool = 'read'\nthen = 'reject'\nreason = \"\"\"\nand\n{}",
                 RULE.replace("tests", "y")
             ),
             "",

@@ -117,8 +117,7 @@ fn rule_answers_a_form_of_the_mock_agent_field_by_field() {
 #[test]
 fn what_is_broken_or_of_a_project_or_does_not_say_dangerous_allows_nothing() {
     let careless = "[[rule]]\nname = 'careless'\ncommand = 'cargo publish'\nthen = 'allow'\n";
-    let broken =
-        "[[rule]]\nname = 'broken'\ncommnd = 'cargo *'\ndangerous = true\ntool = 'execute'\nthen = 'deny'\n";
+    let broken = "[[rule]]\nname = 'broken'\ncommnd = 'cargo *'\ndangerous = true\ntool = 'execute'\nthen = 'reject'\n";
     let person = person_with(&format!("{broken}{careless}{DATABASE}"));
     fs::write(person.project().join(".askbridge.toml"), TESTS).unwrap();
     let bridge = person.bridge(&[permission(1, "cargo publish"), question(2)], &[]);
@@ -172,7 +171,7 @@ fn a_new_rule_is_for_later_questions_and_is_applied_to_open_ones_when_that_is_ty
     assert_eq!(person.machine.question(), first, "what was open stays open");
 
     // The rules are read again by a bridge that has some already.
-    person.sets(&TESTS.replace("'allow'", "'deny'").replace("tests", "no tests"));
+    person.sets(&TESTS.replace("'allow'", "'reject'").replace("tests", "no tests"));
     person.go();
     let third = person.settled(&sibling(&first, 3));
     assert_eq!(third["settlement"]["by"]["name"], "no tests");
