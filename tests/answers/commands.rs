@@ -70,6 +70,19 @@ fn status_says_what_runs() {
 }
 
 #[test]
+fn status_names_an_agent_as_the_list_does() {
+    let machine = TestMachine::new();
+    let mut client = machine.client("native", "a question", &[], &[]);
+    let id = machine.question();
+    for command in ["list", "status"] {
+        let said = machine.ok(&[command]);
+        assert!(said.contains("  Mock agent  "), "{command}: {said}");
+    }
+    machine.ok(&["reject", &id]);
+    client.wait();
+}
+
+#[test]
 fn a_bridge_without_questions_is_counted() {
     let machine = TestMachine::new();
     let mut bridges = [machine.start(&["run", "--", "cat"]), machine.start(&["run", "--", "cat"])];

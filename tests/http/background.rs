@@ -223,6 +223,16 @@ async fn open_prints_an_address_that_signs_one_browser_in() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn open_says_which_setting_leads_away_from_a_taken_port() {
+    let user = User::new();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut command = user.command(&["open", "--print"]);
+    command.env("ASKBRIDGE_INBOX_ADDRESS", taken.local_addr().unwrap().to_string());
+    let said = failed(&user.finish(command).await);
+    assert!(said.contains("askbridge config set inbox.address ADDRESS"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn open_starts_a_browser_at_a_question() {
     let user = User::new();
     user.detach().await;
