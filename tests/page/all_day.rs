@@ -97,6 +97,10 @@ async fn an_empty_page_says_who_is_connected_and_what_was_settled_today() {
     browser.until("the agent", "text().includes('Connected\\nsh in ')", &[]).await;
     browser.shows("askbridge setup").await;
     browser.shot("empty").await;
+    browser.phone().await;
+    browser.until("the same without room beside the list", "all('.list .overview').length === 1", &[]).await;
+    browser.cdp("Emulation.clearDeviceMetricsOverride", json!({})).await;
+    browser.until("the same beside the list", "all('.main .overview').length === 1", &[]).await;
     // What was sent stays in sight, with the way to it.
     browser.press("Show it").await;
     browser.until("the permission", "card() && text(card()).includes('Allowed by the page')", &[]).await;

@@ -151,6 +151,8 @@ export class AskbridgeInbox extends HTMLElement {
     on(this.#connection, "delta", ({ detail }) => this.#take(detail), { signal });
     on(this.#connection, "state", () => this.#turn(), { signal });
     on(document, "keydown", event => this.#key(event), { signal });
+    // With room beside the list, other things are shown there.
+    on(window, "resize", () => this.#later("render", 200, () => this.#render()), { signal });
     const clock = setInterval(() => document.hidden || (this.#rows.forEach(row => row.tick()), this.#groups.forEach(group => group.tick?.())), 1000);
     on(signal, "abort", () => clearInterval(clock));
     this.#turn();

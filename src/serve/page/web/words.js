@@ -13,7 +13,7 @@ function span(ms) {
 export const ago = ms => (ms < 10_000 ? "just now" : `${span(ms)} ago`);
 
 /** Returns how many questions of a project wait, and how long the first of them has. One alone says so itself. @param {number} ms */
-export const longest = (count, ms) => (count > 1 ? `${count}, the first for ${span(ms)}` : "");
+export const longest = (count, ms) => (count < 2 ? "" : count + (ms < 10_000 ? "" : `, the first for ${span(ms)}`));
 
 /** Returns how much time is left, to the second in the last ten minutes. @param {number} ms */
 export function remaining(ms) {
