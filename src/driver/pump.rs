@@ -164,7 +164,7 @@ impl<P: Protocol> Pump<P> {
                 (Peer::Agent, None) => continue,
             };
             if let Poll::Ready(Err(error)) = target.poll_drain(cx, &mut self.bridge, peer, source) {
-                tracing::debug!(?peer, %error, "reads no more");
+                tracing::debug!(?peer, %error, "stopped reading");
                 self.bridge.broke(peer, self.started.elapsed());
             }
             self.shell.carry_out(&mut self.bridge);

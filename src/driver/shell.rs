@@ -185,7 +185,11 @@ fn not_by_client(record: &Record, why: &UnansweredReason) {
             tracing::info!(session, question, "the client cannot show the question: it stays open");
         }
         UnansweredReason::Silent => {
-            tracing::info!(session, question, "the client has not responded yet: the question stays open");
+            tracing::info!(
+                session,
+                question,
+                "the client has not responded to the question yet: it stays open"
+            );
         }
         UnansweredReason::Refused(code) => {
             tracing::info!(session, question, code, "the client refused the question");

@@ -316,7 +316,7 @@ impl Health {
         }
         drop(state);
         if warns {
-            tracing::warn!("questions go on without the journal: {why}");
+            tracing::warn!("questions are handled without the journal: {why}");
         } else {
             tracing::debug!("the journal does not work: {why}");
         }

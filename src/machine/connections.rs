@@ -211,7 +211,7 @@ impl Connections {
             listed
                 .extend(questions.unreadable.iter().filter_map(|item| item.id.as_ref()).filter(own).cloned());
             if listed.len() > limits::LISTED {
-                tracing::warn!(%bridge, "a bridge lists more questions than one may have");
+                tracing::warn!(%bridge, "a bridge lists more questions than are allowed");
                 return false;
             }
         }

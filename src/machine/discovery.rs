@@ -55,7 +55,7 @@ pub enum DiscoveryError {
         mode: u32,
     },
     /// There is a symlink in the place of the directory.
-    #[error("{0} is a symlink and must be a directory: replace it by one with mode 0700")]
+    #[error("{0} is a symlink: replace it by a directory with mode 0700")]
     Symlink(PathBuf),
     /// There is a file in the place of the directory.
     #[error("{0} is not a directory: remove it")]

@@ -48,7 +48,7 @@ pub enum ConnectError {
     #[error("the bridge is too busy: try again later")]
     Busy,
     /// It said something that is no greeting.
-    #[error("what listens there does not greet as a bridge does")]
+    #[error("the process on this socket is not an askbridge bridge")]
     NotABridge,
     /// The connection failed.
     #[error(transparent)]

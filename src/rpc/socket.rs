@@ -64,7 +64,7 @@ pub async fn serve<I: Inbox>(
             continue;
         }
         let Ok(permit) = Arc::clone(&connections).try_acquire_owned() else {
-            tracing::debug!("a connection to the inbox was refused: there are as many as may be");
+            tracing::debug!("refused a connection to the inbox: it has as many as are allowed");
             refuse(&stream);
             continue;
         };

@@ -43,7 +43,7 @@ pub enum TokenError {
     #[error("the token file {0:?} is no regular file")]
     NotAFile(PathBuf),
     /// The file contains something else.
-    #[error("there is no token in {0:?}, but something else: remove the file, and a new one is made")]
+    #[error("{0:?} holds no token: remove the file, and askbridge makes a new one")]
     NoToken(PathBuf),
     /// The system gives no random bytes.
     #[error("the system gives no random bytes for a token")]

@@ -50,7 +50,7 @@ pub(super) async fn attach(path: PathBuf, home: PathBuf, hosts: SharedInboxes) {
         let who = AgentIdentity { agent: NAME.to_owned(), folder: home.clone(), pid };
         let hosted = match hosts.host(who) {
             Ok(hosted) => hosted,
-            Err(error) => return tracing::warn!(%error, "questions of Codex are not shown"),
+            Err(error) => return tracing::warn!(%error, "cannot show questions of Codex"),
         };
         tracing::info!(?pid, socket = %path.display(), "attached to Codex");
         let mut client = AppServerClient {

@@ -207,7 +207,10 @@ impl CopilotSession {
         if self.sessions.len() > limits::COPILOT_SESSIONS
             && let Some((oldest, _)) = self.sessions.pop_front()
         {
-            tracing::warn!(session = oldest, "one of too many sessions is left to its own dialog");
+            tracing::warn!(
+                session = oldest,
+                "too many sessions: the questions of this one are left to its own dialog"
+            );
             self.withdraw(|located| located.session == oldest);
         }
         match self.listed(&session).await {

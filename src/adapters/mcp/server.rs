@@ -288,8 +288,8 @@ where
         }
         // The other errors may have the client's message in their text.
         Err(ServerInitializeError::TransportError { error, .. }) => {
-            tracing::warn!(%error, "no MCP client began to speak");
+            tracing::warn!(%error, "no MCP client sent a request");
         }
-        Err(_) => tracing::warn!("no MCP client began to speak"),
+        Err(_) => tracing::warn!("no MCP client sent a request"),
     }
 }

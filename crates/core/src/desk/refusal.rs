@@ -15,7 +15,7 @@ pub enum Refusal {
     #[error("there is no such question")]
     NotFound,
     /// The ID is short for several questions.
-    #[error("the ID is short for several questions: {}", list(.0, ", "))]
+    #[error("the ID is ambiguous: {}", list(.0, ", "))]
     Ambiguous(Vec<QuestionId>),
     /// The question is settled, and not in this way.
     #[error("the question is settled already, in another way")]
