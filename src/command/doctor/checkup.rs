@@ -2,12 +2,16 @@
 //! reads the settings, so a mistake in them is a problem.
 //! The other checks are left to the files beside this one.
 
-use std::{env, io};
+use std::{env, fs, io, path::Path};
 
 use askbridge_os::{exit, log};
 use clap::Args;
 
-use super::{agents, server, sockets, ways};
+use super::{
+    agents,
+    installed::{Installer, is_launcher},
+    server, sockets, ways,
+};
 use crate::{
     command::{
         CommandError, help,
@@ -107,6 +111,11 @@ pub(super) fn look_at_program(around: &Environment, report: &mut Report) {
         own.as_ref().map_or_else(|| "its path is not known".to_owned(), |path| path.display().to_string());
     report.add(PROGRAM, Level::Ok, format!("askbridge {}: {path}", env!("CARGO_PKG_VERSION")), None);
     let real = own.and_then(|own| own.canonicalize().ok());
+    if let Some(installer) =
+        real.as_ref().and_then(|real| Installer::of(real, |file| fs::read_to_string(file).ok()))
+    {
+        report.add(PROGRAM, Level::Ok, installer.sentence(), None);
+    }
     match around.program(env!("CARGO_PKG_NAME")) {
         None => report.add(
             PROGRAM,
@@ -114,7 +123,7 @@ pub(super) fn look_at_program(around: &Environment, report: &mut Report) {
             "askbridge is not on PATH",
             Some("settings of editors need the whole path: `askbridge setup` writes it"),
         ),
-        Some(other) if other.canonicalize().ok() != real => report.add(
+        Some(other) if !is_this(&other, real.as_deref()) => report.add(
             PROGRAM,
             Level::Warning,
             format!("PATH has another askbridge first: {}", other.display()),
@@ -125,6 +134,12 @@ pub(super) fn look_at_program(around: &Environment, report: &mut Report) {
     if !cfg!(target_os = "linux") {
         report.add(PROGRAM, Level::Note, "that an agent cannot answer itself is only checked on Linux", None);
     }
+}
+
+/// Returns whether a program on `PATH` is this one, which may be behind a launcher.
+fn is_this(on_path: &Path, real: Option<&Path>) -> bool {
+    let on_path = on_path.canonicalize().ok();
+    on_path.as_deref() == real || on_path.zip(real).is_some_and(|(on_path, real)| is_launcher(&on_path, real))
 }
 
 const SETTINGS: &str = "settings";

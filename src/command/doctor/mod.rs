@@ -3,6 +3,7 @@
 
 mod agents;
 mod checkup;
+mod installed;
 mod server;
 mod sockets;
 mod ways;
