@@ -64,7 +64,7 @@ pub(super) trait Answerable: Send + Sync + 'static {
 
 /// How a question ended, by what the agent told.
 struct ReportedEnd<E> {
-    /// The end itself, where it is known.
+    /// The end itself, if known.
     ending: Option<E>,
     outcome: Outcome,
     by: Provenance,

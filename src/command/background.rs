@@ -247,7 +247,7 @@ impl Presence {
             let Ok((mut visitor, _)) = self.listener.accept().await else { return pending().await };
             // A short line fits into the buffer of a new connection.
             drop(visitor.write_all(format!("{address}\n").as_bytes()).await);
-            // Nothing that holds it can leave it half changed.
+            // No code panics while it holds the lock, so its data is consistent.
             let mut visitors = self.visitors.lock().unwrap_or_else(PoisonError::into_inner);
             if visitors.len() == VISITORS {
                 visitors.pop_front();

@@ -271,7 +271,7 @@ impl EchoGuard {
         let before = tcgetattr(io::stdin()).ok()?;
         let mut silent = before.clone();
         silent.local_modes.remove(LocalModes::ECHO);
-        // The newline is shown all the same.
+        // The newline is shown anyway.
         silent.local_modes.insert(LocalModes::ECHONL);
         tcsetattr(io::stdin(), OptionalActions::Flush, &silent).ok()?;
         Some(EchoGuard(before))

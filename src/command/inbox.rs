@@ -176,7 +176,7 @@ async fn report(machine: &Machine) {
 
 /// Prints on stderr where the server listens: stdout belongs to the output of commands.
 fn announce(server: &Server) {
-    // If stderr is closed, the server runs all the same.
+    // If stderr is closed, the server runs anyway.
     drop(io::stderr().write_all(server.announcement().as_bytes()));
 }
 

@@ -32,7 +32,7 @@ pub(super) fn of_user() -> Options {
     options
 }
 
-/// Opens the journal to read. `None` where nothing was ever noted.
+/// Opens the journal to read. `None` if nothing was ever noted.
 pub(super) fn open() -> Result<Option<History>, CommandError> {
     let file = discovery::journal_file().ok_or(JournalError::NoFolder)?;
     Ok(History::open(&file)?)

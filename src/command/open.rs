@@ -139,7 +139,7 @@ fn local(listens: IpAddr) -> IpAddr {
     }
 }
 
-/// Returns the address by which other machines reach a server on this one; `None` where they cannot.
+/// Returns the address by which other machines reach a server on this one; `None` if they cannot.
 fn reachable(listens: IpAddr) -> Option<IpAddr> {
     if listens.to_canonical().is_loopback() {
         return None;

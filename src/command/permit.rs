@@ -45,7 +45,7 @@ pub async fn allow(args: &AllowArgs) -> Result<u8, CommandError> {
     by_option(id, |record| choose(record, role).map_err(|error| unfit(record, error))).await
 }
 
-/// Returns what the person is asked before it is allowed; `None` where there is nothing to ask.
+/// Returns what the person is asked before it is allowed; `None` if there is nothing to ask.
 fn asked(record: Arc<Record>, role: Role) -> Option<Dialogue> {
     let question = &record.question;
     if !record.is_open() || question.purpose != Purpose::Permission {

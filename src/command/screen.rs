@@ -48,7 +48,7 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    /// Switches to the alternate screen. What ends the process has to be caught, so that this is dropped.
+    /// Switches to the alternate screen. What ends the process must be caught, so that this is dropped.
     pub(super) fn enter() -> io::Result<Self> {
         // Otherwise the shell's prompt would stand in the middle of the list after Ctrl-Z.
         let stops = signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?;

@@ -194,7 +194,7 @@ pub(super) struct Shadow {
 }
 
 impl Shadow {
-    /// Begins a shadow of what will be read. `unfinished` was read before, and has not gone on. `None` where that is
+    /// Begins a shadow of what will be read. `unfinished` was read before, and has not gone on. `None` if that is
     /// too long, or one of the two is no pipe.
     pub(super) fn begin(reader: &Reader, writer: &Writer, unfinished: &[u8]) -> Option<Self> {
         let pipe = pipe::Pipe::between(reader, writer, unfinished).ok()?;
@@ -223,7 +223,7 @@ impl Shadow {
     }
 
     /// Moves the front of the outbox on. Returns how many bytes; none where the writer takes none now, and an error
-    /// where it has to be written.
+    /// where it must be written.
     pub(super) fn pass(&mut self, writer: &Writer) -> io::Result<usize> {
         let moved = self.pipe.move_to(writer, self.passing)?;
         self.passing -= moved;

@@ -74,7 +74,7 @@ pub trait Inbox: Clone + Send + Sync + 'static {
         future::ready(Vec::new())
     }
 
-    /// Returns the processes that do not settle what the agent asked, over a socket: its own. `None` where there are
+    /// Returns the processes that do not settle what the agent asked, over a socket: its own. `None` if there are
     /// none, or where they are not known.
     fn agent_tree(&self) -> Option<AgentTree> {
         None

@@ -352,7 +352,7 @@ impl Intake {
             self.store.apply(changes);
         }
         for (caller, verdict) in verdicts {
-            // A responder that does not wait any more need not be told.
+            // A responder that does not wait any more is not notified.
             caller.verdict.send(verdict).unwrap_or_default();
         }
         noting

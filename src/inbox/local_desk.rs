@@ -176,7 +176,7 @@ impl LocalDesk {
             if let Notice::Verdict(ticket, verdict) = notice
                 && let Some((told, _room)) = state.submissions.remove(&ticket)
             {
-                // A responder that does not wait any more need not be told.
+                // A responder that does not wait any more is not notified.
                 told.send(verdict).unwrap_or_default();
             }
         }
@@ -186,7 +186,7 @@ impl LocalDesk {
     }
 
     fn lock(&self) -> MutexGuard<'_, DeskState> {
-        // Nothing that holds it can leave it half changed.
+        // No code panics while it holds the lock, so its data is consistent.
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -211,7 +211,7 @@ impl QuestionHandle {
         &self.id
     }
 
-    /// Waits until a responder's answer or rejection was accepted, or the time is over: what asked has to be given that
+    /// Waits until a responder's answer or rejection was accepted, or the time is over: what asked must be given that
     /// now. Dropping the future loses nothing. Once it has returned, it never returns again.
     pub async fn decided(&mut self) -> Settlement {
         if !self.decided.is_terminated()

@@ -99,7 +99,7 @@ impl BridgeStatus {
     }
 
     /// Returns what the time is by the bridge's own clock, which differs from ours once a clock was set or the machine
-    /// slept. `None` where it does not say.
+    /// slept. `None` if it does not say.
     pub fn now(&self) -> Option<Timestamp> {
         Some(self.started_at.after(Duration::from_millis(self.uptime_ms?)))
     }
@@ -113,7 +113,7 @@ impl BridgeStatus {
     }
 }
 
-/// The two that a bridge stands between, as far as they introduced themselves.
+/// The two peers of a bridge, as far as they introduced themselves.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -107,7 +107,7 @@ impl Store {
     }
 
     /// Returns the question with what only its host knows: where the files lead that it names, and whether its person wants
-    /// a second step. `None` where nothing is to be said. It looks at the file system.
+    /// a second step. `None` if nothing is to be said. It looks at the file system.
     pub(super) fn look(&self, question: &Question) -> Option<Question> {
         let led = guard::assess_links(question, &RealFiles);
         if !self.is_confirmed(led.as_ref().unwrap_or(question)) {
@@ -198,7 +198,7 @@ impl Store {
     }
 
     fn lock(&self) -> MutexGuard<'_, StoreState> {
-        // Nothing that holds it can leave it half changed.
+        // No code panics while it holds the lock, so its data is consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -87,7 +87,7 @@ impl WritingConnection {
     }
 }
 
-/// Opens the file to read it. Returns `None` where there is none.
+/// Opens the file to read it. Returns `None` if there is none.
 pub(super) fn open_for_reading(path: &Path) -> Result<Option<Connection>, JournalError> {
     match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_file() => {}
@@ -98,7 +98,7 @@ pub(super) fn open_for_reading(path: &Path) -> Result<Option<Connection>, Journa
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     match open_with(path, flags) {
         Ok(connection) => Ok(Some(connection)),
-        // A process was killed while it made the file: what it did not complete has to be rolled back, which writes.
+        // A process was killed while it made the file: what it did not complete must be rolled back, which writes.
         Err(_) if fs::metadata(with_end(path, "-journal")).is_ok_and(|journal| journal.len() > 0) => {
             drop(open_with(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?);
             open_with(path, flags).map(Some)
@@ -246,7 +246,7 @@ impl Lock {
         OpenOptions::new().create(true).append(true).mode(0o600).open(path).map(Lock)
     }
 
-    /// Waits until no other process writes. Returns `None` where the file system has no locks: SQLite has its own.
+    /// Waits until no other process writes. Returns `None` if the file system has no locks: SQLite has its own.
     pub(super) fn hold(&self) -> Option<LockGuard<'_>> {
         flock(&self.0, FlockOperation::LockExclusive).ok().map(|()| LockGuard(&self.0))
     }

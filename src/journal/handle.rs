@@ -53,7 +53,7 @@ impl Journal {
     }
 
     fn has_begun(&self) -> MutexGuard<'_, bool> {
-        // Nothing that holds it can leave it half changed.
+        // No code panics while it holds the lock, so its data is consistent.
         self.inner.has_begun.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

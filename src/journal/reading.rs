@@ -59,7 +59,7 @@ const UNSETTLED: &str = "SELECT NULL, q.record, q.accepted, q.claimed, q.opened
     FROM question q WHERE q.record IS NOT NULL";
 
 impl History {
-    /// Opens the journal. Returns `None` where nothing was ever noted.
+    /// Opens the journal. Returns `None` if nothing was ever noted.
     ///
     /// # Errors
     /// The file cannot be read, or its format was changed.
@@ -68,7 +68,7 @@ impl History {
         schema::format(&history.connection).map(|_| Some(history))
     }
 
-    /// Opens the journal to check it, whatever format it says that it has. Returns `None` where nothing was ever noted.
+    /// Opens the journal to check it, whatever format it says that it has. Returns `None` if nothing was ever noted.
     ///
     /// # Errors
     /// The file cannot be read.

@@ -37,7 +37,7 @@ pub type LifeLookup = Arc<dyn Fn(&BridgeName, Option<&Home>) -> Life + Send + Sy
 /// What the journal is told.
 #[derive(Clone)]
 pub struct Options {
-    /// The file. `None` where the environment names no folder of the user's state.
+    /// The file. `None` if the environment names no folder of the user's state.
     pub file: Option<PathBuf>,
     /// Whether texts are kept: questions, answers, commands, remarks.
     pub texts: bool,
@@ -45,7 +45,7 @@ pub struct Options {
     pub keep: Duration,
     /// Size beyond which the oldest settled questions are removed, in bytes.
     pub size: u64,
-    /// Where the bridges of this process run; `None` where that is not known.
+    /// Where the bridges of this process run; `None` if that is not known.
     pub home: Option<Home>,
     /// Tells whether a bridge lives: its questions are not taken for lost.
     pub life: LifeLookup,
@@ -284,7 +284,7 @@ impl Queue {
     }
 
     fn lock(&self) -> MutexGuard<'_, QueueState> {
-        // Nothing that holds it can leave it half changed.
+        // No code panics while it holds the lock, so its data is consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -332,7 +332,7 @@ impl Health {
     }
 
     fn lock(&self) -> MutexGuard<'_, HealthState> {
-        // Nothing that holds it can leave it half changed.
+        // No code panics while it holds the lock, so its data is consistent.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

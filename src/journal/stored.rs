@@ -485,7 +485,7 @@ mod tests {
         assert!(!are_seen_alike(&base, &read(&turned)));
     }
 
-    /// A member that is new in the schema has to be tried above.
+    /// A member that is new in the schema must be tried above.
     #[test]
     fn the_members_that_are_tried_are_those_of_the_schema() {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/question.schema.json");

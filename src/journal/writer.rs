@@ -196,7 +196,7 @@ impl Writer<'_> {
     /// Tells those that wait. A claim that its caller does not wait for any more is taken back.
     fn reply(&mut self, replies: Replies) {
         for reply in replies.done {
-            // A caller that does not wait any more need not be told, here and below.
+            // A caller that does not wait any more is not notified, here and below.
             reply.send(()).unwrap_or_default();
         }
         for (reply, earlier) in replies.earlier {

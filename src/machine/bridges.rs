@@ -256,7 +256,7 @@ impl Machine {
         assume: impl FnOnce() -> Record,
     ) -> Arc<Record> {
         let reply = reply.filter(|record| record.id == known.id);
-        // The reply of a newer bridge may not be readable. It says that the asker got the answer all the same.
+        // The reply of a newer bridge may not be readable. It says that the asker got the answer anyway.
         let record = Arc::new(reply.unwrap_or_else(assume));
         self.store().edit(|editor| {
             let now = editor.snapshot().get(&known.id).cloned();

@@ -199,7 +199,7 @@ pub fn socket_of(folder: &Path, typed: &IdPrefix) -> Option<(BridgeName, PathBuf
     is_socket(&path).then_some((bridge, path))
 }
 
-/// Returns where the bridges of this process run. `None` where there is no folder for their sockets.
+/// Returns where the bridges of this process run. `None` if there is no folder for their sockets.
 pub fn home() -> Option<Home> {
     let pid = std::process::id();
     let started = processes::read_process(pid).map_or(0, |process| process.started);

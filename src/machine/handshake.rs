@@ -188,7 +188,7 @@ fn check(bridge: &BridgeName, status: &BridgeStatus) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Follows a bridge again, from a snapshot on. `None` where it is gone.
+/// Follows a bridge again, from a snapshot on. `None` if it is gone.
 pub(super) async fn subscribe(client: &Client) -> Option<Feed> {
     if !client.is_connected() {
         return None;

@@ -62,7 +62,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Plans for a question. Returns `None` where nothing is to be done for it.
+    /// Plans for a question. Returns `None` if nothing is to be done for it.
     pub fn new(settings: &NotifySettings, question: &Question, has_terminal: bool) -> Option<Self> {
         let ways = Way::set(settings, has_terminal);
         let every = settings.heartbeat.as_ref().map(|heartbeat| heartbeat.every);

@@ -52,7 +52,7 @@ impl Bridges {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", schemars(rename = "Elsewhere", title = "Elsewhere"))]
 pub struct UnreachableBridges {
-    /// The directory of their sockets, where it is known.
+    /// The directory of their sockets, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub directory: Option<PathBuf>,
     /// Whether it is known that they run. Others may run in a container.

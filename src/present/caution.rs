@@ -7,7 +7,7 @@ use askbridge_core::question::{Answer, Purpose, Question, Role, Value};
 /// The word to type.
 pub const WORD: &str = "yes";
 
-/// Returns why an answer has to be confirmed, as a sentence; `None` where it can be sent at once.
+/// Returns why an answer must be confirmed, as a sentence; `None` if it can be sent at once.
 pub fn caution(question: &Question, answer: &Answer) -> Option<Cow<'static, str>> {
     match question.purpose {
         Purpose::Permission => permitted(question, answer),

@@ -107,7 +107,7 @@ impl Dialogue {
         self.step == DialogueStep::Caution
     }
 
-    /// Returns the lines above the prompt: what would be sent, or what has to be confirmed.
+    /// Returns the lines above the prompt: what would be sent, or what must be confirmed.
     pub fn above(&self) -> Vec<String> {
         match self.step {
             DialogueStep::Review => self.summary(),

@@ -116,7 +116,7 @@ pub(super) enum Word<'a> {
     Text(&'a str),
 }
 
-/// Reads a line as a word that stands for no value.
+/// Reads a line as a word that represents no value.
 pub(super) fn word(line: &str) -> Option<Word<'_>> {
     let line = line.trim();
     let (first, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));

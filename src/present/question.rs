@@ -55,7 +55,7 @@ impl Display for QuestionText<'_> {
     }
 }
 
-/// What stands above the fields of a question: where it is in its life, which agent asks, and what for.
+/// The lines above the fields of a question: where it is in its life, which agent asks, and what for.
 pub struct QuestionHeader<'a>(pub &'a QuestionText<'a>);
 
 impl Display for QuestionHeader<'_> {
@@ -79,7 +79,7 @@ impl Display for FieldText<'_> {
 }
 
 impl QuestionText<'_> {
-    /// Writes all that stands above the fields.
+    /// Writes everything above the fields.
     fn above(&self, out: &mut Formatter<'_>) -> fmt::Result {
         self.head(out)?;
         let question = &self.record.question;

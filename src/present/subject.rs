@@ -137,7 +137,7 @@ impl SubjectText<'_> {
     }
 }
 
-/// Returns what is to be done, in words of our own where the kind is one that is known.
+/// Returns what is to be done, in words of our own if the kind is known.
 fn kind(kind: &str) -> Cow<'static, str> {
     match kind {
         "execute" => "Run a command".into(),

@@ -17,7 +17,7 @@ use crate::inbox::BridgeStatus;
 
 /// The most columns of a question in a sentence.
 const HEADING: usize = 80;
-/// Stands where nothing is known, or nothing applies.
+/// Shown where nothing is known, or nothing applies.
 pub const NONE: &str = "-";
 /// Programs that fetch another one and run it, which is the one of interest.
 const LAUNCHERS: [&str; 4] = ["npx", "bunx", "pnpx", "uvx"];
@@ -185,7 +185,7 @@ pub fn refusal(refusal: &Refusal) -> String {
     }
 }
 
-/// Says what a question risks, and why. `None` where it is plain.
+/// Says what a question risks, and why. `None` if it is plain.
 pub fn risk(question: &Question) -> Option<String> {
     let why = question.risk_reason.as_deref().map(printable_line);
     match (question.risk(), question.purpose) {

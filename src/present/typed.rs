@@ -88,7 +88,7 @@ fn begins(name: &str, typed: &str) -> bool {
     rest.is_some_and(|rest| rest.starts_with(' ') || typed.chars().count() >= 3)
 }
 
-/// Returns how many letters have to be typed, left out, replaced or swapped with their neighbour to get from one text
+/// Returns how many letters must be typed, left out, replaced or swapped with their neighbour to get from one text
 /// to the other; `None` if these are more than slips of the fingers.
 fn distance(one: &str, other: &str) -> Option<usize> {
     let (length, against) = (one.chars().count(), other.chars().count());

@@ -196,7 +196,7 @@ impl Client {
         self.client.is_connected()
     }
 
-    /// Asks the bridge to describe itself again: one that is stopped does not.
+    /// Asks the bridge to describe itself again. A stopped bridge does not reply.
     pub async fn status(&self) -> Result<BridgeStatus, CallError> {
         let statuses: CallReply<Vec<BridgeStatus>> = self.call(method::STATUS, ObjectParams::new()).await?;
         statuses.value.and_then(|mut statuses| statuses.pop()).ok_or(CallError::Gone)

@@ -106,7 +106,7 @@ impl Budgets {
         acquire(&self.requests, limits::REQUEST, limits::BODY).await
     }
 
-    /// Waits for room for a reply of so many bytes. `None` where there is none in time: other connections do not read
+    /// Waits for room for a reply of so many bytes. `None` if there is none in time: other connections do not read
     /// theirs.
     pub async fn reply(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
         acquire(&self.replies, bytes.min(limits::REPLIES_BYTES), limits::REPLY_WAIT).await

@@ -44,7 +44,7 @@ pub trait Requests: Send {
     /// Returns the next request, or `None` at the end. Dropping the future loses nothing.
     fn next(&mut self) -> impl Future<Output = Option<io::Result<Incoming>>> + Send;
 
-    /// Lets the requests come to their end. Those that arrived before may still come.
+    /// Stops accepting requests. Those already received are still answered.
     fn close(&mut self);
 }
 
@@ -160,7 +160,7 @@ impl AsRef<[u8]> for HeldReply {
     }
 }
 
-/// Runs one call or a batch over a connection that lives for it alone, such as a request over HTTP. `None` where
+/// Runs one call or a batch over a connection that lives for it alone, such as a request over HTTP. `None` if
 /// nothing is to be said.
 pub async fn call(methods: &Methods, incoming: Incoming) -> Option<HeldReply> {
     let (module, connection) = methods.for_connection();

@@ -99,7 +99,7 @@ async fn accept(
 
 /// Tells a peer that there are too many others. What it sent is not read: it gets this in place of the first reply.
 fn refuse(stream: &UnixStream) {
-    // The buffer of a new connection has room for a line. A peer that is gone need not be told.
+    // The buffer of a new connection has room for a line. A peer that is gone is not notified.
     drop(stream.try_write((session::too_busy() + "\n").as_bytes()));
 }
 
@@ -177,7 +177,7 @@ fn too_long() -> io::Error {
 }
 
 /// The requests of a peer that may be hostile: one that is longer than most takes room that all connections share,
-/// and has to come to its end soon.
+/// and must end soon.
 #[derive(Debug)]
 pub(super) struct RequestLines {
     lines: LineReader<OwnedReadHalf>,

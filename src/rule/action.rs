@@ -201,7 +201,7 @@ pub(super) fn is_alone(field: &Field, option: &FieldOption) -> bool {
     field.kind.options().iter().filter(|other| other.value == option.value).count() == 1
 }
 
-/// Returns what an answer chooses: for each value the role of its option, `None` where it has none or is no option.
+/// Returns what an answer chooses: for each value the role of its option, `None` if it has none or is no option.
 pub(super) fn roles(question: &Question, answer: &Answer) -> Vec<Option<Role>> {
     let of_field = |field: &Field| -> Vec<Option<Role>> {
         let role = |text: &String| {

@@ -24,12 +24,12 @@ pub(super) struct Conditions {
     pub(super) project: Option<AnyOf>,
     pub(super) session: Option<AnyOf>,
     pub(super) purpose: Option<Purpose>,
-    /// Kinds of tools, of which one has to be that of the question.
+    /// Kinds of tools, one of which must be that of the question.
     pub(super) tool: Vec<String>,
     pub(super) command: Option<CommandPattern>,
-    /// Labels that all have to be labels of options.
+    /// Labels that all must be labels of options.
     pub(super) options: Vec<String>,
-    /// Origins, of which one has to be that of the question.
+    /// Origins, one of which must be that of the question.
     pub(super) origin: Vec<Origin>,
     pub(super) dangerous: Option<bool>,
 }
@@ -160,7 +160,7 @@ impl Conditions {
             (None, _) if self.tool.is_empty() => {
                 Err("the rule names neither its command nor its tool".to_owned())
             }
-            // A subject that is no file has to be told apart by its kind alone.
+            // A subject that is no file must be told apart by its kind alone.
             (None, _) if kind.as_deref().is_some_and(is_of_no_file) => {
                 subject::no_command_and_no_file(subject)
             }

@@ -19,9 +19,9 @@ pub enum KeyKind {
     Text,
     /// One of these names.
     One(&'static [&'static str]),
-    /// A text, or several of which one has to match.
+    /// One text or several, one of which must match.
     Texts,
-    /// Several texts, all of which count.
+    /// Several texts, all of which apply.
     List,
     /// A text, or the words of a command.
     Command,

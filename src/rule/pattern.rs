@@ -54,7 +54,7 @@ pub(super) fn has_wildcard(text: &str) -> bool {
     text.contains(['*', '?'])
 }
 
-/// Several patterns, of which one has to match.
+/// Several patterns, one of which must match.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct AnyOf(Vec<Pattern>);
 
@@ -189,7 +189,7 @@ fn assigned(words: &[String]) -> usize {
     words.iter().take_while(|word| is_assignment(word)).count()
 }
 
-/// Returns the words of a command. `None` where a quotation mark has no end.
+/// Returns the words of a command. `None` if a quotation mark has no end.
 pub(super) fn command_words(command: &str) -> Option<Vec<String>> {
     shlex::split(command)
 }

@@ -30,7 +30,7 @@ pub struct Rule {
 /// Something wrong in a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// The key whose value is wrong. `None` where something is missing.
+    /// The key whose value is wrong. `None` if something is missing.
     pub key: Option<&'static str>,
     /// The mistake, and its remedy.
     pub message: String,
@@ -60,7 +60,7 @@ impl Rule {
     }
 
     /// Reads what is left of a rule with a mistake: the conditions without one. Where a part of the table could not be
-    /// read, that is none, since each may miss a text. Returns `None` where the rule was to allow or to answer: without
+    /// read, that is none, since each may miss a text. Returns `None` if the rule was to allow or to answer: without
     /// it, less is decided. A rule that does not say so may have been there to keep a question from the rules behind
     /// it.
     pub fn left_out(

@@ -13,7 +13,7 @@ use axum::http::{
 /// of another program.
 pub(super) const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Returns the host that the request is for; `None` where there are several.
+/// Returns the host that the request is for; `None` if there are several.
 pub(super) fn host(uri: &Uri, headers: &HeaderMap) -> Option<Authority> {
     let mut hosts = headers.get_all(HOST).iter();
     let header = match (hosts.next(), hosts.next()) {

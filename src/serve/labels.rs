@@ -32,7 +32,7 @@ pub(super) fn labels(kind: &Kind) -> Vec<Cow<'_, str>> {
     words
 }
 
-/// Returns the labels and texts of an answer, field by field; `None` where the question was not answered.
+/// Returns the labels and texts of an answer, field by field; `None` if the question was not answered.
 pub(super) fn chosen(record: &Record) -> Option<Vec<Vec<String>>> {
     let Outcome::Answered(answer) = &record.settlement.as_ref()?.outcome else { return None };
     let said = |field: &Field| answer.values.get(&field.name).map(|value| said(&field.kind, value));

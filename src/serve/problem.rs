@@ -18,7 +18,7 @@ use crate::limits;
 
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
 
-/// The type of a page that stands in place of a problem.
+/// The type of a page that replaces a problem.
 pub(super) const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 
 /// Why a request failed.
@@ -59,7 +59,7 @@ impl Problem {
     }
 }
 
-/// Returns the response for a page that stands in place of a problem, after which the connection is closed.
+/// Returns the response for a page that replaces a problem, after which the connection is closed.
 pub(super) fn page(mut page: Response) -> Response {
     let header = required_header(page.status());
     page.headers_mut().extend(header);

@@ -80,7 +80,7 @@ impl Visitors {
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<Arc<Notify>>> {
-        // Nothing that holds it can leave it half changed.
+        // No code panics while it holds the lock, so its data is consistent.
         self.unknown.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -178,7 +178,7 @@ impl Rate {
     }
 
     fn allows_at(&self, count: u32, now: Instant) -> bool {
-        // Nothing that holds it can leave it half changed.
+        // No code panics while it holds the lock, so its data is consistent.
         let mut second = self.second.lock().unwrap_or_else(PoisonError::into_inner);
         if now.saturating_duration_since(second.0) >= Duration::from_secs(1) {
             *second = (now, 0);

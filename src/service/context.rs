@@ -41,7 +41,7 @@ pub struct BridgeContext {
     pub live: Arc<Live>,
     /// The settings as the bridge started.
     pub inbox: InboxSettings,
-    /// The bytes that pass through the bridge. `None` where they are not counted.
+    /// The bytes that pass through the bridge. `None` if they are not counted.
     pub traffic: Option<Arc<Traffic>>,
     /// Set by the service that ends the agent.
     pub failed: AgentEndFlag,

@@ -63,6 +63,6 @@ impl Service for HttpService {
 
 /// Writes where it listens to stderr: stdout belongs to the protocol (I5).
 pub fn announce(server: &Server) {
-    // Without a stderr, it serves all the same.
+    // Without a stderr, it serves anyway.
     drop(io::stderr().write_all(server.announcement().as_bytes()));
 }

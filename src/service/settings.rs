@@ -77,7 +77,7 @@ impl SettingsService {
     }
 }
 
-/// Returns when something happened, on a clock that no person sets. `None` where that cannot be said.
+/// Returns when something happened, on a clock that no person sets. `None` if that cannot be said.
 fn instant(now: Instant, happened: SystemTime) -> Option<Instant> {
     now.checked_sub(SystemTime::now().duration_since(happened).ok()?)
 }

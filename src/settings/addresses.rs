@@ -155,7 +155,7 @@ impl TrustedServers {
         self.0.contains(&(canonical(host), port))
     }
 
-    /// Returns a server as it stands in the settings.
+    /// Returns a server as it is written in the settings.
     pub fn written(host: &str, port: u16) -> String {
         if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
     }

@@ -27,9 +27,9 @@ pub struct DocumentEntry {
     pub path: Vec<String>,
     /// The value.
     pub value: Value,
-    /// Where the name stands.
+    /// The position of the name.
     pub name: Mark,
-    /// Where the value stands.
+    /// The position of the value.
     pub at: Mark,
 }
 

@@ -104,7 +104,7 @@ pub struct Live {
 pub struct Versions([Option<Version>; 2]);
 
 impl Versions {
-    /// Returns when the first of the files got its text that has changed between these two; `None` where that is not known:
+    /// Returns when the first of the files got its text that has changed between these two; `None` if that is not known:
     /// a file is gone, or none has changed.
     pub fn changed_at(&self, before: &Versions) -> Option<SystemTime> {
         let changed = self.0.iter().zip(&before.0).filter(|(now, before)| now != before);

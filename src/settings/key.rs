@@ -113,7 +113,7 @@ pub trait AnyKey: Debug + Sync {
     /// The value is of another kind; the text names the expected kind.
     fn check(&self, value: &Value) -> Result<Value, String>;
 
-    /// Returns the value that a text without quotes stands for.
+    /// Returns the value that a text without quotes represents.
     fn typed(&self, text: &str) -> Value;
 
     /// Returns the value that the words of a command line stand for.
@@ -188,7 +188,7 @@ pub trait Setting: Sized {
     /// Returns the value as it would stand in a file, or `Null` where it would not stand there.
     fn to_value(&self) -> Value;
 
-    /// Returns the value that a text stands for: that of a variable or an argument, which has no quotes.
+    /// Returns the value that a text represents: that of a variable or an argument, which has no quotes.
     fn typed(text: &str) -> Value {
         Value::String(text.to_owned())
     }
@@ -331,7 +331,7 @@ pub(super) fn list<T>(
     entries.iter().map(read).collect()
 }
 
-/// Returns the list that a text stands for: in TOML where it begins with a bracket, otherwise separated by commas.
+/// Returns the list that a text represents: in TOML where it begins with a bracket, otherwise separated by commas.
 pub(super) fn typed_list(text: &str) -> Value {
     if text.trim_start().starts_with('[') {
         return super::document::value(text).unwrap_or_else(|| Value::String(text.to_owned()));

@@ -47,7 +47,7 @@ impl Layer {
         }
     }
 
-    /// Returns where the value stands in a file.
+    /// Returns the position of the value in a file.
     pub fn place(&self) -> Option<&Place> {
         match self {
             Layer::User(place) | Layer::Project(place) => Some(place),

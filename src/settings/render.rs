@@ -23,7 +23,7 @@ const RULE: &str =
 /// Characters of a line of a comment.
 const WIDTH: usize = 100;
 
-/// Returns a value as it stands in a file.
+/// Returns a value as it is written in a file.
 pub fn toml(value: &Value) -> Toml {
     match value {
         Value::Bool(flag) => (*flag).into(),
@@ -42,7 +42,7 @@ pub fn toml(value: &Value) -> Toml {
     }
 }
 
-/// Returns a value for a person or a script: a text without quotes, anything else as it stands in a file.
+/// Returns a value for a person or a script: a text without quotes, anything else as it is written in a file.
 pub fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| toml(value).to_string(), str::to_owned)
 }
@@ -156,7 +156,7 @@ pub enum EditError {
     /// It is not TOML.
     #[error("line {0}: {1}")]
     Syntax(usize, String),
-    /// Something else stands where a table is expected.
+    /// There is something else where a table is expected.
     #[error("`{0}` is not a table there")]
     NoTable(String),
 }

@@ -122,7 +122,7 @@ fn is_nearly_rule(name: &str) -> bool {
     place::closest(&seen, [keys::RULES].into_iter()).is_some()
 }
 
-/// Returns whether this stands in a `[[rule]]`.
+/// Returns whether this is in a `[[rule]]`.
 fn is_numbered(path: &[String]) -> bool {
     is_of_rule(path) && path.get(1).is_some_and(|number| number.parse::<usize>().is_ok())
 }
@@ -190,7 +190,7 @@ impl Table<'_> {
         document.broken.range(self.head.line..end.unwrap_or(usize::MAX)).next().copied()
     }
 
-    /// Returns where the value of a key stands, or the table.
+    /// Returns the position of the value of a key, or of the table.
     fn place(&self, key: Option<&str>) -> Mark {
         let entry = key.and_then(|key| {
             self.entries.iter().find(|entry| entry.path.get(2).is_some_and(|name| name == key))

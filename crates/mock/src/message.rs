@@ -242,7 +242,7 @@ pub(super) enum PermissionOutcome {
 }
 
 impl PermissionOutcome {
-    /// Reads a `result`; `None` where the protocol does not have it.
+    /// Reads a `result`; `None` if the protocol does not have it.
     pub(super) fn read(result: &str) -> Option<Self> {
         #[derive(Deserialize)]
         struct Reply {

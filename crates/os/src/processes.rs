@@ -118,7 +118,7 @@ struct ProcessIdentity {
 #[derive(Clone, Debug)]
 pub struct Peer {
     tree: AgentTree,
-    /// `None` where it had ended already.
+    /// `None` if it had ended already.
     process: Option<ProcessIdentity>,
 }
 
@@ -134,7 +134,7 @@ enum TreePosition {
 }
 
 impl AgentTree {
-    /// Returns the tree of this process. Must be called before it starts the agent. `None` where the system does not
+    /// Returns the tree of this process. Must be called before it starts the agent. `None` if the system does not
     /// tell about processes: there, none is refused.
     pub fn of_this_process() -> Option<Self> {
         let inherited = || children().into_iter().filter_map(ProcessIdentity::read).collect();
@@ -147,7 +147,7 @@ impl AgentTree {
     }
 
     /// Returns the tree of an agent that this process did not start: the agent and what descends from it. An orphan of
-    /// such an agent is not in its tree any more. `None` where the system does not tell about processes.
+    /// such an agent is not in its tree any more. `None` if the system does not tell about processes.
     pub fn of(agent: u32) -> Option<Self> {
         let started = ProcessIdentity::read(agent)?.started;
         cfg!(target_os = "linux").then(|| AgentTree {
@@ -164,7 +164,7 @@ impl AgentTree {
         let bridge = std::process::id();
         let is_child = |process: &Process| process.parent == bridge && !process.has_ended;
         let Some(process) = read_process(pid).ok().filter(is_child) else { return };
-        // Nothing that holds it can leave it half changed.
+        // No code panics while it holds the lock, so its data is consistent.
         let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
         own.retain(|named| ProcessIdentity::read(named.pid).as_ref() == Some(named));
         own.push(ProcessIdentity { pid, started: process.started });

@@ -247,7 +247,7 @@ impl CodexFinder {
         CodexFinder { path, home }
     }
 
-    /// Returns a finder for the socket of this user: in `CODEX_HOME`, or else in `~/.codex`. `None` where neither is
+    /// Returns a finder for the socket of this user: in `CODEX_HOME`, or else in `~/.codex`. `None` if neither is
     /// known.
     pub fn of_user() -> Option<Self> {
         let set = env::var_os("CODEX_HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
@@ -296,7 +296,7 @@ struct RecordPayload {
 /// The result of a tool call.
 const OUTPUT: &str = "function_call_output";
 
-/// Returns what this tool call returned, as soon as it stands in the record. `None` where it does not in time.
+/// Returns what this tool call returned, as soon as it stands in the record. `None` if it does not in time.
 pub(super) async fn answer_in_record(path: &Path, call: &str) -> Option<String> {
     let looking = async {
         let mut pause = Duration::ZERO;

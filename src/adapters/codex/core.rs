@@ -128,7 +128,7 @@ impl Core {
         self.requests.tick(now, is_settled, &self.threads, &mut self.effects);
     }
 
-    /// Returns what has to be done next.
+    /// Returns what must be done next.
     pub fn poll(&mut self) -> Option<Effect> {
         self.effects.pop_front()
     }
@@ -193,7 +193,7 @@ mod tests {
             }
         }
 
-        /// Answers a call of this method, which has to be among those that were sent.
+        /// Answers a call of this method, which must be among those that were sent.
         fn replies(&mut self, method: &str, result: &Json, now: Duration) {
             let place = self.sent.iter().position(|sent| sent["method"] == method);
             let call = self.sent.remove(place.unwrap_or_else(|| panic!("{method} of {:?}", self.sent)));

@@ -96,7 +96,7 @@ pub(super) fn text(folder: &Path) -> Arc<str> {
     folder.to_string_lossy().into()
 }
 
-/// Connects again after the connection broke. `None` where Copilot is gone.
+/// Connects again after the connection broke. `None` if Copilot is gone.
 pub(super) async fn rejoin(place: &ServerPlace, retry: &mut Retry) -> Option<CopilotConnection> {
     let give_up = Instant::now() + limits::ATTACH_REJOIN;
     let is_gone = || place.pid.is_some_and(|pid| !processes::is_running(pid));

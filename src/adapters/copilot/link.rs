@@ -160,7 +160,7 @@ async fn serve(
                 match &message {
                     LinkMessage { id: Some(id), method: None, .. } => {
                         if let Some(told) = id.as_u64().and_then(|id| waiting.remove(&id)) {
-                            // A caller that has given up need not be told.
+                            // A caller that has given up is not notified.
                             told.send(result(message)).unwrap_or_default();
                         }
                     }

@@ -27,12 +27,12 @@ use crate::{
 
 /// The name that people know.
 const AGENT: &str = "Claude Code";
-/// How often the dialog's own decision is looked for. It has to be seen within a second.
+/// How often the dialog's own decision is looked for. It must be seen within a second.
 const LOOK: Duration = Duration::from_millis(200);
 /// How long the transcript may take to say whether a decision counted. It says so at once, but a busy machine may be
 /// slow.
 const CONFIRM: Duration = Duration::from_secs(5);
-/// The same for a permission: a tool that was allowed may run for long, and its responder has to be told within a
+/// The same for a permission: a tool that was allowed may run for long, and its responder must be told within a
 /// second.
 const CONFIRM_PERMISSION: Duration = Duration::from_millis(900);
 /// How often it is looked into for that: the responder waits.

@@ -90,7 +90,7 @@ impl Tickets {
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<Arc<TicketEntry>>> {
-        // Nothing that holds it can leave it half changed.
+        // No code panics while it holds the lock, so its data is consistent.
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -70,7 +70,7 @@ impl InFlight {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<RequestId, PendingRequest>> {
-        // Nothing that holds it can leave it half changed.
+        // No code panics while it holds the lock, so its data is consistent.
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

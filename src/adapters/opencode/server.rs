@@ -282,7 +282,7 @@ impl Events {
         Events { body: body.into_data_stream(), rest: BytesMut::new(), lines: Lines::default() }
     }
 
-    /// Returns the data of the next event. `None` where the stream has ended, broke off, or is silent for too long.
+    /// Returns the data of the next event. `None` if the stream has ended, broke off, or is silent for too long.
     /// Dropping the future loses nothing.
     pub(super) async fn next(&mut self) -> Option<Vec<u8>> {
         loop {

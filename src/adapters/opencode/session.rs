@@ -213,7 +213,7 @@ impl Session {
         }
     }
 
-    /// Opens the stream again after a gap, and learns what happened meanwhile. `None` where the server is gone.
+    /// Opens the stream again after a gap, and learns what happened meanwhile. `None` if the server is gone.
     async fn rejoin(&mut self, retry: &mut Retry) -> Option<Events> {
         let give_up = Instant::now() + limits::ATTACH_REJOIN;
         let pid = self.pid;

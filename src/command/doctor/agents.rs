@@ -244,7 +244,7 @@ fn attachable(agent: &AttachableAgent, settings: &Settings, inbox_runs: bool, re
     }
 }
 
-/// Returns what lets the inbox attach to the agents that are installed. `None` where none is.
+/// Returns what lets the inbox attach to the agents that are installed. `None` if none is.
 pub(super) fn attaching(around: &Environment, settings: &Settings) -> Option<&'static str> {
     let mut installed = ATTACHABLE.iter().filter(|agent| around.program(agent.program).is_some()).peekable();
     installed.peek()?;

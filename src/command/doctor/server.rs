@@ -63,7 +63,7 @@ fn serves(address: SocketAddr, report: &mut Report) {
     }
 }
 
-/// Looks at the address that is set, where no inbox says that it runs. Returns whether one serves there all the same.
+/// Looks at the address that is set, where no inbox says that it runs. Returns whether one serves there anyway.
 fn stopped(set: SocketAddr, report: &mut Report) -> bool {
     let advice = "`askbridge inbox --detach` serves all questions over HTTP";
     if set.port() == 0 {

@@ -78,7 +78,7 @@ impl SetupClient {
         Self::ALL.into_iter().find(|client| client.name() == name)
     }
 
-    /// Returns the member of the settings that holds the agents, or `None` where the settings are a program.
+    /// Returns the member of the settings that holds the agents, or `None` if the settings are a program.
     pub fn key(self) -> Option<&'static str> {
         match self {
             SetupClient::Zed | SetupClient::JetBrains => Some("agent_servers"),

@@ -223,7 +223,7 @@ impl DraftField {
         }
     }
 
-    /// Returns the value of the field; `None` where it is left out.
+    /// Returns the value of the field; `None` if it is left out.
     ///
     /// # Errors
     /// What is wrong, as a sentence whose subject is the field.

@@ -30,7 +30,7 @@ pub(super) struct Repainter {
 }
 
 impl Repainter {
-    /// Returns the rows that have to be painted again, now that this is drawn.
+    /// Returns the rows that must be painted again, now that this is drawn.
     pub(super) fn changed(&mut self, drawn: &Buffer) -> Vec<(u16, Vec<Cell>)> {
         let before = std::mem::take(&mut self.rows);
         let mut changed = Vec::new();

@@ -44,7 +44,7 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    /// Takes the terminal. What ends the process has to be caught, so that this is dropped.
+    /// Takes the terminal. What ends the process must be caught, so that this is dropped.
     pub(super) fn enter(known: TerminalKind, mouse: bool) -> io::Result<Self> {
         give_back_on_panic();
         let screen = Screen { known, mouse };

@@ -38,7 +38,7 @@ pub enum Pane {
 pub enum Modal {
     /// The keys, from this line on.
     Help(usize),
-    /// Why the answer has to be confirmed, and the word to type.
+    /// Why the answer must be confirmed, and the word to type.
     Confirm(Cow<'static, str>, Answer, Editor),
     /// The reason of a rejection. The answer is sent instead where no reason is typed.
     Reason(Option<Answer>, Editor),

@@ -56,7 +56,7 @@ pub struct NotifierStart {
     pub terminal: Option<PathBuf>,
     /// The place among the notifiers.
     pub slot: Slot,
-    /// Whether it says what it did, and not only what failed.
+    /// Whether it reports each success, and not only failures.
     pub says_all: bool,
 }
 
@@ -107,7 +107,7 @@ struct Notifier {
     plan: Plan,
     /// When the question opened.
     begun: Instant,
-    /// When it was last counted how many more questions wait. `None` where another notifier counts.
+    /// When it was last counted how many more questions wait. `None` if another notifier counts.
     counted: Option<Instant>,
     heard: mpsc::Receiver<WayReport>,
     tasks: JoinSet<()>,
@@ -116,7 +116,7 @@ struct Notifier {
 }
 
 impl Notifier {
-    /// Tells the person until the question is settled, and returns how it was. `None` where nothing more is to be done.
+    /// Tells the person until the question is settled, and returns how it was. `None` if nothing more is to be done.
     async fn until_settled(&mut self, mut follower: Follower) -> Option<String> {
         loop {
             if let Some(how) = self.how() {
@@ -227,12 +227,12 @@ impl Notifier {
         self.tasks.spawn(async move {
             let by = Provenance { responder: Responder::Notification, name: Some(way.name().to_owned()) };
             let submitted = machine.submit(&id, submission, by).await.map(drop);
-            // A way that does not wait any more need not be told.
+            // A way that does not wait any more is not notified.
             verdict.send(submitted).unwrap_or_default();
         });
     }
 
-    /// Waits until all ways have taken back what they told.
+    /// Waits until all notifiers have withdrawn their notifications.
     async fn wind_up(&mut self) {
         self.plan.over();
         while !self.tasks.is_empty() {

@@ -23,7 +23,7 @@ pub(super) struct NotifiedQuestion {
     pub(super) terminal: Option<PathBuf>,
     /// How the question was settled, once it is.
     pub(super) over: watch::Receiver<Option<String>>,
-    /// Where a way says what it did.
+    /// Where a notifier reports what it did.
     pub(super) said: mpsc::Sender<WayReport>,
 }
 
@@ -72,7 +72,7 @@ impl NotifiedQuestion {
         }
     }
 
-    /// Submits what the person chose, and returns what became of it. `None` where the process is ending.
+    /// Submits what the person chose, and returns what became of it. `None` if the process is ending.
     pub(super) async fn choose(&self, way: Way, submission: Submission) -> Option<Result<(), Refusal>> {
         let (verdict, judged) = oneshot::channel();
         self.say(WayReport::Chosen(TappedAnswer { way, submission, verdict })).await;

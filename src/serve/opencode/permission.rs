@@ -154,7 +154,7 @@ pub(super) fn asked(name: &str, record: &Arc<Record>) -> [SseMessage; 2] {
     ]
 }
 
-/// Returns the event of a permission that ended. `record` is how, where that is known. There is no event for one that
+/// Returns the event of a permission that ended. `record` is how, if that is known. There is no event for one that
 /// ended without an answer: clients are told `reject`, because it was not allowed.
 pub(super) fn ended(name: &str, id: &QuestionId, session: &str, record: Option<&Record>) -> SseMessage {
     let reply = record.map_or(PermissionReply::Reject, said);

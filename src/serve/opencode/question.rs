@@ -167,7 +167,7 @@ pub(super) fn asked(name: &str, record: Arc<Record>) -> SseMessage {
     message(name, "question.asked", QuestionData(record))
 }
 
-/// Returns the event of a question that ended. `record` is how, where that is known.
+/// Returns the event of a question that ended. `record` is how, if that is known.
 pub(super) fn ended(name: &str, id: &QuestionId, session: &str, record: Option<&Record>) -> SseMessage {
     let mut properties = json!({ "sessionID": session, "requestID": id });
     match record.and_then(labels::chosen) {

@@ -107,7 +107,7 @@ impl Codes {
         if expiry < seconds(now) || made < self.started {
             return Err(CodeError::Expired);
         }
-        // Nothing that holds it can leave it half changed.
+        // No code panics while it holds the lock, so its data is consistent.
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         taken.retain(|_, expiry| *expiry >= seconds(now));
         if taken.contains_key(nonce) {

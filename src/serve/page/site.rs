@@ -41,7 +41,7 @@ use crate::{
     },
 };
 
-/// Where the page is, and what it is made of.
+/// The path of the page, and its files.
 pub(super) const FOLDER: &str = "/page/";
 
 /// A file of fewer bytes is not compressed: that would save little.
@@ -304,7 +304,7 @@ fn reply(file: &File, headers: &HeaderMap, caching: HeaderValue) -> Response {
     response
 }
 
-/// Returns whether a header lists a value of which this holds.
+/// Returns whether a header lists a value for which the predicate holds.
 fn lists(headers: &HeaderMap, name: HeaderName, holds: impl Fn(&str) -> bool) -> bool {
     let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).any(|value| holds(value.trim()))

@@ -80,7 +80,7 @@ impl Client {
 }
 
 impl Client {
-    /// Returns what it said of itself in these `params`.
+    /// Returns how it introduced itself in these `params`.
     pub(super) fn introduction(&self, params: &[u8]) -> Introduction {
         let promises = [
             (self.extension == Some(true), "questions"),

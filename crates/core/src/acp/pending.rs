@@ -89,7 +89,7 @@ pub(super) struct OpenQuestions {
     open: BTreeMap<u64, Box<OpenQuestion>>,
     /// The numbers of the open questions, by what the agent's ids are compared by.
     numbers: BTreeMap<Arc<str>, u64>,
-    /// The ids under which the client was asked, by what they are compared by.
+    /// The IDs under which the client was asked, by their canonical form.
     shown: BTreeMap<Arc<str>, ShownId>,
     /// The keys of `shown` that a peer changes which reads numbers as floating point, by what they become.
     rounded: BTreeMap<Arc<str>, Arc<str>>,

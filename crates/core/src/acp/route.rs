@@ -17,7 +17,7 @@ use crate::{
 };
 
 impl Core {
-    /// Returns what becomes of a line of this peer, or of the beginning of a long one.
+    /// Returns the action for a line of this peer, or for the beginning of a long one.
     pub(super) fn judge(&self, from: Peer, line: &[u8]) -> Verdict {
         let intercepts = match (peek(line), from) {
             (Envelope::Call(method), Peer::Client) => {

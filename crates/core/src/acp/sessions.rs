@@ -35,7 +35,7 @@ pub(super) struct HeldPrompt {
 /// The turns of all sessions. A turn runs from the prompt that goes to the agent to the response that comes back.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
-    /// The session of each prompt, by what its id is compared by.
+    /// The session of each prompt, by the canonical form of its ID.
     running: BTreeMap<Arc<str>, String>,
     held: VecDeque<HeldPrompt>,
 }
@@ -63,7 +63,7 @@ impl Turns {
         sessions.all(|session| session == first).then_some(first)
     }
 
-    /// A prompt goes to the agent. More turns than can be followed are forwarded all the same.
+    /// A prompt goes to the agent. More turns than can be followed are forwarded anyway.
     pub(super) fn start(&mut self, id: &RequestId, session: String) {
         let fits = id.as_str().len() <= limits::ID && session.len() <= limits::SESSION;
         if fits && self.running.len() < limits::TURNS {

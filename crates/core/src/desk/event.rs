@@ -56,7 +56,7 @@ impl EventLog {
         self.push_sized(event, bytes);
     }
 
-    /// Records an event, where it is known how many bytes its record takes as JSON.
+    /// Records an event, if the size of its record as JSON is known.
     pub fn push_sized(&mut self, event: Event, bytes: usize) {
         // A follower that was away needs the last that is known of a question.
         if !matches!(event, Event::Opened(_)) {
@@ -82,7 +82,7 @@ impl EventLog {
         self.first = self.next;
     }
 
-    /// Returns the events from this number on, oldest first; `None` where some of them are forgotten, or the number
+    /// Returns the events from this number on, oldest first; `None` if some of them are forgotten, or the number
     /// is not one of this log's.
     pub fn since(&self, next: u64) -> Option<Vec<(u64, Event)>> {
         if next < self.first || next > self.next {

@@ -67,7 +67,7 @@ pub enum Asker {
 }
 
 impl Asker {
-    /// Returns what stands before the number.
+    /// Returns the part before the number.
     fn letter(self) -> &'static str {
         match self {
             Asker::Agent => "",

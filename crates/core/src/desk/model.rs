@@ -76,7 +76,7 @@ impl World {
         }
     }
 
-    /// Returns a number near the last one, which may be one that no question has.
+    /// Returns a number near the last one, which no question may have.
     fn pick(&self, place: u64) -> u64 {
         (self.asked.len() as u64 + 1).saturating_sub(place)
     }

@@ -202,7 +202,7 @@ pub struct LostQuestion {
 }
 
 impl LostQuestion {
-    /// Returns whether it has an answer, of which it is not known that the asker got it.
+    /// Returns whether it has an answer, which the asker may not have received.
     pub fn has_answer(&self) -> bool {
         self.accepted.as_ref().is_some_and(|accepted| matches!(accepted.outcome, Outcome::Answered(_)))
     }

@@ -178,7 +178,7 @@ impl From<Detail> for Refusal {
 }
 
 /// Returns the verdict on a submission to a question that is over. The same once more is accepted. `is_same` compares
-/// an answer with the one that settled the question; it is `None` where that cannot be known.
+/// an answer with the one that settled the question; it is `None` if that cannot be known.
 pub(super) fn late_verdict(
     record: &Arc<Record>,
     submission: &Submission,

@@ -13,7 +13,7 @@ use crate::{
     question::{Answer, Outcome, Question},
 };
 
-/// Returns whether a record has the same answer. `None` where that is not known, because its answer had secrets.
+/// Returns whether a record has the same answer. `None` if that is not known, because its answer had secrets.
 pub(super) fn is_same_answer(record: &Record, answer: &Answer) -> Option<bool> {
     let Some(Outcome::Answered(given)) = record.settlement.as_ref().map(|settlement| &settlement.outcome)
     else {

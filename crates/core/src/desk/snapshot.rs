@@ -105,7 +105,7 @@ impl Snapshot {
         self.put_sized(record, bytes)
     }
 
-    /// Takes over a question as [`Snapshot::put`] does, where it is known how many bytes its record takes as JSON.
+    /// Takes over a question as [`Snapshot::put`] does, if the size of its record as JSON is known.
     pub fn put_sized(&mut self, record: Arc<Record>, bytes: usize) -> Option<Event> {
         if let Some(index) = self.settled.iter().rposition(|(known, _)| known.id == record.id) {
             if self.settled.get(index).is_some_and(|(known, _)| known.state != State::Lost) {

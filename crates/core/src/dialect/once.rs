@@ -9,7 +9,7 @@ use serde::{
 };
 use serde_json::{Map, Value as Json};
 
-/// Reads a JSON text, in which an object that has a member twice is `null`. `None` where it is no JSON.
+/// Reads a JSON text, in which an object that has a member twice is `null`. `None` if it is no JSON.
 pub(super) fn from_slice(json: &[u8]) -> Option<Json> {
     serde_json::from_slice(json).ok().map(|Once(json)| json)
 }

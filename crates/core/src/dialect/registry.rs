@@ -120,7 +120,7 @@ pub fn shown_by(method: &str) -> Option<ShownBy> {
 
 /// Reads a request as a question. `fallback_id` is the question's id if the agent did not name it.
 ///
-/// Returns `None` if the request is not a question, and goes on to the client unchanged. The error says what is
+/// Returns `None` if the request is not a question, and is forwarded to the client unchanged. The error says what is
 /// wrong and where, for the agent's developer.
 pub fn read(method: &str, params: &[u8], fallback_id: &str) -> Result<Option<AgentQuestion>, String> {
     let asked = read_registered(method, params, fallback_id)?;

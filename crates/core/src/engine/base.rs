@@ -135,7 +135,7 @@ pub struct Config {
     pub grace: Duration,
     /// Whether other responders may answer what the agent asks permission for. Otherwise only the client does.
     pub permissions: bool,
-    /// The name under which other responders find the bridge's questions; `None` where they cannot.
+    /// The name under which other responders find the bridge's questions; `None` if they cannot.
     pub name: Option<BridgeName>,
     /// Whether the inbox keeps a ledger. A responder's outcome that cannot be delivered at once waits then until the
     /// ledger has noted that its delivery begins.

@@ -147,7 +147,7 @@ impl<P: Protocol> Bridge<P> {
         self.link.connection_mut(to).outbox.closed();
     }
 
-    /// Returns whether this peer is to be read now: it has not ended, what it said before has been written on, and the
+    /// Returns whether this peer is to be read now: it has not ended, what it wrote before has been forwarded, and the
     /// bridge's own lines that it causes do not pile up.
     pub fn reads(&self, from: Peer) -> bool {
         let connection = self.link.connection(from);

@@ -11,7 +11,7 @@ use crate::{
     wire::envelope::Message,
 };
 
-/// One of the two that the bridge stands between.
+/// One of the two peers of the bridge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
     /// The IDE side, on the bridge's stdin and stdout. Under a conductor, the conductor.

@@ -49,7 +49,7 @@ pub struct Link<P> {
     ends: bool,
 }
 
-/// A response of which nothing was written. A ledger has to know when that changes, before it does.
+/// A response of which no byte was written. A ledger has to know when that changes, before it does.
 #[derive(Debug)]
 struct WaitingResponse {
     number: u64,

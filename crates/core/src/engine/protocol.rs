@@ -20,7 +20,7 @@ pub trait Protocol: HasBase + Debug + Sized {
     /// How one connection can have the lines of both peers; [`Infallible`] where it cannot.
     type Shared: SharedConnection<Self>;
 
-    /// Returns what becomes of a line of this peer, or of the beginning of a long one.
+    /// Returns the action for a line of this peer, or for the beginning of a long one.
     fn judge(&self, from: Peer, line: &[u8]) -> Verdict;
 
     /// Handles a line that was intercepted.
@@ -44,7 +44,7 @@ pub trait Protocol: HasBase + Debug + Sized {
 
 /// One connection that has the lines of both peers. It is that of [`Peer::Client`].
 pub trait SharedConnection<P: Protocol>: Debug {
-    /// Returns what becomes of a line, or of the beginning of a long one.
+    /// Returns the action for a line, or for the beginning of a long one.
     fn judge(&self, core: &P, line: &[u8]) -> Verdict;
 
     /// Takes a piece of what comes in.
@@ -104,7 +104,7 @@ pub(super) fn handle_event<P: Protocol>(core: &mut P, event: Event, now: Duratio
     core.base_mut().take_actions()
 }
 
-/// Returns what it leads to that the client is gone: its output ended, or it reads no more.
+/// Returns the actions once the client is gone: its output ended, or it reads no more.
 pub(super) fn client_gone<P: Protocol>(core: &mut P, now: Duration) -> Vec<Action> {
     core.close(Reason::ClientGone, now);
     let base = core.base_mut();
@@ -112,7 +112,7 @@ pub(super) fn client_gone<P: Protocol>(core: &mut P, now: Duration) -> Vec<Actio
     base.take_actions()
 }
 
-/// Returns what it leads to that the agent's output ended, or that no process is left that could write to it.
+/// Returns the actions once the agent's output ended, or that no process is left that could write to it.
 pub(super) fn agent_output_ended<P: Protocol>(core: &mut P, now: Duration) -> Vec<Action> {
     let base = core.base_mut();
     base.actions.push(Action::Tell(Output::EndClientOutput));

@@ -30,7 +30,7 @@ pub fn assess(question: &mut Question) {
 }
 
 /// Looks where the files lead that a change names, and returns the question with the risk of that: a plain change of a
-/// file that a link has elsewhere acts. `None` where nothing is to be said.
+/// file that a link has elsewhere acts. `None` if nothing is to be said.
 ///
 /// It is called where the file system may be looked at, before the question is shown.
 pub fn assess_links(question: &Question, files: &dyn Files) -> Option<Question> {
@@ -176,7 +176,7 @@ fn is_cut(text: &str) -> bool {
     text.ends_with(" more bytes are not shown")
 }
 
-/// Returns what it means that something of a permission is missing.
+/// Returns the risk of a permission of which a part is missing.
 fn of_what_is_missing(kind: &str, subject: &Subject, input: Option<&Input>) -> Option<(Risk, String)> {
     if kind == "execute" || kind == "command" {
         let has_command = subject.command.is_some() || input.is_some_and(|input| !input.commands.is_empty());

@@ -9,7 +9,7 @@ const MORE: char = '…';
 /// The file system, which the host looks at.
 pub trait Files {
     /// Returns where an absolute path leads now, without links and `..`. Of a file that does not exist yet, that is its
-    /// name in the nearest folder that does. `None` where it cannot be told.
+    /// name in the nearest folder that does. `None` if it cannot be told.
     fn resolve(&self, path: &Path) -> Option<PathBuf>;
 }
 
@@ -54,7 +54,7 @@ pub fn without_line(location: &str) -> &str {
     }
 }
 
-/// Stands for a file that does not exist before or after a change.
+/// Represents a file that does not exist before or after a change.
 const NOTHING: &str = "/dev/null";
 
 /// Returns the files that the heads of a patch name.

@@ -102,7 +102,7 @@ const NO_RIGHTS: [&str; 7] = ["default", "enabled", "false", "no", "none", "used
 const DEPTH: usize = 16;
 
 impl Input {
-    /// Reads the raw input of a tool. `None` where it is no JSON, as after a cut.
+    /// Reads the raw input of a tool. `None` if it is no JSON, as after a cut.
     pub(super) fn read(raw: &str) -> Option<Self> {
         let json = Json::read(raw)?;
         let mut input = Input::default();
@@ -229,7 +229,7 @@ pub(super) enum Json {
 }
 
 impl Json {
-    /// Reads a text. `None` where it is no JSON, as after a cut.
+    /// Reads a text. `None` if it is no JSON, as after a cut.
     pub(super) fn read(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok()
     }

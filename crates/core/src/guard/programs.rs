@@ -12,7 +12,7 @@ pub struct Programs {
     runs: Option<RunArgument>,
     takes: Takes,
     names: &'static str,
-    /// Words that have to be among the arguments, of which one is enough. Without any, the name is.
+    /// Words of which the arguments must contain one. Without words, the name alone is enough.
     words: &'static str,
     /// Arguments that begin so, or before a `$` are so, are not meant, whatever words they have. Commas part them.
     except: &'static str,

@@ -62,7 +62,7 @@ enum SedOption<'a> {
     ScriptIsNext,
 }
 
-/// Reads an option without its first dash. `None` where it is not known.
+/// Reads an option without its first dash. `None` if it is not known.
 fn sed_option(option: &str) -> Option<SedOption<'_>> {
     const LONG: [&str; 8] =
         ["-debug", "-in-place", "-null-data", "-posix", "-quiet", "-regexp-extended", "-separate", "-silent"];
@@ -106,7 +106,7 @@ fn is_plain_script(script: &str) -> bool {
     }
 }
 
-/// Reads one command with its addresses. `None` where it is not one that is known.
+/// Reads one command with its addresses. `None` if it is unknown.
 fn read_command(chars: &mut Peekable<Chars<'_>>) -> Option<()> {
     read_address(chars)?;
     if chars.next_if_eq(&',').is_some() {
@@ -151,7 +151,7 @@ fn read_address(chars: &mut Peekable<Chars<'_>>) -> Option<()> {
     Some(())
 }
 
-/// Reads up to the next mark that is not escaped. `None` where it may stand for itself, in brackets.
+/// Reads up to the next mark that is not escaped. `None` if it may stand for itself, in brackets.
 fn read_part(chars: &mut Peekable<Chars<'_>>, mark: char) -> Option<()> {
     let mut is_in_brackets = false;
     loop {

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::question::Subject;
 
-/// Members of the input beside the command that change nothing about what it does.
+/// Members of the input that do not change what its command does.
 const HARMLESS: [&str; 14] = [
     "background",
     "cwd",
@@ -25,7 +25,7 @@ const HARMLESS: [&str; 14] = [
     "workingdirectory",
 ];
 
-/// Checks that the command of a permission is all that would run, as it stands there.
+/// Checks that the command of a permission is all that would run, as written.
 ///
 /// # Errors
 /// The rest of its input.

@@ -145,7 +145,7 @@ impl Claude {
     }
 }
 
-/// Both have said what they are. Neither names itself.
+/// Both peers have introduced themselves. Neither gives a name.
 fn introduce(base: &mut Base) {
     base.introduce(|introduced| {
         introduced.client.get_or_insert_default();

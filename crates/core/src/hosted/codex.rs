@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// The host says what it is.
+/// The host introduces itself.
 const INITIALIZE: &str = "initialize";
 /// The host opens a thread. The response names it and its folder.
 const THREADS: [&str; 3] = ["thread/start", "thread/resume", "thread/fork"];

@@ -45,7 +45,7 @@ impl<S: HostProtocol> Core<S> {
         }
     }
 
-    /// Returns what becomes of a line of this peer, or of the beginning of a long one.
+    /// Returns the action for a line of this peer, or for the beginning of a long one.
     pub(super) fn judge(&self, from: Peer, line: &[u8]) -> Verdict {
         let intercepts = match (self.protocol.glance(from, line), from) {
             (LineClass::Look, _) => true,

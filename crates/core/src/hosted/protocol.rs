@@ -17,7 +17,7 @@ use crate::{
 pub enum LineClass<'a> {
     /// It means nothing to the bridge.
     Ordinary,
-    /// It has to be read.
+    /// It must be read.
     Look,
     /// A call that is no question, by so many of its first bytes. It may be a request, and have an id, whose number is
     /// not looked at.
@@ -63,7 +63,7 @@ pub trait HostProtocol: Debug + Default {
     /// Returns what a line of this peer is, or the beginning of one. It reads as little as it takes.
     fn glance<'a>(&self, from: Peer, line: &'a [u8]) -> LineClass<'a>;
 
-    /// Returns whether the agent's response to this request of the host has to be read.
+    /// Returns whether the agent's response to this request of the host must be read.
     fn awaits(&self, id: &str) -> bool;
 
     /// Returns the id of a request, as JSON text.
@@ -79,7 +79,7 @@ pub trait HostProtocol: Debug + Default {
     /// Returns the folders of the sessions.
     fn sessions(&self) -> &Sessions;
 
-    /// Reads the host's response to this question, from the whole line. `None` where it has no known meaning.
+    /// Reads the host's response to this question, from the whole line. `None` if it has no known meaning.
     fn read_response(&self, reply: &Self::Reply, question: &Question, line: &[u8]) -> Option<Outcome>;
 
     /// Returns how many bytes of its request the format of a reply holds.

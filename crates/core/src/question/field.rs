@@ -183,7 +183,7 @@ impl Field {
         Field { name: format!("q{place}"), label, header, help: None, required: true, secret: false, kind }
     }
 
-    /// Returns the value that a text stands for: itself, if it is an option's value or is typed; else the value of
+    /// Returns the value that a text represents: itself, if it is an option's value or is typed; else the value of
     /// the option with this label.
     pub fn value_of<'a>(&'a self, text: &'a str) -> Cow<'a, str> {
         let options = self.kind.options();

@@ -137,7 +137,7 @@ pub struct Patterns(OnceLock<BTreeMap<String, Regex>>);
 
 impl Patterns {
     /// Returns the compiled pattern of a field. `all` returns the names of the fields that have one, and the patterns;
-    /// it is called once. Returns `None` where the field has no pattern, or one that is left to the agent: it looks
+    /// it is called once. Returns `None` if the field has no pattern, or one that is left to the agent: it looks
     /// around, is malformed, or takes more than [`limits::PATTERN`] bytes.
     pub(super) fn of<'a>(
         &self,

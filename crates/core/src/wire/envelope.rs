@@ -152,7 +152,7 @@ pub struct Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// Reads a whole line. `None` where it is not valid JSON, not an object, or says one of its parts twice:
+    /// Reads a whole line. `None` if it is not valid JSON, not an object, or says one of its parts twice:
     /// such a line has no one meaning.
     ///
     /// Bytes that are not UTF-8 are tolerated inside strings, as agents tolerate them.

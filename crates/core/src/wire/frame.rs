@@ -246,7 +246,7 @@ fn behind<'b>(bytes: &'b [u8], first: &[u8]) -> Option<&'b [u8]> {
     is_same.unwrap_or_else(|| begins.iter().eq(first)).then_some(rest)
 }
 
-/// Compares bytes of the same length, so many at once; `None` where there are fewer than that.
+/// Compares bytes of the same length, so many at once; `None` if there are fewer than that.
 #[inline(always)]
 fn is_same_by<const MANY: usize>(one: &[u8], other: &[u8]) -> Option<bool> {
     // They may overlap those before them.

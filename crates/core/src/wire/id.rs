@@ -71,7 +71,7 @@ fn is_plain(id: &[u8]) -> bool {
     id.len() <= PLAIN && id.iter().all(u8::is_ascii_digit) && (id.len() == 1 || id.first() != Some(&b'0'))
 }
 
-/// Returns the one spelling of a number's exact value. `None` where this is no number, or its exponent is out of
+/// Returns the one spelling of a number's exact value. `None` if this is no number, or its exponent is out of
 /// range.
 fn exact(number: &str) -> Option<String> {
     let (sign, unsigned) = match number.strip_prefix('-') {

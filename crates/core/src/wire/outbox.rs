@@ -81,7 +81,7 @@ impl Outbox {
     }
 
     /// Returns a mark behind all that was queued, own lines that wait included. If that ends in the middle of a line,
-    /// the mark is behind the line. `None` where nothing is taken any more.
+    /// the mark is behind the line. `None` if nothing is taken any more.
     pub fn mark(&mut self) -> Option<Mark> {
         if self.refuses() {
             return None;

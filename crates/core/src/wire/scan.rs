@@ -63,7 +63,7 @@ impl<'a> Text<'a> {
         &self.quoted[1..self.quoted.len() - 1]
     }
 
-    /// Returns what it means; `None` where that is no Unicode.
+    /// Returns what it means; `None` if that is no Unicode.
     pub fn unescaped(&self) -> Option<Cow<'a, str>> {
         text(self.quoted)
     }
@@ -234,7 +234,7 @@ fn leading_long_string(bytes: &[u8], mut length: usize) -> Result<Text<'_>, Stop
     Err(Stop::Short)
 }
 
-/// Returns what stands behind the digits that these bytes begin with, at most 15 of them; `None` where there is none,
+/// Returns what stands behind the digits that these bytes begin with, at most 15 of them; `None` if there is none,
 /// or no end to them.
 #[inline(always)]
 pub fn behind_digits(bytes: &[u8]) -> Option<&[u8]> {
@@ -261,7 +261,7 @@ fn first_special(word: &[u8]) -> Option<usize> {
     (hits != 0).then_some(hits.trailing_zeros() as usize / 8)
 }
 
-/// Returns the value of a JSON string with its quotes, unescaped; `None` where it is not one, or is no Unicode.
+/// Returns the value of a JSON string with its quotes, unescaped; `None` if it is not one, or is no Unicode.
 pub fn text(quoted: &[u8]) -> Option<Cow<'_, str>> {
     let inner = quoted.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
     if inner.contains(&b'\\') {

@@ -6,7 +6,7 @@ use super::scan::Members;
 /// Makes sure that the object in `json` has, at the end of `path`, this value: missing objects on the way are
 /// put in, as the last member of their parent. `null` on the way counts as missing, and so does `false` at its end.
 ///
-/// `None` where nothing is to be done or nothing can be: something else is there already, the way leads through
+/// `None` if nothing is to be done or nothing can be: something else is there already, the way leads through
 /// something that is not an object, a key on it stands twice, or this is no complete object. The caller has
 /// checked that `json` is valid.
 pub fn insert(json: &[u8], path: &[&str], value: &str) -> Option<Vec<u8>> {

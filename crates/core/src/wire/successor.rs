@@ -53,7 +53,7 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Reads the members of an object that is all there. `None` where one of the parts stands twice.
+    /// Reads the members of an object that is all there. `None` if one of the parts stands twice.
     fn read(object: &'a [u8]) -> Option<Self> {
         let mut parts = Parts::default();
         let mut members = Members::enter(object).ok()?;

@@ -83,7 +83,7 @@ fn questions() -> Value {
     }] })
 }
 
-/// Returns what the model is told, where the hook's output closes the dialog. `None` where the dialog stays.
+/// Returns what the model is told, where the hook's output closes the dialog. `None` if the dialog stays.
 pub fn told(call: &Call, code: Option<i32>, stdout: &[u8]) -> Option<String> {
     let output: Value = serde_json::from_slice(stdout).ok().filter(|_| code == Some(0))?;
     let output = &output["hookSpecificOutput"];

@@ -148,7 +148,7 @@ impl Draft {
 }
 
 /// Begins to ask a person for a permission: the parameters of its request, with all that is known of the tool call.
-/// `None` where it asks for something else.
+/// `None` if it asks for something else.
 pub type AskConsent = fn(&Value) -> Option<Box<dyn Consent>>;
 
 /// A permission, as far as the person has decided.

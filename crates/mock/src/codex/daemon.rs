@@ -115,7 +115,7 @@ impl Daemon {
         self.clients.get(&client).is_some_and(|client| client.joined.contains(thread))
     }
 
-    /// Asks something in a thread. Returns the ID of the request; `None` where there is no such thread.
+    /// Asks something in a thread. Returns the ID of the request; `None` if there is no such thread.
     pub fn ask(&mut self, thread: &str, sample: Sample) -> Option<u64> {
         let known = self.threads.get_mut(thread)?;
         let id = self.next_request;

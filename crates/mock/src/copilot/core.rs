@@ -121,7 +121,7 @@ impl Core {
         self.log.retain(|past| past.session != session);
     }
 
-    /// Ends something by this answer. Returns the event that tells of it, or `None` where it is not open.
+    /// Ends something by this answer. Returns the event that tells of it, or `None` if it is not open.
     pub fn end(&mut self, id: &str, sample: Sample, by: &Value, is_keyboard: bool) -> Option<CopilotEvent> {
         let is_meant = |open: &&OpenRequest| open.id == id && open.sample == sample;
         let number = self.open.iter().find(|(_, open)| is_meant(open)).map(|(number, _)| *number)?;

@@ -90,7 +90,7 @@ impl Core {
     }
 
     /// Ends something that is open in a project, by `{"answers": …}`, `{"reply": …}` or `null`, which rejects a question.
-    /// Returns the event that tells of it, or `None` where it is not open there.
+    /// Returns the event that tells of it, or `None` if it is not open there.
     pub fn end(&mut self, id: &str, directory: Option<&str>, by: &Value) -> Option<OpencodeEvent> {
         let is_there = |open: &&PendingRequest| directory.is_none_or(|directory| open.directory == directory);
         let fits = |open: &&PendingRequest| open.is_permission == by.get("reply").is_some();

@@ -143,7 +143,7 @@ impl Repeats {
             return LineDecision::Written;
         }
         let Some(place) = place(metadata) else { return LineDecision::Written };
-        // Nothing that holds it can leave it half changed.
+        // No code panics while it holds the lock, so its data is consistent.
         let mut kinds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(kind) = kinds.get_mut(&place) else {
             let kind = Kind { message: message(event), since: now, written: 1, more: 0 };

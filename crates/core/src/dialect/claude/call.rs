@@ -36,7 +36,7 @@ pub enum ClaudeReply {
     },
 }
 
-/// The decision that allows a call. What it repeats of the call stands in it byte for byte.
+/// The decision that allows a call. What it repeats of the call is embedded in it byte for byte.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct AllowDecision<'a> {

@@ -105,7 +105,7 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Reads a whole line, or a whole request in another line. `None` where a part is missing or stands twice.
+    /// Reads a whole line, or a whole request in another line. `None` if a part is missing or duplicated.
     pub fn read(line: &'a [u8]) -> Option<Self> {
         let id = request_id(line)?;
         let body = member(line, "request").filter(|body| body.starts_with(b"{"))?;
@@ -128,7 +128,7 @@ pub fn responded_id(line: &[u8]) -> Option<&str> {
     request_id(member(line, "response")?)
 }
 
-/// Returns the result of a whole response. `None` where it is an error, or a part is missing or stands twice.
+/// Returns the result of a whole response. `None` if it is an error, or a part is missing or duplicated.
 pub fn result(line: &[u8]) -> Option<&[u8]> {
     let response = member(line, "response")?;
     let subtype = text(member(response, "subtype")?)?;

@@ -74,7 +74,7 @@ struct HookInput {
     permission_suggestions: Vec<Box<RawValue>>,
 }
 
-/// The output of a hook for a tool call. The decision stands in it byte for byte.
+/// The output of a hook for a tool call. The decision is embedded in it byte for byte.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct HookOutput<'a> {
@@ -173,7 +173,7 @@ impl HookCall {
 }
 
 impl HookReply {
-    /// Writes what a hook prints for an outcome. Returns `None` where it decides nothing.
+    /// Writes what a hook prints for an outcome. Returns `None` if it decides nothing.
     pub fn write(&self, question: &Question, outcome: &Outcome, remark: Option<&str>) -> Option<String> {
         match self {
             HookReply::Call(reply) => {

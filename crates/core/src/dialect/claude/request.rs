@@ -165,7 +165,7 @@ impl ControlReply {
         }
     }
 
-    /// Reads the result of the host. Returns `None` where it has no known meaning.
+    /// Reads the result of the host. Returns `None` if it has no known meaning.
     pub fn read(&self, question: &Question, result: &[u8]) -> Option<Outcome> {
         match self {
             ControlReply::Call(reply) => match reply.read(question, result)? {

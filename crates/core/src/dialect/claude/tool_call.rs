@@ -44,7 +44,7 @@ pub struct ToolCall<'a> {
     pub tool: &'a str,
     /// Its input, as JSON. A decision has to repeat it byte for byte.
     pub input: &'a str,
-    /// Its ID, where it is known.
+    /// Its ID, if known.
     pub id: Option<&'a str>,
     /// Claude Code's description of the call, if it has one.
     pub description: Option<&'a str>,

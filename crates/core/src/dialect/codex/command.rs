@@ -84,7 +84,7 @@ fn fallback(read: &CommandParams) -> Vec<Json> {
     decisions
 }
 
-/// Returns what a decision does. One that is not known is not offered.
+/// Returns what a decision does. An unknown decision is not offered.
 fn decision(offered: &Json, host: Option<&str>) -> Option<Decision> {
     let what = host.map_or_else(String::new, |host| format!(" access to {host}"));
     match offered.as_str() {

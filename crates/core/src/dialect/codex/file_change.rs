@@ -99,7 +99,7 @@ pub(super) fn complete(question: &mut Question, item: &[u8]) {
 }
 
 /// Adds the change of one file. `diff` is a file's whole text where the file is new or removed, otherwise a patch of
-/// it. Returns whether the change is one that is known.
+/// it. Returns whether the kind of change is known.
 pub(super) fn add(subject: &mut Subject, path: &str, kind: &Json, diff: Option<&str>) -> bool {
     let name = kind["type"].as_str().or(kind.as_str());
     let is_known = diff.is_some() && matches!(name, Some("add" | "delete" | "update"));

@@ -66,7 +66,7 @@ impl CodexReply {
         }
     }
 
-    /// Reads the `result` of another client. Returns `None` where it has no known meaning.
+    /// Reads the `result` of another client. Returns `None` if it has no known meaning.
     pub fn read(&self, question: &Question, result: &[u8]) -> Option<Outcome> {
         match self {
             CodexReply::UserInput => user_input::read_reply(question, result),

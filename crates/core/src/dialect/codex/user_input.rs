@@ -64,7 +64,7 @@ pub(super) fn read(params: &[u8], fallback_id: &str) -> Option<Question> {
     let UserInputParams { thread_id, item_id, questions, auto_resolution_ms } =
         serde_json::from_slice(params).ok()?;
     let fields = questions.into_iter().map(UserInputQuestion::into_field).collect();
-    // `isBlocking` is not read: Codex 0.169.0 says false for every question, and waits for it all the same.
+    // `isBlocking` is not read: Codex 0.169.0 says false for every question, and waits for it anyway.
     Some(Question {
         session: thread_id,
         tool_call: item_id,

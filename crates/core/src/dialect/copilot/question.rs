@@ -30,7 +30,7 @@ struct UserInput {
     tool_call_id: Option<String>,
 }
 
-/// The text that stands for a rejection, since Copilot's question has no other reply than a text.
+/// The text that represents a rejection, since Copilot's question has no other reply than a text.
 const DECLINED: &str = "The user declined to answer this question.";
 
 /// Reads a form. Returns `None` for one that is a link, or is not understood.

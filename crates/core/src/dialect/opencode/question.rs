@@ -226,7 +226,7 @@ impl PermissionRequest {
         let patterns = self.patterns.iter().filter(|_| is_of_files).cloned();
         let mut locations: Vec<_> = self.path().into_iter().chain(patterns).collect();
         locations.dedup();
-        // The patterns of a command are its parts, without what stands between them.
+        // The patterns of a command are its parts, without the text between them.
         let parts = || Some(self.patterns.join("\n")).filter(|parts| !parts.is_empty());
         let command = if kind == "execute" { self.text("command").or_else(parts) } else { None };
         let raw_input = Some(&self.metadata.raw).filter(|raw| !matches!(raw.as_str(), "" | "null" | "{}"));

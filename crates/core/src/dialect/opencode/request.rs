@@ -41,7 +41,7 @@ pub enum Verdict {
     TooLate,
     /// The response is not one of opencode's interface, or an error. The text says which.
     Failed(String),
-    /// opencode, or what stands before it, failed: it is not known whether it has the answer. The text says how.
+    /// opencode, or what stands before it, failed: whether it has the answer is unknown. The text says how.
     Unclear(String),
 }
 
@@ -109,7 +109,7 @@ fn is_id(id: &str) -> bool {
     id.len() <= limits::ID && id.starts_with(|char: char| char.is_ascii_alphanumeric())
 }
 
-/// Reads the body of `GET /question` or `GET /permission`. An entry that is not understood is left out. `None` where
+/// Reads the body of `GET /question` or `GET /permission`. An entry that is not understood is left out. `None` if
 /// the body is no list, such as the web page that opencode returns for an unknown path.
 pub fn list(body: &[u8], permissions: bool) -> Option<Vec<OpencodeRequest>> {
     let entries: Vec<&RawValue> = serde_json::from_slice(body).ok()?;

@@ -23,7 +23,7 @@ pub(super) fn read_command(id: &str, subject: &mut Subject) {
     (subject.command, subject.content) = (subject.title.take(), None);
 }
 
-/// Returns the folder and the description. `None` where the model may have written what stands between them.
+/// Returns the folder and the description. `None` if the model may have written the text between them.
 fn context(content: &str) -> Option<(&str, Option<&str>)> {
     let (folder, rest) = match content.strip_prefix("[current working directory ") {
         Some(content) => {

@@ -50,7 +50,7 @@ const ASK_USER_QUESTION: &str = "ask_user_question";
 const KIMI_CHOICE: &str = "opt_";
 const PI_TOOL_CALL: &str = "pi-ui-";
 
-/// Reads the `params` of a permission request, as a question or as a permission. Returns `None` where it is neither.
+/// Reads the `params` of a permission request, as a question or as a permission. Returns `None` if it is neither.
 pub fn read(params: &[u8], fallback_id: &str) -> Result<Option<(Question, PermissionReply)>, String> {
     // A request that does not follow the standard is not refused: the client judges it.
     let Some(read) = PermissionParams::read(params) else { return Ok(None) };

@@ -271,7 +271,7 @@ impl Subject {
         self.content = (!texts.is_empty()).then(|| texts.join("\n"));
     }
 
-    /// Reads a change of files. Returns whether it is one that is known.
+    /// Reads a change of files. Returns whether its kind is known.
     fn read_diff(&mut self, block: &Json) -> bool {
         let member = |name: &str| block.get(name).and_then(Json::as_str);
         let mut is_known = false;
@@ -340,7 +340,7 @@ pub(in crate::dialect) struct PermissionDescription {
     pub tool_call: Option<String>,
     /// The heading. Without one, the subject says what is asked.
     pub title: Option<String>,
-    /// What it is about.
+    /// The subject.
     pub subject: Subject,
     /// Whether the agent says by itself that a wrong answer can do harm.
     pub is_marked: bool,

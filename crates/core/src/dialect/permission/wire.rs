@@ -13,16 +13,16 @@ use crate::{dialect::once, question::Role};
 #[serde(rename_all = "camelCase")]
 pub(super) struct PermissionParams<'a> {
     pub session_id: Option<String>,
-    /// What it is about, in version 1.
+    /// The subject, in version 1.
     #[serde(borrow)]
     pub tool_call: Option<PermissionToolCall<'a>>,
-    /// What it is called, in version 2.
+    /// The name, in version 2.
     #[serde(default, deserialize_with = "lenient")]
     pub title: Option<String>,
     /// Why the agent asks, in version 2.
     #[serde(default, deserialize_with = "lenient")]
     pub description: Option<String>,
-    /// What it is about, in version 2.
+    /// The subject, in version 2.
     #[serde(borrow, default)]
     pub subject: Option<&'a RawValue>,
     pub options: Vec<PermissionOption>,
@@ -85,7 +85,7 @@ fn lenient<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>,
 }
 
 impl<'a> PermissionParams<'a> {
-    /// Reads the parameters of a request. `None` where they do not follow the standard.
+    /// Reads the parameters of a request. `None` if they do not follow the standard.
     pub(super) fn read(params: &'a [u8]) -> Option<Self> {
         // Checked as a whole, Unicode takes a fraction of the time that it takes string by string.
         match std::str::from_utf8(params) {
