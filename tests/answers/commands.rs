@@ -280,7 +280,7 @@ fn an_id_may_be_shortened_while_it_is_unique() {
     let several: Vec<_> = names.iter().filter(|id| bridge(id) != bridge(single)).collect();
     let short = bridge(several[0]);
     let run = machine.run(&["answer", &short, "option-a"]);
-    fails(&run, exit::NO_QUESTION, "several questions");
+    fails(&run, exit::NO_QUESTION, "the ID is ambiguous");
     assert!(several.iter().all(|id| run.stderr.contains(*id)), "{run:?}");
     let name = bridge(single);
     for args in [&["answer", &*name, "option-a"][..], &["reject", &name], &["extend", &name, "1h"]] {
