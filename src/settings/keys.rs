@@ -227,7 +227,7 @@ pub const SECTIONS: [(&str, &str); 15] = [
 pub const PROJECTS: &str = "notify.project";
 /// The description of that table.
 pub const PROJECTS_ABOUT: &str =
-    "What is different for one project; the one with the longest fitting `folder` counts";
+    "Settings for one project; if several match, the one with the longest `folder` counts";
 
 /// The table that repeats, one for each rule.
 pub const RULES: &str = "rule";

@@ -113,7 +113,7 @@ fn the_id_that_the_agent_gave_is_taken_where_it_is_unique() {
     let _bridges = [asks(&["ask/1", "call_1:x"]), asks(&["ask/1"])];
     machine.questions(3);
     let run = machine.run(&["answer", "ask/1", "a"]);
-    fails(&run, exit::NO_QUESTION, "several questions");
+    fails(&run, exit::NO_QUESTION, "the ID is ambiguous");
     let listing: Value = serde_json::from_str(&machine.ok(&["list", "--json"])).unwrap();
     let twice = |listed: &&Value| listed["question"]["questionId"] == "ask/1";
     let ids: Vec<_> = listing["questions"].as_array().unwrap().iter().filter(twice).map(name).collect();

@@ -114,7 +114,7 @@ fn questions_of_a_newer_bridge_are_listed_and_shown() {
     }
     let run = machine.run(&["show", "future"]);
     assert_eq!((run.code, run.stdout.as_str()), (i32::from(exit::NO_QUESTION), ""), "{run:?}");
-    assert!(run.stderr.contains("several questions"), "{run:?}");
+    assert!(run.stderr.contains("the ID is ambiguous"), "{run:?}");
 }
 
 #[test]

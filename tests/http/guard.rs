@@ -290,7 +290,7 @@ async fn the_token_file_is_created_once_and_private() {
     for broken in ["", "short", &"x".repeat(64), &token.repeat(9)] {
         fs::write(&path, broken).unwrap();
         let error = bind().await.unwrap_err().to_string();
-        assert!(error.contains("there is no token in"), "{error}");
+        assert!(error.contains("holds no token"), "{error}");
     }
     let args = HttpSettings { token_file: Some(folder.path().to_owned()), allowed_hosts: Vec::new() };
     let error = Server::bind("127.0.0.1:0".parse().unwrap(), &args).await.unwrap_err().to_string();

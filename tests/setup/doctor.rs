@@ -58,7 +58,7 @@ fn doctor_says_what_to_do_about_each_problem() {
 
     home.write("run/askbridge/token", "not a token\n");
     fs::set_permissions(home.at("run/askbridge/token"), Permissions::from_mode(0o600)).unwrap();
-    unhealthy("there is no token", "remove");
+    unhealthy("holds no token", "remove");
     fs::remove_file(home.at("run/askbridge/token")).unwrap();
     fs::set_permissions(home.at("run/askbridge"), Permissions::from_mode(0o755)).unwrap();
     unhealthy("can be entered by other users", "no bridge can be found");

@@ -95,9 +95,9 @@ mod tests {
             ("/usr/bin/askbridge", "deb\n", Some("a deb")),
             ("/usr/bin/askbridge", "rpm\n", Some("an rpm")),
             ("/usr/lib/node_modules/@askbridge/linux-x64/bin/askbridge", "npm\n", Some("npm")),
-            ("/home/a/.venv/bin/askbridge", "pip\n", Some("pip")),
-            ("/home/a/.local/share/uv/tools/askbridge/bin/askbridge", "pip\n", Some("uv")),
-            ("/home/a/.local/pipx/venvs/askbridge/bin/askbridge", "pip\n", Some("pipx")),
+            ("/srv/a/.venv/bin/askbridge", "pip\n", Some("pip")),
+            ("/srv/a/.local/share/uv/tools/askbridge/bin/askbridge", "pip\n", Some("uv")),
+            ("/srv/a/.local/pipx/venvs/askbridge/bin/askbridge", "pip\n", Some("pipx")),
             ("/opt/homebrew/Cellar/askbridge/0.1.0/bin/askbridge", "", Some("Homebrew")),
             ("/nix/store/abc-askbridge/bin/askbridge", "", Some("Nix")),
             ("/usr/local/bin/askbridge", "another", None),
@@ -105,8 +105,8 @@ mod tests {
             let folder = Path::new(program).parent().expect("a folder").display().to_string();
             assert_eq!(name(program, &[(&mark(&folder), word)]), expected, "{program}");
         }
-        let list = "/home/a/.cargo/bin/../.crates2.json";
-        let program = "/home/a/.cargo/bin/askbridge";
+        let list = "/srv/a/.cargo/bin/../.crates2.json";
+        let program = "/srv/a/.cargo/bin/askbridge";
         assert_eq!(name(program, &[(list, r#"{"installs":{"askbridge 0.1.0 (…)":{}}}"#)]), Some("cargo"));
         assert_eq!(name(program, &[(list, r#"{"installs":{"ripgrep 14.0.0 (…)":{}}}"#)]), None);
         assert_eq!(name("/src/askbridge/target/debug/askbridge", &[]), None);
@@ -120,7 +120,7 @@ mod tests {
         for (on_path, program, expected) in [
             ("/usr/lib/node_modules/askbridge/bin/askbridge.js", program, true),
             ("/usr/lib/node_modules/askbridge/bin/askbridge.js", nested, true),
-            ("/home/a/node_modules/askbridge/bin/askbridge.js", program, false),
+            ("/srv/a/node_modules/askbridge/bin/askbridge.js", program, false),
             ("/usr/bin/askbridge", program, false),
             ("/usr/lib/node_modules/askbridge/bin/askbridge.js", Path::new("/usr/bin/askbridge"), false),
         ] {
