@@ -1,0 +1,181 @@
+"""Packs a static program of one target: pack.py TARGET PROGRAM NOTICES FOLDER. Its version is that of Cargo.toml.
+
+An archive as `cargo binstall` looks for it, two packages for npm, a wheel, a deb and an rpm. Completions and man pages are
+written by the program itself, so it has to run here: as it is, or by qemu.
+"""
+
+import gzip
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import tomllib
+
+ROOT = pathlib.Path(__file__).parent.parent
+MANIFEST = tomllib.loads((ROOT / "Cargo.toml").read_text())
+VERSION = MANIFEST["workspace"]["package"]["version"]
+REPOSITORY = MANIFEST["workspace"]["package"]["repository"]
+LICENSE = MANIFEST["workspace"]["package"]["license"]
+SUMMARY = MANIFEST["package"]["description"]
+
+# The names of a target in each world: npm, wheels, Debian, rpm.
+NAMES = {
+    "x86_64-unknown-linux-musl": ("linux-x64", "x86_64", "amd64", "x86_64"),
+    "aarch64-unknown-linux-musl": ("linux-arm64", "aarch64", "arm64", "aarch64"),
+    "x86_64-apple-darwin": ("darwin-x64", None, None, None),
+    "aarch64-apple-darwin": ("darwin-arm64", None, None, None),
+}
+COMPLETIONS = {"bash": "bash-completion/completions/askbridge", "zsh": "zsh/site-functions/_askbridge", "fish": "fish/vendor_completions.d/askbridge.fish"}
+QEMU = {"aarch64-unknown-linux-musl": "qemu-aarch64-static"}
+# All files of a package have this time, so that the same commit makes the same packages.
+TIME = int(os.environ.get("SOURCE_DATE_EPOCH") or subprocess.check_output(["git", "-C", ROOT, "log", "-1", "--format=%ct"]))
+
+
+def write(path, text, mode=0o644):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(mode)
+
+
+def stage(target, program, notices, prefix):
+    """Puts all files below a prefix, as they stand below /usr."""
+    (prefix / "bin").mkdir(parents=True)
+    shutil.copyfile(program, prefix / "bin/askbridge")
+    (prefix / "bin/askbridge").chmod(0o755)
+    run = [command for command in [QEMU.get(target)] if command and shutil.which(command)] + [prefix / "bin/askbridge"]
+    for shell, place in COMPLETIONS.items():
+        write(prefix / "share" / place, subprocess.check_output([*run, "completions", shell], text=True))
+    man = prefix / "share/man/man1"
+    man.mkdir(parents=True)
+    subprocess.check_call([*run, "man", man], stdout=subprocess.DEVNULL)
+    for name, file in [("LICENSE", ROOT / "LICENSE"), ("README.md", ROOT / "README.md"), ("THIRD-PARTY.md", notices)]:
+        write(prefix / "share/doc/askbridge" / name, pathlib.Path(file).read_text())
+
+
+def mark(prefix, installer):
+    """Says which tool installs a package: doctor reads it."""
+    write(prefix / "share/askbridge/installer", installer + "\n")
+
+
+def copy(source, to):
+    shutil.copytree(source, to)
+    return to
+
+
+def tar(folder, names, file):
+    """Packs names of a folder, with nothing of this machine in it."""
+
+    def plain(info):
+        info.uid = info.gid = 0
+        info.uname = info.gname = ""
+        info.mtime = TIME
+        return info
+
+    # Without a name and a time in its head, gzip writes the same bytes in each run.
+    with open(file, "wb") as raw, gzip.GzipFile("", "wb", 9, raw, TIME) as packed:
+        with tarfile.open(fileobj=packed, mode="w") as archive:
+            for name in sorted(names):
+                archive.add(folder / name, name, filter=plain)
+
+
+def archive(target, prefix, work, out):
+    name = f"askbridge-{VERSION}-{target}"
+    folder = copy(prefix, work / "archive" / name)
+    tar(folder.parent, [name], out / f"{name}.tar.gz")
+
+
+def npm(target, prefix, work, out):
+    platform = NAMES[target][0]
+    system, cpu = platform.split("-")
+    common = {"version": VERSION, "description": SUMMARY, "license": LICENSE, "repository": {"type": "git", "url": f"git+{REPOSITORY}.git"}}
+    own = work / "npm-own/package"
+    (own / "bin").mkdir(parents=True)
+    shutil.copy2(prefix / "bin/askbridge", own / "bin")
+    mark(own, "npm")
+    for name in ("LICENSE", "THIRD-PARTY.md"):
+        shutil.copy2(prefix / "share/doc/askbridge" / name, own)
+    write(own / "package.json", json.dumps({"name": f"@askbridge/{platform}", **common, "os": [system], "cpu": [cpu], "preferUnplugged": True}, indent=2) + "\n")
+    write(own / "README.md", f"The program of [askbridge](https://www.npmjs.com/package/askbridge) for {platform}.\n")
+    tar(own.parent, ["package"], out / f"askbridge-{platform}-{VERSION}.tgz")
+    main = work / "npm-main/package"
+    shutil.copytree(ROOT / "packaging/npm", main)
+    shutil.copy2(ROOT / "LICENSE", main)
+    packages = {f"@askbridge/{names[0]}": VERSION for names in NAMES.values()}
+    manifest = {"name": "askbridge", **common, "bin": {"askbridge": "bin/askbridge.js"}, "engines": {"node": ">=18"}, "optionalDependencies": packages}
+    write(main / "package.json", json.dumps(manifest, indent=2) + "\n")
+    (main / "bin/askbridge.js").chmod(0o755)
+    tar(main.parent, ["package"], out / f"askbridge-{VERSION}.tgz")
+
+
+def wheel(target, prefix, work, out):
+    cpu = NAMES[target][1]
+    folder = work / "wheel"
+    data = folder / f"askbridge-{VERSION}.data"
+    (data / "scripts").mkdir(parents=True)
+    # The script is the program itself: no Python runs beside it.
+    shutil.copy2(prefix / "bin/askbridge", data / "scripts")
+    copy(prefix / "share", data / "data/share")
+    mark(data / "data", "pip")
+    info = folder / f"askbridge-{VERSION}.dist-info"
+    readme = (ROOT / "packaging/npm/README.md").read_text()
+    write(info / "METADATA", f"Metadata-Version: 2.4\nName: askbridge\nVersion: {VERSION}\nSummary: {SUMMARY}\nProject-URL: Repository, {REPOSITORY}\nLicense-Expression: {LICENSE}\nLicense-File: LICENSE\nRequires-Python: >=3.8\nDescription-Content-Type: text/markdown\n\n{readme}")
+    write(info / "licenses/LICENSE", (ROOT / "LICENSE").read_text())
+    # A static program needs no library of either family.
+    tags = "".join(f"Tag: py3-none-{family}_{cpu}\n" for family in ("manylinux_2_17", "manylinux2014", "musllinux_1_1"))
+    write(info / "WHEEL", f"Wheel-Version: 1.0\nGenerator: askbridge\nRoot-Is-Purelib: false\n{tags}")
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": str(TIME)}
+    subprocess.check_call([sys.executable, "-m", "wheel", "pack", folder, "--dest-dir", out], env=environment, stdout=subprocess.DEVNULL)
+
+
+def deb(target, prefix, work, out):
+    cpu = NAMES[target][2]
+    root = work / "deb"
+    copy(prefix, root / "usr")
+    mark(root / "usr", "deb")
+    doc = root / "usr/share/doc/askbridge"
+    (doc / "LICENSE").rename(doc / "copyright")
+    for page in (root / "usr/share/man/man1").iterdir():
+        subprocess.check_call(["gzip", "-9n", page])
+    size = sum(file.stat().st_size for file in root.rglob("*") if file.is_file()) // 1024
+    control = f"Package: askbridge\nVersion: {VERSION}\nArchitecture: {cpu}\nMaintainer: askbridge <{REPOSITORY}/issues>\nInstalled-Size: {size}\nSection: devel\nPriority: optional\nHomepage: {REPOSITORY}\nDescription: {SUMMARY}\n"
+    write(root / "DEBIAN/control", control)
+    command = ["dpkg-deb", "--root-owner-group", "-Zxz", "--build", root, out / f"askbridge_{VERSION}_{cpu}.deb"]
+    subprocess.check_call(command, env={**os.environ, "SOURCE_DATE_EPOCH": str(TIME)}, stdout=subprocess.DEVNULL)
+
+
+def rpm(target, prefix, work, out):
+    cpu = NAMES[target][3]
+    if not shutil.which("rpmbuild"):
+        print("pack.py: there is no rpmbuild here: no rpm was made", file=sys.stderr)
+        return
+    root = copy(prefix, work / "rpm-root/usr").parent
+    mark(root / "usr", "rpm")
+    files = "\n".join(f'"/{file.relative_to(root)}"' for file in sorted(root.rglob("*")) if file.is_file())
+    spec = f"Name: askbridge\nVersion: {VERSION}\nRelease: 1\nSummary: {SUMMARY}\nLicense: {LICENSE}\nURL: {REPOSITORY}\n%description\n{SUMMARY}.\n%install\ncp -a {root}/. %{{buildroot}}\n%files\n{files}\n"
+    write(work / "askbridge.spec", spec)
+    command = ["rpmbuild", "-bb", f"--target={cpu}", "--define", f"_topdir {work / 'rpm'}", "--define", "__os_install_post %{nil}", "--define", "_build_id_links none", "--define", "_rpmfilename %{NAME}-%{VERSION}-%{RELEASE}.%{ARCH}.rpm", work / "askbridge.spec"]
+    subprocess.check_call(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for made in (work / "rpm/RPMS").rglob("*.rpm"):
+        shutil.copy(made, out)
+
+
+def main():
+    target, program, notices, out = sys.argv[1], *map(pathlib.Path, sys.argv[2:])
+    out = out.resolve()
+    with tempfile.TemporaryDirectory() as work:
+        work = pathlib.Path(work)
+        prefix = work / "prefix"
+        stage(target, program, notices, prefix)
+        formats = [archive, npm] + ([wheel, deb, rpm] if "linux" in target else [])
+        for pack in formats:
+            pack(target, prefix, work, out)
+    sums = "".join(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in sorted(out.iterdir()) if file.suffix not in (".txt", ".md"))
+    (out / "SHA256SUMS.txt").write_text(sums)
+
+
+main()
