@@ -188,8 +188,6 @@ impl<P: Protocol> Pump<P> {
                 Poll::Pending => continue,
             }
             moves = true;
-            // At once, so that this direction does not wait for the other's read.
-            self.write(cx);
             self.shell.carry_out(&mut self.bridge);
         }
         moves
