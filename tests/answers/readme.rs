@@ -96,7 +96,7 @@ fn each_shell_block_is_run_here() {
         "cargo install",
         "askbridge list",
         "askbridge ask --confirm",
-        "cargo uninstall",
+        "askbridge setup --undo",
         "tests/run",
         "askbridge setup zed",
         "askbridge run -- npx",
@@ -170,7 +170,7 @@ fn everything_is_taken_out_again() {
     let machine = TestMachine::new();
     let folder = Folder::new(&machine);
     folder.program("bin/claude", "exit 0");
-    for command in block("cargo uninstall").lines() {
+    for command in block("askbridge setup --undo").lines() {
         let command = command.split('#').next().unwrap().trim();
         let (code, shown) = folder.run(command);
         assert_eq!(code, Some(0), "{command}: {shown}");
