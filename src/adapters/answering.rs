@@ -105,7 +105,7 @@ impl<A: Answerable> Book<A> {
         self.open.iter().filter(|(_, open)| is_meant(&open.request)).map(|(id, _)| id.clone()).collect()
     }
 
-    /// Opens a question that the agent asks. One that is known already is not opened again.
+    /// Opens a question that the agent asks, unless it is open already.
     pub(super) fn open(&mut self, question: Question, request: A) {
         self.reap();
         let id = question.id.clone();

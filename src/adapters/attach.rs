@@ -130,7 +130,7 @@ impl Frame {
 pub(super) struct Complaints(Arc<Mutex<BTreeMap<String, String>>>);
 
 impl Complaints {
-    /// Takes note of how an attachment to this agent ended, and logs a problem that is not the last one that it had.
+    /// Records how an attachment to this agent ended. A problem is logged unless it is the same as the last one.
     pub(super) fn note(&self, agent: &str, problem: Option<String>) {
         if self.is_new(agent, problem.as_deref()) {
             tracing::warn!("{agent} {}", problem.unwrap_or_default());
@@ -182,7 +182,7 @@ pub(super) fn back_off(first: Duration, times: u32, longest: Duration) -> Durati
 pub struct Secret(String);
 
 impl Secret {
-    /// Returns the text, which goes to what it is a secret of alone.
+    /// Returns the secret text. Send it only to the server that it belongs to.
     pub(super) fn expose(&self) -> &str {
         &self.0
     }

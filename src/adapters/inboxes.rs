@@ -12,7 +12,7 @@ pub struct AgentIdentity {
     pub agent: String,
     /// The folder that it works in.
     pub folder: PathBuf,
-    /// Its process, if it is known: neither that nor what descends from it may answer what it asks (I12).
+    /// Its process, if known. Neither this process nor its descendants may answer its questions (I12).
     pub pid: Option<u32>,
 }
 

@@ -29,7 +29,7 @@ use crate::{
     present::text,
 };
 
-/// The name of this command as the one that asks.
+/// The name of this command as the agent of its questions.
 pub(super) const ASKER: &str = "askbridge ask";
 /// Bytes of a form. The limits of a question leave less, once it is read.
 const LONGEST_FORM: usize = 2 * limits::QUESTION;
@@ -153,7 +153,7 @@ async fn settled(inbox: &BridgeInbox, question: Question) -> Result<Settlement, 
 /// The lines on stderr about a question that waits, each of them once.
 #[derive(Debug, Default)]
 struct Hints {
-    /// Whether a person is warned before the time is over. To a program, that is no news.
+    /// Whether to warn before the timeout. Only a terminal is warned: a program knows its own timeout.
     warns: bool,
     has_said: bool,
     has_warned: bool,

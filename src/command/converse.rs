@@ -45,7 +45,7 @@ pub(super) fn can_ask() -> bool {
 
 /// The event that a conversation waits for.
 enum ConversationEvent {
-    /// The person typed a line; `None` is the end of what they type.
+    /// The user typed a line; `None` is the end of the input.
     Line(io::Result<Option<String>>),
     /// The question changed elsewhere.
     Changed,
@@ -161,7 +161,7 @@ impl Conversation<'_> {
         Ok(event)
     }
 
-    /// Says what changed; returns the exit code where the question is over.
+    /// Prints what changed. Returns the exit code once the question is settled.
     fn changed(&mut self) -> Result<Option<u8>, CommandError> {
         let id = &self.dialogue.record().id;
         let Some(now) = self.machine.store().read(|_, snapshot| snapshot.get(id).cloned()) else {

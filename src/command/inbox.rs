@@ -191,7 +191,7 @@ pub(super) struct OwnInbox {
 }
 
 impl OwnInbox {
-    /// Listens on a socket of its own. `agent` is what others show as the one that asks.
+    /// Listens on a new socket. `agent` is the name that lists show for its questions.
     pub(super) fn bind(agent: &str) -> Result<Self, DiscoveryError> {
         let settings = files::read(None);
         let ledger = super::ledger(settings.journal());

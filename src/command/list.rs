@@ -87,7 +87,7 @@ pub(super) fn listing(machine: &Machine, gaps: &Gaps) -> QuestionList {
     QuestionList::new(revision, open, &bridges, gaps)
 }
 
-/// Returns the open questions as a table, or the reason that there are none.
+/// Returns the open questions as a table, or a line that says why there are none.
 pub(super) fn lines(
     machine: &Machine,
     folder: &Path,

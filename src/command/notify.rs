@@ -51,7 +51,7 @@ pub struct NotifyArgs {
     pub terminal: Option<PathBuf>,
 }
 
-/// Tells the person, and takes it back once the question is over.
+/// Notifies the user, and withdraws the notification once the question is settled.
 pub async fn notify(args: &NotifyArgs) -> Result<u8, CommandError> {
     if args.background {
         // Ctrl-C in the terminal of the bridge is not meant for it. It fails for the leader of a session.

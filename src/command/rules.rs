@@ -209,7 +209,7 @@ async fn open(id: Option<&str>) -> Result<Vec<Arc<Record>>, CommandError> {
     Ok(records)
 }
 
-/// Returns what rules submit. What they leave to a person is not there.
+/// Returns the submissions of the rules. Questions that they leave to the user are left out.
 fn decided(open: Vec<Arc<Record>>, settings: &Settings) -> Vec<(Arc<Record>, Decision)> {
     let decision = |record: Arc<Record>| {
         let decision = decide(settings.rules(), &record, &RealFiles)?;

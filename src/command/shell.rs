@@ -147,7 +147,7 @@ const TAKE_NAME: [&str; 3] = ["--field", "--text", "--note"];
 /// The options that take no value.
 const FLAGS: [&str; 4] = ["--json", "--always", "--yes", "--help"];
 
-/// A word that a shell can insert, and what it means.
+/// A completion: the word to insert, and its description.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Offer {
     /// The word, without the quotation marks that a shell may need.

@@ -113,7 +113,7 @@ impl Shell {
     }
 }
 
-/// Returns what the peers said of themselves, as responders are told of it.
+/// Returns the introductions of the peers, in the form that responders receive.
 fn peers(introduced: Introductions) -> Peers {
     let peer = |said: Introduction| PeerStatus {
         name: said.name,

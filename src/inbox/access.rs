@@ -22,7 +22,7 @@ pub trait Inbox: Clone + Send + Sync + 'static {
     /// Returns the questions that wait and those that were settled last, to read and to follow.
     fn store(&self) -> &Store;
 
-    /// Submits to a question, by its whole ID, and returns the question as it is then.
+    /// Submits to a question by its full ID. Returns the question after the submission.
     ///
     /// When this returns `Ok` for an answer or a rejection, the agent that asked has it on its stdin, or the program
     /// that asked has been handed it (I9), and the store shows the question as settled. The same once more is accepted,

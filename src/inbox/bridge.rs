@@ -281,7 +281,7 @@ impl Inbox for BridgeInbox {
     }
 }
 
-/// Returns a question as it is once a submission to it was accepted.
+/// Returns a question after a submission to it was accepted.
 pub fn assumed(record: &Record, submission: Submission, by: Provenance) -> Record {
     use askbridge_core::question::Outcome;
     use askbridge_core::question::Reason;

@@ -283,7 +283,7 @@ pub struct Intake {
 }
 
 impl Intake {
-    /// Waits until a question opens. One that opened since the last call counts. Dropping the future loses nothing.
+    /// Waits until a question opens, or returns at once if one opened since the last call. Cancel safe.
     pub async fn opened(&self) {
         self.opened.notified().await;
     }

@@ -31,10 +31,10 @@ pub struct LeftToClient {
 /// A durable record of questions. Each future is ready within [`crate::limits::journal::WAIT`], whatever happens to the
 /// file: a ledger that fails costs its entries, never a question. Calls for one question come in their order.
 pub trait Ledger: fmt::Debug + Send + Sync {
-    /// Notes a question as it is now: opened, changed, settled. Returns at once: the store calls it under its lock.
+    /// Records the current state of a question: opened, changed or settled. Must not block: the store holds its lock.
     fn note(&self, record: &Arc<Record>);
 
-    /// Notes that so many questions ended of which nothing is known any more. Returns at once.
+    /// Counts questions that ended and were forgotten before they could be recorded. Must not block.
     fn missing(&self, count: u64);
 
     /// Notes that the permissions of a bridge are left to the client. Returns at once.
@@ -137,7 +137,7 @@ pub enum Life {
 pub struct WaitingBridge {
     /// Its name.
     pub bridge: BridgeName,
-    /// Whether it lives. One of which this cannot be seen may have ended.
+    /// Whether the bridge is alive. If that cannot be seen from here, it may have ended.
     pub life: Life,
     /// Where it runs, if that was noted.
     pub home: Option<Home>,

@@ -56,7 +56,7 @@ struct DeskState {
 #[derive(Debug)]
 struct PendingDecision {
     decided: oneshot::Sender<Settlement>,
-    /// Whether it has the outcome as soon as it is told, with no way that the outcome would have to go.
+    /// Whether the asker has the outcome at once, so that no delivery can fail.
     has_it_when_told: bool,
 }
 
@@ -143,7 +143,7 @@ impl LocalDesk {
         verdict.await.unwrap_or(Err(Refusal::Unavailable))
     }
 
-    /// Warns of deadlines and rejects what is over, until the future is dropped.
+    /// Warns before deadlines and rejects expired questions, until the future is dropped.
     pub(super) async fn run(&self) {
         loop {
             let due = self.lock().desk.next_deadline();
@@ -164,7 +164,7 @@ impl LocalDesk {
         }
     }
 
-    /// Changes the desk. The store is told before any responder hears its verdict (I9).
+    /// Changes the desk. The store gets the change before a responder gets its verdict (I9).
     fn change<T>(&self, change: impl FnOnce(&mut DeskState, Duration) -> T) -> T {
         let mut state = self.lock();
         let changed = change(&mut state, self.shared.started.elapsed());
@@ -222,18 +222,18 @@ impl QuestionHandle {
         std::future::pending().await
     }
 
-    /// Records that what asked has what was decided: the responder is told.
+    /// Records that the asker received the outcome, and notifies the responder.
     pub fn delivered(mut self) {
         self.finish(|state, number, _| state.desk.delivered(number));
     }
 
-    /// Records that what was decided cannot reach what asked: the responder is told that it did not arrive.
+    /// Records that the outcome cannot reach the asker, and notifies the responder of the failure.
     pub fn undeliverable(mut self) {
         self.finish(|state, number, _| state.desk.undeliverable(number));
     }
 
-    /// Settles the question by what happened at what asked: the person answered there, or it took the question back.
-    /// Where something was decided already, it came too late, and its responder is told so.
+    /// Settles the question by an outcome at the asker itself: the user answered there, or the asker withdrew it. It
+    /// replaces a decision on its way, whose responder is notified of that.
     pub fn end(mut self, outcome: Outcome, by: Provenance) {
         self.finish(|state, number, now| state.desk.overtaken(number, outcome, by, now));
     }

@@ -104,7 +104,7 @@ impl BridgeStatus {
         Some(self.started_at.after(Duration::from_millis(self.uptime_ms?)))
     }
 
-    /// Returns the status as it is this much later.
+    /// Returns the status after this much time has passed.
     #[must_use]
     pub fn later(mut self, passed: Duration) -> Self {
         let passed = u64::try_from(passed.as_millis()).unwrap_or(u64::MAX);

@@ -39,7 +39,7 @@ struct StoreState {
     recalled: BTreeMap<QuestionId, Box<EarlierDecision>>,
     /// The least risk for which its person wants a second step.
     confirm: Option<Risk>,
-    /// Hears of each change as it happens: a follower may fall behind, and is told the state then, not the history.
+    /// Receives every change. A follower that falls behind receives only the latest state.
     ledger: Option<Arc<dyn Ledger>>,
 }
 
@@ -210,18 +210,18 @@ pub struct Editor<'a> {
 }
 
 impl Editor<'_> {
-    /// Returns the state as it is by now.
+    /// Returns the current state.
     pub fn snapshot(&self) -> &Snapshot {
         &self.state.snapshot
     }
 
-    /// Takes over a question as it is now.
+    /// Stores the current state of a question.
     pub fn put(&mut self, record: Arc<Record>) {
         let size = record.size();
         self.put_sized(record, size);
     }
 
-    /// Takes over a question as it is now, whose JSON has this length.
+    /// Stores the current state of a question whose JSON has this length.
     pub fn put_sized(&mut self, record: Arc<Record>, size: usize) {
         let (record, size) = self.with_earlier(record, size);
         // In memory, short options take more than as JSON.
@@ -247,7 +247,7 @@ impl Editor<'_> {
         (Arc::new(record), size)
     }
 
-    /// Forgets an open question that is over. How it was settled is not known, so followers get a snapshot.
+    /// Forgets a question that ended with an unknown outcome. Followers get a snapshot.
     pub fn forget(&mut self, id: &QuestionId) {
         self.state.recalled.remove(id);
         let known = self.state.snapshot.get(id).cloned();
@@ -280,7 +280,7 @@ fn is_noted(event: &Event) -> bool {
     !matches!(event, Event::Changed(record) if record.state == desk::State::Delivering)
 }
 
-/// Returns a question that is over, of which it is not known how it ended.
+/// Returns a question that ended with an unknown outcome.
 fn ended(record: &Record) -> Record {
     let unknown = [("status".to_owned(), "unknown".into())].into_iter().collect();
     let at = SystemTime::now().into();
@@ -318,7 +318,7 @@ impl Follower {
         }
     }
 
-    /// Waits until the debounce is over, or the store has ended: what is said at the end is not missed.
+    /// Waits for the debounce, or until the store ends, so that the last changes are not missed.
     async fn debounce(&mut self, mut ended: bool) {
         let Some(until) = self.rests_until else { return };
         while !ended {

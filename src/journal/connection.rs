@@ -111,7 +111,7 @@ pub(super) fn open_for_reading(path: &Path) -> Result<Option<Connection>, Journa
     }
 }
 
-/// Opens the file and reads what it says of itself, so that SQLite looks at what is beside the file.
+/// Opens the file and reads its format. That read makes SQLite open the write-ahead log beside the file.
 fn open_with(path: &Path, flags: OpenFlags) -> Result<Connection, JournalError> {
     let connection = Connection::open_with_flags(path, flags)?;
     configure(&connection)?;

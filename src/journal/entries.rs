@@ -14,7 +14,7 @@ use super::{
 };
 use crate::inbox::{Home, LeftToClient, Life};
 
-/// Writes a question as it is now: while it is open, its record; then its settlement.
+/// Writes the current state of a question: its record while it is open, then its settlement.
 pub(super) fn note(connection: &Connection, stored: &StoredQuestion) -> Result<(), JournalError> {
     match &stored.record.settlement {
         Some(settlement) => settle(connection, stored, settlement),
@@ -49,7 +49,7 @@ fn open(connection: &Connection, stored: &StoredQuestion) -> Result<(), JournalE
 
 /// Writes a decision that is about to be given to the asker. From now on the asker may have it.
 ///
-/// Of two whose verdicts are not known, it cannot be said which the asker took: none is used again then.
+/// If the verdicts of two decisions are unknown, the asker may have taken either: neither is used again.
 pub(super) fn accept(
     connection: &Connection,
     stored: &StoredQuestion,
@@ -124,7 +124,7 @@ fn settle(
     Ok(())
 }
 
-/// Makes sure that there is a row of the question: what was noted before may be missing.
+/// Inserts the row of the question if it is missing: an earlier entry may have been dropped.
 fn open_settled(connection: &Connection, stored: &StoredQuestion) -> Result<(), JournalError> {
     let record = &stored.record;
     connection.execute(

@@ -110,7 +110,7 @@ fn lately_lost(options: &Options) -> Result<Vec<LostQuestion>, JournalError> {
     Ok(history.lately_unsettled(now(), options)?.lost)
 }
 
-/// Returns what is over of the past: open questions are in an inbox.
+/// Returns settled and lost questions. Open ones are in an inbox.
 fn over(options: &Options, filter: &HistoryFilter) -> Result<Vec<PastQuestion>, JournalError> {
     let Some(file) = &options.file else { return Ok(Vec::new()) };
     let Some(history) = History::open(file)? else { return Ok(Vec::new()) };

@@ -34,7 +34,7 @@ pub(super) fn now() -> Timestamp {
 /// take some milliseconds.
 pub type LifeLookup = Arc<dyn Fn(&BridgeName, Option<&Home>) -> Life + Send + Sync>;
 
-/// What the journal is told.
+/// A message to the journal's thread.
 #[derive(Clone)]
 pub struct Options {
     /// The file. `None` if the environment names no folder of the user's state.

@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 
 use super::chain::Hash;
 
-/// A question as it is written.
+/// A question in the form that is written to the journal.
 #[derive(Clone, Debug)]
 pub(super) struct StoredQuestion {
     /// What is left of the record.
@@ -53,7 +53,7 @@ impl StoredQuestion {
     }
 }
 
-/// A decision of which it is not known that its asker has it.
+/// A decision that its asker may not have received.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct AcceptedDecision {
     #[serde(flatten)]

@@ -56,7 +56,7 @@ struct Writer<'a> {
     lock: Option<Lock>,
 }
 
-/// A question whose decision is taken over, and the one that takes it.
+/// The earlier question whose decision is reused, and the question that reuses it.
 type Claim = (QuestionId, QuestionId);
 
 /// Replies that are given once the transaction is committed.

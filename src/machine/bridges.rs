@@ -136,7 +136,7 @@ impl Machine {
         self.shared.connections.gaps()
     }
 
-    /// Returns the IDs of the open questions that need a newer askbridge, as far as they are known.
+    /// Returns the known IDs of the open questions that need a newer askbridge.
     pub fn unreadable(&self) -> Vec<QuestionId> {
         self.connections().unreadable()
     }
@@ -189,7 +189,7 @@ impl Machine {
         }
     }
 
-    /// Finds a question in the store. One that is counted instead of shown makes an ID ambiguous, too.
+    /// Finds a question in the store. A question that is only counted also makes an ID ambiguous.
     fn known(&self, typed: &IdPrefix) -> Result<Arc<Record>, Refusal> {
         let record = self.store().read(|_, snapshot| snapshot.find(typed).cloned())?;
         let mut ids = self.connections().hidden(typed);
@@ -248,7 +248,7 @@ impl Machine {
         }
     }
 
-    /// Takes over the reply to a submission, before the caller is told: the next look at the store shows it.
+    /// Stores the reply to a submission before the caller gets it, so that the store is never behind.
     fn accept(
         &self,
         known: &Arc<Record>,

@@ -372,7 +372,7 @@ impl Connections {
         links.values().any(|link| link.unreadable.matching(typed).next().is_some())
     }
 
-    /// Returns the IDs of the questions that need a newer askbridge, as far as they are known.
+    /// Returns the known IDs of the questions that need a newer askbridge.
     pub(super) fn unreadable(&self) -> Vec<QuestionId> {
         self.lock().values().flat_map(|link| link.unreadable.ids().cloned()).collect()
     }

@@ -291,7 +291,7 @@ pub struct LocalInbox {
 }
 
 impl LocalInbox {
-    /// Makes an inbox under a new name. `agent` is what others show as the one that asks.
+    /// Makes an inbox under a new name. `agent` is the name that lists show for its questions.
     pub fn new(agent: String) -> Self {
         let folder = env::current_dir().map(|folder| folder.display().to_string()).unwrap_or_default();
         let key = random_key();

@@ -37,7 +37,7 @@ impl TimedStatus {
         TimedStatus { status, at: Instant::now() }
     }
 
-    /// Returns the bridge's status as far as it is known by now.
+    /// Returns the latest known status of the bridge.
     pub(super) fn status(&self) -> BridgeStatus {
         self.status.clone().later(self.at.elapsed())
     }
@@ -47,7 +47,7 @@ impl TimedStatus {
 #[derive(Debug)]
 pub(super) struct Feed {
     changes: Changes,
-    /// The IDs in a snapshot of which not all messages have come.
+    /// The IDs in a snapshot that is not complete yet.
     pub listed: Option<BTreeSet<QuestionId>>,
     /// Whether it was logged that a record was not the bridge's own.
     pub warned: bool,

@@ -28,7 +28,7 @@ pub(super) struct BridgeLink {
     pub peer: LinkState,
     /// Open questions that need a newer askbridge.
     pub unreadable: HiddenQuestions,
-    /// Open questions that there is no room for.
+    /// Open questions beyond the limit.
     pub left_out: HiddenQuestions,
 }
 
@@ -176,12 +176,12 @@ impl HiddenQuestions {
         self.ids.len() + self.others
     }
 
-    /// Returns the IDs of the counted questions, as far as they are known.
+    /// Returns the known IDs of the counted questions.
     pub(super) fn ids(&self) -> impl Iterator<Item = &QuestionId> {
         self.ids.iter()
     }
 
-    /// Returns the IDs of those that this stands for, as far as they are known.
+    /// Returns the known IDs of the questions that this counts.
     pub(super) fn matching<'a>(&'a self, typed: &'a IdPrefix) -> impl Iterator<Item = &'a QuestionId> {
         self.ids.iter().filter(|id| typed.matches(id))
     }

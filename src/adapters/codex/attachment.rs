@@ -198,7 +198,7 @@ impl AppServerClient {
     }
 }
 
-/// Waits for the next question that a responder decides, or whose time is over. Dropping the future loses nothing.
+/// Waits until a responder decides a question, or a question expires. Cancel safe.
 fn decided(asked: &mut BTreeMap<u64, QuestionHandle>) -> impl Future<Output = (u64, Settlement)> {
     poll_fn(|cx| {
         for (key, asked) in &mut *asked {

@@ -186,7 +186,7 @@ pub enum Effect {
     /// Look into the record of a thread for what the tool call returned that asked this question, for a short time.
     /// Give it to `Core::recorded`.
     Look(u64, Arc<PathBuf>, String),
-    /// This question is over, by what happened at Codex.
+    /// Codex ended this question.
     End(u64, Outcome, Provenance),
 }
 
@@ -210,12 +210,12 @@ pub(super) struct CodexRequest {
 #[derive(Debug)]
 pub(super) enum RequestStage {
     Open,
-    /// The response was sent. The server has not said yet that the request is over.
+    /// The response was sent, and the server has not confirmed yet that the request is resolved.
     Sent {
         until: Duration,
         result: Box<RawValue>,
     },
-    /// It is over, and it is not known how yet.
+    /// The request is resolved, but its outcome is not known yet.
     Ended(EndedRequest),
     /// The connection is over. Decisions since then wait for the next one.
     Lost {
@@ -226,7 +226,7 @@ pub(super) enum RequestStage {
     Left,
 }
 
-/// A request that is over. If its end is unknown by then, it is assumed.
+/// A resolved request. If its outcome is unknown by the deadline, one is assumed.
 #[derive(Debug)]
 pub(super) struct EndedRequest {
     pub until: Duration,
@@ -280,7 +280,7 @@ impl CodexRequest {
         matches!(self.reply, CodexReply::UserInput) && self.place.item_id.is_some()
     }
 
-    /// Returns whether it is over, and nothing more will be known of its end than what is said next.
+    /// Returns whether the request is resolved, and only the next message can tell its outcome.
     pub(super) fn has_ended(&self) -> bool {
         matches!(self.stage, RequestStage::Ended(EndedRequest { is_looked_up: false, .. }))
     }

@@ -224,7 +224,7 @@ impl Requests {
         });
     }
 
-    /// Ends the requests of a turn that is over.
+    /// Ends the requests of a turn that has ended.
     pub(super) fn turn_completed(&mut self, completed: &TurnCompleted, now: Duration, effects: &mut Effects) {
         let is_of_turn = |request: &CodexRequest| {
             request.place.thread_id.as_ref() == Some(&completed.thread_id)

@@ -90,7 +90,7 @@ impl Threads {
         self.known.get(thread).is_some_and(|known| known.is_joined)
     }
 
-    /// Returns whether a thread is being left: what it still sends comes from before, and comes again once it is joined.
+    /// Returns whether a thread is being left. What it still sends is stale: the server repeats it after a join.
     pub(super) fn is_leaving(&self, thread: &str) -> bool {
         self.calls.values().any(|call| matches!(call, ThreadCall::Unsubscribe(left) if left == thread))
     }

@@ -40,7 +40,7 @@ use crate::{
 /// The name that people know it by.
 pub(super) const NAME: &str = "Copilot";
 
-/// The connection that there is now. Answers that wait while it is opened again take the new one.
+/// The current connection. Answers that wait during a reconnect use the new one.
 type CurrentLink = watch::Receiver<Option<Arc<Link>>>;
 
 /// Something that is open in a session.

@@ -19,7 +19,7 @@ use crate::limits;
 
 /// Races of each of four tests: 10,000 in all.
 const RACES: u64 = 2_500;
-/// The request that asks, and the one that waits with the ticket.
+/// The request that asks, and the later request that waits with the ticket.
 const ASK: u64 = 1;
 const WAIT: u64 = 2;
 /// The request that fetches the answer at the end.

@@ -89,7 +89,7 @@ fn indented(text: &str) -> String {
     text.trim_end().replace('\n', "\n   ")
 }
 
-/// Returns the result of a question that is over.
+/// Returns the result of a settled question.
 pub(super) fn settled(question: &Question, settlement: &Settlement) -> CallToolResult {
     match &settlement.outcome {
         Outcome::Answered(answer) => answered(question, answer),

@@ -63,7 +63,7 @@ pub(super) struct ServerState {
     pub(super) hosted: Arc<Mutex<Option<AgentInbox>>>,
 }
 
-/// Where questions are asked, and what they say of the agent.
+/// The inbox that receives the questions, and the agent that they name.
 struct McpDesk {
     desk: LocalDesk,
     agent: Arc<str>,

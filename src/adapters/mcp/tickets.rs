@@ -83,7 +83,7 @@ impl Tickets {
         }
     }
 
-    /// Waits until every question is over. Dropping the future withdraws those that are not.
+    /// Waits until every question is settled. Dropping the future withdraws the open ones.
     pub(super) async fn ended(&self) {
         let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
         tasks.join_all().await;
@@ -208,7 +208,7 @@ impl Waiter {
         &self.entry.question
     }
 
-    /// Waits until the question is over. Dropping the future loses nothing.
+    /// Waits until the question is settled. Cancel safe.
     pub(super) async fn settled(&self) -> Arc<Settlement> {
         let mut settled = self.entry.settled.clone();
         let found = settled.wait_for(Option::is_some).await.ok().and_then(|settlement| settlement.clone());
@@ -229,7 +229,7 @@ impl Waiter {
         self.entry.calls.send_modify(|calls| calls.has_answer = true);
     }
 
-    /// Records that the client cancelled the call. The last one that waits takes the question with it.
+    /// Records that the client cancelled the call. When the last waiting call is cancelled, the question is withdrawn.
     pub(super) fn cancelled(self) {
         self.entry.calls.send_modify(|calls| calls.is_withdrawn |= calls.waiting == 1);
     }

@@ -127,7 +127,7 @@ struct Session {
     pid: Option<u32>,
     /// The folder that the server runs in. What names no other belongs there.
     folder: Arc<str>,
-    /// The folders of the projects that are open in the server, as far as they are known.
+    /// The folders of the projects known to be open in the server.
     directories: BTreeSet<Arc<str>>,
     book: Book<OpenItem>,
 }

@@ -89,7 +89,7 @@ impl Environment {
         Some(AvailableAgent { agent, launch: Launch::new(npx?.to_str()?, &args), is_installed: false })
     }
 
-    /// Returns the settings file of a client: the one that exists, or the one that a client which has run would read.
+    /// Returns the settings file of a client: the existing one, or else the one that an installed client would read.
     pub(in crate::command) fn place(&self, client: SetupClient) -> Option<SettingsPath> {
         let places = client.places(&self.folders);
         let existing = places.iter().find(|place| place.file.symlink_metadata().is_ok());

@@ -27,7 +27,7 @@ use crate::{
     settings::{files, keys},
 };
 
-/// The agent that is shown where none is installed.
+/// The agent in the printed example if none is installed.
 const EXAMPLE: &str = "claude";
 
 /// What `askbridge setup` says where it finds nothing.

@@ -95,7 +95,7 @@ pub enum TuiEvent {
     Resize(u16, u16),
     /// This came of a submission.
     Submitted(QuestionId, Result<Arc<Record>, Refusal>),
-    /// The pause is over: the person can have read the question that appeared by itself.
+    /// The pause after a question appeared by itself has ended: the user has had time to read it.
     Read,
 }
 

@@ -185,7 +185,7 @@ fn mark(is_at: bool) -> &'static str {
     if is_at { "> " } else { "  " }
 }
 
-/// Returns what stands beside an option: what it does, or what it means.
+/// Returns the description beside an option: its effect or its meaning.
 fn detail(option: &FieldOption) -> Option<String> {
     let role = option.role.as_deref().map(|role| meaning(*role));
     let description = option.description.as_deref().map(|text| printable_line(text).into_owned());

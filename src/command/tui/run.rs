@@ -102,7 +102,7 @@ struct Session<'a> {
     follower: Follower,
     left_out: watch::Receiver<Gaps>,
     submissions: JoinSet<SubmissionResult>,
-    /// The bridges that were asked what they remember, and their replies.
+    /// The bridges that were asked for their settled questions, and their replies.
     asked: Vec<BridgeName>,
     replies: JoinSet<Vec<Arc<Record>>>,
     remembered: Vec<Arc<Record>>,

@@ -46,7 +46,7 @@ impl Core {
         }
     }
 
-    /// Forwards a line that asks nothing. What it says of a tool call is remembered.
+    /// Forwards a line that is no question, and remembers the tool call that it describes.
     fn agent_talks(&mut self, method: &str, message: &Message<'_>) {
         if method == SESSION_UPDATE {
             self.tool_calls.update(message);

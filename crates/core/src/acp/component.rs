@@ -27,7 +27,7 @@ use crate::{
 pub const NO_CONDUCTOR: &str = "`askbridge proxy` is a component for an ACP conductor, which begins with \
                                 proxy/initialize, and not with initialize; start `askbridge run -- AGENT` instead";
 
-/// Why a line that is too long to hold is not passed on: what it is comes too late.
+/// Why a line that is too long to hold is refused: its method is not in the part that is held.
 const LATE_METHOD: &str = "a line of more than 1 MiB whose method does not stand before its params";
 
 /// The peer whose connection is the conductor's.
@@ -178,7 +178,7 @@ impl Component {
         }
     }
 
-    /// The beginning of a long line that has not said yet what it is.
+    /// The beginning of a long line whose kind is not known yet.
     fn undecided(&mut self, link: &mut Link, line: &Line) {
         // A response needs no envelope, whichever peer it is for.
         if line.message().is_some_and(|message| message.responds()) {

@@ -131,7 +131,7 @@ pub enum Notice {
 pub struct Changes {
     /// The questions that opened, changed or were settled.
     pub questions: Vec<Arc<Record>>,
-    /// Questions that were open and are over, and of which the desk remembers nothing any more.
+    /// Questions that ended and that the desk has forgotten.
     pub gone: Vec<QuestionId>,
     /// How many questions opened and ended since the last changes, of which the desk remembers nothing any more. No
     /// follower saw them.

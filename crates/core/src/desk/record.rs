@@ -154,7 +154,7 @@ impl Settlement {
     }
 }
 
-/// The decision about an earlier question that is the same as one that is open now.
+/// The decision about an earlier question that is identical to an open one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

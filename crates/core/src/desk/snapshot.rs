@@ -131,7 +131,7 @@ impl Snapshot {
         }
     }
 
-    /// Forgets an open question that is over, and of which its bridge remembers nothing. Returns whether it was there.
+    /// Forgets a question that ended and that its bridge has forgotten. Returns whether it was there.
     pub fn forget(&mut self, id: &QuestionId) -> bool {
         let Some((_, bytes)) = self.open.remove(id) else { return false };
         self.open_bytes -= bytes;

@@ -13,7 +13,7 @@ use crate::{
     question::{Purpose, Question, Risk, Subject, subject::cut},
 };
 
-/// Kinds of tools, as ACP names them, and what they do.
+/// Kinds of tools, by their names in ACP.
 const READING: [&str; 2] = ["read", "search"];
 const CHANGING: [&str; 1] = ["edit"];
 const THINKING: &str = "think";

@@ -112,7 +112,7 @@ impl Splitter {
         Ok(())
     }
 
-    /// Takes a redirection to nothing, or of errors to where the rest goes.
+    /// Accepts a redirection to `/dev/null`, or of stderr to stdout.
     fn redirect(&mut self, target: &str) -> Result<(), String> {
         // The number before it is no word.
         if self.word.as_deref().is_some_and(|word| matches!(word, "1" | "2")) {

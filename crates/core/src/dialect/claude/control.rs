@@ -14,7 +14,7 @@ use crate::wire::scan::{Members, Stop, Text, leading_string, member, text};
 /// The class of a line of either side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind<'a> {
-    /// None of the others: what the model says, what the person says, and so on.
+    /// Any other line, such as a message of the model or of the user.
     Other,
     /// A request of this subtype.
     Request(Text<'a>),

@@ -191,7 +191,7 @@ fn allowed_prompts(input: &Json) -> Option<String> {
 /// Suggestions that are read. Claude Code makes up to three.
 pub(super) const MOST_SUGGESTIONS: usize = 8;
 
-/// A suggestion, and what it says to the person.
+/// A suggestion of Claude Code, and its text for the user.
 pub(super) struct Suggestion<'a> {
     pub label: String,
     pub raw: &'a RawValue,

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::question::{Answer, Outcome, Question, Reason};
 
-/// The number of calls with the same input that are told apart.
+/// The maximum number of calls with the same input that are tracked separately.
 const CALLS: usize = 16;
 
 /// Watches for the end of one tool call.

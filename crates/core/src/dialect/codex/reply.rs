@@ -92,7 +92,7 @@ fn find<'a>(results: &'a [(String, Json)], value: &str) -> Option<&'a Json> {
     results.iter().find(|(known, _)| known == value).map(|(_, result)| result)
 }
 
-/// Returns whether two results say the same: a member that is null says as much as one that is missing.
+/// Returns whether two results are equal. A null member equals a missing one.
 fn is_same(one: &Json, other: &Json) -> bool {
     let said = |json: &Json| {
         let members = json.as_object()?.iter().filter(|(_, value)| !value.is_null());
