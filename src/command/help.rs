@@ -122,7 +122,8 @@ Columns:
   UP       how long it has run
   FOLDER   the folder that it was started in
 `askbridge ask` and `askbridge inbox` count as bridges. Below the table: where
-askbridge looked for bridges, and which of them did not reply.
+askbridge looked for bridges, which of them did not reply, and which run another
+version than this command.
 
 Exit codes:
   0    the status was shown

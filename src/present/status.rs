@@ -2,6 +2,7 @@
 //! Joining the bridges is left to `machine`.
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -16,6 +17,9 @@ use super::{
     text::{self, NONE, span},
 };
 use crate::{inbox::BridgeStatus, machine::Gaps};
+
+/// The version of this program.
+const THIS_VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// With so many columns, most folders can be read as a whole.
 const COMFORT: usize = 30;
@@ -89,6 +93,7 @@ impl MachineStatus {
             1 => notes.push("1 more question without a readable ID needs a newer askbridge".to_owned()),
             more => notes.push(format!("{more} more questions without a readable ID need a newer askbridge")),
         }
+        notes.extend(self.other_versions());
         notes.extend(elsewhere);
         if !lines.is_empty() {
             lines.push(String::new());
@@ -96,6 +101,23 @@ impl MachineStatus {
         // Text that says what to do is not cut: a terminal wraps it.
         lines.extend(notes);
         lines
+    }
+
+    /// Names the bridges that run another askbridge than this one, a line for each version.
+    fn other_versions(&self) -> Vec<String> {
+        let mut versions = BTreeMap::<&str, Vec<String>>::new();
+        for bridge in self.bridges.iter().filter(|bridge| bridge.version != THIS_VERSION) {
+            versions.entry(&bridge.version).or_default().push(bridge.bridge.to_string());
+        }
+        let line = |(version, names): (&str, Vec<String>)| {
+            let (verb, agents) =
+                if names.len() == 1 { ("runs", "its agent") } else { ("run", "their agents") };
+            let (names, version) = (names.join(", "), text::line(version));
+            format!(
+                "{names} {verb} askbridge {version}, and this is {THIS_VERSION}: restart {agents} to change that"
+            )
+        };
+        versions.into_iter().map(line).collect()
     }
 
     fn table(&self, room: Option<usize>) -> Vec<String> {
@@ -140,7 +162,7 @@ mod tests {
     fn status() -> MachineStatus {
         let bridge = |name: &str, agent: &str, folder: &str, unreadable: usize| {
             let status = json!({
-                "protocol": 1, "bridge": name, "pid": 4321, "version": "0.1.0", "agent": agent, "folder": folder,
+                "protocol": 1, "bridge": name, "pid": 4321, "version": THIS_VERSION, "agent": agent, "folder": folder,
                 "startedAt": "2026-11-21T12:00:00Z", "uptimeMs": 7_200_000, "open": 2, "unreadable": unreadable,
             });
             serde_json::from_value(status).expect("a status")
@@ -179,8 +201,30 @@ k3f9q2  4321  2     2h  /data/me/src/pa…
 m4b7xa  4321  2     2h  /data/me/a-proj…
 ";
         for (room, shown) in [(None, whole), (Some(200), whole), (Some(80), at_80), (Some(40), at_40)] {
-            assert_eq!(status().lines(room).join("\n"), shown.to_owned() + notes, "{room:?}");
+            let shown = shown.replace("0.1.0", THIS_VERSION);
+            assert_eq!(status().lines(room).join("\n"), shown + notes, "{room:?}");
         }
+    }
+
+    #[test]
+    fn bridges_of_another_version_are_named() {
+        let mut status = status();
+        let [first, second] = status.bridges.as_mut_slice() else { panic!("two bridges") };
+        first.version = "0.0.9".to_owned();
+        let notes = |status: &MachineStatus| {
+            let lines = status.lines(None).into_iter();
+            lines.filter(|line| line.contains("and this is")).collect::<Vec<_>>()
+        };
+        let first_only = format!(
+            "k3f9q2 runs askbridge 0.0.9, and this is {THIS_VERSION}: restart its agent to change that"
+        );
+        second.version = THIS_VERSION.to_owned();
+        assert_eq!(notes(&status), [first_only]);
+        status.bridges[1].version = "0.0.9".to_owned();
+        let both = format!(
+            "k3f9q2, m4b7xa run askbridge 0.0.9, and this is {THIS_VERSION}: restart their agents to change that"
+        );
+        assert_eq!(notes(&status), [both]);
     }
 
     #[test]
