@@ -35,7 +35,8 @@ impl Core {
             (Some(method), id) => {
                 match id {
                     Some(id) => self.pending.forget(id),
-                    // The id may come behind the part of the line that is held.
+                    // The ID may stand behind the held beginning of the line, so that it may be that of any settled
+                    // question.
                     None if !line.whole => self.pending.forget_responded(),
                     None => {}
                 }
@@ -63,18 +64,19 @@ impl Core {
                 self.ordinary_request(method, id, message);
             }
             Ok(Some(asked)) => {
+                // A question that has an ID leaves the number to the next.
                 self.made_up += u64::from(asked.question.id == made_up);
                 self.question(id, asked, line, now);
             }
-            // A client that shows such requests may understand more of them.
+            // A client that shows this method may understand a request that the bridge cannot read.
             Err(_) if self.shows_method(method) => self.ordinary_request(method, id, message),
             Err(wrong) => self.refuse(id, &wrong),
             Ok(None) => self.ordinary_request(method, id, message),
         }
     }
 
-    /// Returns whether a permission that the agent asks for with this id has a place in the inbox. If not, the client
-    /// alone is asked: a permission is never refused with an error.
+    /// Returns whether the permission of this request is listed in the inbox. Otherwise the client alone is asked: a
+    /// permission is never refused with an error.
     fn lists_permission(&mut self, id: &str, now: Duration) -> bool {
         let Some(number) = self.pending.number(id) else { return self.config.common.permissions };
         // The client's responses to two permissions of the same id cannot be told apart: both are forwarded unchanged.
@@ -88,7 +90,7 @@ impl Core {
     }
 
     fn shows_method(&self, method: &str) -> bool {
-        // Of the extension, the bridge understands all: what it refuses is wrong.
+        // The bridge understands all of the extension, so a request that it cannot read is invalid.
         dialect::shown_by(method).is_some_and(|clients| clients != ShownBy::Extension && self.shows(clients))
     }
 
@@ -104,7 +106,7 @@ impl Core {
 
     fn question(&mut self, id: &str, asked: AgentQuestion, line: &Line, now: Duration) {
         match self.closed {
-            // No agent is left that could be told.
+            // No agent is left that could read a rejection.
             Some(Reason::AgentGone) => return self.base.actions.push(Action::Forward),
             Some(reason) => {
                 let rejected = line::response(id, &asked.reply_format.write_rejection(reason.into()));
@@ -123,6 +125,7 @@ impl Core {
         question.session = question.session.take().or_else(|| self.session_of(&question));
         let folder = question.session.as_deref().and_then(|session| self.sessions.folder(session));
         (question.agent, question.project) = (self.agent.clone(), folder.cloned());
+        // The risk depends on the updates of the tool call and on the session's folder: both are known only now.
         guard::assess(&mut question);
         question.shrink_to_fit();
         let question = Arc::new(question);
@@ -152,7 +155,7 @@ impl Core {
             return Err(format!("its request id is longer than {} bytes", limits::ID));
         }
         let bytes = match question.purpose {
-            // Of its parameters, only the part within the limits of its subject is held.
+            // Only the parts of its parameters that fit the limits of a subject are kept.
             Purpose::Permission => 0,
             _ => line.message().and_then(|message| message.params).map_or(0, <[u8]>::len),
         };
@@ -222,7 +225,8 @@ impl Core {
         RequestId::new(&format!("\"askbridge-{}\"", self.next_number()))
     }
 
-    /// A client that was asked gets a cancellation, and has a moment to answer that in its own way.
+    /// Handles the withdrawal of a question. A client that was asked gets a cancellation, and [`limits::WITHDRAW`] to
+    /// respond.
     fn agent_withdraws(&mut self, message: &Message<'_>, now: Duration) {
         let id = message.param("requestId").and_then(|id| std::str::from_utf8(id).ok());
         let number = id.and_then(|id| self.pending.number(id));
@@ -236,6 +240,7 @@ impl Core {
         open.closing = Some(ClosingReason::Withdrawn);
         self.base.actions.push(match open.presentation {
             Presentation::Own if open.shown_as == open.id => Action::Forward,
+            // The agent's notification names an ID under which the client was not asked.
             _ => Action::Send(Peer::Client, line::cancel_request(open.shown_as.as_str())),
         });
         self.base.desk.close(number, now.saturating_add(limits::WITHDRAW));
@@ -265,10 +270,12 @@ impl Core {
         }
         let session = self.turns.end(id);
         if let Some(session) = &session {
+            // Before the response: an update behind it would belong to no turn.
             self.hint_at_end(session);
         }
         self.base.actions.push(Action::Forward);
         let Some(session) = session else { return };
+        // A held prompt waits for the last of the turns that run in its session.
         if self.turns.runs_in(&session) {
             return;
         }

@@ -1,4 +1,5 @@
-//! Announcements about a question that waits, beside asking it: a hint in the chat, and that the client is silent.
+//! Announces a question that waits, beside asking the client: by a hint in the chat, and by a report once the client
+//! has been silent for too long.
 
 use std::time::Duration;
 
@@ -10,8 +11,8 @@ use crate::{
 };
 
 impl Core {
-    /// Says in the chat, once, that this question waits for other responders. If the agent continues meanwhile, it may
-    /// finish its message first.
+    /// Sends the chat hint, at most once, that this question waits for other responders. If the question does not block
+    /// the agent, the hint waits until the agent has finished its current message.
     pub(super) fn hint(&mut self, number: u64, now: Duration) {
         let Some(open) = self.pending.get_mut(number) else { return };
         if !self.config.chat_hint || std::mem::replace(&mut open.hinted, true) {
@@ -24,7 +25,7 @@ impl Core {
         }
     }
 
-    /// Looks at an update of the agent, before it is forwarded.
+    /// Sends the hints that may go before this update of the agent. Must be called before the update is forwarded.
     pub(super) fn hint_before(&mut self, update: &Message<'_>) {
         let hints = self.hints.before(update);
         self.send_hints(hints);
@@ -46,7 +47,8 @@ impl Core {
             if open.awaiting_response && open.closing.is_none() {
                 let is_permission = open.is_permission();
                 self.unanswered(number, UnansweredReason::Silent, now);
-                // The client shows it, maybe out of sight: that is said where it can be decided elsewhere.
+                // The client shows the permission, maybe out of sight. A hint only helps if other responders can decide
+                // it.
                 if is_permission && self.config.common.name.is_some() {
                     self.hint(number, now);
                 }
@@ -66,14 +68,14 @@ impl Core {
         }
     }
 
-    /// The client was asked this question.
+    /// Starts the client's silence about a question that it was asked.
     pub(super) fn listen(&mut self, number: u64, now: Duration) {
         let Some(open) = self.pending.get_mut(number) else { return };
         self.silence.end(number, open.silent_at);
         open.silent_at = Some(self.silence.begin(number, now));
     }
 
-    /// A question is settled: nothing more is said of it.
+    /// Drops the hint and the silence deadline of a settled question.
     pub(super) fn say_no_more(&mut self, number: u64, silent_at: Option<Duration>) {
         self.hints.drop(number);
         self.silence.end(number, silent_at);

@@ -30,11 +30,12 @@ use crate::{
 };
 
 impl Core {
-    /// Returns whether the client is one of those that show an agent's own request.
+    /// Returns whether the client can show the agent's own request unchanged.
     pub(super) fn shows(&self, shown_by: ShownBy) -> bool {
         match (shown_by, self.config.tier) {
             (ShownBy::All, _) => true,
-            // A client that did not say is asked: if it does not know the request, it replies with an error.
+            // A client that declared nothing is tried: if it does not know the request, it responds with an error, and
+            // the next way follows.
             (ShownBy::Extension, None) => self.client.extension != Some(false),
             (ShownBy::Extension, Some(tier)) => tier == Tier::Extension,
             (ShownBy::Forms, None) => self.client.forms,
@@ -47,7 +48,7 @@ impl Core {
     /// Returns whether a request of the bridge's own, in this tier, is worth a try.
     fn takes(&self, tier: Tier) -> bool {
         match self.config.tier {
-            // Even if the user forces this tier: such a client would answer for its user.
+            // This holds even if the user forces the tier: such a client would answer for its user.
             _ if tier == Tier::Permission && self.labels_by_kind() => false,
             Some(only) => only == tier,
             None => match tier {
@@ -84,7 +85,7 @@ impl Core {
         reply_format: &ReplyFormat,
     ) -> Presentation {
         let next = |core: &Self, tier| tried < Some(tier) && core.takes(tier);
-        // The same method again would say nothing new.
+        // The agent's own request had this method already: repeating it gains nothing.
         let shown_by = reply_format.shown_by();
         if shown_by != Some(ShownBy::Extension) && next(self, Tier::Extension) {
             return Presentation::Extension;
@@ -95,13 +96,15 @@ impl Core {
         {
             return Presentation::Form(reply_format);
         }
+        // `session/request_permission` requires a session ID.
         if next(self, Tier::Permission) && question.session.is_some() {
             return Presentation::Prompts(permission::PromptFlow::new(self.next_number()));
         }
         Presentation::None
     }
 
-    /// Asks the client in the next way, because it cannot show this one, or its response is no answer.
+    /// Asks the client in the next way, because it could not show the question in this one, or its response is no
+    /// answer.
     pub(super) fn move_on(&mut self, number: u64, why: UnansweredReason, now: Duration) {
         let Some(open) = self.pending.get(number) else { return };
         let (tried, question, reply_format) =
@@ -112,7 +115,7 @@ impl Core {
         };
         self.unanswered(number, why, now);
         if let Some(kept) = kept {
-            // Prompts are the last of the ways.
+            // Prompts are the last way to ask. What the client has chosen so far is kept for other responders.
             let left = if kept.values.is_empty() {
                 UnansweredReason::NoWay
             } else {
@@ -160,7 +163,7 @@ impl OpenQuestion {
     }
 }
 
-/// Handles a response to a request of the bridge's own.
+/// The meaning of a response to one of the bridge's own requests.
 enum ResponseMeaning {
     /// The question is settled.
     Settled(Outcome),
@@ -175,7 +178,7 @@ enum ResponseMeaning {
 }
 
 impl Core {
-    /// Handles a response of the client that may be to a question.
+    /// Handles a response of the client that may belong to a question.
     pub(super) fn client_response(&mut self, id: &str, message: &Message<'_>, line: &Line, now: Duration) {
         let number = match self.pending.responded(id) {
             ResponseTarget::Question(number) => number,
@@ -184,7 +187,7 @@ impl Core {
         };
         let Some(open) = self.pending.get(number) else { return };
         let (own, withdrawn) = (matches!(open.presentation, Presentation::Own), open.is_withdrawn());
-        // Of a permission, the agent gets the client's own words, even unknown ones.
+        // The response to a permission is always forwarded, errors included: no other way to ask is tried.
         let cannot = message.error_code().filter(|_| line.whole && !open.is_permission());
         let cannot = cannot.filter(|code| is_refusal(*code));
         match cannot {
@@ -196,7 +199,7 @@ impl Core {
         }
     }
 
-    /// The client cannot show it. A client that does not know a method at all is not asked by it again.
+    /// Moves on, since the client cannot show the question. A method that the client does not know is not tried again.
     fn refused(&mut self, number: u64, code: i32, now: Duration) {
         if code == line::METHOD_NOT_FOUND
             && let Some(open) = self.pending.get(number)
@@ -218,7 +221,8 @@ impl Core {
         self.move_on(number, UnansweredReason::Refused(code), now);
     }
 
-    /// The client got the agent's own request: its response is forwarded unchanged, unless it needs translating.
+    /// Handles the client's response to the agent's own request: forwards it unchanged, unless the agent needs it
+    /// translated.
     fn own_response(&mut self, number: u64, id: &str, message: &Message<'_>, line: &Line, now: Duration) {
         let Some(open) = self.pending.get(number) else { return };
         let reply = match message.result {
@@ -231,7 +235,7 @@ impl Core {
             Reply::Canonical(outcome) => (open.forward(id, message, line), outcome),
             Reply::Unknown => (open.forward(id, message, line), Outcome::Failed),
             Reply::Translated(outcome, result) => {
-                // In the agent's own spelling of the id.
+                // The agent may compare IDs as text, so the response repeats its spelling.
                 (Action::Send(Peer::Agent, line::response(open.id.as_str(), &result)), outcome)
             }
         };
@@ -239,7 +243,7 @@ impl Core {
         self.settled_by_client(number, outcome, now);
     }
 
-    /// The client failed, which every agent understands.
+    /// Passes the client's error on: every agent understands a JSON-RPC error.
     fn failed(&mut self, number: u64, message: &Message<'_>, now: Duration) {
         let Some(open) = self.pending.get(number) else { return };
         let failure = line::failure(open.id.as_str(), message.error.unwrap_or_default());
@@ -248,6 +252,7 @@ impl Core {
     }
 
     fn translated_response(&mut self, number: u64, message: &Message<'_>, line: &Line, now: Duration) {
+        // Drawn even if no prompt follows: `open` borrows the core from here on.
         let next = self.next_number();
         let Some(open) = self.pending.get_mut(number) else { return };
         let meaning = match message.result {
@@ -260,7 +265,9 @@ impl Core {
                 let by = self.by_client();
                 self.settle(number, outcome, by, now);
             }
+            // The stale response cleared the flag, but the current prompt is still unanswered.
             ResponseMeaning::Stale => open.awaiting_response = true,
+            // After a withdrawal only a complete answer counts: the client is not asked again.
             _ if withdrawn => self.withdrawn(number, now),
             ResponseMeaning::Next => self.show(number, now),
             ResponseMeaning::Elsewhere(kept) => {
@@ -290,7 +297,8 @@ fn plain_response(id: &str, message: &Message<'_>) -> Option<Bytes> {
 }
 
 impl OpenQuestion {
-    /// Returns what forwards the client's response. Under another id than the agent's, it would be lost there.
+    /// Returns the action that forwards the client's response, with the ID of the agent's request: the agent would
+    /// ignore any other ID.
     fn forward(&self, id: &str, message: &Message<'_>, line: &Line) -> Action {
         // An agent that reads the method first would take the line for a request, and have no response.
         if let Some(plain) = plain_response(self.id.as_str(), message).filter(|_| line.whole) {
@@ -330,7 +338,8 @@ impl OpenQuestion {
     }
 }
 
-/// An answer that does not fit is no answer: the agent gets the chosen option, or nothing.
+/// Returns the meaning of an outcome. An answer that does not fit the question is no answer: the agent only gets values
+/// that it can accept.
 fn fitting(question: &Question, outcome: Outcome) -> ResponseMeaning {
     match &outcome {
         Outcome::Answered(answer) => match check(question, answer) {
@@ -347,8 +356,9 @@ fn is_refusal(code: i32) -> bool {
     code == line::METHOD_NOT_FOUND || code == line::INVALID_PARAMS
 }
 
-/// Clients that label the options of a permission request by their kind, and not by their name: their person cannot
-/// tell the option behind a button, so that a prompt would be answered by chance. Each with the version that was read.
+/// Clients that label the options of a permission request by their kind, and not by their name: their user cannot tell
+/// the option behind a button, so that a prompt would be answered by chance. Each entry names the version of the
+/// client's source in which this was seen.
 ///
 /// - CodeCompanion.nvim, `interactions/chat/acp/request_permission.lua` at f1afd025 (2026-08-08): one label and one key
 ///   for each kind, and the last option of a kind has the key. Older versions open a dialog whose default is the second

@@ -1,5 +1,5 @@
-//! The capabilities in `initialize`, and those that the bridge adds to it, both ways. Only the named members are put
-//! in; the rest of the line keeps its bytes.
+//! Reads the capabilities in `initialize`, and inserts those that the bridge adds, in both directions. The rest of the
+//! line keeps its bytes.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -10,15 +10,15 @@ use crate::{
     wire::{scan, splice},
 };
 
-/// The members below the capabilities that say that the extension is understood.
+/// The path below the capabilities of the flag that a peer understands the extension.
 const EXTENSION: [&str; 4] = ["_meta", "sandboxagent.dev", "extensions", "sessionRequestQuestion"];
-/// The other name of the last of them.
+/// The same path, with the other name of its last member.
 const OTHER_EXTENSION: [&str; 4] = ["_meta", "sandboxagent.dev", "extensions", "requestQuestion"];
-/// The members that say that forms are shown.
+/// The path of the flag that the client shows forms.
 const FORM: [&str; 2] = ["elicitation", "form"];
-/// The members that say that notices are shown.
+/// The path of the flag that the client shows notices.
 const NOTICES: [&str; 2] = ["session", "notices"];
-/// The members that say that Kiro's questions are shown.
+/// The path of the flag that the client shows Kiro's questions.
 const KIRO: [&str; 3] = ["_meta", "kiro", "userInput"];
 
 /// Returns what a peer says of itself in a part of `initialize`.
@@ -48,7 +48,7 @@ pub(super) struct Client {
     pub forms: bool,
     /// Kiro's questions.
     pub kiro: bool,
-    /// Permission prompts. Every client has them, until it says otherwise.
+    /// Permission prompts. Every client is taken to have them, until it refuses one.
     pub permissions: bool,
     /// Notices in a session.
     pub notices: bool,
@@ -92,7 +92,7 @@ impl Client {
     }
 }
 
-/// Since version 2, a flag is an object; `null` is absent.
+/// Reads a flag. Since version 2, a flag is an object, and `null` means that it is absent.
 fn flag(value: &[u8]) -> Option<bool> {
     match value {
         b"null" => None,
@@ -124,12 +124,12 @@ pub(super) fn agent_name(result: &[u8]) -> Option<Arc<str>> {
     (name.len() <= limits::AGENT).then(|| name.into())
 }
 
-/// Returns the version of the protocol that a part of `initialize` says it has.
+/// Returns the version of the protocol that this part of `initialize` names.
 pub(super) fn protocol(part: &[u8]) -> Protocol {
     if scan::member(part, "protocolVersion") == Some(b"2") { Protocol::V2 } else { Protocol::V1 }
 }
 
-/// Returns the name of a member in that version.
+/// Returns the name of a member in the version that this part of `initialize` names.
 fn names(part: &[u8], first: &'static str, second: &'static str) -> &'static str {
     match protocol(part) {
         Protocol::V1 => first,

@@ -29,7 +29,7 @@ impl Core {
         let Some(message) = line.message() else { return self.unclear(line, now) };
         let method = message.method.as_deref().and_then(|method| ClientMethod::of(|name| name == method));
         match (method, message.id) {
-            // Agents may treat this as a response regardless of its other members.
+            // Agents may read such a line as a response, whatever other members it has.
             (_, Some(id)) if message.responds() && (method.is_none() || self.pending.knows(id)) => {
                 self.client_response(id, &message, line, now);
             }
@@ -44,8 +44,8 @@ impl Core {
         }
     }
 
-    /// A response that has one of its parts twice is a response nevertheless, whatever the agent makes of it. Invalid
-    /// JSON is not a response: the agent cannot parse it.
+    /// Handles a line that is not a well-formed message. A response with a duplicate member still counts as a response,
+    /// since the agent may accept it. Invalid JSON does not, since no agent can parse it.
     fn unclear(&mut self, line: &Line, now: Duration) {
         let id = match peek(&line.bytes) {
             _ if line.whole => is_json(&line.bytes).then(|| responds_to(&line.bytes)).flatten(),
@@ -88,11 +88,11 @@ impl Core {
         self.base.actions.push(Action::Forward);
     }
 
-    /// A prompt while a question is open is the person's answer, given in the chat.
+    /// Handles a prompt. While a question is open, the prompt is the user's answer, given in the chat.
     fn prompt(&mut self, id: &str, message: &Message<'_>, line: &Line, now: Duration) {
         let Some(session) = message.session() else { return self.base.actions.push(Action::Forward) };
         let session = session.into_owned();
-        // A chat message says nothing of a permission.
+        // A chat message neither allows nor rejects a permission.
         let in_session = |open: &OpenQuestion| {
             open.question.blocking
                 && !open.is_permission()
@@ -100,7 +100,7 @@ impl Core {
         };
         let replied = self.reject_where(in_session, Reason::RepliedInChat, now);
         let id = RequestId::new(id);
-        // Behind a held prompt of the session, another one waits as well: prompts keep their order.
+        // A prompt also waits behind a held prompt of the session, so that prompts keep their order.
         if line.whole && self.turns.runs_in(&session) && (replied || self.turns.holds(&session)) {
             // A copy, since the line may share its memory with a whole read.
             let held = HeldPrompt { id, session, line: Bytes::copy_from_slice(&line.bytes) };
@@ -115,6 +115,7 @@ impl Core {
     }
 
     fn cancel_turn(&mut self, message: &Message<'_>, now: Duration) {
+        // Before the rejections, so that the agent does not continue the turn because of one.
         self.base.actions.push(Action::Forward);
         if let Some(session) = message.session() {
             self.leave_permissions(&session, now);
@@ -123,14 +124,15 @@ impl Core {
     }
 
     fn close_session(&mut self, message: &Message<'_>, now: Duration) {
+        // Before the request, while the agent still has the session in which it asked.
         if let Some(session) = message.session() {
             self.end_session(&session, Reason::SessionClosed, now);
         }
         self.base.actions.push(Action::Forward);
     }
 
-    /// A client that cancels a turn responds to its permissions as cancelled, as the protocol wants it. After some time
-    /// the bridge does.
+    /// Leaves the open permissions of a cancelled turn to the client, which responds to them as cancelled by the rules
+    /// of the protocol. After [`limits::CANCEL`] the bridge does it.
     fn leave_permissions(&mut self, session: &str, now: Duration) {
         let shown = |open: &OpenQuestion| {
             open.is_permission()
@@ -152,13 +154,14 @@ impl Core {
             !is_left && open.question.session.as_deref() == Some(session)
         };
         self.reject_where(ends, reason, now);
+        // The agent never got these prompts, so that only the bridge can answer them.
         while let Some(held) = self.turns.release(session) {
             let cancelled = line::response(held.id.as_str(), &json!({"stopReason": "cancelled"}));
             self.base.actions.push(Action::Send(Peer::Client, cancelled));
         }
     }
 
-    /// A prompt that is held back was never sent, so that its cancellation is answered here.
+    /// Handles a cancellation. The agent never got a prompt that is held back, so the bridge answers for it.
     fn client_cancels(&mut self, message: &Message<'_>) {
         let id = message.param("requestId").and_then(|id| std::str::from_utf8(id).ok());
         self.base.actions.push(match id.and_then(|id| self.turns.cancel(id)) {

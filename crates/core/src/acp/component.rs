@@ -1,9 +1,9 @@
 //! The bridge as one component of a chain that an ACP conductor holds together: one connection for both peers.
 //!
-//! A line in the envelope of [`successor`] is the agent's, a plain one is the client's, and it leaves the
-//! other way round. A request keeps its id: the conductor made that id for this
-//! connection, so that no other request on it has the same. A response and a `$/cancel_request` then fit both sides
-//! unchanged, and no table of ids is needed; the core only has to know which peer sent them.
+//! A line in the envelope of [`successor`] comes from the agent, and leaves for the client without it. A plain line
+//! comes from the client, and leaves for the agent in an envelope. A request keeps its id: the conductor made that id
+//! for this connection, so that no other request on it has the same. A response and a `$/cancel_request` then fit both
+//! sides unchanged, and no table of ids is needed; the core only has to know which peer sent them.
 
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ pub struct Component {
 }
 
 impl SharedConnection<Core> for Component {
-    /// Most lines are looked at: only the responses that mean nothing to the core pass unchanged.
+    /// Intercepts most lines: only responses that mean nothing to the core are forwarded unchanged.
     fn judge(&self, core: &Core, line: &[u8]) -> Verdict {
         match peek(line) {
             Envelope::Response(id) if id != "null" && whose(core, line).is_none() => Verdict::Forward,
@@ -63,7 +63,7 @@ impl SharedConnection<Core> for Component {
         };
         link.output(Output::Intercepted(CONDUCTOR, line.bytes.clone()));
         if !line.whole {
-            // Unless more of it arrives.
+            // The default is to drop the rest of the line. `forward` replaces it if the beginning is forwarded.
             self.tail = Tail::drop(&line.bytes);
         }
         match peek(&line.bytes) {
@@ -124,15 +124,16 @@ impl Component {
         } else if spelled(Spelling::successor).is_some() {
             self.successor(link, line, now);
         } else if method == CANCEL_REQUEST {
-            // Never in an envelope: it names an id of the connection that it is on.
+            // A cancellation is never in an envelope, since it names an ID of this connection.
             let message = line.message();
             let id = message.as_ref().and_then(|message| message.param("requestId"));
             let id = id.and_then(|id| std::str::from_utf8(id).ok());
-            // Only the agent takes back what it asked.
+            // Only the agent withdraws a question of the agent.
             let asked = id.is_some_and(|id| link.core.pending.knows(id));
             self.hears(link, if asked { Peer::Agent } else { Peer::Client }, line, Tail::default(), now);
         } else if method == INITIALIZE {
             answer(link, line, NO_CONDUCTOR);
+            // After the conductor's handshake, one stray `initialize` does not end the chain.
             if self.spelling.is_none() {
                 link.output(Output::NoConductor);
                 self.finish(link, now);
@@ -153,7 +154,7 @@ impl Component {
         }
     }
 
-    /// Takes a line in an envelope: it is the agent's.
+    /// Handles a line in an envelope, which comes from the agent.
     fn successor(&mut self, link: &mut Link, line: &Line, now: Duration) {
         let unwrapped = match line.whole {
             true => successor::unwrap(&line.bytes).map(|bytes| (bytes, Tail::default())),
@@ -171,14 +172,14 @@ impl Component {
     fn response(&mut self, link: &mut Link, id: &str, line: &Line, now: Duration) {
         match whose(&link.core, &line.bytes) {
             Some(peer) => self.hears(link, peer, line, Tail::default(), now),
-            // No request has this id: it is about a line that was not understood. Passed back, it would be no
-            // better understood, and might be answered in kind.
+            // No request has the ID `null`: this is an error about a line that the conductor could not read. Forwarded,
+            // it would help neither peer, and could be answered by another such error.
             None if id == "null" => link.output(Output::Refused("a complaint about a line of ours")),
             None => self.forward(link, line.bytes.clone(), Tail::default()),
         }
     }
 
-    /// The beginning of a long line whose kind is not known yet.
+    /// Handles the beginning of a long line whose kind is not known yet.
     fn undecided(&mut self, link: &mut Link, line: &Line) {
         // A response needs no envelope, whichever peer it is for.
         if line.message().is_some_and(|message| message.responds()) {
@@ -188,7 +189,7 @@ impl Component {
         }
     }
 
-    /// Shows the core what this peer said, as the peer said it, if the core wants to see it, and does what it decides.
+    /// Hands the core a line of this peer without its envelope, if the core intercepts it, and carries out the actions.
     /// If an agent's line is only a beginning, `rest` says how to treat the bytes that follow.
     fn hears(&mut self, link: &mut Link, from: Peer, line: &Line, rest: Tail, now: Duration) {
         let onward = match from {
@@ -199,7 +200,7 @@ impl Component {
             Peer::Client => self.for_agent(&line.bytes, line.whole),
             Peer::Agent => Some((line.bytes.clone(), rest)),
         };
-        // The core must not follow a line that cannot be forwarded.
+        // Refused before the core sees it: the core must not track a line that never arrives.
         let Some((bytes, mut rest)) = onward else {
             let why = if line.whole { "a call that is not JSON, or says a part twice" } else { LATE_METHOD };
             return refuse(link, line, why);
@@ -219,7 +220,8 @@ impl Component {
         }
     }
 
-    /// Puts a call in its envelope, and says what becomes of the rest of it. Responses and cancellations have none.
+    /// Wraps a call in the envelope, and returns how to edit the rest of its line. Responses and cancellations have no
+    /// envelope.
     fn for_agent(&self, line: &Bytes, whole: bool) -> Option<(Bytes, Tail)> {
         let spelling = self.spelling.unwrap_or_default();
         match peek(line) {
@@ -231,7 +233,7 @@ impl Component {
         }
     }
 
-    /// Forwards the line that came, or the beginning of it.
+    /// Forwards a line, or the beginning of one. `rest` says how to treat the bytes that follow.
     fn forward(&mut self, link: &mut Link, bytes: Bytes, rest: Tail) {
         self.tail = rest;
         link.forward(CONDUCTOR, bytes);
@@ -243,13 +245,13 @@ fn whose(core: &Core, response: &[u8]) -> Option<Peer> {
     Peer::ALL.into_iter().find(|peer| core.judge(*peer, response).intercepts())
 }
 
-/// Refuses a line that cannot be passed on. The receiver cannot be told what it was, so the sender is.
+/// Refuses a line that cannot be forwarded, with an error to its sender.
 fn refuse(link: &mut Link, line: &Line, why: &'static str) {
     answer(link, line, &format!("cannot be passed on: {why}"));
     link.output(Output::Refused(why));
 }
 
-/// Answers a request with an error. A line without an id has no answer.
+/// Answers a request with an error. A line without an ID gets no response.
 fn answer(link: &mut Link, line: &Line, why: &str) {
     let message = Message::read_prefix(&line.bytes).filter(|message| !message.responds());
     if let Some(id) = message.and_then(|message| message.id) {

@@ -1,5 +1,5 @@
-//! The state of ACP between an agent and a client, and which part of it a line or an event concerns.
-//! How bytes become lines, and where they go, is left to the engine and to `component.rs`.
+//! The state of ACP between an agent and a client, and what its parts share: made-up IDs, and the report that a
+//! question was not answered. How bytes become lines, and where they go, is left to the engine and to `component.rs`.
 
 use std::{sync::Arc, time::Duration};
 
@@ -22,7 +22,7 @@ use crate::{
 pub struct Core {
     pub(super) base: Base,
     pub(super) config: Config,
-    /// ACP's part of an open question.
+    /// ACP's part of the open questions.
     pub(super) pending: OpenQuestions,
     pub(super) turns: Turns,
     pub(super) sessions: Sessions,
@@ -36,7 +36,7 @@ pub struct Core {
     pub(super) agent: Option<Arc<str>>,
     /// The version of the protocol that the agent agreed to.
     pub(super) protocol: Protocol,
-    /// The sessions of an agent's tool calls, if it needs that.
+    /// The last tool calls, which supply the session or the subject of a question that lacks it.
     pub(super) tool_calls: ToolCalls,
     /// The number of the last id that the bridge made up, for any purpose.
     pub(super) made_up: u64,
@@ -70,7 +70,7 @@ impl Core {
         self.made_up
     }
 
-    /// The client does not answer a question, or not in this way.
+    /// Reports that the client did not answer a question, or could not in this way.
     pub(super) fn unanswered(&mut self, number: u64, why: UnansweredReason, now: Duration) {
         match &why {
             UnansweredReason::Elsewhere(kept) => self.base.desk.leave(number, Some(kept.clone())),

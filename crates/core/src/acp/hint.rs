@@ -1,5 +1,5 @@
-//! The hint in the chat: a question waits that the client does not show, and this command answers it.
-//! When there is one is left to `announce.rs`.
+//! The hint in the chat, which says that a question waits that the client does not show, and which command answers it.
+//! Keeps a hint until the agent has finished its message. Which questions get a hint is left to `announce.rs`.
 //!
 //! Source: `SessionUpdate` of the ACP schema, `agent_message_chunk` and `notice`. `messageId` keeps the hint apart from
 //! the agent's own messages.
@@ -19,7 +19,7 @@ use crate::{
 #[derive(Debug, Default)]
 pub(super) struct Hints(Vec<Hint>);
 
-/// A hint of a question that the agent does not wait for: it may be in the middle of a message.
+/// A hint about a question that does not block the agent, which may be in the middle of a message.
 #[derive(Debug)]
 struct Hint {
     /// The number of the question.
@@ -27,12 +27,12 @@ struct Hint {
     session: String,
     /// When it is sent if the agent says nothing before.
     due: Option<Duration>,
-    /// The message whose chunks have come since.
+    /// The ID of the message whose chunks have arrived since then.
     message: Option<String>,
 }
 
 impl Hints {
-    /// Returns whether updates are to be looked at, because a hint waits.
+    /// Returns whether a hint waits, so that updates must be intercepted.
     pub(super) fn wait(&self) -> bool {
         !self.0.is_empty()
     }
@@ -42,7 +42,7 @@ impl Hints {
         self.0.iter().filter_map(|hint| hint.due).min()
     }
 
-    /// Takes in the hint of the question with this number.
+    /// Adds the hint about the question with this number.
     pub(super) fn put(&mut self, number: u64, session: String, now: Duration) {
         let due = Some(now.saturating_add(limits::HINT));
         self.0.push(Hint { number, session, due, message: None });
@@ -53,8 +53,8 @@ impl Hints {
         self.0.retain(|hint| hint.number != number);
     }
 
-    /// Takes out what may be said before this update of the agent: the hints of its session, unless it continues a
-    /// message.
+    /// Takes out the hints that may be sent before this update of the agent: those of its session, unless the update
+    /// continues a message.
     pub(super) fn before(&mut self, update: &Message<'_>) -> Vec<u64> {
         let Some(session) = update.session() else { return Vec::new() };
         let chunk = update.param("update").and_then(message_of_chunk);
@@ -63,12 +63,13 @@ impl Hints {
                 return false;
             }
             let continues = match (&hint.message, &chunk) {
+                // The question may have come in the middle of this message.
                 (None, Some(_)) => true,
                 (Some(message), Some(chunk)) => message == chunk,
                 (_, None) => false,
             };
             if continues {
-                // The next message, or the end of the turn, will come.
+                // No deadline is needed any more: another update or the end of the turn follows a message.
                 (hint.due, hint.message) = (None, chunk.clone());
             }
             !continues

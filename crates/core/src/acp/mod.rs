@@ -1,6 +1,6 @@
 //! ACP between an agent and a client: what the bridge intercepts, how it asks the client, and how questions end
 //! ([`Bridge`]). Bytes and the end of processes are left to [`crate::engine`], the lives of the questions to
-//! [`crate::desk`], and how they are spelled to [`crate::dialect`].
+//! [`crate::desk`], and their forms in JSON to [`crate::dialect`].
 
 mod agent;
 mod announce;

@@ -29,36 +29,35 @@ pub(super) struct OpenQuestion {
     pub reply_format: ReplyFormat,
     /// How the client is asked.
     pub presentation: Presentation,
-    /// The id under which the client is asked: the agent's, unless the client still has to respond under that to an
+    /// The id under which the client is asked: the agent's own, unless the client still owes a response under it to an
     /// earlier question.
     pub shown_as: RequestId,
     /// Whether the client was asked and has not responded yet.
     pub awaiting_response: bool,
-    /// Why it soon ends. Until the deadline the client may still answer.
+    /// Why the question is about to end, if it is. The client may still answer until the deadline.
     pub closing: Option<ClosingReason>,
-    /// Whether the chat says that it waits for other responders, or soon will.
+    /// Whether the chat hint was sent or scheduled.
     pub hinted: bool,
     /// When the client will have been silent about it for too long.
     pub silent_at: Option<Duration>,
 }
 
-/// Why a question soon ends, for which only its client has a moment left.
+/// Why a question is about to end. For a moment, only its client can still answer it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ClosingReason {
-    /// The agent took it back.
+    /// The agent withdrew the question.
     Withdrawn,
     /// The client cancelled the turn.
     Cancelled,
 }
 
 impl OpenQuestion {
-    /// Returns whether the agent took it back.
+    /// Returns whether the agent withdrew the question.
     pub(super) fn is_withdrawn(&self) -> bool {
         self.closing == Some(ClosingReason::Withdrawn)
     }
 
-    /// Returns whether the agent asks for a permission, in its own request. The client's response to it is forwarded
-    /// is.
+    /// Returns whether the question is a permission. The client's response to it is forwarded unchanged.
     pub(super) fn is_permission(&self) -> bool {
         self.question.purpose == Purpose::Permission
     }
@@ -85,20 +84,20 @@ enum ShownId {
 /// The open questions of a bridge, and the ids of the last settled ones.
 #[derive(Debug, Default)]
 pub(super) struct OpenQuestions {
-    /// Each in a box of its own: a map's nodes are half empty.
+    /// Boxed, since the nodes of a map are half empty and would waste the space of large values.
     open: BTreeMap<u64, Box<OpenQuestion>>,
-    /// The numbers of the open questions, by what the agent's ids are compared by.
+    /// The numbers of the open questions, by the canonical form of the agent's ID.
     numbers: BTreeMap<Arc<str>, u64>,
     /// The IDs under which the client was asked, by their canonical form.
     shown: BTreeMap<Arc<str>, ShownId>,
-    /// The keys of `shown` that a peer changes which reads numbers as floating point, by what they become.
+    /// The keys of `shown` that change in a peer which reads numbers as floating point, by their rounded form.
     rounded: BTreeMap<Arc<str>, Arc<str>>,
     /// The ids of the settled questions in `shown`, oldest first.
     settled: VecDeque<Arc<str>>,
 }
 
 impl OpenQuestions {
-    /// Returns whether a response with this id is to a question, open or settled.
+    /// Returns whether a response with this ID belongs to a question, open or settled.
     pub(super) fn knows(&self, id: &str) -> bool {
         let key = &*key(id);
         self.shown.contains_key(key) || self.numbers.contains_key(key) || self.unrounded(id).is_some()
@@ -142,7 +141,7 @@ impl OpenQuestions {
         self.open.get_mut(&number).map(|open| &mut **open)
     }
 
-    /// Returns what the response is to that has come with this id. It is awaited no longer.
+    /// Returns the target of a response that arrived with this ID. The question does not await a response any more.
     pub(super) fn responded(&mut self, id: &str) -> ResponseTarget {
         let key = key(id);
         let unrounded = || self.unrounded(id).map(|key| &**key);
@@ -160,14 +159,14 @@ impl OpenQuestions {
                 }
                 _ => ResponseTarget::Nothing,
             },
-            // Under its own id, the client was not asked.
+            // The client never saw the agent's own ID: it was asked under another one.
             None if self.numbers.contains_key(&*key) => ResponseTarget::Nothing,
             None => ResponseTarget::Unknown,
         }
     }
 
-    /// Takes in a question that opens. Its id is not that of an open one. If the client is asked under the id of a
-    /// settled question, that is forgotten.
+    /// Adds a question. No open question may have its ID. A settled question that the client was asked under the same
+    /// ID is forgotten.
     pub(super) fn open(&mut self, open: OpenQuestion) {
         self.forget(open.shown_as.as_str());
         let shown_as = open.shown_as.key();
@@ -225,8 +224,9 @@ impl OpenQuestions {
         self.open.values().filter(|open| holds(open)).map(|open| open.number).collect()
     }
 
-    /// Returns the key of the id that came back as this one from a peer that reads numbers as floating point.
+    /// Returns the key of the ID that a peer which reads numbers as floating point rounded to this one.
     fn unrounded(&self, id: &str) -> Option<&Arc<str>> {
+        // Ordinary IDs are spared the rounding.
         if self.rounded.is_empty() {
             return None;
         }
@@ -236,6 +236,7 @@ impl OpenQuestions {
 
     fn remove_shown(&mut self, key: &str) {
         self.shown.remove(key);
+        // Another ID that rounds to the same number may own the entry.
         if let Some(rounded) = rounded_key(key)
             && self.rounded.get(&*rounded).is_some_and(|id| **id == *key)
         {
@@ -244,24 +245,24 @@ impl OpenQuestions {
     }
 }
 
-/// When the client will have been silent for too long, with the number of the question.
+/// The deadlines of the client's silence, each with the number of its question.
 #[derive(Debug, Default)]
 pub(super) struct Silence(BTreeSet<(Duration, u64)>);
 
 impl Silence {
-    /// Returns when the next question has waited too long.
+    /// Returns the earliest deadline.
     pub(super) fn next_deadline(&self) -> Option<Duration> {
         self.0.first().map(|(due, _)| *due)
     }
 
-    /// The client is silent about this question from now on. Returns when that is too long.
+    /// Starts the silence about this question. Returns its deadline.
     pub(super) fn begin(&mut self, number: u64, now: Duration) -> Duration {
         let due = now.saturating_add(limits::SILENCE);
         self.0.insert((due, number));
         due
     }
 
-    /// The silence that is too long at this time is over.
+    /// Ends the silence that has this deadline.
     pub(super) fn end(&mut self, number: u64, due: Option<Duration>) {
         if let Some(due) = due {
             self.0.remove(&(due, number));

@@ -23,6 +23,7 @@ impl Core {
             (Envelope::Call(method), Peer::Client) => {
                 let is_known = ClientMethod::of(|name| method.is(name)).is_some();
                 if !is_known && self.pending.is_empty() {
+                    // While no question is pending, a line that begins alike cannot be a response to one either.
                     return Verdict::ForwardAlike(method.end_in(line));
                 }
                 is_known || self.call_may_respond(line)
@@ -35,7 +36,7 @@ impl Core {
                     || self.sessions.awaits(id)
             }
             (Envelope::Batch | Envelope::Opaque, _) => false,
-            // The end of the line may tell.
+            // The rest of an unfinished line may decide, so the line is held until it arrives.
             (Envelope::Undecided, _) => !line.ends_with(b"\n"),
         };
         if intercepts { Verdict::Intercept } else { Verdict::Forward }
@@ -56,13 +57,13 @@ impl Core {
     fn call_may_respond(&self, line: &[u8]) -> bool {
         match responds_to(line) {
             Some(id) => self.pending.knows(id),
-            // The end of the line may tell.
+            // The rest of an unfinished line may decide, so the line is held until it arrives.
             None => !line.ends_with(b"\n"),
         }
     }
 
     fn judge_of_agent(&self, method: Text<'_>, line: &[u8]) -> Verdict {
-        // The bulk of all traffic, and never a request.
+        // Updates are the bulk of all traffic, and never requests.
         if method.is(SESSION_UPDATE) {
             return if self.hints.wait() { Verdict::Intercept } else { self.tool_calls.judge(line) };
         }
@@ -72,7 +73,8 @@ impl Core {
         if !self.pending.has_settled() {
             return Verdict::ForwardAlike(method.end_in(line));
         }
-        // A request that takes the id of a settled question makes the next response with it a new one.
+        // A request may reuse the ID of a settled question. The next response with that ID is then a response to this
+        // request.
         let intercepts = match scan::member(line, "id") {
             Some(id) => std::str::from_utf8(id).is_ok_and(|id| self.pending.is_settled(id)),
             None => !line.ends_with(b"\n"),
@@ -94,7 +96,7 @@ pub(super) enum ClientMethod {
 }
 
 impl ClientMethod {
-    /// The one place that has the names: a method that is not in it is forwarded.
+    /// The names of the methods. A method that is not in this table is forwarded.
     const NAMES: [(&'static str, ClientMethod); 10] = [
         (INITIALIZE, ClientMethod::Initialize),
         (SESSION_NEW, ClientMethod::NewSession),
@@ -108,7 +110,7 @@ impl ClientMethod {
         (CANCEL_REQUEST, ClientMethod::CancelRequest),
     ];
 
-    /// Returns the method whose name this holds for.
+    /// Returns the method whose name satisfies `is`.
     pub(super) fn of(is: impl Fn(&str) -> bool) -> Option<Self> {
         Self::NAMES.iter().find(|(name, _)| is(name)).map(|(_, method)| *method)
     }

@@ -41,7 +41,7 @@ pub(super) struct Turns {
 }
 
 impl Turns {
-    /// Says whether the agent still owes the response to this prompt.
+    /// Returns whether the agent still owes the response to this prompt.
     pub(super) fn is_running(&self, id: &str) -> bool {
         self.running.contains_key(&*key(id))
     }
@@ -63,7 +63,8 @@ impl Turns {
         sessions.all(|session| session == first).then_some(first)
     }
 
-    /// A prompt goes to the agent. More turns than can be followed are forwarded anyway.
+    /// Records that a prompt goes to the agent, which begins a turn. Beyond [`limits::TURNS`] a turn is not followed,
+    /// but its prompt is forwarded all the same.
     pub(super) fn start(&mut self, id: &RequestId, session: String) {
         let fits = id.as_str().len() <= limits::ID && session.len() <= limits::SESSION;
         if fits && self.running.len() < limits::TURNS {
@@ -71,7 +72,7 @@ impl Turns {
         }
     }
 
-    /// The response to a prompt has come. Returns the session.
+    /// Ends the turn of a prompt whose response has arrived. Returns its session.
     pub(super) fn end(&mut self, id: &str) -> Option<String> {
         self.running.remove(&*key(id))
     }
@@ -81,7 +82,7 @@ impl Turns {
         self.held.iter().any(|held| held.session == session)
     }
 
-    /// Holds a prompt back. Gives it back if too many are held.
+    /// Holds a prompt back. Returns it in the error if too many are held.
     pub(super) fn hold(&mut self, held: HeldPrompt) -> Result<(), HeldPrompt> {
         let size = self.held.iter().map(|held| held.line.len()).sum::<usize>() + held.line.len();
         if self.held.len() == limits::HELD_PROMPTS || size > limits::HELD_BYTES {
@@ -123,7 +124,7 @@ pub(super) struct ToolCalls {
 struct ToolCall {
     id: String,
     session: String,
-    /// The first, which most often says what it is, and the last few.
+    /// The first update, which most often describes the tool call, and the last few.
     updates: Vec<Box<[u8]>>,
 }
 
@@ -132,13 +133,13 @@ const KIND: &[u8] = b"\"sessionUpdate\"";
 const TOOL_CALL: &[u8] = b"\"tool_call";
 /// The member that only updates of tool calls have.
 const ID: &[u8] = b"\"toolCallId\"";
-/// Bytes in which one of these members stands.
+/// How many bytes of an update are searched for these members.
 const HEAD: usize = 512;
 /// Updates of a tool call that are remembered.
 const UPDATES: usize = 4;
 
 impl ToolCalls {
-    /// Picks out an update, or the beginning of one, that is about a tool call.
+    /// Intercepts an update of a tool call. The bytes may be only the beginning of the update.
     pub(super) fn judge(&self, update: &[u8]) -> Verdict {
         let at = |place: usize| update.get(place..).and_then(|rest| rest.strip_prefix(KIND));
         let head = &update[..update.len().min(HEAD)];
@@ -147,13 +148,14 @@ impl ToolCalls {
             self.place.set(place);
             at(place)
         });
-        // Where the kind comes later, the ID came before: Claude writes it so.
+        // If the kind stands further back, the ID stands before it: Claude writes its updates so.
         let Some(behind) = behind else {
             return if memmem::find(head, ID).is_some() { Verdict::Intercept } else { Verdict::Forward };
         };
         let value = behind.trim_ascii_start().strip_prefix(b":").map(<[u8]>::trim_ascii_start);
         match value {
             Some(value) if value.starts_with(TOOL_CALL) => Verdict::Intercept,
+            // A line that repeats these bytes has a kind that begins alike, so that it cannot be a tool call.
             Some(value) if value.len() > TOOL_CALL.len() => {
                 Verdict::ForwardAlike(update.len() - value.len() + TOOL_CALL.len())
             }
@@ -178,12 +180,13 @@ impl ToolCalls {
         });
         let kind = scan::member(update, "sessionUpdate").and_then(scan::text);
         if kind.is_some_and(|kind| kind == "tool_call") {
-            // Another tool call begins, which may have the ID of an earlier one: what that was for must not be shown.
+            // A new tool call may reuse an ID. The description of the earlier one must not be shown for it.
             self.bytes -= call.size();
             call.updates.clear();
         }
         if update.len() <= limits::TOOL_CALL_UPDATE {
             if call.updates.len() == UPDATES {
+                // The first update stays: it most often describes the tool call.
                 self.bytes -= call.updates.remove(1).len();
             }
             self.bytes += update.len();

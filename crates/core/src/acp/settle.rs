@@ -71,6 +71,7 @@ impl Core {
 
     /// Rejects all open questions, and those that are still to come.
     pub(super) fn close(&mut self, reason: Reason, now: Duration) {
+        // The first reason stays, but once the agent is gone, nothing can be sent to it any more.
         if self.closed.is_none() || reason == Reason::AgentGone {
             self.closed = Some(reason);
         }
@@ -90,7 +91,7 @@ impl Core {
     fn reject(&mut self, number: u64, reason: Reason, now: Duration) {
         let Some(open) = self.pending.get(number) else { return };
         let reason = match (reason, open.closing) {
-            // The agent took it back, and the client did not answer that.
+            // The agent withdrew the question, and the client did not respond in time.
             (Reason::Timeout, Some(ClosingReason::Withdrawn)) => return self.withdrawn(number, now),
             (Reason::Timeout, Some(ClosingReason::Cancelled)) => Reason::Cancelled,
             _ => reason,
@@ -113,7 +114,7 @@ impl Core {
         }
     }
 
-    /// Tells the agent that the question which it took back is over.
+    /// Sends the agent the error that ends a question which it withdrew.
     pub(super) fn withdrawn(&mut self, number: u64, now: Duration) {
         let Some(open) = self.pending.get(number) else { return };
         let cancelled = line::error(open.id.as_str(), line::REQUEST_CANCELLED, "the question was withdrawn");
@@ -122,10 +123,11 @@ impl Core {
         self.settled(number, Outcome::Rejected(Reason::Withdrawn), Provenance::bridge(), now);
     }
 
-    /// Records that it is decided how a question ends.
+    /// Records the outcome of a question, which is about to be delivered.
     pub(super) fn settled(&mut self, number: u64, outcome: Outcome, by: Provenance, now: Duration) {
         let Some(open) = self.pending.settle(number) else { return };
         self.say_no_more(number, open.silent_at);
+        // The withdrawal came first, even if the client answered afterwards and the agent gets that response.
         let outcome = if open.is_withdrawn() { Outcome::Rejected(Reason::Withdrawn) } else { outcome };
         self.base.desk.end(number, outcome, by, now);
         self.base.tell();

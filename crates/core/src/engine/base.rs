@@ -14,12 +14,12 @@ use crate::{
     question::Question,
 };
 
-/// A core with the common part.
+/// A protocol's core, which contains the common part.
 pub trait HasBase {
-    /// Returns what all cores have in common.
+    /// Returns the common part.
     fn base(&self) -> &Base;
 
-    /// Returns what all cores have in common, to change it.
+    /// Returns the common part, to change it.
     fn base_mut(&mut self) -> &mut Base;
 }
 
@@ -35,7 +35,7 @@ pub struct Base {
     timeout: Option<Duration>,
     has_ledger: bool,
     introduced: Introductions,
-    /// Whether the shell has still to be told of the introductions.
+    /// Whether the introductions have changed since the shell took them.
     is_introduced: bool,
 }
 
@@ -64,20 +64,20 @@ impl Base {
         [question.timeout, self.timeout].into_iter().flatten().min()
     }
 
-    /// Returns whether a ledger notes how far the outcome of a question came on its way. It has only what responders
-    /// submit before it is delivered.
+    /// Returns whether a ledger records the delivery of this question's outcome. Before a delivery, a ledger knows only
+    /// the outcomes that responders submitted.
     pub(super) fn notes_delivery(&self, number: u64) -> bool {
         self.has_ledger && self.desk.is_submitted(number)
     }
 
-    /// Takes another timeout of the user's, for questions that have opened since then and those to come. A question
-    /// that was open before keeps its time: its person, and its agent, count on it.
+    /// Replaces the user's timeout, for questions that have opened since then and for later ones. An older question
+    /// keeps its deadline: its user and its agent count on it.
     pub(super) fn change_timeout(&mut self, timeout: Option<Duration>, since: Duration) {
         let before = std::mem::replace(&mut self.timeout, timeout);
         self.desk.change_timeout(before, timeout, since);
     }
 
-    /// Passes on what the desk tells.
+    /// Moves the desk's notices to the actions.
     pub fn tell(&mut self) {
         while let Some(notice) = self.desk.poll() {
             self.actions.push(Action::Tell(Output::Notice(notice)));
@@ -137,12 +137,12 @@ pub struct Config {
     pub permissions: bool,
     /// The name under which other responders find the bridge's questions; `None` if they cannot.
     pub name: Option<BridgeName>,
-    /// Whether the inbox keeps a ledger. A responder's outcome that cannot be delivered at once waits then until the
-    /// ledger has noted that its delivery begins.
+    /// Whether the inbox keeps a ledger. If it does, an outcome of a responder that cannot be written at once waits
+    /// until the ledger has recorded that its delivery begins.
     pub has_ledger: bool,
-    /// The time of day at which the bridge started. All other times that it gets have passed since then.
+    /// The time of day at which the bridge started. All other times are durations since that moment.
     pub started: Timestamp,
-    /// A random number that never leaves the process. Answers with secrets are compared by a digest under it.
+    /// A random number that never leaves the process. It keys the digest by which answers with secrets are compared.
     pub key: u64,
 }
 

@@ -29,7 +29,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Bridge<P: Protocol> {
     link: Link<P>,
-    /// How the peers are connected, if not by a connection each.
+    /// The connection that both peers share, unless each has its own.
     shared: Option<P::Shared>,
 }
 
@@ -50,7 +50,7 @@ impl<P: Protocol> Bridge<P> {
         self.link.connection_mut(from).splitter.space()
     }
 
-    /// Returns what this peer said that has not gone on yet.
+    /// Returns the bytes of this peer that were read and are not forwarded or handled yet.
     pub fn unfinished(&self, from: Peer) -> &[u8] {
         self.link.connection(from).splitter.left()
     }
@@ -84,7 +84,7 @@ impl<P: Protocol> Bridge<P> {
         }
     }
 
-    /// Records that this peer says no more. Its last line may lack a terminator.
+    /// Records the end of this peer's stream, whose last line may lack a terminator.
     pub fn ended(&mut self, from: Peer, now: Duration) {
         let (core, connection) = self.link.judge_and_connection(from);
         connection.is_read = false;
@@ -105,8 +105,8 @@ impl<P: Protocol> Bridge<P> {
     /// Records that this peer reads no more.
     pub fn broke(&mut self, peer: Peer, now: Duration) {
         self.link.abandon(peer);
-        // An agent may go on talking: what it says is still taken, and what is for it is lost, as it would be in a
-        // pipe that it does not read.
+        // An agent that closed its stdin may still write. Its output is forwarded, and lines for it are lost, as they
+        // would be in a pipe that it does not read.
         if peer == Peer::Client {
             let actions = protocol::client_gone(&mut self.link.core, now);
             self.perform(actions, now);
@@ -118,6 +118,7 @@ impl<P: Protocol> Bridge<P> {
         if let Event::Begins(number) = event {
             return self.link.begin(number);
         }
+        // The bridge only waits for the conductor to read the rest: a signal or the deadline cuts that short.
         if let Some(until) = self.shared.as_ref().and_then(SharedConnection::ends)
             && (event == Event::Signal || (event == Event::Tick && until <= now))
         {
@@ -152,6 +153,7 @@ impl<P: Protocol> Bridge<P> {
     pub fn reads(&self, from: Peer) -> bool {
         let connection = self.link.connection(from);
         match &self.shared {
+            // Both directions leave through this one outbox, so that it alone makes the conductor wait.
             Some(shared) => {
                 from == Peer::Client
                     && connection.is_read
@@ -167,7 +169,8 @@ impl<P: Protocol> Bridge<P> {
         }
     }
 
-    /// Returns whether [`Event::Submitted`] may be handed in now: the lines that it leads to do not pile up.
+    /// Returns whether [`Event::Submitted`] may be handed in now, without too many bytes of resulting lines in the
+    /// queue.
     pub fn takes_submissions(&self) -> bool {
         let (peer, ends) = match &self.shared {
             Some(shared) => (Peer::Client, shared.ends().is_some()),
@@ -192,7 +195,7 @@ impl<P: Protocol> Bridge<P> {
         self.link.core.base_mut().desk.take_changes()
     }
 
-    /// Returns what the peers said of themselves last, once after each change.
+    /// Returns the last introductions of the peers, once after each change.
     pub fn take_introductions(&mut self) -> Option<Introductions> {
         self.link.core.base_mut().take_introductions()
     }
@@ -242,7 +245,7 @@ impl<P: Protocol> Bridge<P> {
         if !line.whole && !actions.iter().any(goes_on) {
             self.link.connection_mut(from).splitter.drop_rest();
         }
-        // Only here, and not in `carry_out`: elsewhere there is no line, and a protocol that forwards one is wrong.
+        // Forwarding is handled here and not in `carry_out`, because only here there is a line to forward.
         for action in actions {
             match action {
                 Action::Forward => self.link.forward(from.other(), line.bytes.clone()),
@@ -261,10 +264,10 @@ impl<P: Protocol> Bridge<P> {
         }
     }
 
-    /// Carries out an action that is about no line.
+    /// Carries out an action that needs no intercepted line.
     fn carry_out(&mut self, action: Action) {
         match action {
-            // There is no line to forward.
+            // No line was intercepted that could be forwarded.
             Action::Forward | Action::ForwardAs(_) => {}
             Action::Send(to, line) => self.link.send(to, line),
             Action::Respond(number, line) => self.link.respond(number, line),
@@ -272,7 +275,7 @@ impl<P: Protocol> Bridge<P> {
             Action::Tell(output) => {
                 match output {
                     Output::EndAgentInput => {
-                        // The agent would not get what the client says from now on.
+                        // The agent could not receive any further line of the client.
                         self.link.connection_mut(Peer::Client).is_read = false;
                         self.link.end(Peer::Agent);
                     }

@@ -48,14 +48,13 @@ pub enum Event {
     Signal,
     /// A responder other than the client hands in an answer, a rejection or an extension.
     Submitted(TicketedSubmission),
-    /// It is noted that the delivery of this question's outcome begins, which waited: [`Output::Begins`] asked for
-    /// that.
+    /// The ledger has recorded that the delivery of this question's outcome begins, as [`Output::Begins`] requested.
     Begins(u64),
     /// The settings changed: how long a question may stay open.
     Timeout {
         /// The timeout of questions that open from now on; `None` keeps them open.
         timeout: Option<Duration>,
-        /// When the change was made. It counts for questions that have opened since, too.
+        /// When the change was made. It also applies to questions that have opened since then.
         since: Duration,
     },
     /// The time that [`super::Bridge::next_deadline`] returned has come.
@@ -67,7 +66,7 @@ pub enum Event {
 pub enum Output {
     /// This many more bytes are in the outbox of this peer.
     Queued(Peer, usize),
-    /// A line of this peer was looked at, or the beginning of one that is too long to hold. For logs.
+    /// A line of this peer was intercepted, or the beginning of one that is too long to hold. For logs.
     Intercepted(Peer, Bytes),
     /// The agent's stdin is to be closed behind its outbox. The client is read no more.
     EndAgentInput,
@@ -77,7 +76,8 @@ pub enum Output {
     Terminate,
     /// SIGKILL to the agent's process group.
     Kill,
-    /// The client was asked, and the question stays open: for another way to ask the client, or for other responders.
+    /// The client did not answer, and the question stays open: for another way to ask the client, or for other
+    /// responders.
     Unanswered(Arc<Record>, UnansweredReason),
     /// Something happened to a question, or a submission was judged.
     Notice(Notice),
@@ -105,7 +105,7 @@ pub enum UnansweredReason {
     DoesNotFit(Vec<FieldError>),
     /// Its answer has no known meaning.
     NotUnderstood,
-    /// It cannot show the question: the error's code.
+    /// It cannot show the question, by an error with this code.
     Refused(i32),
     /// There is no way to show the question to this client.
     NoWay,
@@ -129,18 +129,20 @@ impl Line {
     }
 }
 
-/// The actions, in this order.
+/// An action of a protocol. The bridge carries actions out in their order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
-    /// Forwards the line unchanged, with the rest of it that is still to come. Without this or the next, it is dropped.
+    /// Forwards the line unchanged, and the rest of a long line as it arrives. Without this action or
+    /// [`Action::ForwardAs`], the line is dropped.
     Forward,
-    /// Sends these bytes in the place of the line, or of its beginning, with the rest of it that is still to come.
+    /// Forwards these bytes in the place of the line, or of its beginning, and the rest of a long line as it arrives.
     ForwardAs(Bytes),
-    /// This line of the bridge's own goes to this peer.
+    /// Sends this line of the bridge's own to this peer.
     Send(Peer, Bytes),
-    /// This line is the agent's response to the question with this number, and delivers it.
+    /// Sends the agent this response to the question with this number. Its last byte delivers the outcome.
     Respond(u64, Bytes),
-    /// The question with this number is delivered once all that goes to the agent by now has been written.
+    /// Marks the outcome of the question with this number as delivered once all bytes that are queued for the agent by
+    /// now have been written.
     Deliver(u64),
     /// Notifies the shell.
     Tell(Output),

@@ -19,7 +19,7 @@ enum Rung {
     Over,
 }
 
-/// Where the agent's process is on its way to the end.
+/// The progress of the agent's process towards its end.
 #[derive(Debug)]
 pub(super) struct Lifecycle {
     rung: Rung,
@@ -82,6 +82,7 @@ impl Lifecycle {
         }
         match self.rung {
             Rung::Running => self.drain(drained, actions),
+            // A signal may shorten the grace that the agent has since the client is gone, but not extend it.
             Rung::Draining if first => self.deadline = self.deadline.map(|deadline| deadline.min(drained)),
             Rung::Over if first => self.deadline = Some(now.saturating_add(limits::FLUSH)),
             Rung::Over => actions.push(Action::Tell(Output::Abandon)),
@@ -129,6 +130,7 @@ impl Lifecycle {
                 // A process that survives SIGKILL is a zombie that is not reaped, or cannot be ended.
                 self.group_ended = true;
                 if !self.exited || self.told || self.waited {
+                    // A process outside of the group may hold the output open without end.
                     (self.exited, self.output_ended) = (true, true);
                 } else if self.client_gone {
                     // The agent's last output waits for a client that may never read it.

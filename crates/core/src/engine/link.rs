@@ -1,5 +1,5 @@
-//! The core of a protocol and its connections to the peers, the stream of outputs, and the outcomes that are on their
-//! way to the agent, or wait until they are.
+//! The core of a protocol and its connections to the peers, the stream of outputs, and the outcomes that are queued for
+//! the agent or wait to be queued.
 
 use std::collections::VecDeque;
 
@@ -39,24 +39,25 @@ pub struct Link<P> {
     client: Connection,
     agent: Connection,
     outputs: VecDeque<Output>,
-    /// The peer in whose outbox the agent's lines are.
+    /// The peer whose outbox has the lines for the agent: under a conductor, that is the client.
     to_agent: Peer,
     /// The questions that are on their way to the agent, in the order of their marks.
     deliveries: VecDeque<(Mark, u64)>,
     /// The responses that cannot be written yet, oldest first.
     waiting: VecDeque<WaitingResponse>,
-    /// Whether the stream to the agent is to be ended behind those.
+    /// Whether to end the stream to the agent behind the waiting responses.
     ends: bool,
 }
 
-/// A response of which no byte was written. A ledger has to know when that changes, before it does.
+/// A response of which no byte was written. The ledger must record the beginning of its delivery before the first byte
+/// leaves.
 #[derive(Debug)]
 struct WaitingResponse {
     number: u64,
     line: Bytes,
-    /// How many bytes were queued for the agent before.
+    /// How many bytes had been queued for the agent when the response began to wait.
     behind: u64,
-    /// Whether it can be written, and only the ledger is waited for.
+    /// Whether the response could be written, and waits only for the ledger.
     is_asked: bool,
 }
 
@@ -97,7 +98,7 @@ impl<P: HasBase> Link<P> {
         }
     }
 
-    /// Queues bytes that go through.
+    /// Queues forwarded bytes.
     pub fn forward(&mut self, to: Peer, bytes: Bytes) {
         self.queue(to, |outbox| outbox.forward(bytes));
     }
@@ -117,8 +118,8 @@ impl<P: HasBase> Link<P> {
         }
     }
 
-    /// Queues the agent's response to a question. One that a ledger follows waits while something else is to be written
-    /// before: that may take any time.
+    /// Queues the response to a question of the agent. If a ledger records its delivery, the response waits while other
+    /// bytes stand before it, since writing those may take any time.
     pub fn respond(&mut self, number: u64, line: Bytes) {
         let outbox = &self.connection(self.to_agent).outbox;
         let behind = outbox.queued();
@@ -131,10 +132,10 @@ impl<P: HasBase> Link<P> {
         }
     }
 
-    /// Records that it is noted that the delivery of a response begins.
+    /// Queues a waiting response, now that the ledger has recorded the beginning of its delivery.
     pub(super) fn begin(&mut self, number: u64) {
         let place = self.waiting.iter().position(|waiting| waiting.number == number);
-        // It may have been dropped meanwhile.
+        // `abandon` may have dropped it meanwhile.
         let Some(WaitingResponse { line, .. }) = place.and_then(|place| self.waiting.remove(place)) else {
             return;
         };
@@ -150,12 +151,13 @@ impl<P: HasBase> Link<P> {
         self.outputs.push_back(Output::Waits(id));
     }
 
-    /// Records that the outcome of a question is delivered once all that goes to the agent by now has been written.
+    /// Marks the outcome of a question as delivered once all bytes that are queued for the agent by now have been
+    /// written.
     pub fn deliver(&mut self, number: u64) {
         let outbox = &mut self.connection_mut(self.to_agent).outbox;
         match outbox.mark() {
             Some(mark) => self.deliveries.push_back((mark, number)),
-            // The response was not taken.
+            // The outbox is ending or abandoned, so that it did not take the response.
             None => self.not_begun(number),
         }
     }
@@ -176,12 +178,13 @@ impl<P: HasBase> Link<P> {
         }
     }
 
-    /// Says of the responses that wait that they could be written now. In a flood, a line of the other peer may always
-    /// be half written: they are asked for once more of it has come, and go behind that line.
+    /// Asks the ledger to record the waiting responses that could be written now. In a flood of the client, some line
+    /// may always be half written. A response then stops waiting as soon as more bytes were queued since it began to
+    /// wait, and goes behind that line.
     fn ask_to_begin(&mut self) {
         let outbox = &self.connection(self.to_agent).outbox;
         let (is_idle, is_clear, queued) = (outbox.is_idle(), outbox.is_clear(), outbox.queued());
-        // A half-written line has no end then.
+        // At the end of the stream, a half-written line gets no end that could be waited for.
         let ends = self.ends;
         let can_be =
             |waiting: &&mut WaitingResponse| is_idle && (is_clear || ends || queued > waiting.behind);
@@ -239,7 +242,7 @@ impl<P: HasBase> Link<P> {
         self.tell();
     }
 
-    /// Passes on what the desk tells. It is for the shell alone.
+    /// Moves the desk's notices to the outputs.
     fn tell(&mut self) {
         while let Some(notice) = self.core.base_mut().desk.poll() {
             self.outputs.push_back(Output::Notice(notice));

@@ -17,7 +17,7 @@ use crate::{
 
 /// The core of a protocol: lines, events and the time go in, actions come out ([`super::Base::actions`]).
 pub trait Protocol: HasBase + Debug + Sized {
-    /// How one connection can have the lines of both peers; [`Infallible`] where it cannot.
+    /// The connection that carries the lines of both peers; [`Infallible`] if the protocol has none.
     type Shared: SharedConnection<Self>;
 
     /// Returns the action for a line of this peer, or for the beginning of a long one.
@@ -42,15 +42,15 @@ pub trait Protocol: HasBase + Debug + Sized {
     fn open_questions(&self) -> usize;
 }
 
-/// One connection that has the lines of both peers. It is that of [`Peer::Client`].
+/// One connection that carries the lines of both peers. It takes the place of the connection to [`Peer::Client`].
 pub trait SharedConnection<P: Protocol>: Debug {
     /// Returns the action for a line, or for the beginning of a long one.
     fn judge(&self, core: &P, line: &[u8]) -> Verdict;
 
-    /// Takes a piece of what comes in.
+    /// Handles a piece of the input.
     fn take(&mut self, link: &mut Link<P>, piece: Piece, now: Duration);
 
-    /// Carries out an action that is about no line.
+    /// Carries out an action that needs no intercepted line.
     fn carry_out(&mut self, link: &mut Link<P>, action: Action, now: Duration);
 
     /// Returns when the bridge ends, even with unread bytes; `None` before it is about to end.
@@ -76,14 +76,15 @@ impl<P: Protocol> SharedConnection<P> for Infallible {
     }
 }
 
-/// Returns what a line that was intercepted leads to.
+/// Returns the actions for an intercepted line.
 pub fn handle_line<P: Protocol>(core: &mut P, from: Peer, line: &Line, now: Duration) -> Vec<Action> {
     core.line(from, line, now);
     core.base_mut().take_actions()
 }
 
-/// Returns what anything but bytes leads to.
+/// Returns the actions for an event.
 pub(super) fn handle_event<P: Protocol>(core: &mut P, event: Event, now: Duration) -> Vec<Action> {
+    // The questions end before the process does, so that an agent reads the rejections before the end of its stdin.
     match event {
         Event::AgentExited { .. } => core.close(Reason::AgentGone, now),
         Event::Signal => core.close(Reason::Shutdown, now),
@@ -97,7 +98,7 @@ pub(super) fn handle_event<P: Protocol>(core: &mut P, event: Event, now: Duratio
         Event::Tick => base.lifecycle.tick(now, &mut base.actions),
         Event::GroupEnded => base.lifecycle.group_ended(now, &mut base.actions),
         Event::Submitted(submitted) => core.submitted(submitted, now),
-        // It is the bridge's alone.
+        // The bridge handles this event before the protocol.
         Event::Begins(_) => {}
         Event::Timeout { timeout, since } => base.change_timeout(timeout, since),
     }

@@ -22,7 +22,7 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// Remembers that the client asks for a new session in this folder: the agent's response names it.
+    /// Remembers that the client requests a new session in this folder. The agent's response will name the session.
     pub fn request(&mut self, id: &str, folder: &str) {
         if id.len() > limits::ID || folder.len() > limits::FOLDER {
             return;
@@ -47,7 +47,7 @@ impl Sessions {
         }
     }
 
-    /// Records that a session that has a name is open in this folder.
+    /// Records the folder of a session whose ID the client names.
     pub fn open(&mut self, session: &str, folder: &str) {
         if folder.len() <= limits::FOLDER {
             self.insert(session, folder.into());
