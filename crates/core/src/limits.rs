@@ -16,8 +16,8 @@ pub const READ: usize = 64 * KIB;
 pub const STREAM: usize = 4 * KIB;
 /// Length up to which an intercepted line is held as a whole. A longer line streams through.
 pub const HOLD: usize = MIB;
-/// Own lines that may wait for a peer before the peer that causes them is not read any more. This is more than
-/// [`HELD_BYTES`], so that prompts that are released together never stop the agent from being read.
+/// Bytes of the bridge's own lines that may wait for a peer. With more, the peer that causes them is not read any more.
+/// This is more than [`HELD_BYTES`], so that prompts that are released together never stop the agent from being read.
 pub const OWN_LINES: usize = HELD_BYTES + HOLD;
 /// Number of running turns that are followed.
 pub const TURNS: usize = 1024;
@@ -31,7 +31,7 @@ pub const SESSION: usize = 4 * TEXT;
 pub const SESSIONS: usize = 256;
 /// Number of requests for a new session whose response is awaited.
 pub const REQUESTED_SESSIONS: usize = 16;
-/// Length of a session's folder. That of a session with a longer one is not remembered.
+/// Length of a session's folder. A longer one is not remembered.
 pub const FOLDER: usize = 4 * KIB;
 /// Number of tool calls that are remembered: their sessions, and what they are for.
 pub const TOOL_CALLS: usize = 256;
@@ -93,7 +93,7 @@ pub const AGENT: usize = 200;
 
 // Times of the inbox.
 
-/// The longest wait: 100 years, since a clock cannot be added to without end.
+/// The longest wait: 100 years, since adding a much longer time to a clock would overflow.
 pub const WAIT: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 // Times of the agent and the client.
@@ -121,5 +121,5 @@ pub const FLUSH: Duration = Duration::from_secs(1);
 
 /// Number of file changes of Codex that are remembered for their approvals, which come next.
 pub const CODEX_CHANGES: usize = 16;
-/// Size of such a change. The approval of a larger one does not show it.
+/// Size of such a change. The approval of a larger change does not show it.
 pub const CODEX_CHANGE: usize = 256 * KIB;

@@ -1,5 +1,5 @@
-//! The output of a desk: notices to its shell, and the changed questions for its followers. The event log numbers what
-//! happened to questions, so that a follower that was away receives what it missed. The input is in `input.rs`.
+//! The output of a desk: notices to its shell, and the changed questions for its followers. The event log numbers the
+//! events of questions, so that a follower that was away receives what it missed. The input is in `input.rs`.
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
@@ -33,7 +33,7 @@ pub struct EventLog {
     /// The number of the first event that is not forgotten.
     first: u64,
     entries: VecDeque<Entry>,
-    /// The sizes of all of them.
+    /// The sum of their sizes.
     bytes: usize,
 }
 
@@ -58,7 +58,7 @@ impl EventLog {
 
     /// Records an event, if the size of its record as JSON is known.
     pub fn push_sized(&mut self, event: Event, bytes: usize) {
-        // A follower that was away needs the last that is known of a question.
+        // A follower that was away needs only the last state of a question.
         if !matches!(event, Event::Opened(_)) {
             self.supersede(&event);
         }
@@ -74,7 +74,7 @@ impl EventLog {
         }
     }
 
-    /// Forgets all events, because something happened that none of them says: every follower gets a snapshot.
+    /// Forgets all events, because of a change that no event describes: every follower gets a snapshot.
     pub fn start_over(&mut self) {
         self.entries.clear();
         self.bytes = 0;
@@ -92,10 +92,11 @@ impl EventLog {
         Some(self.entries.range(from..).map(|known| (known.number, known.event.clone())).collect())
     }
 
-    /// Forgets what an event makes out of date.
+    /// Removes the events that this one makes obsolete.
     fn supersede(&mut self, event: &Event) {
         let is_over = matches!(event, Event::Settled(_));
         self.entries.retain(|known| {
+            // Until the question is over, `Opened` stays: by it, a follower knows a new question.
             known.event.record().id != event.record().id
                 || (!is_over && matches!(known.event, Event::Opened(_)))
         });
@@ -110,14 +111,14 @@ pub enum Notice {
     Opened(Arc<Record>),
     /// Four fifths of a question's time are over.
     Warned(Arc<Record>),
-    /// A question has another deadline: so long after the start.
+    /// A question has another deadline, as a duration since the start.
     Extended(Arc<Record>, Duration),
-    /// It is decided how a question ends. The outcome is on its way to the asker: this is for logs, not for
-    /// responders (I9).
+    /// The outcome of a question is decided, and is being delivered to the asker: this is for logs, not for responders
+    /// (I9).
     Decided {
         /// The question, as it was when it was open.
         record: Arc<Record>,
-        /// How it ends. The values of secret fields are in it.
+        /// The settlement, with the values of secret fields.
         settlement: Box<Settlement>,
         /// How long it was open.
         after: Duration,

@@ -1,4 +1,4 @@
-//! The names of bridges and questions, and what a person may type for them.
+//! The names of bridges and questions, and the shortened references that a user may type.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -22,6 +22,7 @@ impl BridgeName {
     pub fn from_random(bytes: [u8; 6]) -> Self {
         // Without l, o, 0 and 1, which are easily mistaken for each other.
         const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+        // 256 is a multiple of 32, so that each letter is equally likely.
         let letters = bytes.map(|byte| char::from(LETTERS[usize::from(byte % 32)]));
         BridgeName(letters.iter().collect::<String>().into())
     }
@@ -99,7 +100,7 @@ impl FromStr for QuestionId {
     }
 }
 
-/// Reads `1` or `p1`. One question has one spelling, so that no other text names it.
+/// Reads `1` or `p1`. Any other spelling of the number, such as `01`, is refused, so that each question has one ID.
 fn read_number(text: &str) -> Option<(Asker, u64)> {
     let (asker, digits) = match text.strip_prefix('p') {
         Some(digits) => (Asker::Program, digits),
@@ -139,7 +140,8 @@ impl IdPrefix {
         bridge.starts_with(&self.bridge)
     }
 
-    /// Returns whether this stands for the question. A number stands for itself alone: `k3-1` is never `k3f9q2-10`.
+    /// Returns whether this reference matches the question. The number must match as a whole: `k3-1` never matches
+    /// `k3f9q2-10`.
     pub fn matches(&self, id: &QuestionId) -> bool {
         self.may_be_in(id.bridge.as_str()) && self.number.is_none_or(|number| number == (id.asker, id.number))
     }

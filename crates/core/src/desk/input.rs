@@ -13,9 +13,9 @@ pub struct Setup {
     pub bridge: BridgeName,
     /// Which asker this is.
     pub asker: Asker,
-    /// The time of day at which the desk's clock starts. All other times that it gets have passed since then.
+    /// The time of day at which the desk's clock starts. All other times are durations since that moment.
     pub started: Timestamp,
-    /// A random number that never leaves the process. Answers with secrets are compared by a digest under it.
+    /// A random number that never leaves the process. It keys the digest by which answers with secrets are compared.
     pub key: u64,
 }
 
@@ -58,7 +58,7 @@ impl Submission {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket(pub u64);
 
-/// A submission, as a responder hands it in.
+/// A submission together with its ticket, its question and its responder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TicketedSubmission {
     /// Names the submission in its verdict.

@@ -76,7 +76,7 @@ impl World {
         }
     }
 
-    /// Returns a number near the last one, which no question may have.
+    /// Returns a number near the last one, which may belong to no question.
     fn pick(&self, place: u64) -> u64 {
         (self.asked.len() as u64 + 1).saturating_sub(place)
     }
@@ -317,7 +317,7 @@ impl World {
         }
     }
 
-    /// Catches up with the event log, from where it was left.
+    /// Follows the event log from where the last call ended.
     fn follow(&mut self) {
         match self.log.since(self.followed) {
             None => {

@@ -1,5 +1,5 @@
 //! The progress of an open question: its deadline, the warning before it and more time; and the delivery of its
-//! outcome, which arrives, is lost, or comes after an outcome that the asker had before. Ending a question at its
+//! outcome, which arrives, is lost, or is overtaken by an outcome that the asker already had. Ending a question at its
 //! deadline is left to the asker, settling it by a submission to `state.rs`.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
@@ -23,6 +23,7 @@ impl Desk {
     /// ends them.
     #[must_use]
     pub fn tick(&mut self, now: Duration) -> Vec<u64> {
+        // A set, since the warning and the deadline of one question may be due at once.
         let due: BTreeSet<u64> =
             self.timers.iter().take_while(|(due, _)| *due <= now).map(|(_, number)| *number).collect();
         for number in &due {
@@ -50,8 +51,8 @@ impl Desk {
         Ok(())
     }
 
-    /// Gives another time to the questions that have opened since then, where `before` was the timeout that they opened
-    /// with and `after` is the one that should have counted. One that was given more time keeps that.
+    /// Replaces the timeout of the questions that have opened since then. `before` is the timeout that they opened
+    /// with, and `after` is the one that should have applied. A question whose deadline was extended keeps it.
     pub fn change_timeout(&mut self, before: Option<Duration>, after: Option<Duration>, since: Duration) {
         let shorter = |own: Option<Duration>, other| [own, other].into_iter().flatten().min();
         let changes: Vec<_> = self
@@ -62,6 +63,7 @@ impl Desk {
                 let own = entry.record.question.timeout;
                 let at = |timeout| shorter(own, timeout).map(|timeout| entry.since.saturating_add(timeout));
                 let (held, wanted) = (at(before), at(after));
+                // A responder has extended any deadline that is not the one from the opening.
                 (entry.deadline == held && held != wanted).then_some((*number, wanted))
             })
             .collect();
@@ -96,11 +98,11 @@ impl Desk {
 }
 
 impl Desk {
-    /// Records that the asker has the outcome of a question that is on its way. Responders are notified from now on
-    /// (I9).
+    /// Records that the asker has received the outcome of a question. Responders are notified from now on (I9).
     pub fn delivered(&mut self, number: u64) {
         let Some(Entry { record, weight, stage, parked, .. }) = self.take_delivering(number) else { return };
         let Stage::Delivering { settlement, winner } = stage else { return };
+        // Before the verdict, so that a responder whose answer is accepted finds the question settled.
         self.settle(number, record, weight, *settlement);
         if let Some(ticket) = winner {
             self.tell(ticket, Ok(()));
@@ -108,9 +110,9 @@ impl Desk {
         self.judge_parked(number, &parked);
     }
 
-    /// Records that the asker is gone, so that the outcome of a question that was on its way did not reach it. A
-    /// decision of the client or of a responder counts as lost: responders see that the agent is gone. Those that wait
-    /// for their verdict hear that it is unknown.
+    /// Records that the asker is gone before the outcome of a question has verifiably reached it. A decision of the
+    /// client or of a responder counts as lost: the settlement says that the agent is gone. Responders that wait for a
+    /// verdict hear that the result is unknown.
     pub fn undeliverable(&mut self, number: u64) {
         let Some(Entry { record, weight, stage, parked, .. }) = self.take_delivering(number) else { return };
         let Stage::Delivering { mut settlement, winner } = stage else { return };
@@ -128,17 +130,17 @@ impl Desk {
             self.tell(ticket, Err(Refusal::Unavailable));
         }
         if was_decided {
-            // It may have arrived after all, and their submission may be the one that was on its way.
+            // The outcome may have arrived after all, and these submissions may agree with it.
             parked.into_iter().for_each(|(ticket, _)| self.tell(ticket, Err(Refusal::Unavailable)));
         } else {
             self.judge_parked(number, &parked);
         }
     }
 
-    /// Settles a question by what the asker had before, such as an answer at the agent's own dialog. Where another
-    /// outcome was on its way, it came too late: its submission is judged as those that come later are.
+    /// Settles a question by an outcome that the asker already had, such as an answer in the agent's own dialog. An
+    /// outcome that was being delivered came too late: its submission gets the verdict of a late one.
     pub fn overtaken(&mut self, number: u64, outcome: Outcome, by: Provenance, now: Duration) {
-        // It stays unchanged if it is on its way already.
+        // `end` changes nothing if another outcome is being delivered.
         self.end(number, outcome.clone(), by.clone(), now);
         let Some(Entry { record, weight, stage, parked, .. }) = self.take_delivering(number) else { return };
         self.settle(number, record, weight, Settlement::new(outcome, by, self.at(now)));
@@ -162,7 +164,7 @@ impl Desk {
 
     fn settle(&mut self, number: u64, record: Arc<Record>, weight: usize, settlement: Settlement) {
         for forgotten in self.memory.remember(number, record, weight, settlement) {
-            // No follower waits for the end of a question that was never shown as open. It is counted.
+            // No follower saw this question open, so that none waits for its end. It is only counted.
             if !self.shown.contains(&forgotten) && self.changed.remove(&forgotten) {
                 self.missed += 1;
             }

@@ -99,7 +99,7 @@ impl Record {
         self.settlement.is_none() && !matches!(self.state, State::Settled | State::Lost)
     }
 
-    /// Returns what orders questions by their age. The number decides between questions of the same millisecond.
+    /// Returns the sort key for the age of a question. The number decides between questions of the same millisecond.
     pub fn age(&self) -> impl Ord + '_ {
         (self.opened_at, &self.bridge, self.id.asker, self.id.number)
     }
@@ -107,9 +107,9 @@ impl Record {
     /// Returns how many bytes the record takes as JSON, which is about what it takes in memory. Each call serializes
     /// the record: a caller that needs the size again stores it.
     pub fn size(&self) -> usize {
-        // Most records fit: a list that grows is copied each time.
+        // Most records fit, so that the buffer is not copied as it grows.
         let mut json = Vec::with_capacity(2048);
-        // Writing it cannot fail: the keys of our own types are texts.
+        // Serialization cannot fail: the maps in our own types have strings as keys.
         serde_json::to_writer(&mut json, self).map_or(0, |()| json.len())
     }
 }
@@ -137,7 +137,7 @@ impl Settlement {
         Settlement { outcome, by, at, remark: None }
     }
 
-    /// Returns at least how many bytes it takes as JSON, and not many more. It is not written for that.
+    /// Returns a close upper bound of its size as JSON, without serializing it.
     pub fn most_json(&self) -> usize {
         /// The names of its members, the time, and the punctuation.
         const MEMBERS: usize = 80;
@@ -207,9 +207,10 @@ impl LostQuestion {
         self.accepted.as_ref().is_some_and(|accepted| matches!(accepted.outcome, Outcome::Answered(_)))
     }
 
-    /// Returns whether its answer is given by itself when exactly the same is asked again.
+    /// Returns whether the bridge gives its answer by itself when exactly the same is asked again.
     pub fn is_given_again(&self) -> bool {
         let asked = &self.record.question;
+        // No answer is given twice without a person, and none to a permission or to a dangerous question (I12).
         self.has_answer()
             && !self.may_have_arrived
             && !asked.dangerous

@@ -97,7 +97,7 @@ pub const KINDS: [RefusalKind; 12] = [
 ];
 
 impl Refusal {
-    /// Returns what the interfaces say for it.
+    /// Returns the form that the interfaces give it.
     pub fn kind(&self) -> RefusalKind {
         KINDS[match self {
             Refusal::NotFound => 0,
@@ -156,7 +156,7 @@ pub struct Detail {
 }
 
 impl From<Detail> for Refusal {
-    /// Reads the details of a refusal. One that lacks the question it is about is `Unavailable`.
+    /// Reads the details of a refusal. A refusal that lacks the question it concerns is read as `Unavailable`.
     fn from(detail: Detail) -> Self {
         let Detail { name, errors, ids, question } = detail;
         let messages = |errors: Vec<FieldError>| errors.into_iter().map(|error| error.message).collect();
@@ -177,8 +177,9 @@ impl From<Detail> for Refusal {
     }
 }
 
-/// Returns the verdict on a submission to a question that is over. The same once more is accepted. `is_same` compares
-/// an answer with the one that settled the question; it is `None` if that cannot be known.
+/// Returns the verdict on a submission to a question that is over. A repetition of the decision that settled the
+/// question is accepted. `is_same` compares an answer with the one that settled the question; it returns `None` if that
+/// cannot be known.
 pub(super) fn late_verdict(
     record: &Arc<Record>,
     submission: &Submission,

@@ -33,7 +33,7 @@ pub(super) fn question(label: &str, session: Option<&str>) -> Arc<Question> {
     Arc::new(question)
 }
 
-/// Opens a question that takes so long, at the start.
+/// Opens a question with this timeout, at the start.
 pub(super) fn open(desk: &mut Desk, timeout: Option<Duration>) -> u64 {
     let opening = Opening { question: question("Why?", None), weight: 10, timeout, elsewhere: false };
     desk.open(opening, Duration::ZERO)
@@ -110,7 +110,7 @@ pub(super) enum Step {
     Burst(bool),
 }
 
-/// The verdict on a submission to a question that ended like this.
+/// Returns the verdict on a submission to a question that ended in this way.
 pub(super) fn late(end: End, given: ModelSubmission) -> &'static str {
     match (end, given) {
         (End::Answered(text, secret), ModelSubmission::Answer(other, other_secret))

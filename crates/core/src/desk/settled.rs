@@ -13,7 +13,7 @@ use crate::{
     question::{Answer, Outcome, Question},
 };
 
-/// Returns whether a record has the same answer. `None` if that is not known, because its answer had secrets.
+/// Returns whether a record has the same answer. `None` if the answer had secrets, which the record does not keep.
 pub(super) fn is_same_answer(record: &Record, answer: &Answer) -> Option<bool> {
     let Some(Outcome::Answered(given)) = record.settlement.as_ref().map(|settlement| &settlement.outcome)
     else {
@@ -32,7 +32,7 @@ pub(super) struct SettledQuestions {
     /// The key of the digests, so that a secret cannot be guessed from one.
     key: u64,
     settled: VecDeque<SettledQuestion>,
-    /// The sizes of all of them.
+    /// The sum of their sizes.
     bytes: usize,
 }
 
@@ -41,7 +41,7 @@ struct SettledQuestion {
     number: u64,
     record: Arc<Record>,
     bytes: usize,
-    /// The digest of an answer with secrets, by which a later one is compared: the record has no secrets.
+    /// The digest of an answer with secrets, for comparison with a later answer: the record does not keep secrets.
     digest: Option<u64>,
 }
 
@@ -55,8 +55,8 @@ impl SettledQuestions {
         self.settled.iter().map(|settled| (settled.number, &settled.record))
     }
 
-    /// Remembers a question that counted for this many bytes while it was open, and returns the numbers of those that
-    /// are forgotten for it. The last one is remembered even if it is larger.
+    /// Remembers a question that counted for this many bytes while it was open. Returns the numbers of the questions
+    /// that are forgotten to make room. The last question is remembered even if it is too large.
     pub(super) fn remember(
         &mut self,
         number: u64,
@@ -83,7 +83,8 @@ impl SettledQuestions {
         forgotten
     }
 
-    /// Returns the verdict on a submission to a question that is over. The same once more is accepted.
+    /// Returns the verdict on a submission to a question that is over. A repetition of the decision that settled the
+    /// question is accepted.
     pub(super) fn judge(&self, number: u64, submission: &Submission) -> Result<(), Refusal> {
         // A question that is forgotten may have been settled in any way.
         let settled = self.find(number).ok_or(Refusal::Unavailable)?;
@@ -100,8 +101,9 @@ impl SettledQuestions {
 
     fn digest(&self, answer: &Answer) -> u64 {
         let mut hasher = DefaultHasher::new();
+        // Without the key, a short secret could be found by trying.
         self.key.hash(&mut hasher);
-        // An answer can always be written: its keys are texts.
+        // Serialization cannot fail: the keys of an answer are strings.
         serde_json::to_string(&answer.clone().canonical()).unwrap_or_default().hash(&mut hasher);
         hasher.finish()
     }

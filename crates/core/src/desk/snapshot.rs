@@ -25,7 +25,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Returns the open questions, oldest first. Those that are on their way are among them.
+    /// Returns the open questions, oldest first, including those whose outcome is being delivered.
     pub fn open(&self) -> Vec<Arc<Record>> {
         let mut records: Vec<_> = self.open.values().map(|(record, _)| Arc::clone(record)).collect();
         records.sort_by(|one, other| one.age().cmp(&other.age()));
@@ -53,14 +53,14 @@ impl Snapshot {
     /// Finds the question of a typed reference: an open one, or else a settled one.
     ///
     /// # Errors
-    /// `NotFound`; `Ambiguous` with the IDs of all that are meant; `Unavailable` for a lost one.
+    /// `NotFound`; `Ambiguous` with the IDs of all that match; `Unavailable` for a lost one.
     pub fn find(&self, typed: &IdPrefix) -> Result<&Arc<Record>, Refusal> {
         let open = self.open.values().map(|(record, _)| record);
         let mut found: Vec<_> = open.filter(|record| typed.matches(&record.id)).collect();
         if found.is_empty() {
             found = self.settled().filter(|record| typed.matches(&record.id)).collect();
             let known = found.iter().any(|record| record.state != State::Lost);
-            // The outcome of a settled question is known, even if its bridge was lost.
+            // A settled question is preferred to lost ones, since its outcome is known.
             found.retain(|record| !known || record.state != State::Lost);
         }
         match found[..] {
@@ -73,6 +73,7 @@ impl Snapshot {
 
     /// Returns the IDs of the open questions of a bridge.
     pub fn open_in(&self, bridge: &BridgeName) -> impl Iterator<Item = &QuestionId> {
+        // No ID of the bridge sorts before this one: `Agent` is the first asker, and numbers begin at 1.
         let first = QuestionId { bridge: bridge.clone(), asker: Asker::Agent, number: 0 };
         let from = self.open.range((Bound::Included(first), Bound::Unbounded));
         from.map(|(id, _)| id).take_while(move |id| id.bridge == *bridge)
@@ -98,14 +99,14 @@ impl Snapshot {
         late_verdict(record, submission, |answer| is_same_answer(record, answer))
     }
 
-    /// Takes over the current state of a question. Returns the event, if anything changed. A settled question stays
-    /// unchanged; a lost one that is found again is lost no longer.
+    /// Stores the current state of a question. Returns the event, if anything changed. A settled question stays
+    /// unchanged. A lost question that is found again is not lost any more.
     pub fn put(&mut self, record: Arc<Record>) -> Option<Event> {
         let bytes = record.size();
         self.put_sized(record, bytes)
     }
 
-    /// Takes over a question as [`Snapshot::put`] does, if the size of its record as JSON is known.
+    /// Stores a question as [`Snapshot::put`] does, with the known size of its record as JSON.
     pub fn put_sized(&mut self, record: Arc<Record>, bytes: usize) -> Option<Event> {
         if let Some(index) = self.settled.iter().rposition(|(known, _)| known.id == record.id) {
             if self.settled.get(index).is_some_and(|(known, _)| known.state != State::Lost) {
@@ -138,8 +139,8 @@ impl Snapshot {
         true
     }
 
-    /// Records that a question's bridge disappeared. Followers get this settlement; a responder hears that
-    /// nothing is known.
+    /// Records that a question's bridge disappeared. Followers get this settlement; a responder hears that the outcome
+    /// is unknown.
     pub fn lose(&mut self, id: &QuestionId, told: Settlement) -> Option<Event> {
         let mut record = Record::clone(&self.open.get(id)?.0).settled(told);
         record.state = State::Lost;
@@ -152,6 +153,7 @@ impl Snapshot {
         self.settled_bytes += bytes;
         self.settled.push_back((Arc::clone(&record), bytes));
         while (self.settled.len() > limits::REMEMBERED || self.settled_bytes > limits::REMEMBERED_BYTES)
+            // The last one stays even if it alone is too large, so that its end can be looked up.
             && self.settled.len() > 1
             && let Some((_, bytes)) = self.settled.pop_front()
         {

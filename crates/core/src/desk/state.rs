@@ -19,8 +19,9 @@ use crate::{
 /// The open questions of one asker, and the last that were settled.
 ///
 /// The asker opens a question, and carries out what a submission or an end decides: it formats the outcome and sends
-/// it. Until it says that this arrived ([`Desk::delivered`]) or cannot ([`Desk::undeliverable`]), the question is
-/// `delivering`, and counts. Time is what has passed since [`Setup::started`], and never goes back.
+/// it. Until the asker reports that the outcome arrived ([`Desk::delivered`]) or cannot arrive
+/// ([`Desk::undeliverable`]), the question is `delivering`, and counts towards the limits. Time is what has passed
+/// since [`Setup::started`], and never goes back.
 ///
 /// A desk holds at most [`limits::OPEN`] questions of [`limits::OPEN_BYTES`] bytes, if its caller asks
 /// [`Desk::check_room`] before each; and of settled ones what [`limits::REMEMBERED`] and [`limits::REMEMBERED_BYTES`]
@@ -29,7 +30,7 @@ use crate::{
 pub struct Desk {
     setup: Setup,
     last: u64,
-    /// Each in a box of its own: a map's nodes are half empty.
+    /// Boxed, since the nodes of a map are half empty and would waste the space of large values.
     pub(super) open: BTreeMap<u64, Box<Entry>>,
     /// The bytes of all questions in `open`.
     pub(super) weight: usize,
@@ -50,13 +51,13 @@ pub struct Desk {
 pub(super) struct Entry {
     pub(super) record: Arc<Record>,
     pub(super) since: Duration,
-    /// The bytes that it counts for, with those of what the client answered.
+    /// The bytes that it counts for, including the answers that the client left.
     pub(super) weight: usize,
     pub(super) deadline: Option<Duration>,
-    /// When four fifths of its time are over; `None` once that was said.
+    /// When four fifths of its time are over; `None` once the warning was given.
     pub(super) warning: Option<Duration>,
     pub(super) stage: Stage,
-    /// Submissions that came while the question was closing. They are judged by how it was settled.
+    /// Submissions that came while the question was closing or being delivered. They are judged once it is settled.
     pub(super) parked: Vec<(Ticket, Submission)>,
 }
 
@@ -65,7 +66,7 @@ pub(super) enum Stage {
     Open,
     /// The asker is about to end the question: responders come too late, but the client may still answer.
     Closing,
-    /// Settled, and on its way to the asker. The ticket is that of the submission that settled it.
+    /// Decided, and being delivered to the asker. `winner` is the ticket of the submission that decided it, if one did.
     Delivering {
         settlement: Box<Settlement>,
         winner: Option<Ticket>,
@@ -119,7 +120,7 @@ impl Desk {
         self.open.get(&number).map(|entry| &entry.record)
     }
 
-    /// Returns how a question ends that is on its way. The values of secret fields are in it.
+    /// Returns the settlement of a question whose outcome is being delivered. It contains the values of secret fields.
     pub fn settlement(&self, number: u64) -> Option<&Settlement> {
         match &self.open.get(&number)?.stage {
             Stage::Delivering { settlement, .. } => Some(&**settlement),
@@ -127,13 +128,13 @@ impl Desk {
         }
     }
 
-    /// Returns whether what a question ends with, and is on its way, was submitted by a responder.
+    /// Returns whether the outcome that is being delivered was submitted by a responder.
     pub fn is_submitted(&self, number: u64) -> bool {
         let stage = self.open.get(&number).map(|entry| &entry.stage);
         matches!(stage, Some(Stage::Delivering { winner: Some(_), .. }))
     }
 
-    /// Returns how many bytes a question counts for that came as this many: at least what it takes in memory or in a
+    /// Returns how many bytes a question counts for whose JSON had this many: at least its size in memory or in a
     /// listing, whichever is more.
     pub fn weigh(&self, question: &Question, bytes: usize) -> usize {
         question.weight(bytes).max(limits::RECORD + question.most_json())
@@ -185,8 +186,8 @@ impl Desk {
         number
     }
 
-    /// Records that the client leaves the question to other responders, and what it answered of it. Values of secret
-    /// fields are left out, and so is an answer for which there is no room: an answer from before stays then.
+    /// Records that the client leaves the question to other responders, and the part that it answered. Values of secret
+    /// fields are left out. If there is no room for the answer, an earlier one stays.
     pub fn leave(&mut self, number: u64, kept: Option<Answer>) {
         let room = self.room();
         let Some(entry) = self.open.get_mut(&number) else { return };
@@ -220,8 +221,8 @@ impl Desk {
     /// Each submission gets one verdict ([`Notice::Verdict`]): that of the settling one comes with
     /// [`Desk::delivered`] or [`Desk::undeliverable`], and so do those of submissions that come meanwhile.
     ///
-    /// The values are checked here but for patterns, which can take long: [`crate::question::check_patterns`] tries
-    /// them where nothing else waits.
+    /// The values are checked here, except against patterns, which can take long. A thread that may block calls
+    /// [`crate::question::check_patterns`] for that.
     #[must_use]
     pub fn submit(&mut self, submitted: TicketedSubmission, now: Duration) -> Option<Outcome> {
         let TicketedSubmission { ticket, number, submission, by } = submitted;
@@ -253,8 +254,8 @@ impl Desk {
         Some(outcome)
     }
 
-    /// Settles a question by what happened on the asker's side, such as the client's own answer. The asker delivers
-    /// the outcome. A question that is on its way already stays unchanged.
+    /// Settles a question by what happened on the asker's side, such as the client's own answer. The asker delivers the
+    /// outcome. A question whose outcome is being delivered already stays unchanged.
     pub fn end(&mut self, number: u64, outcome: Outcome, by: Provenance, now: Duration) {
         self.deliver(number, Settlement::new(outcome, by, self.at(now)), None, now);
     }
@@ -264,8 +265,8 @@ impl Desk {
         self.notices.pop_front()
     }
 
-    /// Returns what changed since the last call, for followers. However long that is, the
-    /// changes are bounded: of many changes to one question, the last counts.
+    /// Returns the changes since the last call, for followers. They are bounded however long ago that was: each
+    /// question is in them once, in its last state.
     pub fn take_changes(&mut self) -> Option<Changes> {
         if self.changed.is_empty() {
             return None;
@@ -284,6 +285,7 @@ impl Desk {
                 self.shown.insert(number);
                 changes.questions.push(Arc::clone(&entry.record));
             } else if self.shown.remove(&number) {
+                // The desk has forgotten the question, but followers still show it as open.
                 changes.gone.push(self.id(number));
             }
         }
@@ -317,13 +319,14 @@ impl Desk {
             after,
         });
         entry.stage = Stage::Delivering { settlement, winner };
-        // The record keeps the time at which it would have expired.
+        // Only the timers go: the record keeps its deadline.
         self.set_timers(number, None, None);
         self.change(number, |record| record.state = State::Delivering);
     }
 
     pub(super) fn change(&mut self, number: u64, change: impl FnOnce(&mut Record)) {
         let Some(entry) = self.open.get_mut(&number) else { return };
+        // Followers may hold the old record, which must not change under them.
         change(Arc::make_mut(&mut entry.record));
         self.changed.insert(number);
     }

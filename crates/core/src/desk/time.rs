@@ -8,7 +8,7 @@ use std::{
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-/// The last millisecond that RFC 3339 can say, since 1970.
+/// The last millisecond since 1970 that RFC 3339 can express.
 const LAST: u64 = 253_402_300_799_999;
 
 /// A point in time by RFC 3339, in UTC, to the millisecond.
@@ -16,15 +16,15 @@ const LAST: u64 = 253_402_300_799_999;
 pub struct Timestamp(u64);
 
 impl Timestamp {
-    /// Returns the time that is this long after this one, or the last that RFC 3339 can say: a deadline may be
-    /// further away.
+    /// Returns the time that is this long after this one, or the last time that RFC 3339 can express, since a deadline
+    /// may be further away.
     #[must_use]
     pub fn after(self, passed: Duration) -> Self {
         let passed = u64::try_from(passed.as_millis()).unwrap_or(u64::MAX);
         Timestamp(self.0.saturating_add(passed).min(LAST))
     }
 
-    /// Returns how long ago an earlier time was; nothing where it is later.
+    /// Returns the time since an earlier point in time; zero if that is later.
     pub fn since(self, earlier: Timestamp) -> Duration {
         Duration::from_millis(self.0.saturating_sub(earlier.0))
     }

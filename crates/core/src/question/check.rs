@@ -32,6 +32,7 @@ impl fmt::Display for FieldError {
 /// # Errors
 /// At most one error for each field, in the order of the fields; then one for each name that is no field.
 pub fn check(question: &Question, answer: &Answer) -> Result<(), Vec<FieldError>> {
+    // One budget for all fields, so that the time for one answer is bounded.
     let mut room = limits::TEXT;
     check_all(question, answer, |field, value| {
         check_field(field, value)?;
@@ -166,12 +167,12 @@ fn check_chosen(text: &str, options: &[FieldOption], other: bool, required: bool
     }
 }
 
-/// Options that a mistake names: what is wrong is said behind them.
+/// How many options an error message lists: the mistake stands behind the list.
 const NAMED: usize = 8;
-/// Characters of an option that a mistake names.
+/// How many characters of an option an error message shows.
 const NAME: usize = 60;
 
-/// Returns the values that may be chosen, in words: who wrote the mistake sees no question.
+/// Returns the values that may be chosen, in words, since the sender of the answer may not see the question.
 fn one_of(options: &[FieldOption]) -> String {
     let name = |option: &FieldOption| match option.value.char_indices().nth(NAME) {
         Some((end, _)) => format!("\"{}…\"", &option.value[..end]),
@@ -187,6 +188,7 @@ fn one_of(options: &[FieldOption]) -> String {
 fn check_many(field: &Field, texts: &[String]) -> Result<(), String> {
     let Kind::Choices { options, other, min, max, .. } = &field.kind else { return Ok(()) };
     let (most, given) = (options.len() + usize::from(*other), texts.len());
+    // Checked first, since the search for duplicates below takes quadratic time.
     if given > most {
         return Err(format!("must have at most {}, has {given}", count(most, "entry")));
     }
@@ -200,7 +202,7 @@ fn check_many(field: &Field, texts: &[String]) -> Result<(), String> {
     }
     let least = min.unwrap_or(0).max(u32::from(field.required)) as usize;
     if others > 1 {
-        // No dialect can say more than one.
+        // No dialect can express more than one free text.
         return Err(format!("must have at most 1 text that is not an option, has {others}"));
     }
     if given < least && (field.required || given > 0) {

@@ -61,12 +61,12 @@ open_enum! {
 }
 
 impl Risk {
-    /// Returns whether more than one key or tap has to say so before it is allowed.
+    /// Returns whether it takes more than one key or tap to allow it.
     pub fn is_guarded(self) -> bool {
         self != Risk::Plain
     }
 
-    /// Returns its place in the order of degrees. One of another version counts as the highest.
+    /// Returns its place in the order of degrees. An unknown degree of another version counts as the highest.
     pub fn degree(self) -> u8 {
         match self {
             Risk::Plain => 0,
@@ -75,7 +75,7 @@ impl Risk {
         }
     }
 
-    /// Returns whether it may do harm, which a degree of another version may mean as well.
+    /// Returns whether it may do harm. An unknown degree of another version counts as harmful.
     pub fn is_dangerous(self) -> bool {
         self.degree() > Risk::Acts.degree()
     }

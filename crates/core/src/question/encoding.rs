@@ -30,7 +30,7 @@ impl UnknownName {
     /// Returns the name as it came.
     pub fn as_str(&self) -> &str {
         let bytes = self.bytes.get(..usize::from(self.length)).unwrap_or_default();
-        // The bytes were copied from a text as a whole.
+        // Cannot fail: the bytes are those of a whole text.
         std::str::from_utf8(bytes).unwrap_or_default()
     }
 }
@@ -91,7 +91,7 @@ macro_rules! open_enum {
     };
 }
 
-/// The kinds that this version knows, and what each requires.
+/// The kinds that this version knows, and the members that each requires.
 const KNOWN_KINDS: [(&str, &[&str]); 6] = [
     ("text", &[]),
     ("choice", &["options"]),
@@ -114,7 +114,7 @@ pub(super) fn describe_unknown_kind(members: &Map<String, Json>) -> String {
     };
     match required.iter().find(|name| !members.contains_key(**name)) {
         Some(missing) => format!("is of kind {kind:?} and must have `{missing}`"),
-        // Which member it is can only be told by reading it as that kind alone.
+        // To name the member, the field would have to be read again as this kind alone.
         None => format!("is of kind {kind:?}, and has a member of the wrong type"),
     }
 }

@@ -155,7 +155,7 @@ impl Kind {
         matches!(self, Kind::Choice { other: true, .. } | Kind::Choices { other: true, .. })
     }
 
-    /// Returns the texts beside the options.
+    /// Returns all texts of the kind, except for those of its options.
     fn texts(&self) -> Vec<&str> {
         match self {
             Kind::Text { pattern, format, placeholder, default, .. } => {
@@ -183,8 +183,8 @@ impl Field {
         Field { name: format!("q{place}"), label, header, help: None, required: true, secret: false, kind }
     }
 
-    /// Returns the value that a text represents: itself, if it is an option's value or is typed; else the value of
-    /// the option with this label.
+    /// Returns the value that a text stands for: the value of the option with this label, unless the text is itself an
+    /// option's value or is typed.
     pub fn value_of<'a>(&'a self, text: &'a str) -> Cow<'a, str> {
         let options = self.kind.options();
         if options.iter().any(|option| option.value == text) {
@@ -231,7 +231,7 @@ impl Field {
 }
 
 pub(super) fn check_text(what: impl Display, text: &str) -> Result<(), String> {
-    // Counting characters is not free: a text of few bytes has few characters.
+    // A text of few bytes has few characters, so that most texts need no count.
     if text.len() > limits::TEXT && text.chars().count() > limits::TEXT {
         return Err(format!("{what} is longer than {} characters", limits::TEXT));
     }

@@ -1,6 +1,6 @@
 //! A question: a form of one or more fields, in a session, with its heading and the options of a permission by their
-//! role. Holds all that the known dialects can say, so that nothing is lost on the way through. The fields are left to
-//! `field.rs`.
+//! role. Holds everything that the known dialects can express, so that nothing is lost in translation. The fields are
+//! left to `field.rs`.
 
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
@@ -87,13 +87,13 @@ pub struct Question {
     pub patterns: Patterns,
 }
 
-/// Most dialects have a place for notes: a question that does not say so is of one of them.
+/// The default of `notes`: most dialects have a place for notes.
 fn has_notes() -> bool {
     true
 }
 
 impl Question {
-    /// Returns a question of this origin that asks for these fields and says no more.
+    /// Returns a question of this origin with these fields, and with defaults for everything else.
     pub fn new(origin: Origin, id: &str, fields: Vec<Field>) -> Self {
         Question {
             session: None,
@@ -151,7 +151,7 @@ impl Question {
         check_text("toolCallId", self.tool_call.as_deref().unwrap_or_default())?;
         for (index, field) in self.fields.iter().enumerate() {
             field.check_limits()?;
-            // An answer names the field that it is for.
+            // An answer refers to its fields by name.
             if self.fields[..index].iter().any(|other| other.name == field.name) {
                 return Err(format!("two fields are named {:?}", field.name));
             }
@@ -160,8 +160,8 @@ impl Question {
     }
 }
 
-/// Headings without content: those that agents write over every form, and our own. Which agent writes
-/// which is in `fixtures/live` and `src/mock/requests`.
+/// Headings without content: those that agents write over every form, and our own. Which agent writes which is in
+/// `fixtures/live` and `crates/mock/src/requests`.
 const FORMULAS: [&str; 4] = [
     "Please answer the following questions.",
     "Codex needs your input to continue.",
@@ -183,8 +183,8 @@ impl Question {
         }
     }
 
-    /// Returns the question itself on one line, without what an agent writes over every form: the heading, or where
-    /// that is a formula, the label of the first field. Of several fields it says how many more there are.
+    /// Returns the question itself on one line: the heading, or the label of the first field if the heading is one that
+    /// the agent writes over every form. If there are more fields, their number is added.
     pub fn headline(&self) -> Cow<'_, str> {
         let heading = self.heading();
         let Some(first) = self.fields.first().filter(|_| FORMULAS.contains(&heading)) else {

@@ -11,10 +11,10 @@ use regex_lite::{Regex, RegexBuilder};
 
 use crate::limits;
 
-/// The most bytes of a name in an e-mail address' host, as in the Domain Name System.
+/// The most bytes of a label in the host of an e-mail address, as in the Domain Name System.
 const LABEL: usize = 63;
 
-/// Returns what a text of this format looks like, if this text does not. A format that is not known takes every text.
+/// Returns a description of the format, if this text does not have it. A format that is not known takes every text.
 pub(super) fn unlike(format: &str, text: &str) -> Option<&'static str> {
     let (fits, wanted) = match format {
         "date" => (is_date(text), "a date such as 2026-11-23"),
@@ -30,6 +30,7 @@ pub(super) fn unlike(format: &str, text: &str) -> Option<&'static str> {
 /// Takes this many digits from the start of a text, and returns their number with the rest.
 fn digits(text: &str, count: usize) -> Option<(u32, &str)> {
     let (number, rest) = text.split_at_checked(count)?;
+    // `parse` alone would accept a sign.
     let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
     Some((number.parse().ok().filter(|_| is_number)?, rest))
 }
@@ -52,7 +53,7 @@ fn is_date(text: &str) -> bool {
     read().is_some_and(|(year, month, day)| (1..=days(year, month)).contains(&day))
 }
 
-/// Returns how many days a month has; none where there is no such month.
+/// Returns how many days a month has; 0 if there is no such month.
 fn days(year: u32, month: u32) -> u32 {
     let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     match month {
@@ -73,7 +74,7 @@ fn is_time(text: &str) -> bool {
             Some(rest) => seconds(rest)?,
             None => (0, rest),
         };
-        // The last minute of a day may have 61 seconds.
+        // A leap second has the number 60.
         Some(hour <= 23 && minute <= 59 && second <= 60 && is_zone(rest))
     };
     read().unwrap_or(false)
@@ -131,14 +132,14 @@ fn is_uri(text: &str) -> bool {
 }
 
 /// The compiled patterns of a question. They are compiled when the first answer is checked, and shared with the
-/// question. They are part of no comparison and of no copy: they follow from the fields.
+/// question. Comparisons and copies leave them out, since they follow from the fields.
 #[derive(Default)]
 pub struct Patterns(OnceLock<BTreeMap<String, Regex>>);
 
 impl Patterns {
-    /// Returns the compiled pattern of a field. `all` returns the names of the fields that have one, and the patterns;
-    /// it is called once. Returns `None` if the field has no pattern, or one that is left to the agent: it looks
-    /// around, is malformed, or takes more than [`limits::PATTERN`] bytes.
+    /// Returns the compiled pattern of a field. `all` returns the names of the fields that have a pattern, with the
+    /// patterns; it is called once. Returns `None` if the field has no pattern, or one that is left to the agent,
+    /// because it uses look-around, is malformed, or takes more than [`limits::PATTERN`] bytes.
     pub(super) fn of<'a>(
         &self,
         field: &str,
@@ -157,7 +158,7 @@ fn compile_patterns(patterns: &[(&str, &str)]) -> BTreeMap<String, Regex> {
 }
 
 impl Clone for Patterns {
-    /// Returns patterns that are compiled anew: the fields of the copy may be changed.
+    /// Returns patterns that are not compiled yet: the fields of the copy may change.
     fn clone(&self) -> Self {
         Patterns::default()
     }

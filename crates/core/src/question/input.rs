@@ -87,7 +87,7 @@ fn read_values(
     if wrong.is_empty() {
         return Ok(answer);
     }
-    // The other errors are reported with it.
+    // The sender gets the errors of all fields at once.
     let mut errors = check(question, &answer).err().unwrap_or_default();
     errors.retain(|error| !wrong.contains(&error.field));
     let message = "must be a text, a list of texts, a number, true or false";
@@ -115,7 +115,7 @@ impl<'de> Deserialize<'de> for AnswerInput {
     }
 }
 
-/// Reads either shape.
+/// Reads either shape of [`AnswerInput`].
 struct AnswerInputVisitor;
 
 #[derive(Deserialize)]
@@ -206,7 +206,7 @@ pub fn answer_from_texts(
 
 /// Converts the texts of one field to a value of the field's type. Returns `None` if there is no text.
 ///
-/// A text that does not have this type stays a text: whether that is an error is not decided here.
+/// A text that does not have this type stays a text. Whether that is an error is left to `check.rs`.
 pub fn value_from_texts(kind: &Kind, mut texts: Vec<String>) -> Option<Value> {
     if matches!(kind, Kind::Choices { .. }) || texts.len() > 1 {
         return Some(Value::Many(texts));

@@ -20,7 +20,7 @@ pub enum Outcome {
     /// The client failed, or replied with something that only the agent may understand: the agent got the reply as it
     /// was.
     Failed,
-    /// An outcome of another version, with all its members. It is written again as it was.
+    /// An outcome of another version, with all its members. It is serialized unchanged.
     Unknown(Map<String, Json>),
 }
 
@@ -175,7 +175,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Returns about how many bytes it takes in memory. An entry of a list takes more than its text: it may be as
+    /// Returns about how many bytes it takes in memory. An entry of a list takes more than its text, which may be as
     /// short as three bytes of JSON.
     pub fn bytes(&self) -> usize {
         let text = |text: &String| size_of::<String>() + text.len();
@@ -214,7 +214,7 @@ impl Answer {
         self
     }
 
-    /// Returns the same answer in the one spelling that is compared: the chosen options in the order of their values,
+    /// Returns the canonical form of the answer, for comparison: the chosen options in the order of their values, and
     /// whole numbers without a fraction.
     pub fn canonical(mut self) -> Self {
         for value in self.values.values_mut() {
@@ -229,11 +229,11 @@ impl Answer {
 }
 
 fn canonical(number: &Number) -> Number {
-    // Below this each integer has a binary fraction of its own.
+    // Below 2^53, an `f64` has an exact value for each integer.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let whole = |value: &f64| value.fract() == 0.0 && value.abs() < EXACT;
     match number.as_f64().filter(whole) {
-        // A number without a fraction prints without one; a zero has no sign.
+        // `{:.0}` prints no fraction, and the addition takes the sign from a negative zero.
         Some(value) => {
             serde_json::from_str(&format!("{:.0}", value + 0.0)).unwrap_or_else(|_| number.clone())
         }

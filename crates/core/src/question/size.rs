@@ -2,8 +2,8 @@
 
 use super::{Answer, Diff, Field, FieldOption, Kind, Outcome, Provenance, Question, Subject, Value};
 
-/// The most bytes that each part takes as JSON beside its texts: the names of its members, numbers, and punctuation.
-/// Each is held against the largest part by a test.
+/// The most bytes that each part takes as JSON beside its texts: the names of its members, numbers, and punctuation. A
+/// test compares each with the largest possible part.
 const QUESTION: usize = 450;
 const SUBJECT: usize = 195;
 const DIFF: usize = 50;
@@ -15,7 +15,8 @@ const OUTCOME: usize = 40;
 const PROVENANCE: usize = 30;
 
 impl Question {
-    /// Gives back the room that its lists do not use. A list that was built from a longer one may keep all its room.
+    /// Frees the unused capacity of its lists. A list that was collected from a longer one may keep all of that
+    /// capacity.
     pub fn shrink_to_fit(&mut self) {
         self.fields.shrink_to_fit();
         for field in &mut self.fields {
@@ -25,15 +26,15 @@ impl Question {
         }
     }
 
-    /// Returns about how many bytes it takes in memory, if it took this many as JSON: an option may be as short
-    /// as four bytes there.
+    /// Returns about how many bytes it takes in memory. `json` is its size as JSON, where an option may be as short as
+    /// four bytes.
     pub fn weight(&self, json: usize) -> usize {
         let options: usize = self.fields.iter().map(|field| field.kind.options().len()).sum();
         json + self.fields.len() * size_of::<Field>() + options * size_of::<FieldOption>()
     }
 
-    /// Returns at least how many bytes it takes as JSON, and not many more. That is cheaper than to write it: a bridge
-    /// asks for each permission that passes.
+    /// Returns a close upper bound of its size as JSON. This is cheaper than serializing it, and a bridge needs it for
+    /// each permission that passes.
     pub fn most_json(&self) -> usize {
         let Question { session, agent, project, request, id, title, message, submit, tool_call, .. } = self;
         let reason = &self.risk_reason;
@@ -48,7 +49,7 @@ impl Question {
 }
 
 impl Answer {
-    /// Returns at least how many bytes it takes as JSON, and not many more.
+    /// Returns a close upper bound of its size as JSON.
     pub fn most_json(&self) -> usize {
         let value = |value: &Value| match value {
             Value::Text(given) => text(given),
@@ -62,21 +63,21 @@ impl Answer {
 }
 
 impl Outcome {
-    /// Returns at least how many bytes it takes as JSON, and not many more.
+    /// Returns a close upper bound of its size as JSON.
     pub fn most_json(&self) -> usize {
         OUTCOME
             + match self {
                 Outcome::Answered(answer) => answer.most_json(),
                 Outcome::Rejected(reason) => text(reason.name()),
                 Outcome::Failed => 0,
-                // Its members are of another version, as those of an unknown field.
+                // The members of another version are unknown, so only serializing them tells their size.
                 Outcome::Unknown(members) => serde_json::to_string(members).map_or(0, |json| json.len()),
             }
     }
 }
 
 impl Provenance {
-    /// Returns at least how many bytes it takes as JSON, and not many more.
+    /// Returns a close upper bound of its size as JSON.
     pub fn most_json(&self) -> usize {
         PROVENANCE + text(self.responder.name()) + optional(self.name.as_ref())
     }
@@ -121,7 +122,7 @@ fn field(field: &Field) -> usize {
         }
         Kind::Confirm { yes, no } => text(yes) + text(no),
         Kind::Boolean { .. } | Kind::Number { .. } => 0,
-        // Its members are of another version. It was read from JSON, and can be written again.
+        // The members of another version are unknown. They came from JSON, so serializing them cannot fail.
         Kind::Unknown(members) => serde_json::to_string(members).map_or(0, |json| json.len()),
     };
     FIELD + texts + of_kind

@@ -68,7 +68,7 @@ pub struct Diff {
     pub new: String,
 }
 
-/// Lines around what differs that are kept.
+/// How many common lines are kept before and after the part that differs.
 const CONTEXT: usize = 3;
 
 impl Diff {
@@ -100,12 +100,14 @@ fn common_lines(old: &str, new: &str) -> (usize, usize) {
     let same = |pair: &(&str, &str)| pair.0 == pair.1;
     let lines = |text: &str| text.split_inclusive('\n').count();
     let before = old.split_inclusive('\n').zip(new.split_inclusive('\n')).take_while(same).count();
+    // No line may count both at the beginning and at the end.
     let most = lines(old).min(lines(new)) - before;
     let ends = old.split_inclusive('\n').rev().zip(new.split_inclusive('\n').rev());
     (before, ends.take(most).take_while(same).count())
 }
 
-/// Returns the part of a text without its common lines but for a few, and how many lines were left out before it.
+/// Returns a text without its common lines, except for [`CONTEXT`] at either end, and how many lines were left out
+/// before it.
 fn part(text: &str, before: usize, after: usize) -> (usize, &str) {
     let skipped = before.saturating_sub(CONTEXT);
     let length = |lines: &mut dyn Iterator<Item = &str>| lines.map(str::len).sum::<usize>();
@@ -115,13 +117,13 @@ fn part(text: &str, before: usize, after: usize) -> (usize, &str) {
 }
 
 impl Subject {
-    /// Returns whether there is nothing in it.
+    /// Returns whether no part of it is set.
     pub fn is_empty(&self) -> bool {
         *self == Subject::default()
     }
 
-    /// Cuts what is longer than its limit, and then the last parts until all of it is within a limit as well: what says
-    /// most about what would happen comes first.
+    /// Cuts each part to its limit, and then the last parts until all of it is within a limit as well. The parts that
+    /// say most about what would happen come first.
     pub fn fit(&mut self) {
         let short = [&mut self.kind, &mut self.title, &mut self.folder];
         short.into_iter().flatten().for_each(|text| *text = cut(text, limits::SUBJECT_LINE));
@@ -141,6 +143,7 @@ impl Subject {
         fit_text(&mut self.command, &mut room);
         fit_text(&mut self.plan, &mut room);
         for diff in &mut self.diffs {
+            // The old text takes at most half, so that room is left for the new one.
             if let Some(old) = &mut diff.old {
                 *old = cut(old, (room / 2).max(MARK));
             }
@@ -173,23 +176,23 @@ pub fn cut(text: &str, most: usize) -> String {
     format!("{}\n… {} more bytes are not shown", &text[..kept], text.len() - kept)
 }
 
-/// Returns words as a shell would read them as a program and its arguments.
+/// Quotes words so that a shell reads them as a program and its arguments.
 pub fn quoted_words(words: &[&str]) -> String {
     let quoted = words.iter().enumerate().map(|(place, word)| match place == 0 && word.contains('=') {
-        // In quotes, it is no assignment.
+        // Unquoted, a shell would take the word for an assignment.
         true if !word.contains('\'') => format!("'{word}'"),
         _ => quoted(word),
     });
     quoted.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns a word as a shell would read it as one.
+/// Quotes a word so that a shell reads it as one word.
 pub fn quoted(word: &str) -> String {
     let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_./=:,@%+".contains(char);
     match word {
         word if !word.is_empty() && word.chars().all(is_plain) => word.to_owned(),
         word if !word.contains('\'') => format!("'{word}'"),
-        // Easier to read, where nothing in it means more.
+        // Double quotes are easier to read, if no character of the word is special within them.
         word if !word.contains(['"', '$', '`', '\\', '!']) => format!("\"{word}\""),
         word => format!("'{}'", word.replace('\'', r"'\''")),
     }
