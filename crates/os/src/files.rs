@@ -1,5 +1,5 @@
-//! Opens a regular file by a path that another process controls: no FIFO, no device, no symbolic link. What is read
-//! from the file is left to the callers.
+//! Opens a regular file by a path that another process controls: no FIFO and no device, not even through a symbolic
+//! link. What is read from the file is left to the callers.
 
 use std::{
     fs::{File, OpenOptions},
@@ -20,6 +20,7 @@ pub fn open_regular_as(options: &mut OpenOptions, path: &Path) -> io::Result<Fil
     // Without NONBLOCK, opening a FIFO waits for its other end. The flag changes nothing for regular files.
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     let file = options.custom_flags(flags).open(path)?;
+    // Checked on the open file: the path may name another file by now.
     match file.metadata()?.is_file() {
         true => Ok(file),
         false => Err(io::Error::other("it is not a regular file")),

@@ -1,11 +1,12 @@
-//! Every constant that bounds what is read of the system, and the log. Sizes are in bytes unless their name says otherwise.
+//! Every constant that bounds what is read from the system, and the log. Sizes are in bytes unless their name says
+//! otherwise.
 
 use std::time::Duration;
 
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 
-/// Size of the log of the inbox in the background. Beyond it, a new file is begun, and one older file is kept.
+/// Size of the log of the inbox in the background. A larger log continues in a new file, and one older file is kept.
 pub const LOG: u64 = MIB as u64;
 /// Number of warnings from one place in the code that are written within [`LOG_REPEATED_TIME`]. Further ones are counted: an
 /// agent may cause thousands a second.

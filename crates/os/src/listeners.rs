@@ -36,7 +36,7 @@ struct ListeningSocket {
     inode: u64,
 }
 
-/// What was found out at the last look, so that the next one need not look at all processes again.
+/// The listeners that the last look found, so that the next one need not read all processes again.
 #[derive(Debug, Default)]
 pub(super) struct Listeners {
     known: BTreeMap<u64, Option<Listener>>,
@@ -56,6 +56,7 @@ impl Listeners {
             let owners = owners(user);
             for socket in new {
                 let pid = owners.get(&socket.inode).copied();
+                // A socket without a known process is kept as well, so that the next look does not search for it again.
                 self.known.insert(socket.inode, pid.and_then(|pid| socket.of(pid)));
             }
         }
@@ -108,8 +109,8 @@ fn listening(rows: impl IntoIterator<Item = TcpRow>, user: u32) -> Vec<Listening
     rows.into_iter().filter_map(socket).collect()
 }
 
-/// Returns the processes of this user by the inodes of their sockets. A child has its parent's for a moment, until it runs
-/// another program: the process with the lowest ID counts, which is the first that `/proc` lists.
+/// Returns the processes of this user by the inodes of their sockets. A child shares the sockets of its parent until it
+/// executes another program: the process with the lowest ID counts, which is the first that `/proc` lists.
 fn owners(user: u32) -> BTreeMap<u64, u32> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let mut owners = BTreeMap::new();
@@ -139,7 +140,7 @@ fn read(path: &Path) -> io::Result<String> {
 /// A socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpRow {
-    /// Its own address. An address of IPv4 that is written as one of IPv6 is one of IPv4.
+    /// Its own address. An IPv4-mapped IPv6 address is returned as IPv4.
     pub local: SocketAddr,
     /// The address that it is connected to.
     pub remote: SocketAddr,
@@ -147,7 +148,8 @@ pub struct TcpRow {
     pub state: State,
     /// The user of the process that opened it.
     pub user: u32,
-    /// The number by which a process has it; 0 where none has it, such as a connection that was not accepted yet.
+    /// The inode by which a process refers to it; 0 if no process does, such as for a connection that was not accepted
+    /// yet.
     pub inode: u64,
 }
 
@@ -165,8 +167,8 @@ pub enum State {
 }
 
 impl TcpRow {
-    /// Returns whether this is the end of a connection that has this address, and that one at the other end. An address of
-    /// IPv4 may be written as one of IPv6.
+    /// Returns whether this socket has the address `own`, and is connected to the address `other`. Both may be
+    /// IPv4-mapped IPv6 addresses.
     pub fn is_end(&self, own: SocketAddr, other: SocketAddr) -> bool {
         is_same(self.local, own) && is_same(self.remote, other)
     }

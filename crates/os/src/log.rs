@@ -52,7 +52,7 @@ pub struct LogError {
 }
 
 fn hint(source: &io::Error) -> &'static str {
-    // The error of a FIFO that is opened for writing without blocking, and of a socket.
+    // The error of a FIFO without a reader that is opened for writing without blocking, and of a socket.
     if source.raw_os_error() == Some(Errno::NXIO.raw_os_error()) {
         "; to log into a FIFO, start the program that reads it first"
     } else {
@@ -69,6 +69,7 @@ pub struct Log {
 
 impl Drop for Log {
     fn drop(&mut self) {
+        // Before the writers end, so that the summaries are still written.
         self.repeats.rest().iter().for_each(Summary::write);
         self.writers.iter().for_each(LazyWriter::end);
     }
@@ -105,7 +106,7 @@ pub fn start(settings: &LogSettings) -> Result<Log, LogError> {
     Ok(Log { writers: vec![stderr, writer], repeats })
 }
 
-/// Opens the log file, to append to it. It waits for nothing.
+/// Opens the log file, to append to it. Never blocks.
 pub fn open(path: &Path) -> io::Result<File> {
     // Without O_NONBLOCK, opening a FIFO waits for a reader, and the bridge would not start.
     let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
@@ -134,7 +135,7 @@ struct LazyWriter {
     escapes_json: bool,
 }
 
-/// How much waits to be written.
+/// The number and the size of the lines that wait to be written.
 #[derive(Debug, Default)]
 struct Backlog {
     lines: AtomicUsize,
@@ -144,7 +145,8 @@ struct Backlog {
 impl Backlog {
     /// Counts one more line, if it fits.
     fn add(&self, bytes: usize) -> bool {
-        // A line that comes at the same time may be let in beyond the limit, which is far below what a queue holds.
+        // Threads that log at the same time may all pass this check. The queue keeps [`WRITERS`] places free for their
+        // lines.
         let fits = self.lines.load(Ordering::Relaxed) < WAITING - WRITERS
             && self.bytes.load(Ordering::Relaxed) + bytes <= WAITING_BYTES;
         if fits {
@@ -160,10 +162,10 @@ impl Backlog {
     }
 }
 
-/// Threads that may log at the same time, and more.
+/// An upper bound of the threads that may log at the same time.
 const WRITERS: usize = 24;
 
-/// Where the thread writes. Each call is one line.
+/// The target of the thread, which takes each written line off the backlog. Each call writes one line.
 struct CountedWriter {
     target: Box<dyn Write + Send>,
     queued: Arc<Backlog>,
@@ -235,6 +237,7 @@ impl MakeWriter<'_> for LazyWriter {
     fn make_writer(&self) -> Self::Writer {
         let mut state = self.state();
         if let WriterState::Unused(target) = &mut *state {
+            // The placeholder is replaced with the state at once, and gets no line.
             let target = mem::replace(target, Box::new(io::sink()));
             let builder = NonBlockingBuilder::default().buffered_lines_limit(WAITING).lossy(true);
             let (writer, guard) = builder.finish(target);
@@ -266,7 +269,7 @@ fn subscribe(settings: &LogSettings, writer: LazyWriter, is_terminal: bool, repe
         let builder =
             tracing_subscriber::fmt().with_max_level(level).with_writer(writer.clone()).with_ansi(has_colors);
         match format {
-            // A person at a terminal sees when it is, and has no use for the name of a module.
+            // A person at a terminal sees lines as they appear, and has no use for the name of a module.
             LogFormat::Text if is_terminal => builder.without_time().with_target(false).finish().into(),
             LogFormat::Text => builder.finish().into(),
             LogFormat::Json => builder.json().finish().into(),
@@ -276,7 +279,7 @@ fn subscribe(settings: &LogSettings, writer: LazyWriter, is_terminal: bool, repe
     drop(tracing::subscriber::set_global_default(LateSubscriber::new(targets, level, repeats, make)));
 }
 
-/// Returns what is logged of which crate. `rmcp` logs whole messages at lower levels, which only `trace` may show.
+/// Returns the level of each crate. `rmcp` logs whole messages at lower levels, which only `trace` may show.
 fn targets(level: LevelFilter) -> Targets {
     let all = Targets::new().with_default(level);
     if level == LevelFilter::TRACE { all } else { all.with_target("rmcp", level.min(LevelFilter::WARN)) }

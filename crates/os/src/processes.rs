@@ -53,6 +53,7 @@ fn parse_stat(stat: &str) -> Option<Process> {
     let mut fields = rest.split_ascii_whitespace();
     let has_ended = matches!(fields.next()?, "Z" | "X");
     let parent = fields.next()?.parse().ok()?;
+    // Field 22. The next field of the iterator is the fifth, behind the parent.
     let started = fields.nth(22 - 5)?.parse().ok()?;
     Some(Process { parent, started, has_ended })
 }
@@ -80,10 +81,11 @@ pub fn started(pid: u32) -> Option<f64> {
     Some(since.as_secs_f64() * 1000.0)
 }
 
-/// Returns whether a process still runs. Where that is not known, it does.
+/// Returns whether a process still runs. If that cannot be known, it counts as running.
 pub fn is_running(pid: u32) -> bool {
     match read_process(pid) {
         Ok(process) => !process.has_ended,
+        // Without `/proc`, no process is found there, not even one that runs.
         Err(error) => error.kind() != io::ErrorKind::NotFound || !Path::new("/proc/self").exists(),
     }
 }
@@ -98,7 +100,7 @@ pub fn folder(pid: u32) -> Option<PathBuf> {
 pub struct AgentTree {
     /// The bridge, or the agent where the bridge did not start it.
     root: u32,
-    /// Where the root is the agent, when that started.
+    /// When the agent started, if the root is the agent.
     agent: Option<u64>,
     /// Children that the bridge had before it started the agent: where a shell starts a program and then replaces
     /// itself by the bridge, the shell's child becomes the bridge's.
@@ -122,14 +124,14 @@ pub struct Peer {
     process: Option<ProcessIdentity>,
 }
 
-/// Where a process stands.
+/// The position of a process in relation to the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TreePosition {
     /// In the tree.
     Inside,
     /// Not in the tree.
     Outside,
-    /// A process on the way has ended, or its ID was used again.
+    /// The process or an ancestor has ended, or its ID was used again.
     Unknown,
 }
 
@@ -166,6 +168,7 @@ impl AgentTree {
         let Some(process) = read_process(pid).ok().filter(is_child) else { return };
         // No code panics while it holds the lock, so its data is consistent.
         let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        // Children that have ended are dropped, so that the list does not grow for as long as the bridge runs.
         own.retain(|named| ProcessIdentity::read(named.pid).as_ref() == Some(named));
         own.push(ProcessIdentity { pid, started: process.started });
     }
@@ -178,7 +181,7 @@ impl AgentTree {
     /// Returns the process that connected. `None` for one outside of our PID namespace: no process of the tree can
     /// leave that.
     pub fn peer(&self, stream: &UnixStream) -> Option<Peer> {
-        // Without an ID, the process remains unknown.
+        // If the system does not tell the ID, the process counts as unknown.
         let pid = stream.peer_cred().ok().and_then(|peer| peer.pid()).map(i32::cast_unsigned);
         match pid {
             Some(0) => None,
@@ -186,7 +189,7 @@ impl AgentTree {
         }
     }
 
-    /// Walks up from a process. `find` returns the process that has an ID now.
+    /// Finds the position of a process by walking up its ancestors. `find` returns the process that has an ID now.
     fn place(&self, peer: ProcessIdentity, find: impl Fn(u32) -> Option<Process>) -> TreePosition {
         let root = find(self.root);
         if self.agent.is_some_and(|started| root.is_none_or(|root| root.started != started || root.has_ended))
@@ -210,6 +213,7 @@ impl AgentTree {
             if process.started < root.started || process.parent == 0 {
                 return TreePosition::Outside;
             }
+            // Before the comparison of the parent, since the bridge is the parent of these children, too.
             if self.is_own(ProcessIdentity { pid, started: process.started }) {
                 return TreePosition::Outside;
             }
@@ -234,10 +238,10 @@ impl ProcessIdentity {
 }
 
 impl Peer {
-    /// Returns whether the peer must not settle what the agent asked. One that cannot be judged must not: a program that
-    /// answers lives until it has the reply.
+    /// Returns whether the peer must not settle what the agent asked. A peer whose position is unknown must not settle
+    /// it either: a program that answers lives until it has the reply.
     ///
-    /// It is judged anew each time: a process may end and leave its connection to a child.
+    /// The position is looked up anew each time, since a process may end and leave its connection to a child.
     pub fn is_of_agent(&self) -> bool {
         if matches!(read_process(std::process::id()), Err(error) if error.kind() == ErrorKind::NotFound) {
             // There is no `/proc`, as in some sandboxes.
@@ -245,7 +249,7 @@ impl Peer {
         }
         let Some(process) = self.process else { return true };
         let place = || self.tree.place(process, |pid| read_process(pid).ok());
-        // A process whose parent has just ended has a new parent.
+        // A process whose parent has just ended soon has a new parent, so a further walk may succeed.
         let mut places = (0..limits::WALKS).map(|_| place());
         places.find(|place| *place != TreePosition::Unknown) != Some(TreePosition::Outside)
     }

@@ -31,14 +31,15 @@ pub fn printable_line(text: &str) -> Cow<'_, str> {
     shown(text, |_| false, push_visible)
 }
 
-/// Returns a JSON text with everything in it that is not printable as `\u202e`: it says the same.
+/// Returns a JSON text in which every character that is not printable is escaped, as in `\u202e`. Its meaning stays the
+/// same.
 ///
-/// Only in its strings can there be anything else than printable ASCII and the newlines between its parts.
+/// Outside of its strings, it has only printable ASCII and newlines, so that every escape stands in a string.
 pub fn printable_json(json: &str) -> Cow<'_, str> {
     shown(json, |c| c == '\n', push_json_escape)
 }
 
-/// Returns a line of bytes as [`printable_line`] does, each byte that is not UTF-8 as `\xff`.
+/// Returns a line of bytes as [`printable_line`] does, with each byte that is not UTF-8 as in `\xff`.
 pub fn printable_bytes(line: &[u8]) -> String {
     let mut out = String::with_capacity(line.len());
     for chunk in line.utf8_chunks() {
@@ -81,6 +82,7 @@ pub fn padded(line: &str, columns: usize) -> String {
 fn shown(text: &str, stays: fn(char) -> bool, push: fn(&mut String, char)) -> Cow<'_, str> {
     let mut run = Run::default();
     let mut all = text.char_indices();
+    // Most texts are printable, and this pass spares them a copy.
     if all.all(|(start, c)| run.shows(c, &text[start + c.len_utf8()..], stays)) {
         return Cow::Borrowed(text);
     }
@@ -94,22 +96,22 @@ fn shown(text: &str, stays: fn(char) -> bool, push: fn(&mut String, char)) -> Co
     Cow::Owned(out)
 }
 
-/// What the characters before one say of it.
+/// The context in which a character stands: what came before it.
 #[derive(Default)]
 struct Run {
     before: Option<char>,
-    /// How many in a row took no column of their own.
+    /// How many characters in a row took no column of their own.
     marks: usize,
 }
 
 impl Run {
-    /// Returns whether the next character stays as it is. These stand behind it.
+    /// Returns whether the next character is shown unchanged. `after` is the text behind it.
     fn shows(&mut self, c: char, after: &str, stays: fn(char) -> bool) -> bool {
         // Emoji that are joined take the columns of one.
         let is_joined = self.before == Some(JOINER) || is_skin_tone(c);
         self.marks = if is_joined || c.width() == Some(0) { self.marks + 1 } else { 0 };
         let shows = stays(c) || (self.marks <= MARKS && is_printable(c, self.before, after));
-        // What is named joins nothing.
+        // A character that is replaced by its name joins nothing.
         self.before = shows.then_some(c);
         shows
     }
@@ -128,7 +130,7 @@ fn push_visible(out: &mut String, c: char) {
 }
 
 fn push_json_escape(out: &mut String, c: char) {
-    // JSON counts as UTF-16 does: beyond the basic plane it takes two.
+    // A JSON escape is a unit of UTF-16: a character beyond the basic plane takes two.
     for unit in c.encode_utf16(&mut [0; 2]) {
         write_to(out, format_args!("\\u{unit:04x}"));
     }

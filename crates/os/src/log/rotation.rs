@@ -1,5 +1,5 @@
-//! The bound of the file that stderr goes to, where this program chose that file: the log of the inbox in the background.
-//! A full file gets another name, and a new one takes its place.
+//! Bounds the file that stderr goes to, if this program chose that file: the log of the inbox in the background. A full
+//! file is renamed, and a new one takes its place.
 
 use std::{
     fs::{self, File, Metadata, OpenOptions},
@@ -28,6 +28,7 @@ pub fn bound_stderr(path: &Path) {
 }
 
 fn metadata(open: BorrowedFd<'_>) -> io::Result<Metadata> {
+    // A duplicate, since dropping a `File` closes its descriptor.
     File::from(open.try_clone_to_owned()?).metadata()
 }
 
@@ -36,7 +37,7 @@ fn is_same(one: io::Result<Metadata>, other: io::Result<Metadata>) -> bool {
         .is_ok_and(|(one, other)| (one.dev(), one.ino()) == (other.dev(), other.ino()))
 }
 
-/// Opens the log at this path, to append to it. One that is full gets the name `….1` before, in the place of an earlier one.
+/// Opens the log at this path, to append to it. A full log is renamed to `….1` before, and replaces an earlier one.
 pub fn open_bounded(path: &Path) -> io::Result<File> {
     let is_full = fs::metadata(path).is_ok_and(|metadata| metadata.len() >= limits::LOG);
     if is_full { rotate(path) } else { open(path) }
@@ -76,14 +77,14 @@ fn make_room(path: &Path, length: usize) {
         return;
     }
     let rotated = rotate(path).and_then(|file| {
-        // It goes to the log as well, once the command that started this process has read from it.
+        // stdout goes to the log as well, once the command that started this process has read from it.
         if is_same(metadata(io::stdout().as_fd()), metadata(io::stderr().as_fd())) {
             stdio::dup2_stdout(&file)?;
         }
         Ok(stdio::dup2_stderr(&file)?)
     });
     if rotated.is_err() {
-        // Where no other file can be made, the log begins anew in this one.
+        // If no other file can be created, the log begins anew in this one.
         let emptied = io::stderr().as_fd().try_clone_to_owned().and_then(|file| File::from(file).set_len(0));
         emptied.unwrap_or_default();
     }

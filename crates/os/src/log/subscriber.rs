@@ -31,8 +31,8 @@ pub(super) struct LateSubscriber<M> {
 }
 
 impl<M: Fn() -> Dispatch> LateSubscriber<M> {
-    /// Returns a subscriber to what these targets enable, none of which is above this level. `make` makes what it is.
-    /// Warnings that repeat are counted in `repeats`.
+    /// Returns a subscriber to the events that these targets enable, none of which is above this level. `make` creates
+    /// the subscriber that formats them. Repeated warnings are counted in `repeats`.
     pub(super) fn new(targets: Targets, level: LevelFilter, repeats: Arc<Repeats>, make: M) -> Self {
         LateSubscriber { targets, level, repeats, make, made: OnceLock::new() }
     }
@@ -54,6 +54,7 @@ impl<M: Fn() -> Dispatch + 'static> Subscriber for LateSubscriber<M> {
     fn event(&self, event: &Event<'_>) {
         match self.repeats.take(event, Instant::now()) {
             LineDecision::Written => {}
+            // The summary comes back to this function as an event: `take` has released its lock by now.
             LineDecision::Behind(summary) => summary.write(),
             LineDecision::Counted => return,
         }
@@ -99,7 +100,7 @@ type CallSite = (&'static str, u32);
 /// The warnings of one place.
 #[derive(Debug)]
 struct Kind {
-    /// What the first of them says.
+    /// The text of the first of them.
     message: String,
     /// When the first of them was written.
     since: Instant,
@@ -108,12 +109,12 @@ struct Kind {
     more: u64,
 }
 
-/// What becomes of a line.
+/// The decision about a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum LineDecision {
     /// It is written.
     Written,
-    /// It is written, behind this line about those that were not.
+    /// It is written, after this summary of the lines that were not.
     Behind(Summary),
     /// It is only counted.
     Counted,
@@ -134,10 +135,10 @@ impl Summary {
 }
 
 impl Repeats {
-    /// Returns what becomes of an event. Only warnings and errors are ever counted.
+    /// Decides about an event. Only warnings and errors are ever counted.
     pub(super) fn take(&self, event: &Event<'_>, now: Instant) -> LineDecision {
         let metadata = event.metadata();
-        // What the log itself says is no warning of this kind: summaries, and notices, each of which is about one question.
+        // Events of the log itself are always written: summaries, and notices, each of which is about one question.
         let is_own = metadata.module_path().is_some_and(|path| module_path!().starts_with(path));
         if *metadata.level() > Level::WARN || is_own {
             return LineDecision::Written;
@@ -163,7 +164,7 @@ impl Repeats {
         LineDecision::Counted
     }
 
-    /// Returns what was counted and is not written yet, and forgets it.
+    /// Takes the summaries of all lines that were counted and not written.
     pub(super) fn rest(&self) -> Vec<Summary> {
         let kinds = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         kinds.into_values().filter_map(Kind::summary).collect()
