@@ -116,7 +116,7 @@ pub(super) fn advertise_to_client(line: &[u8]) -> Option<Vec<u8>> {
     insert_all(line, &["result", name], &[(&EXTENSION, "true")])
 }
 
-/// Returns the name that an agent gives itself in the result of its `initialize`: the one for people, where it has one.
+/// Returns the name of an agent in the result of its `initialize`: its title for people, or else its name.
 pub(super) fn agent_name(result: &[u8]) -> Option<Arc<str>> {
     let info = scan::member(result, names(result, "agentInfo", "info"))?;
     let named = |name| scan::text(scan::member(info, name)?).filter(|name| !name.trim().is_empty());
@@ -145,6 +145,7 @@ fn insert_all(line: &[u8], below: &[&str], members: &[(&[&str], &str)]) -> Optio
     let mut advertised = None;
     for (path, value) in members {
         let path = [below, path].concat();
+        // A member that is there already or cannot be inserted does not keep the others out.
         if let Some(inserted) = splice::insert(advertised.as_deref().unwrap_or(line), &path, value) {
             advertised = Some(inserted);
         }

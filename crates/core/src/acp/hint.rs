@@ -25,7 +25,7 @@ struct Hint {
     /// The number of the question.
     number: u64,
     session: String,
-    /// When it is sent if the agent says nothing before.
+    /// When it is sent if the agent says nothing before; `None` once it waits for the end of a message.
     due: Option<Duration>,
     /// The ID of the message whose chunks have arrived since then.
     message: Option<String>,
@@ -100,7 +100,7 @@ pub(super) fn write(question: &Question, id: Option<&str>, as_notice: bool, numb
     line::notification(SESSION_UPDATE, &json!({ "sessionId": session, "update": update }))
 }
 
-/// Returns the message that an update continues or begins: that of a chunk which names one.
+/// Returns the ID of the message that an update continues or begins, if the update is a chunk with such an ID.
 fn message_of_chunk(update: &[u8]) -> Option<String> {
     let kind = scan::text(scan::member(update, "sessionUpdate")?)?;
     let message = scan::text(scan::member(update, "messageId")?)?;
@@ -139,8 +139,8 @@ fn notice(text: &str) -> Value {
     json!({ "sessionUpdate": "notice", "severity": "info", "title": text })
 }
 
-/// Returns a message of its own. Clients that do not know `messageId` append it to the message before it: the blank
-/// lines keep it apart there.
+/// Returns the hint as a separate message. Clients that do not know `messageId` append it to the message before it,
+/// where the blank lines set it apart.
 fn chunk(text: &str, number: u64) -> Value {
     json!({
         "sessionUpdate": "agent_message_chunk",

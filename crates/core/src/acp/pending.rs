@@ -146,6 +146,7 @@ impl OpenQuestions {
         let key = key(id);
         let unrounded = || self.unrounded(id).map(|key| &**key);
         let place = if self.shown.contains_key(&*key) { Some(&*key) } else { unrounded() };
+        // An owned key, since the entry cannot be changed while a key within `self` is borrowed.
         let place = place.map(str::to_owned);
         match place.and_then(|key| self.shown.get_mut(&*key)) {
             Some(ShownId::Settled { awaiting_response }) => {
@@ -219,7 +220,7 @@ impl OpenQuestions {
         }
     }
 
-    /// Returns the numbers of the open questions that this holds for, oldest first.
+    /// Returns the numbers of the open questions that satisfy `holds`, oldest first.
     pub(super) fn numbers(&self, mut holds: impl FnMut(&OpenQuestion) -> bool) -> Vec<u64> {
         self.open.values().filter(|open| holds(open)).map(|open| open.number).collect()
     }

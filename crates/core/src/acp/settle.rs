@@ -16,7 +16,7 @@ use crate::{
 };
 
 impl Core {
-    /// Hands in what a responder other than the client submits.
+    /// Hands the desk the submission of a responder other than the client, and carries out its decision.
     pub(super) fn submitted(&mut self, submitted: TicketedSubmission, now: Duration) {
         let number = submitted.number;
         let remark = match &submitted.submission {
@@ -32,13 +32,13 @@ impl Core {
         self.base.tell();
     }
 
-    /// Settles a question with an outcome that is put in the format that its agent expects.
+    /// Settles a question, and sends the agent the outcome in the format that it expects.
     pub(super) fn settle(&mut self, number: u64, outcome: Outcome, by: Provenance, now: Duration) {
         self.respond(number, &outcome, None);
         self.settled(number, outcome, by, now);
     }
 
-    /// Sends the agent its response, and takes the question back from a client that still shows it.
+    /// Sends the agent its response, and cancels the request of a client that still shows the question.
     fn respond(&mut self, number: u64, outcome: &Outcome, remark: Option<&str>) {
         let Some(open) = self.pending.get(number) else { return };
         let result = match outcome {
@@ -55,7 +55,7 @@ impl Core {
         }
     }
 
-    /// Rejects the open questions that this holds for, oldest first. Returns whether there were any.
+    /// Rejects the open questions that satisfy `holds`, oldest first. Returns whether there were any.
     pub(super) fn reject_where(
         &mut self,
         holds: impl FnMut(&OpenQuestion) -> bool,
@@ -79,7 +79,7 @@ impl Core {
         self.reject_where(|_| true, reason, now);
     }
 
-    /// Ends what has reached its deadline, and warns of what soon will.
+    /// Rejects the questions whose deadline has passed, and warns of those whose deadline is near.
     pub(super) fn expire(&mut self, now: Duration) {
         let over = self.base.desk.tick(now);
         self.base.tell();

@@ -79,6 +79,7 @@ impl EventLog {
         self.entries.clear();
         self.bytes = 0;
         self.next += 1;
+        // The number that is skipped belongs to no event, so that a follower without a backlog gets a snapshot as well.
         self.first = self.next;
     }
 

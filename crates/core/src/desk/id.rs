@@ -156,6 +156,7 @@ impl FromStr for IdPrefix {
             Some((bridge, number)) => (bridge, Some(read_number(number).ok_or_else(invalid)?)),
             None => (text, None),
         };
+        // The beginning of a name is a valid name, too.
         let bridge: BridgeName = bridge.parse().map_err(|_| invalid())?;
         Ok(IdPrefix { bridge: bridge.0.as_ref().to_owned(), number })
     }

@@ -193,6 +193,7 @@ pub(super) fn late_verdict(
             Some(false) => Err(Refusal::Conflict(Arc::clone(record))),
             None => Err(Refusal::Unavailable),
         },
+        // Two rejections agree, whatever their remarks say.
         (Some(Outcome::Rejected(Reason::User)), Submission::Reject(_)) => Ok(()),
         (Some(Outcome::Rejected(reason)), _) if *reason != Reason::User => {
             Err(Refusal::Gone(Arc::clone(record)))

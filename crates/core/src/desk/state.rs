@@ -198,6 +198,7 @@ impl Desk {
             entry.weight = entry.weight - before + answer.bytes();
             self.weight = self.weight - before + answer.bytes();
         } else if entry.record.elsewhere {
+            // Nothing that followers see has changed.
             return;
         }
         self.change(number, |record| {
@@ -212,6 +213,7 @@ impl Desk {
         let Some(entry) = self.open.get_mut(&number) else { return };
         if matches!(entry.stage, Stage::Open) {
             entry.stage = Stage::Closing;
+            // Not `set_deadline`: the record keeps the deadline that responders see.
             self.set_timers(number, Some(until), None);
         }
     }
@@ -231,6 +233,7 @@ impl Desk {
             return None;
         };
         if !matches!(entry.stage, Stage::Open) {
+            // The outcome that is being delivered may still be lost or overtaken.
             entry.parked.push((ticket, submission));
             return None;
         }
@@ -309,6 +312,7 @@ impl Desk {
     fn deliver(&mut self, number: u64, settlement: Settlement, winner: Option<Ticket>, now: Duration) {
         let Some(entry) = self.open.get_mut(&number) else { return };
         if matches!(entry.stage, Stage::Delivering { .. }) {
+            // The first decision wins.
             return;
         }
         let after = now.saturating_sub(entry.since);
@@ -339,6 +343,7 @@ impl Desk {
 
     /// Judges a submission to a question that is over.
     pub(super) fn judge(&mut self, ticket: Ticket, number: u64, submission: &Submission) {
+        // A question that once existed is never `NotFound`, even if it is forgotten.
         let verdict = match (1..=self.last).contains(&number) {
             true => self.memory.judge(number, submission),
             false => Err(Refusal::NotFound),

@@ -32,6 +32,7 @@ impl Timestamp {
 
 impl From<SystemTime> for Timestamp {
     fn from(time: SystemTime) -> Self {
+        // A clock that is set to a time before 1970 counts as 1970.
         Timestamp::default().after(time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())
     }
 }

@@ -205,6 +205,7 @@ fn check_many(field: &Field, texts: &[String]) -> Result<(), String> {
         // No dialect can express more than one free text.
         return Err(format!("must have at most 1 text that is not an option, has {others}"));
     }
+    // An optional field may be left empty, whatever its minimum is.
     if given < least && (field.required || given > 0) {
         return Err(format!("must have at least {}, has {given}", count(least, "entry")));
     }

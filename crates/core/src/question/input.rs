@@ -89,6 +89,7 @@ fn read_values(
     }
     // The sender gets the errors of all fields at once.
     let mut errors = check(question, &answer).err().unwrap_or_default();
+    // A required field among these would also be reported as missing.
     errors.retain(|error| !wrong.contains(&error.field));
     let message = "must be a text, a list of texts, a number, true or false";
     errors.extend(wrong.into_iter().map(|field| FieldError { field, message: message.to_owned() }));
@@ -111,6 +112,7 @@ impl From<Answer> for AnswerInput {
 
 impl<'de> Deserialize<'de> for AnswerInput {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // Not derived: an untagged enum could not say what is wrong with an input.
         deserializer.deserialize_map(AnswerInputVisitor)
     }
 }
@@ -208,6 +210,7 @@ pub fn answer_from_texts(
 ///
 /// A text that does not have this type stays a text. Whether that is an error is left to `check.rs`.
 pub fn value_from_texts(kind: &Kind, mut texts: Vec<String>) -> Option<Value> {
+    // Several texts for a field of another kind stay a list, which `check.rs` refuses.
     if matches!(kind, Kind::Choices { .. }) || texts.len() > 1 {
         return Some(Value::Many(texts));
     }

@@ -84,6 +84,7 @@ impl Provenance {
 }
 
 fn subject(subject: &Subject) -> usize {
+    // Without `..`, so that the compiler names this place when a member is added.
     let Subject {
         kind,
         title,
@@ -140,6 +141,7 @@ fn optional(optional: Option<&String>) -> usize {
 /// Returns how many bytes a text takes as JSON, with its quotes and a comma.
 pub fn text(text: &str) -> usize {
     let more = |byte: u8| match byte {
+        // `\u001f` takes six bytes; a shorter escape such as `\n` only makes the bound less close.
         0..b' ' => 5,
         b'"' | b'\\' => 1,
         _ => 0,

@@ -130,6 +130,7 @@ impl Subject {
         let long = [&mut self.command, &mut self.plan, &mut self.patch, &mut self.description];
         let long = long.into_iter().chain([&mut self.content, &mut self.raw_input]);
         long.flatten().for_each(|text| *text = cut(text, limits::SUBJECT_TEXT));
+        // A changed file may be in both lists, so that their numbers are not added.
         let files = (self.locations.len().saturating_sub(limits::LOCATIONS))
             .max(self.diffs.len().saturating_sub(limits::DIFFS));
         self.locations.truncate(limits::LOCATIONS);
@@ -158,6 +159,7 @@ impl Subject {
 
 fn fit_text(text: &mut Option<String>, room: &mut usize) {
     if let Some(text) = text {
+        // Even without room, the mark stays: no part disappears unnoticed.
         *text = cut(text, (*room).max(MARK));
         *room = room.saturating_sub(text.len());
     }
