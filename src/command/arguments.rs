@@ -1,6 +1,6 @@
-//! The arguments that all subcommands share: those that clap describes only once their subcommand is typed, and
-//! values that clap's own types would accept although they mean nothing. Without the former, each start of a bridge
-//! would describe all the other subcommands as well, at a third of a millisecond.
+//! What the arguments of all subcommands share: `LazyArgs`, which clap describes only once their subcommand is typed,
+//! and parsers that are stricter than those of clap's own types. Without `LazyArgs`, each start of a bridge would
+//! describe all the other subcommands as well, which takes a third of a millisecond.
 //! The arguments themselves are beside their subcommands.
 
 use std::ops::Deref;
@@ -14,7 +14,7 @@ use humantime::Duration;
 use super::help;
 use crate::settings::{kinds::Timeout, words::Word};
 
-/// `T`, described only when it is needed.
+/// The arguments `T`, which clap describes only when their subcommand is used.
 #[derive(Debug)]
 pub struct LazyArgs<T>(T);
 
@@ -42,14 +42,14 @@ impl<T: Args> Args for LazyArgs<T> {
     }
 }
 
-/// The subcommands that run for long: their help has the options of the log. They work for the others too, whose help
-/// names this one in a line.
+/// The long-running subcommands, whose help lists the options of the log. The other subcommands accept these options
+/// too, and name this list in one line of their help.
 const LOGGED: [&str; 5] = ["run", "proxy", "attach", "mcp", "inbox"];
 /// The options of the log, which are hidden unless the help shows them.
 const LOG: [&str; 3] = ["log", "log_file", "log_format"];
 
-/// Describes the arguments. What the subcommand says of itself stays: the arguments' own description is for readers of
-/// the code.
+/// Describes the arguments, and restores the description of the subcommand: that of the arguments' type is for readers
+/// of the code.
 fn named(command: Command, augment: impl Fn(Command) -> Command) -> Command {
     let about = command.get_about().cloned();
     let command = augment(command).long_about(None);
@@ -82,10 +82,11 @@ impl<T: FromArgMatches> FromArgMatches for LazyArgs<T> {
     }
 }
 
-/// Reads one of the words that a setting has, too. The help shows all of them.
+/// Returns a parser for the words that a setting of this type takes, too. The help lists them.
 pub(super) fn word<T: Word>() -> impl TypedValueParser<Value = T> {
     let values = T::WORDS.iter().map(|(word, _, help)| PossibleValue::new(*word).help(*help));
     PossibleValuesParser::new(values).try_map(|given| {
+        // clap has refused every other word by now, so this error cannot occur.
         let found = T::WORDS.iter().find(|(word, ..)| *word == given);
         found.map(|(_, meaning, _)| *meaning).ok_or("it is none of the words")
     })
@@ -101,12 +102,12 @@ pub(super) fn span(text: &str) -> Result<Duration, &'static str> {
     text.parse().map_err(|_| "give a number and a unit, such as 500ms, 90s, 10m or 2h")
 }
 
-/// Reads a time span that is longer than none.
+/// Reads a time span that is not zero.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     longer_than_none(text, "it must be longer than 0s")
 }
 
-/// Reads the timeout of a bridge, which may be `never` where a setting says otherwise.
+/// Reads the timeout of a bridge. `never` overrides a timeout of the settings.
 pub(super) fn limit(text: &str) -> Result<Timeout, String> {
     if text == "never" {
         return Ok(Timeout(None));
@@ -115,7 +116,7 @@ pub(super) fn limit(text: &str) -> Result<Timeout, String> {
     Ok(Timeout(Some(read.into())))
 }
 
-/// Reads a timeout. Many read 0 as "never", so it is refused and not taken for "at once".
+/// Reads a timeout. Zero is refused, because many people mean "never" by it, and not "at once".
 pub(super) fn timeout(text: &str) -> Result<Duration, String> {
     longer_than_none(text, "it must be longer than 0s: leave the option out to wait for ever")
 }

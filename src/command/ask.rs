@@ -31,7 +31,8 @@ use crate::{
 
 /// The name of this command as the agent of its questions.
 pub(super) const ASKER: &str = "askbridge ask";
-/// Bytes of a form. The limits of a question leave less, once it is read.
+/// The maximum size of a form in bytes. The limits of a question are stricter, but apply only to a form that was
+/// parsed.
 const LONGEST_FORM: usize = 2 * limits::QUESTION;
 
 /// Options of `askbridge ask`.
@@ -85,6 +86,7 @@ pub struct AskArgs {
 pub async fn ask(args: &AskArgs) -> Result<u8, CommandError> {
     let question = question(args)?;
     let names: Vec<_> = question.fields.iter().map(|field| field.name.clone()).collect();
+    // Signals are caught before a socket is bound, so that no signal leaves one behind.
     let mut signals = Signals::catch()?;
     let mut own = OwnInbox::bind(&args.agent).map_err(|error| CommandError::Ask(error.to_string()))?;
     own.start()?;
@@ -133,6 +135,7 @@ fn values_of(value: &Value, confirm: bool) -> Vec<String> {
 /// Asks, and says on stderr how the question can be answered. A person at a terminal is also warned before the time is
 /// over.
 async fn settled(inbox: &BridgeInbox, question: Question) -> Result<Settlement, CommandError> {
+    // The store is followed before the question opens, so that its first change is not missed.
     let mut follower = inbox.store().follow();
     let asked = inbox.ask(question);
     tokio::pin!(asked);
@@ -166,7 +169,7 @@ impl Hints {
         if !std::mem::replace(&mut self.has_said, true) {
             said.push(format!("question {id} waits: askbridge answer {id} shows it and asks you"));
         }
-        // More time moves the warning.
+        // An extension ends the state in which the question expires, so the new deadline gets its own warning.
         let is_new = record.expiring && !self.has_warned;
         self.has_warned = record.expiring;
         if let Some(deadline) = record.deadline.filter(|_| self.warns && is_new) {
@@ -202,6 +205,7 @@ fn question(args: &AskArgs) -> Result<Question, CommandError> {
 
 fn form(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
+    // One byte more than the limit, so that a form that is too long is noticed and not cut.
     let most = u64::try_from(LONGEST_FORM).unwrap_or(u64::MAX).saturating_add(1);
     match path == Path::new("-") {
         true => io::stdin().lock().take(most).read_to_end(&mut bytes)?,

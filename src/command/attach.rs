@@ -46,7 +46,7 @@ pub enum AttachAgent {
     },
 }
 
-/// Attaches to agents. Questions that are open when a signal ends this stay open in their agents.
+/// Attaches to agents until a signal arrives. Questions that are open by then stay open in their agents.
 pub async fn attach(
     args: &AttachArgs,
     settings: &Settings,
@@ -73,9 +73,10 @@ pub async fn attach(
     }
 }
 
-/// Returns what finds the agents of each kind that is wanted.
+/// Returns a finder for each kind of agent that is wanted.
 pub(super) fn finders(settings: &Settings, is_wanted: impl Fn(&str) -> bool) -> Vec<Box<dyn Finder>> {
     let codex = CodexFinder::of_user().map(|finder| Box::new(finder) as Box<dyn Finder>);
+    // Both finders look at the listening sockets of this machine, so they share what the last look found out.
     let listeners = SharedListeners::default();
     let all = codex
         .into_iter()
@@ -83,14 +84,15 @@ pub(super) fn finders(settings: &Settings, is_wanted: impl Fn(&str) -> bool) -> 
     all.filter(|finder| is_wanted(finder.name())).collect()
 }
 
-/// Returns what finds opencode at this address, or on this machine. It takes the password from where opencode does.
+/// Returns the finder for opencode at this address, or on this machine. It reads the password from the variables of
+/// opencode.
 fn opencode(settings: &Settings, url: Option<Address>, listeners: SharedListeners) -> Box<dyn Finder> {
     let password = variable("OPENCODE_SERVER_PASSWORD")
         .map(|password| Password::new(variable("OPENCODE_SERVER_USERNAME"), password.into()));
     Box::new(OpencodeFinder::new(url, password, settings.get(&keys::INBOX_TRUSTED_SERVERS), listeners))
 }
 
-/// Returns what finds Copilot at this port, or on this machine.
+/// Returns the finder for Copilot at this port, or on this machine.
 fn copilot(settings: &Settings, port: Option<u16>, listeners: SharedListeners) -> Box<dyn Finder> {
     let token = variable("COPILOT_CONNECTION_TOKEN").map(Into::into);
     Box::new(CopilotFinder::new(port, token, settings.get(&keys::INBOX_TRUSTED_SERVERS), listeners))

@@ -1,8 +1,9 @@
 //! `askbridge inbox --detach` and `--stop`: the inbox in the background, of which each user has one at most.
 //! The work of the inbox is left to `inbox.rs`.
 //!
-//! The process in the background listens on a socket of its own, which says where it serves and by which process. It is
-//! found by this socket: a file with a process ID would name another process once that one has died.
+//! The background process listens on a UNIX socket. A command that connects to it reads the address of the server
+//! there, and asks the kernel for the ID of the process. A file with a process ID would name another process once the
+//! inbox has died.
 
 use std::{
     collections::VecDeque,
@@ -40,7 +41,7 @@ use crate::{
     settings::resolved::ServeSettings,
 };
 
-/// The name of the socket. It is no name of a bridge, so that the search for bridges ignores it.
+/// The name of the socket. No bridge can have this name, so the search for bridges ignores the socket.
 const SOCKET: &str = "inbox-detached";
 /// The file that is locked while an inbox is started, so that two never start at once.
 const LOCK: &str = "inbox.lock";
@@ -49,7 +50,8 @@ const LOG: &str = "inbox.log";
 /// The warning about an address that other machines can reach.
 const EXPOSED: &str = "other machines can reach this address, and nothing is encrypted: put it behind a proxy that \
                        speaks TLS, or a tunnel";
-/// Connections that are kept at the socket: those of commands that wait for the end of the process are the last.
+/// The maximum number of open connections at the socket. The oldest is closed first: a command that waits for the end
+/// of the process has connected lately.
 const VISITORS: usize = 16;
 
 /// An inbox in the background.
@@ -57,7 +59,7 @@ pub(super) struct BackgroundInbox {
     /// Where it serves.
     pub(super) address: SocketAddr,
     pid: i32,
-    /// Where its output is. `None` if it ran already.
+    /// The file with its output. `None` if it was running already.
     log: Option<PathBuf>,
 }
 
@@ -76,7 +78,7 @@ pub(super) async fn detach(settings: &ServeSettings, log: &[OsString]) -> Result
              `askbridge inbox --stop` ends it\n"
         ),
     };
-    // The announcement of the server is in its log.
+    // The server warns as well, but in its log, where nobody at this terminal would see it.
     if running.log.is_some() && !address.ip().to_canonical().is_loopback() {
         runner::say(EXPOSED);
     }
@@ -104,7 +106,7 @@ pub(super) async fn find(folder: &Path) -> Result<Option<BackgroundInbox>, Comma
     let read = timeout(limits::HANDSHAKE_TIMEOUT, stream.read_line(&mut line)).await;
     match (read, line.trim_end().parse()) {
         (Ok(Ok(_)), Ok(address)) => Ok(Some(BackgroundInbox { address, pid, log: None })),
-        // It ended in this moment.
+        // The process ended after it had accepted the connection.
         (Ok(_), _) if line.is_empty() => Ok(None),
         _ => Err(CommandError::Background(format!(
             "the inbox in the background (process {pid}) does not reply: `askbridge inbox --stop` ends it"
@@ -117,11 +119,11 @@ pub(super) async fn stop() -> Result<u8, CommandError> {
     let Some((mut stream, pid)) = connect(&discovery::folder()?).await? else {
         return Ok(runner::done(exit::OK, "no askbridge inbox runs in the background\n"));
     };
-    // The connection is still open, so that this is the process that listens.
+    // The process holds the other end of the open connection, so its ID was not reused.
     let process = Pid::from_raw(pid).ok_or(io::Error::from(ErrorKind::NotFound))?;
     kill_process(process, Signal::TERM).map_err(io::Error::from)?;
     let mut rest = Vec::new();
-    // Its end closes the connection, as a failed read tells too.
+    // The kernel closes the connection when the process ends. A failed read means the same.
     let ended = timeout(limits::BACKGROUND, stream.read_to_end(&mut rest)).await;
     match ended {
         Ok(_) => Ok(runner::done(exit::OK, &format!("ended askbridge inbox (process {pid})\n"))),
@@ -142,11 +144,13 @@ async fn connect(folder: &Path) -> Result<Option<(UnixStream, i32)>, CommandErro
 
 /// Waits until no other command starts an inbox. The lock is held until the file is dropped.
 async fn lock(path: PathBuf) -> Result<File, CommandError> {
+    // `flock` blocks until the lock is free. After the timeout, its thread ends with the process.
     let locking = spawn_blocking(move || {
         let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
         flock(&file, FlockOperation::LockExclusive)?;
         io::Result::Ok(file)
     });
+    // The holder of the lock waits for its inbox for `BACKGROUND` at most.
     let locked = timeout(2 * limits::BACKGROUND, locking).await;
     let failed =
         || CommandError::Background("another command has been starting the inbox for too long".to_owned());
@@ -156,6 +160,7 @@ async fn lock(path: PathBuf) -> Result<File, CommandError> {
 async fn spawn(settings: &ServeSettings, log: &[OsString]) -> Result<BackgroundInbox, CommandError> {
     let path = log_file()?;
     let mut output = log::open_bounded(&path)?;
+    // The log may have the output of an earlier inbox, which must not be quoted as the reason of a failure.
     let start = output.seek(SeekFrom::End(0))?;
     let mut command = Command::new(env::current_exe()?);
     command.args(["inbox", "--detached", "--addr", &settings.address.to_string()]).args(log);
@@ -165,9 +170,10 @@ async fn spawn(settings: &ServeSettings, log: &[OsString]) -> Result<BackgroundI
     for host in &settings.http.allowed_hosts {
         command.args(["--allow-host", host]);
     }
-    // It outlives the directory that it was started in.
+    // The inbox may outlive the directory that it was started in, so the paths above are absolute.
     command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(output.try_clone()?);
     let mut child = command.spawn()?;
+    // `id` is `None` only for a child that was waited for.
     let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).unwrap_or_default();
     let mut line = String::new();
     let said = child.stdout.take().map(|stdout| BufReader::new(stdout.take(limits::NAME as u64)));
@@ -177,7 +183,7 @@ async fn spawn(settings: &ServeSettings, log: &[OsString]) -> Result<BackgroundI
         (Ok(Ok(_)), Ok(address)) => Ok(BackgroundInbox { address, pid, log: Some(path) }),
         (Ok(_), _) => Err(CommandError::Background(reason(output, start, &path))),
         (Err(_), _) => {
-            // It would be in the way of the next attempt.
+            // A half-started inbox would be in the way of the next attempt.
             child.kill().await.unwrap_or_default();
             let seconds = limits::BACKGROUND.as_secs();
             Err(CommandError::Background(format!(
@@ -211,9 +217,10 @@ fn log_file() -> Result<PathBuf, CommandError> {
     Ok(folder.join(LOG))
 }
 
-/// The end of the process in the background: its socket, by which commands find it.
+/// The background process's end of the socket by which commands find it.
 pub(super) struct Presence {
-    /// It goes first: a command that waits for the end hears it by its connection, and nothing is left then.
+    /// Dropped first: a command that waits for the end sees its connection close, and the socket file must be gone by
+    /// then.
     _socket: Socket,
     listener: UnixListener,
     visitors: Mutex<VecDeque<UnixStream>>,
@@ -223,7 +230,7 @@ impl Presence {
     /// Leaves the session of the terminal, bounds the log, and listens.
     pub(super) fn begin() -> Result<Self, CommandError> {
         log::bound_stderr(&log_file()?);
-        // It fails for the leader of a session, which needs no other.
+        // `setsid` fails for the leader of a process group, and `spawn` never starts this process as one.
         setsid().ok();
         let (socket, listener) = Socket::bind(&discovery::folder()?, SOCKET)?;
         Ok(Presence {
@@ -236,16 +243,18 @@ impl Presence {
     /// Tells the command that started this process where it serves. From then on, stdout is the log.
     pub(super) fn serves_at(&self, address: SocketAddr) -> io::Result<()> {
         let mut stdout = io::stdout().lock();
-        // A command that was interrupted does not hear it.
+        // The command may have been interrupted: then nobody reads the pipe.
         drop(writeln!(stdout, "{address}").and_then(|()| stdout.flush()));
         Ok(stdio::dup2_stdout(stdio::stderr())?)
     }
 
-    /// Tells all commands that connect where it serves. They hear the end of this process by their connections.
+    /// Sends the address to each command that connects, and keeps the connection open: the command sees it close when
+    /// this process ends.
     pub(super) async fn tell(&self, address: SocketAddr) -> Infallible {
         loop {
             let Ok((mut visitor, _)) = self.listener.accept().await else { return pending().await };
-            // A short line fits into the buffer of a new connection.
+            // A short line fits into the buffer of a new connection, so a command that does not read cannot block this
+            // loop.
             drop(visitor.write_all(format!("{address}\n").as_bytes()).await);
             // No code panics while it holds the lock, so its data is consistent.
             let mut visitors = self.visitors.lock().unwrap_or_else(PoisonError::into_inner);

@@ -134,7 +134,7 @@ impl ProxyArgs {
     }
 }
 
-/// Returns what a pair of options says, or what the setting says where neither is given.
+/// Returns the value that one of two opposite options selects, or that of the setting if neither is given.
 fn flag(yes: bool, no: bool, settings: &Settings, key: &Key<bool>) -> bool {
     match (yes, no) {
         (true, _) => true,

@@ -127,14 +127,13 @@ pub enum Command {
 }
 
 impl Command {
-    /// Returns whether a project may have a say in what the command does.
+    /// Returns whether the settings of the current project count for the command.
     pub fn is_of_a_project(&self) -> bool {
         matches!(self, Command::Run(_) | Command::Proxy(_) | Command::Hook(_))
     }
 
-    /// Returns whether the log says what is wrong with the settings. It does not while a shell reads the
-    /// output, and `config`, `doctor` and `rules` say
-    /// it themselves.
+    /// Returns whether the command logs the mistakes in the settings. Commands whose output programs read do not, and
+    /// `config`, `doctor` and `rules` print the mistakes themselves.
     pub fn names_problems(&self) -> bool {
         !matches!(
             self,

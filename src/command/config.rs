@@ -97,7 +97,7 @@ fn key(name: &str) -> Result<&'static dyn AnyKey, CommandError> {
     keys::find(name).ok_or_else(|| CommandError::Usage(unknown_key(name)))
 }
 
-/// Returns where the person's own file is.
+/// Returns the path of the user's own settings file.
 pub(super) fn own_file() -> Result<PathBuf, CommandError> {
     let none =
         || CommandError::Config("no directory for the settings: set XDG_CONFIG_HOME or HOME".to_owned());
@@ -155,7 +155,7 @@ fn unset(key: &dyn AnyKey) -> Result<u8, CommandError> {
     }
 }
 
-/// Returns the text of the person's own file, and none where there is no file.
+/// Returns the text of the user's own settings file, which is empty if the file does not exist.
 pub(super) fn own_text(path: &Path) -> Result<String, CommandError> {
     match files::own_file(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
@@ -170,7 +170,7 @@ pub(super) fn unchanged(path: &Path, error: &render::EditError) -> CommandError 
     ))
 }
 
-/// Says what wins over the person's own file.
+/// Warns if a project or the environment overrides the user's own value.
 fn overridden(key: &dyn AnyKey) {
     if let origin @ (Layer::Project(_) | Layer::Environment(_)) = files::read_here().stored(key).origin {
         say(&format!("{} has another value here, from {origin}", key.path()));
@@ -187,7 +187,7 @@ fn open(path: &Path) -> Result<u8, CommandError> {
     let editor = named("VISUAL").or_else(|| named("EDITOR")).unwrap_or_else(|| "vi".into());
     let failed =
         |why: String| CommandError::Config(format!("the editor {}: {why}", editor.to_string_lossy()));
-    // The variables may have options of the editor in them: the shell cuts them, as it does for other programs.
+    // The variable may hold options as well, such as `code --wait`. A shell splits them, as it does for other programs.
     let mut script = editor.clone();
     script.push(" \"$@\"");
     let ended = process::Command::new("sh").arg("-c").arg(script).arg(&editor).arg(path).status();

@@ -35,10 +35,10 @@ use crate::{
     },
 };
 
-/// The length in bytes from which on a terminal drops the rest of a typed line.
+/// The length of a line in bytes at which a terminal may have dropped the rest of it.
 const LONGEST_LINE: usize = 4095;
 
-/// Returns whether a person can be asked: at both ends is a terminal.
+/// Returns whether a person can be asked: stdin and stdout are terminals.
 pub(super) fn can_ask() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
@@ -59,17 +59,18 @@ struct Conversation<'a> {
     dialogue: Dialogue,
     follower: Follower,
     signals: Signals,
-    /// The line that the person is typing.
+    /// The blocking read of the line that the person is typing. It goes on while the question changes.
     typing: Option<JoinHandle<io::Result<Option<String>>>>,
     /// Hides typed text until it is dropped. A signal drops it as well.
     silent: Option<EchoGuard>,
-    /// Whether it was said that little time is left.
+    /// Whether the person was warned that little time is left.
     is_warned: bool,
 }
 
 /// Asks the person until the question is answered, here or elsewhere, or left open.
 pub(super) async fn converse(machine: &Machine, dialogue: Dialogue) -> Result<u8, CommandError> {
     let record = Arc::clone(dialogue.record());
+    // While an answer is being delivered, the bridge refuses another one.
     if !record.is_open() || record.state == State::Delivering {
         return Err(CommandError::Refused(record.id.to_string(), Refusal::Conflict(record)));
     }
@@ -84,7 +85,7 @@ pub(super) async fn converse(machine: &Machine, dialogue: Dialogue) -> Result<u8
     };
     print(&conversation.shown(|shown| QuestionHeader(shown).to_string()))?;
     let mut talked = pin!(conversation.talk());
-    // The questions are followed meanwhile.
+    // The store changes only while the bridges are followed.
     tokio::select! {
         code = &mut talked => code,
         followed = machine.follow() => {
@@ -141,10 +142,10 @@ impl Conversation<'_> {
             typing => {
                 self.dialogue.above().iter().try_for_each(|line| say(line))?;
                 if self.dialogue.is_caution() {
-                    // The end of a pasted text must not confirm the answer.
+                    // Input that waits is dropped: the end of a pasted text must not confirm the answer.
                     tcflush(io::stdin(), QueueSelector::IFlush).unwrap_or_default();
                 }
-                // Before the prompt: nothing that is typed at it may be shown.
+                // The echo ends before the prompt appears, so that nothing that is typed there is shown.
                 self.silent = if self.dialogue.is_secret() { EchoGuard::new() } else { None };
                 print(&self.dialogue.prompt())?;
                 typing.insert(spawn_blocking(line))
@@ -155,6 +156,7 @@ impl Conversation<'_> {
             Some(_) = self.follower.next() => ConversationEvent::Changed,
             code = self.signals.next() => ConversationEvent::Signal(code),
         };
+        // A blocking read cannot be cancelled: after a change, the next event waits for the same one.
         if matches!(event, ConversationEvent::Line(_)) {
             (self.typing, self.silent) = (None, None);
         }
@@ -167,6 +169,7 @@ impl Conversation<'_> {
         let Some(now) = self.machine.store().read(|_, snapshot| snapshot.get(id).cloned()) else {
             return Ok(None);
         };
+        // The follower reports the changes of all questions.
         if now == *self.dialogue.record() {
             return Ok(None);
         }
@@ -202,7 +205,7 @@ impl Conversation<'_> {
         Ok(())
     }
 
-    /// Submits; returns the exit code unless the answer does not fit.
+    /// Submits the answer. Returns `None` if it does not fit, and the exit code otherwise.
     async fn submit(&mut self, submission: Submission) -> Result<Option<u8>, CommandError> {
         let id = self.dialogue.record().id.clone();
         match self.machine.submit(&id, submission.clone(), by()).await {
@@ -271,8 +274,9 @@ impl EchoGuard {
         let before = tcgetattr(io::stdin()).ok()?;
         let mut silent = before.clone();
         silent.local_modes.remove(LocalModes::ECHO);
-        // The newline is shown anyway.
+        // The newline is still echoed, so that the next output begins on a new line.
         silent.local_modes.insert(LocalModes::ECHONL);
+        // `Flush` drops what was typed before: it was shown, so it is no secret.
         tcsetattr(io::stdin(), OptionalActions::Flush, &silent).ok()?;
         Some(EchoGuard(before))
     }
@@ -280,12 +284,12 @@ impl EchoGuard {
 
 impl Drop for EchoGuard {
     fn drop(&mut self) {
-        // A terminal that is gone needs nothing undone.
+        // This fails only if the terminal is gone, and then there is nothing to restore.
         tcsetattr(io::stdin(), OptionalActions::Now, &self.0).unwrap_or_default();
     }
 }
 
-/// How much more time a question gets where the person does not say it.
+/// The extension of a deadline if the person names none.
 pub(super) const MORE_TIME: Duration = Duration::from_secs(600);
 
 /// Returns the sentence for an accepted submission.
@@ -296,7 +300,7 @@ pub(super) fn said(record: &Record, submission: &Submission) -> String {
     }
 }
 
-/// Returns the person at the command line.
+/// Returns the provenance of what the person at the command line submits.
 pub(super) fn by() -> Provenance {
     let name = std::env::var("USER").ok().filter(|name| !name.is_empty());
     Provenance { responder: Responder::CommandLine, name }

@@ -28,10 +28,10 @@ pub enum CommandError {
     /// The question is of a version that this program cannot read.
     #[error("{0}: the question needs a newer askbridge")]
     Unreadable(String),
-    /// The ID has no number, and this is the question that it could mean now.
+    /// The typed ID lacks the number of the question. The record is of the question that the ID could mean now.
     #[error("{}: the question's number is missing; it may be {}: {}", .0, .1.id, text::headline(.1))]
     NoNumber(String, Arc<Record>),
-    /// It is not said which question is meant.
+    /// The command line names no question.
     #[error(
         "which question? `askbridge next` asks the oldest at a terminal, `askbridge list` shows the IDs of all"
     )]
@@ -46,7 +46,7 @@ pub enum CommandError {
     /// The answer does not fit the question, for a reason that names its fields by their labels.
     #[error("{0}: the answer does not fit: {1}")]
     DoesNotFit(String, String),
-    /// The options do not go together, or one of them says nothing.
+    /// Options exclude each other, or one of them is empty.
     #[error("{0}")]
     Usage(String),
     /// The question could not be asked.
@@ -90,7 +90,7 @@ pub enum CommandError {
 }
 
 impl CommandError {
-    /// Returns the exit code that says it.
+    /// Returns the exit code for this error.
     pub fn exit_code(&self) -> u8 {
         match self {
             CommandError::Refused(_, refusal) => refusal.kind().exit,
@@ -109,7 +109,7 @@ impl CommandError {
             | CommandError::Serve(_)
             | CommandError::Background(_)
             | CommandError::Io(_) => exit::FAILED,
-            // As `history verify` ends where it finds a change.
+            // `history verify` ends with the same code if it finds a change.
             #[cfg(feature = "journal")]
             CommandError::Journal(crate::journal::JournalError::Changed { .. }) => exit::PROBLEM,
             #[cfg(feature = "journal")]

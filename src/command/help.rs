@@ -40,7 +40,7 @@ pub(super) fn top() -> String {
             In a terminal, `askbridge` alone shows what waits."
 }
 
-/// Returns whether the program has this command: some come with a feature.
+/// Returns whether this build has the command: some need a feature.
 fn is_built(name: &str) -> bool {
     match name {
         "history" => cfg!(feature = "journal"),

@@ -113,6 +113,7 @@ fn since(text: &str) -> Result<Timestamp, String> {
     let day = match text {
         "today" => Ok(Zoned::now()),
         "yesterday" => Zoned::now().yesterday(),
+        // A date without a time has exactly this length.
         date if date.len() > "2026-11-21".len() => {
             return read_moment(date).map_err(|error| wanted(error).to_owned());
         }
@@ -122,7 +123,7 @@ fn since(text: &str) -> Result<Timestamp, String> {
     Ok(SystemTime::from(start.timestamp()).into())
 }
 
-/// Reads a date with a time, and with its zone or without it.
+/// Reads a date with a time. Without a time zone, it is in the zone of this machine.
 fn read_moment(text: &str) -> Result<Timestamp, jiff::Error> {
     let moment = text.parse::<jiff::Timestamp>().or_else(|_| {
         let local = text.parse::<DateTime>()?.to_zoned(TimeZone::system())?;
@@ -149,6 +150,7 @@ impl HistoryArgs {
 
 /// Lists the questions of the journal, or does what the subcommand says.
 pub async fn history(args: &HistoryArgs) -> Result<u8, CommandError> {
+    // Pruning writes to the journal: it does not use the one that is opened to read below.
     if let Some(HistoryAction::Prune { older_than }) = &args.action {
         return prune((*older_than).into());
     }
@@ -174,7 +176,7 @@ pub async fn history(args: &HistoryArgs) -> Result<u8, CommandError> {
 }
 
 fn list(history: &History, filter: &HistoryFilter, lost: bool, json: bool) -> Result<u8, CommandError> {
-    // Which ones are lost is known once they are read.
+    // Only the questions that were read tell which of them are lost, so the limit is applied afterwards.
     let limit = filter.limit;
     let filter = HistoryFilter { unsettled: lost, limit: limit.filter(|_| !lost), ..filter.clone() };
     let (mut found, lives) = history.with_lives(&of_user(), || history.list(&filter))?;
@@ -213,7 +215,7 @@ fn show(history: &History, id: &str, json: bool) -> Result<u8, CommandError> {
     let unknown = || CommandError::NotKept(id.to_owned());
     let typed: IdPrefix = id.parse().map_err(|_| unknown())?;
     let (found, lives) = history.with_lives(&of_user(), || history.find(&typed))?;
-    // IDs of bridges are random, so that the latest is the one that is meant.
+    // The names of bridges are random, so a prefix that fits several questions means the latest.
     let [past, ..] = &*found else { return Err(unknown()) };
     if json {
         return shown(print(&text::json(past)?));
@@ -266,7 +268,7 @@ fn verify(history: &History, json: bool) -> Result<u8, CommandError> {
     shown(print(&said)).map(|_| code)
 }
 
-/// Returns what a check of the journal found.
+/// Returns the report on a check of the journal.
 fn checked(verified: &Verification) -> String {
     let Verification { rows, seq, head, removed_up_to, breaks, broken, .. } = verified;
     let mut lines: Vec<_> = breaks.iter().map(ToString::to_string).collect();

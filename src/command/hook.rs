@@ -34,6 +34,7 @@ pub enum HookedAgent {
 
 impl HookArgs {
     fn settings(&self, settings: &Settings) -> HookSettings {
+        // A second agent does not compile here until it has its own settings.
         let HookedAgent::Claude = self.agent;
         HookSettings {
             is_on: settings.get(&keys::CLAUDE_ENABLED) && settings.get(&keys::BRIDGE_INBOX),
@@ -45,7 +46,7 @@ impl HookArgs {
     }
 }
 
-/// Runs one call of an agent's hook. It never fails: the agent would take that as an answer.
+/// Runs one call of an agent's hook. The exit code is always 0: the agent would take a failure as an answer.
 pub fn hook(args: &HookArgs, settings: &Settings, hosts: &impl AgentInboxes) -> ExitCode {
     hook::run(&args.settings(settings), hosts);
     ExitCode::SUCCESS

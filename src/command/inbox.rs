@@ -85,7 +85,8 @@ pub struct HttpArgs {
 }
 
 impl HttpArgs {
-    /// Returns which requests are accepted. Host names add up: they are of proxies in front of one server.
+    /// Returns the settings that say which requests are accepted. The option adds to the host names of the settings:
+    /// several proxies may stand before one server.
     pub(super) fn settings(&self, settings: &Settings) -> HttpSettings {
         let mut allowed_hosts = settings.get(&keys::INBOX_ALLOW_HOST).0;
         allowed_hosts.extend(self.allow_host.iter().cloned());
@@ -97,8 +98,8 @@ impl HttpArgs {
 /// The name of the server's own inbox, as other commands show it.
 pub(super) const SERVER: &str = "askbridge inbox";
 
-/// Serves the questions, here or in the background, or ends that. The server attaches to the agents that the settings
-/// name, and `hosts` gives each of them an inbox.
+/// Serves the questions, here or in the background, or stops the inbox in the background. The server attaches to the
+/// agents that the settings name, and `hosts` gives each of them an inbox.
 pub async fn inbox(
     args: &InboxArgs,
     settings: &Settings,
@@ -115,7 +116,7 @@ pub async fn inbox(
     }
     // Signals are caught before a socket is bound, so that no signal leaves it behind.
     let signals = Signals::catch()?;
-    // The socket goes last: where it is gone, all else of this process is.
+    // Its socket is dropped last: a command that waits until it is gone finds nothing else of this process.
     let presence = if args.detached { Some(Presence::begin()?) } else { None };
     let kinds = settings.get(&keys::INBOX_ATTACH);
     let finders = attach::finders(settings, |kind| kinds.has(kind));
@@ -134,6 +135,7 @@ async fn serve(
     let server = Server::bind(settings.address, &settings.http).await?;
     let address = server.address();
     let mut own = OwnInbox::bind(SERVER)?;
+    // The address is set before the socket is served, so that every status of this inbox has it.
     own.inbox.serves_at(address);
     own.start()?;
     let machine = Machine::open_with(&discovery::folder()?, own.inbox.clone(), own.ledger.clone()).await?;
@@ -168,7 +170,7 @@ async fn report(machine: &Machine) {
         lines.iter().filter(|line| !said.contains(*line)).for_each(|line| tracing::warn!("{line}"));
         said = lines;
         if left_out.changed().await.is_err() {
-            // The machine keeps the other end, so that this never happens.
+            // The machine holds the sender, so this never happens.
             return pending().await;
         }
     }
@@ -180,9 +182,9 @@ fn announce(server: &Server) {
     drop(io::stderr().write_all(server.announcement().as_bytes()));
 }
 
-/// The inbox of this process, and what serves it on a socket until this is dropped.
+/// The inbox of this process, and the host that serves it on a socket until this is dropped.
 pub(super) struct OwnInbox {
-    /// While the port exists, the inbox is open. It goes first: the services of the host end with the inbox.
+    /// Keeps the inbox open. It is dropped first: the services of the host end when the inbox is closed.
     _port: Port,
     pub(super) inbox: BridgeInbox,
     /// The ledger that keeps its questions beyond this process, if the settings want one.

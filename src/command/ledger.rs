@@ -16,7 +16,7 @@ use crate::{
     settings::resolved::JournalSettings,
 };
 
-/// Returns the user's journal, in which nothing was written yet. Without settings, nothing is kept.
+/// Returns the user's journal, which is not opened yet. Returns `None` without settings: nothing is kept then.
 pub fn ledger(settings: Option<JournalSettings>) -> Option<Arc<dyn Ledger>> {
     let JournalSettings { texts, keep, size } = settings?;
     let mut options = of_user();
@@ -24,7 +24,7 @@ pub fn ledger(settings: Option<JournalSettings>) -> Option<Arc<dyn Ledger>> {
     Some(Arc::new(Journal::new(options)))
 }
 
-/// Returns the journal of the user, to be written with the defaults.
+/// Returns the options of the user's journal, with the default limits.
 pub(super) fn of_user() -> Options {
     let mut options = Options::new(discovery::journal_file());
     options.home = discovery::home();
@@ -32,25 +32,26 @@ pub(super) fn of_user() -> Options {
     options
 }
 
-/// Opens the journal to read. `None` if nothing was ever noted.
+/// Opens the journal to read. `None` if nothing was ever recorded.
 pub(super) fn open() -> Result<Option<History>, CommandError> {
     let file = discovery::journal_file().ok_or(JournalError::NoFolder)?;
     Ok(History::open(&file)?)
 }
 
-/// Opens the journal for a check, even in an unknown format. `None` if nothing was ever noted.
+/// Opens the journal for a check, even in an unknown format. `None` if nothing was ever recorded.
 pub(super) fn open_to_verify() -> Result<Option<History>, CommandError> {
     let file = discovery::journal_file().ok_or(JournalError::NoFolder)?;
     Ok(History::open_to_verify(&file)?)
 }
 
-/// Hands on the questions of the journal, the latest first: those that were settled at most so long ago.
+/// Passes the journal's questions to `take`, the latest first. `since` limits them to those settled at most this long
+/// ago.
 pub(super) fn each(since: Option<Duration>, take: impl FnMut(Record)) -> Result<(), CommandError> {
     let Some(history) = open()? else { return Ok(()) };
     Ok(history.each(since.map(ago), take)?)
 }
 
-/// Returns recent questions without a settlement: lost ones, and those that wait at bridges that live.
+/// Returns recent questions without a settlement: lost ones, and those that wait at bridges that still run.
 pub(super) fn unsettled() -> Result<UnsettledQuestions, CommandError> {
     let Some(history) = open()? else { return Ok(UnsettledQuestions::default()) };
     Ok(history.lately_unsettled(now(), &of_user())?)
@@ -62,5 +63,6 @@ pub(super) fn now() -> Timestamp {
 
 /// Returns the time this long ago.
 pub(super) fn ago(age: Duration) -> Timestamp {
+    // An age that no clock can express reaches back to the beginning.
     SystemTime::now().checked_sub(age).map_or_else(Timestamp::default, Into::into)
 }

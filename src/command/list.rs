@@ -102,7 +102,7 @@ pub(super) fn lines(
     }
     let folder = folder.display().to_string();
     let folder = printable_line(&folder);
-    // A server asks nothing by itself.
+    // The inbox counts as a bridge here, but has no agent that could ask.
     let bridges = statuses.iter().filter(|status| status.agent != inbox::SERVER).count();
     vec![match (bridges, gaps.has_asked_all()) {
         (0, true) if !elsewhere.is_empty() => format!("no bridge runs in {folder}"),
@@ -133,7 +133,7 @@ pub(super) async fn lost_and_elsewhere(_: &Path) -> (Vec<LostQuestion>, Vec<Unre
     (Vec::new(), Vec::new())
 }
 
-/// How often a list on a terminal is drawn again, for the times in it.
+/// The interval at which a list on a terminal is redrawn, to update the times in it.
 const REDRAW: Duration = Duration::from_secs(1);
 
 /// Prints what changes, until stdout is closed or cannot be written to, or until a signal ends it.
@@ -142,6 +142,7 @@ pub(super) async fn watch(machine: &Machine, folder: &Path, as_json: bool) -> Re
         return shown(report(machine, as_json).await);
     }
     let mut signals = Signals::catch()?;
+    // This may print an error, so it comes before the alternate screen. The signals do too, so that none leaves it on.
     let (_, elsewhere) = lost_and_elsewhere(folder).await;
     let screen = Screen::enter()?;
     tokio::select! {
@@ -208,19 +209,19 @@ pub(super) fn report_gaps(gaps: &Gaps, said: &[String]) -> Vec<String> {
 fn drawn(list: Vec<String>, room: Room, gaps: &Gaps) -> Vec<String> {
     let below: Vec<_> =
         listing::gap_lines(gaps).iter().map(|line| cut(line, room.columns).into_owned()).collect();
-    // The cursor stands on a line of its own.
+    // The cursor needs the last line.
     let mut lines = folded(list, room.lines.saturating_sub(1 + below.len()));
     lines.extend(below);
     lines
 }
 
-/// Leaves out the oldest questions of a list that has more lines than this, and says how many. The first line has the
-/// heads of the columns.
+/// Shortens a list to this many lines: a line with their number replaces the oldest questions. The first line of the
+/// list has the heads of the columns.
 fn folded(list: Vec<String>, most: usize) -> Vec<String> {
     if list.len() <= most.max(1) {
         return list;
     }
-    // The last question is shown at least; then how many there are before it; then the heads.
+    // One line shows the last question; a second, the number of older ones; a third, the heads of the columns.
     let shown = most.saturating_sub(2).max(1);
     let older = list.len() - 1 - shown;
     let mut list = list.into_iter();
@@ -234,12 +235,13 @@ fn folded(list: Vec<String>, most: usize) -> Vec<String> {
 struct KnownQuestions(BTreeMap<QuestionId, Arc<Record>>);
 
 impl KnownQuestions {
-    /// Returns a line for each thing that happened.
+    /// Returns a line for each change.
     fn changes(&mut self, machine: &Machine, batch: Batch) -> String {
         let mut lines = String::new();
         let bridges = Bridges::new(machine.status());
         match batch {
             Batch::Snapshot { open, .. } => {
+                // Only a snapshot is complete: a known question that it lacks was settled while no events came.
                 let mut gone = std::mem::take(&mut self.0);
                 for record in open {
                     self.0.extend(gone.remove_entry(&record.id));

@@ -182,7 +182,7 @@ impl DemoArgs {
         told.iter().map(|prompt| (*prompt).to_owned()).collect()
     }
 
-    /// Returns whether all is to be shown: a person is at the terminal, and asked for nothing in particular.
+    /// Returns whether to show everything: a person is at the terminal, and has chosen nothing in particular.
     fn is_whole(&self) -> bool {
         let is_default = self.prompt.is_none()
             && !self.permission
@@ -297,12 +297,13 @@ impl ClaudeHookArgs {
     }
 }
 
-/// Begins to ask for what the parameters of this request ask a permission for.
+/// Returns the dialogue for the permission in the parameters of this request. `None` if they ask for no permission.
 pub fn consent(params: &Json) -> Option<Box<dyn Consent>> {
     let (mut question, _) = request::read(params.to_string().as_bytes(), "demo").ok()??;
     if question.purpose != Purpose::Permission {
         return None;
     }
+    // A bridge assesses each question as well: without that, the dialogue would not warn of a dangerous command.
     guard::assess(&mut question);
     let id = QuestionId { bridge: BridgeName::default(), asker: Asker::Agent, number: 1 };
     let record = Record::new(id, Arc::new(question), SystemTime::now().into());

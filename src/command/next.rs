@@ -34,6 +34,7 @@ pub async fn next() -> Result<u8, CommandError> {
     let gaps = machine.gaps().borrow().clone();
     warn(&gaps);
     let mut open = machine.store().read(|_, snapshot| snapshot.open());
+    // A question whose answer is being delivered no longer waits for a person.
     open.retain(|record| record.state == State::Open);
     let more = open.len().saturating_sub(1);
     let Some(oldest) = open.into_iter().next() else {

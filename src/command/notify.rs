@@ -1,5 +1,5 @@
 //! `askbridge notify`: tells the person that a question waits, and ends with the question. For `askbridge doctor
-//! --notify` it sends a test in each way that is set.
+//! --notify`, it sends a test through each notifier that is set up.
 //! Deciding when and how to notify is left to `notify`.
 
 use std::{
@@ -54,7 +54,8 @@ pub struct NotifyArgs {
 /// Notifies the user, and withdraws the notification once the question is settled.
 pub async fn notify(args: &NotifyArgs) -> Result<u8, CommandError> {
     if args.background {
-        // Ctrl-C in the terminal of the bridge is not meant for it. It fails for the leader of a session.
+        // Ctrl-C in the terminal of the bridge must not end this process. `setsid` fails for the leader of a process
+        // group, which a bridge does not start.
         setsid().ok();
     }
     tell(args).await
@@ -67,6 +68,7 @@ async fn tell(args: &NotifyArgs) -> Result<u8, CommandError> {
     }
     let Some(slot) = take(&discovery::folder()?)? else {
         if args.background {
+            // The bridge recognises this line. If it is gone, nobody needs it.
             drop(writeln!(io::stderr(), "{BUSY}"));
             return Ok(exit::OK);
         }
@@ -88,6 +90,7 @@ async fn tell(args: &NotifyArgs) -> Result<u8, CommandError> {
     let notifying = NotifierStart { machine, record, age, folder, settings, plan, terminal, slot, says_all };
     let mut signals = Signals::catch()?;
     let told = follow(notifying, async move { signals.next().await }).await;
+    // A bridge reads on stderr what failed, so the exit code is for a person.
     Ok(if told > 0 || args.background { exit::OK } else { exit::FAILED })
 }
 
@@ -105,13 +108,13 @@ fn terminal(args: &NotifyArgs) -> Option<PathBuf> {
     if args.background { args.terminal.clone() } else { own_terminal() }
 }
 
-/// Returns the terminal that stderr is.
+/// Returns the path of the terminal that stderr writes to.
 pub(super) fn own_terminal() -> Option<PathBuf> {
     let name = io::stderr().is_terminal().then(|| rustix::termios::ttyname(io::stderr(), Vec::new()).ok());
     name.flatten().and_then(|name| name.into_string().ok()).map(PathBuf::from)
 }
 
-/// Says why nothing is done. A bridge need not know.
+/// Says why nothing is done, unless a bridge has started this command.
 fn done(args: &NotifyArgs, why: &str, code: u8) -> u8 {
     if !args.background {
         say(&format!("{}: {why}", args.id));
@@ -121,7 +124,7 @@ fn done(args: &NotifyArgs, why: &str, code: u8) -> u8 {
 
 const NOTIFIERS: &str = "notifiers";
 
-/// Sends the tests, and says what came of each.
+/// Sends a test through each notifier, and reports the results.
 pub(super) async fn try_out(report: &mut Report) {
     let folder = env::current_dir().ok();
     let settings = NotifySettings::of(&files::read(folder.as_deref()), folder.as_deref());

@@ -51,6 +51,7 @@ pub struct OpenArgs {
 pub async fn open(args: &OpenArgs, settings: &Settings, log: &LogArgs) -> Result<u8, CommandError> {
     let http = HttpArgs { token_file: args.token_file.clone(), ..HttpArgs::default() }.settings(settings);
     let serve = ServeSettings { address: settings.get(&keys::INBOX_ADDRESS), http };
+    // The question is looked up first, so that an unknown ID does not start an inbox.
     let question = match &args.id {
         Some(id) => Some(look_up(id).await?.2.id.clone()),
         None => None,
@@ -83,7 +84,7 @@ fn token(serve: &ServeSettings) -> Result<Token, CommandError> {
     Ok(Token::read_or_make(&token).map_err(crate::serve::ServeError::from)?)
 }
 
-/// Returns where an inbox of this user serves: in the background, or else in a terminal.
+/// Returns the address of an inbox of this user: the one in the background, or else one in a terminal.
 async fn running() -> Result<Option<SocketAddr>, CommandError> {
     let folder = discovery::folder()?;
     if let Some(running) = background::find(&folder).await? {
@@ -95,7 +96,7 @@ async fn running() -> Result<Option<SocketAddr>, CommandError> {
     Ok(addresses.next())
 }
 
-/// The parts of an address of the page.
+/// The parts of a link to the page.
 struct PageLink {
     server: SocketAddr,
     question: Option<QuestionId>,
@@ -107,7 +108,7 @@ impl PageLink {
         SocketAddr::new(address, self.server.port())
     }
 
-    /// Returns an address of the page that signs one browser in.
+    /// Returns a link to the page that signs one browser in.
     fn to(&self, address: IpAddr) -> Result<String, CommandError> {
         let code = sign_in::make(&self.token, self.server.port(), SystemTime::now());
         let code = code.map_err(crate::serve::ServeError::from)?;
@@ -115,11 +116,12 @@ impl PageLink {
         Ok(format!("http://{}/#token={code}{question}", self.host(address)))
     }
 
-    /// Prints the address for this machine, and for others the one that they reach, which a phone reads from the
-    /// terminal.
+    /// Prints the link for this machine. If other machines can reach the server, also prints a link for them, on a
+    /// terminal with a QR code for a phone.
     fn print(&self, here: &str) -> Result<u8, CommandError> {
         let mut text = format!("{here}\n");
         if let Some(reachable) = reachable(self.server.ip()) {
+            // A code signs in one browser only, so the other machines get their own.
             let there = self.to(reachable)?;
             text.push_str(&format!("{there}\n"));
             if io::stdout().is_terminal() {
@@ -155,7 +157,8 @@ fn reachable(listens: IpAddr) -> Option<IpAddr> {
 
 /// Starts a browser, and returns whether that worked as far as can be told.
 fn start_browser(address: &str) -> bool {
-    // Without a display, `xdg-open` would start a browser for terminals, where there is one, beside this command.
+    // Without a display, `xdg-open` would start a text browser, if there is one, and that would share the terminal with
+    // this command.
     let displays = ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER", "WSL_DISTRO_NAME"];
     let has_display = displays.iter().any(|name| env::var_os(name).is_some_and(|value| !value.is_empty()));
     let needs_display = cfg!(not(target_os = "macos"));
@@ -169,7 +172,8 @@ const BLACK_ON_WHITE: anstyle::Style = anstyle::Style::new()
 
 /// Returns the QR code; `None` for a text that is too long for one.
 pub fn code(text: &str) -> Option<String> {
-    // The screen is near and clean, so that the least correction is enough, and the code is small.
+    // A phone reads the code from a clean screen nearby: the lowest error correction is enough, and keeps the code
+    // small.
     let code = QrCode::with_error_correction_level(text, EcLevel::L).ok()?;
     let drawn = code.render::<Dense1x2>().build();
     let style = BLACK_ON_WHITE;

@@ -40,7 +40,7 @@ pub async fn overview() -> Result<u8, CommandError> {
     Ok(if code == exit::BRIDGE_GONE { exit::OK } else { code })
 }
 
-/// Returns the commands that lead on from here.
+/// Returns the commands to type next, and what each of them does.
 fn next_steps(waits: bool, has_bridge: bool) -> Vec<(&'static str, &'static str)> {
     let mut steps = match (waits, has_bridge) {
         (true, _) => vec![

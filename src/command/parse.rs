@@ -1,5 +1,5 @@
-//! Parses the command line, and says what to do where a person would be left alone: in errors of clap, and where a
-//! command that a client should start is started by hand.
+//! Parses the command line, and adds advice that a person needs: to errors of clap, and for a command that is started
+//! by hand although a client should start it.
 
 use std::{
     ffi::OsString,
@@ -38,7 +38,7 @@ struct StandaloneArgs<T: Args> {
 /// Parses the command line of this process. Help and most errors end the process.
 ///
 /// # Errors
-/// The exit code of a hook whose words are not understood: why is said on stderr.
+/// The exit code of a hook whose command line cannot be parsed. The reason is printed on stderr.
 pub fn parse() -> Result<Cli, ExitCode> {
     let words: Vec<_> = std::env::args_os().skip(1).collect();
     match bridge(words.clone()) {
@@ -50,34 +50,36 @@ pub fn parse() -> Result<Cli, ExitCode> {
     }
 }
 
-/// Prints the mistake in these words, or the help that they ask for, and ends the process, or returns its exit code.
+/// Prints the error, or the help that was asked for, and ends the process. For a hook, returns the exit code instead.
 fn end(error: clap::Error, words: Vec<OsString>) -> ExitCode {
     if error.use_stderr() && is_hook(&words) {
-        // An agent takes the exit code 2 of a hook for a decision. Without stderr, the exit code is the same.
+        // An agent takes the exit code 2 of a hook for a decision, so a hook ends with 0, even if stderr cannot be
+        // written to.
         drop(write!(io::stderr(), "{error}"));
         return ExitCode::SUCCESS;
     }
     with_tip(error, words).exit()
 }
 
-/// Returns whether these words are for `askbridge hook`, as far as they can be read: the plugin that wrote them may be newer
-/// than this program.
+/// Returns whether these words are for `askbridge hook`. They may have options that this program does not know: the
+/// plugin that wrote them may be newer.
 fn is_hook(words: &[OsString]) -> bool {
     let command = Cli::command();
     let is_subcommand = |word: &str| word == "help" || command.find_subcommand(word).is_some();
     let mut before = "";
     let words = words.iter().filter_map(|word| word.to_str()).take_while(|word| *word != "--");
     let mut named = words.filter(|word| {
-        // The value of an option may be called like a subcommand.
+        // The value of an option may be the name of a subcommand.
         let is_value = LOG_OPTIONS.contains(&std::mem::replace(&mut before, word));
         !is_value && is_subcommand(word)
     });
     named.next().is_some_and(|word| word == "hook")
 }
 
-/// Parses the command line of a bridge, without the program's name. A bridge must start fast: to describe all
-/// subcommands, with the options of the log for each, takes longer than all else here. What this does not understand,
-/// help included, is for the whole command line: returns `None`.
+/// Parses the command line of a bridge, without the program's name. This is a fast path, since a bridge must start
+/// fast: describing all subcommands, with the options of the log for each, takes longer than everything else here.
+/// Returns `None` if it cannot parse the words, or if they ask for help: the parser of the whole command line reads
+/// them then.
 fn bridge(words: Vec<OsString>) -> Option<Cli> {
     fn parsed<T: Args>(words: Vec<OsString>, command: impl FnOnce(LazyArgs<T>) -> Command) -> Option<Cli> {
         let StandaloneArgs { args, log } = StandaloneArgs::<T>::try_parse_from(words).ok()?;
@@ -90,7 +92,8 @@ fn bridge(words: Vec<OsString>) -> Option<Cli> {
     }
 }
 
-/// Says on stderr what a command waits for, if it was started by hand: without a client, it prints nothing.
+/// Prints on stderr what a command waits for, if a person started it by hand: the command itself prints nothing until a
+/// client speaks.
 pub fn explain(command: &Command) {
     let name = match command {
         Command::Run(_) => "run",
@@ -108,7 +111,7 @@ pub fn explain(command: &Command) {
             }
             _ => "an ACP client starts this and speaks to it on stdin; `askbridge demo` shows how it works",
         };
-        // Without stderr, the command does the same.
+        // The command works without stderr as well.
         drop(writeln!(io::stderr(), "askbridge {name}: {expected}"));
     }
 }

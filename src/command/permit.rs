@@ -1,5 +1,5 @@
-//! `askbridge allow`: allows what an agent asks permission for by what its options do, and not by their names.
-//! An option of any kind is chosen by `answer`; `reject` is beside it, in `submit.rs`.
+//! `askbridge allow`: allows what an agent asks permission for. It chooses the option by its role, and not by its name.
+//! Choosing an option of any role is left to `answer`, and rejecting to `reject`, both in `submit.rs`.
 
 use std::sync::Arc;
 
@@ -30,9 +30,9 @@ pub struct AllowArgs {
     pub always: bool,
 }
 
-/// Allows what an agent asks permission for: this time, or from now on. At a terminal, the person is asked what is not
-/// plain: which of several options is meant, and whether what acts or is dangerous is to be allowed, with its whole text
-/// above (I12).
+/// Allows what an agent asks permission for: this time, or from now on. At a terminal, the person decides what is not
+/// clear: which of several options is meant, and whether to allow what acts or is dangerous, with its whole text above
+/// (I12).
 pub async fn allow(args: &AllowArgs) -> Result<u8, CommandError> {
     let id = &args.id;
     let role = if args.always { Role::AllowAlways } else { Role::AllowOnce };
@@ -45,7 +45,7 @@ pub async fn allow(args: &AllowArgs) -> Result<u8, CommandError> {
     by_option(id, |record| choose(record, role).map_err(|error| unfit(record, error))).await
 }
 
-/// Returns what the person is asked before it is allowed; `None` if there is nothing to ask.
+/// Returns the dialogue that comes before the permission is given; `None` if there is nothing to ask.
 fn asked(record: Arc<Record>, role: Role) -> Option<Dialogue> {
     let question = &record.question;
     if !record.is_open() || question.purpose != Purpose::Permission {

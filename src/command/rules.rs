@@ -98,7 +98,7 @@ fn list() -> Result<u8, CommandError> {
     shown(print(&lines.map(|line| printable_lines(&line)).collect::<String>()))
 }
 
-/// Returns the keys of a rule but its name, on one line.
+/// Returns the keys of a rule on one line, without its name.
 fn brief(table: &RuleTable) -> String {
     let values = table.values.iter().filter(|(key, _)| *key != "name");
     let values = values.map(|(key, stored)| format!("{key} = {}", render::toml(&stored.value)));
@@ -106,7 +106,7 @@ fn brief(table: &RuleTable) -> String {
 }
 
 fn check() -> Result<u8, CommandError> {
-    // The project's file is looked at too: rules in it do not count, and it says so.
+    // The project's file is read as well: rules in it do not count, and are reported as mistakes.
     let settings = files::read_here();
     settings.problems().iter().for_each(|problem| say(&problem.to_string()));
     let counted = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
@@ -182,6 +182,7 @@ async fn apply(id: Option<&str>, yes: bool) -> Result<u8, CommandError> {
     for (record, decision) in &decided {
         if let Err(error) = submit(record, decision).await {
             say(&error.to_string());
+            // The first failure decides the exit code, and does not keep the other questions from being answered.
             code = if code == exit::OK { error.exit_code() } else { code };
         }
     }
@@ -218,7 +219,7 @@ fn decided(open: Vec<Arc<Record>>, settings: &Settings) -> Vec<(Arc<Record>, Dec
     open.into_iter().filter_map(decision).collect()
 }
 
-/// Asks the person.
+/// Asks the person whether to apply the rules.
 fn confirm() -> io::Result<bool> {
     if !io::stdin().is_terminal() {
         say("nothing was done: give --yes to do it without a question");
@@ -250,7 +251,7 @@ fn read() -> Settings {
     settings
 }
 
-/// Returns a line that may quote an agent, but for its end.
+/// Makes a line printable, since it may quote an agent. A line break at its end stays.
 fn printable_lines(line: &str) -> String {
     match line.strip_suffix('\n') {
         Some(line) => printable_line(line).into_owned() + "\n",

@@ -39,9 +39,9 @@ pub fn run(command: impl Future<Output = Result<u8, CommandError>>) -> ExitCode 
     })
 }
 
-/// Finds a question, open or settled. Only the bridges that the ID may name are connected to. Where none of them has the
-/// question, all are: the agent itself may have given it this ID. Where no bridge has it any more, the journal may know how
-/// it ended: the bridge of a question that a hook asks ends with the question.
+/// Finds a question, open or settled. It connects only to the bridges that the ID may name. If none of them has the
+/// question, it asks all bridges, since the ID may be one that an agent gave. If no bridge has it, it asks the journal:
+/// the bridge of a hook ends with the question of the hook.
 pub(super) async fn look_up(id: &str) -> Result<(Machine, IdPrefix, Arc<Record>), CommandError> {
     let folder = discovery::folder()?;
     if let Ok(typed) = id.parse::<IdPrefix>() {
@@ -52,14 +52,14 @@ pub(super) async fn look_up(id: &str) -> Result<(Machine, IdPrefix, Arc<Record>)
             Err(missing) => return Err(unfound(id, missing)),
         }
     }
-    // Whether it is the only question with this ID is known once all bridges have replied.
+    // Agents may give the same ID twice: whether this one is unique is known once all bridges have replied.
     let machine = Machine::glance(&folder, Depth::Outline, limits::HANDSHAKE_TIMEOUT).await?;
     let record = match machine.seek_own(id) {
         Ok(record) => record,
         Err(missing) => {
             let recalled = if missing == Missing::Refused(Refusal::NotFound) { recall(id) } else { None };
             let (typed, record) = recalled.ok_or_else(|| unfound(id, missing))?;
-            // A submission to a settled question is judged by its settlement.
+            // A submission to a settled question is compared with its settlement, so the store must have the record.
             machine.store().edit(|editor| editor.put(Arc::clone(&record)));
             return Ok((machine, typed, record));
         }
@@ -70,7 +70,8 @@ pub(super) async fn look_up(id: &str) -> Result<(Machine, IdPrefix, Arc<Record>)
     Ok((machine, typed, record))
 }
 
-/// Finds a settled question in the journal. `None` without a number: an earlier question of the bridge may be meant.
+/// Finds a settled question in the journal. `None` if the ID has no number, since it may mean an earlier question of
+/// the bridge.
 #[cfg(feature = "journal")]
 fn recall(id: &str) -> Option<(IdPrefix, Arc<Record>)> {
     let typed = id.parse::<IdPrefix>().ok().filter(IdPrefix::has_number)?;
@@ -80,7 +81,7 @@ fn recall(id: &str) -> Option<(IdPrefix, Arc<Record>)> {
     });
     let found = found.inspect_err(|error| tracing::debug!(%error, "the journal cannot be read")).ok()?;
     match <[_; 1]>::try_from(found) {
-        // One that was not settled was lost with its bridge: how it ended is not known.
+        // A question without a settlement was lost with its bridge: how it ended is not known.
         Ok([past]) if past.seq.is_some() => Some((typed, Arc::new(past.record))),
         _ => None,
     }
@@ -102,7 +103,7 @@ fn unfound(id: &str, missing: Missing) -> CommandError {
 
 /// Says something on stderr, in one line.
 pub(super) fn say(text: &str) {
-    // If stderr is closed, the exit code still tells.
+    // If stderr is closed, the exit code still reports the result.
     drop(writeln!(io::stderr(), "askbridge: {}", printable_line(text)));
 }
 
@@ -121,13 +122,13 @@ pub(super) fn print(text: &str) -> io::Result<()> {
 /// Returns the exit code of a command that only shows something.
 pub(super) fn shown(printed: io::Result<()>) -> Result<u8, CommandError> {
     match printed {
-        // A reader that closes the pipe has what it wants.
+        // A reader that closes the pipe, such as `head`, has read what it wants.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(exit::OK),
     }
 }
 
-/// Returns the exit code of a command that lists what it found, which says whether something is left out.
+/// Returns the exit code of a command that lists what it found, by whether the list is complete.
 pub(super) fn listed(printed: io::Result<()>, is_complete: bool) -> Result<u8, CommandError> {
     let code = shown(printed)?;
     Ok(if is_complete { code } else { exit::BRIDGE_GONE })

@@ -48,9 +48,9 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    /// Switches to the alternate screen. What ends the process must be caught, so that this is dropped.
+    /// Switches to the alternate screen. Signals that end the process must be caught, so that this is dropped.
     pub(super) fn enter() -> io::Result<Self> {
-        // Otherwise the shell's prompt would stand in the middle of the list after Ctrl-Z.
+        // Ctrl-Z is caught: otherwise the prompt of the shell would appear in the middle of the list.
         let stops = signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?;
         let screen = Screen { stops };
         print(ENTER)?;
@@ -69,6 +69,7 @@ impl Screen {
             return pending().await;
         }
         print(LEAVE)?;
+        // The signal of Ctrl-Z is caught here, so only SIGSTOP still stops the process.
         rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP)?;
         print(ENTER)
     }
@@ -76,14 +77,14 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        // A terminal that is gone needs nothing undone.
+        // This fails only if the terminal is gone, and then there is nothing to restore.
         print(LEAVE).unwrap_or_default();
     }
 }
 
 /// Waits until the other end of our stdout is closed. A file is never closed.
 pub(super) async fn stdout_closed() {
-    // The kernel reports a closed end for any set of events. The thread ends with the process.
+    // `poll` reports a closed end even if it waits for no events. It blocks, so its thread ends with the process.
     let closed = spawn_blocking(|| {
         let stdout = io::stdout();
         while poll(&mut [PollFd::new(&stdout, PollFlags::empty())], None) == Err(Errno::INTR) {}

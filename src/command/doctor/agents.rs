@@ -71,7 +71,7 @@ fn settings(around: &Environment, client: SetupClient, key: &str, report: &mut R
             return report.add(CLIENTS, Level::Problem, format!("{title}: {error}"), Some(&advice));
         }
     };
-    // The extension keeps its agents in the settings of an editor that may be used for other things.
+    // The settings file of VS Code exists without the extension, whose agents it would list.
     if entries.is_empty() && client == SetupClient::VsCode && !around.has_extension() {
         return;
     }
@@ -80,7 +80,7 @@ fn settings(around: &Environment, client: SetupClient, key: &str, report: &mut R
         report.add(CLIENTS, Level::Note, format!("{title}: no agent is in its settings"), Some(&advice));
     }
     for entry in &entries {
-        // Beside an agent of the client's registry, setup adds one that runs through askbridge.
+        // An agent of the client's registry is no problem if setup has added one beside it that runs through askbridge.
         let has_other = match &entry.start {
             Start::Registry(id) => entries.iter().filter_map(AgentEntry::launch).any(|launch| {
                 launch.is_wrapped()
@@ -94,7 +94,7 @@ fn settings(around: &Environment, client: SetupClient, key: &str, report: &mut R
     }
 }
 
-/// Returns how an agent comes into the settings of an editor that has none.
+/// Returns the advice on how to add an agent to an editor whose settings have none.
 fn adding(around: &Environment, client: SetupClient) -> String {
     let (agents, name) = (around.agents(), client.name());
     match (agents.iter().any(|found| found.is_installed), agents.first()) {
@@ -134,8 +134,8 @@ fn agent(around: &Environment, client: SetupClient, entry: &AgentEntry, report: 
     }
 }
 
-/// An agent of the client's registry has no command that could be wrapped: setup adds one beside it, if it knows how the
-/// agent is started.
+/// Reports an agent of the client's registry. Such an agent has no command that could be wrapped, so setup adds a
+/// second entry if it knows how the agent is started.
 fn registered(around: &Environment, client: SetupClient, name: &str, id: &str, report: &mut Report) {
     let add = format!("`askbridge setup {} {name:?}`", client.name());
     let advice = match agents::registered(id) {
@@ -156,16 +156,16 @@ fn registered(around: &Environment, client: SetupClient, name: &str, id: &str, r
     report.add(CLIENTS, Level::Note, text, Some(&advice));
 }
 
-/// Returns which of the two programs that a wrapped agent needs does not exist: askbridge, or the agent's own.
+/// Returns the program that a wrapped agent needs and that does not exist: askbridge, or the agent itself.
 fn missing(around: &Environment, launch: &Launch) -> Option<String> {
     [launch.command.clone(), launch.agent().command].into_iter().find(|program| !around.has_program(program))
 }
 
 const AREA: &str = "terminals";
-/// Bytes of a file of an agent that are read.
+/// The maximum number of bytes read from a file of an agent.
 const MOST: u64 = 32 * 1024 * 1024;
 
-/// Looks at each agent that is installed. `inbox_runs` says whether an inbox that would attach to some does.
+/// Checks each agent that is installed. `inbox_runs` says whether an inbox runs that could attach to agents.
 pub(super) fn look_at_terminals(
     around: &Environment,
     settings: &Settings,
@@ -244,7 +244,7 @@ fn attachable(agent: &AttachableAgent, settings: &Settings, inbox_runs: bool, re
     }
 }
 
-/// Returns what lets the inbox attach to the agents that are installed. `None` if none is.
+/// Returns the advice on how to let the inbox attach to the agents that are installed. `None` if none is.
 pub(super) fn attaching(around: &Environment, settings: &Settings) -> Option<&'static str> {
     let mut installed = ATTACHABLE.iter().filter(|agent| around.program(agent.program).is_some()).peekable();
     installed.peek()?;
@@ -283,13 +283,13 @@ fn with_tool(around: &Environment) -> Vec<&'static str> {
         .collect()
 }
 
-/// Returns whether this program starts a server, under any of its paths.
+/// Returns whether the command of an MCP server is askbridge, at whatever path.
 fn is_askbridge(command: &str) -> bool {
     Path::new(command).file_name().is_some_and(|name| name == env!("CARGO_PKG_NAME"))
 }
 
 fn text(path: &Path) -> Option<String> {
-    // Opening a pipe would wait for a writer.
+    // Opening a named pipe would block until somebody writes to it.
     fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
     let mut text = String::new();
     fs::File::open(path).ok()?.take(MOST).read_to_string(&mut text).ok()?;

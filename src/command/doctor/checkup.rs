@@ -40,7 +40,7 @@ pub struct DoctorArgs {
     pub notify: bool,
 }
 
-/// Looks at everything, and says what does not work.
+/// Runs all checks, and reports what does not work.
 pub async fn doctor(args: &DoctorArgs) -> Result<u8, CommandError> {
     let mut report = Report::new(env!("CARGO_PKG_VERSION"));
     let around = Environment::look();
@@ -54,7 +54,7 @@ pub async fn doctor(args: &DoctorArgs) -> Result<u8, CommandError> {
     let inbox = server::look(&set, &statuses, &mut report);
     if let Some(around) = &around {
         ways::look_at_desktop(around, &inbox, &mut report);
-        // A test says more than a look.
+        // `--notify` sends a test through each notifier, which says more than this check of its settings.
         if !tries_notifiers(args) {
             ways::look(around, &set, &mut report);
         }
@@ -87,7 +87,7 @@ fn tries_notifiers(_: &DoctorArgs) -> bool {
     false
 }
 
-/// Returns what to do first, where no agent's question would come here.
+/// Returns the advice on what to do first, for a user whose agents are not connected.
 fn first(around: &Environment, settings: &Settings) -> String {
     if around.program("claude").is_some() {
         return "`askbridge setup claude` connects Claude Code".to_owned();
@@ -104,7 +104,7 @@ fn first(around: &Environment, settings: &Settings) -> String {
 
 const PROGRAM: &str = "program";
 
-/// Looks at the program itself.
+/// Checks the program itself.
 pub(super) fn look_at_program(around: &Environment, report: &mut Report) {
     let own = env::current_exe().ok();
     let path =
@@ -136,7 +136,7 @@ pub(super) fn look_at_program(around: &Environment, report: &mut Report) {
     }
 }
 
-/// Returns whether a program on `PATH` is this one, which may be behind a launcher.
+/// Returns whether a program on `PATH` is this one, or the launcher that starts it.
 fn is_this(on_path: &Path, real: Option<&Path>) -> bool {
     let on_path = on_path.canonicalize().ok();
     on_path.as_deref() == real || on_path.zip(real).is_some_and(|(on_path, real)| is_launcher(&on_path, real))
@@ -144,7 +144,7 @@ fn is_this(on_path: &Path, real: Option<&Path>) -> bool {
 
 const SETTINGS: &str = "settings";
 
-/// Looks at the files and the environment that they come from.
+/// Checks the settings, in the files and in the environment.
 pub(super) fn look_at_settings(settings: &Settings, report: &mut Report) {
     let before = report.findings.len();
     for problem in settings.problems() {

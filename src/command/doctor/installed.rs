@@ -1,9 +1,9 @@
-//! How this program was installed, and so what upgrades and removes it. Packages say so in a file beside the program;
-//! other tools are known by the folders that they install into. Nothing is run.
+//! How this program was installed, and so which commands upgrade and remove it. Packages name themselves in a file
+//! beside the program; other tools are known by the folders that they install into. No tool is run.
 
 use std::path::Path;
 
-/// Where a package says what it is, from the folder of the program: one word, such as `deb`.
+/// The file in which a package names itself, relative to the folder of the program: one word, such as `deb`.
 const MARK: &str = "../share/askbridge/installer";
 
 /// A tool that installs programs.
@@ -29,13 +29,13 @@ const RPM: Installer = installer("an rpm", "dnf install ./NEWER.rpm", "dnf remov
 const CARGO: Installer = installer("cargo", "cargo install --locked askbridge", "cargo uninstall askbridge");
 
 impl Installer {
-    /// Returns what installed a program at this path, which has no symlinks. `read` returns the text of a file. `None` for a
-    /// program that no tool knows, such as one from an archive or of a checkout.
+    /// Returns the tool that installed the program at this path, which has no symlinks. `read` returns the text of a
+    /// file. `None` for a program that no tool manages, such as one from an archive or of a checkout.
     pub(super) fn of(program: &Path, read: impl Fn(&Path) -> Option<String>) -> Option<Self> {
         let folder = program.parent()?;
         let parts: Vec<_> = program.components().filter_map(|part| part.as_os_str().to_str()).collect();
         let within = |folders: &[&str]| parts.windows(folders.len()).any(|window| window == folders);
-        // uv and pipx install the same wheel as pip, each into an environment of its own.
+        // uv and pipx install the same wheel as pip, so its file names pip: their environments are looked for first.
         if within(&["uv", "tools", "askbridge"]) {
             return Some(UV);
         }
@@ -54,7 +54,7 @@ impl Installer {
             Some("pip") => Some(PIP),
             Some("deb") => Some(DEB),
             Some("rpm") => Some(RPM),
-            // Cargo lists its programs beside their folder.
+            // Cargo keeps the list of the programs that it installed beside their `bin` folder.
             _ => beside("../.crates2.json").filter(|list| list.contains("\"askbridge ")).map(|_| CARGO),
         }
     }

@@ -1,5 +1,5 @@
-//! `askbridge doctor`: looks at all that has to work together, and says what to do about what does not.
-//! How it is printed is left to `present`.
+//! `askbridge doctor`: checks all parts that a question passes through, and gives advice on those that do not work.
+//! How the report is printed is left to `present`.
 
 mod agents;
 mod checkup;

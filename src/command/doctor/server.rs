@@ -1,4 +1,5 @@
-//! The server of `askbridge inbox`: at the address that a running one reports, otherwise at that of the settings.
+//! Checks the server of `askbridge inbox`: at the address that a running inbox reports, otherwise at that of the
+//! settings.
 
 use std::{
     io::{Read, Write},
@@ -14,22 +15,23 @@ use crate::{
 };
 
 const AREA: &str = "inbox";
-/// The time that a server on this machine has for one step: where it builds, an inbox may get its turn late.
+/// The timeout of each step with a server on this machine. It is this long because a machine that builds may let an
+/// inbox wait for its turn.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The bytes by which a reply of our own server is recognised.
+/// The number of bytes of a reply in which our own server is recognised.
 const REPLY: u64 = 16 * 1024;
 /// How many ports are tried to find one that is free.
 const PORTS: u16 = 32;
 
 /// The inbox of this user.
 pub(super) struct Inbox {
-    /// Where it serves, or would.
+    /// The address at which it serves, or would serve.
     pub(super) address: SocketAddr,
     /// Whether it runs.
     pub(super) runs: bool,
 }
 
-/// Looks at what listens at the address.
+/// Checks what listens at the address.
 pub(super) fn look(settings: &Settings, statuses: &[BridgeStatus], report: &mut Report) -> Inbox {
     let set = settings.get(&keys::INBOX_ADDRESS);
     let served = statuses.iter().filter(|status| status.agent == SERVER).filter_map(|status| {
@@ -63,7 +65,7 @@ fn serves(address: SocketAddr, report: &mut Report) {
     }
 }
 
-/// Looks at the address that is set, where no inbox says that it runs. Returns whether one serves there anyway.
+/// Checks the address of the settings if no inbox has reported its own. Returns whether one serves there anyway.
 fn stopped(set: SocketAddr, report: &mut Report) -> bool {
     let advice = "`askbridge inbox --detach` serves all questions over HTTP";
     if set.port() == 0 {
@@ -93,7 +95,7 @@ fn stopped(set: SocketAddr, report: &mut Report) -> bool {
     false
 }
 
-/// Returns where a program of this machine reaches a server that listens here.
+/// Returns the address by which a program on this machine reaches a server that listens on `address`.
 pub(super) fn reached(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -110,7 +112,7 @@ fn is_ours(mut stream: TcpStream) -> bool {
         let host = stream.peer_addr()?;
         write!(stream, "GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")?;
         let mut reply = Vec::new();
-        // The part of a reply before the timeout is enough.
+        // An error is ignored: the part of the reply before it is enough to recognise the server.
         drop(Read::by_ref(&mut stream).take(REPLY).read_to_end(&mut reply));
         Ok(reply)
     };

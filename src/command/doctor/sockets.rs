@@ -48,6 +48,7 @@ pub(super) async fn look(around: Option<&Environment>, report: &mut Report) -> V
     report.add(FOLDER, Level::Ok, format!("{}, mode {mode:04o}", folder.display()), None);
     elsewhere(around, &folder, report);
     token(&folder, report);
+    // `glance` removes the sockets of bridges that were killed: the names from before show which.
     let before = names(&folder);
     let machine = match Machine::glance(&folder, Depth::Outline, limits::HANDSHAKE_TIMEOUT).await {
         Ok(machine) => machine,
@@ -66,7 +67,7 @@ pub(super) async fn look(around: Option<&Environment>, report: &mut Report) -> V
     bridges(around, &machine, report)
 }
 
-/// Looks for bridges where they would be with another environment.
+/// Looks for bridges in the folders that they would use with another value of `XDG_RUNTIME_DIR`.
 fn elsewhere(around: Option<&Environment>, folder: &Path, report: &mut Report) {
     let runtime = env::var_os("XDG_RUNTIME_DIR").filter(|value| !value.is_empty());
     let user = PathBuf::from(format!("/run/user/{}", rustix::process::geteuid().as_raw()));
@@ -91,7 +92,7 @@ fn elsewhere(around: Option<&Environment>, folder: &Path, report: &mut Report) {
 
 fn token(folder: &Path, report: &mut Report) {
     let path = folder.join("token");
-    // Reading creates the token if there is no file yet.
+    // A check must not create the token, which `read_or_make` would do.
     if path.symlink_metadata().is_err() {
         return;
     }
@@ -104,7 +105,7 @@ fn token(folder: &Path, report: &mut Report) {
     }
 }
 
-/// Says which files have no use any more.
+/// Reports the files that no process uses any more.
 fn leftovers(folder: &Path, names: &BTreeSet<OsString>, report: &mut Report) {
     let is_left = |name: &&OsString| {
         let name = name.to_string_lossy();
@@ -154,7 +155,8 @@ fn bridges(around: Option<&Environment>, machine: &Machine, report: &mut Report)
         let advice = Some(advice).filter(|_| around.is_some_and(has_editor));
         report.add(BRIDGES, Level::Note, "no bridge runs", advice);
     }
-    // The inbox has no agent, and a command that asks for a script ends with its answer.
+    // Neither the inbox nor `askbridge ask` shows that an agent is connected: the one has no agent, the other is a
+    // script.
     report.connected |= statuses.iter().any(|status| ![SERVER, ASKER].contains(&&*status.agent));
     statuses
 }
@@ -182,7 +184,7 @@ fn bridge(status: &BridgeStatus, report: &mut Report) {
     }
 }
 
-/// Says what a client and its agent promised each other, as far as it has to do with questions.
+/// Reports the capabilities that a client and its agent declared to each other, as far as they concern questions.
 fn promises(bridge: &BridgeName, peers: &Peers, report: &mut Report) {
     if let Some(client) = &peers.client {
         let shows: Vec<_> = ["questions", "forms", "kiro"]
@@ -219,10 +221,11 @@ fn introduced(peer: &PeerStatus) -> String {
     format!("{name}, with ACP {}", peer.protocol)
 }
 
-/// Returns the name of the program that started a process: of a bridge, that is the client.
+/// Returns the name of the program that started a process. A bridge is started by its client.
 fn starter(pid: u32) -> Option<String> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let parent: u32 = status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()?;
     let name = fs::read_to_string(format!("/proc/{parent}/comm")).ok()?;
+    // Process 1 adopts a process whose parent has ended: it did not start this one.
     (parent > 1).then(|| name.trim_end().to_owned())
 }

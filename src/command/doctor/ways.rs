@@ -1,6 +1,6 @@
-//! Checks whether the ways to tell the person can work at all: their programs, the browser, the session bus, and the
-//! settings that each needs.
-//! Sending a test in each way is left to `command/notify.rs`.
+//! Checks whether the notifiers can work at all: their programs, the browser, the session bus, and the settings that
+//! each of them needs.
+//! Sending a test through each notifier is left to `command/notify.rs`.
 
 use std::{env, os::unix::net::UnixStream, path::PathBuf};
 
@@ -12,18 +12,18 @@ use crate::{
 };
 
 const AREA: &str = "notifiers";
-/// A topic that cannot be guessed.
+/// The advice to set a topic that nobody can guess.
 const TOPIC: &str = "`askbridge config set notify.ntfy.topic \
                      \"$(head -c 16 /dev/urandom | base64 | tr -dc 'A-Za-z0-9')\"`, and subscribe to it on your phone";
 
-/// The commands that a person sets, with their sections.
+/// The notifiers that run a command of the user, with the keys of these commands.
 static COMMANDS: [(&str, &Key<Option<Command>>); 3] = [
     ("sound", &keys::NOTIFY_SOUND_COMMAND),
     ("command", &keys::NOTIFY_COMMAND_COMMAND),
     ("heartbeat", &keys::NOTIFY_HEARTBEAT_COMMAND),
 ];
 
-/// Looks at each way that is set.
+/// Checks each notifier that is set up.
 pub(super) fn look(around: &Environment, settings: &Settings, report: &mut Report) {
     let before = report.findings.len();
     if cfg!(not(feature = "notify")) {
@@ -102,14 +102,14 @@ fn webhook(settings: &Settings, report: &mut Report) {
     }
 }
 
-/// Returns whether the person set it. A project may set some of them for people who have the way set up.
+/// Returns whether the user set this key. A project may set some keys for users who have the notifier set up.
 fn is_own(settings: &Settings, key: &dyn AnyKey) -> bool {
     matches!(settings.stored(key).origin, Layer::User(_) | Layer::Environment(_))
 }
 
 const DESKTOP: &str = "desktop";
 
-/// Looks at the browser and the session bus.
+/// Checks the browser and the session bus.
 pub(super) fn look_at_desktop(around: &Environment, inbox: &Inbox, report: &mut Report) {
     browser(around, inbox, report);
     if cfg!(target_os = "linux") {
@@ -129,7 +129,7 @@ fn browser(around: &Environment, inbox: &Inbox, report: &mut Report) {
     let has_display =
         cfg!(target_os = "macos") || set("DISPLAY").is_some() || set("WAYLAND_DISPLAY").is_some();
     if let Some(named) = named {
-        // It may be a list, and each of it a command with arguments.
+        // `BROWSER` may be a list, and each entry a command with arguments.
         let first = named.split(':').next().unwrap_or_default();
         return match around.has_program(first.split_whitespace().next().unwrap_or_default()) {
             true => report.add(DESKTOP, Level::Ok, format!("browser: {named}, from BROWSER"), None),
@@ -147,7 +147,7 @@ fn browser(around: &Environment, inbox: &Inbox, report: &mut Report) {
         }
         _ => {
             let (at, port) = (reached(inbox.address), inbox.address.port());
-            // A port that is any free one is known once the inbox runs.
+            // Port 0 stands for any free port: which one it is, is known once the inbox runs.
             let tunnel = format!("from another machine, `ssh -L {port}:{at} HOST` reaches `askbridge inbox`");
             let advice = if port == 0 { None } else { Some(&*tunnel) };
             report.add(DESKTOP, Level::Note, "no browser can be opened here", advice);
@@ -158,12 +158,12 @@ fn browser(around: &Environment, inbox: &Inbox, report: &mut Report) {
 /// Finds the session bus, by which notifications are shown.
 ///
 /// # Errors
-/// Why there is no such notifier.
+/// A sentence that says why no notification can be shown.
 pub(super) fn bus() -> Result<String, String> {
     let none = || "there is no session bus (D-Bus)".to_owned();
     let address = set("DBUS_SESSION_BUS_ADDRESS");
     let socket = match &address {
-        // A socket that is no file cannot be looked at from here.
+        // The address may name a socket that is not a file, such as an abstract one. This check cannot connect to that.
         Some(address) => match socket(address) {
             Some(socket) => socket,
             None => return Ok(address.clone()),

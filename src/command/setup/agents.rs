@@ -144,8 +144,7 @@ impl Launch {
         Launch { command: askbridge.to_owned(), args }
     }
 
-    /// Returns the place in the arguments from which on they are the agent's command, or `None` if askbridge does not
-    /// start it.
+    /// Returns the index of the agent's command in the arguments, or `None` if askbridge does not start the agent.
     pub fn agent_at(&self) -> Option<usize> {
         let is_run = file_name(&self.command) == env!("CARGO_PKG_NAME") && self.args.first()? == "run";
         let dashes = self.args.iter().position(|arg| arg == "--")?;

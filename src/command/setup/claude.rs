@@ -21,9 +21,9 @@ use crate::command::CommandError;
 const PLUGIN: &str = "askbridge@askbridge";
 const MARKETPLACE: &str = "askbridge";
 
-/// The file that has the command.
+/// The file of the plugin that has the command of its hooks.
 const HOOKS: &str = "hooks/hooks.json";
-/// The command in that file, which is found on `PATH`.
+/// The command in the packaged file, which a shell finds on `PATH`. [`with_path`] replaces it.
 const COMMAND: &str = "askbridge hook claude";
 
 /// The files of the plugin, by their paths in it.
@@ -81,13 +81,14 @@ fn changed_files(folder: &Path, around: &Environment) -> Result<Vec<(PathBuf, St
     Ok(changed)
 }
 
-/// Returns the arguments of Claude Code's own command that install the plugin: the second needs the first.
+/// Returns the arguments of the two `claude` commands that install the plugin. The first adds the marketplace that the
+/// second installs from.
 fn installing(folder: &Path) -> Result<[Vec<&str>; 2], CommandError> {
     let add = vec!["plugin", "marketplace", "add", text(folder)?];
     Ok([add, vec!["plugin", "install", PLUGIN, "--scope", "user"]])
 }
 
-/// Shows what would be done where Claude Code is not installed.
+/// Shows what setup would do if Claude Code were installed.
 fn print_installation(folder: &Path, around: &Environment) -> Result<(), CommandError> {
     changed_files(folder, around)?;
     for args in installing(folder)? {
@@ -116,10 +117,10 @@ fn install(claude: &Path, folder: &Path, around: &Environment, args: &SetupArgs)
     for (path, text) in changed {
         write(&path, &text).map_err(|error| at(&path, &error))?;
     }
-    // First what can fail while the plugin that is installed still works.
+    // The marketplace comes first: if that fails, the installed plugin still works.
     run(claude, &add)?;
     if is_installed {
-        // The files that are read may be a copy: it is replaced.
+        // Claude Code may run a copy of the files, which only another installation replaces.
         run(claude, &["plugin", "uninstall", PLUGIN])?;
     }
     run(claude, &install)?;
@@ -148,7 +149,7 @@ fn remove(claude: &Path, folder: &Path, args: &SetupArgs) -> Result<u8, CommandE
     if is_installed {
         run(claude, &uninstall)?;
     }
-    // The folder may be known without the plugin, where an installation stopped half way: then this may fail.
+    // An installation that stopped half way may have added the marketplace or not: without the plugin, this may fail.
     let forgotten = run(claude, &forget);
     if is_installed {
         forgotten?;
@@ -161,13 +162,14 @@ fn remove(claude: &Path, folder: &Path, args: &SetupArgs) -> Result<u8, CommandE
     Ok(exit::OK)
 }
 
-/// Returns a file of the plugin whose command is this program, wherever a session looks for programs.
+/// Returns the text of a plugin's file, in which the command is the path of this program: a session may have another
+/// `PATH`.
 fn with_path(name: &str, text: &str, askbridge: &str) -> String {
     if name != HOOKS {
         return text.to_owned();
     }
     let quoted = format!("'{}' hook claude", askbridge.replace('\'', r"'\''"));
-    // As JSON, without the quotes around it.
+    // The command stands in a JSON string whose quotes the file has already.
     let json = Value::from(quoted).to_string();
     text.replace(COMMAND, json.trim_matches('"'))
 }
@@ -179,7 +181,7 @@ pub(in crate::command) enum Plugin {
     Missing,
     /// It is installed, and starts a program that does not exist.
     Broken(String),
-    /// It is installed, and its person switched it off.
+    /// It is installed, and the user disabled it.
     Disabled,
     /// It is installed.
     Installed,
@@ -201,7 +203,7 @@ pub(in crate::command) fn plugin(around: &Environment) -> Plugin {
     if enabled == Some(false) {
         return Plugin::Disabled;
     }
-    // Our own copy, which Claude Code installs from.
+    // Claude Code installs the plugin from this copy, so it has the same command.
     let hooks = fs::read_to_string(around.data.join("claude-plugin").join(HOOKS)).unwrap_or_default();
     match command_in(&hooks) {
         Some(program) if !is_program(Path::new(&program)) => Plugin::Broken(program),
@@ -218,13 +220,14 @@ fn command_in(hooks: &str) -> Option<String> {
     Some(quoted.replace(r"'\''", "'"))
 }
 
-/// Returns whether Claude Code has the plugin. Where it does not say, it has not.
+/// Returns whether Claude Code lists the plugin. If the list fails, this is `false`.
 fn is_installed(claude: &Path) -> bool {
     let listed = output(claude, &["plugin", "list"]);
     listed.is_ok_and(|listed| String::from_utf8_lossy(&listed.stdout).contains(PLUGIN))
 }
 
 fn output(claude: &Path, args: &[&str]) -> io::Result<Output> {
+    // The output is captured, so the person would not see a prompt: without stdin, there is none.
     Command::new(claude).args(args).stdin(Stdio::null()).output()
 }
 

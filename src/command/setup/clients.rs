@@ -37,7 +37,7 @@ pub struct Folders {
 pub struct SettingsPath {
     /// The settings file.
     pub file: PathBuf,
-    /// Exists where the client has run.
+    /// A path that exists if the client has run.
     pub mark: PathBuf,
 }
 
@@ -88,7 +88,7 @@ impl SetupClient {
         }
     }
 
-    /// Returns whether an entry says that it is a command, and not an agent of the client's registry.
+    /// Returns whether entries have a type, which tells a command from an agent of the client's registry.
     pub fn has_types(self) -> bool {
         self == SetupClient::Zed
     }
@@ -102,6 +102,7 @@ impl SetupClient {
             // Zed keeps its settings in .config on macOS, too.
             SetupClient::Zed => vec![
                 place(&config.join("zed"), "settings.json"),
+                // The Flatpak of Zed keeps them here.
                 place(&home.join(".var/app/dev.zed.Zed/config/zed"), "settings.json"),
             ],
             SetupClient::JetBrains => {
@@ -133,7 +134,7 @@ pub fn snippet(client: SetupClient, found: &AvailableAgent, askbridge: &str) -> 
 
 fn emacs(found: &AvailableAgent, askbridge: &str) -> String {
     let Some(variable) = found.agent.emacs else {
-        // It is put before the command of every agent.
+        // agent-shell puts this prefix before the command of every agent.
         return format!(
             ";; agent-shell, in init.el: for all agents\n(setq agent-shell-command-prefix '({}))\n",
             list(&words(askbridge, &["run", "--"]), " ")
@@ -166,7 +167,7 @@ fn words(first: &str, rest: &[&str]) -> Vec<String> {
     std::iter::once(first).chain(rest.iter().copied()).map(str::to_owned).collect()
 }
 
-/// Returns the words as strings of Lisp or Lua, in which a backslash and a quote are written alike.
+/// Returns the words as strings of Lisp or Lua, which escape a backslash and a quote in the same way.
 fn list(words: &[String], between: &str) -> String {
     let quoted = words.iter().map(|word| format!("\"{}\"", word.replace('\\', "\\\\").replace('"', "\\\"")));
     quoted.collect::<Vec<_>>().join(between)

@@ -108,13 +108,12 @@ impl Document {
         self.entry(name).is_some_and(|entry| entry.get("args").is_some())
     }
 
-    /// Lets askbridge, at this path, start the agent, whose command becomes the expanded `command`.
+    /// Makes askbridge, at this path, start the agent by `command`, in which `~` is expanded.
     pub fn wrap(&mut self, name: &str, askbridge: &str, command: &str) {
         self.splice(name, |text, entry| splice::wrap(text, entry, askbridge, command));
     }
 
-    /// Takes askbridge out of the agent's command, which becomes `command` again. Removes the arguments if there were
-    /// none.
+    /// Restores `command` as the agent's command. Removes the member for arguments unless the agent had one before.
     pub fn unwrap(&mut self, name: &str, command: &str, has_args: bool) {
         let entry = self.entry(name);
         let Some(at) = entry.and_then(|entry| launch(&entry)?.agent_at()) else { return };
@@ -123,6 +122,7 @@ impl Document {
 
     /// Changes the text of one agent.
     fn splice(&mut self, name: &str, splices: impl FnOnce(&str, &Object<'_>) -> Vec<Splice>) {
+        // The text parsed before, and does again after the change. If not, the settings stay as they are.
         let text = self.root.to_string();
         let Ok(parsed) = parse_to_ast(&text, &CollectOptions::default(), &options()) else { return };
         let root = parsed.value.as_ref().and_then(|root| root.as_object());
@@ -171,6 +171,7 @@ impl Document {
 
     /// Returns whether the settings have no member and no comment.
     pub fn is_empty(&self) -> bool {
+        // Without members, a slash can only begin a comment.
         let root = self.root.object_value();
         root.is_none_or(|root| root.properties().is_empty()) && !self.root.to_string().contains('/')
     }
@@ -202,6 +203,7 @@ fn options() -> ParseOptions {
 
 fn broken(error: &jsonc_parser::errors::ParseError) -> DocumentError {
     let what = error.kind().to_string();
+    // The message follows the line and the column in one sentence.
     let mut letters = what.chars();
     let what = letters.next().map(|first| first.to_lowercase().to_string() + letters.as_str());
     let (line, column) = (error.line_display(), error.column_display());

@@ -40,6 +40,7 @@ impl Environment {
         };
         let (state, data) = (xdg::state()?.join("askbridge"), xdg::data()?.join("askbridge"));
         let path = env::var_os("PATH").unwrap_or_default();
+        // What is found goes into settings, where a relative path would mean another program.
         let path = env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
         Some(Environment { folders: Folders { home, config, applications }, state, data, path })
     }
@@ -49,7 +50,7 @@ impl Environment {
         self.path.iter().map(|folder| folder.join(name)).find(|path| is_program(path))
     }
 
-    /// Returns whether a program is there that is named as a shell's command is: by a path, or by its name on `PATH`.
+    /// Returns whether the program of a command exists. As in a shell, a name without a slash is looked up on `PATH`.
     pub(in crate::command) fn has_program(&self, command: &str) -> bool {
         match command.contains('/') {
             true => is_program(Path::new(command)),
@@ -57,7 +58,7 @@ impl Environment {
         }
     }
 
-    /// Returns the path of this program that stays right when it is updated: that on `PATH` if it is the same program.
+    /// Returns the path of this program that stays valid after an update: the one on `PATH`, if it is the same program.
     pub(in crate::command) fn askbridge(&self) -> Option<PathBuf> {
         let own = env::current_exe().ok()?;
         let on_path = self.program(env!("CARGO_PKG_NAME"));
@@ -71,7 +72,8 @@ impl Environment {
         AGENTS.iter().filter_map(|agent| self.agent(agent, npx.as_deref())).collect()
     }
 
-    /// Returns a known agent that cannot be started here, as it would be: by npx, or else by the name of its program.
+    /// Returns a known agent that cannot be started here yet, with the command that will start it: npx, or else its
+    /// program.
     pub(in crate::command) fn missing_agent(&self, name: &str) -> Option<AvailableAgent> {
         let agent = named(name).filter(|agent| self.agents().iter().all(|found| found.agent != *agent))?;
         self.agent(agent, Some(Path::new("npx"))).or_else(|| {
@@ -92,6 +94,7 @@ impl Environment {
     /// Returns the settings file of a client: the existing one, or else the one that an installed client would read.
     pub(in crate::command) fn place(&self, client: SetupClient) -> Option<SettingsPath> {
         let places = client.places(&self.folders);
+        // A symlink without a target counts as a file, so that reading it reports the mistake.
         let existing = places.iter().find(|place| place.file.symlink_metadata().is_ok());
         existing.or_else(|| places.iter().find(|place| place.mark.exists())).cloned()
     }

@@ -84,7 +84,7 @@ pub async fn setup(args: &SetupArgs) -> Result<u8, CommandError> {
     }
 }
 
-/// Takes out all that setup has changed.
+/// Undoes all changes that setup has made.
 async fn undo_all(around: &Environment, keep: &ChangeStore, args: &SetupArgs) -> Result<u8, CommandError> {
     let mut done = vec![undo(keep, None, args)];
     if around.has_program(CLAUDE) {
@@ -98,7 +98,7 @@ async fn undo_all(around: &Environment, keep: &ChangeStore, args: &SetupArgs) ->
     Ok(worst(done))
 }
 
-/// Returns the highest exit code. A mistake at one editor or agent does not stop the next: it is said.
+/// Prints the errors, and returns the highest exit code. An error at one editor or agent does not stop the next.
 fn worst(done: Vec<Result<u8, CommandError>>) -> u8 {
     let code = |done: Result<u8, CommandError>| {
         done.unwrap_or_else(|error| {
@@ -110,7 +110,7 @@ fn worst(done: Vec<Result<u8, CommandError>>) -> u8 {
 }
 
 impl Setup<'_> {
-    /// Goes through the editors and the agents of terminals that are installed.
+    /// Sets up the editors and the agents of terminals that are installed.
     async fn every(&self) -> Result<u8, CommandError> {
         let editors: Vec<_> =
             SetupClient::ALL.into_iter().filter(|client| self.around.has(*client)).collect();
@@ -180,6 +180,7 @@ impl Setup<'_> {
             return Ok(exit::OK);
         }
         let after = document.text();
+        // A text that does not parse must never be written.
         parse(&after)?;
         show(path, before, Some(&after))?;
         if self.args.print {
@@ -201,7 +202,7 @@ impl Setup<'_> {
         self.write(client, &file, edit, &after)
     }
 
-    /// Says which programs are not installed that agents need which would be added.
+    /// Prints which programs of the added agents are not installed.
     fn names_missing(&self, changes: &[Change]) -> Result<(), CommandError> {
         let is_added =
             |found: &&AvailableAgent| changes.iter().any(|change| change.entry() == plan::name(found.agent));
@@ -218,7 +219,7 @@ impl Setup<'_> {
         (!is_there).then(|| format!("{title} needs {program}, which is not on PATH: install it first"))
     }
 
-    /// Writes the file, after the record that undoes it.
+    /// Writes the file. The record that undoes it is written first: a crash must not leave a change without a record.
     fn write(
         &self,
         client: SetupClient,
@@ -261,7 +262,7 @@ impl Setup<'_> {
             let name = name.unwrap_or("an agent");
             return Err(CommandError::Usage(format!("there is no agent {name:?}; known are {known}")));
         };
-        // On stderr: the text is to be pasted as a whole.
+        // The note goes to stderr, because stdout has only what is to be pasted.
         if let Some(missing) = found.and_then(|found| self.missing(found)) {
             say(&missing);
         }
@@ -284,6 +285,7 @@ pub(super) fn undo(
     args: &SetupArgs,
 ) -> Result<u8, CommandError> {
     let records = keep.records()?;
+    // Reading the file resolves symlinks, as in the records.
     let file = args.file.as_ref().map(|file| SettingsFile::read(file)).transpose()?;
     let is_meant = |edit: &&Edit| {
         client.is_none_or(|client| client.name() == edit.client)
@@ -306,7 +308,7 @@ pub(super) fn undo(
 }
 
 fn undo_file(keep: &ChangeStore, path: &PathBuf, args: &SetupArgs) -> Result<u8, CommandError> {
-    // Read anew for each file: the one before may have changed it.
+    // The records are read again for each file: undoing the previous one has changed them.
     let records = keep.records()?;
     let agent = args.agent.as_deref();
     let (edits, others): (Vec<_>, Vec<_>) = records.edits.into_iter().partition(|edit| edit.file == *path);
@@ -327,7 +329,7 @@ fn undo_file(keep: &ChangeStore, path: &PathBuf, args: &SetupArgs) -> Result<u8,
         let count = made.changes.len();
         made.changes.retain(|change| concerns(change, agent));
         if made.changes.len() < count {
-            // Only a part of this change is taken out.
+            // A part of this change stays, so `plan` must not restore the whole text from before it.
             made.after = None;
             made.added_agents = false;
         }
@@ -370,7 +372,7 @@ fn forget(
     Ok(())
 }
 
-/// Returns whether the change is one of the agent that the person named.
+/// Returns whether the change concerns the agent that the person named. Without a name, every change does.
 fn concerns(change: &Change, agent: Option<&str>) -> bool {
     let Some(name) = agent else { return true };
     let entry = change.entry();

@@ -26,7 +26,7 @@ pub(super) struct ChangeStore {
 }
 
 impl ChangeStore {
-    /// Remembers things in a folder of this one.
+    /// Returns the store in its folder within the state folder.
     pub(super) fn new(state: &Path) -> Self {
         ChangeStore { folder: state.join("setup") }
     }
@@ -59,7 +59,7 @@ impl ChangeStore {
         written.map_err(|source| SettingsError::Path { path, source })
     }
 
-    /// Keeps the texts before and after a change, and fills in where they are and when that was.
+    /// Saves the texts before and after a change, and notes in `edit` where they are and when that was.
     pub(super) fn texts(
         &self,
         edit: &mut Edit,
@@ -67,6 +67,7 @@ impl ChangeStore {
         after: &str,
     ) -> Result<(), SettingsError> {
         let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+        // The random name at the end tells changes within one second apart.
         let stem = format!("{}-{}-{}", now.replace([':', '-'], ""), edit.client, discovery::name());
         let keep = |what: &str, text: &str| {
             let path = self.folder.join(format!("{stem}-{what}.json"));
@@ -86,9 +87,10 @@ impl ChangeStore {
     pub(super) fn made(edit: &Edit) -> AppliedChange {
         let before = edit.before.as_deref();
         let text = before.map(settings_file::text);
-        // Without the text before the change, the change is removed from the current text.
+        // If the text from before the change is lost, `plan` takes the change out of the current text.
         let is_lost = matches!(text, Some(Err(_)));
         let after = settings_file::text(&edit.after).ok().filter(|_| !is_lost);
+        // A lost text stays `Some`: `None` means that there was no file, and undoing would remove it.
         let before = before.map(|_| text.and_then(Result::ok).unwrap_or_default());
         AppliedChange { before, after, added_agents: edit.added_agents, changes: edit.changes.clone() }
     }

@@ -21,7 +21,7 @@ pub enum Change {
     Wrapped {
         /// Its name.
         entry: String,
-        /// Its command, as it was.
+        /// Its command before the change.
         command: String,
         /// Whether it had a member for arguments.
         has_args: bool,
@@ -45,7 +45,7 @@ impl Change {
 /// An agent that can be started on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AvailableAgent {
-    /// Which it is.
+    /// The agent.
     pub agent: &'static KnownAgent,
     /// How it is started.
     pub launch: Launch,
@@ -64,7 +64,7 @@ pub struct SetupRequest<'a> {
     pub found: &'a [AvailableAgent],
     /// The home directory, for which `~` stands at the beginning of a command.
     pub home: &'a str,
-    /// Whether the client's entries say that they are commands.
+    /// Whether the client's entries have a type, which says that they are commands.
     pub has_types: bool,
 }
 
@@ -115,7 +115,7 @@ fn all(
     }
     let missing = request.found.iter().filter(|found| found.is_installed && !runs(entries, found.agent));
     for found in missing {
-        // One that the client takes from its registry was added above.
+        // `replace` has added one for each agent that the client takes from its registry.
         if !plan.changes.iter().any(|change| change.entry() == name(found.agent)) {
             add(document, entries, found, &[], request, plan);
         }
@@ -177,7 +177,7 @@ fn wrap(document: &mut Document, entry: &AgentEntry, request: &SetupRequest<'_>,
     plan.changes.push(Change::Wrapped { entry, command, has_args });
 }
 
-/// Adds an agent beside the one that the client takes from its registry, whose command it does not know.
+/// Adds an agent beside one that the client takes from its registry, whose command is not in the settings.
 fn replace(
     document: &mut Document,
     entries: &[AgentEntry],
@@ -263,7 +263,7 @@ fn unknown(entries: &[AgentEntry], name: &str) -> PlanError {
 pub struct AppliedChange {
     /// The text before. `None` if there was no file.
     pub before: Option<String>,
-    /// The text after, where it is still known.
+    /// The text after. `None` if it is not known any more.
     pub after: Option<String>,
     /// Whether the member that holds the agents was added.
     pub added_agents: bool,
@@ -280,8 +280,8 @@ pub struct UndoResult {
     pub notes: Vec<String>,
 }
 
-/// Takes the changes out, the last of them first. Where nothing else was changed since, the text is byte for byte as it
-/// was; otherwise what else was changed stays.
+/// Takes the changes out, the last one first. If nothing else was changed since, this restores the text byte for byte.
+/// Otherwise, what others changed stays.
 ///
 /// # Errors
 /// Says where the settings are broken.
@@ -289,6 +289,8 @@ pub fn undo(current: &str, key: &str, made: &[AppliedChange]) -> Result<UndoResu
     let mut text = current.to_owned();
     let mut notes = Vec::new();
     for made in made.iter().rev() {
+        // Only an unedited text is replaced as a whole. It is the text after the previous change then, if there was
+        // one.
         if made.after.as_ref() == Some(&text) {
             match &made.before {
                 Some(before) => text.clone_from(before),
@@ -309,7 +311,7 @@ pub fn undo(current: &str, key: &str, made: &[AppliedChange]) -> Result<UndoResu
     Ok(UndoResult { text: Some(text), notes })
 }
 
-/// Takes one change out. Returns what to say if it is not there any more.
+/// Takes one change out. Returns a note for the user if the settings do not have it any more.
 fn take_out(document: &mut Document, change: &Change) -> Option<String> {
     let name = change.entry();
     let entries = document.entries();

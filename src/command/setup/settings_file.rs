@@ -67,7 +67,7 @@ impl SettingsFile {
         Ok(SettingsFile { path, text })
     }
 
-    /// Replaces the file by this text, or removes it. Fails if it is not any more as it was read.
+    /// Replaces the file by this text, or removes it. Fails if the file has changed since it was read.
     pub(in crate::command) fn replace(&self, text: Option<&str>) -> Result<(), SettingsError> {
         let at = |source| SettingsError::Path { path: self.path.clone(), source };
         if Self::read(&self.path)?.text != self.text {
@@ -75,7 +75,7 @@ impl SettingsFile {
         }
         let Some(text) = text else { return fs::remove_file(&self.path).map_err(at) };
         if self.text.is_some() {
-            // The file's own mode counts, even though it is replaced.
+            // A file may be replaced although its mode forbids writing: opening it to write respects the mode.
             OpenOptions::new().write(true).open(&self.path).map_err(at)?;
         } else if let Some(folder) = self.path.parent() {
             fs::create_dir_all(folder).map_err(at)?;
@@ -87,7 +87,7 @@ impl SettingsFile {
 /// Reads a file of text.
 pub(super) fn text(path: &Path) -> Result<String, SettingsError> {
     let at = |source| SettingsError::Path { path: path.to_owned(), source };
-    // Otherwise a pipe would be waited for.
+    // Opening a named pipe would otherwise block until somebody writes to it.
     let flags = OFlags::NONBLOCK.bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(at)?;
     if !file.metadata().map_err(at)?.is_file() {
@@ -105,8 +105,8 @@ pub(super) fn text(path: &Path) -> Result<String, SettingsError> {
     })
 }
 
-/// Writes a file atomically. One that exists keeps its mode and its owner; a new one is the user's alone, since settings
-/// hold keys.
+/// Writes a file atomically. An existing file keeps its mode and its owner; a new one can be read by the user alone,
+/// since settings hold keys.
 pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
     let mut name = path.file_name().ok_or(ErrorKind::InvalidInput)?.to_owned();
     name.push(format!(".{}", discovery::name()));
@@ -118,7 +118,8 @@ pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
         drop(fs::remove_file(&draft));
     }
     written?;
-    // Not every file system can do this, and the file is in place.
+    // This makes the rename durable. Not every file system can do it, and the file is in place, so a failure is
+    // ignored.
     drop(path.parent().map(|folder| File::open(folder).and_then(|folder| folder.sync_all())));
     Ok(())
 }
@@ -130,12 +131,13 @@ fn fill(mut file: &File, path: &Path, text: &str) -> io::Result<()> {
         if (own.uid(), own.gid()) != (metadata.uid(), metadata.gid()) {
             fchown(file, Some(Uid::from_raw(metadata.uid())), Some(Gid::from_raw(metadata.gid())))?;
         }
+        // The mode is set after the owner, because changing the owner clears some bits of the mode.
         fchmod(file, (metadata.mode() & 0o7777).into())?;
     }
     file.sync_all()
 }
 
-/// Says where settings are broken.
+/// Returns the error that says where settings are broken.
 pub(super) fn broken(path: &Path, error: &DocumentError) -> CommandError {
     CommandError::Setup(format!("{}: {error}; nothing was changed", path.display()))
 }

@@ -30,7 +30,7 @@ pub(super) fn apply(text: &str, mut splices: Vec<Splice>) -> String {
     changed
 }
 
-/// Lets askbridge, at this path, start the agent, whose own command is `command`.
+/// Makes askbridge, at this path, start the agent by its own command, `command`.
 pub(super) fn wrap(text: &str, entry: &Object<'_>, askbridge: &str, command: &str) -> Vec<Splice> {
     let Some(program) = entry.get("command") else { return Vec::new() };
     let prefix = agents::prefix(command).map(|arg| literal(&arg));
@@ -38,7 +38,7 @@ pub(super) fn wrap(text: &str, entry: &Object<'_>, askbridge: &str, command: &st
         Some(Value::Array(args)) => match args.elements.first() {
             Some(first) => {
                 let start = beginning(text, args.start() + 1, first.start());
-                // The arguments stand on one line, or each on its own.
+                // The new arguments follow the layout of the others: all on one line, or each on its own line.
                 let between = match margin(text, start) {
                     Some(margin) => format!(",{}{margin}", line_break(text)),
                     None => ", ".to_owned(),
@@ -60,8 +60,9 @@ pub(super) fn wrap(text: &str, entry: &Object<'_>, askbridge: &str, command: &st
     vec![replace(&program.value, literal(askbridge)), args]
 }
 
-/// Takes askbridge out of an agent's command, which becomes `command`. The agent's own command is the argument at this
-/// place. Arguments that are empty then are removed, unless there were some before.
+/// Restores `command` as an agent's command. `place` is the index of the agent's own command in the arguments: it is
+/// removed, and so are those before it. A member for arguments that is empty then is removed too, unless the agent had
+/// one before.
 pub(super) fn unwrap(
     text: &str,
     entry: &Object<'_>,
@@ -96,7 +97,7 @@ fn empty(text: &str, array: &Array<'_>) -> Splice {
     let is_space = |text: &str| text.chars().all(|c| c.is_whitespace() || c == ',');
     match is_space(rest(start, first)) && is_space(rest(last, end)) {
         true => remove(start, end),
-        // A comma behind the last element goes with it.
+        // The comma behind the last element is removed with it.
         false if rest(last, end).starts_with(',') => remove(first, last + 1),
         false => remove(first, last),
     }
@@ -118,7 +119,7 @@ fn beginning(text: &str, start: usize, first: usize) -> usize {
     }
 }
 
-/// Returns where what follows an element begins, which may be a comment on the next one.
+/// Returns where the text behind an element and its comma begins, which may be a comment on the next element.
 fn following(text: &str, end: usize, next: usize) -> usize {
     let between = text.get(end..next).unwrap_or_default();
     between.trim_start().strip_prefix(',').map_or(next, |rest| next - rest.trim_start().len())

@@ -15,7 +15,7 @@ pub(in crate::command) struct AttachableAgent {
     pub(in crate::command) title: &'static str,
     /// Its program, which is also its name in `inbox.attach`.
     pub(in crate::command) program: &'static str,
-    /// The command that starts it so that it can be attached to. `None` if its usual one does.
+    /// The command that starts it with a server to attach to. `None` if its usual command does.
     pub(in crate::command) started: Option<&'static str>,
 }
 
@@ -42,7 +42,7 @@ pub(super) enum Target {
 }
 
 impl Target {
-    /// Returns what has this name.
+    /// Returns the target of this name.
     pub(super) fn named(name: &str) -> Option<Self> {
         match name {
             CLAUDE => Some(Target::Claude),
@@ -53,13 +53,13 @@ impl Target {
     }
 }
 
-/// The names of all that can be set up: editors first.
+/// Returns the names of all targets, editors first.
 fn names() -> impl Iterator<Item = &'static str> {
     let terminals = ATTACHABLE.iter().map(|agent| agent.program);
     SetupClient::ALL.into_iter().map(SetupClient::name).chain([CLAUDE]).chain(terminals)
 }
 
-/// Reads the name of something that can be set up.
+/// Parses the name of a target, as it was typed.
 pub(super) fn known(text: &str) -> Result<String, String> {
     if Target::named(text).is_some() {
         return Ok(text.to_owned());
@@ -70,7 +70,7 @@ pub(super) fn known(text: &str) -> Result<String, String> {
     })
 }
 
-/// Returns the names, for shells.
+/// Returns the names of all targets, for the completion of shells.
 pub(super) fn candidates() -> Vec<CompletionCandidate> {
     names().map(CompletionCandidate::new).collect()
 }

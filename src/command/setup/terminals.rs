@@ -1,5 +1,5 @@
-//! `askbridge setup codex`, and the other agents that the inbox attaches to in their terminals: changes the setting that
-//! lets it, and says what is left to do.
+//! `askbridge setup codex`, and the other agents that the inbox attaches to in their terminals: changes the setting
+//! that names these agents, and prints the next steps.
 //! The plugin of Claude Code is left to `claude.rs`, and attaching to `adapters`.
 
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::{
     settings::{files, keys::INBOX_ATTACH, kinds::AgentKinds, render},
 };
 
-/// Lets the inbox attach to agents, or no longer, in the user's own settings.
+/// Adds agents to `inbox.attach` in the user's own settings, or removes them there.
 pub(super) async fn setup(agents: &[&AttachableAgent], args: &SetupArgs) -> Result<u8, CommandError> {
     if args.agent.is_some() || args.file.is_some() {
         let what = "agents in terminals are set up in your own settings: they take no agent, and no file";
@@ -47,8 +47,7 @@ pub(super) async fn setup(agents: &[&AttachableAgent], args: &SetupArgs) -> Resu
     next(agents, args).await
 }
 
-/// Returns the text of the settings with the agents among those that are attached to, or without them. `None` if it
-/// is so already.
+/// Returns the text of the settings with the agents in `inbox.attach`, or without them. `None` if nothing changes.
 fn changed(
     agents: &[&AttachableAgent],
     undo: bool,
@@ -61,6 +60,7 @@ fn changed(
     if !undo {
         kinds.extend(agents.iter().map(|agent| agent.program));
     }
+    // The named agents were left out above: with the same number, they are what they were.
     if kinds.len() == attached.len() {
         return Ok(None);
     }
@@ -71,7 +71,7 @@ fn changed(
     changed.map_err(|error| config::unchanged(path, &error))
 }
 
-/// Says what is left to do: the inbox reads the setting when it starts.
+/// Prints the next steps. An inbox reads the setting only when it starts.
 async fn next(agents: &[&AttachableAgent], args: &SetupArgs) -> Result<u8, CommandError> {
     let runs = background::find(&discovery::folder()?).await.is_ok_and(|found| found.is_some());
     match (args.undo, runs) {
