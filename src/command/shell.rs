@@ -121,7 +121,7 @@ impl CompleteArgs {
         lines.collect()
     }
 
-    /// Returns what clap knows: commands, options, and their values.
+    /// Returns the candidates that clap finds: commands, options, and their values.
     fn of_clap(&self, mut command: clap::Command) -> Vec<Offer> {
         let args: Vec<_> =
             [OsString::from("askbridge")].into_iter().chain(self.words.iter().cloned()).collect();
@@ -136,11 +136,11 @@ impl CompleteArgs {
     }
 }
 
-/// How long a person waits, after a key is pressed, for bridges that do not reply.
+/// How long a completion waits for bridges that do not reply: the person has pressed a key, and waits as well.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// The commands that take an ID.
 const TAKE_ID: [&str; 5] = ["show", "answer", "allow", "reject", "extend"];
-/// The commands of `rules` that take one.
+/// The commands of `rules` that take an ID.
 const RULES_TAKE_ID: [&str; 2] = ["try", "apply"];
 /// The options of `answer` whose value begins with the name of a field.
 const TAKE_NAME: [&str; 3] = ["--field", "--text", "--note"];
@@ -159,6 +159,7 @@ pub struct Offer {
 /// Returns the completions of a command line; `None` if its last word is neither an ID nor a part of an answer.
 pub fn offers(words: &[String]) -> Option<Vec<Offer>> {
     let wanted = CompletionTarget::read(words)?;
+    // An error has no place in the line that is being typed, so there are no offers then.
     let open = open().unwrap_or_default();
     let current = words.last().map(String::as_str).unwrap_or_default();
     Some(wanted.offers(&open, current))
@@ -183,7 +184,7 @@ enum CompletionTarget<'a> {
     Value(&'a str, usize),
     /// The name of a field of the question with this ID, and `=`.
     Name(&'a str),
-    /// The same, and behind it the answer to that field.
+    /// The name of a field of the question with this ID, `=`, and the answer to that field.
     Named(&'a str),
 }
 
@@ -222,6 +223,7 @@ impl<'a> CompletionTarget<'a> {
     fn offers(&self, open: &[Arc<Record>], current: &str) -> Vec<Offer> {
         let question = |id: &str| {
             let typed: IdPrefix = id.parse().ok()?;
+            // A short ID that fits several questions means none of them: the options of a wrong one would mislead.
             let mut fitting = open.iter().filter(|record| typed.matches(&record.id));
             fitting.next().filter(|_| fitting.next().is_none()).map(|record| &*record.question)
         };
@@ -239,7 +241,7 @@ impl<'a> CompletionTarget<'a> {
             }
             CompletionTarget::Value(id, place) => {
                 let field = question(id).and_then(|question| match &*question.fields {
-                    // The only field takes all the options that are typed.
+                    // If there is only one field, each typed value is another one of its options.
                     [field @ Field { kind: Kind::Choices { .. }, .. }] => Some(field),
                     fields => fields.get(*place),
                 });
@@ -264,7 +266,7 @@ fn names(question: &Question, current: &str) -> Vec<Offer> {
     offers.filter(|offer| can_be_typed(&offer.word) && goes_on(&offer.word)).collect()
 }
 
-/// Returns the names of the fields, or what the field takes whose name is typed.
+/// Returns the names of the fields or, behind a typed name and `=`, the values of that field.
 fn named(question: &Question, current: &str) -> Vec<Offer> {
     let typed = question.fields.iter().find_map(|field| {
         let rest = current.strip_prefix(&*field.name)?.strip_prefix('=')?;
@@ -275,7 +277,7 @@ fn named(question: &Question, current: &str) -> Vec<Offer> {
     values(field, rest).into_iter().map(behind).collect()
 }
 
-/// Returns what a field takes, as far as that can be listed.
+/// Returns the values of a field, as far as they can be listed.
 fn values(field: &Field, current: &str) -> Vec<Offer> {
     // Of several options, those before the last comma are chosen already.
     let chosen = match &field.kind {
@@ -304,10 +306,11 @@ fn plain(word: &str) -> FieldOption {
     FieldOption { value: word.to_owned(), label: word.to_owned(), ..FieldOption::default() }
 }
 
-/// Returns the word for an option that goes on with what is typed: its label, its value, or its number where neither
-/// can be typed.
+/// Returns the word for an option, if it begins with what is typed: the label, the value, or the number if neither of
+/// them can be typed.
 fn word(place: usize, option: &FieldOption, typed: &str) -> Option<String> {
     let words = [&option.label, &option.value].map(String::as_str);
+    // A word with a comma in it would be read as several options.
     let mut can_be_typed =
         words.into_iter().filter(|word| can_be_typed(word) && !word.contains(',')).peekable();
     if can_be_typed.peek().is_none() {
@@ -317,8 +320,8 @@ fn word(place: usize, option: &FieldOption, typed: &str) -> Option<String> {
     can_be_typed.find(|word| word.starts_with(typed)).map(str::to_owned)
 }
 
-/// Returns whether a text of an agent can stand on a command line as it is: without characters that are not printable,
-/// and not as an option of the command.
+/// Returns whether an agent's text can be typed on a command line: all its characters are printable, and it does not
+/// look like an option of the command.
 fn can_be_typed(word: &str) -> bool {
     !word.is_empty() && !word.starts_with('-') && printable_line(word) == word
 }

@@ -36,7 +36,7 @@ use crate::{
 
 /// The value that stands for stdin.
 const STDIN: &str = "-";
-/// Bytes of an answer from stdin: with its escapes, it must fit into one request.
+/// The maximum size of an answer from stdin in bytes. With its escapes, it must fit into one request.
 const LONGEST_INPUT: usize = limits::REQUEST / 2;
 
 /// Answers a question.
@@ -55,7 +55,7 @@ pub async fn answer(args: &AnswerArgs) -> Result<u8, CommandError> {
     if is_empty {
         return Err(CommandError::NoAnswer(id.to_owned()));
     }
-    // It is read before the question is looked up: a person may take long to type it.
+    // Stdin is read before the question is looked up, because a person may take long to type it.
     let args = with_stdin(id, args)?;
     let read = |record: &Record| {
         let kept = record.kept.as_ref();
@@ -70,7 +70,7 @@ pub async fn answer(args: &AnswerArgs) -> Result<u8, CommandError> {
     by_option(id, read).await
 }
 
-/// Returns the answer of the same question from before.
+/// Returns the answer that the same question got before. A permission must be given anew.
 fn again(record: &Record) -> Result<Submission, CommandError> {
     if record.question.purpose == Purpose::Permission {
         let how = format!("{0}: a permission is given anew: `askbridge allow {0}`", record.id);
@@ -82,13 +82,13 @@ fn again(record: &Record) -> Result<Submission, CommandError> {
     }
 }
 
-/// Puts a question to the person at the terminal. They see which one it is, so that its number may be left out.
+/// Puts a question to the person at the terminal. The person sees which question it is, so the ID may lack the number.
 pub(super) async fn talk(id: &str, begin: impl FnOnce(Arc<Record>) -> Dialogue) -> Result<u8, CommandError> {
     let (machine, _, record) = look_up(id).await?;
     converse(&machine, begin(record)).await
 }
 
-/// Answers a question in the way that is read from it.
+/// Submits to a question what `read` makes of it, and confirms that.
 pub(super) async fn by_option(
     id: &str,
     read: impl FnOnce(&Record) -> Result<Submission, CommandError>,
@@ -130,11 +130,12 @@ async fn submit(
 ) -> Result<u8, CommandError> {
     let (machine, typed, record) = look_up(id).await?;
     if !typed.has_number() {
-        // A repeated command means the question that was, and not the next one of the same bridge.
+        // A command that is repeated from the history of a shell must not hit the next question of the same bridge.
         return Err(CommandError::NoNumber(id.to_owned(), record));
     }
     let submission = read(&record).map_err(|error| match error {
-        // A submission that does not fit cannot have settled the question. A journal without texts cannot tell more.
+        // A submission that does not fit is not the one that settled the question. A journal without texts cannot tell
+        // more.
         CommandError::DoesNotFit(id, _) if !record.is_open() => {
             CommandError::Refused(id, Refusal::Conflict(Arc::clone(&record)))
         }
@@ -271,7 +272,7 @@ pub(super) fn read(
     if errors.is_empty() { Ok(answer) } else { Err(errors) }
 }
 
-/// Sorts the typed texts by the names of the fields.
+/// Groups the typed texts by the names of the fields.
 fn sort<'a>(
     question: &'a Question,
     args: &'a AnswerArgs,
@@ -279,7 +280,7 @@ fn sort<'a>(
     let mut sorted: BTreeMap<&str, Vec<TypedText<'_>>> = BTreeMap::new();
     let (count, values) = (question.fields.len(), args.values.len());
     for (place, text) in args.values.iter().enumerate() {
-        // The only field takes all there is.
+        // If there is only one field, it takes all the values.
         let field = question.fields.get(if count == 1 { 0 } else { place }).ok_or_else(|| {
             format!("the question has {count} fields, but {values} values are given: quote a value that has spaces")
         })?;
@@ -306,6 +307,7 @@ fn sort<'a>(
 fn named<'a>(question: &'a Question, given: &'a str) -> Option<(&'a Field, &'a str)> {
     let ways: [fn(&Field) -> Option<&str>; 3] =
         [|field| Some(&field.name), |field| field.header.as_deref(), |field| Some(&field.label)];
+    // A label may have a `=` in it, so the text is not simply split at the first one.
     let after = |name: &str| given.strip_prefix(name)?.strip_prefix('=');
     ways.iter().find_map(|way| question.fields.iter().find_map(|field| Some((field, after(way(field)?)?))))
 }
@@ -325,7 +327,8 @@ fn notes(question: &Question, notes: &[String], answer: &mut Answer) -> Result<(
     for note in notes {
         let (field, text) = match (named(question, note), question.fields.first()) {
             (Some(named), _) => named,
-            // `q1=text` where there is no q1 is a slip: on another field, the note would say something else.
+            // `q1=text` is a mistake if there is no field q1: as a note on the first field, it would mean something
+            // else.
             (None, _) if seems_named(note) => return Err(unnamed(question, "--note takes NAME=TEXT", note)),
             (None, Some(first)) => (first, &**note),
             (None, None) => continue,
@@ -339,7 +342,7 @@ fn notes(question: &Question, notes: &[String], answer: &mut Answer) -> Result<(
     Ok(())
 }
 
-/// Returns whether a text begins with what can only be meant as a name.
+/// Returns whether a text begins with `NAME=`, in which the name can only be meant as that of a field.
 fn seems_named(text: &str) -> bool {
     let is_name = |name: &str| {
         !name.is_empty() && name.chars().all(|char| char.is_alphanumeric() || "_-.".contains(char))

@@ -28,7 +28,7 @@ use crate::present::{
 /// The most columns of a field's name on its tab.
 const TAB: usize = 16;
 
-/// Returns the lines of the current question in so many columns.
+/// Returns the lines of the current question, at most this many columns wide.
 pub(super) fn card(app: &App, theme: Theme, columns: usize) -> Vec<CardLine> {
     let Some(item) = app.item() else {
         return nothing(app, theme, columns);
@@ -47,7 +47,7 @@ pub(super) fn card(app: &App, theme: Theme, columns: usize) -> Vec<CardLine> {
     writer.out
 }
 
-/// Returns a line that says who asks, and one that says what: the lines of the question may be out of view.
+/// Returns two lines, one on who asks and one on what is asked, for when the lines of the question are out of view.
 pub(super) fn summary(app: &App, theme: Theme, columns: usize) -> Vec<CardLine> {
     let Some(item) = app.item() else { return Vec::new() };
     let line = |text: String, style| CardLine::new(cut(&text, columns).into_owned(), style);
@@ -61,7 +61,7 @@ pub(super) fn summary(app: &App, theme: Theme, columns: usize) -> Vec<CardLine> 
     vec![line(name(item), theme.muted()), line(headline, style)]
 }
 
-/// Returns the lines where no question is current.
+/// Returns the lines that are shown if there is no current question.
 fn nothing(app: &App, theme: Theme, columns: usize) -> Vec<CardLine> {
     if !app.search.is_empty() {
         return vec![CardLine::new("Nothing is found. Esc shows all questions.", theme.strong())];
@@ -72,7 +72,7 @@ fn nothing(app: &App, theme: Theme, columns: usize) -> Vec<CardLine> {
     out
 }
 
-/// Says whether a question can come, and what to do where none can.
+/// Returns a sentence on whether questions can come, with advice if none can.
 pub(super) fn connected(app: &App) -> String {
     match app.world.bridges {
         0 => "No agent is connected: `askbridge setup` connects yours.".to_owned(),
@@ -136,17 +136,17 @@ impl CardWriter {
         if let Some(title) = question.title.as_deref().filter(|title| *title != heading) {
             self.text(title, 0, own);
         }
-        // The labels of the fields say more than a heading that an agent writes over every form.
+        // Some agents write the same heading over every form: the labels of the fields say more.
         let is_formula = question.headline() != heading;
         let is_label = question.fields.len() == 1 && question.fields[0].label == heading;
         let is_over = !item.record.is_open() || item.record.state == State::Delivering;
         if subject::is_command(question, heading) {
-            // It stands there already. What follows has a gap of its own.
+            // The command is shown above already. Its gap goes, since what follows brings its own.
             self.out.pop_if(|last| last.line.width() == 0);
         } else if item.is_permission() || !is_formula && !is_label {
             self.text(heading, 0, own);
         } else if is_over {
-            // No field is shown that would repeat the question.
+            // The fields are not shown any more, so nothing else would say what the question was.
             self.text(&question.headline(), 0, own);
         }
         if item.is_permission() {
@@ -161,7 +161,7 @@ impl CardWriter {
         }
     }
 
-    /// Writes what a permission is for, with changes of files coloured.
+    /// Writes the subject of a permission, with changes of files coloured.
     fn about(&mut self, lines: &[(String, LineChange)]) {
         let theme = self.theme;
         let style = |change: LineChange| match change {
@@ -250,7 +250,7 @@ impl CardWriter {
         self.text(&format!("> {}", printable_line(submit)), 0, self.theme.selected(true));
     }
 
-    /// Writes how it ended, and what the person had typed.
+    /// Writes how the question ended, and what the person had typed.
     fn ended(&mut self, item: &QuestionItem, draft: &Draft) {
         let (record, question) = (&item.record, &item.record.question);
         let how = match record.settlement.as_deref() {

@@ -12,7 +12,7 @@ use super::{
 };
 
 impl App {
-    /// Goes into the current question.
+    /// Moves the focus to the current question.
     pub(super) fn enter(&mut self) {
         if self.item().is_some() {
             self.pane = Pane::Card;
@@ -20,13 +20,13 @@ impl App {
         }
     }
 
-    /// Begins to type where the field that is shown has nothing but a text.
+    /// Begins to type if the cursor is on the text of a field without options.
     fn begin_typing(&mut self) {
         let Some((record, draft)) = self.draft_mut() else { return };
         self.is_typing = draft.row(&record.question) == Some(Row::Text);
     }
 
-    /// Does what a key does in the current question while nothing is typed.
+    /// Handles a key in the current question while the person is not typing.
     pub(super) fn card_key(&mut self, key: Key) -> Vec<Effect> {
         self.said = None;
         match key {
@@ -125,6 +125,7 @@ impl App {
         let tab = draft.tab;
         if let (Some(Row::Option(place)), Some((field, entry))) =
             (row, record.question.fields.get(tab).zip(draft.entries.get_mut(tab)))
+            // Where several options can be chosen, Enter only moves on: it would add the one with the cursor unasked.
             && !is_many(field)
         {
             draft.is_touched |= !entry.chosen.contains(&place);
@@ -168,15 +169,16 @@ impl App {
     pub(super) fn scroll(&mut self, by: isize) {
         let most = self.overflow();
         let from = self.first_line();
-        // A settled question scrolls as well.
+        // `draft_mut` has no draft of a settled question, which scrolls as well.
         let Some(record) = self.item().map(|item| Arc::clone(&item.record)) else { return };
         let draft = self.drafts.entry(record.id.clone()).or_insert_with(|| Draft::new(&record));
         let first = from.saturating_add_signed(by).min(most);
         draft.scroll = Some(first);
+        // What was read stays read, even if the person scrolls back (I12).
         draft.is_read |= first == most;
     }
 
-    /// Does what a key does while a text is typed.
+    /// Handles a key while the person types a text.
     pub(super) fn typing_key(&mut self, key: Key) -> Vec<Effect> {
         self.said = None;
         let Some((record, draft)) = self.draft_mut() else {
@@ -216,7 +218,7 @@ impl App {
         Vec::new()
     }
 
-    /// Types a text that was pasted.
+    /// Inserts a pasted text into the row with the cursor.
     pub(super) fn paste(&mut self, text: &str) {
         let Some((record, draft)) = self.draft_mut() else { return };
         let (Some(row), Some((field, _))) = (draft.row(&record.question), draft.at(&record.question)) else {

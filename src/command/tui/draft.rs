@@ -106,7 +106,7 @@ impl Draft {
         }
     }
 
-    /// Returns the field that is shown, and what is given for it; `None` in the review.
+    /// Returns the field that is shown, and its value; `None` in the review.
     pub fn at<'a>(&'a self, question: &'a Question) -> Option<(&'a Field, &'a DraftField)> {
         Some((question.fields.get(self.tab)?, self.entries.get(self.tab)?))
     }
@@ -134,11 +134,12 @@ impl Draft {
             }
         }
         let checked = check(question, &answer).err().unwrap_or_default();
+        // A field whose value cannot be read is missing for `check` as well: the first error says more.
         let is_new =
             |error: &FieldError| errors.iter().all(|before: &FieldError| before.field != error.field);
         let more: Vec<_> = checked.into_iter().filter(is_new).collect();
         errors.extend(more);
-        // In the order of the fields: the person begins with the first.
+        // The screen jumps to the first error, which must be that of the first field.
         errors.sort_by_key(|error| question.fields.iter().position(|field| field.name == error.field));
         if errors.is_empty() { Ok(answer) } else { Err(errors) }
     }
@@ -152,11 +153,13 @@ impl DraftField {
             Some(Value::Text(text)) if field.kind.options().is_empty() => entry.text = Editor::new(&text),
             Some(Value::Text(text)) => entry.choose_text(place(&text), &text),
             Some(Value::Many(texts)) => texts.iter().for_each(|text| entry.choose_text(place(text), text)),
+            // In `labels`, yes comes before no.
             Some(Value::Flag(flag)) => drop(entry.chosen.insert(usize::from(!flag))),
             Some(Value::Number(number)) => entry.text = Editor::new(&number.to_string()),
             None => {}
         }
-        // The cursor is on what is chosen: without a choice, Enter sends nothing.
+        // The cursor begins on the chosen option. Without one it is on no option, so that Enter cannot choose and send
+        // it.
         let first = entry.chosen.first().copied();
         entry.row = first.or_else(|| labels(field).is_empty().then_some(0));
         entry
@@ -185,7 +188,7 @@ impl DraftField {
         rows
     }
 
-    /// Chooses an option, or chooses it no longer.
+    /// Chooses an option, or clears that choice.
     pub fn toggle(&mut self, field: &Field, place: usize) {
         if is_many(field) {
             if !self.chosen.remove(&place) {
@@ -196,7 +199,7 @@ impl DraftField {
         }
     }
 
-    /// Chooses an option; where one alone can be chosen, in place of what was chosen before.
+    /// Chooses an option. It replaces the previous choice, unless several options can be chosen.
     pub fn choose(&mut self, field: &Field, place: usize) {
         if !is_many(field) {
             self.chosen.clear();
@@ -205,7 +208,7 @@ impl DraftField {
         self.chosen.insert(place);
     }
 
-    /// Chooses the person's own text where there is one.
+    /// Chooses the person's own text, or clears that choice if the text is empty.
     pub fn choose_other(&mut self, field: &Field) {
         self.is_other = !self.other.text().trim().is_empty();
         if self.is_other && !is_many(field) {
@@ -213,7 +216,7 @@ impl DraftField {
         }
     }
 
-    /// Returns the text that is typed in a row.
+    /// Returns the editor of the text in a row. `None` for an option.
     pub fn editor(&mut self, row: Row) -> Option<&mut Editor> {
         match row {
             Row::Option(_) => None,
@@ -226,7 +229,7 @@ impl DraftField {
     /// Returns the value of the field; `None` if it is left out.
     ///
     /// # Errors
-    /// What is wrong, as a sentence whose subject is the field.
+    /// What is wrong, as a sentence that lacks the field as its subject.
     pub fn value(&self, field: &Field) -> Result<Option<Value>, String> {
         let options = field.kind.options();
         let mut chosen: Vec<_> = self

@@ -11,7 +11,7 @@ const LONGEST: usize = 256 * 1024;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Editor {
     text: String,
-    /// In bytes; always between two characters.
+    /// An offset in bytes, always on a character boundary.
     cursor: usize,
 }
 
@@ -36,7 +36,7 @@ impl Editor {
         self.text.split_at(self.cursor)
     }
 
-    /// Inserts a text at the cursor. Carriage returns become newlines, and without room for several lines, spaces.
+    /// Inserts a text at the cursor. Carriage returns become newlines. In a text of one line, newlines become spaces.
     pub fn insert(&mut self, text: &str, is_multiline: bool) {
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
         let text = if is_multiline { text } else { text.replace('\n', " ") };
@@ -64,7 +64,8 @@ impl Editor {
         let before = &self.text[..self.cursor];
         let kept = before.trim_end();
         let start = kept.rfind(char::is_whitespace).map_or(0, |at| at + 1);
-        // White space is removed alone where there is only that.
+        // If there is nothing but white space, all of it goes. White space may take several bytes, so `start` may be
+        // inside it.
         let start = if kept.is_empty() { 0 } else { start_of_char(kept, start) };
         self.text.replace_range(start..self.cursor, "");
         self.cursor = start;
@@ -116,7 +117,7 @@ impl Editor {
         true
     }
 
-    /// Does what a key does in a text; returns whether it did something.
+    /// Handles a key in a text; returns whether it did something.
     pub fn key(&mut self, key: Key, is_multiline: bool) -> bool {
         match key {
             Key::Char(c) => self.insert(c.encode_utf8(&mut [0; 4]), is_multiline),
@@ -143,6 +144,7 @@ impl Editor {
     /// Returns where the character before the cursor begins.
     fn before(&self) -> usize {
         let text = &self.text[..self.cursor];
+        // A mark takes no column: it belongs to the character before it.
         let mut starts = text.char_indices().rev();
         let base =
             starts.find(|(at, _)| *at == 0 || width(&text[*at..]) > 0 || text[*at..].starts_with('\n'));
@@ -160,7 +162,7 @@ impl Editor {
     }
 }
 
-/// Returns how many bytes of a line take up to so many columns.
+/// Returns how many bytes of a line fit into this many columns.
 fn reach(line: &str, columns: usize) -> usize {
     let ends = line.char_indices().map(|(at, c)| at + c.len_utf8());
     ends.take_while(|end| width(&line[..*end]) <= columns).last().unwrap_or(0)

@@ -15,7 +15,7 @@ pub struct QuestionItem {
     pub record: Arc<Record>,
     /// The agent that asks, if that is known.
     pub agent: Option<String>,
-    /// What the time is by the clock that the question is timed by.
+    /// The current time, by the clock that times the question.
     pub now: Timestamp,
 }
 
@@ -26,7 +26,7 @@ impl QuestionItem {
     }
 }
 
-/// The questions of the machine at one time.
+/// A snapshot of the questions of the machine.
 #[derive(Clone, Debug, Default)]
 pub struct InboxState {
     /// The open ones, oldest first.
@@ -78,7 +78,7 @@ pub enum Key {
     PageDown,
 }
 
-/// One thing that happens.
+/// An event that the inbox handles.
 #[derive(Clone, Debug)]
 pub enum TuiEvent {
     /// The questions changed, or time passed.
@@ -93,20 +93,20 @@ pub enum TuiEvent {
     Scroll(i32),
     /// The terminal has so many columns and lines.
     Resize(u16, u16),
-    /// This came of a submission.
+    /// The result of a submission.
     Submitted(QuestionId, Result<Arc<Record>, Refusal>),
     /// The pause after a question appeared by itself has ended: the user has had time to read it.
     Read,
 }
 
-/// One thing that is to be done.
+/// An effect of an event, which the session carries out.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Submit to a question.
     Submit(QuestionId, Submission),
-    /// Tell the person, by a bell and by the terminal's own notification, that this waits.
+    /// Notify the person by a bell and by the terminal's own notification, with this text.
     Tell(String),
-    /// Wait as long as a person needs to read, from now on, and then say so.
+    /// Begin the pause that a person needs to read, anew if it has begun. [`TuiEvent::Read`] reports its end.
     Pause,
     /// End.
     Quit,

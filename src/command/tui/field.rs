@@ -143,7 +143,7 @@ impl FieldView<'_> {
         self.text(&self.entry.other, &before, is_at, out);
     }
 
-    /// Writes a text that can be typed, behind what names it. Lines of it stand below each other.
+    /// Writes a text that can be typed, behind its name. Further lines are aligned with the first.
     fn text(&self, editor: &Editor, before: &str, is_at: bool, out: &mut Vec<CardLine>) {
         let is_typed = is_at && self.is_typing;
         let indent = MARK + width(before);
@@ -200,6 +200,6 @@ fn typed(editor: &Editor, is_secret: bool, columns: usize) -> (Vec<String>, (usi
         false => printable(text).replace('\t', "    "),
     };
     let (before, behind) = editor.parts();
-    // The cursor may stand behind the last character of a line.
+    // One column stays free, because the cursor may stand behind the last character of a line.
     typed_lines(&shown(before), &shown(behind), columns.saturating_sub(1).max(2))
 }

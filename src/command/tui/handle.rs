@@ -23,7 +23,7 @@ use crate::present::{
 };
 
 impl App {
-    /// Handles an event, and returns the commands that follow from it.
+    /// Handles an event, and returns its effects.
     pub fn handle(&mut self, event: TuiEvent) -> Vec<Effect> {
         let effects = self.take(event);
         self.prepare();
@@ -67,13 +67,13 @@ impl App {
         }
     }
 
-    /// Takes nothing, as the person cannot have read the question yet.
+    /// Refuses a key or a click, because the person cannot have read the question yet.
     fn too_early(&mut self) -> Vec<Effect> {
         self.complain("Nothing was done: this question has only just appeared");
         vec![self.appear()]
     }
 
-    /// Ends, or asks first where something was typed. Asked twice, it ends.
+    /// Quits, or first asks for a confirmation if a draft would be lost. A second request quits.
     fn quit(&mut self) -> Vec<Effect> {
         if self.has_drafts() && self.modal != Some(Modal::Quit) {
             self.modal = Some(Modal::Quit);
@@ -98,8 +98,8 @@ impl App {
         Vec::new()
     }
 
-    /// Does what a key does in the list and in a question alike. None of these decides anything, so that a word that is
-    /// typed into the list by mistake does no harm.
+    /// Handles the keys that the list and a question have in common. None of them decides anything, so that a word that
+    /// is typed into the list by mistake does no harm.
     pub(super) fn common_key(&mut self, key: Key) -> Vec<Effect> {
         match key {
             Key::Char('j') => self.step(1),
@@ -121,7 +121,7 @@ impl App {
             Modal::Confirm(why, answer, mut typed) => match key {
                 Key::Escape => self.say("Nothing was sent"),
                 Key::Enter if confirms(typed.text()) => return self.submit(Submission::Answer(answer)),
-                // The step stays open: text that is typed again must not act on the question behind it.
+                // The confirmation stays open: text that is typed again must not act on the question behind it.
                 Key::Enter => {
                     self.complain(format!("Nothing was sent: type {WORD}, or press Esc to go back"));
                     self.modal = Some(Modal::Confirm(why, answer, Editor::default()));
@@ -180,7 +180,7 @@ impl App {
     fn pasted(&mut self, text: &str) {
         let into = |typed: &mut Editor| typed.insert(text, false);
         match &mut self.modal {
-            // A word that is pasted confirms nothing.
+            // A pasted word confirms nothing: only typing it shows that the person has read the warning.
             Some(Modal::Confirm(..)) | Some(Modal::Help(_) | Modal::Leave | Modal::Quit) => {}
             Some(Modal::Reason(_, typed)) => into(typed),
             None if self.search.is_typing => self.search_pasted(text),
@@ -205,6 +205,7 @@ impl App {
             return Vec::new();
         }
         let lines = self.list();
+        // The first line of the screen is the header.
         let clicked =
             usize::from(line).checked_sub(1).and_then(|line| lines.get(line + self.first_in_list()));
         if let Some(line) = clicked.filter(|line| !matches!(line, ListLine::Heading(_))) {
@@ -216,7 +217,7 @@ impl App {
     }
 }
 
-/// How much more time the key for that gives.
+/// The extension of the deadline that the key `m` gives.
 const MORE_TIME: Duration = Duration::from_secs(600);
 
 impl App {
@@ -272,14 +273,15 @@ impl App {
         }
     }
 
-    /// Returns whether all that would be done was in view, where that is more than plain (I12).
+    /// Returns whether the answer may be sent. To allow a guarded permission, all of its text must have been in view
+    /// (I12).
     fn may_allow(&self, question: &Question, answer: &Answer) -> bool {
         let refuses = matches!(role(question, answer), Some(Role::RejectOnce | Role::RejectAlways));
         let is_read = self.draft().is_some_and(|draft| draft.is_read) || self.first_line() >= self.overflow();
         refuses || is_read || question.purpose != Purpose::Permission || !question.risk().is_guarded()
     }
 
-    /// Submits to the current question, once at a time.
+    /// Submits to the current question, unless a submission to it is under way.
     pub(super) fn submit(&mut self, submission: Submission) -> Vec<Effect> {
         let Some(item) = self.open_item() else { return Vec::new() };
         let id = item.record.id.clone();
@@ -310,7 +312,7 @@ impl App {
         }
     }
 
-    /// Shows what came of a submission.
+    /// Shows the result of a submission.
     pub(super) fn submitted(&mut self, id: &QuestionId, result: Result<Arc<Record>, Refusal>) -> Vec<Effect> {
         self.sending.remove(id);
         match result {

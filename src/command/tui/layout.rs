@@ -42,7 +42,7 @@ impl App {
         Areas { header, list: Some(list), card: Some(card), footer }
     }
 
-    /// Makes the lines of the current permission ready, where it is shown.
+    /// Caches the lines of the current permission, if it is shown.
     pub(super) fn prepare(&mut self) {
         let Some(columns) = self.areas().card.map(|area| usize::from(area.width).max(1)) else { return };
         let Some(item) = self.item().filter(|item| item.is_permission()) else { return };
@@ -64,6 +64,7 @@ impl App {
 
     fn in_view(&self) -> Viewport {
         let columns = self.areas().card.map_or(self.size.0, |area| area.width);
+        // Colours do not change which lines are in view.
         Viewport::new(self, Theme { colour: false }, columns.into(), self.height())
     }
 
@@ -107,18 +108,18 @@ pub(super) struct Viewport {
     pub(super) summary: Vec<CardLine>,
     /// The part that scrolls.
     pub(super) scrolled: Vec<CardLine>,
-    /// The first line of that which is shown.
+    /// The index of the first scrolled line in view.
     pub(super) first: usize,
-    /// The first line that is shown at the end.
+    /// The highest value of `first`, at the end of the question.
     most: usize,
-    /// How many lines of it are shown.
+    /// The number of scrolled lines in view.
     pub(super) height: usize,
     /// The options of a permission, which stay in view below what it is for.
     pub(super) pinned: Vec<CardLine>,
 }
 
 impl Viewport {
-    /// Returns what is in view of the current question in so many columns and lines.
+    /// Returns the part of the current question that is in view in this many columns and lines.
     pub(super) fn new(app: &App, theme: Theme, columns: usize, height: usize) -> Self {
         let mut lines = card(app, theme, columns);
         let is_long = lines.len() > height && app.open_item().is_some_and(QuestionItem::is_permission);
@@ -132,9 +133,9 @@ impl Viewport {
             return Viewport { summary, scrolled, first: 0, most: 0, height, pinned };
         }
         let mut summary = summary(app, theme, columns);
-        // Where there is little room, what is asked is worth more than who asks.
+        // With little room, the line on who asks goes first, and the one on what is asked after it.
         summary.drain(..summary.len().saturating_sub(height.saturating_sub(3) / 3));
-        // The end is the same whether the summary is shown or not: what counts as read was in view (I12).
+        // The summary counts even if it is not shown: at the end, which counts as read, each line was in view (I12).
         let below = height - summary.len();
         let most = lines.len() - below;
         let first = first_in_view(app, &lines, height, below).min(most);
@@ -143,8 +144,8 @@ impl Viewport {
     }
 }
 
-/// Returns the first line that is shown, so that the cursor is in view, or what the person scrolled to. There is room for
-/// this number of lines at the beginning, and for the other one below the summary.
+/// Returns the first line to show: the one that the person scrolled to, or one from which on the cursor is in view. At
+/// the beginning, `height` lines fit; below the summary, `below` lines.
 fn first_in_view(app: &App, lines: &[CardLine], height: usize, below: usize) -> usize {
     let draft = app.draft();
     if let Some(scroll) = draft.and_then(|draft| draft.scroll) {
@@ -159,12 +160,13 @@ fn first_in_view(app: &App, lines: &[CardLine], height: usize, below: usize) -> 
     let first = typed.or_else(|| lines.iter().position(|line| is_row(&line)));
     let last = typed.or_else(|| lines.iter().rposition(|line| is_row(&line)));
     let Some((first, last)) = first.zip(last) else { return 0 };
-    // What is wrong stands at the end.
+    // The error is the last of the lines, and must be in view.
     let is_wrong = draft.is_some_and(|draft| !draft.errors.is_empty());
     let last = if is_wrong { lines.len().saturating_sub(2).max(last) } else { last };
+    // The sign of what is below covers the last line in view, so there must be one more.
     if last + 2 <= height {
         return 0;
     }
-    // The lines above stay in view as far as the row does.
+    // The lines above stay in view as long as that does not hide the beginning of the row.
     (last + 2).saturating_sub(below).min(first)
 }

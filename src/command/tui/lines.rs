@@ -15,7 +15,7 @@ use crate::present::{layout, subject::SubjectText};
 
 /// The most columns of a line of text: longer ones are hard to read.
 pub(super) const MEASURE: usize = 100;
-/// Characters in a row that take no column of their own. A screen has one cell for all of them.
+/// The maximum number of characters in a row that take no column. A screen has one cell for all of them.
 const MARKS: usize = 16;
 /// The most lines of one text that are shown.
 const LINES: usize = 2000;
@@ -38,8 +38,9 @@ pub(super) fn hanging(line: &str, indent: usize, columns: usize) -> Vec<String> 
     line.lines().flat_map(|line| folded(line, indent, columns)).collect()
 }
 
-/// Folds a printable line at the columns, without regard to words. What follows is indented as well.
+/// Folds a printable line at the columns, without regard to words. Further lines are indented.
 pub(super) fn folded(line: &str, indent: usize, columns: usize) -> Vec<String> {
+    // Beyond ASCII, even a narrow line may have too many marks.
     if width(line) <= columns && line.is_ascii() {
         return vec![line.to_owned()];
     }
@@ -51,6 +52,7 @@ pub(super) fn folded(line: &str, indent: usize, columns: usize) -> Vec<String> {
         if marks > MARKS {
             continue;
         }
+        // A wide character takes two columns.
         if used + taken > columns.max(2) {
             lines.push(std::mem::replace(&mut last, " ".repeat(indent)));
             used = indent;
@@ -105,7 +107,7 @@ impl TypedLines {
     }
 
     fn add(&mut self, c: char, taken: usize) {
-        // One space may stand behind the last column: nothing is seen of it.
+        // One space may stand behind the last column, where nobody sees it.
         let room = self.columns + usize::from(c == ' ');
         if self.used + taken > room {
             // The word that is begun moves to the next line, if there is one before it on this line.
@@ -140,7 +142,7 @@ impl CardLine {
 /// The role of a line in the change of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineChange {
-    /// It stays, or is not of a change.
+    /// The line is unchanged, or is no part of a change.
     None,
     /// The change adds it.
     Added,
@@ -168,7 +170,7 @@ impl SubjectLines {
     }
 }
 
-/// Returns what a permission is for, as lines of so many columns.
+/// Returns the subject of a permission, as lines of at most this many columns.
 pub(super) fn subject_lines(question: &Question, columns: usize) -> Vec<(String, LineChange)> {
     // The only escape sequences are those of our own colours: text of the agent is printable.
     let about = SubjectText { question, columns: columns.min(MEASURE), colour: true }.to_string();

@@ -143,7 +143,7 @@ impl App {
         self.select_found();
     }
 
-    /// Does what a key does while a search is typed.
+    /// Handles a key while the person types a search.
     pub(super) fn search_key(&mut self, key: Key) {
         self.said = None;
         match key {
@@ -167,7 +167,7 @@ impl App {
         self.select_found();
     }
 
-    /// Makes the first question that is found the current one, unless the current one is found.
+    /// Selects the first question that the search finds, unless it finds the current one.
     fn select_found(&mut self) {
         let lines = self.list();
         let ids: Vec<_> =
@@ -179,7 +179,7 @@ impl App {
     }
 }
 
-/// Lines of the list from which on there is room for signs of what is above and below.
+/// The least number of lines at which the list has signs of what is above and below.
 const SIGNED: usize = 4;
 
 /// Returns the part of the list that is in view, in so many columns and lines. Its first and its last line say how much
@@ -189,7 +189,7 @@ pub(super) fn list(app: &App, theme: Theme, columns: usize, height: usize) -> Ve
     if all.is_empty() {
         let nothing = if app.search.is_empty() { " Nothing waits." } else { " Nothing is found." };
         let mut said = vec![Line::styled(nothing, theme.strong())];
-        // Beside the list, it stands where a question would.
+        // On a wide screen, the part for the question says this.
         if app.search.is_empty() && !app.is_wide() {
             said.push(Line::default());
             said.extend(
@@ -204,6 +204,7 @@ pub(super) fn list(app: &App, theme: Theme, columns: usize, height: usize) -> Ve
         return shown;
     }
     let sign = |text: String| Line::styled(cut(&text, columns).into_owned(), theme.muted());
+    // Each sign covers a line of the list, so it counts the question on that line as well.
     if first > 0 {
         shown[0] = sign(format!(" ↑ {}", beyond(&all[..=first])));
     }
@@ -215,7 +216,7 @@ pub(super) fn list(app: &App, theme: Theme, columns: usize, height: usize) -> Ve
     shown
 }
 
-/// Says what these lines have, which are not in view.
+/// Returns how many questions are on these lines, which are not in view.
 fn beyond(lines: &[ListLine]) -> String {
     let open = lines.iter().filter(|line| matches!(line, ListLine::Open(_))).count();
     let settled = lines.iter().filter(|line| matches!(line, ListLine::Settled(_))).count();
@@ -262,7 +263,7 @@ fn open(app: &App, item: &QuestionItem, theme: Theme, columns: usize) -> Line<'s
     let danger = if record.question.risk().is_dangerous() { "!" } else { " " };
     let draft = if is_touched { "*" } else { " " };
     let agent = item.agent.as_deref().map(|agent| format!("{}: ", short(agent, 20))).unwrap_or_default();
-    // Where there is little room, the question is worth more than its agent.
+    // With little room, the question matters more than its agent.
     let agent = if columns < 60 { String::new() } else { agent };
     let room = columns.saturating_sub(width(&time) + 6);
     let text = format!("{agent}{}", text::line(&record.question.summary()));

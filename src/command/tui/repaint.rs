@@ -49,8 +49,8 @@ impl Repainter {
     }
 }
 
-/// Paints these rows from an empty line on. The cursor is placed anew behind each such character, and stays where it was at
-/// the end.
+/// Clears these rows, and paints them. The cursor is placed again behind each such character, and is back in its old
+/// place at the end.
 pub(super) fn paint<B>(rows: &[(u16, Vec<Cell>)], backend: &mut B) -> io::Result<()>
 where
     B: Backend<Error = io::Error> + Write,

@@ -44,18 +44,19 @@ use crate::{
     present::{attention::TerminalKind, bridges::Bridges, listing},
 };
 
-/// How often the screen is drawn again for the times on it.
+/// The interval at which the screen is redrawn, to update the times on it.
 const REDRAW: Duration = Duration::from_secs(1);
 /// The settled questions that are listed.
 const SETTLED: usize = 20;
 /// The interval at which the bridges are notified that the user is present.
 const WATCHED: Duration = Duration::from_secs(10);
-/// How long a question that appeared by itself takes no decision: a person needs about so long to see that it is another.
+/// How long a question that appeared by itself takes no decision: a person needs about this long to notice it.
 const PAUSE: Duration = Duration::from_secs(1);
-/// The inputs that are taken before the screen is drawn again: a paste without marks is many.
+/// The maximum number of inputs before the screen is redrawn: without bracketed paste, a pasted text is many keys.
 const INPUTS: usize = 512;
 
-/// How long no key may come before a second step is shown. Keys that were typed ahead come at once, but on a busy machine.
+/// How long no key may come before a confirmation is shown. Keys that were typed ahead come at once, unless the machine
+/// is busy.
 const AHEAD: Duration = Duration::from_millis(200);
 
 /// Options of `askbridge tui`.
@@ -112,7 +113,7 @@ struct Session<'a> {
     titled: Option<usize>,
     /// When the bridges were last told that the person is there.
     watched: Option<Instant>,
-    /// When a question that appeared by itself can have been read.
+    /// The end of the pause in which the person reads a question that appeared by itself.
     read: Option<Instant>,
 }
 
@@ -191,12 +192,13 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Tells the bridges that the person is there, while the terminal has the focus: notifiers need not tell then.
+    /// Tells the bridges that the person is there, while the terminal has the focus: then notifiers stay silent.
     fn watch(&mut self) {
         let is_fresh = self.watched.is_some_and(|at| at.elapsed() < WATCHED);
         if self.has_focus && !is_fresh {
             self.watched = Some(Instant::now());
             let machine = self.machine.clone();
+            // A bridge that does not reply must not delay the keys.
             tokio::spawn(async move { machine.watch().await });
         }
     }
@@ -215,7 +217,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Takes an input, and those that came with it.
+    /// Handles an input, and those that are ready behind it.
     async fn input(&mut self, first: Input) -> io::Result<Vec<Effect>> {
         let (mut next, mut effects) = (Some(first), Vec::new());
         let was_confirming = self.is_confirming();
@@ -266,7 +268,8 @@ impl<'a> Session<'a> {
     /// Stops the process as Ctrl-Z does, and draws everything again once it is continued.
     fn stop(&mut self) -> io::Result<Vec<Effect>> {
         self.screen.stop()?;
-        // Clears the screen as well. `clear` would ask the terminal where the cursor is, and wait for the reply.
+        // `resize` clears the screen as well. `clear` would ask the terminal where the cursor is, and wait for the
+        // reply.
         let size = self.terminal.size()?;
         self.terminal.resize(Rect::new(0, 0, size.width, size.height))?;
         (self.titled, self.repainter) = (None, Repainter::default());
@@ -274,7 +277,7 @@ impl<'a> Session<'a> {
         Ok(self.app.handle(TuiEvent::World(world)))
     }
 
-    /// Carries out a command; returns whether the session ends.
+    /// Carries out the effects; returns whether the session ends.
     fn act(&mut self, effects: Vec<Effect>) -> io::Result<bool> {
         for effect in effects {
             match effect {
@@ -303,7 +306,7 @@ impl<'a> Session<'a> {
         }
         let size = self.terminal.size()?;
         if (size.width, size.height) != self.app.size {
-            // The whole screen is painted anew.
+            // The terminal paints the whole screen now, so what the repainter knows of it is stale.
             self.repainter = Repainter::default();
             self.app.handle(TuiEvent::Resize(size.width, size.height));
         }
@@ -312,8 +315,8 @@ impl<'a> Session<'a> {
         repaint::paint(&again, self.terminal.backend_mut())
     }
 
-    /// Asks each bridge once for the settled questions that it remembers. The store has only those settled since it
-    /// follows them.
+    /// Asks each bridge once for the settled questions that it remembers. The store only has those that were settled
+    /// since it began to follow the bridges.
     fn ask(&mut self, status: &[BridgeStatus]) {
         let names: Vec<_> = status.iter().map(|bridge| bridge.bridge.clone()).collect();
         if names.iter().any(|name| !self.asked.contains(name)) && self.replies.is_empty() {
@@ -346,9 +349,9 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Returns the next item if it is there already. Otherwise it wakes this task when it comes: what reads the terminal wakes
-/// only the task that asked last, so a poll on behalf of no task (`now_or_never`) would leave the next key unseen until
-/// something else happens.
+/// Returns the next item if it is ready. Otherwise the item wakes this task: the reader of the terminal wakes only the
+/// task that polled last, so a poll without a task (`now_or_never`) would leave the next key unseen until something
+/// else happens.
 async fn ready<S: Stream + Unpin>(stream: &mut S) -> Option<S::Item> {
     poll_fn(|cx| match stream.poll_next_unpin(cx) {
         Poll::Ready(item) => Poll::Ready(item),
@@ -362,8 +365,8 @@ fn by() -> Provenance {
     Provenance { responder: Responder::Terminal, name }
 }
 
-/// Returns the questions that were settled last, latest first. What was seen, latest first as well, goes before what was
-/// remembered of the same question.
+/// Returns the questions that were settled last, latest first. `seen` is in this order too, and wins over `remembered`
+/// for the same question.
 pub(super) fn latest(seen: Vec<Arc<Record>>, remembered: &[Arc<Record>], limit: usize) -> Vec<Arc<Record>> {
     let mut ids: BTreeSet<_> = seen.iter().map(|record| record.id.clone()).collect();
     let mut all = seen;

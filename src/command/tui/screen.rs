@@ -19,22 +19,22 @@ use crossterm::{
 use super::event::{Key, TuiEvent};
 use crate::present::attention::TerminalKind;
 
-/// Switches to the alternate screen, hides the cursor, and asks for pastes and for the focus to be reported. A character
-/// that is wider than is counted here does not go on in the next line.
+/// Switches to the alternate screen, hides the cursor, and asks for pastes and for the focus to be reported. No line
+/// wraps, so that a character that is wider than is counted here stays on its line.
 const ENTER: &str = "\x1b[?1049h\x1b[?7l\x1b[?25l\x1b[?2004h\x1b[?1004h";
 /// Undoes [`ENTER`], [`MOUSE`] and the last styles.
 const LEAVE: &str =
     "\x1b[0m\x1b[?1000l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[H\x1b[J\x1b[?7h\x1b[?25h\x1b[?1049l";
 /// Asks for clicks and the wheel.
 const MOUSE: &str = "\x1b[?1000h\x1b[?1006h";
-/// Keeps the title, and asks for keys with their modifiers, in terminals that are known to do so.
+/// Saves the title, and asks for keys with their modifiers, in terminals that are known to support it.
 const KEEP_TITLE: &str = "\x1b[22;2t";
 const GIVE_TITLE_BACK: &str = "\x1b[23;2t";
 const MODIFIERS: &str = "\x1b[>1u";
 const NO_MODIFIERS: &str = "\x1b[<u";
 
-/// What gives the terminal back, while it is taken. A panic and what unwinds after it give it back only once: the report
-/// of the panic is on the screen by then, and must stay there.
+/// The escape sequences that give the terminal back, while it is taken. A panic and the unwinding after it give it back
+/// only once: the report of the panic is on the screen by then, and must stay there.
 static TAKEN: Mutex<Option<String>> = Mutex::new(None);
 
 /// The terminal, until this is dropped.
@@ -44,7 +44,7 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    /// Takes the terminal. What ends the process must be caught, so that this is dropped.
+    /// Takes the terminal. Signals that end the process must be caught, so that this is dropped.
     pub(super) fn enter(known: TerminalKind, mouse: bool) -> io::Result<Self> {
         give_back_on_panic();
         let screen = Screen { known, mouse };
@@ -54,6 +54,7 @@ impl Screen {
 
     fn take(&self) -> io::Result<()> {
         enable_raw_mode()?;
+        // This comes before the write, so that the terminal is given back even if that fails half way.
         *taken() = Some(self.leave());
         let mouse = if self.mouse { MOUSE } else { "" };
         let title = if self.known == TerminalKind::Plain { "" } else { KEEP_TITLE };
@@ -64,17 +65,19 @@ impl Screen {
     fn leave(&self) -> String {
         let title = if self.known == TerminalKind::Plain { "" } else { GIVE_TITLE_BACK };
         let modifiers = if self.known.tells_modifiers() { NO_MODIFIERS } else { "" };
+        // The alternate screen has its own stack of keyboard modes, so theirs ends before it is left.
         format!("{modifiers}{LEAVE}{title}")
     }
 
     /// Gives the terminal back, stops the process, and takes the terminal again once the process is continued.
     pub(super) fn stop(&self) -> io::Result<()> {
         give();
+        // The signal of Ctrl-Z is caught, so only SIGSTOP still stops the process.
         rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP)?;
         self.take()
     }
 
-    /// Tells the person, as this terminal does.
+    /// Notifies the person, in the way of this terminal.
     pub(super) fn tell(&self, text: &str) -> io::Result<()> {
         write(&self.known.tell(text))
     }
@@ -104,6 +107,7 @@ fn give_back_on_panic() {
 }
 
 fn taken() -> MutexGuard<'static, Option<String>> {
+    // No code panics while it holds the lock, so its data is consistent.
     TAKEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -111,7 +115,7 @@ fn taken() -> MutexGuard<'static, Option<String>> {
 fn give() {
     let leave = taken().take();
     if let Some(leave) = leave {
-        // A terminal that is gone needs nothing undone.
+        // This fails only if the terminal is gone, and then there is nothing to restore.
         write(&leave).unwrap_or_default();
         disable_raw_mode().unwrap_or_default();
     }
@@ -126,7 +130,7 @@ fn write(text: &str) -> io::Result<()> {
 /// Lines that one turn of the wheel scrolls by.
 const WHEEL: i32 = 3;
 
-/// Returns the event of the inbox; `None` for what means nothing to it.
+/// Returns the event of the inbox for an input; `None` if the input means nothing to it.
 pub(super) fn event(input: Input) -> Option<TuiEvent> {
     match input {
         Input::Key(key) => Some(TuiEvent::Key(read(key)?)),

@@ -15,7 +15,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// Returns whether everything is found.
+    /// Returns whether no word is typed, so that every question is found.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
@@ -46,7 +46,7 @@ impl Search {
     }
 }
 
-/// Returns what a question is found by.
+/// Returns the text of a question that is searched.
 fn said(item: &QuestionItem) -> String {
     let question = &item.record.question;
     let project = text::project(question).unwrap_or_default();

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::present::{answer::settlement, text};
 
-/// The columns from which on the list and a question stand side by side.
+/// The least number of columns at which the list and a question stand side by side.
 pub const WIDE: u16 = 100;
 
 /// The part of the screen that keys act on.
@@ -172,7 +172,7 @@ impl App {
         let order = self.ids();
         if self.current.is_none() && !order.is_empty() {
             self.select(order.first().cloned());
-            // Who starts the inbox wants to see what it shows first.
+            // At the start, no key can be meant for a question from before.
             if self.known.is_some() {
                 effects.push(self.appear());
             }
@@ -184,7 +184,7 @@ impl App {
         effects
     }
 
-    /// Says which questions are new, but for those that were there at the start.
+    /// Returns a notification about the questions that are new. Those that were there at the start are not.
     fn news(&self, open: &BTreeSet<QuestionId>) -> Vec<Effect> {
         let Some(known) = &self.known else { return Vec::new() };
         let new: Vec<_> = self.world.open.iter().filter(|item| !known.contains(&item.record.id)).collect();
@@ -196,7 +196,7 @@ impl App {
         }
     }
 
-    /// Says how the current question ended, if it did so elsewhere.
+    /// Reports how the current question ended, if it did so elsewhere.
     fn follow(&mut self, before: QuestionItem) {
         if !before.record.is_open() {
             return;
@@ -207,6 +207,7 @@ impl App {
         }
         (self.modal, self.is_typing) = (None, false);
         let id = before.record.id.clone();
+        // The result of the submission from here says how it ended.
         if self.sending.contains(&id) {
             self.held = Some(now.unwrap_or(before));
             return;
@@ -228,21 +229,22 @@ impl App {
         self.keep_place();
     }
 
-    /// Remembers where the current question stands, for when it is answered and does not stand there any more.
+    /// Remembers the place of the current question in the list, which it leaves when it is answered.
     fn keep_place(&mut self) {
         let current = self.ids().iter().position(|id| Some(id) == self.current.as_ref());
         self.place = current.unwrap_or(self.place);
     }
 
-    /// Begins the pause after a question that appeared by itself, or begins it again: who pressed a key too early has not
-    /// seen yet that there is another question.
+    /// Begins the pause after a question that appeared by itself, or begins it again: a person who pressed a key too
+    /// early has not noticed yet that there is another question.
     pub(super) fn appear(&mut self) -> Effect {
         self.is_fresh = true;
         Effect::Pause
     }
 
-    /// Makes the question that stands where the current one stood, which is answered, the current one; behind the last,
-    /// the one before it. What is dangerous is passed over while anything else waits: the person goes there by a key.
+    /// Selects the next question once the current one is answered: the one that took its place in the list or, at the
+    /// end, the one before it. Dangerous questions are passed over while anything else waits: the person goes there by
+    /// a key.
     pub(super) fn go_on(&mut self) -> Vec<Effect> {
         let (order, open) = (self.order(), &self.world.open);
         let is_plain = |place: &&usize| !open[**place].record.question.risk().is_dangerous();

@@ -48,7 +48,7 @@ fn draw_card(app: &App, theme: Theme, area: Rect, frame: &mut Frame<'_>) {
     let below = scrolled.len().saturating_sub(first + height);
     let mut shown = summary;
     shown.extend(scrolled.into_iter().skip(first).take(height));
-    // Where there is hardly room, it is for the lines themselves.
+    // In a very small space, no line is left for this sign.
     if below > 0
         && height > 2
         && let Some(last) = shown.last_mut()
@@ -163,7 +163,7 @@ fn keys(app: &App) -> Vec<(&'static str, &'static str)> {
     keys
 }
 
-/// The columns of what stands in front.
+/// The width of an overlay in columns.
 const COLUMNS: u16 = 64;
 
 /// The keys. Those that act on a question do so only in the question, not in the list.
@@ -189,7 +189,7 @@ const KEYS: [(&str, &str); 19] = [
     ("!", "marks what can do harm"),
 ];
 
-/// Lines, and the text that is typed below them.
+/// A box in front of the screen: lines, and the text that is typed below them.
 struct Overlay<'a> {
     title: &'a str,
     lines: Vec<(String, Style)>,
@@ -197,7 +197,7 @@ struct Overlay<'a> {
     keys: &'a str,
 }
 
-/// Draws what stands in front, if anything does.
+/// Draws the overlay of the modal, if one is open.
 pub(super) fn draw_overlay(app: &App, theme: Theme, frame: &mut Frame<'_>) {
     let columns = usize::from(COLUMNS.min(app.size.0)).saturating_sub(4).max(1);
     let text = |text: &str, style: Style| lines(text, 0, columns).into_iter().map(move |line| (line, style));
@@ -300,6 +300,7 @@ fn line_of(typed: &Editor, columns: usize) -> (String, usize) {
     let (before, behind) = typed.parts();
     let (before, behind) = (printable_line(before), printable_line(behind));
     let starts = before.char_indices().map(|(at, _)| at).chain([before.len()]);
+    // One column stays free for the cursor.
     let from = starts.into_iter().find(|at| width(&before[*at..]) < columns).unwrap_or(before.len());
     let before = &before[from..];
     let room = columns.saturating_sub(width(before));
