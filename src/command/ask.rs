@@ -114,6 +114,7 @@ fn code(settled: &Settlement, confirm: bool) -> u8 {
         }
         Outcome::Rejected(_) | Outcome::Failed | Outcome::Unknown(_) => {
             say(&format!("the question was {}", text::settlement(settled)));
+            // A rejected confirmation is neither a yes nor a no, so it must not exit with the code of either.
             if confirm { exit::UNCONFIRMED } else { exit::REJECTED }
         }
     }
@@ -169,7 +170,7 @@ impl Hints {
         if !std::mem::replace(&mut self.has_said, true) {
             said.push(format!("question {id} waits: askbridge answer {id} shows it and asks you"));
         }
-        // An extension ends the state in which the question expires, so the new deadline gets its own warning.
+        // An extension clears `expiring`, so that the new deadline gets its own warning.
         let is_new = record.expiring && !self.has_warned;
         self.has_warned = record.expiring;
         if let Some(deadline) = record.deadline.filter(|_| self.warns && is_new) {
@@ -195,6 +196,7 @@ fn question(args: &AskArgs) -> Result<Question, CommandError> {
     let asked = dialect::read(REQUEST_QUESTION, &params, "ask");
     let asked = asked.map_err(CommandError::Ask)?;
     let mut question = asked.ok_or_else(|| CommandError::Ask("that is no question".to_owned()))?.question;
+    // What a program asks is not listed as lost: it has no session that could be resumed.
     question.origin = Origin::Program;
     question.session = question.session.filter(|session| !session.is_empty());
     question.timeout = args.timeout.map(Into::into).or(question.timeout);
@@ -221,6 +223,7 @@ fn form(path: &Path) -> io::Result<Vec<u8>> {
 /// Returns the parameters of a question with one field.
 fn simple(asked: &AskArgs) -> Result<Json, CommandError> {
     if let Some(text) = &asked.confirm {
+        // The request itself has no field for a yes or a no, so the form is in `_meta`.
         let field = json!({ "name": "q0", "label": text, "kind": "confirm", "yes": "Yes", "no": "No", "required": true });
         return Ok(json!({ "_meta": { "askbridge": { "fields": [field] } } }));
     }
@@ -229,6 +232,7 @@ fn simple(asked: &AskArgs) -> Result<Json, CommandError> {
         if [value, label].iter().any(|text| text.trim().is_empty()) {
             return Err(CommandError::Usage("an option is empty: it is VALUE or VALUE=LABEL".to_owned()));
         }
+        // The answer could not tell two options apart that have the same value or label.
         if options[..place].iter().any(|(before, said)| before == value || said == label) {
             return Err(CommandError::Usage(format!("the option “{label}” is given twice")));
         }

@@ -202,6 +202,7 @@ fn reason(mut output: File, start: u64, path: &Path) -> String {
         .and_then(|_| output.take(limits::STDERR_TAIL as u64).read_to_end(&mut written));
     let text = String::from_utf8_lossy(&written);
     match (read, text.lines().rfind(|line| !line.trim().is_empty())) {
+        // The caller puts the same prefix before its own message.
         (Ok(_), Some(line)) => line.strip_prefix("askbridge: ").unwrap_or(line).to_owned(),
         _ => format!("it ended at once; its log is {}", path.display()),
     }

@@ -155,6 +155,8 @@ impl BridgeArgs {
             advertise: flag(self.promise, self.no_promise, settings, &keys::BRIDGE_PROMISE),
             chat_hint: flag(self.chat_hint, self.no_chat_hint, settings, &keys::BRIDGE_CHAT_HINT),
             permissions: permissions == Permissions::Inbox,
+            // A hostile repository could keep its permissions out of the inbox: the journal notes whose settings did
+            // so.
             permissions_left_by: self
                 .permissions
                 .is_none()
@@ -168,6 +170,7 @@ impl BridgeArgs {
         let address = self.serve.or_else(set);
         // `--serve` needs the socket, even if the settings disable it.
         let is_open = flag(self.inbox || self.serve.is_some(), self.no_inbox, settings, &keys::BRIDGE_INBOX);
+        // The server shows the inbox, so there is none without it.
         let serve = address.filter(|_| is_open);
         let serve = serve.map(|address| ServeSettings { address, http: self.http.settings(settings) });
         let unattended = settings.unattended();

@@ -115,6 +115,7 @@ fn show(origin: bool, json: bool) -> Result<u8, CommandError> {
         let state = if path.exists() { "" } else { ", which does not exist" };
         out = format!("# your own file: {}{state}\n", path.display());
     }
+    // Settings of a project may have control characters in them, which must not reach the terminal.
     shown(print(&printable(&(out + &toml::file(&settings, origin)))))
 }
 
@@ -179,6 +180,7 @@ fn overridden(key: &dyn AnyKey) {
 
 /// Opens the file in the user's editor, and lists the mistakes in it afterwards.
 fn open(path: &Path) -> Result<u8, CommandError> {
+    // A new file lists all settings as comments: an empty one would not say what can be set.
     if own_text(path)?.is_empty() {
         let written = files::write(path, &toml::template());
         written.map_err(|source| CommandError::Write { path: path.to_owned(), source })?;

@@ -81,6 +81,7 @@ pub(super) async fn converse(machine: &Machine, dialogue: Dialogue) -> Result<u8
         signals: Signals::catch()?,
         typing: None,
         silent: None,
+        // The header that is printed below says how much time is left.
         is_warned: record.expiring,
     };
     print(&conversation.shown(|shown| QuestionHeader(shown).to_string()))?;

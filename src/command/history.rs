@@ -204,6 +204,7 @@ fn list(history: &History, filter: &HistoryFilter, lost: bool, json: bool) -> Re
             record: &past.record,
             accepted: past.accepted.as_ref(),
             may_have_arrived: past.may_have_arrived,
+            // A bridge of which nothing is known may run: its questions must not be called lost.
             life: lives.get(&past.record.bridge).copied().unwrap_or(Life::Lives),
         })
         .collect();
@@ -225,6 +226,7 @@ fn show(history: &History, id: &str, json: bool) -> Result<u8, CommandError> {
     let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
     let mut said = QuestionText { record, status: None, now: now(), columns, colour }.to_string();
     let life = lives.get(&record.bridge).copied().unwrap_or(Life::Lives);
+    // A question without a settlement may still wait, unless its bridge has ended.
     if past.seq.is_none() && life != Life::Lives {
         let (accepted, may_have_arrived) = (past.accepted.as_ref(), past.may_have_arrived);
         let past = past::HistoryEntry { record, accepted, may_have_arrived, life };
@@ -243,6 +245,7 @@ fn export(history: &History) -> Result<u8, CommandError> {
         let line = line?;
         let written = stdout.write_all(line.as_bytes()).and_then(|()| stdout.write_all(b"\n"));
         if let Err(error) = written {
+            // A reader that closes the pipe ends the export, and is no failure.
             return shown(Err(error));
         }
     }

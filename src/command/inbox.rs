@@ -138,6 +138,8 @@ async fn serve(
     // The address is set before the socket is served, so that every status of this inbox has it.
     own.inbox.serves_at(address);
     own.start()?;
+    // The machine reads the journal that the inbox writes: if the settings want none, none is opened for lost
+    // questions.
     let machine = Machine::open_with(&discovery::folder()?, own.inbox.clone(), own.ledger.clone()).await?;
     announce(&server);
     if let Some(presence) = presence {

@@ -57,9 +57,11 @@ pub async fn list(args: &ListArgs) -> Result<u8, CommandError> {
         return tokio::select! {
             followed = machine.follow() => Ok(followed.map(|()| exit::OK)?),
             watched = watch(&machine, &folder, args.json) => watched,
+            // While no question changes, nothing is written, and no failed write tells that the reader is gone.
             () = stdout_closed() => Ok(exit::OK),
         };
     }
+    // A table shows the outline of a question only, which is much less to send.
     let depth = if args.json { Depth::Whole } else { Depth::Outline };
     let machine = Machine::glance(&folder, depth, limits::PATIENCE).await?;
     let gaps = machine.gaps().borrow().clone();

@@ -26,5 +26,6 @@ pub async fn mcp(
 ) -> Result<u8, CommandError> {
     let mut signals = Signals::catch()?;
     let options = McpOptions { wait: args.wait.map(Into::into) };
+    // No exit code means that no signal came: the client has closed its end.
     Ok(mcp::serve(options, hosts, mcp::stdio(), signals.next()).await.unwrap_or(exit::OK))
 }

@@ -305,6 +305,7 @@ pub fn consent(params: &Json) -> Option<Box<dyn Consent>> {
     }
     // A bridge assesses each question as well: without that, the dialogue would not warn of a dangerous command.
     guard::assess(&mut question);
+    // The question never leaves this process, so that any ID will do.
     let id = QuestionId { bridge: BridgeName::default(), asker: Asker::Agent, number: 1 };
     let record = Record::new(id, Arc::new(question), SystemTime::now().into());
     Some(Box::new(PlainConsent(Dialogue::new(Arc::new(record)))))
@@ -329,6 +330,7 @@ impl Consent for PlainConsent {
         let say = |line: &str| ConsentReply::Say(vec![line.to_owned()]);
         match self.0.typed(line) {
             DialogueReply::Say(lines) => ConsentReply::Say(lines),
+            // A permission has one field, whose value is the chosen option.
             DialogueReply::Submit(Submission::Answer(answer)) => match answer.values.into_values().next() {
                 Some(Value::Text(option)) => ConsentReply::Option(option),
                 _ => ConsentReply::Denied,

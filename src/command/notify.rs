@@ -85,6 +85,7 @@ async fn tell(args: &NotifyArgs) -> Result<u8, CommandError> {
         return Ok(done(args, NOTHING, exit::OK));
     };
     let plan = if args.now { plan.now() } else { plan };
+    // The bridge's clock said when the question opened, so it also says how long ago that was.
     let age = bridges.now(&record).since(record.opened_at);
     let says_all = !args.background;
     let notifying = NotifierStart { machine, record, age, folder, settings, plan, terminal, slot, says_all };

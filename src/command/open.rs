@@ -90,6 +90,7 @@ async fn running() -> Result<Option<SocketAddr>, CommandError> {
     if let Some(running) = background::find(&folder).await? {
         return Ok(Some(running.address));
     }
+    // An inbox in a terminal does not listen on that socket, but its status has the address.
     let machine = Machine::glance(&folder, Depth::Outline, limits::PATIENCE).await?;
     let inboxes = machine.status().into_iter().filter(|bridge| bridge.agent == SERVER);
     let mut addresses = inboxes.filter_map(|bridge| bridge.address?.parse().ok());

@@ -31,6 +31,7 @@ pub async fn overview() -> Result<u8, CommandError> {
     let mut shown = lines(&machine, &folder, &gaps, &elsewhere, Room::now());
     shown.extend(bridges::unreachable_lines(&elsewhere, &folder));
     let waits = machine.store().read(|_, snapshot| snapshot.open_count() > 0);
+    // The inbox in the background has no agent that could ask.
     let has_bridge = machine.status().iter().any(|status| status.agent != inbox::SERVER);
     shown.push(String::new());
     shown

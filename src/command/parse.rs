@@ -43,6 +43,7 @@ pub fn parse() -> Result<Cli, ExitCode> {
     let words: Vec<_> = std::env::args_os().skip(1).collect();
     match bridge(words.clone()) {
         Some(cli) => Ok(cli),
+        // Elsewhere, a program without arguments stays a usage error: no script wants an overview.
         None if words.is_empty() && io::stdout().is_terminal() => {
             Cli::try_parse_from(["askbridge", "overview"]).map_err(|error| end(error, words))
         }
@@ -67,6 +68,7 @@ fn is_hook(words: &[OsString]) -> bool {
     let command = Cli::command();
     let is_subcommand = |word: &str| word == "help" || command.find_subcommand(word).is_some();
     let mut before = "";
+    // Words behind `--` belong to the command of an agent.
     let words = words.iter().filter_map(|word| word.to_str()).take_while(|word| *word != "--");
     let mut named = words.filter(|word| {
         // The value of an option may be the name of a subcommand.
@@ -82,6 +84,7 @@ fn is_hook(words: &[OsString]) -> bool {
 /// them then.
 fn bridge(words: Vec<OsString>) -> Option<Cli> {
     fn parsed<T: Args>(words: Vec<OsString>, command: impl FnOnce(LazyArgs<T>) -> Command) -> Option<Cli> {
+        // clap takes the first word for the name of the program: here, that is the subcommand.
         let StandaloneArgs { args, log } = StandaloneArgs::<T>::try_parse_from(words).ok()?;
         Some(Cli { command: command(args.into()), log })
     }

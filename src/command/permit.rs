@@ -52,6 +52,7 @@ fn asked(record: Arc<Record>, role: Role) -> Option<Dialogue> {
         return None;
     }
     match (form::options_with_role(question, role).count(), choose(&record, role)) {
+        // The ID alone does not show that the person has seen what would be done.
         (1, Ok(Submission::Answer(answer))) if question.risk().is_guarded() => {
             Some(Dialogue::confirming(record, answer))
         }

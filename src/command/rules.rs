@@ -139,6 +139,7 @@ fn try_history(since: Option<Duration>) -> Result<u8, CommandError> {
     }
     let (mut trial, mut said) = (Trial::new(settings.rules()), String::new());
     let mut add = |line: &str| said.extend([&*printable_lines(line), "\n"]);
+    // The questions are read one by one: a journal may have 100,000 of them.
     super::ledger::each(since, |record| {
         if let Some(decision) = trial.add(&record, &RealFiles) {
             let (what, would) = (text::headline(&record), would(&record, &decision));
@@ -246,6 +247,7 @@ async fn submit(record: &Record, decision: &Decision) -> Result<(), CommandError
 
 /// Reads the user's settings, and lists the mistakes in them.
 fn read() -> Settings {
+    // Only the user's own file may have rules, so that of the project is not read.
     let settings = files::read(None);
     settings.problems().iter().for_each(|problem| say(&problem.to_string()));
     settings

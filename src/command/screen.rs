@@ -37,6 +37,7 @@ pub(super) struct Room {
 impl Room {
     /// Returns the size of our terminal, or `None` if stdout is not a terminal.
     pub(super) fn now() -> Option<Self> {
+        // A new pseudo-terminal has a size of zero until somebody sets another one.
         let size = tcgetwinsize(io::stdout()).ok().filter(|size| size.ws_col > 0 && size.ws_row > 0)?;
         Some(Room { columns: size.ws_col.into(), lines: size.ws_row.into() })
     }
@@ -59,6 +60,7 @@ impl Screen {
 
     /// Draws these lines in place of those before.
     pub(super) fn draw(&self, lines: &[String]) -> io::Result<()> {
+        // The lines are overwritten in place: a screen that is cleared first would flicker.
         let lines: Vec<_> = lines.iter().flat_map(|line| [line, END]).collect();
         print(&format!("{HOME}{}{CLEAR_BELOW}", lines.concat()))
     }

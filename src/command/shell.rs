@@ -82,6 +82,8 @@ impl CompletionsArgs {
             script
         };
         match self.shell {
+            // These scripts call `askbridge complete`, which knows the open questions. Those of clap know nothing of
+            // them.
             Shell::Bash => include_bytes!("shell/askbridge.bash").to_vec(),
             Shell::Zsh => include_bytes!("shell/askbridge.zsh").to_vec(),
             Shell::Fish => include_bytes!("shell/askbridge.fish").to_vec(),
@@ -169,6 +171,7 @@ pub fn offers(words: &[String]) -> Option<Vec<Offer>> {
 fn open() -> Option<Vec<Arc<Record>>> {
     let runtime = signals::runtime().ok()?;
     let folder = discovery::folder().ok()?;
+    // The options of a question are only in its whole record.
     let machine = runtime.block_on(Machine::glance(&folder, Depth::Whole, PATIENCE)).ok()?;
     Some(machine.store().read(|_, snapshot| snapshot.open()))
 }

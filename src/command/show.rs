@@ -30,6 +30,7 @@ pub struct ShowArgs {
 /// Shows a question.
 pub async fn show(args: &ShowArgs) -> Result<u8, CommandError> {
     let (machine, _, record) = look_up(&args.id).await?;
+    // The question was found, so it does not matter which bridges did not reply.
     warn(&Gaps::of_unreadable(machine.gaps().borrow().unreadable));
     let text = if args.json {
         text::json(&*record)?

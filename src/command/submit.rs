@@ -61,6 +61,7 @@ pub async fn answer(args: &AnswerArgs) -> Result<u8, CommandError> {
         let kept = record.kept.as_ref();
         let mut answer = read(&record.question, kept, &args)
             .map_err(|errors| CommandError::DoesNotFit(id.to_owned(), errors.join("; ")))?;
+        // No released agent reads notes for which its form has no place, so they must not seem to be sent.
         if !answer.notes.is_empty() && !record.question.notes {
             answer.notes.clear();
             say(&format!("{}: the note is left out: this agent has no place for notes", record.id));
@@ -102,6 +103,7 @@ pub async fn reject(args: &RejectArgs) -> Result<u8, CommandError> {
     let (id, reason) = (&args.id, args.reason.as_deref());
     if reason.is_none() && can_ask() {
         let (machine, _, record) = look_up(id).await?;
+        // A settled question is refused at once: nobody should type a reason for that.
         if record.is_open() {
             return converse(&machine, Dialogue::rejecting(record)).await;
         }

@@ -274,6 +274,7 @@ fn with_tool(around: &Environment) -> Vec<&'static str> {
         let command = |server: &toml_edit::Item| Some(is_askbridge(server.get("command")?.as_str()?));
         Some(servers.iter().any(|(_, server)| command(server).unwrap_or_default()))
     };
+    // These are files of other programs: one that is missing or broken just does not start our server.
     let claude = in_json(&home.join(".claude.json"), "mcpServers").unwrap_or_default();
     let codex = in_toml(&home.join(".codex/config.toml"), "mcp_servers").unwrap_or_default();
     let opencode = in_json(&config.join("opencode/opencode.json"), "mcp").unwrap_or_default();

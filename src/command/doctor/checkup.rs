@@ -60,6 +60,7 @@ pub async fn doctor(args: &DoctorArgs) -> Result<u8, CommandError> {
         }
         agents::look_at_clients(around, &mut report);
         agents::look_at_terminals(around, &set, inbox.runs, &mut report);
+        // A user whose agents are connected needs no first step.
         report.first = (!report.connected).then(|| first(around, &set));
     }
     #[cfg(feature = "notify")]
@@ -110,6 +111,7 @@ pub(super) fn look_at_program(around: &Environment, report: &mut Report) {
     let path =
         own.as_ref().map_or_else(|| "its path is not known".to_owned(), |path| path.display().to_string());
     report.add(PROGRAM, Level::Ok, format!("askbridge {}: {path}", env!("CARGO_PKG_VERSION")), None);
+    // Installers are known by their folders, which a symlink on `PATH` would hide.
     let real = own.and_then(|own| own.canonicalize().ok());
     if let Some(installer) =
         real.as_ref().and_then(|real| Installer::of(real, |file| fs::read_to_string(file).ok()))
@@ -155,6 +157,7 @@ pub(super) fn look_at_settings(settings: &Settings, report: &mut Report) {
         };
         report.add(SETTINGS, Level::Problem, problem.to_string(), Some(&advice));
     }
+    // Only opening the file shows whether it can be written, although this creates it.
     if let Some(file) = settings.path(&keys::LOG_FILE)
         && let Err(error) = log::open(&file)
     {

@@ -43,6 +43,7 @@ pub(super) fn look(settings: &Settings, statuses: &[BridgeStatus], report: &mut 
         serves(*address, report);
     }
     if let Some(address) = served.iter().find(|address| **address == set).or(served.first()) {
+        // Port 0 stands for any free port, so whichever one it became is the one that was set.
         if *address != set && set.port() != 0 {
             let text = format!("it was started with another address than inbox.address, {set}");
             report.add(AREA, Level::Note, text, None);
@@ -86,6 +87,7 @@ fn stopped(set: SocketAddr, report: &mut Report) -> bool {
         return true;
     }
     let free = (1..=PORTS).filter_map(|more| set.port().checked_add(more));
+    // Only binding a port shows that it is free.
     let free = free.map(|port| SocketAddr::new(set.ip(), port)).find(|it| TcpListener::bind(it).is_ok());
     let advice = match free {
         Some(free) => format!("`askbridge config set inbox.address {free}`"),
@@ -110,6 +112,7 @@ fn is_ours(mut stream: TcpStream) -> bool {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
         let host = stream.peer_addr()?;
+        // The server closes the connection behind its reply, so that the read does not last until the timeout.
         write!(stream, "GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")?;
         let mut reply = Vec::new();
         // An error is ignored: the part of the reply before it is enough to recognise the server.

@@ -73,6 +73,7 @@ fn elsewhere(around: Option<&Environment>, folder: &Path, report: &mut Report) {
     let user = PathBuf::from(format!("/run/user/{}", rustix::process::geteuid().as_raw()));
     let others = [around.map(|around| around.state.clone()), Some(user.join(env!("CARGO_PKG_NAME")))];
     for other in others.into_iter().flatten().filter(|other| other != folder) {
+        // A bridge that was killed leaves its socket file behind, but nothing that accepts a connection.
         let alive = |name: &&OsString| is_socket_name(name) && UnixStream::connect(other.join(name)).is_ok();
         let found = names(&other).iter().filter(alive).count();
         if found > 0 {
@@ -179,6 +180,7 @@ fn bridge(status: &BridgeStatus, report: &mut Report) {
             report.add(BRIDGES, Level::Warning, text, Some(&advice));
         }
     }
+    // Only agents that speak ACP declare capabilities.
     if status.other_agent().is_none() {
         promises(bridge, peers, report);
     }

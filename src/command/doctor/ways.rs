@@ -31,6 +31,7 @@ pub(super) fn look(around: &Environment, settings: &Settings, report: &mut Repor
     }
     if settings.get(&keys::NOTIFY_DESKTOP_ENABLED) {
         match bus() {
+            // Other systems show notifications without D-Bus.
             Err(why) if cfg!(target_os = "linux") => report.add(
                 AREA,
                 Level::Problem,

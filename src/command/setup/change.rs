@@ -29,6 +29,7 @@ pub(super) fn show(path: &Path, before: Option<&str>, after: Option<&str>) -> io
             Some(b'-') if colour => AnsiColor::Red.on_default(),
             _ => Style::new(),
         };
+        // Settings may have control characters in them. The carriage return of a CRLF file is not worth showing.
         let line = printable(line.trim_end_matches('\r'));
         text.push_str(&format!("{style}{line}{style:#}\n"));
     }

@@ -168,6 +168,7 @@ fn with_path(name: &str, text: &str, askbridge: &str) -> String {
     if name != HOOKS {
         return text.to_owned();
     }
+    // A shell runs the command.
     let quoted = format!("'{}' hook claude", askbridge.replace('\'', r"'\''"));
     // The command stands in a JSON string whose quotes the file has already.
     let json = Value::from(quoted).to_string();

@@ -87,6 +87,7 @@ impl Environment {
             let launch = Launch::new(program.to_str()?, agent.args);
             return Some(AvailableAgent { agent, launch, is_installed: true });
         }
+        // Without `-y`, npx would ask on stdin whether to install the package, where only ACP is spoken.
         let args = [&["-y", agent.package?], agent.args].concat();
         Some(AvailableAgent { agent, launch: Launch::new(npx?.to_str()?, &args), is_installed: false })
     }

@@ -167,6 +167,7 @@ impl Setup<'_> {
             has_types: client.has_types(),
         };
         let plan = match plan::apply(&mut document, &request) {
+            // `--print` is also for those who have not installed anything yet.
             Err(_) if self.args.print && self.args.agent.is_none() => {
                 tell(&format!("no agent is in the settings or on PATH; {EXAMPLE} is shown as an example"))?;
                 plan::apply(&mut document, &SetupRequest { agent: Some(EXAMPLE), ..request })

@@ -159,6 +159,7 @@ fn one(
         };
         return Err(PlanError::NoAgent(format!("{}: {why}", agent.title)));
     };
+    // The agent of the registry may need its variables, so the added one gets them too.
     let registered = entries.iter().find(|entry| is_registered(entry, agent));
     add(document, entries, found, registered.map_or(&[][..], |entry| &entry.env), request, plan);
     Ok(())
@@ -318,6 +319,7 @@ fn take_out(document: &mut Document, change: &Change) -> Option<String> {
     let Some(entry) = entries.iter().find(|entry| entry.name == name) else {
         return Some(format!("{name} is not in the settings any more"));
     };
+    // The person has changed the command since: it is no longer what setup wrote.
     if !entry.launch().is_some_and(|launch| launch.is_wrapped()) {
         return Some(format!("{name} does not run askbridge any more, and stays as it is"));
     }

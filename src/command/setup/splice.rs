@@ -106,6 +106,7 @@ fn empty(text: &str, array: &Array<'_>) -> Splice {
 /// Removes a member that stands behind another one, if there is nothing but a comma between them.
 fn without(text: &str, before: &ObjectProp<'_>, member: &ObjectProp<'_>) -> Option<Splice> {
     let between = text.get(before.end()..member.start())?;
+    // A comment between the members is the person's own, and must stay.
     (between.trim() == ",").then(|| remove(before.end(), member.end()))
 }
 

@@ -37,6 +37,7 @@ pub(super) fn card(app: &App, theme: Theme, columns: usize) -> Vec<CardLine> {
         CardWriter { theme, columns: columns.max(1), measure: columns.clamp(1, MEASURE), out: Vec::new() };
     writer.head(item);
     writer.asked(item, app);
+    // A question that was never entered has no draft yet.
     let draft = Draft::new(&item.record);
     let draft = app.drafts.get(&item.record.id).unwrap_or(&draft);
     if item.record.is_open() && item.record.state != State::Delivering {

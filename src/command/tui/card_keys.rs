@@ -54,6 +54,7 @@ impl App {
 
     /// Leaves the question, and asks whether to keep the draft.
     fn leave(&mut self) {
+        // What was typed for a settled question can never be sent, so there is nothing to keep.
         let is_touched = self.draft().is_some_and(|draft| draft.is_touched) && self.open_item().is_some();
         if is_touched {
             self.modal = Some(Modal::Leave);

@@ -37,6 +37,7 @@ impl FieldView<'_> {
     pub(super) fn lines(&self) -> Vec<CardLine> {
         let mut out = Vec::new();
         let is_permission = self.question.purpose == Purpose::Permission;
+        // The lines above the field have shown already what a permission is for.
         if !is_permission {
             self.label(&mut out);
         }
@@ -117,6 +118,7 @@ impl FieldView<'_> {
     /// Writes the preview of an option, as text in any format.
     fn preview(&self, option: Option<&FieldOption>, indent: usize, out: &mut Vec<CardLine>) {
         let Some(preview) = option.and_then(|option| option.preview.as_deref()) else { return };
+        // The width of a tab depends on its place, which `width` does not know.
         let text = printable(&preview.text).replace('\t', "    ");
         let columns = self.columns.saturating_sub(indent + 2).max(8);
         let all: Vec<_> = text.lines().flat_map(|line| folded(line, 0, columns)).collect();
@@ -164,6 +166,7 @@ impl FieldView<'_> {
         for (number, line) in lines.into_iter().enumerate() {
             let start = if number == 0 { format!("{}{before}", mark(is_at)) } else { " ".repeat(indent) };
             let column = (is_typed && number == cursor_line)
+                // A column beyond the screen is moved to its edge when it is drawn.
                 .then(|| u16::try_from(indent + cursor).unwrap_or(u16::MAX));
             out.push(CardLine { cursor: column, ..CardLine::new(start + &line, style) });
         }

@@ -54,6 +54,7 @@ impl App {
             Key::Enter | Key::Char('1'..='9' | 'r' | 'n' | 'm' | ' ') => !self.is_typing,
             _ => false,
         };
+        // What is typed into a search decides nothing, so it never comes too early.
         if self.search.is_typing && self.modal.is_none() {
             self.search_key(key);
             return Vec::new();
@@ -115,6 +116,7 @@ impl App {
     }
 
     fn modal_key(&mut self, key: Key) -> Vec<Effect> {
+        // The modal is closed, unless one of the branches opens it again.
         let Some(modal) = self.modal.take() else { return Vec::new() };
         match modal {
             Modal::Help(line) => self.help_key(key, line),
@@ -316,6 +318,7 @@ impl App {
     pub(super) fn submitted(&mut self, id: &QuestionId, result: Result<Arc<Record>, Refusal>) -> Vec<Effect> {
         self.sending.remove(id);
         match result {
+            // Only an extension leaves the question open.
             Ok(record) if record.is_open() => {
                 let left = record.deadline.zip(self.item()).map(|(deadline, item)| deadline.since(item.now));
                 self.say(format!("{id} ends in {}", text::span(left.unwrap_or_default())));

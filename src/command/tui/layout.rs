@@ -38,6 +38,7 @@ impl App {
         }
         let width = self.list_columns();
         let list = Rect { width, ..body };
+        // A line and a space are between the list and the question.
         let card = Rect { x: width + 2, width: columns.saturating_sub(width + 3), ..body };
         Areas { header, list: Some(list), card: Some(card), footer }
     }

@@ -33,6 +33,7 @@ pub(super) fn lines(text: &str, indent: usize, columns: usize) -> Vec<String> {
 
 /// Wraps a printable line at the spaces, and longer words anywhere. Further lines are indented.
 pub(super) fn hanging(line: &str, indent: usize, columns: usize) -> Vec<String> {
+    // On a narrow screen, an indent would leave no room for the text.
     let indent = if indent + layout::LEAST < columns { indent } else { 0 };
     let line = layout::wrapped(line, 0, indent, columns);
     line.lines().flat_map(|line| folded(line, indent, columns)).collect()

@@ -60,6 +60,7 @@ where
     }
     queue!(backend, SavePosition)?;
     for (row, cells) in rows {
+        // A terminal clears with the current colours, so these are reset first.
         queue!(backend, MoveTo(0, *row), SetAttribute(Attribute::Reset), Clear(ClearType::CurrentLine))?;
         for part in parts(*row, cells) {
             backend.draw(part.into_iter())?;

@@ -133,6 +133,7 @@ impl<'a> Session<'a> {
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
         let size = terminal.size()?;
         let known = TerminalKind::of(|name| env::var(name).ok());
+        // An empty value does not count: https://no-color.org
         let colour = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         Ok(Session {
             machine,
@@ -319,6 +320,7 @@ impl<'a> Session<'a> {
     /// since it began to follow the bridges.
     fn ask(&mut self, status: &[BridgeStatus]) {
         let names: Vec<_> = status.iter().map(|bridge| bridge.bridge.clone()).collect();
+        // One round at a time: bridges that appear meanwhile are asked in the next one.
         if names.iter().any(|name| !self.asked.contains(name)) && self.replies.is_empty() {
             let machine = self.machine.clone();
             self.replies.spawn(async move { machine.settled(SETTLED).await });

@@ -52,6 +52,7 @@ fn said(item: &QuestionItem) -> String {
     let project = text::project(question).unwrap_or_default();
     let agent = item.agent.as_deref().unwrap_or_default();
     let (title, id) = (question.title.as_deref().unwrap_or_default(), &item.record.id);
+    // No word has a line break in it, so none is found across two texts.
     [&*question.summary(), title, question.heading(), &project, agent, &id.to_string()].join("\n")
 }
 

@@ -179,6 +179,7 @@ impl App {
         }
         self.keep_place();
         let current = self.current.clone();
+        // The card of a settled question still shows what was typed and not sent.
         self.drafts.retain(|id, _| open.contains(id) || Some(id) == current.as_ref());
         self.known = Some(open);
         effects
@@ -205,6 +206,7 @@ impl App {
         if now.as_ref().is_some_and(|now| now.record.is_open()) {
             return;
         }
+        // What the person was about to send has no open question any more.
         (self.modal, self.is_typing) = (None, false);
         let id = before.record.id.clone();
         // The result of the submission from here says how it ended.
@@ -224,6 +226,7 @@ impl App {
         if id != self.current {
             self.current = id;
             self.is_typing = false;
+            // A settled question leaves the world in the end, and must stay on the screen while the person looks at it.
             self.held = self.item().cloned();
         }
         self.keep_place();
@@ -252,6 +255,7 @@ impl App {
         let plain = behind.iter().find(is_plain).or_else(|| before.iter().rev().find(is_plain));
         let next = plain.or_else(|| behind.first()).or_else(|| before.last());
         let next = next.map(|place| open[*place].record.id.clone());
+        // No key decides anything in the list, so one that is pressed too early does no harm.
         self.pane = Pane::List;
         if next.is_none() {
             return Vec::new();

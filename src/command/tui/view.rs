@@ -60,6 +60,7 @@ fn draw_card(app: &App, theme: Theme, area: Rect, frame: &mut Frame<'_>) {
     let cursor = cursors.next();
     let shown: Vec<_> = shown.into_iter().map(|line| line.line).collect();
     frame.render_widget(Paragraph::new(shown), area);
+    // A modal in front has the cursor.
     if let (Some((line, column)), None) = (cursor, &app.modal) {
         frame.set_cursor_position(Position::new(
             area.x + column.min(area.width.saturating_sub(1)),
