@@ -201,6 +201,7 @@ fn question(args: &AskArgs) -> Result<Question, CommandError> {
     question.session = question.session.filter(|session| !session.is_empty());
     question.timeout = args.timeout.map(Into::into).or(question.timeout);
     question.agent = Some(args.agent.as_str().into());
+    // The current directory may be gone. A question can do without it.
     question.project = env::current_dir().ok().map(|folder| folder.display().to_string().into());
     Ok(question)
 }

@@ -102,6 +102,7 @@ pub(super) async fn start(
 pub(super) async fn find(folder: &Path) -> Result<Option<BackgroundInbox>, CommandError> {
     let Some((stream, pid)) = connect(folder).await? else { return Ok(None) };
     let mut line = String::new();
+    // A line that never ends must not fill the memory.
     let mut stream = BufReader::new(stream.take(limits::NAME as u64));
     let read = timeout(limits::HANDSHAKE_TIMEOUT, stream.read_line(&mut line)).await;
     match (read, line.trim_end().parse()) {

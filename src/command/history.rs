@@ -275,6 +275,7 @@ fn verify(history: &History, json: bool) -> Result<u8, CommandError> {
 fn checked(verified: &Verification) -> String {
     let Verification { rows, seq, head, removed_up_to, breaks, broken, .. } = verified;
     let mut lines: Vec<_> = breaks.iter().map(ToString::to_string).collect();
+    // `breaks` has only the first ones.
     let more = broken.saturating_sub(breaks.len() as u64);
     if more > 0 {
         lines.push(format!("and {more} more"));

@@ -168,6 +168,7 @@ async fn serve(
 async fn report(machine: &Machine) {
     let (mut left_out, mut said) = (machine.gaps(), Vec::new());
     loop {
+        // The value is marked as seen before it is waited for, so that no change is missed.
         let lines = listing::gap_lines(&left_out.borrow_and_update());
         lines.iter().filter(|line| !said.contains(*line)).for_each(|line| tracing::warn!("{line}"));
         said = lines;

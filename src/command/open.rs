@@ -126,6 +126,7 @@ impl PageLink {
             let there = self.to(reachable)?;
             text.push_str(&format!("{there}\n"));
             if io::stdout().is_terminal() {
+                // An address that is too long for a code is printed all the same.
                 text.push_str(&code(&there).unwrap_or_default());
             }
         }

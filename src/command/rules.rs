@@ -207,6 +207,7 @@ async fn open(id: Option<&str>) -> Result<Vec<Arc<Record>>, CommandError> {
             machine.store().read(|_, snapshot| snapshot.open())
         }
     };
+    // An answer that is being delivered can no longer be replaced.
     records.retain(|record| record.state == State::Open);
     Ok(records)
 }

@@ -181,6 +181,7 @@ fn with_stdin(id: &str, args: &AnswerArgs) -> Result<AnswerArgs, CommandError> {
 /// Reads stdin to its end, and cuts one newline there.
 fn stdin(id: &str) -> Result<String, CommandError> {
     let mut bytes = Vec::new();
+    // One byte more than the limit, so that a text that is too long is noticed and not cut.
     let most = u64::try_from(LONGEST_INPUT).unwrap_or(u64::MAX).saturating_add(1);
     let read = io::stdin().lock().take(most).read_to_end(&mut bytes);
     let failed = |source| CommandError::Read { path: STDIN.into(), source };
@@ -262,6 +263,7 @@ pub(super) fn read(
 ) -> Result<Answer, Vec<String>> {
     let given = sort(question, args).map_err(|error| vec![error])?;
     let mut answer = kept.cloned().unwrap_or_default();
+    // All mistakes are reported at once, so that the person need not try for each of them.
     let mut errors = Vec::new();
     for field in &question.fields {
         let Some(given) = given.get(&*field.name) else { continue };

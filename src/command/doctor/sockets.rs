@@ -225,6 +225,7 @@ fn introduced(peer: &PeerStatus) -> String {
 
 /// Returns the name of the program that started a process. A bridge is started by its client.
 fn starter(pid: u32) -> Option<String> {
+    // Without `/proc`, as on macOS, nobody knows the parent.
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let parent: u32 = status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()?;
     let name = fs::read_to_string(format!("/proc/{parent}/comm")).ok()?;

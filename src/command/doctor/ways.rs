@@ -127,6 +127,7 @@ pub(super) fn look_at_desktop(around: &Environment, inbox: &Inbox, report: &mut 
 fn browser(around: &Environment, inbox: &Inbox, report: &mut Report) {
     let named = set("BROWSER");
     let opener = ["xdg-open", "open", "wslview"].iter().find_map(|name| around.program(name));
+    // macOS has neither an X nor a Wayland display, and opens browsers all the same.
     let has_display =
         cfg!(target_os = "macos") || set("DISPLAY").is_some() || set("WAYLAND_DISPLAY").is_some();
     if let Some(named) = named {
@@ -148,7 +149,7 @@ fn browser(around: &Environment, inbox: &Inbox, report: &mut Report) {
         }
         _ => {
             let (at, port) = (reached(inbox.address), inbox.address.port());
-            // Port 0 stands for any free port: which one it is, is known once the inbox runs.
+            // Port 0 stands for any free port, which is known only once the inbox runs.
             let tunnel = format!("from another machine, `ssh -L {port}:{at} HOST` reaches `askbridge inbox`");
             let advice = if port == 0 { None } else { Some(&*tunnel) };
             report.add(DESKTOP, Level::Note, "no browser can be opened here", advice);

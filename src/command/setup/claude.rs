@@ -72,6 +72,7 @@ fn changed_files(folder: &Path, around: &Environment) -> Result<Vec<(PathBuf, St
     let mut changed = Vec::new();
     for (name, text) in FILES {
         let (path, after) = (folder.join(name), with_path(name, text, askbridge));
+        // A file that cannot be read is written again.
         let before = fs::read_to_string(&path).ok();
         if before.as_deref() != Some(&after) {
             show(&path, before.as_deref(), Some(&after))?;

@@ -234,6 +234,7 @@ impl Setup<'_> {
         records.edits.push(edit.clone());
         self.keep.put(&records)?;
         if let Err(error) = file.replace(Some(after)) {
+            // The file is as it was, so there must be nothing to undo.
             records.edits.pop();
             self.keep.put(&records)?;
             ChangeStore::forget(&edit);
@@ -295,6 +296,7 @@ pub(super) fn undo(
     };
     let mut files: Vec<PathBuf> =
         records.edits.iter().filter(is_meant).map(|edit| edit.file.clone()).collect();
+    // All changes of one file are undone together.
     files.sort();
     files.dedup();
     if files.is_empty() {

@@ -113,6 +113,7 @@ fn all(
             Start::Other => plan.notes.push(cannot(&entry.name)),
         }
     }
+    // What npx would have to fetch is only added if the person names it.
     let missing = request.found.iter().filter(|found| found.is_installed && !runs(entries, found.agent));
     for found in missing {
         // `replace` has added one for each agent that the client takes from its registry.
@@ -166,6 +167,7 @@ fn one(
 }
 
 fn wrap(document: &mut Document, entry: &AgentEntry, request: &SetupRequest<'_>, plan: &mut Plan) {
+    // A second run must change nothing.
     let Some(launch) = entry.launch().filter(|launch| !launch.is_wrapped()) else { return };
     let has_args = document.has_args(&entry.name);
     // A client expands `~` in its own command, and not in arguments.
@@ -290,8 +292,7 @@ pub fn undo(current: &str, key: &str, made: &[AppliedChange]) -> Result<UndoResu
     let mut text = current.to_owned();
     let mut notes = Vec::new();
     for made in made.iter().rev() {
-        // Only an unedited text is replaced as a whole. It is the text after the previous change then, if there was
-        // one.
+        // An edited text keeps what others changed, so only an unedited one is replaced as a whole.
         if made.after.as_ref() == Some(&text) {
             match &made.before {
                 Some(before) => text.clone_from(before),

@@ -90,6 +90,7 @@ pub(super) fn text(path: &Path) -> Result<String, SettingsError> {
     // Opening a named pipe would otherwise block until somebody writes to it.
     let flags = OFlags::NONBLOCK.bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(at)?;
+    // The open file is checked, and not its path, which could name another file by now.
     if !file.metadata().map_err(at)?.is_file() {
         return Err(SettingsError::NotAFile(path.to_owned()));
     }

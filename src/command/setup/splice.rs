@@ -22,6 +22,7 @@ pub(super) fn apply(text: &str, mut splices: Vec<Splice>) -> String {
     splices.sort_by_key(|splice| splice.start);
     let (mut changed, mut done) = (String::with_capacity(text.len()), 0);
     for splice in splices {
+        // The places are those of the parser, so they are within the text.
         changed.push_str(text.get(done..splice.start).unwrap_or_default());
         changed.push_str(&splice.text);
         done = splice.end;

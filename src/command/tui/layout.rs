@@ -27,6 +27,7 @@ pub(super) struct Areas {
 impl App {
     pub(super) fn areas(&self) -> Areas {
         let (columns, lines) = self.size;
+        // A window may be smaller than the parts that are always there.
         let body = Rect::new(0, 1.min(lines), columns, lines.saturating_sub(2));
         let header = Rect::new(0, 0, columns, lines.min(1));
         let footer = Rect::new(0, lines.saturating_sub(1), columns, lines.saturating_sub(1).min(1));

@@ -129,6 +129,7 @@ enum LoopEvent {
 
 impl<'a> Session<'a> {
     fn begin(machine: &'a Machine, args: &TuiArgs) -> io::Result<Self> {
+        // The signal is caught before the terminal is taken, so that a stop gives it back.
         let stops = signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?;
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
         let size = terminal.size()?;

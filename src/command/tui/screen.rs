@@ -65,7 +65,7 @@ impl Screen {
     fn leave(&self) -> String {
         let title = if self.known == TerminalKind::Plain { "" } else { GIVE_TITLE_BACK };
         let modifiers = if self.known.tells_modifiers() { NO_MODIFIERS } else { "" };
-        // The alternate screen has its own stack of keyboard modes, so theirs ends before it is left.
+        // The alternate screen has its own stack of keyboard modes, so they are reset before it is left.
         format!("{modifiers}{LEAVE}{title}")
     }
 

@@ -210,6 +210,7 @@ pub(super) fn draw_overlay(app: &App, theme: Theme, frame: &mut Frame<'_>) {
             let asked = asked.map(|it| subject::command(it).unwrap_or_else(|| it.headline().into_owned()));
             let asked = asked.unwrap_or_default();
             let mut lines: Vec<_> = text(why, theme.danger()).collect();
+            // These lines are a reminder: the whole text is in the question behind.
             lines.extend(text(&asked, Style::new()).take(4));
             lines.push((format!("Type {WORD} and press Enter to go on:"), Style::new()));
             Overlay { title: "Are you sure?", lines, typed: Some(typed), keys: "Esc goes back" }
