@@ -1,7 +1,7 @@
 //! What the arguments of all subcommands share: `LazyArgs`, which clap describes only once their subcommand is typed,
 //! and parsers that are stricter than those of clap's own types. Without `LazyArgs`, each start of a bridge would
 //! describe all the other subcommands as well, which takes a third of a millisecond.
-//! The arguments themselves are beside their subcommands.
+//! The arguments of a subcommand are in its own file.
 
 use std::ops::Deref;
 

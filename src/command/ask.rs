@@ -85,6 +85,7 @@ pub struct AskArgs {
 /// Asks, waits, and prints the answer.
 pub async fn ask(args: &AskArgs) -> Result<u8, CommandError> {
     let question = question(args)?;
+    // The values of an answer are sorted by name, but are printed in the order of the fields.
     let names: Vec<_> = question.fields.iter().map(|field| field.name.clone()).collect();
     // Signals are caught before a socket is bound, so that no signal leaves one behind.
     let mut signals = Signals::catch()?;
@@ -103,7 +104,7 @@ pub async fn ask(args: &AskArgs) -> Result<u8, CommandError> {
     Ok(done(code, &lines(values.flat_map(|value| values_of(value, args.confirm.is_some())))))
 }
 
-/// Returns the exit code that says how the question was settled, and says it on stderr unless it was answered.
+/// Returns the exit code for the outcome of the question, and prints the outcome on stderr unless it is an answer.
 fn code(settled: &Settlement, confirm: bool) -> u8 {
     match &settled.outcome {
         Outcome::Answered(answer) if confirm && !is_yes(answer) => exit::REJECTED,

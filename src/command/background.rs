@@ -56,7 +56,7 @@ const VISITORS: usize = 16;
 
 /// An inbox in the background.
 pub(super) struct BackgroundInbox {
-    /// Where it serves.
+    /// The address at which it serves.
     pub(super) address: SocketAddr,
     pid: i32,
     /// The file with its output. `None` if it was running already.
@@ -209,7 +209,7 @@ fn reason(mut output: File, start: u64, path: &Path) -> String {
     }
 }
 
-/// Returns the file that the inbox in the background writes to, in a directory that is made if it does not exist.
+/// Returns the log file of the inbox in the background. Creates its directory if that does not exist.
 fn log_file() -> Result<PathBuf, CommandError> {
     let folder = match xdg::state() {
         Some(state) => state.join("askbridge"),
@@ -242,7 +242,7 @@ impl Presence {
         })
     }
 
-    /// Tells the command that started this process where it serves. From then on, stdout is the log.
+    /// Sends the address to the command that started this process, on stdout. Afterwards, stdout writes to the log.
     pub(super) fn serves_at(&self, address: SocketAddr) -> io::Result<()> {
         let mut stdout = io::stdout().lock();
         // The command may have been interrupted: then nobody reads the pipe.

@@ -1,4 +1,4 @@
-//! The command line as clap types: the list of the subcommands. The arguments of each are beside what it does.
+//! The command line as clap types: the list of the subcommands. The arguments of each are in its own file.
 
 use clap::{Parser, Subcommand};
 

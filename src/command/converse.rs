@@ -1,5 +1,5 @@
-//! Puts a question to the person at this terminal in plain lines, submits what they answer, and confirms it: no cursor
-//! movement, and nothing is drawn again.
+//! Asks the person at this terminal a question in plain lines, submits the answer, and confirms it. For the sake of
+//! screen readers, the cursor never moves back, and nothing is drawn again.
 //! The order of the fields, and the meaning of a typed line, are left to `present/dialogue.rs`.
 
 use std::{
@@ -181,6 +181,7 @@ impl Conversation<'_> {
         }
         if now.expiring && !self.is_warned {
             let left = self.left(&now).unwrap_or_default();
+            // The message breaks the line of the prompt, so the prompt is printed again.
             print(&format!("\n{left}; /more gives more time.\n{}", self.dialogue.prompt()))?;
         }
         self.is_warned = now.expiring;

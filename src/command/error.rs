@@ -1,4 +1,4 @@
-//! Why a command failed, and the exit code that says so.
+//! The errors of commands, and the exit code for each.
 
 use std::{io, path::PathBuf, sync::Arc};
 

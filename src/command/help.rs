@@ -1,4 +1,4 @@
-//! The texts below the options in `--help`: exit codes, and what else cannot stand beside one option.
+//! The texts below the options in `--help`: exit codes, and whatever is not about a single option.
 //! The exit codes themselves are in `exit`.
 
 /// Where the options of the log are listed, for the help of the other commands.

@@ -66,6 +66,7 @@ async fn tell(args: &NotifyArgs) -> Result<u8, CommandError> {
     if record.state != State::Open {
         return Ok(done(args, "the question does not wait any more", exit::OK));
     }
+    // Each notifier is a process of its own, so there may be only so many.
     let Some(slot) = take(&discovery::folder()?)? else {
         if args.background {
             // The bridge recognises this line. If it is gone, nobody needs it.

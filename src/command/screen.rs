@@ -17,8 +17,8 @@ use super::runner::print;
 
 /// Switches to the alternate screen, which has no scrollback; hides the cursor, and lets no line wrap.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l";
-/// Undoes [`ENTER`]: the screen is as it was before. The alternate screen is cleared first: where the window was made
-/// larger, tmux would put what does not fit the old size on the other screen.
+/// Undoes [`ENTER`]. The alternate screen is cleared first: if the window has grown, tmux would otherwise leave lines
+/// beyond the old size on the normal screen.
 const LEAVE: &str = "\x1b[H\x1b[J\x1b[?7h\x1b[?25h\x1b[?1049l";
 /// Puts the cursor at the top.
 const HOME: &str = "\x1b[H";
@@ -89,6 +89,7 @@ pub(super) async fn stdout_closed() {
     // `poll` reports a closed end even if it waits for no events. It blocks, so its thread ends with the process.
     let closed = spawn_blocking(|| {
         let stdout = io::stdout();
+        // A signal interrupts `poll` although nothing was closed.
         while poll(&mut [PollFd::new(&stdout, PollFlags::empty())], None) == Err(Errno::INTR) {}
     });
     closed.await.unwrap_or_default();

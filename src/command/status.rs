@@ -1,4 +1,4 @@
-//! `askbridge status`: the bridges of this machine, where they were looked for, and what does not reply.
+//! `askbridge status`: the bridges of this machine, where they were looked for, and which of them did not reply.
 
 use clap::Args;
 

@@ -34,7 +34,7 @@ use crate::{
 const FOLDER: &str = "folder";
 const BRIDGES: &str = "bridges";
 
-/// Looks at the folder and the bridges in it, and returns those that replied.
+/// Checks the folder and the bridges in it, and returns the bridges that replied.
 pub(super) async fn look(around: Option<&Environment>, report: &mut Report) -> Vec<BridgeStatus> {
     let folder = match discovery::folder() {
         Ok(folder) => folder,

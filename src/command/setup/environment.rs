@@ -23,9 +23,9 @@ const EXTENSIONS: [&str; 3] = [".vscode/extensions", ".vscode-insiders/extension
 #[derive(Debug)]
 pub(in crate::command) struct Environment {
     pub(in crate::command) folders: Folders,
-    /// Where this program remembers things.
+    /// The folder for the state of this program.
     pub(in crate::command) state: PathBuf,
-    /// Where this program keeps files of its own that other programs read.
+    /// The folder for files of this program that other programs read.
     pub(in crate::command) data: PathBuf,
     path: Vec<PathBuf>,
 }

@@ -30,7 +30,7 @@ use crate::{
 /// The agent in the printed example if none is installed.
 const EXAMPLE: &str = "claude";
 
-/// What `askbridge setup` says where it finds nothing.
+/// The text that `askbridge setup` prints if it finds nothing to set up.
 const NOTHING_FOUND: &str = "\
 Nothing to set up was found: no editor that runs agents, and none of claude, codex, opencode and copilot on PATH.
 
@@ -158,6 +158,7 @@ impl Setup<'_> {
         let before = file.text.as_deref();
         let parse = |text: &str| Document::parse(text, key).map_err(|error| broken(path, &error));
         let mut document = parse(before.unwrap_or_default())?;
+        // The plan may add this member below, and undoing removes it only then.
         let added_agents = !document.has_agents();
         let request = SetupRequest {
             askbridge: &self.askbridge,

@@ -43,7 +43,7 @@ pub enum SettingsError {
     Changed(PathBuf),
 }
 
-/// A settings file as it was read.
+/// A settings file, with the text that was read from it.
 #[derive(Debug)]
 pub(in crate::command) struct SettingsFile {
     /// The file itself: symlinks are resolved.
@@ -111,6 +111,7 @@ pub(super) fn text(path: &Path) -> Result<String, SettingsError> {
 pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
     let mut name = path.file_name().ok_or(ErrorKind::InvalidInput)?.to_owned();
     name.push(format!(".{}", discovery::name()));
+    // The draft is beside the file, because a rename cannot cross file systems.
     let draft = path.with_file_name(name);
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
     let written = fill(&file, path, text).and_then(|()| fs::rename(&draft, path));

@@ -9,7 +9,7 @@ use jsonc_parser::{
 
 use super::agents;
 
-/// A change of a text: what stands between two places becomes something else.
+/// A change of a text: `text` replaces the bytes from `start` to `end`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Splice {
     start: usize,

@@ -1,4 +1,4 @@
-//! What can be set up, by its name on the command line: an editor, or an agent in a terminal.
+//! The targets of `askbridge setup`, by their names on the command line: editors, and agents in terminals.
 
 use clap_complete::engine::CompletionCandidate;
 

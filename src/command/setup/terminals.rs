@@ -60,7 +60,7 @@ fn changed(
     if !undo {
         kinds.extend(agents.iter().map(|agent| agent.program));
     }
-    // The named agents were left out above: with the same number, they are what they were.
+    // The named agents were left out above, so the same number means the same agents.
     if kinds.len() == attached.len() {
         return Ok(None);
     }

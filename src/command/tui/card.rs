@@ -197,7 +197,7 @@ impl CardWriter {
         }
     }
 
-    /// Writes a tab for each field, and one for the review. They wrap where there are many.
+    /// Writes a tab for each field, and one for the review. If there are too many for a line, they wrap.
     fn tabs(&mut self, question: &Question, draft: &Draft) {
         let (mut line, mut used) = (Vec::new(), 0);
         let names = question.fields.iter().map(|field| field.header.as_deref().unwrap_or(&field.label));

@@ -63,7 +63,7 @@ pub enum Row {
     Note,
 }
 
-/// Returns the labels of what can be chosen for a field.
+/// Returns the labels of the options of a field. A yes-or-no question has two.
 pub fn labels(field: &Field) -> Vec<&str> {
     match &field.kind {
         Kind::Boolean { .. } => vec!["Yes", "No"],

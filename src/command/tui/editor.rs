@@ -102,6 +102,7 @@ impl Editor {
     pub fn up(&mut self) -> bool {
         let start = self.start_of_line();
         let Some(end) = start.checked_sub(1) else { return false };
+        // The cursor keeps its column on the screen: characters may take more than one byte, and two columns.
         let above = self.text[..end].rfind('\n').map_or(0, |at| at + 1);
         self.cursor = above + reach(&self.text[above..end], width(&self.text[start..self.cursor]));
         true

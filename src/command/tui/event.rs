@@ -8,7 +8,7 @@ use askbridge_core::{
     question::Purpose,
 };
 
-/// A question, and what is known beside it.
+/// A question, with what its record does not say.
 #[derive(Clone, Debug)]
 pub struct QuestionItem {
     /// The question.
@@ -89,9 +89,9 @@ pub enum TuiEvent {
     Paste(String),
     /// The person clicked at this column and line.
     Click(u16, u16),
-    /// The person turned the wheel by so many lines.
+    /// The person turned the wheel by this many lines.
     Scroll(i32),
-    /// The terminal has so many columns and lines.
+    /// The terminal has this size, in columns and lines.
     Resize(u16, u16),
     /// The result of a submission.
     Submitted(QuestionId, Result<Arc<Record>, Refusal>),

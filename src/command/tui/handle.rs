@@ -136,6 +136,7 @@ impl App {
             Modal::Reason(answer, mut typed) => match key {
                 Key::Escape => {}
                 Key::Enter => {
+                    // Only Enter sends a rejection: the key that sends an answer must not, if it is pressed by mistake.
                     let reason = Some(typed.text().trim().to_owned()).filter(|reason| !reason.is_empty());
                     return self.submit(match (reason, answer) {
                         (None, Some(answer)) => Submission::Answer(answer),
@@ -175,6 +176,7 @@ impl App {
                 self.say("What you typed is kept");
             }
             Key::Escape => {}
+            // No other key may lose the draft.
             _ => self.modal = Some(Modal::Leave),
         }
     }

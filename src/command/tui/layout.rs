@@ -106,7 +106,7 @@ impl App {
 
 /// The lines of a question in view: a part that scrolls, and what stays above and below it.
 pub(super) struct Viewport {
-    /// Who asks what, once the lines that say it are scrolled out of view.
+    /// The lines on who asks what, for when the beginning of the question is scrolled out of view.
     pub(super) summary: Vec<CardLine>,
     /// The part that scrolls.
     pub(super) scrolled: Vec<CardLine>,
@@ -116,7 +116,7 @@ pub(super) struct Viewport {
     most: usize,
     /// The number of scrolled lines in view.
     pub(super) height: usize,
-    /// The options of a permission, which stay in view below what it is for.
+    /// The options of a permission, which stay in view below its subject.
     pub(super) pinned: Vec<CardLine>,
 }
 

@@ -1,6 +1,6 @@
 //! Lines of the screen: text of agents made printable (I10) and never wider than the screen, a line of the current
-//! question with what it belongs to, and the lines that say what a permission is for. The latter are made once for a
-//! question and a width, because comparing the texts of a change takes time and the screen is drawn at each key.
+//! question with the row that it belongs to, and the subject of a permission as lines. The latter are made once for a
+//! question and a width: comparing the texts of a change takes time, and the screen is drawn at each key.
 //! Pure. What a line says is left to `card.rs` and `field.rs`.
 
 use askbridge_core::{

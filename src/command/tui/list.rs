@@ -49,6 +49,7 @@ impl App {
             let record = &item.record;
             let deadline = record.deadline.filter(|_| record.expiring);
             (
+                // `false` sorts first. Among equals, the place keeps the order in which they opened.
                 deadline.is_none(),
                 deadline,
                 Reverse(record.question.blocking),
@@ -101,7 +102,7 @@ impl App {
         self.height().saturating_sub(2).max(1).cast_signed()
     }
 
-    /// Moves by so many questions in the list.
+    /// Moves by this many questions in the list.
     pub fn step(&mut self, by: isize) {
         let lines = self.list();
         let ids: Vec<_> =
@@ -182,8 +183,8 @@ impl App {
 /// The least number of lines at which the list has signs of what is above and below.
 const SIGNED: usize = 4;
 
-/// Returns the part of the list that is in view, in so many columns and lines. Its first and its last line say how much
-/// there is beyond them.
+/// Returns the part of the list that is in view, in this many columns and lines. Its first and its last line say how
+/// much is beyond them.
 pub(super) fn list(app: &App, theme: Theme, columns: usize, height: usize) -> Vec<Line<'static>> {
     let all = app.list();
     if all.is_empty() {

@@ -82,7 +82,7 @@ impl Screen {
         write(&self.known.tell(text))
     }
 
-    /// Sets the title for so many open questions.
+    /// Shows the number of open questions in the title.
     pub(super) fn title(&self, open: usize) -> io::Result<()> {
         write(&self.known.title(open))
     }

@@ -40,7 +40,7 @@ pub enum Modal {
     Help(usize),
     /// Why the answer must be confirmed, and the word to type.
     Confirm(Cow<'static, str>, Answer, Editor),
-    /// The reason of a rejection. The answer is sent instead where no reason is typed.
+    /// The reason of a rejection. If none is typed, the answer is sent in its place, if there is one.
     Reason(Option<Answer>, Editor),
     /// Whether to keep the draft when the user leaves the question.
     Leave,
@@ -64,7 +64,7 @@ pub struct App {
     pub world: InboxState,
     /// The current question.
     pub current: Option<QuestionId>,
-    /// The current question, if the world has it no more.
+    /// The current question, in case the world no longer has it.
     pub held: Option<QuestionItem>,
     /// The pane that has the focus.
     pub pane: Pane,
