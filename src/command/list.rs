@@ -144,7 +144,7 @@ pub(super) async fn watch(machine: &Machine, folder: &Path, as_json: bool) -> Re
         return shown(report(machine, as_json).await);
     }
     let mut signals = Signals::catch()?;
-    // This may print an error, so it comes before the alternate screen. The signals do too, so that none leaves it on.
+    // An error that this prints must not be on the alternate screen, and no caught signal may leave that switched on.
     let (_, elsewhere) = lost_and_elsewhere(folder).await;
     let screen = Screen::enter()?;
     tokio::select! {

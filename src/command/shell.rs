@@ -313,7 +313,7 @@ fn plain(word: &str) -> FieldOption {
 /// them can be typed.
 fn word(place: usize, option: &FieldOption, typed: &str) -> Option<String> {
     let words = [&option.label, &option.value].map(String::as_str);
-    // A word with a comma in it would be read as several options.
+    // A word with a comma in it may be read as several options.
     let mut can_be_typed =
         words.into_iter().filter(|word| can_be_typed(word) && !word.contains(',')).peekable();
     if can_be_typed.peek().is_none() {
