@@ -1,7 +1,7 @@
-//! What a person is told of a question, and which answers are one tap away.
+//! The text of a notification about a question, and the buttons that answer the question with one tap.
 //!
-//! Text of an agent is made printable here (I10), and no more of it is in a message than the person lets out (I12: what
-//! needs a second thought has no button).
+//! Text of an agent is made printable here (I10), and a message discloses no more of it than the settings allow. An
+//! answer that needs a second thought has no button (I12).
 
 use askbridge_core::{
     desk::{Record, Submission},
@@ -23,7 +23,7 @@ const BUTTON: usize = 40;
 /// The most columns of the name of a project.
 const PROJECT: usize = 40;
 
-/// What a person is told.
+/// The content of one notification.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Message {
     /// What waits, in one line.
@@ -46,8 +46,9 @@ pub struct Button {
 }
 
 impl Message {
-    /// Returns what is told of a question. `folder` is that of its bridge, where the question names no project. `one_tap` is
-    /// the highest risk of a permission that a button allows, where all of its text is told.
+    /// Builds the message about a question. `folder` is the folder of its bridge, which names the place if the question
+    /// has no project. `one_tap` is the highest risk of a permission that a button may allow; it only counts if the
+    /// message has the whole text of the permission.
     pub fn new(record: &Record, folder: &str, text: Disclosure, one_tap: Risk) -> Self {
         let question = &record.question;
         let what = match question.purpose {
@@ -71,11 +72,12 @@ impl Message {
             title,
             body,
             buttons,
+            // An urgent message would disclose that the question is dangerous.
             is_urgent: question.risk().is_dangerous() && text != Disclosure::None,
         }
     }
 
-    /// Returns what is told of so many questions that are not told one by one.
+    /// Builds the message that `count` more questions wait, for questions without a notifier of their own.
     pub fn more(count: usize) -> Self {
         let title = match count {
             1 => "1 more question waits".to_owned(),
@@ -84,7 +86,7 @@ impl Message {
         Message { title, body: "askbridge open shows them".to_owned(), ..Message::default() }
     }
 
-    /// Returns a message that only tries out whether it arrives.
+    /// Builds a message that only tests whether messages arrive.
     pub fn trial() -> Self {
         Message {
             title: "askbridge: a test".to_owned(),
@@ -108,7 +110,7 @@ fn place(question: &Question, folder: &str) -> Option<String> {
     project(question).or_else(started_in).map(|name| short(&name, PROJECT))
 }
 
-/// Returns all that is asked, within a limit, and whether that is all that would be done.
+/// Returns the text of the question, cut to a limit, and whether it shows everything that an answer would permit.
 fn whole(question: &Question) -> (String, bool) {
     let mut parts = vec![asked(question)];
     let mut is_whole = true;
@@ -117,6 +119,7 @@ fn whole(question: &Question) -> (String, bool) {
         parts.extend([&about.command, &about.description, &about.plan].into_iter().flatten().cloned());
         parts.push(about.locations.join("\n"));
         parts.extend(about.diffs.iter().map(|diff| format!("changes {}:{}", diff.path, diff.line)));
+        // A button must not allow what the message does not show: a diff, a patch, or more input than the command.
         is_whole = about.command.is_some()
             && !about.input_says_more
             && about.diffs.is_empty()
@@ -125,12 +128,13 @@ fn whole(question: &Question) -> (String, bool) {
     parts.retain(|part| !part.trim().is_empty());
     let text = parts.join("\n\n");
     let text = printable(&text);
+    // Measured after escaping, which can make the text longer.
     is_whole &= text.len() <= limits::NOTIFY_TEXT;
     (subject::cut(&text, limits::NOTIFY_TEXT), is_whole)
 }
 
-/// Returns the answers that need no more than a tap: at most three, and all or none of a question, so that no option is
-/// missed. Of a permission, those that allow too much are left out.
+/// Returns the answers that one tap can give. A question with more than three of them gets no buttons at all, so that
+/// nobody overlooks an option. Options of a permission that allow too much are left out first.
 fn buttons(question: &Question, one_tap: Risk) -> Vec<Button> {
     let [field] = &*question.fields else { return Vec::new() };
     let choices: Vec<(String, Value)> = match &field.kind {
@@ -157,8 +161,10 @@ fn buttons(question: &Question, one_tap: Risk) -> Vec<Button> {
     all.into_iter().map(button).collect()
 }
 
-/// Returns whether an answer may be one tap away: a tap allows what acts only where the person wants that (I12).
+/// Returns whether an answer may have a button. A permission that acts can only be allowed by a tap if the user has set
+/// that (I12).
 fn is_one_tap(question: &Question, answer: &Answer, one_tap: Risk) -> bool {
+    // A refusal does no harm, so it may have a button whatever the risk.
     let refuses = matches!(role(question, answer), Some(Role::RejectOnce | Role::RejectAlways));
     caution(question, answer).is_none() && (refuses || question.risk().degree() <= one_tap.degree())
 }

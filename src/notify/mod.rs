@@ -1,5 +1,5 @@
-//! Tells the person that a question waits. When that happens and in which words is decided here without I/O, with the
-//! time passed in; `ways` carries it out.
+//! Notifies the user that a question waits. The files beside `ways` decide when and in which words, without I/O and
+//! with the time passed in; `ways` carries it out.
 
 mod message;
 mod ntfy;

@@ -1,4 +1,4 @@
-//! ntfy's JSON: messages to publish, and the taps on their buttons as they come back on the reply topic.
+//! ntfy's JSON: messages to publish, and the taps on their buttons, which arrive on the reply topic.
 //! Sending and receiving is left to `ways/ntfy.rs`.
 //!
 //! Each button posts its value to the reply topic, which is random and belongs to this one question. Any program that
@@ -14,11 +14,11 @@ use subtle::{Choice, ConstantTimeEq};
 use super::message::Message;
 use crate::limits;
 
-/// ntfy's highest priority but one, for what is dangerous; its default; and its lowest, which makes no sound.
+/// ntfy's second highest priority, for dangerous questions; its default priority; and its lowest, which makes no sound.
 const PRIORITIES: [u8; 3] = [4, 3, 1];
 
-/// Returns a message with its buttons. `sequence` names the message, so that a later one can take its place; `reply` is
-/// the address of the reply topic, and `values` has what each button posts there.
+/// Returns the JSON of a message with its buttons. `sequence` names the message, so that a later one can replace it;
+/// `reply` is the address of the reply topic, and `values` has the value that each button posts there.
 pub fn publication(topic: &str, message: &Message, sequence: &str, reply: &str, values: &[String]) -> Value {
     let [urgent, usual, _] = PRIORITIES;
     let actions = message.buttons.iter().zip(values).map(|(button, value)| {
@@ -32,7 +32,7 @@ pub fn publication(topic: &str, message: &Message, sequence: &str, reply: &str, 
     json
 }
 
-/// Returns what takes the place of a message whose question is over: it has no buttons and makes no sound.
+/// Returns the JSON that replaces a message whose question is settled: it has no buttons and makes no sound.
 pub fn update(topic: &str, message: &Message, sequence: &str, ended: &str) -> Value {
     let [.., silent] = PRIORITIES;
     let over = Message { body: ended.to_owned(), ..message.clone() };
@@ -41,7 +41,7 @@ pub fn update(topic: &str, message: &Message, sequence: &str, ended: &str) -> Va
     json
 }
 
-/// Returns what a tap is told that changed nothing.
+/// Returns the JSON of the reply to a tap that changed nothing.
 pub fn late(topic: &str, told: &str) -> Value {
     let [_, usual, _] = PRIORITIES;
     let message = Message { title: told.to_owned(), ..Message::default() };
@@ -49,7 +49,7 @@ pub fn late(topic: &str, told: &str) -> Value {
 }
 
 fn text(topic: &str, message: &Message, priority: u8) -> Value {
-    // ntfy says "triggered" where the text is empty.
+    // ntfy shows "triggered" for an empty text, so the title takes its place.
     let (title, body) = match message.body.is_empty() {
         true => ("askbridge", &message.title),
         false => (&*message.title, &message.body),
@@ -57,16 +57,16 @@ fn text(topic: &str, message: &Message, priority: u8) -> Value {
     json!({ "topic": topic, "title": title, "message": body, "priority": priority })
 }
 
-/// What a line of the reply topic means.
+/// The meaning of a line of the reply topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tap {
     /// The button at this place was tapped.
     Button(usize),
-    /// The same button once more: it changes nothing.
+    /// A button that was tapped before: it changes nothing.
     Again,
-    /// It is no tap.
+    /// The line is not a tap.
     Nothing,
-    /// There was too much that is no tap: the topic is not to be listened to any more.
+    /// Too many lines were not taps: stop listening to the topic.
     TooMuch,
 }
 
@@ -78,10 +78,10 @@ pub struct Taps {
     strangers: usize,
 }
 
-/// Returns the ID of a message in a line of a topic, after which the next stream begins.
+/// Returns the ID of the message in a line of a topic. The next stream starts after the message with this ID.
 pub fn id(line: &str) -> Option<String> {
     let NtfyEvent { id, event, .. } = serde_json::from_str(line).ok()?;
-    // It stands in the address of the next stream.
+    // The ID becomes part of the URL of the next stream, so the server must not choose other characters.
     let is_plain = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
     (event == "message" && is_plain).then_some(id)
 }
@@ -104,15 +104,17 @@ impl Taps {
     pub fn hear(&mut self, line: &str) -> Tap {
         let Ok(NtfyEvent { event, message, .. }) = serde_json::from_str(line) else { return self.stranger() };
         if event != "message" {
-            // Opened, or a sign of life.
+            // The stream was opened, or this is a keepalive.
             return Tap::Nothing;
         }
         let Some(place) = self.place(&message) else { return self.stranger() };
         if self.tapped.insert(place) { Tap::Button(place) } else { Tap::Again }
     }
 
-    /// Returns the button that has this value. All are compared in constant time: how long it takes tells nothing.
+    /// Returns the button that has this value. All values are compared in constant time, so that the duration does not
+    /// reveal how much of a guess was right.
     fn place(&self, message: &str) -> Option<usize> {
+        // Collected first: a search that stops at the first match would show by its time which button it was.
         let equal: Vec<Choice> =
             self.values.iter().map(|value| value.as_bytes().ct_eq(message.as_bytes())).collect();
         equal.into_iter().position(bool::from)

@@ -1,6 +1,6 @@
-//! Decides when the person is told of a question: when each way is due, by the settings, by the rules and by what
-//! happened so far, and for which questions a bridge starts a notifier, so that an agent that asks without end starts
-//! only a few. The time comes in, steps come out.
+//! Decides when the user is notified of a question. The settings, the rules and what happened so far say when each way
+//! is due. A bridge starts a limited number of notifiers, however much its agent asks. The time comes in, steps come
+//! out.
 //! What each way does is left to `ways`.
 
 use std::{
@@ -21,7 +21,7 @@ use crate::{
     settings::{NotifySettings, kinds::QuietHours},
 };
 
-/// What is around the person.
+/// The circumstances of the user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Circumstances {
     /// The minute of the day, counted from midnight.
@@ -30,21 +30,21 @@ pub struct Circumstances {
     pub is_present: bool,
 }
 
-/// What is to be done.
+/// A step for the notifier to carry out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotifyStep {
-    /// Tell the person in this way.
+    /// Notify the user in this way.
     Tell(Way),
-    /// Say that so many more questions wait that are not told one by one.
+    /// Notify the user that this many more questions wait, which have no notifier of their own.
     TellMore(usize),
     /// Run the heartbeat command. [`Plan::beaten`] must follow.
     Beat,
 }
 
-/// When the person is told of one question. Times are the age of the question.
+/// When the user is notified of one question. Times are ages of the question.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The ways that have not told yet, each with its delay.
+    /// The ways that have not been used yet, each with its delay.
     pending: Vec<(Duration, Way)>,
     quiet: QuietHours,
     presence: bool,
@@ -52,17 +52,17 @@ pub struct Plan {
     every: Option<Duration>,
     /// When the heartbeat command runs next. `None` while it runs.
     beat: Option<Duration>,
-    /// When a way that is due is looked at again, because the person is not to be told now.
+    /// When a way that is due is tried again, because the user must not be notified now.
     again: Option<Duration>,
-    /// How many more questions wait, and how many of them are told.
+    /// How many more questions wait, and how many of them the user has been notified of.
     more: (usize, usize),
-    /// When it was told how many more wait.
+    /// When the user was last notified of how many more wait.
     more_told: Option<Duration>,
     is_over: bool,
 }
 
 impl Plan {
-    /// Plans for a question. Returns `None` if nothing is to be done for it.
+    /// Plans for a question. Returns `None` if the settings ask for nothing.
     pub fn new(settings: &NotifySettings, question: &Question, has_terminal: bool) -> Option<Self> {
         let ways = Way::set(settings, has_terminal);
         let every = settings.heartbeat.as_ref().map(|heartbeat| heartbeat.every);
@@ -82,7 +82,7 @@ impl Plan {
         })
     }
 
-    /// Tells at once in all ways, whatever the time is and wherever the person is.
+    /// Makes all ways due at once, without regard to quiet hours and presence.
     #[must_use]
     pub fn now(mut self) -> Self {
         self.pending.iter_mut().for_each(|(delay, _)| *delay = Duration::ZERO);
@@ -96,18 +96,19 @@ impl Plan {
         self.pending.iter().map(|(delay, _)| *delay).chain(self.beat).min()
     }
 
-    /// Returns whether the person is not to be told now.
+    /// Returns whether notifications are held back now.
     pub fn is_held(&self, around: Circumstances) -> bool {
         self.quiet.contains(around.minute) || (self.presence && around.is_present)
     }
 
-    /// Returns what is to be done now.
+    /// Returns the steps that are due now.
     pub fn poll(&mut self, now: Duration, around: Circumstances) -> Vec<NotifyStep> {
         let mut steps = Vec::new();
         if self.is_over || self.next_deadline().is_none_or(|deadline| deadline > now) {
             return steps;
         }
         if self.is_held(around) {
+            // No event tells the end of quiet hours or of presence, so they are polled.
             self.again = Some(now + limits::NOTIFY_LOOK);
             return steps;
         }
@@ -120,6 +121,7 @@ impl Plan {
             !is_due
         });
         if self.beat.is_some_and(|beat| beat <= now) {
+            // `beaten` sets the next time, so that two heartbeat commands never run at once.
             self.beat = None;
             steps.push(NotifyStep::Beat);
         }
@@ -130,18 +132,18 @@ impl Plan {
         steps
     }
 
-    /// Takes over that the heartbeat command has ended.
+    /// Records that the heartbeat command has ended.
     pub fn beaten(&mut self, now: Duration) {
         self.beat = self.every.map(|every| now + every);
     }
 
-    /// Takes over how many more questions wait that are not told one by one.
+    /// Records how many more questions wait without a notifier of their own.
     pub fn more(&mut self, count: usize) {
-        // Once fewer wait, a new one is news again.
+        // If the count falls, a later question is worth a new notification.
         self.more = (count, self.more.1.min(count));
     }
 
-    /// Takes over that the question is settled.
+    /// Records that the question is settled.
     pub fn over(&mut self) {
         self.is_over = true;
     }
@@ -154,32 +156,32 @@ impl Plan {
         self.again.or_else(|| self.first().into_iter().chain(self.more_deadline()).min())
     }
 
-    /// Returns when it is told that more questions wait: not more often than once in [`limits::NOTIFY_MORE`].
+    /// Returns when the user is next notified that more questions wait: at most once in [`limits::NOTIFY_MORE`].
     fn more_deadline(&self) -> Option<Duration> {
         let (count, told) = self.more;
         (count > told).then(|| self.more_told.map_or(Duration::ZERO, |at| at + limits::NOTIFY_MORE))
     }
 }
 
-/// One way in which a person is told.
+/// One way to notify the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Way {
-    /// Sequences to the terminal that the bridge was started in.
+    /// Escape sequences to the terminal that the bridge was started in.
     Terminal,
     /// A program that plays or speaks.
     Sound,
     /// A notification of the desktop.
     Desktop,
-    /// A program of the person's own.
+    /// A command that the user has set.
     Command,
-    /// A request to the person's own server.
+    /// A request to a server of the user.
     Webhook,
-    /// A message by an ntfy server.
+    /// A message through an ntfy server.
     Ntfy,
 }
 
 impl Way {
-    /// Returns the ways that are set up, in the order in which they are taken. `has_terminal` says whether there is a
+    /// Returns the ways that are set up, in the order in which they are used. `has_terminal` says whether there is a
     /// terminal to write to.
     pub fn set(settings: &NotifySettings, has_terminal: bool) -> Vec<Way> {
         let all = [
@@ -193,7 +195,7 @@ impl Way {
         all.into_iter().filter(|(_, is_set)| *is_set).map(|(way, _)| way).collect()
     }
 
-    /// Returns its name, which is that of its table in the settings.
+    /// Returns the name of the way, which is also the name of its table in the settings.
     pub fn name(self) -> &'static str {
         match self {
             Way::Terminal => "terminal",
@@ -212,14 +214,14 @@ impl fmt::Display for Way {
     }
 }
 
-/// Returns whether the settings name the purpose of a question. One that this version does not know is told: it is
-/// better to be told too much than to miss a question.
+/// Returns whether the settings ask for notifications of a question's purpose. A purpose that this version does not
+/// know counts as set: one notification too many is better than a missed question.
 pub(super) fn is_told(settings: &NotifySettings, question: &Question) -> bool {
     use askbridge_core::question::Purpose;
     matches!(question.purpose, Purpose::Other(_)) || settings.purposes.contains(&question.purpose)
 }
 
-/// Returns the settings for one question: where a rule names the ways in which its person is told, with these alone.
+/// Returns the settings for one question. If a rule names the ways for it, only these ways stay set.
 pub fn ruled(settings: NotifySettings, rules: &[Rule], record: &Record, files: &dyn Files) -> NotifySettings {
     match decide(rules, record, files).map(|decision| decision.what) {
         Some(RuleEffect::Notify(ways)) => settings.only(&ways),
@@ -227,32 +229,34 @@ pub fn ruled(settings: NotifySettings, rules: &[Rule], record: &Record, files: &
     }
 }
 
-/// What becomes of the open questions of one bridge. Times are since the bridge started.
+/// Which open questions of one bridge have a notifier. Times count from the start of the bridge.
 #[derive(Debug, Default)]
 pub struct NotifierStarts {
     questions: BTreeMap<QuestionId, Stage>,
-    /// When notifiers were started in the last minute.
+    /// The start times of the notifiers of the last minute.
     recent: VecDeque<Duration>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// A notifier starts then.
+    /// A notifier is due at this time.
     Waits(Duration),
-    /// Its notifier runs.
+    /// A notifier of the question runs.
     Runs,
-    /// There is nothing to be done, or it is done.
+    /// The question needs no notifier, or its notifier has ended.
     Done,
 }
 
 impl NotifierStarts {
-    /// Takes over which questions are open. `due` says when the person is to be told of a new one, if at all.
+    /// Records which questions are open. `due` returns when the user is to be notified of a new question, if at all.
     pub fn open<'a>(
         &mut self,
         open: impl Iterator<Item = &'a QuestionId>,
         mut due: impl FnMut(&QuestionId) -> Option<Duration>,
     ) {
         let open: BTreeSet<_> = open.collect();
+        // A running notifier outlives its question, to withdraw its notifications, and takes one of the places until it
+        // ends.
         self.questions.retain(|id, stage| *stage == Stage::Runs || open.contains(id));
         for id in open {
             if !self.questions.contains_key(id) {
@@ -262,8 +266,8 @@ impl NotifierStarts {
         }
     }
 
-    /// Returns the questions for which a notifier is to be started now. Where `is_held` says that the person is not to be
-    /// told now, it is asked again after [`limits::NOTIFY_LOOK`].
+    /// Returns the questions for which a notifier must be started now. A question that `is_held` holds back is tried
+    /// again after [`limits::NOTIFY_LOOK`].
     pub fn poll(&mut self, now: Duration, mut is_held: impl FnMut(&QuestionId) -> bool) -> Vec<QuestionId> {
         while self.recent.front().is_some_and(|at| *at + limits::MINUTE <= now) {
             self.recent.pop_front();
@@ -288,7 +292,8 @@ impl NotifierStarts {
         started
     }
 
-    /// Takes over that a notifier has ended. One that found too many of others is started again later.
+    /// Records that a notifier has ended. If it ended because too many others ran (`was_busy`), it is started again
+    /// later.
     pub fn ended(&mut self, id: &QuestionId, was_busy: bool, now: Duration) {
         if let Some(stage) = self.questions.get_mut(id) {
             *stage = if was_busy { Stage::Waits(now + limits::NOTIFY_RETRY) } else { Stage::Done };
@@ -304,7 +309,8 @@ impl NotifierStarts {
         let first = waits.min()?;
         match (self.room(), self.recent.front()) {
             (1.., _) => Some(first),
-            // There is room again once a minute has passed. Otherwise, a notifier has to end.
+            // The limit per minute leaves room when the oldest start is a minute old. The limit of running notifiers
+            // leaves room when one ends, which has no known time.
             (0, Some(oldest)) if self.recent.len() >= limits::NOTIFIED_A_MINUTE => {
                 Some(first.max(*oldest + limits::MINUTE))
             }

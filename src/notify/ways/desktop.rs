@@ -1,9 +1,9 @@
-//! Notifications on this machine: of the desktop, and in the terminal that the bridge was started in. In a desktop
-//! notification a button answers and a click on the rest opens the page; it goes when the question is settled. A
-//! terminal gets a bell, a title, and its own notification where it is known to have one.
+//! Notifications on this machine: on the desktop, and in the terminal that the bridge was started in. On a desktop
+//! notification a button answers the question and a click elsewhere opens the page; the notification is closed when the
+//! question is settled. A terminal gets a bell, a title, and its own notification if it is known to have one.
 //!
-//! Any process on the session bus can send a signal that looks like a click, the agent's own among them. So a signal
-//! counts only if it comes from the program that shows notifications (I12).
+//! Any process on the session bus, even one of the agent, can send a signal that looks like a click. So a signal counts
+//! only if it comes from the program that shows notifications (I12).
 
 use std::{
     collections::HashMap,
@@ -35,25 +35,25 @@ use crate::{
 
 const NAME: &str = "org.freedesktop.Notifications";
 const PATH: &str = "/org/freedesktop/Notifications";
-/// What the desktop calls a click on the notification itself.
+/// The action that the desktop reports for a click on the notification itself.
 const CLICK: &str = "default";
-/// What the ID of a button begins with. Its number follows.
+/// The prefix of the ID of a button, before its number.
 const BUTTON: &str = "answer-";
-/// How urgent it is, as the specification of the desktop notifications counts.
+/// The urgency levels "normal" and "critical" of the desktop notifications specification.
 const URGENCY: [u8; 2] = [1, 2];
-/// A time that never ends.
+/// The expiry timeout of a notification that never expires.
 const FOR_EVER: i32 = 0;
 
-/// What the desktop can do.
+/// The capabilities of the desktop.
 #[derive(Clone, Copy, Debug, Default)]
 struct Abilities {
-    /// It has buttons, and says when one is clicked.
+    /// It shows buttons and reports clicks on them.
     actions: bool,
-    /// It reads the text as markup.
+    /// It interprets the text as markup.
     markup: bool,
 }
 
-/// A notification that is shown.
+/// A notification on the screen.
 #[derive(Debug)]
 pub(super) struct DesktopNotification {
     connection: Connection,
@@ -63,7 +63,7 @@ pub(super) struct DesktopNotification {
     id: u32,
 }
 
-/// What the person did.
+/// What the user did with the notification.
 #[derive(Debug, PartialEq, Eq)]
 enum DesktopAction {
     Clicked(String),
@@ -83,12 +83,13 @@ pub(super) async fn show(message: &Message) -> Result<DesktopNotification, Strin
 
 async fn begin(message: &Message) -> zbus::Result<DesktopNotification> {
     let connection = Connection::session().await?;
-    // This starts the program that shows notifications, where the desktop does that on demand.
+    // This call starts the program that shows notifications, if the desktop starts it on demand. The name has no owner
+    // before.
     let list: Vec<String> = call(&connection, "GetCapabilities", &()).await?.deserialize()?;
     let bus = DBusProxy::new(&connection).await?;
     let owner = bus.get_name_owner(NAME.try_into()?).await?;
     let rule = MatchRule::builder().msg_type(Type::Signal).sender(owner.clone())?.interface(NAME)?.build();
-    // Before it is shown, so that no click is missed.
+    // Subscribe before the notification is shown, so that no click is missed.
     let signals = MessageStream::for_match_rule(rule, &connection, None).await?;
     let has = |name: &str| list.iter().any(|ability| ability == name);
     let abilities = Abilities { actions: has("actions"), markup: has("body-markup") };
@@ -116,7 +117,7 @@ fn body(message: &Message, abilities: Abilities) -> String {
     }
 }
 
-/// Makes a text stand for itself where the desktop reads markup (I10).
+/// Escapes a text for a desktop that interprets markup (I10).
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -125,7 +126,7 @@ fn escaped(text: &str) -> String {
         .replace('\'', "&#39;")
 }
 
-/// Returns the IDs and the labels of the buttons, in turn.
+/// Returns the IDs and the labels of the buttons, alternating as the specification wants them.
 fn actions(message: &Message, abilities: Abilities) -> Vec<String> {
     if !abilities.actions {
         return Vec::new();
@@ -138,7 +139,7 @@ fn actions(message: &Message, abilities: Abilities) -> Vec<String> {
 }
 
 impl DesktopNotification {
-    /// Waits until the person does something. Signals of other programs, and of other notifications, do not count.
+    /// Waits until the user does something. Ignores signals of other programs and of other notifications.
     async fn done(&mut self) -> DesktopAction {
         while let Some(signal) = self.signals.next().await {
             if let Some(done) = signal.ok().and_then(|signal| self.read(&signal)) {
@@ -170,17 +171,17 @@ impl DesktopNotification {
 
     async fn close(&self) {
         let closed = call(&self.connection, "CloseNotification", &self.id);
-        // It fails where the desktop has closed it.
+        // The call fails if the desktop has closed the notification already.
         drop(timeout(limits::NOTIFY_REQUEST, closed).await);
     }
 }
 
-/// Carries out what the person does with a notification, until the question is settled.
+/// Carries out what the user does with a notification, until the question is settled.
 pub(super) async fn attend(telling: &NotifiedQuestion, message: &Message, mut shown: DesktopNotification) {
     tokio::select! {
         done = shown.done() => match done {
             DesktopAction::Clicked(action) => acted(telling, message, &action).await,
-            // It was put away, and the question waits on.
+            // The user dismissed the notification. The question stays open, and there is nothing left to close.
             DesktopAction::PutAway => return,
         },
         _ = telling.ended() => {}
@@ -207,23 +208,23 @@ async fn acted(telling: &NotifiedQuestion, message: &Message, action: &str) {
     }
 }
 
-/// Shows a notification that nothing is done about.
+/// Shows a notification and does not wait for what the user does with it.
 pub(super) async fn say(message: &Message) -> Result<(), String> {
     show(message).await.map(drop)
 }
 
-/// Opens the page at this question. The process outlives us.
+/// Opens the page at this question, in a process that outlives this one.
 fn open(id: &str) -> std::io::Result<()> {
     let mut command = Command::new(env::current_exe()?);
     command.args(["open", id]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().map(drop)
 }
 
-/// Keeps the title on the terminal's stack, and takes it from there again.
+/// Pushes the title onto the terminal's stack; [`TAKE_TITLE`] pops it.
 const KEEP_TITLE: &str = "\x1b[22;0t";
 const TAKE_TITLE: &str = "\x1b[23;0t";
 
-/// Draws the person's attention.
+/// Rings the terminal and sets its title until [`restore_title`].
 pub(super) fn ring_terminal(terminal: &Path, message: &Message) -> io::Result<()> {
     let known = known();
     let title = match known {
@@ -233,12 +234,12 @@ pub(super) fn ring_terminal(terminal: &Path, message: &Message) -> io::Result<()
     open_terminal(terminal)?.write_all((known.tell(&message.title) + &title).as_bytes())
 }
 
-/// Says something, and leaves the title alone.
+/// Rings the terminal, and leaves its title alone.
 pub(super) fn ring_briefly(terminal: &Path, message: &Message) -> io::Result<()> {
     open_terminal(terminal)?.write_all(known().tell(&message.title).as_bytes())
 }
 
-/// Gives back the title.
+/// Restores the title that the terminal had before [`ring_terminal`].
 pub(super) fn restore_title(terminal: &Path) -> io::Result<()> {
     match known() {
         TerminalKind::Plain => Ok(()),
@@ -250,10 +251,11 @@ fn known() -> TerminalKind {
     TerminalKind::of(|name| env::var(name).ok())
 }
 
-/// Opens a terminal, without taking it as our own and without waiting for one that hangs.
+/// Opens a terminal. It does not become the controlling terminal, and a terminal that hangs does not block.
 fn open_terminal(terminal: &Path) -> io::Result<File> {
     let flags = (OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::NOFOLLOW).bits().cast_signed();
     let file = OpenOptions::new().write(true).custom_flags(flags).open(terminal)?;
+    // The path may name something else by now, which must not get these bytes.
     if file.is_terminal() { Ok(file) } else { Err(io::Error::other("it is not a terminal")) }
 }
 

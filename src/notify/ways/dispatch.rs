@@ -1,4 +1,4 @@
-//! Every way behind one interface: it tells the person, handles what the person does, and takes the message back. Also
+//! Every way behind one interface: it notifies the user, handles what the user does, and withdraws the message. Also
 //! sends a test through each way, for `askbridge doctor --notify`.
 //! When a way is due is left to `plan.rs`.
 
@@ -19,7 +19,7 @@ use crate::{
     settings::{NotifySettings, words::Disclosure},
 };
 
-/// Tells the person in this way, and ends once nothing is left to be done for the question.
+/// Notifies the user in this way, and returns when the way has nothing left to do for the question.
 pub(super) async fn tell(way: Way, telling: NotifiedQuestion) {
     let message = telling.message(text(way, &telling.settings));
     match way {
@@ -32,7 +32,7 @@ pub(super) async fn tell(way: Way, telling: NotifiedQuestion) {
     }
 }
 
-/// Says what came of it, and returns what was done.
+/// Reports whether the notification succeeded. Returns its result, or `None` on failure.
 async fn told<T>(way: Way, telling: &NotifiedQuestion, done: Result<T, String>) -> Option<T> {
     let (said, done) = match done {
         Ok(done) => (WayReport::Told(way), Some(done)),
@@ -47,12 +47,12 @@ async fn ring(telling: &NotifiedQuestion, message: &Message) {
     let rung = desktop::ring_terminal(terminal, message).map_err(|error| error.to_string());
     if told(Way::Terminal, telling, rung).await.is_some() {
         telling.ended().await;
-        // A terminal that is gone needs no title.
+        // A terminal that is gone needs no title: ignore the error.
         desktop::restore_title(terminal).unwrap_or_default();
     }
 }
 
-/// Waits for a program. One that still runs is ended with the question.
+/// Waits for a program. Kills it if the question is settled first.
 async fn run(way: Way, telling: &NotifiedQuestion, program: impl Future<Output = Result<(), String>>) {
     tokio::select! {
         done = program => drop(told(way, telling, done).await),
@@ -82,7 +82,7 @@ async fn show(telling: &NotifiedQuestion, message: &Message) {
     }
 }
 
-/// Says something that no question waits behind, in the ways that show text.
+/// Sends a message that belongs to no question, in the ways that show text.
 pub(super) async fn say(way: Way, telling: &NotifiedQuestion, message: &Message) -> Result<(), String> {
     match way {
         Way::Terminal => match telling.terminal.as_deref() {
@@ -102,7 +102,7 @@ pub(super) async fn say(way: Way, telling: &NotifiedQuestion, message: &Message)
     }
 }
 
-/// Returns how much is told in this way. What stays on the machine may be all.
+/// Returns how much of a question this way discloses. A way that stays on the machine may disclose all.
 pub(super) fn text(way: Way, settings: &NotifySettings) -> Disclosure {
     match way {
         Way::Terminal | Way::Sound => Disclosure::Title,
@@ -112,21 +112,21 @@ pub(super) fn text(way: Way, settings: &NotifySettings) -> Disclosure {
     }
 }
 
-/// What came of a test.
+/// The result of a test.
 #[derive(Debug)]
 pub struct Trial {
     /// The way.
     pub way: Way,
-    /// Whether the person was told, or why not.
+    /// Whether the user was notified, or why not.
     pub told: Result<(), String>,
 }
 
-/// Sends a test through each way that is set.
+/// Sends a test through each way that is set up.
 pub async fn try_out(settings: NotifySettings, terminal: Option<PathBuf>) -> Vec<Trial> {
     let message = Message::trial();
     let Some(record) = sample(&message) else { return Vec::new() };
     let (_ended, over) = watch::channel(None);
-    // Nothing is said: no question waits.
+    // No question waits, so reports go nowhere. The receiver lives so that sending one does not fail.
     let (said, _heard) = mpsc::channel(1);
     let settings = Arc::new(settings);
     let telling = NotifiedQuestion { record, folder: String::new(), settings, terminal, over, said };
@@ -142,7 +142,7 @@ pub async fn try_out(settings: NotifySettings, terminal: Option<PathBuf>) -> Vec
     trials
 }
 
-/// Returns a question that no agent asks, for a command that reads one.
+/// Returns a sample question, for a command that reads the question's file.
 fn sample(message: &Message) -> Option<Arc<Record>> {
     let id: QuestionId = "test-1".parse().ok()?;
     let field = Field::at(0, message.title.clone(), None, Kind::Boolean { default: None });

@@ -1,6 +1,6 @@
-//! One notifier: it follows one question from when the person is to be told until the question is settled. How many
-//! notifiers run at once for one user, over all bridges, is limited by file locks, which the kernel releases however a
-//! process ends.
+//! One notifier: it follows one question from when the user is to be notified until the question is settled. File locks
+//! limit how many notifiers run at once for one user, over all bridges; the kernel releases them however a process
+//! ends.
 //! What each way does is left to `dispatch.rs`.
 
 use std::{
@@ -50,20 +50,20 @@ pub struct NotifierStart {
     pub folder: String,
     /// How the user is notified.
     pub settings: NotifySettings,
-    /// When that is to happen.
+    /// When the user is notified.
     pub plan: Plan,
     /// The terminal that may be written to.
     pub terminal: Option<PathBuf>,
-    /// The place among the notifiers.
+    /// The place of this notifier among those of the user.
     pub slot: Slot,
     /// Whether it reports each success, and not only failures.
     pub says_all: bool,
 }
 
-/// Messages of ways that wait.
+/// Capacity of the channel for the reports of the ways.
 const WAITING: usize = 16;
 
-/// Tells the person until the question is over, or until `stop` says that it is enough. Returns how many ways told.
+/// Notifies the user until the question is settled or `stop` completes. Returns how many ways succeeded.
 pub async fn follow(notifying: NotifierStart, stop: impl Future<Output = u8>) -> usize {
     let (ended, over) = watch::channel(None);
     let (said, heard) = mpsc::channel(WAITING);
@@ -86,16 +86,17 @@ pub async fn follow(notifying: NotifierStart, stop: impl Future<Output = u8>) ->
     };
     let how = tokio::select! {
         how = following.until_settled(follower) => how,
-        // It returns only where the directory cannot be read any more.
+        // This future only completes if the directory cannot be read any more.
         _ = machine.follow() => None,
         _ = stop => None,
     };
+    // Winding up can take NOTIFY_LATE: another question must not wait for the place as long.
     drop(slot);
     if let Some(how) = how.as_ref().filter(|_| says_all) {
         say(how);
     }
     let how = how.unwrap_or_else(|| "askbridge does not follow this question any more".to_owned());
-    // The ways are told by it, and nothing else listens.
+    // Only the ways listen. Without them, the send fails, and nothing needs to be withdrawn.
     ended.send(Some(how)).unwrap_or_default();
     timeout(limits::NOTIFY_LATE + limits::NOTIFY_END, following.wind_up()).await.unwrap_or_default();
     following.told
@@ -107,7 +108,7 @@ struct Notifier {
     plan: Plan,
     /// When the question opened.
     begun: Instant,
-    /// When it was last counted how many more questions wait. `None` if another notifier counts.
+    /// When this notifier last counted how many more questions wait. `None` if another notifier counts.
     counted: Option<Instant>,
     heard: mpsc::Receiver<WayReport>,
     tasks: JoinSet<()>,
@@ -116,7 +117,8 @@ struct Notifier {
 }
 
 impl Notifier {
-    /// Tells the person until the question is settled, and returns how it was. `None` if nothing more is to be done.
+    /// Notifies the user until the question is settled, and returns how it was settled. `None` if nothing is left to
+    /// do.
     async fn until_settled(&mut self, mut follower: Follower) -> Option<String> {
         loop {
             if let Some(how) = self.how() {
@@ -132,7 +134,7 @@ impl Notifier {
             }
             let deadline = self.plan.next_deadline().map(|deadline| self.begun + deadline);
             tokio::select! {
-                // What a task says last is heard before its end, which may leave nothing to be done.
+                // The last report of a task is taken before the end of the task, after which the loop may return.
                 biased;
                 batch = follower.next() => batch.map(drop)?,
                 Some(said) = self.heard.recv() => self.take(said),
@@ -149,7 +151,7 @@ impl Notifier {
         if record.is_open() {
             return None;
         }
-        // The answer itself stays where it was given: this may be sent to a phone.
+        // The answer itself is left out: this text may be sent to a phone.
         let how = match record.settlement.as_ref().map(|settlement| &settlement.outcome) {
             Some(Outcome::Answered(_)) => "It was answered",
             Some(Outcome::Rejected(_)) => "It was rejected",
@@ -167,7 +169,7 @@ impl Notifier {
         Circumstances { minute: minute(), is_present }
     }
 
-    /// Counts the questions that are not told one by one, while as many notifiers run as may.
+    /// Counts the questions without a notifier of their own. Only the notifier in the last place counts.
     async fn count(&mut self) {
         if self.counted.is_none_or(|at| at.elapsed() < limits::NOTIFY_COUNT) {
             return;
@@ -184,6 +186,7 @@ impl Notifier {
         let telling = self.telling.clone();
         match step {
             NotifyStep::Tell(way) => drop(self.tasks.spawn(dispatch::tell(way, telling))),
+            // A failed heartbeat is reported, and the heartbeat continues.
             NotifyStep::Beat => drop(self.tasks.spawn(async move {
                 let beat = async {
                     tokio::select! {
@@ -220,28 +223,29 @@ impl Notifier {
         }
     }
 
-    /// Submits what the person chose, as any responder does: the bridge checks it, and the first valid answer wins.
+    /// Submits what the user chose, as any responder does: the bridge checks it, and the first valid answer wins.
     fn submit(&mut self, choice: TappedAnswer) {
         let TappedAnswer { way, submission, verdict } = choice;
         let (machine, id) = (self.machine.clone(), self.telling.record.id.clone());
         self.tasks.spawn(async move {
             let by = Provenance { responder: Responder::Notification, name: Some(way.name().to_owned()) };
             let submitted = machine.submit(&id, submission, by).await.map(drop);
-            // A way that does not wait any more is not notified.
+            // If the way has ended, nobody waits for the verdict: ignore the error.
             verdict.send(submitted).unwrap_or_default();
         });
     }
 
-    /// Waits until all notifiers have withdrawn their notifications.
+    /// Waits until all ways have withdrawn their notifications.
     async fn wind_up(&mut self) {
         self.plan.over();
+        // The reports are read meanwhile: a way whose channel is full would never end.
         while !self.tasks.is_empty() {
             tokio::select! {
                 Some(said) = self.heard.recv() => self.take(said),
                 Some(_) = self.tasks.join_next() => {}
             }
         }
-        // The last report.
+        // Reports that the last tasks sent just before they ended.
         while let Ok(said) = self.heard.try_recv() {
             self.take(said);
         }
@@ -255,16 +259,16 @@ async fn at(deadline: Option<Instant>) {
     }
 }
 
-/// Says something on stderr, in one line: the bridge logs it, or the person reads it.
+/// Writes one line to stderr, which the bridge logs or the user reads.
 fn say(text: &str) {
-    // If stderr is closed, there is nowhere to say it.
+    // If stderr is closed, there is nowhere to report the error.
     drop(writeln!(io::stderr(), "askbridge: {}", printable_line(text)));
 }
 
 /// The line on stderr of a notifier that ends because 16 notifiers are already running.
 pub const BUSY: &str = "busy";
 
-/// One of the places, until this is dropped.
+/// One of the places for notifiers, held until this is dropped.
 #[derive(Debug)]
 pub struct Slot {
     number: usize,
@@ -272,15 +276,16 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// Returns whether it was the last free place when it was taken: its holder says how many more questions wait.
+    /// Returns whether this is the place with the highest number: its holder reports how many more questions wait.
     pub fn is_last(&self) -> bool {
         self.number + 1 == limits::NOTIFIERS
     }
 }
 
-/// Takes a place, if there is one. `folder` is that of the sockets.
+/// Takes a place, if one is free. `folder` is the folder of the sockets.
 pub fn take(folder: &Path) -> io::Result<Option<Slot>> {
     for number in 0..limits::NOTIFIERS {
+        // The files stay: removing one would let two notifiers lock different files of the same name.
         let path = folder.join(format!("notify-{number}.lock"));
         let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {

@@ -1,7 +1,7 @@
 //! Requests to servers of the user, and the webhook, which sends one when a question opens and another when it is
 //! settled.
-//! Requests follow no redirect, which could lead what they send elsewhere, and no error names the address, which may
-//! be a secret.
+//! Requests follow no redirect, which could carry their content to another server. No error names the address, which
+//! may be a secret.
 //! The messages to ntfy are left to `ntfy.rs`.
 
 use std::{
@@ -25,10 +25,11 @@ use crate::{
     settings::{services::Webhook, words::Disclosure},
 };
 
-/// Bytes of a reply that are read.
+/// The most bytes of a response body that are read.
 const REPLY: u64 = 64 * 1024;
 
 fn agent(most: Duration) -> Agent {
+    // A server of the user's own may have a certificate of an authority that only this machine trusts.
     let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build();
     let config = Agent::config_builder()
         .timeout_global(Some(most))
@@ -40,10 +41,9 @@ fn agent(most: Duration) -> Agent {
     config.build().into()
 }
 
-/// Posts JSON, and returns the reply where that is JSON too.
+/// Posts JSON, and returns the response body if it is JSON too, or else `Null`.
 ///
-/// # Errors
-/// Why the server did not take it.
+/// # Errors Returns why the server did not accept the request.
 pub(super) async fn post(url: &str, token: Option<&str>, json: &Value) -> Result<Value, String> {
     let (url, token, body) = (url.to_owned(), bearer(token), json.to_string());
     let posted = spawn_blocking(move || {
@@ -60,10 +60,9 @@ pub(super) async fn post(url: &str, token: Option<&str>, json: &Value) -> Result
     posted.await.unwrap_or_else(|_| Err("the request was broken off".to_owned()))
 }
 
-/// Reads a stream of lines until it ends or `heard` says that it is enough. Blocks the thread.
+/// Reads a stream of lines until it ends or `heard` returns `false`. Blocks the thread.
 ///
-/// # Errors
-/// Why there is no stream.
+/// # Errors Returns why there is no stream.
 pub(super) fn lines(
     url: &str,
     token: Option<&str>,
@@ -75,7 +74,7 @@ pub(super) fn lines(
     }
     let response = taken(request.call())?;
     let mut reader = BufReader::new(response.into_body().into_reader());
-    // The stream ends with its time, or with an error, which is taken for its end.
+    // The stream ends with its timeout or another error. Either counts as its end: the caller opens the next stream.
     while let Ok(Some(line)) = line(&mut reader) {
         if !heard(line) {
             break;
@@ -84,7 +83,7 @@ pub(super) fn lines(
     Ok(())
 }
 
-/// Reads one line. A longer one than there may be ends the stream.
+/// Reads one line. A line that is longer than the limit ends the stream.
 fn line(reader: &mut impl BufRead) -> io::Result<Option<String>> {
     let mut line = String::new();
     let length = reader.take(limits::NOTIFY_LINE as u64).read_line(&mut line)?;
@@ -96,7 +95,7 @@ fn bearer(token: Option<&str>) -> Option<String> {
     token.map(|token| format!("Bearer {token}"))
 }
 
-/// Returns a response that says that the request was taken.
+/// Returns the response if its status says that the server accepted the request, or else the reason.
 fn taken(response: Result<Response<Body>, ureq::Error>) -> Result<Response<Body>, String> {
     let response = response.map_err(|error| why(&error))?;
     let status = response.status();
@@ -121,7 +120,7 @@ fn why(error: &ureq::Error) -> String {
     }
 }
 
-/// Says that the question waits.
+/// Posts that the question waits.
 pub(super) async fn send_opened(telling: &NotifiedQuestion, message: &Message) -> Result<(), String> {
     let Some(webhook) = &telling.settings.webhook else { return Ok(()) };
     let mut json = event("opened", &telling.record, message);
@@ -131,12 +130,12 @@ pub(super) async fn send_opened(telling: &NotifiedQuestion, message: &Message) -
     post_webhook(webhook, &json).await
 }
 
-/// Says how many more questions wait, or that this is a test.
+/// Posts a message that belongs to no question: how many more wait, or a test.
 pub(super) async fn send_text(webhook: &Webhook, message: &Message) -> Result<(), String> {
     post_webhook(webhook, &json!({ "event": "message", "title": message.title, "text": message.body })).await
 }
 
-/// Says that the question is over. How it was answered stays on the machine.
+/// Posts that the question is settled. The answer stays on the machine.
 pub(super) async fn send_settled(telling: &NotifiedQuestion, message: &Message) -> Result<(), String> {
     let Some(webhook) = &telling.settings.webhook else { return Ok(()) };
     let title = Message { body: String::new(), ..message.clone() };

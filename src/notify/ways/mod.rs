@@ -1,8 +1,8 @@
-//! The ways to tell the person, and the process that uses them.
+//! The ways to notify the user, and the process that uses them.
 //!
-//! A bridge starts `askbridge notify ID`, a process of its own, which is a client of the inbox like any other. So the
-//! bridge stays small, and a way that fails or hangs touches nothing else. When the person is told, and in which
-//! words, is left to the files beside this folder.
+//! A bridge starts `askbridge notify ID`, a separate process and a client of the inbox like any other. So the bridge
+//! stays small, and a way that fails or hangs affects nothing else. When the user is notified, and in which words, is
+//! left to the files beside this folder.
 
 mod desktop;
 mod dispatch;

@@ -1,7 +1,7 @@
-//! A message to the person's phone by an ntfy server, and the taps on its buttons.
+//! A message to the user's phone through an ntfy server, and the taps on its buttons.
 //!
-//! The buttons post to a reply topic of the same server, which is listened to: no port is opened here. The topic is
-//! random and belongs to one question, and so does what each button posts.
+//! The buttons post to a reply topic of the same server, and the notifier subscribes to it: no port is opened here. The
+//! topic and the value that each button posts are random and belong to one question.
 
 use std::{
     pin::pin,
@@ -26,20 +26,20 @@ use crate::{
     settings::services::Ntfy,
 };
 
-/// Lines of the reply topic that wait.
+/// Capacity of the channel for lines of the reply topic.
 const WAITING: usize = 16;
-/// The pause after a stream that ended early, so that a server that refuses is not asked without end.
+/// The least time between two streams, so that a server that ends them early is not flooded with requests.
 const PAUSE: Duration = Duration::from_secs(5);
-/// Streams in a row that may fail.
+/// How many streams in a row may fail before the subscription is given up.
 const FAILURES: usize = 2;
 
 /// A message that was sent.
 #[derive(Debug)]
 pub(super) struct SentMessage {
     sequence: String,
-    /// Whether a later message takes the place of this one: servers before 2.16 cannot do that.
+    /// Whether a later message can replace this one: servers before 2.16 do not support that.
     is_replaced: bool,
-    /// The address of the reply topic, and what each button posts there.
+    /// The address of the reply topic. [`values`](Self::values) has what each button posts there.
     reply: String,
     values: Vec<String>,
 }
@@ -51,11 +51,13 @@ pub(super) async fn tell(ntfy: &Ntfy, message: &Message) -> Result<SentMessage, 
     let sequence = random()?;
     let json = publication(&ntfy.topic, message, &sequence, &reply, &values);
     let published = publish(ntfy, &json).await?;
+    // An older server ignores the sequence ID and does not return it. An update would be a second message there.
     let is_replaced = published["sequence_id"] == *sequence;
     Ok(SentMessage { sequence, is_replaced, reply, values })
 }
 
-/// Listens to the buttons until the question is over, takes the message back, and tells late taps that they were late.
+/// Handles taps until the question is settled, withdraws the message, and replies to later taps that they were too
+/// late.
 pub(super) async fn attend(telling: &NotifiedQuestion, ntfy: &Ntfy, message: &Message, sent: SentMessage) {
     let take_back = async {
         let ended = telling.ended().await;
@@ -77,7 +79,7 @@ pub(super) async fn attend(telling: &NotifiedQuestion, ntfy: &Ntfy, message: &Me
     }
 }
 
-/// Carries out the taps until there is nothing more to listen to.
+/// Carries out the taps until the subscription breaks or the topic is flooded.
 async fn listen(telling: &NotifiedQuestion, ntfy: &Ntfy, message: &Message, sent: &SentMessage) {
     let (sender, mut lines) = mpsc::channel::<String>(WAITING);
     let mut taps = Taps::new(sent.values.clone());
@@ -98,13 +100,15 @@ async fn listen(telling: &NotifiedQuestion, ntfy: &Ntfy, message: &Message, sent
     report(telling, Err(format!("the buttons do not work any more: {why}"))).await;
 }
 
-/// Reads the reply topic, stream after stream, from where the one before ended. Returns why that is not possible.
+/// Reads the reply topic, one stream after another, each from where the one before ended. Returns why that failed.
 async fn subscribe(ntfy: &Ntfy, reply: &str, sender: mpsc::Sender<String>) -> String {
     let mut failures = 0;
+    // A tap may arrive between the message and the first stream.
     let mut since = "all".to_owned();
     loop {
         let (url, begun) = (format!("{reply}/json?since={since}"), Instant::now());
         let (token, sender) = (ntfy.token.clone(), sender.clone());
+        // The thread outlives a dropped future until its stream times out; a closed channel ends it with the next line.
         let reading = spawn_blocking(move || {
             let mut last = None;
             let read = http::lines(&url, token.as_deref(), |line| {
@@ -120,6 +124,7 @@ async fn subscribe(ntfy: &Ntfy, reply: &str, sender: mpsc::Sender<String>) -> St
             Err(error) if failures == FAILURES => return error,
             Err(_) => failures += 1,
         }
+        // A stream that lasted longer is followed at once, so that taps are not delayed.
         sleep(PAUSE.saturating_sub(begun.elapsed())).await;
     }
 }

@@ -1,6 +1,6 @@
 //! The ways that run a program of the user: a command, a sound or a voice, and the heartbeat. No shell reads their
-//! arguments, and a program that does not end is killed with all that it started. The question is passed on stdin, in
-//! the environment and in a file that only the user can read, never as part of a command line.
+//! arguments. A program that does not end is killed with all processes that it started. The question is passed on
+//! stdin, in the environment and in a file that only the user can read, never as part of a command line.
 //! When each is run is left to `dispatch.rs` and `follow.rs`.
 
 use std::{
@@ -29,7 +29,7 @@ use crate::{
 /// The input of a program.
 #[derive(Debug, Default)]
 pub(super) struct ProgramInput {
-    /// Arguments after those that are set.
+    /// Arguments behind those of the settings.
     pub(super) arguments: Vec<OsString>,
     /// Environment variables.
     pub(super) variables: Vec<(&'static str, OsString)>,
@@ -43,20 +43,20 @@ struct Group(Option<Pid>);
 impl Drop for Group {
     fn drop(&mut self) {
         if let Some(group) = self.0 {
-            // It fails where nothing of the group is left.
+            // The call fails if no process of the group is left.
             kill_process_group(group, Signal::KILL).unwrap_or_default();
         }
     }
 }
 
-/// Runs a program to its end, for at most this long. Dropping the future ends it.
+/// Runs a program to its end, for at most `most`. Dropping the future kills it.
 ///
-/// # Errors
-/// Why it did not do what it was to do, without any text of an agent.
+/// # Errors Returns why the program failed, without any text of an agent.
 pub(super) async fn run(words: &[String], given: ProgramInput, most: Duration) -> Result<(), String> {
     let [program, arguments @ ..] = words else { return Err("no program is set".to_owned()) };
     let mut command = Command::new(program);
     command.args(arguments).args(given.arguments).envs(given.variables);
+    // A group of its own, so that killing it does not kill the notifier.
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
     let mut child = command.spawn().map_err(|error| format!("{program}: {error}"))?;
     let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
@@ -75,22 +75,22 @@ pub(super) async fn run(words: &[String], given: ProgramInput, most: Duration) -
 
 async fn feed(child: &mut Child, text: &str) -> io::Result<std::process::ExitStatus> {
     if let Some(mut stdin) = child.stdin.take() {
-        // A program that does not read its stdin need not.
+        // A program does not have to read its stdin: ignore a broken pipe.
         drop(stdin.write_all(text.as_bytes()).await);
     }
     child.wait().await
 }
 
-/// The file, which is removed when this is dropped.
+/// The file with the question, which is removed when this is dropped.
 #[derive(Debug)]
 pub(super) struct QuestionFile(PathBuf);
 
 impl QuestionFile {
-    /// Writes a question into a new file of this folder, which only its owner can enter.
+    /// Writes a question into a new file in `folder`, which only its owner can enter.
     pub(super) fn write(folder: &Path, record: &Record) -> io::Result<Self> {
         let paper = QuestionFile(folder.join(format!("notify-{}-{}.json", record.id, std::process::id())));
         let json = serde_json::to_vec(record)?;
-        // One that a process with our number left behind when it was killed.
+        // A killed process that had the same process ID may have left a file behind.
         drop(fs::remove_file(&paper.0));
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&paper.0)?;
         file.write_all(&json)?;
@@ -104,12 +104,12 @@ impl QuestionFile {
 
 impl Drop for QuestionFile {
     fn drop(&mut self) {
-        // An error says that it was removed already.
+        // If the command removed the file itself, this fails.
         drop(fs::remove_file(&self.0));
     }
 }
 
-/// Runs the command.
+/// Runs the command of the settings.
 pub(super) async fn run_command(telling: &NotifiedQuestion, message: &Message) -> Result<(), String> {
     let words = telling.settings.command.as_deref().unwrap_or_default();
     let folder = discovery::folder().map_err(|error| error.to_string())?;
@@ -121,7 +121,7 @@ pub(super) async fn run_command(telling: &NotifiedQuestion, message: &Message) -
     run(words, given, limits::NOTIFY_COMMAND).await
 }
 
-/// Plays or speaks.
+/// Runs the command that plays a sound or speaks.
 pub(super) async fn play_sound(telling: &NotifiedQuestion, message: &Message) -> Result<(), String> {
     let words = telling.settings.sound.as_deref().unwrap_or_default();
     run(words, given(telling, message), limits::NOTIFY_COMMAND).await
@@ -134,7 +134,7 @@ pub(super) async fn beat(telling: &NotifiedQuestion) -> Result<(), String> {
     run(&heartbeat.command, given(telling, &telling.message(Disclosure::Title)), most).await
 }
 
-/// Returns what such a program is given: it stays on this machine. The title is that of the question, on one line.
+/// Returns the input of a program. It stays on this machine, so it has the title of the question, on one line.
 pub(super) fn given(telling: &NotifiedQuestion, message: &Message) -> ProgramInput {
     ProgramInput {
         arguments: Vec::new(),

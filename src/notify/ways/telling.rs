@@ -1,4 +1,4 @@
-//! The interface between a notifier and a way: the question to notify of, and the replies.
+//! The interface between a notifier and a way: the question to notify of, and the reports.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -23,31 +23,31 @@ pub(super) struct NotifiedQuestion {
     pub(super) terminal: Option<PathBuf>,
     /// How the question was settled, once it is.
     pub(super) over: watch::Receiver<Option<String>>,
-    /// Where a notifier reports what it did.
+    /// Where a way reports what it did.
     pub(super) said: mpsc::Sender<WayReport>,
 }
 
-/// A reply of a way.
+/// A report of a way to its notifier.
 #[derive(Debug)]
 pub(super) enum WayReport {
-    /// The person was told.
+    /// The user was notified.
     Told(Way),
-    /// The person could not be told, for this reason.
+    /// The user could not be notified, for this reason.
     Failed(Way, String),
-    /// The person chose an answer.
+    /// The user chose an answer.
     Chosen(TappedAnswer),
     /// The heartbeat command has ended.
     Beaten,
 }
 
-/// An answer that the person chose.
+/// An answer that the user chose.
 #[derive(Debug)]
 pub(super) struct TappedAnswer {
-    /// How the person was told.
+    /// The way that showed the button.
     pub(super) way: Way,
     /// The user's choice.
     pub(super) submission: Submission,
-    /// Where it is said what became of it.
+    /// Where the notifier sends the verdict of the bridge.
     pub(super) verdict: oneshot::Sender<Result<(), Refusal>>,
 }
 
@@ -57,7 +57,7 @@ impl NotifiedQuestion {
         Message::new(&self.record, &self.folder, text, self.settings.one_tap)
     }
 
-    /// Says something. If nothing listens any more, the process is ending.
+    /// Sends a report. If the notifier does not listen any more, the process is ending: ignore the error.
     pub(super) async fn say(&self, said: WayReport) {
         self.said.send(said).await.unwrap_or_default();
     }
@@ -72,7 +72,7 @@ impl NotifiedQuestion {
         }
     }
 
-    /// Submits what the person chose, and returns what became of it. `None` if the process is ending.
+    /// Submits what the user chose, and returns the verdict of the bridge. `None` if the process is ending.
     pub(super) async fn choose(&self, way: Way, submission: Submission) -> Option<Result<(), Refusal>> {
         let (verdict, judged) = oneshot::channel();
         self.say(WayReport::Chosen(TappedAnswer { way, submission, verdict })).await;
