@@ -15,8 +15,8 @@ use askbridge_os::terminal::{cut, printable_line};
 /// The most columns of a field's label in an error or beside a value.
 const LABEL: usize = 40;
 
-/// Returns a field as an error names it: by its header or label, and where there are several by its name as well,
-/// which `--field` takes.
+/// Returns how an error refers to a field: by its header or label and, if the question has several fields, also by the
+/// name that `--field` takes.
 pub fn about(question: &Question, field: &Field) -> String {
     match &*question.fields {
         [_] => format!("“{}”", title(field)),
@@ -24,7 +24,7 @@ pub fn about(question: &Question, field: &Field) -> String {
     }
 }
 
-/// Returns a text on one line, as an error or a list of values has room for it.
+/// Returns a text on one line, cut to fit into an error or a list of values.
 pub fn brief(text: &str) -> String {
     cut(&printable_line(text.trim()), LABEL).into_owned()
 }
@@ -43,7 +43,7 @@ pub fn errors(question: &Question, errors: &[FieldError]) -> String {
     said.collect::<Vec<_>>().join("; ")
 }
 
-/// Returns how an answer was understood. Values of secret fields are masked.
+/// Returns how the program understood an answer, so that the user can check it. Values of secret fields are masked.
 pub fn understood(question: &Question, answer: &Answer) -> String {
     format!("{}{}", done(question, answer), what(question, answer))
 }
@@ -56,13 +56,13 @@ fn what(question: &Question, answer: &Answer) -> String {
         _ => false,
     };
     match is_own {
-        // Of one field, the sentence says what the texts are.
+        // With only one field, the sentence itself says that the text is the user's own.
         true => format!(" with your own text: {}", given(question, answer).replacen("own text ", "", 1)),
         false => format!(": {}", given(question, answer)),
     }
 }
 
-/// Returns whether a value has a text beside the field's options, and no option.
+/// Returns whether a value consists of the user's own texts and contains no option of the field.
 fn is_own(field: &Field, value: &Value) -> bool {
     let is_option = |text: &String| field.kind.options().iter().any(|option| option.value == *text);
     !field.kind.options().is_empty()
@@ -82,7 +82,7 @@ pub fn given(question: &Question, answer: &Answer) -> String {
     }
 }
 
-/// Returns the value of one field, behind its label if there are several.
+/// Returns the value of one field. The label precedes it if the question has several fields.
 fn part(question: &Question, field: &Field, answer: &Answer) -> Option<String> {
     let value = answer.values.get(&field.name).map(|value| match field.secret {
         true => REDACTED.to_owned(),
@@ -137,7 +137,7 @@ pub(super) fn state(question: &Question, settlement: &Settlement) -> String {
 /// The most columns of one value on a line that has other things on it.
 const VALUE: usize = 200;
 
-/// Returns how a question ended, with the values or the reason. The question is known most often.
+/// Returns how a question ended, and the values or the reason. `question` is `None` if only the settlement is known.
 pub(super) fn ending<'a>(
     settlement: &'a Settlement,
     question: Option<&Question>,
@@ -162,7 +162,7 @@ pub(super) fn ending<'a>(
     }
 }
 
-/// Returns what an answer does: it grants or refuses a permission, and answers any other question.
+/// Returns the verb for an answer: it allows or rejects a permission, and answers any other question.
 pub(super) fn done(question: &Question, answer: &Answer) -> &'static str {
     let role = question.fields.iter().find_map(|field| match answer.values.get(&field.name)? {
         Value::Text(chosen) => field.kind.options().iter().find(|it| it.value == *chosen)?.role.as_deref(),
@@ -177,7 +177,7 @@ pub(super) fn done(question: &Question, answer: &Answer) -> &'static str {
     }
 }
 
-/// Returns why a permission was refused, where that is said otherwise than of a question.
+/// Returns why a permission was refused, if the words differ from those for a question.
 fn refused(reason: &Reason, by: &str) -> Option<String> {
     match reason {
         Reason::User => Some(format!("rejected by {by}")),
@@ -186,7 +186,7 @@ fn refused(reason: &Reason, by: &str) -> Option<String> {
     }
 }
 
-/// Returns why a question was rejected. The bridge's own reasons say what happened, and not that it was the bridge.
+/// Returns why a question was rejected. For the bridge's own reasons, the text names the event and not the bridge.
 fn rejected(reason: &Reason, by: &str) -> Cow<'static, str> {
     match reason {
         Reason::User => format!("rejected by {by}").into(),
@@ -224,7 +224,7 @@ fn by(by: &Provenance) -> String {
     }
 }
 
-/// Returns a text in quotation marks where it could be taken for several.
+/// Returns a text, in quotation marks if it could be read as several texts.
 pub(super) fn separable(text: &str) -> String {
     let is_plain = !text.is_empty() && text.trim() == text && !text.contains([',', ';', '“', '”']);
     if is_plain { cut(&printable_line(text), VALUE).into_owned() } else { quoted(text) }

@@ -7,7 +7,7 @@ use askbridge_os::terminal::{cut, printable_line};
 /// The most columns of a notification's text.
 const TEXT: usize = 120;
 
-/// The terminal, as far as the environment tells.
+/// The kind of the terminal, as far as the environment tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TerminalKind {
     /// Notifies by OSC 9: iTerm2 and others.
@@ -18,18 +18,20 @@ pub enum TerminalKind {
     Osc99,
     /// Has a bell and a title.
     Other,
-    /// Has a bell alone, and shows what else is sent: the console of Linux, dumb terminals.
+    /// Has only a bell, and prints other sequences as text: the Linux console, dumb terminals.
     Plain,
 }
 
 impl TerminalKind {
-    /// Finds out which terminal it is. Within tmux or screen, only they themselves are known.
+    /// Determines the kind of the terminal from its environment variables.
     pub fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
         let term = variable("TERM").unwrap_or_default();
         let is_inside = variable("TMUX").is_some() || variable("STY").is_some();
         let program = variable("TERM_PROGRAM").unwrap_or_default();
         match (&*term, &*program) {
             ("" | "dumb" | "linux", _) => TerminalKind::Plain,
+            // Within tmux or screen, the variables of the outer terminal may be inherited, but its sequences do not
+            // pass.
             _ if is_inside => TerminalKind::Other,
             (_, "iTerm.app") => TerminalKind::Osc9,
             (_, "WezTerm" | "ghostty") => TerminalKind::Osc777,
@@ -41,14 +43,15 @@ impl TerminalKind {
         }
     }
 
-    /// Returns whether keys with modifiers can be asked for, so that Ctrl+Enter is one.
+    /// Returns whether the terminal can report keys with modifiers, such as Ctrl+Enter, if it is asked to.
     pub fn tells_modifiers(self) -> bool {
         matches!(self, TerminalKind::Osc9 | TerminalKind::Osc777 | TerminalKind::Osc99)
     }
 
-    /// Returns the bytes that tell the person that something waits.
+    /// Returns the bytes that notify the user that something waits.
     pub fn tell(self, text: &str) -> String {
-        // Nothing in it ends the sequence: it has no control characters (I10).
+        // A printable text has no control characters, so it cannot end the sequence (I10). A semicolon would end a
+        // parameter.
         let text = cut(&printable_line(text), TEXT).replace(';', ",");
         let own = match self {
             TerminalKind::Osc9 => format!("\x1b]9;askbridge: {text}\x07"),

@@ -1,6 +1,6 @@
-//! The bridges behind a list of questions: the agent and the clock of each, and bridges with open questions that this
-//! command cannot reach, because their sockets are in the folder of another environment, in a container, or gone. The
-//! journal knows of those.
+//! The bridges behind a list of questions: the agent and the clock of each. Also the bridges with open questions that
+//! this command cannot reach, because their sockets are in the folder of another environment, in a container, or gone;
+//! only the journal knows of those.
 //! Joining the bridges is left to `machine`.
 
 use std::{
@@ -31,7 +31,7 @@ impl Bridges {
         self.0.get(&record.bridge)
     }
 
-    /// Returns the short name of the agent that asks: as it names itself, or else that of its command.
+    /// Returns the short name of the agent that asks: the name that it gives itself, or else that of its command.
     pub fn agent(&self, record: &Record) -> Option<String> {
         let named = record.question.agent.as_deref().filter(|name| !name.trim().is_empty());
         named.map(text::agent).or_else(|| {
@@ -40,7 +40,7 @@ impl Bridges {
         })
     }
 
-    /// Returns what the time is by the clock that the question is timed by, or by ours where its bridge does not say.
+    /// Returns the current time by the clock of the question's bridge, or by ours if the bridge does not tell its time.
     pub fn now(&self, record: &Record) -> Timestamp {
         self.status(record).and_then(BridgeStatus::now).unwrap_or_else(|| SystemTime::now().into())
     }
@@ -66,7 +66,7 @@ pub struct UnreachableBridges {
     pub questions: usize,
 }
 
-/// Returns the bridges that wait elsewhere: those that are not among the bridges whose sockets were found.
+/// Returns the bridges with open questions whose sockets were not found, grouped by directory and by whether they run.
 pub fn unreachable(waiting: &[WaitingBridge], found: &BTreeSet<BridgeName>) -> Vec<UnreachableBridges> {
     let mut by_place = BTreeMap::<_, UnreachableBridges>::new();
     for WaitingBridge { bridge, life, home, questions } in waiting {
@@ -89,7 +89,7 @@ pub fn unreachable(waiting: &[WaitingBridge], found: &BTreeSet<BridgeName>) -> V
     by_place.into_values().collect()
 }
 
-/// Returns the lines about bridges elsewhere for a command that looked in this directory, and the remedy.
+/// Returns the lines about unreachable bridges, each with its remedy, for a command that looked in `looked_in`.
 pub fn unreachable_lines(elsewhere: &[UnreachableBridges], looked_in: &Path) -> Vec<String> {
     let path = |path: &Path| printable_line(&path.display().to_string()).into_owned();
     let said = elsewhere.iter().flat_map(|it| {
@@ -97,6 +97,7 @@ pub fn unreachable_lines(elsewhere: &[UnreachableBridges], looked_in: &Path) -> 
         let bridges = count(it.bridges.len(), "bridge", "bridges");
         match (&it.directory, it.running) {
             (Some(directory), true) if directory != looked_in => {
+                // The sockets are in a subfolder of the runtime directory, which is what the variable names.
                 let base = directory.parent().unwrap_or(directory);
                 [
                     format!(

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use askbridge_core::question::{Answer, Purpose, Question, Role, Value};
 
-/// The word to type.
+/// The word that confirms an answer.
 pub const WORD: &str = "yes";
 
 /// Returns why an answer must be confirmed, as a sentence; `None` if it can be sent at once.
@@ -25,7 +25,7 @@ fn permitted(question: &Question, answer: &Answer) -> Option<Cow<'static, str>> 
         Some(Role::AllowAlways) => Some(lasting.into()),
         _ if takes_step => Some(risk(question).into()),
         Some(Role::AllowOnce) => None,
-        // An option of another version, or one that does not say what it does.
+        // The option has a role of another version, or none.
         _ => Some("It is not known what this option allows.".into()),
     }
 }

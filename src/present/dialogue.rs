@@ -16,17 +16,17 @@ use super::{
     typed::{self, TypedText, meant},
 };
 
-/// A question, as far as the person has answered it.
+/// A question with the answer that the user has given so far.
 #[derive(Clone, Debug)]
 pub struct Dialogue {
     record: Arc<Record>,
     answer: Answer,
-    /// The fields that the person has gone through: an empty line takes no default of theirs any more.
+    /// Whether the user has been through each field. If so, an empty line does not take the field's default any more.
     passed: Vec<bool>,
     step: DialogueStep,
-    /// Whether the field is changed from the review, which follows it then.
+    /// Whether the user came from the review to change this field. The review is then the next step.
     is_change: bool,
-    /// The lines of a text that continues.
+    /// The earlier lines of a text that continues on the next line.
     begun: Option<String>,
 }
 
@@ -35,24 +35,24 @@ pub struct Dialogue {
 enum DialogueStep {
     /// The value of this field.
     Field(usize),
-    /// Whether all of it is to be sent.
+    /// Whether to send the whole answer.
     Review,
     /// The word that confirms.
     Caution,
-    /// Why it is rejected.
+    /// Why the question is rejected.
     Reason,
 }
 
 /// The effect of a typed line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DialogueReply {
-    /// These lines are said, and the person is asked again, or the next thing.
+    /// Print these lines, then the next prompt.
     Say(Vec<String>),
-    /// This is submitted.
+    /// Submit this.
     Submit(Submission),
-    /// The question gets more time, and continues.
+    /// Extend the deadline, then continue with the question.
     MoreTime,
-    /// The question stays open.
+    /// Leave the question open.
     Leave,
 }
 
@@ -64,7 +64,7 @@ impl Dialogue {
         Dialogue { record, answer, passed, step: DialogueStep::Field(0), is_change: false, begun: None }
     }
 
-    /// Begins with the confirmation of an answer that is given without a look at the question.
+    /// Begins with the confirmation of an answer that the user gave without going through the fields.
     pub fn confirming(record: Arc<Record>, answer: Answer) -> Self {
         Dialogue { answer, step: DialogueStep::Caution, ..Dialogue::new(record) }
     }
@@ -79,12 +79,12 @@ impl Dialogue {
         &self.record
     }
 
-    /// Takes over a change of the question: its deadline, for example.
+    /// Replaces the record after a change of the question, such as a new deadline.
     pub fn update(&mut self, record: Arc<Record>) {
         self.record = record;
     }
 
-    /// Returns the field that is asked for, if one is.
+    /// Returns the field that the prompt asks for, if it asks for one.
     pub fn field(&self) -> Option<&Field> {
         match self.step {
             DialogueStep::Field(place) => self.question().fields.get(place),
@@ -92,7 +92,7 @@ impl Dialogue {
         }
     }
 
-    /// Returns whether the field's label and options are to be said: not in the middle of a text.
+    /// Returns whether to print the field's label and options: not in the middle of a text.
     pub fn is_new_field(&self) -> bool {
         self.field().is_some() && self.begun.is_none()
     }
@@ -102,7 +102,7 @@ impl Dialogue {
         self.field().is_some_and(|field| field.secret)
     }
 
-    /// Returns whether the next line confirms something: a line that was typed ahead must not.
+    /// Returns whether the next line confirms a risk. The caller must discard lines that were typed ahead.
     pub fn is_caution(&self) -> bool {
         self.step == DialogueStep::Caution
     }
@@ -148,7 +148,7 @@ impl Dialogue {
             DialogueStep::Review => return self.reviewed(line),
             DialogueStep::Caution if caution::confirms(line) => return self.submit(),
             DialogueStep::Caution if word(line).is_some() => return self.commanded(line),
-            // The step stays open: a line that is typed again is no answer to a field.
+            // The step stays the same: a second attempt to confirm must not become the answer to a field.
             DialogueStep::Caution => {
                 return say(&format!("Nothing was sent. Type {} to send it, or /back.", caution::WORD));
             }
@@ -160,7 +160,7 @@ impl Dialogue {
         }
     }
 
-    /// Says why an answer was refused, and asks for the first field that is wrong.
+    /// Returns why the answer was refused, and goes to the first field that is wrong.
     pub fn refused(&mut self, wrong: &[FieldError]) -> Vec<String> {
         let question = Arc::clone(&self.record.question);
         let place =
@@ -174,8 +174,9 @@ impl Dialogue {
         &self.record.question
     }
 
-    /// Returns the meaning of an empty line for a field: the value that was given before, or else its default.
+    /// Returns the value that an empty line gives to a field: the value that was given before, or else its default.
     fn default_of(&self, place: usize, field: &Field) -> Option<Value> {
+        // An empty line must never grant a permission (I12).
         if self.question().purpose == Purpose::Permission {
             return None;
         }
@@ -188,7 +189,7 @@ impl Dialogue {
         if let Some(begun) = self.begun.take() {
             return self.lines(place, field, begun, line);
         }
-        // An option may be named like one of the words.
+        // An option may have the name of a command word. The option wins, since it is what the user sees.
         let is_option = meant(line.trim(), field.kind.options()).is_some();
         if let Some(Word::Text(text)) = word(line).filter(|_| !is_option) {
             return self.read(place, field, TypedText::Text(text));
@@ -212,7 +213,7 @@ impl Dialogue {
         }
     }
 
-    /// Adds a line to a text, which continues behind a backslash.
+    /// Adds a line to a text. A backslash at its end continues the text on the next line.
     fn lines(&mut self, place: usize, field: &Field, begun: String, line: &str) -> DialogueReply {
         if let Some(line) = line.strip_suffix('\\') {
             self.begun = Some(format!("{begun}{line}\n"));
@@ -228,12 +229,13 @@ impl Dialogue {
         }
     }
 
-    /// Takes a value for a field, if it fits, and moves to the next.
+    /// Takes a value for a field if it is valid, and moves to the next field.
     fn take(&mut self, place: usize, field: &Field, value: Option<Value>) -> DialogueReply {
         let before = match value {
             Some(value) => self.answer.values.insert(field.name.clone(), value),
             None => self.answer.values.remove(&field.name),
         };
+        // The whole answer is checked, but only errors of this field count: later fields have no value yet.
         let wrong = check(self.question(), &self.answer).err().unwrap_or_default();
         if let Some(error) = wrong.iter().find(|error| error.field == field.name) {
             let message = say(&format!("{} {}.", about(self.question(), field), error.message));
@@ -257,7 +259,8 @@ impl Dialogue {
         if self.question().purpose == Purpose::Permission {
             return self.decided();
         }
-        // One value that was typed is sent at once. An answer without any was most likely not meant.
+        // A single typed value is sent without a review. An empty answer is reviewed, because it is most likely a
+        // mistake.
         if count > 1 || self.answer.values.is_empty() || !self.answer.notes.is_empty() {
             self.step = DialogueStep::Review;
             return DialogueReply::Say(Vec::new());
@@ -265,9 +268,10 @@ impl Dialogue {
         self.finish()
     }
 
-    /// Continues with a permission: a refusal may have a reason.
+    /// Continues after the choice of a permission: a refusal may have a reason.
     fn decided(&mut self) -> DialogueReply {
         let refusals = form::options_with_role(self.question(), Role::RejectOnce).count();
+        // A rejection with a reason does not name an option, so with several refusals the chosen one would get lost.
         if refusals == 1 && caution::role(self.question(), &self.answer) == Some(Role::RejectOnce) {
             self.step = DialogueStep::Reason;
             return DialogueReply::Say(Vec::new());
@@ -318,7 +322,8 @@ impl Dialogue {
             return self.commanded(line);
         }
         let reason = Some(line.trim()).filter(|line| !line.is_empty()).map(str::to_owned);
-        // The option that the person chose is the answer, unless there is something to say with it.
+        // Without a reason, the option that the user chose is submitted. An answer cannot carry a reason; a rejection
+        // can.
         let is_chosen = !self.answer.values.is_empty() && self.question().purpose == Purpose::Permission;
         if reason.is_none() && is_chosen {
             self.submit()
@@ -327,7 +332,7 @@ impl Dialogue {
         }
     }
 
-    /// Does what a word says.
+    /// Carries out a command word.
     fn commanded(&mut self, line: &str) -> DialogueReply {
         let question = Arc::clone(&self.record.question);
         match (word(line), self.step) {

@@ -1,26 +1,26 @@
-//! Lays text out at the width of a terminal: wrapped lines, and a table of aligned columns that gives way, step by
-//! step, where the terminal is too narrow for it. Text for a pipe has no width and is not wrapped.
+//! Lays text out at the width of a terminal: wrapped lines, and a table of aligned columns that shrinks step by step to
+//! fit a narrow terminal. Text for a pipe has no width and is not wrapped.
 //! The content of the columns is left to `listing.rs`, `past.rs` and `status.rs`.
 
 use askbridge_os::terminal::{cut, padded, width};
 
-/// Between two columns.
+/// The gap between two columns.
 const GAP: &str = "  ";
 
-/// The columns of a table. The last one takes the room that the others leave.
+/// The columns of a table. The last column gets the width that the others leave.
 pub(super) struct Columns {
     columns: Vec<Column>,
     last: Column,
 }
 
-/// A head, and a cell for each row.
+/// A column: its head, and a cell for each row.
 pub(super) struct Column {
     head: &'static str,
     cells: Vec<String>,
     width: usize,
 }
 
-/// How the last column is treated while it has less room than it needs.
+/// A step that makes room for the last column.
 #[derive(Clone, Copy)]
 pub(super) enum NarrowingStep {
     /// Leaves a column out.
@@ -41,7 +41,7 @@ impl Column {
         self.width = cells.chain([self.head.len()]).max().unwrap_or(0);
     }
 
-    /// Cuts each cell that is wider than this.
+    /// Cuts each cell to at most this width.
     fn cut(&mut self, most: usize) {
         for cell in &mut self.cells {
             *cell = cut(cell, most).into_owned();
@@ -55,8 +55,8 @@ impl Columns {
         Columns { columns, last }
     }
 
-    /// Fits the table into this many columns of a terminal. Each step is taken if the last column would otherwise have
-    /// less room than the number beside it, and less than it takes as a whole.
+    /// Fits the table into `room` columns of a terminal. A step is taken if the last column has less width than the
+    /// number beside the step, and less than its widest cell.
     pub(super) fn fit(&mut self, room: usize, steps: &[(usize, NarrowingStep)]) {
         self.columns.iter_mut().chain([&mut self.last]).for_each(|column| column.cut(room));
         for (needed, step) in steps {
@@ -94,15 +94,16 @@ impl Columns {
     }
 }
 
-/// The least width that is left for wrapped text: below that, it is not indented any further.
+/// The least width of wrapped text. Where less would remain, text is not indented any further.
 pub const LEAST: usize = 20;
 
-/// Wraps a printable line at its spaces. The first line has so many columns taken already; those that follow are
-/// indented by `hang`. A word that is longer than a line stays whole, so that it can be copied.
+/// Wraps a printable line at its spaces. On the first line, `taken` columns are in use already; the lines that follow
+/// are indented by `hang`. A word that is longer than a line stays whole, so that it can be copied.
 pub fn wrapped(line: &str, taken: usize, hang: usize, columns: usize) -> String {
     let (mut out, mut used, mut has_words) = (String::new(), taken, false);
     for word in line.split_inclusive(' ') {
         let columns_of_word = width(word.trim_end_matches(' '));
+        // Before the first word there is nothing that a break could stand behind.
         if has_words && used + columns_of_word > columns {
             out.truncate(out.trim_end_matches(' ').len());
             out.push('\n');
@@ -117,7 +118,7 @@ pub fn wrapped(line: &str, taken: usize, hang: usize, columns: usize) -> String 
     out
 }
 
-/// Wraps each line of a printable text, all of it indented by so much. A tab becomes spaces, whose width is known.
+/// Wraps and indents each line of a printable text. A tab becomes spaces, since its width depends on the terminal.
 pub fn indented(text: &str, indent: usize, columns: usize) -> String {
     let lines = text.lines().map(|line| {
         let line = wrapped(&line.replace('\t', "    "), indent, indent, columns);

@@ -108,15 +108,15 @@ fn one_line(text: &str) -> String {
 
 /// The heads of the columns, in their order.
 const HEADS: [&str; 8] = ["ID", "AGENT", "PROJECT", "AGE", "ENDS", "SHOWN", "KIND", "QUESTION"];
-/// With so many columns, most questions can be read as a whole.
+/// Columns that show most questions in full.
 const COMFORT: usize = 40;
-/// With fewer columns, a question cannot be told from others.
+/// Fewer columns do not distinguish a question from others.
 const LEAST: usize = 20;
-/// The least columns of an agent or a project before it is left out.
+/// The least width of an agent or a project. Below that, the column is left out.
 const NAME: usize = 12;
 
-/// Returns the lines of a list of the open questions, its heads first. On a terminal of so many columns, the others
-/// give way to the question; elsewhere nothing is cut.
+/// Returns the lines of a table of the open questions, its heads first. On a terminal of `room` columns, the other
+/// columns make room for the question; otherwise nothing is cut.
 pub fn table(open: &[Arc<Record>], bridges: &Bridges, room: Option<usize>) -> Vec<String> {
     let mut cells: [Vec<String>; 8] = Default::default();
     for record in open {
@@ -136,9 +136,10 @@ pub fn table(open: &[Arc<Record>], bridges: &Bridges, room: Option<usize>) -> Ve
     columns.lines()
 }
 
-/// Returns what gives way to the question, the least important first.
+/// Returns the steps that make room for the question, the least important column first.
 fn steps(has_ends: bool, has_permissions: bool) -> Vec<(usize, NarrowingStep)> {
     let mut steps = Vec::new();
+    // If all are questions, the column says nothing.
     if !has_permissions {
         steps.push((COMFORT, NarrowingStep::Drop("KIND")));
     }
@@ -147,6 +148,7 @@ fn steps(has_ends: bool, has_permissions: bool) -> Vec<(usize, NarrowingStep)> {
         (COMFORT, NarrowingStep::Cut("AGENT", NAME)),
         (COMFORT, NarrowingStep::Cut("PROJECT", NAME)),
     ]);
+    // Likewise if no question has a deadline.
     if !has_ends {
         steps.push((LEAST, NarrowingStep::Drop("ENDS")));
     }
@@ -158,11 +160,11 @@ fn steps(has_ends: bool, has_permissions: bool) -> Vec<(usize, NarrowingStep)> {
 /// Returns the cells of one question, on one printable line each.
 pub fn row(record: &Record, bridges: &Bridges) -> [String; 8] {
     let now = bridges.now(record);
-    // The mark is at the beginning, where nothing cuts it off.
+    // The mark comes first, so that cutting the line cannot remove it.
     let mark = if record.question.risk().is_dangerous() { "! " } else { "" };
     let asked = format!("{mark}{}", record.question.summary().trim());
     let ends = match record.deadline {
-        // It cannot expire any more.
+        // A question whose answer is being delivered cannot expire any more.
         _ if record.state == State::Delivering => "sent".to_owned(),
         Some(deadline) => span(deadline.since(now)),
         None => NONE.to_owned(),
@@ -189,7 +191,7 @@ pub fn gap_lines(gaps: &Gaps) -> Vec<String> {
     lines
 }
 
-/// Says which bridges could not be asked, on one line.
+/// Returns one line that names the bridges that could not be asked.
 pub fn unasked(gaps: &Gaps) -> String {
     let older = gaps.older.iter().map(|path| older(path));
     unreachable(gaps).chain(busy(gaps)).chain(older).collect::<Vec<_>>().join("; ")
@@ -203,7 +205,7 @@ fn busy(gaps: &Gaps) -> impl Iterator<Item = String> + use<> {
     bridges(&gaps.busy, "is too busy", "are too busy")
 }
 
-/// Says something of the bridges behind these sockets, if there are any.
+/// Returns a line about the bridges behind these sockets, if there are any.
 fn bridges(sockets: &[PathBuf], one: &str, several: &str) -> impl Iterator<Item = String> + use<> {
     let names: Vec<_> = sockets.iter().map(|path| path.display().to_string()).collect();
     let which = match names.len() {
@@ -214,7 +216,7 @@ fn bridges(sockets: &[PathBuf], one: &str, several: &str) -> impl Iterator<Item 
     which.map(|which| printable_line(&format!("{which}: {}", names.join(", "))).into_owned()).into_iter()
 }
 
-/// Says that a bridge speaks an older protocol, and what to do.
+/// Returns a line that a bridge speaks an older protocol, and what to do.
 pub(super) fn older(path: &Path) -> String {
     let socket = path.display().to_string();
     format!("{} speaks an older protocol: restart the agent that it wraps", printable_line(&socket))

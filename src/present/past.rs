@@ -1,5 +1,5 @@
-//! Questions of the past, as a person reads them on a terminal: a table of what was asked and how it ended, and what
-//! was lost with its bridge. Where they are kept is left to `journal`.
+//! Questions of the past as text for a terminal: a table of what was asked and how it ended, and the questions that
+//! were lost with their bridges. Storing them is left to `journal`.
 
 use std::cmp::Reverse;
 
@@ -15,36 +15,36 @@ use crate::inbox::{LeftToClient, Life};
 
 /// The heads of the columns, in their order.
 const HEADS: [&str; 6] = ["ID", "AGENT", "PROJECT", "AGO", "STATE", "QUESTION"];
-/// With so many columns, most questions can be read with their outcome.
+/// Columns that show most questions with their outcome.
 const COMFORT: usize = 60;
-/// With fewer columns, a question cannot be told from others.
+/// Fewer columns do not distinguish a question from others.
 const LEAST: usize = 24;
-/// The least columns of an agent or a project before it is left out.
+/// The least width of an agent or a project. Below that, the column is left out.
 const NAME: usize = 12;
 
-/// The most columns of a question before how it ended: an agent may ask in a thousand characters.
+/// The most columns of a question in front of its outcome: an agent may ask in a thousand characters.
 const QUESTION: usize = 120;
 
-/// How many lost questions a list names: the rest of them is counted.
+/// How many lost questions are listed one by one. The rest is only counted.
 const LOST: usize = 5;
-/// Columns of a line about a lost question where there is no terminal to say how many there are.
+/// Columns of a line about a lost question if the output is not a terminal.
 const LOST_COLUMNS: usize = 200;
 
 /// A question of the past.
 #[derive(Clone, Copy, Debug)]
 pub struct HistoryEntry<'a> {
-    /// The question, as it was noted last.
+    /// The question, as it was last recorded.
     pub record: &'a Record,
     /// The decision, if the asker may not have received it.
     pub accepted: Option<&'a Settlement>,
-    /// Whether the asker may have got that.
+    /// Whether the asker may have received that decision.
     pub may_have_arrived: bool,
     /// Whether its bridge still runs.
     pub life: Life,
 }
 
 impl HistoryEntry<'_> {
-    /// Returns when it was settled, or asked where it was not.
+    /// Returns when the question was settled, or when it was asked if it never was settled.
     fn at(&self) -> Timestamp {
         self.record.settlement.as_ref().map_or(self.record.opened_at, |settlement| settlement.at)
     }
@@ -77,12 +77,12 @@ impl HistoryEntry<'_> {
     }
 }
 
-/// Returns the cells of a question, and the time by which it is listed.
+/// Returns the cells of a question, and the time that it is sorted by.
 fn question(past: &HistoryEntry<'_>, now: Timestamp) -> (Timestamp, [String; 6]) {
     let question = &past.record.question;
     let mark = if question.risk().is_dangerous() { "! " } else { "" };
     let agent = question.agent.as_deref().map(|agent| text::line(&text::agent(agent)));
-    // What is open says so in its column.
+    // The state column says "open" already.
     let is_open = past.record.settlement.is_none() && past.life == Life::Lives;
     let ending = if is_open { String::new() } else { format!(": {}", past.ending()) };
     let cells = [
@@ -96,7 +96,7 @@ fn question(past: &HistoryEntry<'_>, now: Timestamp) -> (Timestamp, [String; 6])
     (past.at(), cells)
 }
 
-/// Returns the cells of a bridge whose permissions were left to the client, and the time by which it is listed.
+/// Returns the cells of a bridge whose permissions were left to the client, and the time that it is sorted by.
 fn left_to_client(left: &LeftToClient, now: Timestamp) -> (Timestamp, [String; 6]) {
     let name = |path: &str| path.rsplit('/').next().map_or_else(|| NONE.to_owned(), text::line);
     let by = name(&left.file);
@@ -111,9 +111,9 @@ fn left_to_client(left: &LeftToClient, now: Timestamp) -> (Timestamp, [String; 6
     (left.at, cells)
 }
 
-/// Returns the lines of a table of questions and of bridges whose permissions were left to the client, its heads first:
-/// at most so many, the latest first. On a terminal of so many columns, the others give way to what was asked;
-/// elsewhere only very long questions are cut.
+/// Returns the lines of a table of questions and of bridges whose permissions were left to the client: the heads, then
+/// at most `limit` rows, the latest first. On a terminal of `room` columns, the other columns make room for the
+/// question; otherwise only very long questions are cut.
 pub fn table(
     past: &[HistoryEntry<'_>],
     left: &[LeftToClient],
@@ -123,6 +123,7 @@ pub fn table(
 ) -> Vec<String> {
     let mut rows: Vec<_> = past.iter().map(|past| question(past, now)).collect();
     rows.extend(left.iter().map(|left| left_to_client(left, now)));
+    // Two kinds of rows are merged here, each sorted by a time of its own.
     rows.sort_by_key(|(at, _)| Reverse(*at));
     rows.truncate(limit.unwrap_or(usize::MAX));
     let mut cells: [Vec<String>; 6] = Default::default();
@@ -151,8 +152,8 @@ pub fn table(
     columns.lines()
 }
 
-/// Returns what is said of questions that were lost, which come oldest first: the latest of them, each on a line of so
-/// many columns, how to see all, and how to go on.
+/// Returns the lines about lost questions, which come oldest first: the latest of them, each cut to `room` columns,
+/// then how to see all, and how to continue.
 pub fn lost(lost: &[LostQuestion], now: Timestamp, room: Option<usize>) -> Vec<String> {
     if lost.is_empty() {
         return Vec::new();

@@ -1,13 +1,13 @@
-//! The prompt of one field in a few words: how to answer it, its default, the help for it, and the words that stand in
-//! place of a value, such as `/reject`.
-//! The label and the options are left to `question.rs`, what a word leads to `dialogue.rs`.
+//! The prompt of one field in a few words: how to answer it, its default, its help, and the command words that can be
+//! typed in place of a value, such as `/reject`.
+//! The label and the options are left to `question.rs`, the effect of a command word to `dialogue.rs`.
 
 use askbridge_core::question::{Field, Kind, Purpose, Question, Value};
 use askbridge_os::terminal::printable_line;
 
 use super::answer::value_of;
 
-/// Returns what to do with a field, as the beginning of a prompt.
+/// Returns how to answer a field, as the beginning of a prompt.
 pub fn instruction(field: &Field) -> String {
     let count = field.kind.options().len();
     let other = if field.kind.takes_other() { ", or type a text of your own" } else { "" };
@@ -28,7 +28,7 @@ fn range(count: usize) -> String {
     if count == 1 { "1".to_owned() } else { format!("1 to {count}") }
 }
 
-/// Returns the value that a field has before the person touches it. A permission has none (I12).
+/// Returns the default of a field. A permission has none (I12).
 pub fn default_of(question: &Question, field: &Field) -> Option<Value> {
     if question.purpose == Purpose::Permission {
         return None;
@@ -49,7 +49,7 @@ fn numbered(number: f64, integer: bool) -> Option<Value> {
     serde_json::from_str(&text).ok().map(Value::Number)
 }
 
-/// Returns what an empty line leads to, in brackets.
+/// Returns the effect of an empty line, in brackets.
 pub fn bracket(field: &Field, default: Option<&Value>) -> String {
     match default {
         Some(_) if field.secret => " [as it is]".to_owned(),
@@ -59,7 +59,7 @@ pub fn bracket(field: &Field, default: Option<&Value>) -> String {
     }
 }
 
-/// Returns what may be typed for a field, a line for each.
+/// Returns the help for a field: the possible inputs, one per line.
 pub fn help(question: &Question, field: &Field) -> Vec<String> {
     let is_permission = question.purpose == Purpose::Permission;
     let mut lines = vec![format!("{}.", instruction(field))];
@@ -95,10 +95,10 @@ pub fn help(question: &Question, field: &Field) -> Vec<String> {
     lines
 }
 
-/// The words that a user may type in place of a value.
+/// The command words that a user may type in place of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word<'a> {
-    /// Says what may be typed.
+    /// Prints the help.
     Help,
     /// Rejects the question.
     Reject,
@@ -116,7 +116,7 @@ pub(super) enum Word<'a> {
     Text(&'a str),
 }
 
-/// Reads a line as a word that represents no value.
+/// Parses a line as a command word. Returns `None` for any other line.
 pub(super) fn word(line: &str) -> Option<Word<'_>> {
     let line = line.trim();
     let (first, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));

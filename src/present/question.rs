@@ -1,4 +1,4 @@
-//! One question as a person reads it on a terminal: its fields, what each takes, and how to answer.
+//! One question as text for a terminal: its fields, what each accepts, and how to answer.
 //! Finding it is left to `command`.
 
 use std::fmt::{self, Display, Formatter};
@@ -18,11 +18,11 @@ use super::{
 };
 use crate::inbox::BridgeStatus;
 
-/// Options that take up to this many columns are aligned with each other.
+/// The widest option label that the texts beside the options are aligned to.
 const LONGEST_ALIGNED: usize = 30;
 /// The most columns of an agent's command, which may have a whole script in it.
 const AGENT: usize = 100;
-/// As many fields are easily answered in turn, and not by name.
+/// Up to this many fields, the suggested command gives the values in order and not by name.
 const MOST_IN_TURN: usize = 3;
 /// How far the options are indented.
 const INDENT: usize = 4;
@@ -55,7 +55,7 @@ impl Display for QuestionText<'_> {
     }
 }
 
-/// The lines above the fields of a question: where it is in its life, which agent asks, and what for.
+/// The lines above the fields of a question: its state, the agent that asks, and the subject.
 pub struct QuestionHeader<'a>(pub &'a QuestionText<'a>);
 
 impl Display for QuestionHeader<'_> {
@@ -92,7 +92,7 @@ impl QuestionText<'_> {
         if let Some(title) = question.title.as_deref().filter(|title| *title != heading) {
             self.paragraph(title, out)?;
         }
-        // The labels below say more than a heading that an agent writes over every form.
+        // A heading that an agent writes over every form says less than the labels below it, so it is left out.
         let is_formula = question.headline() != heading;
         let is_below = question.fields.len() == 1 && question.fields[0].label == heading && !is_permission;
         if !is_formula && !is_below && !subject::is_command(question, heading) {
@@ -132,14 +132,14 @@ impl QuestionText<'_> {
         Ok(())
     }
 
-    /// Returns where the question is in its life.
+    /// Returns the state of the question.
     fn state(&self) -> String {
         let Record { id, question, opened_at, deadline, settlement, .. } = self.record;
         match settlement {
             Some(settled) => {
                 let (ended, detail) = ending(settled, Some(question), |given| answer::given(question, given));
                 let detail = detail.map(|detail| format!(": {detail}")).unwrap_or_default();
-                // A client that approves by itself is known by how fast it is.
+                // The time reveals a client that approves without asking the user.
                 let after = match (question.purpose, settled.by.responder) {
                     (Purpose::Permission, Responder::Client) => {
                         format!(" after {}", text::precise(settled.at.since(*opened_at)))
@@ -183,7 +183,7 @@ impl QuestionText<'_> {
             self.line(&self.earlier(earlier), 0, out)?;
         }
         if settlement.is_none() && *state != State::Delivering {
-            // Commands are not wrapped: they are copied.
+            // Commands are not wrapped, so that they can be copied.
             if question.purpose == Purpose::Permission {
                 return self.decide(out);
             }
@@ -199,7 +199,8 @@ impl QuestionText<'_> {
         Ok(())
     }
 
-    /// Writes the commands that decide on a permission. Where several options allow it, the person chooses one.
+    /// Writes the commands that decide on a permission. If several options allow it, the user chooses one by its
+    /// number.
     fn decide(&self, out: &mut Formatter<'_>) -> fmt::Result {
         let Record { id, question, .. } = self.record;
         let with = |role| form::options_with_role(question, role).count();
@@ -214,7 +215,7 @@ impl QuestionText<'_> {
         writeln!(out, "\n{allow}{always}\naskbridge reject {id}")
     }
 
-    /// Writes a field, with the name that `--field` takes where that is of use.
+    /// Writes a field. If `is_named`, the name that `--field` takes is included.
     fn field(&self, field: &Field, is_named: bool, out: &mut Formatter<'_>) -> fmt::Result {
         let header = field.header.as_ref().filter(|header| **header != field.label);
         let header = header.map(|header| format!("{header}: ")).unwrap_or_default();
@@ -247,9 +248,9 @@ impl QuestionText<'_> {
         })
     }
 
-    /// Returns an option behind its number, which takes so many columns.
+    /// Returns the text of an option. `start` is the column behind its number.
     fn option(&self, option: &FieldOption, start: usize, label_columns: usize) -> String {
-        // A value that is the label in other letters says nothing more, and is taken for it.
+        // A value that differs from the label only in case adds nothing: an answer may use either.
         let is_other = option.value.to_lowercase() != option.label.to_lowercase();
         let value = is_other.then_some(&*option.value);
         let role = option.role.as_deref().map(|role| subject::meaning(*role));
@@ -266,7 +267,7 @@ impl QuestionText<'_> {
         }
         let beside = beside.join("  ");
         let (label, column) = (padded(&label, label_columns), start + label_columns + 2);
-        // Text beside the labels has a column of its own, where the terminal is wide enough.
+        // On a wide terminal, the text beside the labels is aligned in a column.
         if width(&label) > label_columns || column + layout::LEAST > self.columns {
             return wrapped(&format!("{label}  {beside}"), start, start, self.columns);
         }
@@ -274,19 +275,19 @@ impl QuestionText<'_> {
     }
 
     fn preview(&self, preview: &Preview, out: &mut Formatter<'_>) -> fmt::Result {
-        // A line break would change what source code says.
+        // A line break would change the meaning of source code.
         let is_prose = matches!(preview.format, PreviewFormat::Markdown | PreviewFormat::Text);
         let columns = if is_prose { self.columns } else { usize::MAX };
         writeln!(out, "{}", layout::indented(&printable(&preview.text), 2 * INDENT, columns))
     }
 }
 
-/// Says where an answer is waited for, to a person who may know of no client.
+/// Returns where the question can be answered, in words for a user who may not know that there is a client.
 fn waits(record: &Record) -> &'static str {
     if record.elsewhere { "for an answer" } else { "for an answer here or in its client" }
 }
 
-/// Returns what a field takes, on one printable line.
+/// Returns the values that a field accepts, on one printable line.
 pub fn wanted(kind: &Kind) -> String {
     let default = |value: Option<String>| {
         value.map(|value| format!(", default {}", printable_line(&value))).unwrap_or_default()
@@ -327,7 +328,7 @@ pub fn wanted(kind: &Kind) -> String {
     }
 }
 
-/// Returns the least and the most, where there are such.
+/// Returns the bounds that exist, as text.
 fn bounds<T: Display>(least: Option<T>, most: Option<T>, unit: &str) -> String {
     let least = least.map(|least| format!(", at least {least}{unit}"));
     let most = most.map(|most| format!(", at most {most}{unit}"));

@@ -23,7 +23,7 @@ const THIS_VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// With so many columns, most folders can be read as a whole.
 const COMFORT: usize = 30;
-/// The least columns of a folder, and of an agent before it is left out.
+/// The least width of a folder, and of an agent. Below that, the column of the agent is left out.
 const LEAST: usize = 12;
 
 /// The bridges of this machine.
@@ -50,7 +50,7 @@ pub struct MachineStatus {
 }
 
 impl MachineStatus {
-    /// Returns the bridges that were found in this directory, and those that are left out.
+    /// Builds the status of the bridges in `directory`, including the bridges that did not reply.
     pub fn new(
         directory: &Path,
         bridges: Vec<BridgeStatus>,
@@ -68,7 +68,7 @@ impl MachineStatus {
         }
     }
 
-    /// Returns the status as lines for people. On a terminal of so many columns, it is cut to them.
+    /// Returns the status as lines for people. On a terminal of `room` columns, the table is cut to fit.
     pub fn lines(&self, room: Option<usize>) -> Vec<String> {
         let directory = self.directory.display().to_string();
         let directory = printable_line(&directory);
@@ -87,6 +87,7 @@ impl MachineStatus {
         notes.extend(self.busy.iter().map(|path| format!("is too busy: {}", socket(path))));
         notes.extend(self.older.iter().map(|path| super::listing::older(path)));
         notes.extend(self.unreadable.iter().map(|id| format!("{id} needs a newer askbridge")));
+        // A bridge counts every unreadable question, also those whose IDs are listed above.
         let unnamed = self.bridges.iter().map(|bridge| bridge.unreadable).sum::<usize>();
         match unnamed.saturating_sub(self.unreadable.len()) {
             0 => {}
@@ -98,7 +99,7 @@ impl MachineStatus {
         if !lines.is_empty() {
             lines.push(String::new());
         }
-        // Text that says what to do is not cut: a terminal wraps it.
+        // Instructions are not cut: the terminal wraps them.
         lines.extend(notes);
         lines
     }

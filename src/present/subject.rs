@@ -1,5 +1,5 @@
-//! What a permission is for, as a person reads it on a terminal: the command, the folder, the changes of files. The
-//! command stands above the words of the agent, the rest below them. Its options are left to `question.rs`.
+//! The subject of a permission as text for a terminal: the command, the folder, the changes of files. The command
+//! stands above the words of the agent, the rest below them. The options are left to `question.rs`.
 
 use std::{
     borrow::Cow,
@@ -14,12 +14,12 @@ use similar::{Algorithm, ChangeTag, TextDiff};
 
 use super::layout;
 
-/// How far the names of the parts are indented, and how far their texts.
+/// The indentation of the names of the parts. [`TEXT`] is that of their texts.
 const INDENT: usize = 2;
 const TEXT: usize = 4;
 /// The columns of the names of the short parts.
 const NAME: usize = 8;
-/// The time after which two texts are compared less thoroughly.
+/// The time after which the diff of two texts becomes approximate.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// The subject of a permission, in words.
@@ -58,7 +58,7 @@ impl SubjectText<'_> {
             self.patch(patch, out)?;
         }
         self.text("Details", subject.content.as_deref(), out)?;
-        // Where nothing else says what would happen.
+        // The raw input is shown if nothing else says what would happen, or if it says more than the rest.
         let is_said = subject.command.is_some() || subject.plan.is_some() || !subject.diffs.is_empty();
         let is_shown = !is_said || subject.input_says_more;
         self.text("Input", subject.raw_input.as_deref().filter(|_| is_shown), out)
@@ -75,7 +75,7 @@ impl SubjectText<'_> {
     /// Writes a part of several lines below its name.
     fn text(&self, name: &str, text: Option<&str>, out: &mut String) -> fmt::Result {
         let Some(text) = text else { return Ok(()) };
-        // A line break would change what a command or JSON says.
+        // A line break would change the meaning of a command or of JSON.
         let columns = if name == "Plan" || name == "Details" { self.columns } else { usize::MAX };
         self.name(name, out)?;
         writeln!(out, "{}", layout::indented(&printable(text), TEXT, columns))
@@ -97,11 +97,12 @@ impl SubjectText<'_> {
         self.name(&path, out)?;
         let compared = TextDiff::configure()
             .algorithm(Algorithm::Patience)
+            // The agent chooses both texts, and could choose a pair whose comparison takes very long.
             .timeout(PATIENCE)
             .diff_lines(&**old, &*diff.new);
         let first = usize::try_from(diff.line).unwrap_or_default();
         compared.iter_all_changes().try_for_each(|change| {
-            // As the file will be, but for lines that it will not have.
+            // Numbers are those of the new file; a removed line has only its number in the old file.
             let number = change.new_index().or(change.old_index()).unwrap_or_default();
             self.changed(change.tag(), first + number, change.value(), out)
         })
@@ -121,7 +122,7 @@ impl SubjectText<'_> {
         })
     }
 
-    /// Writes a line of a file: its number, what becomes of it, and its text, which is never wrapped.
+    /// Writes a line of a file: its number, the sign of its change, and its text, which is never wrapped.
     fn changed(&self, tag: ChangeTag, number: usize, line: &str, out: &mut String) -> fmt::Result {
         let line = line.trim_end_matches(['\n', '\r']).replace('\t', "    ");
         let style = self.style(tag);
@@ -137,7 +138,7 @@ impl SubjectText<'_> {
     }
 }
 
-/// Returns what is to be done, in words of our own if the kind is known.
+/// Returns the action that a permission allows, in our own words if the kind is known.
 fn kind(kind: &str) -> Cow<'static, str> {
     match kind {
         "execute" => "Run a command".into(),
@@ -152,16 +153,16 @@ fn kind(kind: &str) -> Cow<'static, str> {
     }
 }
 
-/// Returns the command that a permission is for, behind a prompt and in as many lines as it has. It stands above the
-/// words of the agent, which may say anything.
+/// Returns the command that a permission allows, behind a prompt sign, with its own line breaks. Callers print it above
+/// the words of the agent, which may say anything.
 pub fn command(question: &Question) -> Option<String> {
     let command = question.subject.as_deref()?.command.as_deref()?;
     let command = layout::indented(&printable(command), INDENT, usize::MAX);
-    // A line break would change what it says, so that it is not wrapped.
+    // A line break would change the meaning of the command, so it is not wrapped.
     Some(format!("$ {}", command.strip_prefix("  ").unwrap_or(&command)))
 }
 
-/// Returns whether a text is the command that a permission is for, and no more than that.
+/// Returns whether a text is exactly the command that a permission allows.
 pub fn is_command(question: &Question, text: &str) -> bool {
     question.subject.as_deref().is_some_and(|subject| subject.command.as_deref() == Some(text))
 }

@@ -19,7 +19,7 @@ use crate::inbox::BridgeStatus;
 const HEADING: usize = 80;
 /// Shown where nothing is known, or nothing applies.
 pub const NONE: &str = "-";
-/// Programs that fetch another one and run it, which is the one of interest.
+/// Programs that fetch another program and run it. The name of that program is the one to show.
 const LAUNCHERS: [&str; 4] = ["npx", "bunx", "pnpx", "uvx"];
 
 /// Returns a value as JSON, over several lines.
@@ -43,7 +43,7 @@ pub fn span(time: Duration) -> String {
     }
 }
 
-/// Returns a time span in one unit, which is short where the span is.
+/// Returns a time span in one unit: milliseconds below a second, else as [`span`].
 pub fn precise(time: Duration) -> String {
     if time < Duration::from_secs(1) { format!("{}ms", time.as_millis()) } else { span(time) }
 }
@@ -62,23 +62,24 @@ pub fn place(record: &Record) -> &'static str {
     }
 }
 
-/// Returns a text on one line that takes no more columns than this.
+/// Returns a text on one line, cut to at most `most` columns.
 pub fn short(text: &str, most: usize) -> String {
     cut(&printable_line(text.trim()), most).into_owned()
 }
 
-/// Returns a text on one line, whole.
+/// Returns a text on one line, uncut.
 pub fn line(text: &str) -> String {
     printable_line(text.trim()).into_owned()
 }
 
-/// Returns the short name of an agent that names itself: a name unchanged, and the program of a command.
+/// Returns the short name of an agent. If it gave a command as its name, the short name is that of the program; any
+/// other name is unchanged.
 pub fn agent(name: &str) -> String {
     let first = name.split_whitespace().next().unwrap_or_default();
     if first.contains('/') || LAUNCHERS.contains(&first) { program(name) } else { name.to_owned() }
 }
 
-/// Returns the short name of a bridge's agent: as it names itself, or else that of its command.
+/// Returns the short name of a bridge's agent: the name that it gives itself, or else that of its command.
 pub fn agent_of(bridge: &BridgeStatus) -> String {
     bridge.named_agent().map_or_else(|| program(&bridge.agent), agent)
 }
@@ -87,6 +88,7 @@ pub fn agent_of(bridge: &BridgeStatus) -> String {
 pub fn program(command: &str) -> String {
     let words: Vec<_> = command.split_whitespace().collect();
     let first = words.first().map_or("", |word| last_part(word));
+    // Our own subcommands ask too, such as `askbridge ask`. The name of the program alone would not tell them apart.
     if let (env!("CARGO_PKG_NAME"), [_, subcommand, ..]) = (first, &*words) {
         return format!("{first} {subcommand}");
     }
@@ -95,7 +97,7 @@ pub fn program(command: &str) -> String {
         false => None,
     };
     let name = launched.map_or(first, |word| last_part(word));
-    // `@` in the first place is that of a scope.
+    // A leading `@` begins a scope, not a version.
     let version = name.char_indices().skip(1).find(|(_, c)| *c == '@');
     version.map_or(name, |(at, _)| &name[..at]).to_owned()
 }
@@ -111,8 +113,8 @@ pub fn project(question: &Question) -> Option<String> {
     Some(line(if name.is_empty() { folder } else { name }))
 }
 
-/// Returns all that a question asks, as plain text: its title and text, and each field with its help and its options.
-/// It is as the agent wrote it: what prints it has to make it printable.
+/// Returns the whole text of a question: its title and message, and each field with its help and its options. The text
+/// is as the agent wrote it: whoever prints it must make it printable first.
 pub fn asked(question: &Question) -> String {
     let mut parts: Vec<String> = question.title.iter().cloned().collect();
     parts.push(question.message.clone());
@@ -129,12 +131,13 @@ pub fn asked(question: &Question) -> String {
     parts.join("\n\n")
 }
 
-/// Returns the question itself on one line, without what agents write over every form.
+/// Returns the question on one line, without the phrase that an agent writes over every form.
 pub fn headline(record: &Record) -> String {
     short(&record.question.headline(), HEADING)
 }
 
-/// Returns how a question was settled, where only its answer is known: by the names of its fields.
+/// Returns how a question was settled if the question itself is not known: values stand behind the names of their
+/// fields.
 pub fn settlement(settlement: &Settlement) -> String {
     let (ended, detail) = ending(settlement, None, answer);
     ended.into_owned() + &detail.map(|detail| format!(": {detail}")).unwrap_or_default()
@@ -185,7 +188,7 @@ pub fn refusal(refusal: &Refusal) -> String {
     }
 }
 
-/// Says what a question risks, and why. `None` if it is plain.
+/// Returns the risk of a question, and why. `None` if it has none.
 pub fn risk(question: &Question) -> Option<String> {
     let why = question.risk_reason.as_deref().map(printable_line);
     match (question.risk(), question.purpose) {

@@ -1,22 +1,23 @@
-//! Reads the text that a person typed for one field, and finds the option that it means. A probable typo is never
-//! taken as the person's own text: an answer cannot be taken back.
+//! Parses the text that a user typed for one field, and finds the option that it means. A probable typo is never taken
+//! as the user's own text, because an answer cannot be taken back.
 //! Whether the value fits the field is checked by `question` and by the bridge.
 
 use askbridge_core::question::{Field, FieldOption, Kind, Value};
 
 use super::answer::brief;
 
-/// Characters of the longest text that is compared letter by letter: the comparison takes the product of two lengths.
+/// Characters of the longest text that is searched for typos: the time of the comparison is the product of two lengths.
 const LONGEST_COMPARED: usize = 200;
-/// Words for yes, which stand for an option that is one of them. Those for no follow.
+/// Words for yes. Each of them also selects an option that is named by another of them. [`NO`] has the words for no.
 const YES: [&str; 3] = ["yes", "true", "y"];
 const NO: [&str; 3] = ["no", "false", "n"];
 
-/// Returns the option that a text means: by its value, its label, either in any case, its number in the list from 1 on,
-/// or by `y` and `n` where it is a yes or a no.
+/// Returns the option that a text means. In this order, it may be the value, the label, either in another case, the
+/// number in the list (from 1), or a word for yes or no if an option has one.
 pub fn meant<'a>(text: &str, options: &'a [FieldOption]) -> Option<&'a FieldOption> {
     let lower = text.to_lowercase();
     let by = |fits: &dyn Fn(&FieldOption) -> bool| options.iter().find(|option| fits(option));
+    // An option that is called "2" is meant before the second option.
     by(&|option| option.value == text)
         .or_else(|| by(&|option| option.label == text))
         .or_else(|| by(&|option| is_named(option, &lower)))
@@ -28,7 +29,7 @@ fn is_named(option: &FieldOption, lower: &str) -> bool {
     option.value.to_lowercase() == lower || option.label.to_lowercase() == lower
 }
 
-/// Returns whether a text is written as the number of an option is, whether or not there is such an option.
+/// Returns whether a text consists of digits, like the number of an option. The option need not exist.
 pub fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -40,13 +41,13 @@ fn numbered<'a>(text: &str, options: &'a [FieldOption]) -> Option<&'a FieldOptio
     options.get(text.parse::<usize>().ok()?.checked_sub(1)?)
 }
 
-/// Returns the option that is a yes, or a no, for a text that is one.
+/// Returns the option that means yes if the text does, or no if the text does.
 fn affirmed<'a>(lower: &str, options: &'a [FieldOption]) -> Option<&'a FieldOption> {
     let words = [YES, NO].into_iter().find(|words| words.contains(&lower))?;
     words.iter().find_map(|word| options.iter().find(|option| is_named(option, word)))
 }
 
-/// Returns whether a text is a yes or a no, in any case.
+/// Parses a text as yes or no, in any case.
 pub fn flag(text: &str) -> Option<bool> {
     let is_one_of = |words: [&str; 3]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
     if is_one_of(YES) {
@@ -58,8 +59,7 @@ pub fn flag(text: &str) -> Option<bool> {
     }
 }
 
-/// Returns the option that a text nearly names: one with other punctuation, the beginning of one, or one with a slip of
-/// the fingers in it.
+/// Returns the option that a text nearly names: it differs in punctuation, is the beginning of a name, or has a typo.
 pub fn nearest<'a>(text: &str, options: &'a [FieldOption]) -> Option<&'a FieldOption> {
     let typed = plain(text);
     if let Some(option) = meant(&typed, options) {
@@ -82,14 +82,14 @@ pub fn plain(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns whether a text is the beginning of a name: whole words of it, or three letters and more.
+/// Returns whether a text is the beginning of a name. It must consist of whole words or have at least three letters.
 fn begins(name: &str, typed: &str) -> bool {
     let rest = name.strip_prefix(typed).filter(|_| !typed.is_empty());
     rest.is_some_and(|rest| rest.starts_with(' ') || typed.chars().count() >= 3)
 }
 
-/// Returns how many letters must be typed, left out, replaced or swapped with their neighbour to get from one text
-/// to the other; `None` if these are more than slips of the fingers.
+/// Returns the edit distance of two texts: the number of letters to insert, delete, replace, or swap with their
+/// neighbour. `None` if it is too large for a typo.
 fn distance(one: &str, other: &str) -> Option<usize> {
     let (length, against) = (one.chars().count(), other.chars().count());
     let slips = match length.max(against) {
@@ -108,16 +108,15 @@ fn distance(one: &str, other: &str) -> Option<usize> {
 /// One text that is given for a field.
 #[derive(Clone, Copy, Debug)]
 pub enum TypedText<'a> {
-    /// An option, several of them, or a value of the field's kind.
+    /// To be interpreted: an option, several of them, or a value of the field's kind.
     Value(&'a str),
-    /// A text, unchanged.
+    /// The user's own text, unchanged.
     Text(&'a str),
 }
 
 /// Reads the typed value of a field. `hint` says how a text is sent unchanged.
 ///
-/// # Errors
-/// The mistake, as a sentence whose subject is the field.
+/// # Errors Returns the mistake, as a sentence whose subject is the field.
 pub fn value(field: &Field, given: &[TypedText<'_>], hint: &str) -> Result<Value, String> {
     if let Kind::Choices { options, other, .. } = &field.kind {
         return Ok(Value::Many(several(given, options, *other, hint)?));
@@ -144,6 +143,7 @@ pub fn value(field: &Field, given: &[TypedText<'_>], hint: &str) -> Result<Value
 }
 
 fn flagged(text: &str, yes: &str, no: &str) -> Result<Value, String> {
+    // The labels of the question go first: a label such as “No” may stand for the yes.
     let own = |word: &str| word.to_lowercase() == text.to_lowercase();
     match () {
         () if own(yes) => Ok(Value::Flag(true)),
@@ -154,7 +154,7 @@ fn flagged(text: &str, yes: &str, no: &str) -> Result<Value, String> {
     }
 }
 
-/// Returns the values of several options, and an own text beside them.
+/// Returns the values of several options, or the user's own text.
 fn several(
     given: &[TypedText<'_>],
     options: &[FieldOption],
@@ -181,6 +181,7 @@ fn several(
         }
     }
     let Some(own) = own else { return Ok(values) };
+    // An own text beside options is most likely a misspelt option; `hint` says how to send it all the same.
     let is_alone = values.is_empty() && given.len() == 1;
     if !is_alone {
         return Err(format!("{} ({hint})", no_option(own, options)));
@@ -192,7 +193,7 @@ fn several(
     Ok(vec![text.to_owned()])
 }
 
-/// Splits at commas, unless all of it is one option.
+/// Splits a text at its commas, unless the whole text is one option.
 fn parts<'a>(text: &'a str, options: &[FieldOption]) -> Vec<&'a str> {
     if meant(text, options).is_some() {
         return vec![text];
@@ -200,7 +201,7 @@ fn parts<'a>(text: &'a str, options: &[FieldOption]) -> Vec<&'a str> {
     text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect()
 }
 
-/// Returns the value of the option that a text means, or the text where it is one of the person's own.
+/// Returns the value of the option that a text means, or else the text as the user's own.
 fn chosen(text: &str, options: &[FieldOption], other: bool, hint: &str) -> Result<String, String> {
     match meant(text, options) {
         Some(option) => Ok(option.value.clone()),
@@ -212,9 +213,9 @@ fn chosen(text: &str, options: &[FieldOption], other: bool, hint: &str) -> Resul
     }
 }
 
-/// Refuses an own text that may be meant as an option.
+/// Refuses an own text that the user may have meant as an option.
 fn check_own(text: &str, options: &[FieldOption], hint: &str) -> Result<(), String> {
-    // A single letter is an option of a list that the person remembers.
+    // A number or a single letter is most likely an option of a list that the user remembers.
     let is_slip = is_number(text) || plain(text).chars().count() <= 1 || nearest(text, options).is_some();
     if is_slip { Err(format!("{} ({hint})", no_option(text, options))) } else { Ok(()) }
 }

@@ -39,7 +39,7 @@ pub(super) struct SentMessage {
     sequence: String,
     /// Whether a later message can replace this one: servers before 2.16 do not support that.
     is_replaced: bool,
-    /// The address of the reply topic. [`values`](Self::values) has what each button posts there.
+    /// The address of the reply topic. `values` has what each button posts there.
     reply: String,
     values: Vec<String>,
 }
