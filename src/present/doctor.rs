@@ -40,7 +40,7 @@ impl Level {
     }
 }
 
-/// One check and its result.
+/// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

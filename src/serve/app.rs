@@ -1,7 +1,7 @@
-//! The state that all handlers share: the inbox, the counters, and the feeds of what happens in the inbox, one event
-//! at a time as a client takes it. For a client that does not read, a feed holds the IDs of questions and looks up
-//! each question when it is written (I6).
-//! How an event is written is left to `events.rs` and `opencode`.
+//! The state that all handlers share: the inbox, the counters, and the feeds of events of the inbox. A feed produces
+//! one event at a time, as fast as its client reads. While a client does not read, its feed holds only the IDs of
+//! questions, and looks up each question when it is written (I6).
+//! The format of an event is left to `events.rs` and `opencode`.
 
 use std::{
     collections::VecDeque,
@@ -45,8 +45,8 @@ impl<I: Inbox> App<I> {
         self.inbox.store().read(|revision, snapshot| (revision, snapshot.open()))
     }
 
-    /// Returns the pieces of a JSON array of these questions, each written as `write` says. Only their IDs are held
-    /// until then: a question that is settled before it is written is left out.
+    /// Returns the pieces of a JSON array of these questions, each converted by `write`. Only their IDs are held until
+    /// then: a question that is settled before it is written is left out.
     pub(super) fn array<T: Serialize + Send + 'static>(
         &self,
         ids: Vec<QuestionId>,
@@ -59,22 +59,23 @@ impl<I: Inbox> App<I> {
         array(records.map(move |record| Windows::new(write(record))))
     }
 
-    /// Returns the question with this ID, also where only its bridge remembers it.
+    /// Returns the question with this ID, even if only its bridge still remembers it.
     pub(super) async fn look_up(&self, id: &str) -> Result<Arc<Record>, Refusal> {
         let known = self.find(id);
+        // Only an unknown question is worth a request to its bridge; any other refusal is final.
         let (Err(Refusal::NotFound), Ok(id)) = (&known, id.parse::<QuestionId>()) else { return known };
         let found = self.inbox.look_up(&IdPrefix::from(&id)).await;
         found.ok().filter(|record| record.id == id).map_or(known, Ok)
     }
 
-    /// Returns the question with this ID. Over HTTP the beginning of an ID is not enough: what is answered is what was
-    /// read.
+    /// Returns the question with this ID. Over HTTP, a prefix of an ID is not enough: a client answers the very
+    /// question that it has read.
     pub(super) fn find(&self, id: &str) -> Result<Arc<Record>, Refusal> {
         let id: QuestionId = id.parse().map_err(|_| Refusal::NotFound)?;
         match self.inbox.store().read(|_, snapshot| snapshot.get(&id).cloned()) {
             Some(record) if record.state == State::Lost => Err(Refusal::Unavailable),
             Some(record) => Ok(record),
-            // The inbox says whether it may be in a bridge that could not be asked.
+            // The inbox knows whether the question may belong to a bridge that could not be reached.
             None => match self.inbox.find(&IdPrefix::from(&id)) {
                 Err(Refusal::Unavailable) => Err(Refusal::Unavailable),
                 _ => Err(Refusal::NotFound),
@@ -86,18 +87,18 @@ impl<I: Inbox> App<I> {
 /// Hands out feeds, up to a limit.
 #[derive(Clone, Debug)]
 pub(super) struct Feeds {
-    /// Distinguishes the revisions of this server from those of one that ran before it.
+    /// Distinguishes the revisions of this server from those of an earlier server.
     epoch: Arc<str>,
     places: Arc<Semaphore>,
     stop: CancellationToken,
 }
 
-/// One thing to tell a client.
+/// One item of a feed.
 #[derive(Debug)]
 pub(super) enum FeedItem {
-    /// A question that is open at the beginning, or after a gap.
+    /// A question that is open when the feed starts, or after a gap.
     Open(Arc<Record>),
-    /// All open questions were told, and no others are open.
+    /// The end of the open questions: no others are open.
     Snapshot {
         /// The place to continue from.
         place: String,
@@ -116,13 +117,13 @@ pub(super) enum FeedItem {
 }
 
 impl Feeds {
-    /// Returns feeds that end when the server stops.
+    /// Creates the feeds. They end when the server stops.
     pub(super) fn new(epoch: &str, stop: CancellationToken) -> Self {
         Feeds { epoch: epoch.into(), places: Arc::new(Semaphore::new(limits::SUBSCRIBERS)), stop }
     }
 
-    /// Opens a feed that continues behind this place, from `Last-Event-ID`. Without a place, or with one that is
-    /// not known any more, it begins with the open questions.
+    /// Opens a feed that continues after the place `last`, the client's `Last-Event-ID`. Without a place, or if the
+    /// place is not known any more, the feed starts with the open questions.
     pub(super) fn open(
         &self,
         store: &Store,
@@ -133,6 +134,7 @@ impl Feeds {
                 format!("there are {} streams of events already, which is the limit", limits::SUBSCRIBERS);
             Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_subscribers", detail)
         })?;
+        // A place of an earlier server has another epoch: its revision means nothing here.
         let revision = last.and_then(|last| last.strip_prefix(&*self.epoch)?.strip_prefix('-')?.parse().ok());
         let follower = revision.map_or_else(|| store.follow(), |revision| store.follow_from(revision));
         let feed = Feed {
@@ -147,7 +149,7 @@ impl Feeds {
     }
 }
 
-/// A follower, and the events of its last batch that are still to be sent.
+/// A follower, and the events of its last batch that the client has not read yet.
 struct Feed {
     store: Store,
     follower: Follower,
@@ -176,18 +178,20 @@ impl Feed {
                 }
                 Batch::Events { events, .. } => {
                     let weak = |(number, event): (u64, Event)| (number, WeakEvent::new(&event));
+                    // A client that does not read must not keep settled questions in memory.
                     Pending::Events(events.into_iter().map(weak).collect())
                 }
             };
         }
     }
 
-    /// Waits for the next batch. When the server stops, what happened last is still told.
+    /// Waits for the next batch. When the server stops, the last changes are still returned.
     async fn next_batch(&mut self) -> Option<Batch> {
         tokio::select! {
             biased;
             batch = self.follower.next() => batch,
             () = self.stop.cancelled() => {
+                // A follower delays a batch by up to DEBOUNCE.
                 timeout(2 * limits::DEBOUNCE, self.follower.next()).await.ok().flatten()
             }
         }
@@ -199,8 +203,7 @@ impl Feed {
             Pending::Snapshot { revision, open, told } => {
                 while let Some(id) = open.get(*told) {
                     *told += 1;
-                    // A question that was settled meanwhile is not open any more; the events behind the snapshot say
-                    // so.
+                    // A question that was settled meanwhile is skipped; the events after the snapshot report its end.
                     let record = self.store.read(|_, snapshot| snapshot.get(id).cloned());
                     if let Some(record) = record.filter(|record| record.is_open()) {
                         return Some(FeedItem::Open(record));
@@ -213,9 +216,11 @@ impl Feed {
             Pending::Events(events) => {
                 let (number, weak) = events.pop_front()?;
                 match weak.upgrade() {
+                    // A place is the number of the next event, the one to continue with.
                     Some(event) => Some(FeedItem::Event { place: self.place(number + 1), event }),
                     None => {
-                        // It was superseded or forgotten while the client did not read.
+                        // The record was replaced or forgotten while the client did not read. The store decides whether
+                        // the feed continues with events or with a new snapshot.
                         self.follower = self.store.follow_from(number);
                         self.pending = Pending::Nothing;
                         None
@@ -230,7 +235,7 @@ impl Feed {
     }
 }
 
-/// An event that does not keep its question in memory.
+/// An event that does not keep its record in memory.
 struct WeakEvent {
     record: Weak<Record>,
     restore: fn(Arc<Record>) -> Event,

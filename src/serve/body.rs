@@ -1,4 +1,4 @@
-//! The body of a request, whole and as JSON, or the problem with it.
+//! Reads the body of a request as a whole and as JSON, or returns the problem with it.
 
 use std::sync::Arc;
 
@@ -30,7 +30,8 @@ impl Default for Bodies {
     }
 }
 
-/// Passes a request on once its whole body is there. A slow sender delays only itself, and not for long.
+/// Forwards a request to its handler once its whole body has arrived. A slow sender delays only itself, and only up to
+/// a timeout.
 pub(super) async fn whole(State(bodies): State<Bodies>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let problem = match timeout(limits::BODY, bodies.read(body)).await {
@@ -49,6 +50,7 @@ impl Bodies {
     async fn read(&self, body: Body) -> Result<Bytes, Problem> {
         const MOST: usize = limits::REQUEST;
         let announced = body.size_hint().lower();
+        // Refused before any byte is read or any memory is taken.
         if announced > MOST as u64 {
             return Err(too_large());
         }
@@ -65,12 +67,14 @@ impl Bodies {
                 return Err(too_large());
             }
             if memory.is_none() && read.len() + frame.len() > limits::SHORT_REQUEST {
-                // Its length is not known. All at once, since requests that wait for more would block each other.
+                // The length of this body is not known. It takes all the memory that it may need at once: requests that
+                // each wait for more could block each other for ever.
                 memory = Some(self.acquire(MOST).await?);
             }
             read.extend_from_slice(&frame);
         }
         Ok(match memory {
+            // The permit lives as long as the bytes, so a handler cannot free it too early.
             Some(memory) => Bytes::from_owner(HeldBody { body: read, _memory: memory }),
             None => read.freeze(),
         })
@@ -101,13 +105,13 @@ impl AsRef<[u8]> for HeldBody {
     }
 }
 
-/// Reads a body, and frees its memory. `shape` describes what it must look like.
+/// Parses a body, and frees its memory. `shape` describes the expected body in an error.
 pub(super) fn read<T: DeserializeOwned>(headers: &HeaderMap, body: Bytes, shape: &str) -> Result<T, Problem> {
     check_json(headers)?;
     let wrong = |why: &str| {
         Problem::new(StatusCode::BAD_REQUEST, "bad_request", format!("the body is to be {shape}: {why}"))
     };
-    // serde reads a struct from an array of its members as well, which no client means.
+    // serde also accepts an array of the members for a struct. A client that sends an array has made a mistake.
     if body.trim_ascii_start().starts_with(b"[") {
         return Err(wrong("it is an array"));
     }
@@ -116,7 +120,7 @@ pub(super) fn read<T: DeserializeOwned>(headers: &HeaderMap, body: Bytes, shape:
     value
 }
 
-/// Reads a body that may be left out.
+/// Parses a body that may be left out.
 pub(super) fn read_if_any<T: DeserializeOwned + Default>(
     headers: &HeaderMap,
     body: Bytes,

@@ -1,14 +1,16 @@
-//! Rearranges the schemas of the types into the form from which generators make good clients. It changes no meaning:
-//! what was valid stays valid. The schemas themselves come from the types.
+//! Rearranges the schemas of the types into the form that client generators handle best. The meaning stays the same:
+//! the same values are valid. The schemas themselves come from the types.
 //!
-//! - A component is named as its `title`, which is how generators name a class.
+//! - The name of a component is its `title`, since generators name a class by it.
 //! - Each object of a union is a component of its own, with all of its members, and not an inline schema: generators
 //!   would call those `OutcomeType0`, and some lose the members beside a `$ref`.
 //! - A closed set of names is one `enum`, and not a union of constants.
-//! - An open set of names is `anyOf` an `enum` and any string. openapi-python-client reads a name of another version as a
+//! - An open set of names is `anyOf` an `enum` and any string. openapi-python-client reads a name of another version as
+//!   a
 //!   `str` then, and openapi-typescript as a `string`; a plain `string` would lose the known names in both.
 //! - A member that may be left out has no `default`: openapi-typescript would require it of a program that asks.
-//! - A union whose objects have a tag has a `discriminator`. Its last object is that of another version. It is `anyOf`,
+//! - A union whose objects have a tag has a `discriminator`. Its last object stands for those of other versions. It is
+//!   `anyOf`,
 //!   because that last object admits the others as well.
 
 use std::collections::BTreeMap;
@@ -54,7 +56,7 @@ fn rename(value: &mut Value, names: &BTreeMap<String, String>) {
     }
 }
 
-/// Returns what a component becomes: itself, and those that are split off from it.
+/// Returns the components that replace a component: the rearranged one, and those that are split off from it.
 fn components(name: &str, schema: &Value, all: &Schemas) -> Vec<(String, Value)> {
     let variants = ["anyOf", "oneOf"].iter().find_map(|key| schema[*key].as_array());
     let all_are = |kind: &str| variants.is_some_and(|all| all.iter().all(|variant| variant["type"] == kind));
@@ -65,7 +67,7 @@ fn components(name: &str, schema: &Value, all: &Schemas) -> Vec<(String, Value)>
     }
 }
 
-/// Returns a set of names, which is open if one of its variants is no constant.
+/// Returns the components of a set of names. The set is open if one of its variants is not a constant.
 fn names(name: &str, schema: &Value, variants: &[Value]) -> Vec<(String, Value)> {
     let known: Vec<_> = variants.iter().filter(|variant| variant.get("const").is_some()).collect();
     let names: Vec<_> = known.iter().map(|variant| variant["const"].clone()).collect();
@@ -118,7 +120,7 @@ fn union(name: &str, schema: &Value, variants: &[Value], all: &Schemas) -> Vec<(
     components
 }
 
-/// Returns a variant with the members that stand beside the union, and those of the component that it extends.
+/// Returns a variant merged with the members beside the union, and with the component that the variant extends.
 fn whole(union: &Value, variant: &Value, all: &Schemas) -> Value {
     let extended = variant["$ref"].as_str().and_then(|target| all.get(target.strip_prefix(PREFIX)?));
     let (mut properties, mut required) = (Schemas::new(), Vec::new());

@@ -1,6 +1,6 @@
-//! Accepts connections and serves HTTP/1.1 on each, with a timeout for everything that it waits for. HTTP/2 is off,
-//! since it has no timeout for an idle connection.
-//! How many connections there may be is left to `visitors.rs`, what each path leads to `server.rs`.
+//! Accepts connections and serves HTTP/1.1 on each. Every wait has a timeout. HTTP/2 is off, since hyper has no timeout
+//! for an idle connection of it.
+//! The number of connections is left to `visitors.rs`, the handler of each path to `server.rs`.
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -26,8 +26,8 @@ use tokio_util::sync::CancellationToken;
 use super::visitors::{Endpoints, Visitor, Visitors};
 use crate::limits;
 
-/// Serves all connections until the server stops. Then replies that are under way are still sent, once `kept` says that
-/// the journal has what they confirm; a client that does not read them is not waited for.
+/// Serves all connections until the server stops. Replies in flight are then still sent, after `kept` completes, when
+/// the journal has what they confirm. The server waits only a short time for a client that does not read.
 pub(super) async fn accept(
     listener: TcpListener,
     router: Router,
@@ -45,7 +45,8 @@ pub(super) async fn accept(
             Ok((stream, client)) => {
                 pause.end();
                 serve(stream, client, &router, &visitors, stop.clone());
-                // It reads the bytes that have arrived before the next connection may take its place.
+                // Let the new connection read its first request, which may show the token, before the next one can
+                // expel it.
                 yield_now().await;
             }
             Err(error) => {
@@ -56,6 +57,7 @@ pub(super) async fn accept(
             }
         }
     }
+    // `ended` completes once all clones of these are gone.
     drop((listener, visitors, router));
     kept.await;
     timeout(limits::LAST_REPLIES, ended.wait()).await.unwrap_or_default();
@@ -88,12 +90,12 @@ fn serve(
     });
 }
 
-/// Pauses while no connection can be accepted. Most often that is for want of file descriptors.
+/// The back-off while no connection can be accepted, most often for want of file descriptors.
 #[derive(Debug, Default)]
 struct Pause(Option<Duration>);
 
 impl Pause {
-    /// Returns how long to wait. The first failure in a row is logged.
+    /// Returns how long to wait. Logs the first of several failures in a row.
     fn next(&mut self, error: &io::Error) -> Duration {
         if self.0.is_none() {
             tracing::warn!(%error, "connections over HTTP cannot be accepted; trying again");
@@ -112,7 +114,7 @@ impl Pause {
     }
 }
 
-/// Serves a connection until it ends. Once `stopped` is ready, the reply that is under way is the last.
+/// Serves a connection until it ends. Once `stopped` completes, the reply in flight is the last.
 ///
 /// Handlers find the visitor in the extensions of the request.
 pub(super) async fn serve_http(

@@ -1,4 +1,4 @@
-//! The changes of an inbox, as server-sent events: those that a client missed first, then each as it happens.
+//! The changes of an inbox as server-sent events: first those that a client missed, then each change as it happens.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -92,7 +92,7 @@ impl<'a> QuestionEvent<'a> {
     }
 }
 
-/// The data of an event, which copies nothing of the question until it is written.
+/// The data of an event. The question is not copied until the event is written.
 struct EventData(Arc<Record>);
 
 impl Serialize for EventData {
@@ -111,7 +111,8 @@ async fn events<I: Inbox>(State(app): State<App<I>>, headers: HeaderMap) -> Resu
     Ok(stream::respond(app.feeds.open(app.inbox.store(), last)?.map(message)))
 }
 
-/// Open questions have no ID: a client that is cut off before the end of the snapshot gets another one.
+/// Converts an item of a feed. The events of open questions have no ID: a client that is disconnected before the end of
+/// the snapshot must get a new snapshot.
 fn message(item: FeedItem) -> SseMessage {
     match item {
         FeedItem::Open(record) => SseMessage::new(EventData(record)).event("question.requested"),

@@ -1,6 +1,6 @@
-//! Checks every request before anything else reads it: its Host and Origin headers, the token, and the rate. A web
-//! page of another site can make a browser send requests here; the guard refuses them. A request without the token
-//! gets a sentence for programs, or a small page for a person in a browser.
+//! Checks every request before any handler reads it: its Host and Origin headers, the token, and the rate. A web page
+//! of another site can make a browser send requests here; the guard refuses them. The reply to a request without the
+//! token is a problem for programs, or a small page for a person in a browser.
 //! How a browser signs in is left to `page`.
 
 use std::{
@@ -46,7 +46,7 @@ use crate::{
     },
 };
 
-/// The paths that need no token: what they return says nothing of a question. [`LOGIN`] checks it itself.
+/// The paths that need no token: their responses disclose nothing of a question. [`LOGIN`] checks the token itself.
 const PUBLIC: [&str; 6] = [PAGE, ELEMENTS, LOGIN, HEALTH, OPENAPI_PATH, OPENRPC_PATH];
 
 /// Base64 with optional padding: some clients leave it out.
@@ -55,7 +55,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// The proof that a request must show.
+/// Checks what a request must show.
 #[derive(Debug)]
 pub(super) struct Guard {
     pub(super) token: Token,
@@ -70,7 +70,7 @@ pub(super) struct Guard {
     pub(super) sign_in: Arc<SignIn>,
 }
 
-/// The proof that a request has shown.
+/// What a request has shown.
 enum Credential {
     /// Nothing: its path needs none.
     Nothing,
@@ -79,7 +79,7 @@ enum Credential {
     Page,
 }
 
-/// Passes a request on, or refuses it.
+/// Forwards a request to its handler, or refuses it.
 pub(super) async fn check(
     State(guard): State<Arc<Guard>>,
     mut request: Request<Body>,
@@ -91,13 +91,13 @@ pub(super) async fn check(
             hide_secrets(&mut request);
             if matches!(shown, Credential::Page) {
                 request.extensions_mut().insert(PageRequest);
-                // The key stands beside the name of the subprotocol.
+                // The header has the key beside the name of the subprotocol: only the name is left.
                 let name = HeaderValue::from_static(SUBPROTOCOL);
                 request.headers_mut().insert(SEC_WEBSOCKET_PROTOCOL, name);
             }
             next.run(request).await
         }
-        // The connection of a client that is refused is closed.
+        // Either reply closes the connection of the refused client.
         Err(problem)
             if problem.status == StatusCode::UNAUTHORIZED
                 && is_for_person(request.method(), request.headers()) =>
@@ -117,6 +117,7 @@ impl Guard {
                 "the Host header does not name this machine; allow another name of it with --allow-host";
             return forbidden("wrong_host", detail);
         };
+        // Pages of other sites may load these files, so their origin is not checked.
         if is_file(method, uri.path()) && has_short_body(headers) {
             return Ok(Credential::Nothing);
         }
@@ -124,7 +125,7 @@ impl Guard {
             return forbidden("wrong_origin", "the request comes from a web page of another site");
         }
         if PUBLIC.contains(&uri.path()) {
-            // Others could fill the memory for bodies, which responders need.
+            // Clients without the token could otherwise fill the memory for bodies, which responders need.
             if has_short_body(headers) {
                 return Ok(Credential::Nothing);
             }
@@ -143,18 +144,19 @@ impl Guard {
             let detail = format!("there are {} connections already, which is the limit", limits::CONNECTIONS);
             return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_connections", detail));
         }
+        // The rate comes last: requests without the token must not use it up.
         if self.rate.allows() { Ok(shown) } else { Err(Refusal::TooManyRequests.into()) }
     }
 
-    /// Returns whether a Host header names this machine. By DNS rebinding, a page can make its own name lead to this
-    /// machine, and the browser sends that name; the page cannot choose an address.
+    /// Returns whether a Host header names this machine. By DNS rebinding, a page of another site can make its own name
+    /// resolve to this machine, but then the browser sends that name, and not an address.
     fn is_ours(&self, host: &Authority) -> bool {
-        // An authority may have a user as well, a Host header may not.
+        // The parser also accepts a user in front of the host, which is not valid in a Host header.
         let (name, rest) = (host.host(), host.as_str().strip_prefix(host.host()));
         if !rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port)) {
             return false;
         }
-        // A name that ends with a dot is the same, fully qualified.
+        // A name with a trailing dot is the same name, fully qualified.
         let name = name.strip_suffix('.').unwrap_or(name);
         let address = match name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             Some(address) => address.parse::<Ipv6Addr>().map(IpAddr::V6),
@@ -167,7 +169,7 @@ impl Guard {
     }
 }
 
-/// Removes what a request has shown: a handler cannot log what it does not get.
+/// Removes the secrets of a request: a handler cannot log what it does not get.
 fn hide_secrets(request: &mut Request<Body>) {
     let is_login = request.uri().path() == LOGIN;
     let headers = request.headers_mut();
@@ -177,19 +179,20 @@ fn hide_secrets(request: &mut Request<Body>) {
     }
 }
 
-/// Returns whether the body of a request is short, by what its head says.
+/// Returns whether the headers say that the body of the request is short.
 fn has_short_body(headers: &HeaderMap) -> bool {
     let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     !headers.contains_key(TRANSFER_ENCODING) && length.is_none_or(|length| length <= limits::PUBLIC_BODY)
 }
 
-/// Returns whether this is a port. By RFC 3986 it may be empty.
+/// Returns whether a text is a port. By RFC 3986, it may be empty.
 fn is_port(text: &str) -> bool {
     text.is_empty() || text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u16>().is_ok()
 }
 
 /// Returns whether the request does not come from a web page of another site.
 fn is_from_here(headers: &HeaderMap, host: &Authority) -> bool {
+    // Browsers send no Origin with some requests, such as those for images. Sec-Fetch-Site covers these.
     let site = headers.get(SEC_FETCH_SITE).map(HeaderValue::as_bytes);
     if !matches!(site, None | Some(b"same-origin" | b"none")) {
         return false;
@@ -201,7 +204,7 @@ fn is_from_here(headers: &HeaderMap, host: &Authority) -> bool {
     })
 }
 
-/// Returns the token of a request: that of a bearer, or the password of a user of any name.
+/// Returns the token of a request: a bearer token, or the password of basic authentication with any user name.
 fn token(headers: &HeaderMap) -> Option<Vec<u8>> {
     let (scheme, shown) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     let shown = shown.trim();
@@ -231,9 +234,10 @@ pub(super) struct UnauthorizedReply {
 }
 
 impl UnauthorizedReply {
-    /// Names the token file, unless other machines can reach the address: they are not told a path on this one.
+    /// Builds the reply. It names the token file, unless other machines can reach the address: a path must not be
+    /// disclosed to them.
     pub(super) fn new(address: IpAddr, token_file: &Path) -> Self {
-        // A browser has no working directory that a relative path could start from.
+        // The reader of the page does not know the working directory of the server.
         let token_file = std::path::absolute(token_file).unwrap_or_else(|_| token_file.to_owned());
         let token_file = match is_loopback(address) {
             true => token_file.display().to_string(),
@@ -242,7 +246,7 @@ impl UnauthorizedReply {
         UnauthorizedReply { token_file }
     }
 
-    /// Returns what a request without the token lacks.
+    /// Returns the sentence for a program whose request lacks the token.
     pub(super) fn detail(&self) -> String {
         format!("send the token in {} with the request: `Authorization: Bearer TOKEN`", self.token_file)
     }
@@ -257,7 +261,7 @@ impl UnauthorizedReply {
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HTML);
         headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-        // Its only variable part is hexadecimal, so it is a valid header.
+        // The only variable part of the policy is hexadecimal, so this is a valid header.
         headers.extend(HeaderValue::try_from(policy).ok().map(|policy| (CONTENT_SECURITY_POLICY, policy)));
         response
     }
@@ -284,7 +288,7 @@ impl UnauthorizedReply {
     }
 }
 
-/// Returns whether a request is that of a browser that shows the response to a person.
+/// Returns whether a browser sent this request and will show the response to a person.
 pub(super) fn is_for_person(method: &Method, headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(ACCEPT).iter().filter_map(|accepted| accepted.to_str().ok());
     let mut kinds = accepted.flat_map(|accepted| accepted.split(','));
@@ -293,15 +297,15 @@ pub(super) fn is_for_person(method: &Method, headers: &HeaderMap) -> bool {
             .any(|kind| kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("text/html"))
 }
 
-/// Returns a number used once, with which the policy admits the style of this response and no other.
+/// Returns a nonce, by which the policy admits the style of this response and no other.
 fn nonce() -> String {
     let mut random = [0_u8; 16];
-    // Without random bytes the policy still admits no script: only the style could be guessed.
+    // Without random bytes, the policy still admits no script: an attacker could only inject a style.
     getrandom::fill(&mut random).unwrap_or_default();
     HEXLOWER.encode(&random)
 }
 
-/// Returns a text as HTML shows it.
+/// Escapes a text for HTML.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

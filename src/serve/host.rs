@@ -1,5 +1,5 @@
-//! Reads the host that a request names and the site that it comes from, and tells loopback addresses from others.
-//! Whether a request may pass is left to `guard.rs`.
+//! Reads the host that a request names, and distinguishes loopback addresses from others. Whether a request may pass is
+//! left to `guard.rs`.
 
 use std::net::IpAddr;
 
@@ -9,11 +9,11 @@ use axum::http::{
     uri::Authority,
 };
 
-/// The header in which browsers say from where a request comes. `none` is the person: an address that was typed, or a link
-/// of another program.
+/// The header in which browsers say which site a request comes from. `none` means the user: a typed address, or a link
+/// in another program.
 pub(super) const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Returns the host that the request is for; `None` if there are several.
+/// Returns the host that the request is for. `None` if the request names none, or several.
 pub(super) fn host(uri: &Uri, headers: &HeaderMap) -> Option<Authority> {
     let mut hosts = headers.get_all(HOST).iter();
     let header = match (hosts.next(), hosts.next()) {
@@ -29,5 +29,6 @@ pub(super) fn host(uri: &Uri, headers: &HeaderMap) -> Option<Authority> {
 
 /// Returns whether an address can be reached from this machine only.
 pub(super) fn is_loopback(address: IpAddr) -> bool {
+    // `::ffff:127.0.0.1` is loopback as well.
     address.to_canonical().is_loopback()
 }

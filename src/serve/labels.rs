@@ -1,4 +1,4 @@
-//! The labels of options, and the answers by their labels.
+//! Converts between answers and the labels of options.
 
 use std::borrow::Cow;
 
@@ -10,8 +10,7 @@ use askbridge_core::{
     },
 };
 
-/// Returns the labels of what can be chosen, in their order. Each is unique: where the agent uses a label twice, the
-/// second one is numbered.
+/// Returns the labels of the choices, in their order. Each is unique: a label that the agent uses again gets a number.
 pub(super) fn labels(kind: &Kind) -> Vec<Cow<'_, str>> {
     let labels: Vec<&str> = match kind {
         Kind::Boolean { .. } => vec![YES, NO],
@@ -23,6 +22,7 @@ pub(super) fn labels(kind: &Kind) -> Vec<Cow<'_, str>> {
         let before = labels[..index].iter().filter(|other| *other == label).count();
         let mut word = Cow::Borrowed(*label);
         let mut number = before + 1;
+        // A numbered label may collide with a label of the agent's own, such as "a (2)".
         while before > 0 && (labels.contains(&&*word) || words.contains(&word)) {
             word = format!("{label} ({number})").into();
             number += 1;
@@ -54,8 +54,8 @@ fn said(kind: &Kind, value: &Value) -> Vec<String> {
     }
 }
 
-/// Reads labels that were chosen, or texts that were typed, field by field. Labels go before values: the value of
-/// another option may be the same text, but people do not see values.
+/// Converts chosen labels or typed texts to an answer, field by field. A label takes precedence over a value: another
+/// option may have the same text as its value, but people do not see values.
 pub(super) fn answer(question: &Question, answers: Vec<Vec<String>>) -> Result<Answer, Vec<FieldError>> {
     input::check_places(question, answers.len())?;
     let (mut answer, mut errors) = (Answer::default(), Vec::new());
@@ -71,10 +71,9 @@ pub(super) fn answer(question: &Question, answers: Vec<Vec<String>>) -> Result<A
     if errors.is_empty() { Ok(answer) } else { Err(errors) }
 }
 
-/// Returns the value of a field with these labels or texts.
+/// Converts labels or texts to the value of a field.
 ///
-/// # Errors
-/// The text that is no label of the field, where it takes no other.
+/// # Errors Returns a text that is not a label of the field, if the field accepts no other text.
 fn value(kind: &Kind, words: Vec<String>) -> Result<Option<Value>, String> {
     if words.is_empty() {
         return Ok(None);

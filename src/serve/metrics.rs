@@ -24,10 +24,10 @@ use crate::{
 /// The upper bounds of the histogram, in seconds: from the answer of a rule to that of a person who was away for days.
 const BOUNDS: [f64; 10] = [1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0, 14_400.0, 86_400.0, 604_800.0];
 
-/// The label of a name that this version does not know.
+/// The label for a name that this version does not know.
 const OTHER: &str = "other";
 
-/// The counters since the server started.
+/// The counters, which start at zero with the server.
 #[derive(Debug)]
 pub(super) struct Metrics {
     counts: Mutex<Counts>,
@@ -40,7 +40,7 @@ pub(super) struct Metrics {
 struct Counts {
     /// Labels come from fixed tables, so neither an agent nor another version can add one.
     settled: BTreeMap<Labels, u64>,
-    /// By purpose: many clients answer permissions by themselves, in no time.
+    /// The times by purpose, since many clients answer permissions by themselves at once.
     answered: BTreeMap<&'static str, Histogram>,
 }
 
@@ -57,7 +57,7 @@ struct Histogram {
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Labels {
     outcome: &'static str,
-    /// Why it was rejected. Empty for other outcomes, which Prometheus reads like a label that is missing.
+    /// Why the question was rejected. Empty for other outcomes: to Prometheus, an empty label is a missing label.
     reason: &'static str,
     responder: &'static str,
     origin: &'static str,
@@ -89,7 +89,7 @@ impl fmt::Display for Labels {
 }
 
 impl Metrics {
-    /// Returns counters that stand at zero.
+    /// Creates counters at zero.
     pub(super) fn new(traffic: Option<Arc<Traffic>>) -> Self {
         Metrics { counts: Mutex::default(), counted: watch::Sender::new(0), traffic }
     }
@@ -107,10 +107,10 @@ impl Metrics {
         *counts.settled.entry(labels).or_default() += 1;
     }
 
-    /// Waits until all is counted that was settled up to this revision, but not for long.
+    /// Waits until all questions that were settled up to this revision are counted, up to a timeout.
     pub(super) async fn counted_up_to(&self, revision: u64) {
         let mut counted = self.counted.subscribe();
-        // If it takes longer, or the store has ended, the numbers are a little older.
+        // After a timeout, or after the end of the store, the numbers are only a little old: ignore the error.
         drop(timeout(limits::KEEP_ALIVE, counted.wait_for(|counted| *counted >= revision)).await);
     }
 
@@ -171,7 +171,7 @@ fn purpose(question: &Question) -> &'static str {
     known(Purpose::NAMES, question.purpose.name())
 }
 
-/// Returns a name that this version knows, or `other`: a name that another version sends does not become a label.
+/// Returns the name if this version knows it, else `other`: a peer must not be able to add labels.
 fn known(names: &[&'static str], name: &str) -> &'static str {
     names.iter().find(|known| **known == name).copied().unwrap_or(OTHER)
 }
@@ -214,9 +214,11 @@ pub(super) async fn count(metrics: &Metrics, store: &Store) {
                 }
             }
             Batch::Snapshot { .. } => {
-                // Questions that were settled in a gap are counted as far as the store remembers them.
+                // Questions that were settled during a gap are counted if the store still remembers them.
                 let settled: Vec<_> = store.read(|_, snapshot| snapshot.settled().cloned().collect());
                 for record in settled {
+                    // The first snapshot has questions from before the start: they are only remembered, and not
+                    // counted.
                     if last.is_new(&record.id) && !is_first {
                         metrics.settled(&record);
                     }
@@ -226,16 +228,16 @@ pub(super) async fn count(metrics: &Metrics, store: &Store) {
         is_first = false;
         metrics.counted.send_replace(revision);
     }
-    // Nothing more is counted, so a request for the metrics need not wait.
+    // Nothing more is counted: release the requests for the metrics that wait.
     metrics.counted.send_replace(u64::MAX);
 }
 
-/// The questions that were counted last, as many as a store remembers.
+/// The IDs of the last counted questions, as many as a store remembers.
 #[derive(Debug, Default)]
 struct RecentIds(VecDeque<QuestionId>);
 
 impl RecentIds {
-    /// Returns whether a question was not counted yet, and remembers it.
+    /// Remembers a question. Returns whether it was not counted before.
     fn is_new(&mut self, id: &QuestionId) -> bool {
         if self.0.contains(id) {
             return false;

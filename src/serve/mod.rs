@@ -1,5 +1,5 @@
-//! Answering over HTTP: one server over any inbox, that of one bridge or that of all the bridges of the machine.
-//! The questions, and which answer wins, are left to the inbox.
+//! Answering over HTTP: one server for any inbox, that of one bridge or that of all bridges of the machine.
+//! The questions, and the decision which answer wins, are left to the inbox.
 //!
 //! ```text
 //!  connection ─▶ guard: Host · Origin · token · rate ─▶ body ─▶ rest · page · rpc · opencode · public ─▶ inbox

@@ -1,6 +1,6 @@
-//! Generates the description of the REST interface, as OpenAPI 3.1, from the types that are read and written.
-//! It is not part of the program: `schema/openapi.json` is what it generated, and `public.rs` serves that. The form of
-//! the schemas is left to `components.rs`.
+//! Generates the OpenAPI 3.1 description of the REST interface from the types of its requests and responses.
+//! It is not part of the program: its output is `schema/openapi.json`, which `public.rs` serves. The form of the
+//! schemas is left to `components.rs`.
 
 use askbridge_core::{
     desk::{Record, Settlement},
@@ -27,12 +27,13 @@ const WITH_BODY: [&str; 4] = ["400", "408", "413", "415"];
 /// The statuses that a submission to a question can get.
 const SUBMITTED: [&str; 5] = ["404", "409", "410", "502", "503"];
 
-/// Makes the document.
+/// Generates the document.
 pub fn document() -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     settings.definitions_path = "/components/schemas".into();
     let mut generator = settings.into_generator();
     let paths = paths(&mut generator);
+    // After `paths`, which registers the schemas with the generator.
     let schemas = generator.take_definitions(true);
     let mut document = json!({
         "openapi": "3.1.0",
@@ -104,7 +105,7 @@ fn history(generator: &mut SchemaGenerator) -> Value {
         with their bridges. `askbridge history` lists the same.";
     let listing = response::<HistoryListing>(generator, "The questions.");
     let mut history = operation(generator, "listHistory", description, ("200", listing), &["400"]);
-    // Each member of the parameters of `question_history` is a parameter of the query.
+    // The query takes the parameters of the method `question_history`, one by one.
     let schema = HistoryParams::json_schema(generator).to_value();
     let members = schema["properties"].as_object().cloned().unwrap_or_default();
     let parameter = |(name, mut schema): (String, Value)| {
@@ -127,7 +128,7 @@ fn show(generator: &mut SchemaGenerator, session: &str) -> Value {
     )
 }
 
-/// Returns what a path of one question says of its ID.
+/// Returns the description of a path of one question, with a note about its ID.
 fn named(session: &str, description: &str) -> String {
     let also = "Under a session, `questionId` may also be the agent's own ID of the question.";
     if session.is_empty() { description.to_owned() } else { format!("{description} {also}") }
@@ -175,7 +176,7 @@ fn events(generator: &mut SchemaGenerator) -> Value {
         under `open`: no others are open. `x-events` has the schema of the data of each event.";
     let (event, snapshot) =
         (generator.subschema_for::<QuestionEvent<'_>>(), generator.subschema_for::<Snapshot>());
-    // The body as a whole is a text: generators that took it for one event would fail on it.
+    // The schema of the body is a plain text: a generated client would fail to parse the stream as one event.
     let stream = json!({
         "schema": { "type": "string" },
         "x-events": {

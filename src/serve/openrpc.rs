@@ -1,6 +1,6 @@
-//! Generates the description of the control protocol, as OpenRPC, from the types that are read and written.
-//! It is not part of the program: `schema/openrpc.json` is what it generated, and `public.rs` serves that. What the
-//! methods do is left to `rpc`.
+//! Generates the OpenRPC description of the control protocol from the types of its requests and responses.
+//! It is not part of the program: its output is `schema/openrpc.json`, which `public.rs` serves. The methods themselves
+//! are left to `rpc`.
 
 use std::num::NonZeroU64;
 
@@ -27,7 +27,7 @@ use crate::{
     },
 };
 
-/// The errors of JSON-RPC itself. Their `data` is a text, if they have one.
+/// The errors of JSON-RPC itself. Their `data`, if they have one, is a text.
 const FAULTS: [(&str, i32, &str); 7] = [
     ("parse_error", PARSE_ERROR_CODE, "The message is not JSON."),
     ("invalid_request", INVALID_REQUEST_CODE, "The message is not a JSON-RPC request."),
@@ -53,7 +53,7 @@ const ALWAYS: [&str; 7] = [
     "too_many_requests",
 ];
 
-/// Makes the document.
+/// Generates the document.
 pub fn document() -> Value {
     let mut settings = SchemaSettings::draft07();
     settings.definitions_path = "/components/schemas".into();
@@ -124,7 +124,7 @@ fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
     methods
 }
 
-/// Returns the parameters of a list of the past.
+/// Returns the parameters of `question_history`.
 fn of_the_past(generator: &mut SchemaGenerator) -> Vec<Value> {
     let schema = HistoryParams::json_schema(generator).to_value();
     let members = schema["properties"].as_object().cloned().unwrap_or_default();
@@ -199,7 +199,8 @@ fn submissions(generator: &mut SchemaGenerator) -> [Value; 3] {
     ]
 }
 
-/// OpenRPC cannot describe a subscription: `x-subscription` describes its notifications.
+/// Returns the method that subscribes. OpenRPC cannot describe a subscription, so `x-subscription` describes its
+/// notifications.
 fn subscribe(generator: &mut SchemaGenerator) -> Value {
     let description = "Sends the open questions, and then each change, as notifications. A subscriber that falls \
         behind gets the open questions again.";

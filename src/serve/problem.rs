@@ -1,5 +1,5 @@
 //! Why a request failed: `application/problem+json` by RFC 9457, for every error. Malformed HTTP and oversized headers
-//! never get here: hyper answers them with a bare status.
+//! never get here: hyper responds to them with a bare status.
 
 use askbridge_core::{
     desk::{Refusal, refusal::Detail},
@@ -18,7 +18,7 @@ use crate::limits;
 
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
 
-/// The type of a page that replaces a problem.
+/// The Content-Type of a page that replaces a problem.
 pub(super) const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 
 /// Why a request failed.
@@ -42,7 +42,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// Returns a problem with a stable name.
+    /// Creates a problem with a stable name, by which programs recognize it.
     pub(super) fn new(status: StatusCode, name: &str, detail: impl Into<String>) -> Self {
         Problem {
             title: status.canonical_reason().unwrap_or_default().to_owned(),
@@ -53,13 +53,13 @@ impl Problem {
         }
     }
 
-    /// Returns the response, after which the connection is closed: nothing more is read from it.
+    /// Returns the response, and closes the connection after it: nothing more is read from the client.
     pub(super) fn and_close(self) -> Response {
         close(self.into_response())
     }
 }
 
-/// Returns the response for a page that replaces a problem, after which the connection is closed.
+/// Returns the response with a page that replaces a problem, and closes the connection after it.
 pub(super) fn page(mut page: Response) -> Response {
     let header = required_header(page.status());
     page.headers_mut().extend(header);
@@ -71,7 +71,7 @@ fn close(mut response: Response) -> Response {
     response
 }
 
-/// Returns the header that goes with a status, if there is one.
+/// Returns the header that a status requires, if any.
 fn required_header(status: StatusCode) -> Option<(HeaderName, HeaderValue)> {
     match status {
         StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
@@ -108,8 +108,8 @@ impl IntoResponse for Problem {
     }
 }
 
-/// Turns every error into a problem, also those of the router and of axum's extractors, and sets the headers of all
-/// responses.
+/// Turns every error into a problem, including those of the router and of axum's extractors, and sets the headers of
+/// all responses.
 pub(super) async fn everywhere(request: Request<Body>, next: Next) -> Response {
     let mut response = next.run(request).await;
     let status = response.status();
@@ -119,7 +119,7 @@ pub(super) async fn everywhere(request: Request<Body>, next: Next) -> Response {
     let headers = response.headers_mut();
     // Only the files of the page are the same for every client, and may be kept.
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    // A browser never takes the text of an agent for a page.
+    // A browser must not interpret the text of an agent as a page.
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
 }
@@ -143,12 +143,13 @@ async fn problem_of(response: Response) -> Response {
         (said, _) => said,
     };
     let mut response = Problem::new(parts.status, name(parts.status), detail).into_response();
+    // RFC 9110 requires it with 405, and only the router knows the methods.
     let allow = parts.headers.get(header::ALLOW).cloned();
     response.headers_mut().extend(allow.map(|allow| (header::ALLOW, allow)));
     response
 }
 
-/// Returns whether a response says already what a client needs: it is a problem, or a page for a person.
+/// Returns whether a response is a problem, or a page that replaces one.
 fn is_ours(headers: &HeaderMap) -> bool {
     headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == PROBLEM || kind == HTML)
 }

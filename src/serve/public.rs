@@ -1,5 +1,5 @@
-//! The paths that monitoring and generators ask for: the health check, the metrics, and the descriptions of the
-//! interfaces as they stand in `schema/`. A test compares the descriptions with the types.
+//! The paths for monitoring and for client generators: the health check, the metrics, and the descriptions of the
+//! interfaces from `schema/`. A test compares the descriptions with the types.
 //! Counting is left to `metrics.rs`.
 
 use axum::{
@@ -13,9 +13,9 @@ use axum::{
 use super::app::App;
 use crate::inbox::access::Inbox;
 
-/// Where REST is described. It needs no token, so that generators can read it.
+/// The path of the description of the REST interface. It needs no token, so that generators can read it.
 pub(super) const OPENAPI_PATH: &str = "/v1/openapi.json";
-/// Where the control protocol is described. It needs no token either.
+/// The path of the description of the control protocol. It needs no token either.
 pub(super) const OPENRPC_PATH: &str = "/v1/openrpc.json";
 
 const OPENAPI: &str = include_str!("../../schema/openapi.json");
@@ -27,7 +27,7 @@ pub(super) fn document_routes<I: Inbox>() -> Router<App<I>> {
     Router::new().route(OPENAPI_PATH, document(OPENAPI)).route(OPENRPC_PATH, document(OPENRPC))
 }
 
-/// The path that needs no token: that the server runs is no secret to a program that reaches it.
+/// The path of the health check. It needs no token: a program that can connect knows that the server runs.
 pub(super) const HEALTH: &str = "/healthz";
 
 /// Returns the routes.
@@ -37,8 +37,9 @@ pub(super) fn health_routes<I: Inbox>() -> Router<App<I>> {
 
 async fn metrics<I: Inbox>(State(app): State<App<I>>) -> Response {
     let (revision, open) = app.inbox.store().read(|revision, snapshot| (revision, snapshot.open()));
+    // A question that was settled before the request must be counted in the response.
     app.metrics.counted_up_to(revision).await;
-    // Writing to a text does not fail.
+    // Writing to a `String` never fails.
     let text = app.metrics.text(app.inbox.status().len(), &open).unwrap_or_default();
     ([(CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
 }

@@ -1,6 +1,6 @@
 //! Questions over REST: listing, asking, answering, rejecting and extending them. `POST /v1/questions` waits until its
 //! question is settled. Most paths and bodies are those of the first generation.
-//! Where a question waits, and that it is withdrawn when its request is dropped, is left to the inbox.
+//! Holding an asked question, and withdrawing it when its request is dropped, is left to the inbox.
 
 use std::{iter, num::NonZeroU64, sync::Arc, time::Duration};
 
@@ -49,7 +49,7 @@ pub struct Extension {
     pub milliseconds: NonZeroU64,
 }
 
-/// How a path names a question.
+/// The parameters of a path of one question.
 #[derive(Deserialize)]
 struct QuestionPath {
     /// The session, under which the agent's own ID of the question is accepted as well.
@@ -80,7 +80,7 @@ async fn list_of_session<I: Inbox>(State(app): State<App<I>>, Path(session): Pat
     listing(&app, |record| record.question.session.as_ref() == Some(&session))
 }
 
-/// Returns a [`Listing`](crate::rpc::protocol::Listing), which is written as the client takes it.
+/// Returns a [`Listing`](crate::rpc::protocol::Listing) that is serialized only as fast as the client reads it.
 fn listing<I: Inbox>(app: &App<I>, wanted: impl Fn(&Record) -> bool) -> Response {
     let (revision, open) = app.open();
     let ids = open.iter().filter(|record| wanted(record)).map(|record| record.id.clone()).collect();
@@ -155,7 +155,7 @@ pub(super) async fn submit_answer<I: Inbox>(
     Ok(())
 }
 
-/// Rejects a question. When this returns, the agent has that on its stdin (I9).
+/// Rejects a question. When this returns, the agent has the rejection on its stdin (I9).
 pub(super) async fn submit_rejection<I: Inbox>(
     app: &App<I>,
     id: &QuestionId,
@@ -169,7 +169,7 @@ fn by() -> Provenance {
     Provenance { responder: Responder::Http, name: None }
 }
 
-/// Finds a question. An open one goes before settled ones, and of these the last: an agent may use a name again.
+/// Finds a question. Prefers an open question to settled ones, and the latest of these: an agent may reuse an ID.
 async fn find<I: Inbox>(app: &App<I>, name: &QuestionPath) -> Result<Arc<Record>, Refusal> {
     let QuestionPath { session, id } = name;
     let Some(session) = session else { return app.look_up(id).await };
@@ -185,7 +185,7 @@ async fn find<I: Inbox>(app: &App<I>, name: &QuestionPath) -> Result<Arc<Record>
                 .inbox
                 .store()
                 .read(|_, snapshot| snapshot.settled().rfind(is_meant).map(|record| record.id.to_string()));
-            // By the ID it is known whether the question was lost.
+            // The look-up also tells whether the question was lost, which the snapshot's record alone does not.
             let record = app.look_up(settled.as_ref().unwrap_or(id)).await?;
             Some(record).filter(|record| is_meant(&record)).ok_or(Refusal::NotFound)
         }
@@ -196,7 +196,7 @@ async fn find<I: Inbox>(app: &App<I>, name: &QuestionPath) -> Result<Arc<Record>
 
 const QUESTION: &str = r#"{"message":"TEXT","fields":[{"name":"NAME","label":"TEXT","kind":"text"}]}"#;
 
-/// The ID of a question whose asker gave it none, as `askbridge ask` names its own.
+/// The default ID of a question, which `askbridge ask` uses too.
 const UNNAMED: &str = "ask";
 
 /// A question to ask: the members of a question that its asker chooses.

@@ -48,7 +48,7 @@ use crate::{
     serve::page::sign_in::{PageRequest, SUBPROTOCOL},
 };
 
-/// The name and the code of the refusal of a subscription by POST.
+/// The name and the code of the error for a subscription by POST.
 pub(super) const NEEDS_WEBSOCKET: (&str, i32) = ("needs_websocket", 426);
 
 /// The shared state of the handlers.
@@ -63,7 +63,7 @@ pub(super) struct Rpc {
 }
 
 impl Rpc {
-    /// Offers the methods of this inbox. Their calls are counted with all other requests.
+    /// Serves the methods of this inbox. `rate` counts their calls together with all other requests.
     pub(super) fn new<I: Inbox>(inbox: I, rate: Arc<Rate>, stop: CancellationToken) -> Self {
         let over_page = Methods::new(inbox.clone(), Caller::Of(Responder::Page));
         let methods = Methods::new(inbox, Caller::Of(Responder::Rpc));
@@ -100,8 +100,9 @@ async fn by_post(
 ) -> Result<Response, Problem> {
     body::check_json(&headers)?;
     let text = String::from_utf8_lossy(&body).into_owned();
+    // `text` is a copy: free the memory for bodies before the call, which may wait for a person.
     drop(body);
-    // The guard has counted the request itself.
+    // The guard has counted the request already, as one.
     if !rpc.rate.allows_all(calls(&text) - 1) {
         return Ok(stream::json_of(session::refusal(&text, Refusal::TooManyRequests).into()));
     }
@@ -112,7 +113,7 @@ async fn by_post(
     })
 }
 
-/// Returns how many requests a message counts for. A malformed one is one.
+/// Returns how many requests a message counts for. A malformed message counts for one.
 fn calls(text: &str) -> u32 {
     let calls = serde_json::from_str::<Vec<&RawValue>>(text).map_or(1, |calls| calls.len());
     u32::try_from(calls.clamp(1, limits::BATCH)).unwrap_or(1)
@@ -144,12 +145,13 @@ async fn by_websocket<I: Inbox>(
         .max_message_size(limits::REQUEST)
         .max_frame_size(limits::REQUEST)
         .read_buffer_size(limits::SHORT_REQUEST)
-        // Each reply is written before the next one is made.
+        // Each reply is flushed before the next is made, so buffering would gain nothing.
         .write_buffer_size(0)
         .protocols([SUBPROTOCOL]);
     Ok(upgrade.on_upgrade(async move |socket| {
         let methods = if is_page { &rpc.over_page } else { &rpc.over_websocket };
         serve(&rpc, methods, &app.inbox, socket).await;
+        // Held until here, so that an open WebSocket counts as a connection and against the limit.
         drop((visitor, place));
     }))
 }
@@ -175,18 +177,19 @@ async fn serve(rpc: &Rpc, methods: &Methods, inbox: &impl Inbox, socket: WebSock
     if let Err(error) = served {
         tracing::debug!(%error, "a WebSocket failed");
     }
-    // A client that does not read is not waited for.
+    // Do not wait long for a client that does not read.
     drop(timeout(limits::LAST_REPLIES, async { sink.lock().await.close().await }).await);
 }
 
-/// Waits until the server stops, what it accepted is kept, and there was time for the last replies and changes.
+/// Waits until the server stops, the accepted answers are in the journal, and the last replies and changes had time to
+/// be sent.
 async fn stopped(stop: CancellationToken, inbox: &impl Inbox) {
     stop.cancelled().await;
     inbox.kept().await;
     sleep(limits::LAST_REPLIES / 2).await;
 }
 
-/// Pings the client, so that it is known when it is gone. Returns when that fails.
+/// Pings the client, to detect that it is gone. Returns when a ping fails.
 async fn ping(sink: &Mutex<SplitSink<WebSocket, Message>>) -> io::Result<()> {
     let mut pings = interval_at(Instant::now() + limits::PING, limits::PING);
     pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -196,25 +199,25 @@ async fn ping(sink: &Mutex<SplitSink<WebSocket, Message>>) -> io::Result<()> {
     }
 }
 
-/// Where replies are written. Pings are written between them.
+/// The sink for replies, shared with the pings.
 struct SharedSink(Arc<Mutex<SplitSink<WebSocket, Message>>>);
 
 impl Replies for SharedSink {
     async fn send(&mut self, text: String) -> io::Result<()> {
-        // So long it may take to read one message.
+        // A client may take as long as this to read one message.
         let sent = timeout(limits::PONG, async { self.0.lock().await.send(Message::text(text)).await });
         sent.await?.map_err(io::Error::other)
     }
 }
 
-/// The messages of a client. One beyond the rate is refused here.
+/// The messages of a client. Refuses a message that exceeds the rate.
 struct Messages {
     stream: SplitStream<WebSocket>,
     sink: Arc<Mutex<SplitSink<WebSocket, Message>>>,
     rate: Arc<Rate>,
-    /// When the client counts as gone, unless it sends something, such as a pong.
+    /// When the client counts as gone, unless it sends something before, such as a pong.
     deadline: Instant,
-    /// A refusal that is still to be written.
+    /// A refusal that has not been written yet.
     refusal: Option<String>,
     is_flushed: bool,
     is_closed: bool,
@@ -233,7 +236,8 @@ impl Requests for Messages {
             if let Err(error) = self.refuse().await {
                 return Some(Err(error));
             }
-            // Requests that arrived while too many calls were in flight are read before the deadline is looked at.
+            // `timeout_at` polls the stream before the deadline. So requests that arrived while too many calls were in
+            // flight still count as a sign of life.
             let message = timeout_at(self.deadline, self.stream.next()).await;
             self.deadline = Instant::now() + limits::PONG;
             let text = match message {
@@ -253,13 +257,14 @@ impl Requests for Messages {
 }
 
 impl Messages {
-    /// Writes the refusal. Dropping the future loses nothing.
+    /// Writes the refusal. Cancel safe.
     async fn refuse(&mut self) -> io::Result<()> {
         if self.refusal.is_none() && self.is_flushed {
             return Ok(());
         }
         let mut sink = self.sink.lock().await;
         if self.refusal.is_some() {
+            // `send` would take the refusal before the sink is ready, and lose it if the future were dropped.
             poll_fn(|cx| sink.poll_ready_unpin(cx)).await.map_err(io::Error::other)?;
             let refusal = self.refusal.take().map(Message::text);
             self.is_flushed = false;

@@ -1,5 +1,5 @@
 //! The HTTP server: it listens, and serves an inbox until it is stopped. It maps each path to its handler, behind the
-//! layers that every request passes: the guard, and the limits on size and time of the body.
+//! layers that every request passes: the guard, and the limits on the size and the time of the body.
 //! Single connections are left to `connection.rs`, serving one bridge to `service/http.rs`.
 
 use std::{io, net::SocketAddr, path::PathBuf, sync::Arc, time::SystemTime};
@@ -31,7 +31,7 @@ use crate::{
     settings::resolved::HttpSettings,
 };
 
-/// Connections that wait to be accepted.
+/// The most connections that wait to be accepted.
 const BACKLOG: u32 = 1024;
 
 /// Why the server cannot start.
@@ -63,7 +63,7 @@ fn hint(source: &io::Error) -> &'static str {
     }
 }
 
-/// A server that listens, and does not answer yet.
+/// A server that listens, but does not serve yet.
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
@@ -76,9 +76,10 @@ pub struct Server {
 
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // So that a server that was restarted gets its address again.
+    // A restarted server must get its address again while old connections are in TIME_WAIT.
     socket.set_reuseaddr(true)?;
-    // Accepted connections inherit it. By default the kernel takes megabytes for each client that does not read.
+    // Accepted connections inherit this size. By default, the kernel buffers megabytes for each client that does not
+    // read.
     socket.set_send_buffer_size(u32::try_from(limits::REPLY_WINDOW).unwrap_or(u32::MAX))?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
@@ -96,12 +97,13 @@ impl Server {
         Ok(Server { listener, address, token, token_file, hosts, started: SystemTime::now() })
     }
 
-    /// Returns the address that it listens on.
+    /// Returns the address that the server listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Returns what a person has to know: where it listens, where the token is, and whether others can reach it.
+    /// Returns the message for the user: the address, the token file, and a warning if other machines can reach the
+    /// address.
     pub fn announcement(&self) -> String {
         let Server { address, token_file, .. } = self;
         let mut text =
@@ -115,9 +117,9 @@ impl Server {
         text
     }
 
-    /// Serves an inbox until it is stopped. Replies that are under way by then are still sent.
+    /// Serves an inbox until `stop` is cancelled. Replies in flight are still sent.
     ///
-    /// `traffic` counts what goes through the bridge behind the inbox, if there is one in this process.
+    /// `traffic` has the counters of the bridge behind the inbox, if it runs in this process.
     pub async fn run<I: Inbox>(self, inbox: I, traffic: Option<Arc<Traffic>>, stop: CancellationToken) {
         let rate = Arc::new(Rate::new(limits::REQUESTS_PER_SECOND));
         let guard = Guard {
@@ -134,7 +136,7 @@ impl Server {
         let router = router(app, Arc::new(guard), rate, &stop);
         tokio::select! {
             () = connection::accept(self.listener, router, stop, inbox.kept()) => {}
-            // It ends with the store. Calls that are under way by then still get their replies.
+            // Counting ends with the store, but that must not end the server: calls in flight still get their replies.
             () = async {
                 metrics::count(&metrics, inbox.store()).await;
                 std::future::pending().await
@@ -160,6 +162,7 @@ pub(super) fn router<I: Inbox>(
         .merge(public::document_routes())
         .merge(page::routes())
         .merge(sign_in::routes(Arc::clone(&guard.sign_in)))
+        // The last layer is the outermost: the guard refuses a request before its body is read.
         .layer(middleware::from_fn_with_state(Bodies::default(), body::whole))
         .layer(middleware::from_fn_with_state(guard, guard::check))
         .layer(middleware::from_fn(problem::everywhere))

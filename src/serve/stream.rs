@@ -1,5 +1,5 @@
-//! Responses that are serialized as the connection takes them: JSON, and server-sent events. For a client that does
-//! not read, the server holds one window of a response, not the response (I6).
+//! Responses that are serialized only as fast as the client reads them: JSON, and server-sent events. For a client that
+//! does not read, the server holds one window of the response, not all of it (I6).
 //! The content of a response is left to the handlers.
 
 use std::{convert::Infallible, io, iter};
@@ -16,11 +16,11 @@ use tokio::{task::yield_now, time::timeout};
 
 use crate::limits::{self, REPLY_WINDOW};
 
-/// Pieces that are shorter than this are joined.
+/// Shorter pieces are joined up to this length.
 const JOINED: usize = 16 * 1024;
 
-/// A value that is serialized once for each window, which leaves out what the windows before it had. Nearly all values
-/// fit into the first.
+/// A value that is serialized again for each window, which skips the bytes of the windows before it. Nearly all values
+/// fit into the first window.
 pub(super) struct Windows {
     value: Box<dyn Json>,
     written: usize,
@@ -28,7 +28,7 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    /// Returns the JSON of a value, which must be the same each time that it is serialized.
+    /// Creates the windows of a value. Its JSON must be the same each time that it is serialized.
     pub(super) fn new(value: impl Serialize + Send + 'static) -> Self {
         Windows { value: Box::new(value), written: 0, is_done: false }
     }
@@ -44,14 +44,14 @@ impl Iterator for Windows {
         let mut window = Window { skip: self.written, bytes: Vec::new() };
         let is_complete = self.value.write(&mut window);
         self.written += window.bytes.len();
-        // A value that cannot be serialized ends where it is: the window after it would be empty.
+        // A value that fails to serialize ends here. Otherwise it would yield empty windows for ever.
         self.is_done = is_complete || window.bytes.is_empty();
         Some(window.bytes.into())
     }
 }
 
 trait Json: Send {
-    /// Serializes the value. Returns whether all of it fitted into the window.
+    /// Serializes the value. Returns whether the rest of it fitted into the window.
     fn write(&self, window: &mut Window) -> bool;
 }
 
@@ -61,7 +61,7 @@ impl<T: Serialize + Send> Json for T {
     }
 }
 
-/// The bytes behind the first `skip`, up to the size of a window.
+/// Skips the first `skip` bytes, then takes bytes up to the size of a window.
 struct Window {
     skip: usize,
     bytes: Vec<u8>,
@@ -74,7 +74,7 @@ impl io::Write for Window {
         let rest = &bytes[skipped..];
         let taken = rest.len().min(REPLY_WINDOW - self.bytes.len());
         self.bytes.extend_from_slice(&rest[..taken]);
-        // An error ends the serialization early. The rest is for the next window.
+        // The error stops the serialization: the rest belongs to the next window.
         if taken == rest.len() { Ok(bytes.len()) } else { Err(io::ErrorKind::StorageFull.into()) }
     }
 
@@ -83,7 +83,7 @@ impl io::Write for Window {
     }
 }
 
-/// Joins short pieces, so that a reply of many is sent in few chunks.
+/// Joins short pieces, so that a reply of many pieces is sent in few chunks.
 pub(super) fn joined(mut pieces: impl Iterator<Item = Bytes>) -> impl Iterator<Item = Bytes> {
     iter::from_fn(move || {
         let first = pieces.next()?;
@@ -100,7 +100,7 @@ pub(super) fn joined(mut pieces: impl Iterator<Item = Bytes>) -> impl Iterator<I
     })
 }
 
-/// Returns the pieces of a JSON array in which each value is made only when it is written.
+/// Returns the pieces of a JSON array. Each value is created only when it is written.
 pub(super) fn array(mut values: impl Iterator<Item = Windows>) -> impl Iterator<Item = Bytes> {
     let first = values.next().into_iter().flatten();
     let rest = values.flat_map(|value| iter::once(Bytes::from_static(b",")).chain(value));
@@ -112,8 +112,8 @@ pub(super) fn body(pieces: impl Iterator<Item = Bytes> + Send + 'static) -> Body
     Body::from_stream(fair(stream::iter(joined(pieces))).map(Ok::<_, Infallible>))
 }
 
-/// Lets other connections have their turn before each piece: making one can take a while, and a client that reads
-/// quickly never blocks the loop that writes.
+/// Yields to other tasks before each piece. Making a piece can take a while, and the writing loop of a client that
+/// reads quickly never waits by itself.
 pub(super) fn fair(pieces: impl Stream<Item = Bytes> + Send) -> impl Stream<Item = Bytes> + Send {
     stream::unfold(Box::pin(pieces), async |mut pieces| {
         yield_now().await;
@@ -125,7 +125,7 @@ pub(super) fn fair(pieces: impl Stream<Item = Bytes> + Send) -> impl Stream<Item
 pub(super) fn json(value: impl Serialize + Send + 'static) -> Response {
     let mut windows = Windows::new(value);
     let first = windows.next().unwrap_or_default();
-    // Nearly all values are complete, and have a `Content-Length`.
+    // Nearly all values fit into one window, and get a `Content-Length`.
     let body = if windows.is_done { Body::from(first) } else { body(iter::once(first).chain(windows)) };
     json_of(body)
 }
@@ -142,12 +142,12 @@ pub(super) struct SseMessage {
 }
 
 impl SseMessage {
-    /// Returns an event without a name. JSON has no line breaks, so the data is one line.
+    /// Creates an event without a name. Compact JSON has no line breaks, so the data is one line.
     pub(super) fn new(data: impl Serialize + Send + 'static) -> Self {
         SseMessage { head: "data: ".to_owned(), data: Windows::new(data) }
     }
 
-    /// Adds the event's ID, with which a client that reconnects says where it was.
+    /// Adds the event's ID, which a client sends when it reconnects.
     #[must_use]
     pub(super) fn id(mut self, id: &str) -> Self {
         self.head.insert_str(0, &format!("id: {id}\n"));
@@ -166,7 +166,7 @@ impl SseMessage {
     }
 }
 
-/// Returns a response of these events, with a comment now and then while there are none.
+/// Returns a response with these events, and with a comment to keep the connection alive while there are none.
 pub(super) fn respond(messages: impl Stream<Item = SseMessage> + Send + 'static) -> Response {
     let pieces = stream::unfold(Box::pin(messages), async |mut messages| {
         let pieces = match timeout(limits::KEEP_ALIVE, messages.next()).await {

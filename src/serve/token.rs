@@ -1,4 +1,4 @@
-//! The token that every request must show, the file that keeps it, and bytes as hexadecimal digits.
+//! The token that every request must show, and the file that keeps it.
 //! Which requests need the token is left to `guard.rs`.
 
 use std::{
@@ -21,7 +21,8 @@ use crate::machine::discovery::{self, DiscoveryError};
 /// Bytes of a token: 256 bits cannot be guessed.
 const BYTES: usize = 32;
 
-/// The token that a client must show. It is never printed and never logged: a program that may have it reads the file.
+/// The token that a client must show. It is never printed or logged: a program that is allowed to have it reads the
+/// file.
 #[derive(Clone)]
 pub struct Token([u8; 2 * BYTES]);
 
@@ -51,7 +52,7 @@ pub enum TokenError {
 }
 
 impl Token {
-    /// Returns the file of the token: this one, or else the one in the directory of the sockets.
+    /// Returns the path of the token file: `chosen`, or else the default in the directory of the sockets.
     pub fn file(chosen: Option<&Path>) -> Result<PathBuf, DiscoveryError> {
         match chosen {
             Some(path) => Ok(path.to_owned()),
@@ -59,13 +60,14 @@ impl Token {
         }
     }
 
-    /// Reads the token in this file. Where there is no file, creates it with a new token.
+    /// Reads the token from this file. If there is no file, creates it with a new token.
     pub fn read_or_make(path: &Path) -> Result<Self, TokenError> {
         let at = |source| TokenError::File { path: path.to_owned(), source };
         match open(path) {
             Ok(file) => Self::read(file, path),
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 make(path)?;
+                // Another process may have created the file first: its token counts.
                 Self::read(open(path).map_err(at)?, path)
             }
             Err(error) => Err(at(error)),
@@ -82,7 +84,7 @@ impl Token {
             return Err(TokenError::NotPrivate(path.to_owned()));
         }
         let mut text = String::new();
-        // A longer text is no token.
+        // A longer text is not a token anyway.
         file.take(4 * BYTES as u64).read_to_string(&mut text).map_err(at)?;
         let token: Option<[u8; 2 * BYTES]> = text.trim_end().as_bytes().try_into().ok();
         let token = token.filter(|token| token.iter().all(u8::is_ascii_hexdigit));
@@ -94,7 +96,8 @@ impl Token {
         self.0.ct_eq(shown).into()
     }
 
-    /// Returns the MAC of a text under this token. It tells nothing of the token, and only the token gives it.
+    /// Returns the MAC of a text under this token. It discloses nothing of the token, and cannot be computed without
+    /// it.
     pub(super) fn mac(&self, text: &str) -> [u8; 32] {
         Hmac::<Sha256>::new(&self.0.into()).chain_update(text).finalize().into_bytes().into()
     }
@@ -111,7 +114,7 @@ fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)
 }
 
-/// Creates the file atomically: another bridge may do the same at this moment, and its token is as good.
+/// Creates the file atomically. Another process may do so at the same time; then its token is used.
 fn make(path: &Path) -> Result<(), TokenError> {
     let at = |source| TokenError::File { path: path.to_owned(), source };
     let mut random = [0; BYTES];
@@ -121,8 +124,9 @@ fn make(path: &Path) -> Result<(), TokenError> {
     name.push(format!(".{}", discovery::name()));
     let draft = PathBuf::from(name);
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft).map_err(at)?;
+    // A link fails if the file exists, where a rename would replace the token that others have read already.
     let written = writeln!(file, "{text}").and_then(|()| fs::hard_link(&draft, path));
-    // If it fails, a draft is left that only its owner can read.
+    // If this fails, only a draft remains, which only its owner can read.
     drop(fs::remove_file(&draft));
     match written {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(at(error)),

@@ -1,8 +1,7 @@
-//! Limits what clients may take from others: the number of open connections, and how often something happens in a
-//! second.
-//! Connections that have shown the token get most of the places, so that another user of this machine cannot take all
-//! of them (I10). On Linux, the kernel says which user is at the other end of a local connection.
-//! The requests that count against a rate are left to the caller.
+//! Limits that keep clients from starving others: the number of open connections, and rates per second.
+//! Most places are for connections that have shown the token, so that another user of this machine cannot take all of
+//! them (I10). On Linux, the kernel says which user is at the other end of a local connection.
+//! The choice of the requests that count against a rate is left to the caller.
 
 use std::{
     collections::VecDeque,
@@ -26,13 +25,13 @@ use crate::limits;
 pub(super) struct Visitors {
     /// Connections that have not shown the token, oldest first.
     unknown: Mutex<VecDeque<Arc<Notify>>>,
-    /// The places of those that have.
+    /// The places for connections that have shown the token.
     places: Arc<Semaphore>,
     /// Closed when this and all connections are dropped.
     _alive: mpsc::Sender<()>,
 }
 
-/// One connection. It counts until the last clone of it is dropped: a WebSocket keeps one.
+/// One connection. It counts until its last `Arc` is dropped; a WebSocket keeps one.
 #[derive(Debug)]
 pub(super) struct Visitor {
     visitors: Arc<Visitors>,
@@ -53,14 +52,14 @@ impl DrainWaiter {
 }
 
 impl Visitors {
-    /// Returns the list of connections, and what waits until it and all of them are gone.
+    /// Creates the list of connections, and the waiter for its end and the end of all connections.
     pub(super) fn new() -> (Arc<Self>, DrainWaiter) {
         let (alive, ended) = mpsc::channel(1);
         let places = Arc::new(Semaphore::new(limits::CONNECTIONS));
         (Arc::new(Visitors { unknown: Mutex::default(), places, _alive: alive }), DrainWaiter(ended))
     }
 
-    /// Takes a connection that has not shown the token yet. Where there are too many, the oldest such is closed.
+    /// Registers a connection that has not shown the token yet. If there are too many of these, the oldest is closed.
     pub(super) fn admit(self: &Arc<Self>) -> Arc<Visitor> {
         let expelled = Arc::new(Notify::new());
         let mut unknown = self.lock();
@@ -80,7 +79,7 @@ impl Visitors {
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<Arc<Notify>>> {
-        // No code panics while it holds the lock, so its data is consistent.
+        // Nothing panics while the lock is held, so the data is consistent.
         self.unknown.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -92,18 +91,18 @@ impl Visitor {
             return true;
         }
         let Ok(place) = Arc::clone(&self.visitors.places).try_acquire_owned() else { return false };
-        // Requests of one connection come one after the other, so that it is not set yet.
+        // Requests of one connection come one after the other, so the place cannot have been set meanwhile.
         drop(self.place.set(place));
         self.leave();
         true
     }
 
-    /// Records which connection it is.
+    /// Records the endpoints of the connection.
     pub(super) fn comes_over(&self, ends: Endpoints) {
         self.ends.get_or_init(|| ends);
     }
 
-    /// Returns whether the connection is that of another user of this machine, as far as that is known.
+    /// Returns whether the client is a process of another user of this machine, as far as that is known.
     pub(super) fn is_other_user(&self) -> bool {
         self.ends.get().is_some_and(Endpoints::are_of_two_users)
     }
@@ -111,9 +110,11 @@ impl Visitor {
     /// Waits until the connection must be closed, because it has not shown the token in time, or there are too many of
     /// its kind. Pending forever once it has shown the token.
     pub(super) async fn expelled(&self) {
-        // Whether it was told or the time is over makes no difference.
+        // An expulsion and the timeout have the same effect.
         mem::drop(timeout(limits::TOKEN, self.expelled.notified()).await);
         if self.place.get().is_some() {
+            // The token may have been shown at the last moment. The caller selects on this future, so it must not
+            // complete.
             pending::<()>().await;
         }
     }
@@ -129,7 +130,7 @@ impl Drop for Visitor {
     }
 }
 
-/// The user that can be every other one.
+/// The user that can act as any other user.
 const ROOT: u32 = 0;
 
 /// The two ends of a connection.
@@ -154,7 +155,7 @@ impl Endpoints {
     }
 }
 
-/// How many requests there were in this second.
+/// Counts requests in the current second.
 #[derive(Debug)]
 pub(super) struct Rate {
     second: Mutex<(Instant, u32)>,
@@ -162,7 +163,7 @@ pub(super) struct Rate {
 }
 
 impl Rate {
-    /// Returns a counter that begins now, with this limit.
+    /// Creates a counter with this limit.
     pub(super) fn new(limit: u32) -> Self {
         Rate { second: Mutex::new((Instant::now(), 0)), limit }
     }
@@ -172,13 +173,13 @@ impl Rate {
         self.allows_at(1, Instant::now())
     }
 
-    /// Counts this many requests that come as one, and returns whether all of them are within the limit.
+    /// Counts several requests that arrived as one, and returns whether all of them are within the limit.
     pub(super) fn allows_all(&self, count: u32) -> bool {
         self.allows_at(count, Instant::now())
     }
 
     fn allows_at(&self, count: u32, now: Instant) -> bool {
-        // No code panics while it holds the lock, so its data is consistent.
+        // Nothing panics while the lock is held, so the data is consistent.
         let mut second = self.second.lock().unwrap_or_else(PoisonError::into_inner);
         if now.saturating_duration_since(second.0) >= Duration::from_secs(1) {
             *second = (now, 0);

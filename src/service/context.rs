@@ -1,4 +1,4 @@
-//! The context of services: an inbox hands it to each of them, and each takes its part.
+//! The context of services: an inbox passes it to each service, which takes what it needs.
 
 use std::{
     collections::BTreeSet,
@@ -58,23 +58,23 @@ pub struct Renewal {
     pub timeouts: mpsc::Sender<(Option<Duration>, Instant)>,
 }
 
-/// Whether the agent was ended because of a question. Cheap to clone.
+/// A flag that says whether the agent was ended because of a question. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct AgentEndFlag(Arc<AtomicBool>);
 
 impl AgentEndFlag {
-    /// Returns whether it was.
+    /// Returns whether the flag is set.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Says that it was.
+    /// Sets the flag.
     pub(super) fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-/// Lines that are logged once each, up to a limit.
+/// The lines that were logged. Each is logged once, up to a number of lines.
 #[derive(Debug, Default)]
 pub(super) struct LogOnce(BTreeSet<String>);
 
@@ -82,7 +82,7 @@ impl LogOnce {
     /// The most different lines.
     const LINES: usize = 64;
 
-    /// Returns whether a line is to be logged now.
+    /// Returns whether a line must be logged now, and remembers it.
     pub(super) fn is_new(&mut self, line: &str) -> bool {
         self.0.len() < Self::LINES && self.0.insert(line.to_owned())
     }

@@ -17,7 +17,7 @@ use crate::{
     settings::resolved::ServeSettings,
 };
 
-/// Serves the inbox of a bridge over HTTP. A bridge that cannot listen still bridges: another bridge of the same editor
+/// Serves the inbox of a bridge over HTTP. A bridge that cannot listen still runs: another bridge of the same editor
 /// may have the address.
 #[derive(Debug)]
 pub struct HttpService {
@@ -61,8 +61,8 @@ impl Service for HttpService {
     }
 }
 
-/// Writes where it listens to stderr: stdout belongs to the protocol (I5).
+/// Writes the address of the server to stderr, since stdout belongs to the protocol (I5).
 pub fn announce(server: &Server) {
-    // Without a stderr, it serves anyway.
+    // Without a stderr, the server runs anyway: ignore the error.
     drop(io::stderr().write_all(server.announcement().as_bytes()));
 }

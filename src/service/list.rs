@@ -1,11 +1,11 @@
-//! The list of the services of an inbox, in the one place that every composition uses.
+//! The list of the services of an inbox, which every composition of the program uses.
 
 #[cfg(feature = "notify")]
 use super::notify;
 use super::{context::Context, http, recall, rules, settings, unattended};
 use crate::rpc::host::Service;
 
-/// Returns the services of an inbox: those that have something to do there.
+/// Returns the services that an inbox with this context needs.
 pub fn services(context: &Context) -> Vec<Box<dyn Service>> {
     let all = [
         recall::LedgerService::of(context),

@@ -1,8 +1,8 @@
-//! The part of opencode's HTTP API that its clients answer questions and permissions by, so that those made for it can
-//! answer here.
+//! The part of opencode's HTTP API that is for questions and permissions, so that clients made for opencode can answer
+//! here.
 //!
-//! Source: `@opencode-ai/sdk` 1.19.3, `gen` and `v2/gen`. That a session runs in some folder is not asked for:
-//! `directory` is ignored.
+//! Source: `@opencode-ai/sdk` 1.19.3, `gen` and `v2/gen`. The parameter `directory`, the folder of a session, is
+//! ignored.
 
 mod permission;
 mod permission_json;

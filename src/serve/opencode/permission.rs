@@ -1,10 +1,8 @@
-//! The permissions of opencode's API: listing them, and allowing or rejecting one.
-//! How one is written is left to `permission_json.rs`, the events to `routes.rs`.
+//! The permissions of opencode's API: lists them, and allows or rejects one.
+//! The JSON of a permission is left to `permission_json.rs`, the events to `routes.rs`.
 //!
-//! opencode knows three replies, and an agent of ACP may offer any options. A reply stands for the only option with
-//! its role.
-//! Where there is none, or a choice of several, the reply is refused, so that nothing is allowed that was not meant
-//! (I12).
+//! opencode knows three replies, but an ACP agent may offer any options. A reply selects the only option with its role.
+//! If no option or several options have this role, the reply is refused, so that nothing is allowed by mistake (I12).
 
 use std::sync::Arc;
 
@@ -34,7 +32,7 @@ use crate::{
 const REPLY: &str = r#"{"reply":"once"}, {"reply":"always"} or {"reply":"reject","message":"TEXT"}"#;
 const RESPONSE: &str = r#"{"response":"once"}, {"response":"always"} or {"response":"reject"}"#;
 
-/// The replies to a permission that opencode's clients have.
+/// opencode's replies to a permission.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum PermissionReply {
@@ -43,11 +41,11 @@ enum PermissionReply {
     Reject,
 }
 
-/// A reply. Other members mean nothing, as in opencode.
+/// A reply. Other members are ignored, as in opencode.
 #[derive(Deserialize)]
 struct ReplyBody {
     reply: PermissionReply,
-    /// Why it is rejected. With another reply it means nothing.
+    /// The reason of a rejection. Ignored with any other reply.
     message: Option<String>,
 }
 
@@ -57,7 +55,7 @@ struct LegacyReplyBody {
     response: PermissionReply,
 }
 
-/// How a path of the first API names a permission.
+/// The parameters of a path of the first API.
 #[derive(Deserialize)]
 pub(super) struct PermissionPath {
     session: String,
@@ -90,6 +88,7 @@ pub(super) async fn respond<I: Inbox>(
 ) -> Result<Json<bool>, Problem> {
     let LegacyReplyBody { response } = body::read(&headers, body, RESPONSE)?;
     let record = question::find(&app, &id, true).await?;
+    // The path names both, and a client must not answer a permission that it did not mean.
     if question::session(&record) != session {
         return Err(Refusal::NotFound.into());
     }
@@ -115,7 +114,7 @@ async fn submit<I: Inbox>(
     Ok(Json(true))
 }
 
-/// Returns the answer that chooses the only option with this role.
+/// Returns the answer that selects the only option with this role.
 fn allowing(record: &Record, role: Role) -> Result<Answer, Refusal> {
     let question = &*record.question;
     let said = if role == Role::AllowAlways { "always" } else { "once" };
@@ -145,7 +144,7 @@ fn labels<'a>(options: impl IntoIterator<Item = &'a FieldOption>) -> String {
     labels.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the events of a permission that is open: for clients of the current API, and for those of the first one.
+/// Returns the events of an open permission: one for clients of the current API, and one for those of the first API.
 pub(super) fn asked(name: &str, record: &Arc<Record>) -> [SseMessage; 2] {
     let updated = LegacyPermissionData(Arc::clone(record));
     [
@@ -154,18 +153,18 @@ pub(super) fn asked(name: &str, record: &Arc<Record>) -> [SseMessage; 2] {
     ]
 }
 
-/// Returns the event of a permission that ended. `record` is how, if that is known. There is no event for one that
-/// ended without an answer: clients are told `reject`, because it was not allowed.
+/// Returns the event of a permission that ended. `record` has its outcome, if that is known. opencode has no event for
+/// a permission that ended without an answer: its event says `reject`, because it was not allowed.
 pub(super) fn ended(name: &str, id: &QuestionId, session: &str, record: Option<&Record>) -> SseMessage {
     let reply = record.map_or(PermissionReply::Reject, said);
-    // The last two members are the names of the first API.
+    // The last two members repeat the ID and the reply by their names in the first API.
     let properties = json!({
         "sessionID": session, "requestID": id, "reply": reply, "permissionID": id, "response": reply,
     });
     message(name, "permission.replied", properties)
 }
 
-/// Returns the reply to a permission, in opencode's words.
+/// Returns the outcome of a permission as one of opencode's replies.
 fn said(record: &Record) -> PermissionReply {
     let outcome = record.settlement.as_ref().map(|settlement| &settlement.outcome);
     let Some(Outcome::Answered(answer)) = outcome else { return PermissionReply::Reject };
@@ -175,7 +174,7 @@ fn said(record: &Record) -> PermissionReply {
     });
     match chosen.and_then(|option| option.role.as_deref()) {
         Some(Role::AllowAlways) => PermissionReply::Always,
-        // A role of another version may allow it for the session, for example.
+        // Another version may have more roles that allow, such as one for the session.
         Some(role) if role.name().starts_with("allow") => PermissionReply::Once,
         _ => PermissionReply::Reject,
     }

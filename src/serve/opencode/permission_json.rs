@@ -1,5 +1,5 @@
-//! A permission as opencode writes it: in the list of its current API, and as the event of its first one. Changes of
-//! files are one text in the unified format, which opencode's clients show in colour.
+//! The JSON of a permission in opencode's API: in the list of its current API, and in the event of its first API.
+//! Changes of files are one text in the unified diff format, which opencode's clients show in colour.
 //! Replies are left to `permission.rs`.
 
 use std::{fmt::Write, sync::Arc, time::Duration};
@@ -12,7 +12,7 @@ use serde::{Serialize, Serializer};
 
 use super::question::session;
 
-/// A permission as opencode writes it.
+/// A permission in opencode's format.
 #[derive(Serialize)]
 struct PermissionRequest<'a> {
     id: &'a QuestionId,
@@ -20,14 +20,15 @@ struct PermissionRequest<'a> {
     session: &'a str,
     /// The tool, by opencode's name.
     permission: &'a str,
-    /// The commands, files or other things that it is about.
+    /// The commands, files or other subjects of the permission.
     patterns: Vec<&'a str>,
     metadata: Metadata<'a>,
-    /// The patterns that a reply of `always` allows. Empty if such a reply is refused: clients then leave it out.
+    /// The patterns that a reply of `always` allows. If such a reply would be refused, this is empty, and clients do
+    /// not offer it.
     always: Vec<&'a str>,
 }
 
-/// A permission as the first API wrote it.
+/// A permission in the format of the first API.
 #[derive(Serialize)]
 struct LegacyPermission<'a> {
     id: &'a QuestionId,
@@ -36,7 +37,7 @@ struct LegacyPermission<'a> {
     pattern: Vec<&'a str>,
     #[serde(rename = "sessionID")]
     session: &'a str,
-    /// The bridge knows no messages of opencode's.
+    /// Always empty: the bridge does not know opencode's messages.
     #[serde(rename = "messageID")]
     message: &'static str,
     #[serde(rename = "callID", skip_serializing_if = "Option::is_none")]
@@ -128,7 +129,7 @@ impl<'a> Metadata<'a> {
     }
 }
 
-/// Returns opencode's name of the tool, or else the kind of the tool call as the agent named it.
+/// Returns opencode's name of the tool, or else the agent's own kind of the tool call.
 fn tool(question: &Question) -> &str {
     let Some(subject) = question.subject.as_deref() else { return "other" };
     match subject.kind.as_deref() {
@@ -141,7 +142,8 @@ fn tool(question: &Question) -> &str {
     }
 }
 
-/// Returns what it is about: the command, the files, or else the title. Clients show these, so there is always one.
+/// Returns the subjects of the permission: the command, the files, or else the title. Clients show them, so there is
+/// always one.
 fn patterns(question: &Question) -> Vec<&str> {
     let Some(subject) = question.subject.as_deref() else { return vec![question.heading()] };
     if let Some(command) = &subject.command {
@@ -169,7 +171,7 @@ fn milliseconds<S: Serializer>(time: &Timestamp, serializer: S) -> Result<S::Ok,
     serializer.serialize_u64(u64::try_from(passed.as_millis()).unwrap_or(u64::MAX))
 }
 
-/// A permission that is converted when it is written.
+/// A permission that is converted only when it is serialized.
 pub(super) struct PermissionData(pub(super) Arc<Record>);
 
 impl Serialize for PermissionData {
@@ -178,7 +180,7 @@ impl Serialize for PermissionData {
     }
 }
 
-/// A permission that is converted for clients of the first API when it is written.
+/// A permission that is converted to the first API's format only when it is serialized.
 pub(super) struct LegacyPermissionData(pub(super) Arc<Record>);
 
 impl Serialize for LegacyPermissionData {
@@ -187,11 +189,11 @@ impl Serialize for LegacyPermissionData {
     }
 }
 
-/// Returns the changes as one text.
+/// Returns the changes as one text in the unified diff format.
 pub(super) fn unified(diffs: &[Diff]) -> String {
     let mut text = String::new();
     for diff in diffs {
-        // Writing to a text does not fail.
+        // Writing to a `String` never fails.
         write_diff(&mut text, diff).unwrap_or_default();
     }
     text
@@ -200,14 +202,16 @@ pub(super) fn unified(diffs: &[Diff]) -> String {
 fn write_diff(text: &mut String, diff: &Diff) -> std::fmt::Result {
     let old: Vec<_> = diff.old.iter().flat_map(|old| old.split_inclusive('\n')).collect();
     let new: Vec<_> = diff.new.split_inclusive('\n').collect();
+    // The old lines from the first difference to the last are replaced as a block. A search for the shortest diff could
+    // take long, since the agent chooses both texts.
     let before = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
     let ends = old[before..].iter().rev().zip(new[before..].iter().rev());
     let after = ends.take_while(|(old, new)| old == new).count();
 
-    // A path with a line break would otherwise write lines of its own into the text.
+    // A path with a line break could otherwise add lines to the diff.
     let path = diff.path.replace(char::is_control, "\u{fffd}");
     writeln!(text, "--- {}\n+++ {path}", if diff.old.is_some() { &path } else { "/dev/null" })?;
-    // A side without lines is said to stand before the first one.
+    // By the unified format, an empty side has line number 0.
     let place = |lines: &[&str]| if lines.is_empty() { 0 } else { diff.line };
     writeln!(text, "@@ -{},{} +{},{} @@", place(&old), old.len(), place(&new), new.len())?;
     write_lines(text, ' ', &old[..before]);

@@ -1,5 +1,5 @@
-//! The questions of opencode's API: listing them, and answering or rejecting one. What questions and permissions have
-//! in common is here as well: finding one, listing all, and the envelope of an event.
+//! The questions of opencode's API: lists them, and answers or rejects one. Also what questions and permissions share:
+//! finding one, listing all, and the envelope of an event.
 //! Permissions are left to `permission.rs`, the events to `routes.rs`.
 
 use std::{borrow::Cow, iter, sync::Arc};
@@ -31,7 +31,7 @@ use crate::{
 
 const ANSWER: &str = r#"{"answers":[["LABEL"]]}"#;
 
-/// A question as opencode writes it.
+/// A question in opencode's format.
 #[derive(Serialize)]
 struct QuestionRequest<'a> {
     id: &'a QuestionId,
@@ -47,7 +47,7 @@ struct Info<'a> {
     header: Cow<'a, str>,
     options: Vec<QuestionOption<'a>>,
     multiple: bool,
-    /// Whether a text may be typed instead. Clients take a missing member for true.
+    /// Whether a typed text is accepted. Always written, because clients take a missing member for true.
     custom: bool,
 }
 
@@ -57,7 +57,7 @@ struct QuestionOption<'a> {
     description: &'a str,
 }
 
-/// An answer. Other members mean nothing, as in opencode.
+/// An answer. Other members are ignored, as in opencode.
 #[derive(Deserialize)]
 struct AnswerBody {
     answers: Vec<Vec<String>>,
@@ -77,7 +77,7 @@ impl<'a> QuestionRequest<'a> {
 
 impl<'a> Info<'a> {
     fn of(question: &'a Question, first: bool, field: &'a Field) -> Self {
-        // There is no other place for the message of the form than before its first field.
+        // opencode's format has no member for the message of the form, so it precedes the text of the first field.
         let message = Some(&question.message).filter(|message| first && **message != field.label);
         let texts = [message, Some(&field.label), field.help.as_ref()];
         let texts: Vec<_> =
@@ -93,13 +93,14 @@ impl<'a> Info<'a> {
     }
 }
 
-/// Characters of the longest header that is made up here: as many as opencode allows its own agents.
+/// Characters of the longest header that is derived from a text: as many as opencode allows its own agents.
 const HEADER: usize = 30;
 
-/// Returns the header of a field, or else the beginning of its text. A name such as `q0` tells a person nothing.
+/// Returns the header of a field, or else the beginning of its text. The name of a field, such as `q0`, means nothing
+/// to a person.
 fn header<'a>(question: &'a Question, field: &'a Field) -> Cow<'a, str> {
     let is_said = |text: &&String| !text.trim().is_empty();
-    // The title of a form of several fields would be the same on each of its tabs.
+    // With several fields, the title would be the same on each tab.
     let title = question.title.as_ref().filter(|_| question.fields.len() == 1);
     if let Some(header) = [field.header.as_ref(), title].into_iter().flatten().find(is_said) {
         return header.into();
@@ -112,20 +113,20 @@ fn header<'a>(question: &'a Question, field: &'a Field) -> Cow<'a, str> {
 fn shortened(text: &str) -> Cow<'_, str> {
     let line = text.lines().next().unwrap_or_default();
     let Some((end, _)) = line.char_indices().nth(HEADER) else { return line.into() };
-    // One character less, for the ellipsis.
+    // Leave room for the ellipsis.
     let cut = line[..end].char_indices().next_back().map_or("", |(last, _)| &line[..last]);
     let words = cut.rsplit_once(' ').map_or(cut, |(words, _)| words);
     format!("{}…", words.trim_end()).into()
 }
 
-/// Returns what can be chosen. A reply has nothing but the label.
+/// Returns the choices of a field. A reply identifies a choice by its label alone.
 fn options(kind: &Kind) -> Vec<QuestionOption<'_>> {
     let descriptions = kind.options().iter().map(|option| option.description.as_deref().unwrap_or_default());
     let choice = |(label, description)| QuestionOption { label, description };
     labels::labels(kind).into_iter().zip(descriptions.chain(iter::repeat(""))).map(choice).collect()
 }
 
-/// A question that is converted when it is written.
+/// A question that is converted only when it is serialized.
 struct QuestionData(Arc<Record>);
 
 impl Serialize for QuestionData {
@@ -162,12 +163,12 @@ pub(super) async fn reject<I: Inbox>(
     Ok(Json(true))
 }
 
-/// Returns the event of a question that is open.
+/// Returns the event of an open question.
 pub(super) fn asked(name: &str, record: Arc<Record>) -> SseMessage {
     message(name, "question.asked", QuestionData(record))
 }
 
-/// Returns the event of a question that ended. `record` is how, if that is known.
+/// Returns the event of a question that ended. `record` has its outcome, if that is known.
 pub(super) fn ended(name: &str, id: &QuestionId, session: &str, record: Option<&Record>) -> SseMessage {
     let mut properties = json!({ "sessionID": session, "requestID": id });
     match record.and_then(labels::chosen) {
@@ -179,12 +180,12 @@ pub(super) fn ended(name: &str, id: &QuestionId, session: &str, record: Option<&
     }
 }
 
-/// Returns whether a question belongs to the permission API. The question API has all others.
+/// Returns whether a question belongs to the permission API. All others belong to the question API.
 pub(super) fn is_permission(record: &Record) -> bool {
     record.question.purpose == Purpose::Permission
 }
 
-/// Returns the session. Some dialects have none, and opencode's clients need one.
+/// Returns the session, or an empty text: some dialects have no sessions, but opencode's clients need the member.
 pub(super) fn session(record: &Record) -> &str {
     record.question.session.as_deref().unwrap_or_default()
 }
@@ -195,7 +196,7 @@ pub(super) async fn find<I: Inbox>(app: &App<I>, id: &str, permission: bool) -> 
     Some(record).filter(|record| is_permission(record) == permission).ok_or(Refusal::NotFound)
 }
 
-/// Returns the open questions or permissions, each written as `write` says.
+/// Returns the open questions or permissions, each converted by `write`.
 pub(super) fn list_records<I: Inbox, T: Serialize + Send + 'static>(
     app: &App<I>,
     permissions: bool,
@@ -207,7 +208,7 @@ pub(super) fn list_records<I: Inbox, T: Serialize + Send + 'static>(
     stream::json_of(stream::body(app.array(ids, write)))
 }
 
-/// An event as opencode writes it.
+/// An event in opencode's format.
 #[derive(Serialize)]
 struct Envelope<T> {
     id: String,

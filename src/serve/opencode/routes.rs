@@ -1,6 +1,5 @@
-//! The paths of opencode's API, and its event stream: what happens to questions and permissions, as opencode's clients
-//! expect it.
-//! How each is written and answered is left to `question.rs` and `permission.rs`.
+//! The paths of opencode's API, and its event stream, which reports the changes of questions and permissions.
+//! Listing and answering them, and the JSON of each event, is left to `question.rs` and `permission.rs`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -49,6 +48,7 @@ pub(in crate::serve) fn routes<I: Inbox>() -> Router<App<I>> {
 /// Sends events until the client disconnects.
 pub(super) async fn events<I: Inbox>(State(app): State<App<I>>) -> Result<Response, Problem> {
     let connected = message("connected", "server.connected", Map::<String, Value>::new());
+    // These events have no SSE ID, so a client that reconnects cannot name a place to continue from.
     let items = app.feeds.open(app.inbox.store(), None)?;
     let store = app.inbox.store().clone();
     let mut shown = ShownQuestions::default();
@@ -59,10 +59,10 @@ pub(super) async fn events<I: Inbox>(State(app): State<App<I>>) -> Result<Respon
     Ok(respond(stream::once(future::ready(connected)).chain(with_heartbeats(events))))
 }
 
-/// Bytes of the longest session that is remembered of a question that is shown.
+/// Bytes of the longest session ID that is remembered for a question that a client shows.
 const SESSION: usize = 256;
 
-/// The state of a question or permission that a client shows.
+/// What must be known of a question or permission that a client shows, to report its end.
 struct QuestionSummary {
     session: String,
     permission: bool,
@@ -70,19 +70,19 @@ struct QuestionSummary {
 
 impl QuestionSummary {
     fn of(record: &Record) -> Self {
-        // A longer one is left out, so that what a stream holds is bounded (I6).
+        // A longer ID is left out, so that the memory of a stream is bounded (I6).
         let session = Some(session(record)).filter(|session| session.len() <= SESSION);
         QuestionSummary { session: session.unwrap_or_default().to_owned(), permission: is_permission(record) }
     }
 }
 
-/// The questions and permissions that a client shows, by what it was told.
+/// The questions and permissions that a client shows, according to the events that it was sent.
 #[derive(Default)]
 struct ShownQuestions(BTreeMap<QuestionId, QuestionSummary>);
 
 impl ShownQuestions {
-    /// Returns what to tell the client. After a gap, that is also the end of each question that ended in it: not every
-    /// client lists the questions again when it reconnects. `find` knows the questions that ended last.
+    /// Returns the events to send. After a gap, they include the end of each question that ended in the gap: not every
+    /// client lists the questions again when it reconnects. `find` returns questions that ended recently.
     fn messages(
         &mut self,
         item: FeedItem,
@@ -132,9 +132,10 @@ fn ended(name: &str, id: &QuestionId, brief: &QuestionSummary, record: Option<&R
     ended(name, id, &brief.session, record)
 }
 
-/// Adds heartbeats for opencode's clients, which do not get to see a comment.
+/// Adds heartbeats for opencode's clients, whose parser drops SSE comments.
 fn with_heartbeats(events: impl Stream<Item = SseMessage> + Send) -> impl Stream<Item = SseMessage> + Send {
     let mut beats = interval_at(Instant::now() + limits::HEARTBEAT, limits::HEARTBEAT);
+    // The default would send all heartbeats that were missed while the client did not read.
     beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
     stream::unfold((Box::pin(events), beats, 0_u64), async |(mut events, mut beats, count)| {
         tokio::select! {

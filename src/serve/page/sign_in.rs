@@ -1,13 +1,13 @@
-//! Signs a browser in: it shows the token or a code once, and gets a cookie and a key. From then on it needs both, for
-//! the WebSocket of the page and for nothing else. Both are derived from the token: nothing is stored, they survive a
-//! restart of the server, and they end with the token.
+//! Signs a browser in: the browser shows the token or a code once, and gets a cookie and a key. Together they open the
+//! WebSocket of the page, and nothing else. Both are derived from the token: the server stores nothing, they survive
+//! its restart, and they become invalid with the token.
 //!
-//! Why two: a browser sends a cookie to every port of a host, so another server on this machine sees it, but no script
-//! can read it. The key is in the storage of this very origin, where another port cannot read it, and a browser sends
-//! it nowhere by itself.
+//! Neither suffices alone. A browser sends a cookie to every port of a host, so another server on this machine sees it,
+//! but no script can read it. The key is in the storage of this very origin, where another port cannot read it, and a
+//! browser sends it nowhere by itself.
 //!
-//! A code is good for one sign-in at one server, and for a few minutes. It may stand in the command line of a browser
-//! and in a QR code, where the token must never be.
+//! A code is valid for one sign-in at one server, and for a few minutes. It may be in the command line of a browser and
+//! in a QR code, where the token must never be.
 
 use std::{
     collections::BTreeMap,
@@ -46,10 +46,11 @@ use crate::{
 
 /// Bytes of the number that makes a code unique.
 const NONCE: usize = 8;
-/// Bytes of a code's MAC: half of it, as RFC 2104 allows. A shorter code makes a QR code that fits a small terminal.
+/// Bytes of a code's MAC, which is cut to half its length, as RFC 2104 allows. A shorter code makes a QR code that fits
+/// a small terminal.
 const MAC: usize = 16;
 
-/// Makes a code for the server of this token at this port.
+/// Creates a code for the server with this token at this port.
 pub fn make(token: &Token, port: u16, now: SystemTime) -> Result<String, TokenError> {
     let mut nonce = [0; NONCE];
     getrandom::fill(&mut nonce).map_err(|_| TokenError::NoRandom)?;
@@ -59,25 +60,25 @@ pub fn make(token: &Token, port: u16, now: SystemTime) -> Result<String, TokenEr
     Ok(format!("{expiry:x}.{nonce}.{mac}"))
 }
 
-/// The codes that a server has taken.
+/// Checks codes, and remembers those that were used.
 #[derive(Debug)]
 pub(in crate::serve) struct Codes {
     token: Token,
     port: u16,
-    /// When the server started. It knows only which codes it has taken since then.
+    /// When the server started. It does not know which codes were used before.
     started: u64,
-    /// When each taken code expires.
+    /// When each used code expires, by its nonce.
     taken: Mutex<BTreeMap<String, u64>>,
 }
 
-/// Why a code is not good.
+/// Why a code is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::serve) enum CodeError {
-    /// It is no code of this server.
+    /// It is not a code of this server.
     Unknown,
-    /// It is too old, or older than the server.
+    /// It has expired, or is older than the server.
     Expired,
-    /// It was used already.
+    /// It was used before.
     Used,
     /// It came from another user of this machine.
     OtherUser,
@@ -89,7 +90,7 @@ impl Codes {
         Codes { token, port, started: seconds(now), taken: Mutex::default() }
     }
 
-    /// Takes a code. The same code is refused from then on.
+    /// Uses up a code. The same code is refused from then on.
     pub(in crate::serve) fn take(&self, code: &str, now: SystemTime) -> Result<(), CodeError> {
         let mut parts = code.split('.');
         let (Some(expiry), Some(nonce), Some(shown), None) =
@@ -102,18 +103,18 @@ impl Codes {
         if !bool::from(expected.as_bytes().ct_eq(shown.as_bytes())) {
             return Err(CodeError::Unknown);
         }
-        // Codes that were used before a restart are not remembered, so that a code of that time could be used again.
+        // The server does not remember which codes were used before its start, so it refuses all codes of that time.
         let made = expiry.saturating_sub(limits::CODE.as_secs());
         if expiry < seconds(now) || made < self.started {
             return Err(CodeError::Expired);
         }
-        // No code panics while it holds the lock, so its data is consistent.
+        // Nothing panics while the lock is held, so the data is consistent.
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         taken.retain(|_, expiry| *expiry >= seconds(now));
         if taken.contains_key(nonce) {
             return Err(CodeError::Used);
         }
-        // Only a program that has the token makes so many.
+        // Only a program that has the token can make so many codes.
         if taken.len() >= limits::CODES {
             return Err(CodeError::Expired);
         }
@@ -131,18 +132,18 @@ fn seconds(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs()
 }
 
-/// The path at which a browser signs in. It needs no token: the token is in the body.
+/// The path of the sign-in. It needs no token in a header: the token is in the body.
 pub(in crate::serve) const LOGIN: &str = "/login";
 
-/// The header with the key. No form can send it, and a page of another site is not allowed to.
+/// The header with the key. A form cannot send it, and a browser does not let a page of another site send it.
 const KEY: HeaderName = HeaderName::from_static("askbridge-key");
 
 /// The subprotocol that the page asks for, and that the server selects.
 pub(in crate::serve) const SUBPROTOCOL: &str = "askbridge";
-/// The beginning of the subprotocol with the key: a script cannot set other headers of a WebSocket.
+/// The prefix of the subprotocol that carries the key: a script cannot set any other header of a WebSocket.
 const KEY_PROTOCOL: &str = "key.";
 
-/// How long a browser keeps the cookie: it ends with the token, not before.
+/// How long a browser keeps the cookie: in effect, until the token ends.
 const MAX_AGE: u32 = 365 * 24 * 3600;
 
 /// The sign-in of browsers.
@@ -155,7 +156,7 @@ pub(in crate::serve) struct SignIn {
     failures: Rate,
 }
 
-/// The page's request to open its WebSocket, as a handler sees it.
+/// Marks a request as the page's request to open its WebSocket, in the request's extensions.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::serve) struct PageRequest;
 
@@ -170,7 +171,7 @@ struct LoginResponse {
 }
 
 impl SignIn {
-    /// Signs browsers in with this token, at a server that has listened on this port since then.
+    /// Creates the sign-in for a server with this token that has listened on `port` since `since`.
     pub(in crate::serve) fn new(token: Token, port: u16, since: SystemTime) -> Self {
         SignIn {
             cookie: HEXLOWER.encode(&token.mac("page cookie")),
@@ -181,11 +182,11 @@ impl SignIn {
         }
     }
 
-    /// Returns whether a request opens the page's WebSocket, and shows cookie and key.
+    /// Returns whether a request opens the page's WebSocket and shows both the cookie and the key.
     pub(in crate::serve) fn admits(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> bool {
         let is_upgrade =
             headers.get(UPGRADE).is_some_and(|to| to.as_bytes().eq_ignore_ascii_case(b"websocket"));
-        // A browser always says where a WebSocket comes from. The guard has compared it with the host.
+        // A browser always sends the Origin of a WebSocket. The guard has compared it with the host.
         let is_page = method == Method::GET && is_upgrade && headers.contains_key(ORIGIN);
         let mut protocols = protocols(headers);
         let key = protocols.find_map(|protocol| protocol.strip_prefix(KEY_PROTOCOL));
@@ -207,19 +208,19 @@ impl SignIn {
         bool::from(self.key.as_bytes().ct_eq(key)) && cookies.any(is_ours)
     }
 
-    /// Accepts the token, or takes a code.
+    /// Accepts the token, or uses up a code.
     fn take(&self, shown: &str, is_other_user: impl FnOnce() -> bool) -> Result<(), Problem> {
         if self.token.is(shown.as_bytes()) {
             return Ok(());
         }
-        // Other users see the command line of a browser. This one could be quicker than the browser.
+        // Other users see the command line of a browser, so one of them could use the code before the browser does.
         let taken = if is_other_user() {
             Err(CodeError::OtherUser)
         } else {
             self.codes.take(shown, SystemTime::now())
         };
         let Err(refused) = taken else { return Ok(()) };
-        // The right token is accepted however many others fail, so that no other user can lock the person out.
+        // Only failures count: the right token is always accepted, so that nobody can lock the user out.
         if !self.failures.allows() {
             return Err(Refusal::TooManyRequests.into());
         }
@@ -236,8 +237,8 @@ impl SignIn {
     }
 }
 
-/// Returns the name of the cookie. It has the port that the browser knows: two servers on one host, or two tunnels to
-/// servers elsewhere, do not overwrite each other's.
+/// Returns the name of the cookie. It includes the port that the browser uses, so that two servers on one host, or two
+/// tunnels to other machines, do not overwrite each other's cookies.
 fn cookie_name(uri: &Uri, headers: &HeaderMap) -> String {
     match host(uri, headers).and_then(|host| host.port_u16()) {
         Some(port) => format!("askbridge-{port}"),
@@ -256,7 +257,8 @@ pub(in crate::serve) fn routes<I: Inbox>(sign_in: Arc<SignIn>) -> Router<App<I>>
     Router::new().route(LOGIN, get(check).post(login).layer(Extension(sign_in)))
 }
 
-/// Says whether the browser is signed in, so that the page can tell that from a server that cannot be reached.
+/// Responds whether the browser is signed in. The page could not tell a refused WebSocket from a server that cannot be
+/// reached.
 async fn check(Extension(sign_in): Extension<Arc<SignIn>>, request: Request) -> Result<StatusCode, Problem> {
     let key = request.headers().get(KEY).map(HeaderValue::as_bytes).unwrap_or_default();
     if sign_in.is_signed_in(key, request.uri(), request.headers()) {
@@ -278,7 +280,8 @@ async fn login(
     let visitor = visitor.map(|Extension(visitor)| visitor);
     let is_other_user = || visitor.as_ref().is_some_and(|visitor| visitor.is_other_user());
     sign_in.take(token.trim(), is_other_user)?;
-    // The next request of this connection is most likely the WebSocket. Without a place, that one is refused.
+    // The next request of this connection is most likely the WebSocket, which needs a place. If there is none, that
+    // request is refused, and not this one.
     visitor.inspect(|visitor| {
         visitor.has_shown_token();
     });
@@ -287,11 +290,12 @@ async fn login(
         "{}={}; HttpOnly; SameSite=Strict; Path=/; Max-Age={MAX_AGE}{}",
         cookie_name(&uri, &headers),
         sign_in.cookie,
-        // Behind a proxy with TLS.
+        // A proxy with TLS is in front of the server. Over plain HTTP, browsers may refuse a cookie with this
+        // attribute.
         if is_encrypted { "; Secure" } else { "" },
     );
     let mut response = Json(LoginResponse { key: sign_in.key.clone() }).into_response();
-    // Its only variable parts are digits.
+    // The only variable parts of the cookie are digits, so this is a valid header.
     response.headers_mut().extend(HeaderValue::try_from(cookie).ok().map(|cookie| (SET_COOKIE, cookie)));
     Ok(response)
 }

@@ -1,8 +1,8 @@
-//! The documents and files of the page: their paths, their hashes, and the headers that confine what the page may load
-//! and send. A release build has the files in the program; a debug build reads them from the source folder at each
+//! The documents and files of the page: their paths, their hashes, and the headers that restrict what the page may load
+//! and send. A release build embeds the files in the program; a debug build reads them from the source folder at each
 //! request.
-//! None of the paths needs the token, since none shows a question. Other sites may load the files, to use the
-//! elements; the documents are for this origin alone.
+//! None of the paths needs the token, since none discloses a question. Other sites may load the files, to use the
+//! elements; only this origin may use the documents.
 //! Signing in is left to `sign_in.rs`.
 
 use std::{
@@ -41,13 +41,13 @@ use crate::{
     },
 };
 
-/// The path of the page, and its files.
+/// The prefix of the paths of all files.
 pub(super) const FOLDER: &str = "/page/";
 
-/// A file of fewer bytes is not compressed: that would save little.
+/// A smaller file is not compressed, since that would save little. In bytes.
 const WORTH_COMPRESSING: usize = 512;
 
-/// Hexadecimal digits of a hash in an address: no two versions of a file meet by chance.
+/// Hexadecimal digits of a hash in an address: enough that two versions never share a hash by chance.
 const DIGITS: usize = 32;
 
 #[derive(Embed)]
@@ -64,7 +64,7 @@ fn sources() -> Sources {
         .collect()
 }
 
-/// All files at one moment.
+/// A snapshot of all files.
 #[derive(Debug)]
 pub(super) struct Site {
     /// The hash of all files together, hexadecimal.
@@ -103,12 +103,14 @@ impl Site {
             })
             .collect();
         let mut all = Sha256::new();
+        // The separator keeps different names and hashes from resulting in the same bytes.
         for (name, file) in &files {
             all.update(name);
             all.update([0]);
             all.update(&file.hash);
         }
         let mut site = Site { hash: hex(&all.finalize()), files };
+        // Only after the hash is known: it covers the documents before their links have it.
         let linked = format!("{FOLDER}{}/", site.hash);
         for (name, file) in &mut site.files {
             if name.ends_with(".html") {
@@ -120,11 +122,11 @@ impl Site {
 
     /// Returns a file that other files link to.
     pub(super) fn file(&self, name: &str) -> Option<&Arc<File>> {
-        // A document is served at a path of its own, where its policy goes with it.
+        // A document is served only at its own path, together with its policy.
         self.files.get(name).filter(|_| !name.ends_with(".html"))
     }
 
-    /// Returns a document. Its links lead to the files of this very moment.
+    /// Returns a document. Its links lead to the files of this snapshot.
     pub(super) fn document(&self, name: &str) -> Option<&Arc<File>> {
         self.files.get(name)
     }
@@ -139,14 +141,14 @@ impl File {
             "js" => "text/javascript; charset=utf-8",
             "json" => "application/json",
             "svg" => "image/svg+xml",
-            // Such as what an editor keeps beside a file.
+            // Such as a backup that an editor keeps beside a file.
             _ => return None,
         };
         let hash = hex(&Sha256::digest(&content));
         Some(File { kind, hash, content, compressed: OnceLock::new() })
     }
 
-    /// Returns the document with its links to this folder.
+    /// Returns the document with its links changed to `folder`.
     fn linked_to(&self, folder: &str) -> Self {
         let text = String::from_utf8_lossy(&self.content);
         let link = |text: &str, attribute: &str| {
@@ -157,7 +159,7 @@ impl File {
         File { kind: self.kind, hash, content, compressed: OnceLock::new() }
     }
 
-    /// Returns the content compressed by gzip, where that is worth it.
+    /// Returns the content compressed by gzip, if that is worthwhile.
     pub(super) fn compressed(&self) -> Option<Bytes> {
         if self.content.len() < WORTH_COMPRESSING {
             return None;
@@ -185,13 +187,13 @@ const PERMISSIONS: HeaderName = HeaderName::from_static("permissions-policy");
 /// The name of a header that says which pages may load a file.
 pub(super) const RESOURCE: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
-/// The features that a page of questions has no use for.
+/// The browser features that the page does not need.
 const NO_DEVICES: &str = "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), \
                           magnetometer=(), microphone=(), midi=(), payment=(), usb=()";
 
-/// Adds the headers of a document that was loaded from this host by a request with these headers.
+/// Adds the headers that restrict a document. `host` and `requested` are the host and the headers of the request.
 pub(super) fn confine(headers: &mut HeaderMap, host: Option<&Authority>, requested: &HeaderMap) {
-    // Its only variable part is a host that the guard accepted.
+    // The only variable part of the policy is a host that the guard has accepted.
     headers.extend(HeaderValue::try_from(policy(host)).ok().map(|policy| (CONTENT_SECURITY_POLICY, policy)));
     for (name, value) in [
         (REFERRER_POLICY, "no-referrer"),
@@ -201,8 +203,8 @@ pub(super) fn confine(headers: &mut HeaderMap, host: Option<&Authority>, request
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    // A page that the person opens has no opener to be parted from. For the header, browsers begin another process once
-    // they have read it, and paint the page a third later.
+    // A page that the user opens has no opener to be isolated from. With the header, browsers switch to another process
+    // after they have read it, and paint the page a third later.
     headers.append(VARY, HeaderValue::from_name(SEC_FETCH_SITE));
     if requested.get(SEC_FETCH_SITE).is_none_or(|site| site != "none") {
         headers.insert(OPENER, HeaderValue::from_static("same-origin"));
@@ -210,7 +212,7 @@ pub(super) fn confine(headers: &mut HeaderMap, host: Option<&Authority>, request
 }
 
 fn policy(host: Option<&Authority>) -> String {
-    // By CSP 3 'self' is the WebSocket of this host too; older browsers want it by name.
+    // By CSP 3, 'self' includes the WebSocket of this host; older browsers need it by name.
     let websocket = host.map(|host| format!(" ws://{host}")).unwrap_or_default();
     // Agents' previews have inline styles. They are in a frame without scripts, which inherits this policy.
     format!(
@@ -225,9 +227,9 @@ pub(in crate::serve) const PAGE: &str = "/";
 /// The path of the example page of the elements.
 pub(in crate::serve) const ELEMENTS: &str = "/elements";
 
-/// A content that its address names never changes.
+/// For content whose address has its hash: it never changes.
 const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
-/// Kept, and asked for each time whether it is still the same.
+/// For content that is cached, but revalidated each time.
 const ASK_AGAIN: HeaderValue = HeaderValue::from_static("no-cache");
 
 /// Returns whether a request is for a file that other sites may load.
@@ -264,7 +266,7 @@ async fn file_of_hash(
 ) -> Result<Response, Problem> {
     let site = Site::now();
     let file = site.file(&name).filter(|_| hash == site.hash);
-    // A file of another version would stay in caches under this address.
+    // A wrong hash is refused: caches would keep the file of another version under this address.
     file.map(|file| shared(reply(file, &headers, FOR_EVER))).ok_or_else(not_there)
 }
 
@@ -282,7 +284,7 @@ fn shared(mut response: Response) -> Response {
 
 fn reply(file: &File, headers: &HeaderMap, caching: HeaderValue) -> Response {
     let compressed = if lists(headers, ACCEPT_ENCODING, is_gzip) { file.compressed() } else { None };
-    // Each representation has a tag of its own, by RFC 9110.
+    // By RFC 9110, each representation has an entity tag of its own.
     let tags = [format!("\"{}\"", file.hash), format!("\"{}-gzip\"", file.hash)];
     let tag = &tags[usize::from(compressed.is_some())];
     let is_known = lists(headers, IF_NONE_MATCH, |known| {
@@ -310,7 +312,7 @@ fn lists(headers: &HeaderMap, name: HeaderName, holds: impl Fn(&str) -> bool) ->
     values.flat_map(|value| value.split(',')).any(|value| holds(value.trim()))
 }
 
-/// Returns whether an accepted encoding is gzip. With a weight of zero it is refused.
+/// Returns whether an entry of Accept-Encoding accepts gzip. A weight of zero refuses it.
 fn is_gzip(accepted: &str) -> bool {
     let (name, weight) = accepted.split_once(';').unwrap_or((accepted, ""));
     let weight = weight.trim().strip_prefix("q=").map(str::parse::<f32>);
