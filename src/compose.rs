@@ -1,5 +1,6 @@
-//! Puts the parts together: the inbox of a bridge, its host with the services beside the socket, and the driver.
-//! The values of the settings are left to `settings`, the parts to their rooms.
+//! The composition root: puts together the inbox of a bridge, its host with the services beside the socket, and the
+//! driver.
+//! The values of the settings are left to `settings`, the parts to their modules.
 
 use std::{
     process::ExitCode,
@@ -37,16 +38,15 @@ use askbridge_os::{
 };
 use tokio::sync::mpsc;
 
-/// Reads the settings. [`log`] reports the mistakes in them, and none stops the program.
+/// Reads the settings. Mistakes in them do not stop the program; [`log`] reports them.
 pub(crate) fn settings(command: &Command) -> Settings {
     if command.is_of_a_project() { files::read_here() } else { files::read(None) }
 }
 
-/// Starts the log, and reports the mistakes in the settings there.
+/// Starts the log, and reports the mistakes in the settings to it.
 ///
-/// # Errors
-/// The file that the command line names cannot be opened. One that only the settings name stops nothing, and no file stops
-/// a hook.
+/// # Errors Fails if the log file of the command line cannot be opened. A log file of the settings never stops the
+/// program, and none stops a hook.
 pub(crate) fn log(cli: &Cli, settings: &Settings) -> Result<Log, LogError> {
     let wanted = cli.log.settings(settings);
     let (log, failed) = match log::start(&wanted) {
@@ -55,6 +55,7 @@ pub(crate) fn log(cli: &Cli, settings: &Settings) -> Result<Log, LogError> {
         }
         started => (started?, None),
     };
+    // The others report the problems themselves, or a shell reads their output.
     if cli.command.names_problems() {
         let problems = settings.problems().iter().map(ToString::to_string);
         for problem in problems.chain(failed.map(|error| format!("log.file: {error}"))) {
@@ -89,7 +90,8 @@ pub(crate) fn run(settings: &RunSettings) -> Result<ExitCode, FatalError> {
     ended(code, &failed)
 }
 
-/// Returns the exit code of a bridge, whose agent may have been ended because no person could answer it.
+/// Returns the exit code of a bridge. It is a code of its own if the agent was ended because nobody could answer a
+/// question.
 fn ended(code: Result<ExitCode, FatalError>, failed: &AgentEndFlag) -> Result<ExitCode, FatalError> {
     code.map(|code| if failed.is_set() { ExitCode::from(exit::UNATTENDED) } else { code })
 }
@@ -99,7 +101,7 @@ pub(crate) fn proxy(settings: &ProxySettings) -> Result<ExitCode, FatalError> {
     let parts = Parts {
         bridge: &settings.bridge,
         inbox: &settings.inbox,
-        // The conductor ends the agent, so that no agent is waited for.
+        // The conductor ends the agent, so there is no agent to wait for.
         grace: Duration::ZERO,
         // Only the conductor knows the agent's command.
         agent: "an agent under an ACP conductor".to_owned(),
@@ -111,12 +113,13 @@ pub(crate) fn proxy(settings: &ProxySettings) -> Result<ExitCode, FatalError> {
     ended(driver::proxy(|| parts.open(Bridge::under_conductor)), &failed)
 }
 
-/// Returns what hosts agents that run in terminals.
+/// Returns the factory of inboxes for agents that run in terminals.
 pub(crate) fn hosts() -> SharedInboxes {
     Arc::new(LocalHosts::default())
 }
 
-/// Gives each agent an inbox in this process, with the rules and the notifiers that are set, and a journal for all of them.
+/// Creates an inbox in this process for each agent, with the rules and the notifiers of the settings. All of them share
+/// one journal.
 #[derive(Default)]
 pub(crate) struct LocalHosts {
     ledger: OnceLock<Option<Arc<dyn Ledger>>>,
@@ -146,7 +149,8 @@ struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// Opens the inbox, and serves it as the settings say. A bridge without a socket still bridges: problems are logged.
+    /// Opens the inbox, and serves it according to the settings. A bridge without a socket still runs, and logs the
+    /// problem.
     fn open<P: engine::Protocol>(
         self,
         around: impl FnOnce(acp::Config) -> engine::Bridge<P>,
@@ -170,11 +174,13 @@ impl Parts<'_> {
         BridgeParts { bridge: around(config), port, host, timeouts }
     }
 
-    /// Returns the two ends of the channel for another timeout. A timeout on the command line is fixed.
+    /// Returns the two ends of the channel for timeout changes. A timeout of the command line is fixed, and needs no
+    /// channel.
     fn renewal(&self) -> (Option<Renewal>, Option<Timeouts>) {
         if self.bridge.timeout_is_fixed || self.inbox.no_inbox {
             return (None, None);
         }
+        // The service waits while a change is not taken yet: one place is enough.
         let (tell, timeouts) = mpsc::channel(1);
         (Some(Renewal { timeout: self.bridge.timeout, timeouts: tell }), Some(timeouts))
     }

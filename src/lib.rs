@@ -15,14 +15,14 @@
 //! 7. [`machine`]: all bridges of the machine as one inbox.
 //! 8. [`driver`]: the bridge's I/O between the agent's process and stdio. It decides nothing.
 //! 9. [`adapters`]: agents that are asked beside their own dialog: hooks, attached servers, MCP.
-//! 10. [`present`]: questions in words, and put to a user in plain lines.
+//! 10. [`present`]: questions in words, and the dialogue that asks a user line by line.
 //! 11. [`serve`]: HTTP and the page.
 //! 12. `notify`: when the user is notified, and the ways.
 //! 13. [`service`]: what runs beside an inbox: rules, unattended questions, recall, notifications, HTTP.
 //! 14. [`command`]: the subcommands, each with its arguments.
 //!
-//! Beside them stand `crates/os` (terminals, signals, exit codes, the log, processes) and `crates/mock` (peers without a
-//! model).
+//! Beside them stand `crates/os` (terminals, signals, exit codes, the log, processes) and `crates/mock` (peers without
+//! a model).
 
 pub mod adapters;
 pub mod command;

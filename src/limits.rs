@@ -1,5 +1,5 @@
-//! Every constant that bounds what peers and responders can make the program hold (I6), and every time that is not a
-//! setting, beside those of the core. Sizes are in bytes unless their name says otherwise.
+//! Every constant that bounds the memory that peers and responders can make the program use (I6), and every time that
+//! is not a setting, in addition to those of the core. Sizes are in bytes unless their name says otherwise.
 
 pub mod journal;
 pub mod mcp;
@@ -13,28 +13,30 @@ const MIB: usize = 1024 * KIB;
 
 // The data path.
 
-/// Length of a read that belongs to a flood: half of what a pipe holds by default.
+/// Length of a read that counts as part of a flood: half of a pipe's default capacity.
 pub const FLOOD_READ: usize = 32 * KIB;
-/// Number of such reads in a row after which a direction counts as flooded.
+/// Number of consecutive [`FLOOD_READ`]s after which a direction counts as flooded.
 pub const FLOOD: u32 = 16;
-/// Room for one read in a flood that is not copied, and capacity of the pipe that it comes from. With the default of 64
-/// KiB, three processes on two pipes wait for each other; far more does not stay in the cache.
+/// Buffer for one read in a flood, whose pages the kernel moves instead of copying them again, and capacity of the pipe
+/// that is read. With the default of 64 KiB, three processes on two pipes wait for each other; a far larger buffer does
+/// not stay in the cache.
 pub const WIDE_READ: usize = 128 * KIB;
-/// Capacity of the pipe that a flood goes to. Pages that are not full take as much room as full ones.
+/// Capacity of the pipe that a flood is written to. A partly filled page uses as much of the capacity as a full one.
 pub const WIDE_PIPE: usize = 2 * WIDE_READ;
 /// End of the agent's stderr that is kept for the bridge's own message about a failed agent.
 pub const STDERR_TAIL: usize = 2 * KIB;
 
 // Questions.
 
-/// Number of bridges that are asked at a time for what they remember.
+/// Number of bridges that are asked for their remembered questions at a time.
 pub const BRIDGES_AT_ONCE: usize = 8;
 
 // The inbox.
 
-/// Bytes of one call of a hook, and of one line of a transcript: a file that is to be written is in both.
+/// Size of the input of a hook, and of one line of a transcript. Either may contain a whole file that the agent wants
+/// to write.
 pub const HOOK: usize = 4 * MIB;
-/// Bytes at the end of a transcript that are looked at for a tool call that waits: it is one of the last lines.
+/// Size of the end of a transcript that is searched for a pending tool call, which is on one of the last lines.
 pub const TRANSCRIPT_TAIL: u64 = 8 * MIB as u64;
 /// Number of submissions that wait for the bridge. One more waits for its turn.
 pub const COMMANDS: usize = 64;
@@ -44,7 +46,7 @@ pub const WAITING_BYTES: usize = 4 * MIB;
 pub const SUBMISSION: usize = 4 * KIB;
 /// Length of a responder's name. A longer one is left out.
 pub const NAME: usize = 200;
-/// Length of a client's settings file. Settings are some KiB long, and the longest of some 100 KiB.
+/// Length of a client's settings file. Most are some KiB long, the longest some 100 KiB.
 pub const CLIENT_SETTINGS: usize = 4 * MIB;
 /// Number of connections to an inbox. One more is refused.
 pub const CONNECTIONS: usize = 128;
@@ -57,19 +59,19 @@ pub const REQUESTS_BYTES: usize = 8 * MIB;
 /// Size of all listings and records in flight. One listing has up to [`OPEN_BYTES`] of each asker, and
 /// [`REMEMBERED_BYTES`].
 pub const REPLIES_BYTES: usize = 12 * MIB;
-/// Length of a message that a program of ours reads from a bridge, which may be of another version.
+/// Length of a message that our programs read from a bridge, which may be of another version.
 pub const MESSAGE: usize = 16 * MIB;
-/// Number of questions of the past that are listed where nobody says how many.
+/// Number of questions of the past that are listed by default.
 pub const HISTORY: usize = 50;
 /// Number of threads on which a command reads the listings of bridges.
 pub const READERS: usize = 4;
-/// Number of messages of a subscription that a program of ours has not looked at yet. Beyond that it subscribes anew.
+/// Number of unread messages of a subscription in our own programs. Beyond that, the program subscribes again.
 pub const MESSAGES: usize = 8;
 /// Size of the questions in one message of a subscription. A bigger question comes alone.
 pub const DELTA: usize = 64 * KIB;
-/// Number of calls in flight of one connection. Beyond that, the connection is not read until one of them is done, which
-/// takes seconds at the most: calls that wait for a person or an agent do not count here or in [`CALLS`], but in [`OPEN`]
-/// and [`WAITING_BYTES`].
+/// Number of calls in flight of one connection. Beyond that, the connection is not read until a call is done, which
+/// takes seconds at most: calls that wait for a person or an agent count in [`OPEN`] and [`WAITING_BYTES`], not here or
+/// in [`CALLS`].
 pub const CALLS_PER_CONNECTION: usize = 32;
 /// Number of calls in flight of all connections. One more is refused.
 pub const CALLS: usize = 512;
@@ -81,15 +83,16 @@ pub const BATCH_REPLY: usize = MIB;
 pub const SUBSCRIPTIONS_PER_CONNECTION: usize = 8;
 /// Number of subscriptions of all connections.
 pub const SUBSCRIPTIONS: usize = 128;
-/// Size of the records that the inbox of all bridges holds. Further questions are left out, and counted.
+/// Size of the records in the inbox of all bridges. Further questions are left out, and only counted.
 pub const MACHINE_BYTES: usize = 64 * MIB;
-/// Number of questions in one bridge's snapshot: four times as many as its desks hold. One that lists more is not followed.
+/// Number of questions in one bridge's snapshot: four times as many as its desks hold. A bridge that lists more is not
+/// followed.
 pub const LISTED: usize = 8 * OPEN;
-/// Number of calls at once that ask a bridge about questions that are missing in its snapshot.
+/// Number of concurrent calls that ask a bridge about questions that are missing in its snapshot.
 pub const LOOK_UPS: usize = 8;
 /// Number of requests over HTTP in a second, of all connections that show the token. A call of JSON-RPC counts as one.
 pub const REQUESTS_PER_SECOND: u32 = 1000;
-/// Number of failed sign-ins of browsers in a second. One more only gets that as its reply.
+/// Number of failed sign-ins of browsers in a second. One more is told only that there were too many.
 pub const FAILED_SIGN_INS_PER_SECOND: u32 = 10;
 /// Number of used codes of `askbridge open` that are remembered until they expire. One more is refused.
 pub const CODES: usize = 1024;
@@ -115,15 +118,15 @@ pub const HAND_OVER: Duration = Duration::from_millis(1);
 pub const DEBOUNCE: Duration = Duration::from_millis(10);
 /// Interval at which the folder of the sockets is searched for new bridges.
 pub const DISCOVERY_INTERVAL: Duration = Duration::from_millis(250);
-/// Age of a socket without a name after which it is taken for one that a dead bridge left.
+/// Age after which a socket without a name counts as left behind by a dead bridge.
 pub const STALE: Duration = Duration::from_secs(60);
-/// Longest back-off before a socket is tried again that gave no greeting.
+/// Longest back-off before another attempt at a socket that sent no greeting.
 pub const RECONNECT_BACK_OFF: Duration = Duration::from_secs(16);
 /// Handshake timeout: how long a bridge may take to greet before other bridges are shown without it.
 pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(3);
-/// How long a command that shows all bridges waits after the last message of any of them: then it shows what it has, and
-/// names those that did not reply. On a machine that builds, a process has its turn after a second at times. One that is
-/// gone is not waited for.
+/// How long a command that shows all bridges waits after the last message of any of them. Then it shows what it has,
+/// and names the bridges that did not reply. On a busy machine, a process may not be scheduled for a second. The
+/// command does not wait for a bridge that is gone.
 pub const PATIENCE: Duration = Duration::from_secs(2);
 /// Back-off after a connection could not be accepted, such as for want of file descriptors.
 pub const ACCEPT_BACK_OFF: Duration = Duration::from_millis(100);
@@ -133,12 +136,12 @@ pub const ACCEPT_BACK_OFF_MOST: Duration = Duration::from_secs(2);
 pub const TOKEN: Duration = Duration::from_secs(5);
 /// How long the inbox in the background may take to serve, or to end.
 pub const BACKGROUND: Duration = Duration::from_secs(10);
-/// How long the program that starts a browser may take to fail. One that still runs by then is taken for the browser.
+/// How long the program that starts a browser may take to fail. If it still runs by then, it counts as the browser.
 pub const BROWSER: Duration = Duration::from_secs(2);
 /// How long a code of `askbridge open` signs a browser in.
 pub const CODE: Duration = Duration::from_secs(300);
 /// How long a call waits for room for its reply. It is shorter than [`PATIENCE`], so that the caller still gets the
-/// reply that there is none.
+/// error that there is no room.
 pub const REPLY_WAIT: Duration = Duration::from_millis(1500);
 /// Interval of the comments that keep a stream of events alive.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -153,113 +156,115 @@ pub const PONG: Duration = Duration::from_secs(120);
 pub const HEAD: Duration = Duration::from_secs(30);
 /// How long the body of a request may take, or the rest of a long line on a socket.
 pub const BODY: Duration = Duration::from_secs(10);
-/// How long the last replies to responders may take once the bridge has ended. They are written at once, but on a busy
-/// machine: a connection that takes longer is not read, and delays the end of the process no further.
+/// How long the last replies to responders may take once the bridge has ended. Unless the machine is busy, they are
+/// written at once. A connection that takes longer belongs to a client that does not read, and must not delay the end
+/// of the process.
 pub const LAST_REPLIES: Duration = Duration::from_millis(400);
 /// How long a service may take to stop once the bridge has ended: a service that hangs must not keep the process.
 pub const SERVICE_STOP: Duration = Duration::from_millis(1500);
 
 // Times of the agent and the client.
 
-/// How long a hook holds back an answer from elsewhere, unless it is set: the person may be typing at the dialog.
+/// Default time for which a hook holds back an answer from elsewhere: the user may be typing at the dialog.
 pub const HOOK_GRACE: Duration = Duration::from_secs(3);
-/// When a hook leaves a question to a dialog that cannot be used meanwhile, unless it is set.
+/// Default time after which a hook leaves a question to the agent's dialog, which cannot be used before.
 pub const HOOK_PASS: Duration = Duration::from_secs(30);
 /// Ended child processes that are reaped at once. An agent may leave many behind.
 pub const REAPED_AT_ONCE: usize = 64;
-/// Interval at which a process group that is ending is checked: no event tells when its last process is gone.
+/// Interval at which an ending process group is polled: no event reports the end of its last process.
 pub const GROUP_CHECK: Duration = Duration::from_millis(20);
 
 // Settings.
 
-/// Size of a file of settings. A larger one is not read.
+/// Size of a settings file. A larger file is not read.
 pub const SETTINGS_FILE: usize = 64 * KIB;
-/// Number of values of a file of settings. Further ones do not count.
+/// Number of values in a settings file. Further values are ignored.
 pub const SETTINGS_KEYS: usize = 1024;
-/// Number of problems of a file of settings that are named.
+/// Number of problems of a settings file that are reported.
 pub const SETTINGS_PROBLEMS: usize = 20;
-/// Number of folders above a project's that are searched for its file of settings.
+/// Number of folders that are searched for a project's settings file, from the project's folder upwards.
 pub const SETTINGS_FOLDERS: usize = 64;
-/// How long a question is open before notifiers tell of it, by default.
+/// Default age of a question at which the user is notified.
 pub const NOTIFY_DELAY: Duration = Duration::from_secs(10);
-/// Interval of the notifiers' heartbeat command, by default.
+/// Default interval of the notifiers' heartbeat command.
 pub const NOTIFY_HEARTBEAT: Duration = Duration::from_secs(5 * 60);
-/// Notifiers that run at once for one user, over all bridges: each is a process of some megabytes.
+/// Number of notifiers that run at once for one user, over all bridges: each is a process of some megabytes.
 pub const NOTIFIERS: usize = 16;
-/// Notifiers that one bridge starts in a minute, so that an agent that asks and takes back cannot flood the person.
+/// Number of notifiers that one bridge starts in a minute, so that an agent that asks and withdraws cannot flood the
+/// user.
 pub const NOTIFIED_A_MINUTE: usize = 12;
 /// A minute.
 pub const MINUTE: Duration = Duration::from_secs(60);
-/// After which time it is looked again whether the person is still there, or the quiet hours still last.
+/// Interval at which held-back notifications are tried again: the user may have left, or the quiet hours may be over.
 pub const NOTIFY_LOOK: Duration = Duration::from_secs(5);
-/// After which time a notifier is started again that found too many others.
+/// Back-off before a notifier that found too many others is started again.
 pub const NOTIFY_RETRY: Duration = Duration::from_secs(30);
-/// The shortest time between two messages that more questions wait.
+/// Shortest time between two messages that more questions wait.
 pub const NOTIFY_MORE: Duration = Duration::from_secs(60);
-/// How often it is counted how many more questions wait, while as many notifiers run as may.
+/// Interval at which the questions without a notifier are counted, while the most notifiers run.
 pub const NOTIFY_COUNT: Duration = Duration::from_secs(10);
-/// Bytes of the text of one message: ntfy makes a file of one with more than 4,096.
+/// Size of the text of one message. ntfy turns a text of more than 4,096 bytes into an attachment.
 pub const NOTIFY_TEXT: usize = 1500;
-/// Buttons of one message: ntfy has no more, and desktops have no room for more.
+/// Number of buttons of one message: ntfy supports no more, and desktops have no room for more.
 pub const NOTIFY_BUTTONS: usize = 3;
-/// How long a command that tells may run: speech takes its time.
+/// How long a notification command may run: speech takes its time.
 pub const NOTIFY_COMMAND: Duration = Duration::from_secs(60);
-/// How long a request that tells may take, or the desktop to show a notification.
+/// How long a notification request may take, or the desktop to show a notification.
 pub const NOTIFY_REQUEST: Duration = Duration::from_secs(10);
-/// How long a notifier takes back what it told, once its question is over.
+/// How long a notifier may take to withdraw its notifications, once its question is settled.
 pub const NOTIFY_END: Duration = Duration::from_secs(15);
-/// How long taps on the phone are still answered that come after their question is over.
+/// How long taps on the phone still get a reply after their question is settled.
 pub const NOTIFY_LATE: Duration = Duration::from_secs(30);
-/// How long one stream of taps is read before it is asked for again: a connection may be dead without a sign.
+/// How long one stream of taps is read before it is requested again: a connection may be dead without a sign.
 pub const NOTIFY_STREAM: Duration = Duration::from_secs(120);
-/// Bytes of one line in the stream of taps.
+/// Length of one line in the stream of taps.
 pub const NOTIFY_LINE: usize = 16 * 1024;
-/// Messages on a reply topic that are no taps, after which it is not listened to any more.
+/// Number of messages on a reply topic that are not taps, after which the notifier stops listening.
 pub const NOTIFY_STRANGERS: usize = 64;
-/// How long settings of notifiers are held before the files are read again.
+/// Pause between two checks of the settings whether a service that has not started yet must start.
 pub const NOTIFY_SETTINGS: Duration = Duration::from_secs(2);
-/// How long a person counts as present after a program said so. It says so again before.
+/// How long a user counts as present after a program reported it. The program repeats the report before that.
 pub const PRESENCE: Duration = Duration::from_secs(30);
 
-// Agents that are attached to.
+// Attached agents.
 
 /// Interval at which `askbridge attach` looks for agents.
 pub const ATTACH_LOOK: Duration = Duration::from_secs(2);
 /// How long one search for the agents of a kind may take.
 pub const ATTACH_LOOK_TIME: Duration = Duration::from_secs(5);
-/// Longest back-off before an agent is tried again to which an attachment ended soon.
+/// Longest back-off before another attempt at an agent whose attachment ended soon.
 pub const ATTACH_BACK_OFF: Duration = Duration::from_secs(8);
-/// Number of agents that are attached to at once: each has a socket and some threads.
+/// Number of agents that are attached at once: each has a socket and some threads.
 pub const ATTACHMENTS: usize = 64;
-/// How long an attached agent may take to connect, or to say that it took an answer: after that, this is not known.
+/// How long an attached agent may take to connect, or to confirm an answer. After that, the result is unknown.
 pub const ATTACH_ANSWER: Duration = Duration::from_secs(1);
 /// How long the questions of an agent stay open after its connection broke, so that they continue when it is back.
 pub const ATTACH_REJOIN: Duration = Duration::from_secs(5);
-/// How long an attached agent may take to say how it came that a question is over: by an answer, or by the end of its turn.
+/// How long an attached agent may take to say why a question ended: by an answer, or by the end of its turn.
 pub const ATTACH_REASON: Duration = Duration::from_millis(150);
-/// How long the record of a thread is looked into for the answer to a question that is over.
+/// How long the record of a thread is searched for the answer to a question that has ended.
 pub const ATTACH_RECORD: Duration = Duration::from_millis(600);
-/// Interval at which that record is looked into.
+/// Interval at which that record is polled.
 pub const ATTACH_RECORD_LOOK: Duration = Duration::from_millis(20);
-/// Bytes at the end of that record that are looked into.
+/// Size of the end of that record that is searched.
 pub const ATTACH_RECORD_END: u64 = 256 * KIB as u64;
 /// Length of a message of Codex' app server: a whole thread may be in one.
 pub const CODEX_MESSAGE: usize = 32 * MIB;
-/// Threads of Codex that are remembered.
+/// Number of Codex threads that are remembered.
 pub const CODEX_THREADS: usize = 1024;
-/// Calls to Codex' app server at once. It refuses them when it is overloaded.
+/// Number of concurrent calls to Codex' app server, which refuses calls when it is overloaded.
 pub const CODEX_CALLS: usize = 8;
-/// How long an agent that had another answer first may take to say which. Its responder waits for that.
+/// How long an agent may take to report the answer that came before ours. The responder waits for that.
 pub const ATTACH_LATE: Duration = Duration::from_millis(500);
-/// First pause before an answer is sent again that may not have arrived.
+/// First back-off before the retransmission of an answer that may not have arrived.
 pub const ATTACH_AGAIN: Duration = Duration::from_millis(100);
 /// How long an agent may take to accept a connection.
 pub const ATTACH_CONNECT: Duration = Duration::from_secs(3);
-/// How long an agent may take for everything else that it is called for, such as a page of a long log.
+/// How long an agent may take for any other call, such as for a page of a long log.
 pub const ATTACH_CALL: Duration = Duration::from_secs(10);
-/// Number of questions of an agent that are remembered after their end, so that an event from before that opens none.
+/// Number of ended questions of an agent that are remembered, so that a late event does not open one of them again.
 pub const ATTACH_ENDED: usize = 1024;
-/// Number of connections and calls of one agent that wait at once.
+/// Number of connections and calls of one agent that may be pending at once.
 pub const ATTACH_CALLS: usize = 64;
 /// Length of opencode's reply, such as a list of open requests, and of one event. A longer event is skipped.
 pub const OPENCODE_REPLY: usize = 4 * MIB;
@@ -271,15 +276,15 @@ pub const OPENCODE_PROJECTS: usize = 64;
 pub const COPILOT_HEAD: usize = 4 * KIB;
 /// Length of a message of Copilot: a page of its log may be in one.
 pub const COPILOT_MESSAGE: usize = 32 * MIB;
-/// Events of Copilot's log that are read at once, and pages of them at most.
+/// Number of events in one page of Copilot's log. [`COPILOT_PAGES`] is the most pages that are read.
 pub const COPILOT_PAGE: usize = 1000;
 /// See [`COPILOT_PAGE`].
 pub const COPILOT_PAGES: usize = 50;
 /// Number of sessions of one Copilot that are followed.
 pub const COPILOT_SESSIONS: usize = 16;
-/// Interval at which Copilot is asked for its session while it has none.
+/// Interval at which Copilot is polled for its session while it has none.
 pub const COPILOT_LOOK: Duration = Duration::from_secs(2);
-/// How long a question that no person can answer waits, so that a rule or an answer from before comes first.
+/// How long a question that nobody can answer waits, so that a rule or an earlier answer comes first.
 pub const UNATTENDED: Duration = Duration::from_secs(2);
-/// How long a question that was lost with its bridge is listed: a working day. The journal has it for longer.
+/// How long a question that was lost with its bridge is listed: one day. The journal keeps it for longer.
 pub const LOST_SHOWN: Duration = Duration::from_secs(24 * 3600);

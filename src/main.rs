@@ -1,5 +1,5 @@
 //! Parses the command line, starts the log, runs the command, and returns its exit code.
-//! What a bridge and a server are made of is left to `compose`.
+//! Building a bridge or a server is left to `compose`.
 
 mod compose;
 
@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(code) => return code,
     };
+    // The log's own level and file are settings, so they are read first.
     let settings = compose::settings(&cli.command);
     let _log = match compose::log(&cli, &settings) {
         Ok(guard) => guard,
@@ -94,18 +95,18 @@ fn ended(result: Result<ExitCode, FatalError>) -> ExitCode {
     result.unwrap_or_else(|error| fail(error.exit_code(), &error.to_string()))
 }
 
-/// Returns the exit code of a command that only writes something.
+/// Returns the exit code of a command that only writes output.
 fn written(result: std::io::Result<()>) -> ExitCode {
     match result {
-        // A reader that closes the pipe has what it wants.
+        // A reader that closes the pipe, such as `head`, has all that it wants.
         Err(error) if error.kind() != ErrorKind::BrokenPipe => fail(exit::FAILED, &error.to_string()),
         _ => ExitCode::from(exit::OK),
     }
 }
 
-/// Reports in one line what ended the program, and returns the exit code.
+/// Reports on one line why the program failed, and returns the exit code.
 fn fail(code: u8, error: &str) -> ExitCode {
-    // If stderr is closed, the exit code still tells.
+    // If stderr is closed, the exit code still reports the failure: ignore the error.
     drop(writeln!(std::io::stderr(), "askbridge: {error}"));
     ExitCode::from(code)
 }

@@ -1,5 +1,5 @@
-//! The bridge's part: for each question that waits for long enough, it starts a notifier. It runs beside the socket, on
-//! the inbox's thread: the thread that forwards is left alone (I7).
+//! The notify service: starts a notifier process for each question that waits for long enough. It runs beside the
+//! socket, on the inbox's thread, so the thread that forwards is not disturbed (I7).
 
 use std::{
     collections::BTreeMap,
@@ -33,9 +33,9 @@ use crate::{
     settings::{NotifySettings, Settings, files::Live},
 };
 
-/// Bytes of what one notifier says that are read.
+/// The most bytes of a notifier's stderr that are read.
 const SAID: u64 = 16 * 1024;
-/// Projects whose settings are held.
+/// The most projects whose settings are cached.
 const PROJECTS: usize = 32;
 
 /// Starts a notifier for each question that waits.
@@ -48,9 +48,10 @@ pub struct NotifyService {
 }
 
 impl NotifyService {
-    /// Returns the service of every inbox: notifiers may be set while it runs.
+    /// Returns the service, which every inbox has: notifiers may be set up while it runs.
     #[expect(clippy::unnecessary_wraps, reason = "the list of services asks each whether this inbox has it")]
     pub(super) fn of(context: &Context) -> Option<Box<dyn Service>> {
+        // A terminal at stdout shows the lines of the protocol, which sequences would garble.
         let terminal = (io::stderr().is_terminal() && !io::stdout().is_terminal())
             .then(|| rustix::termios::ttyname(io::stderr(), Vec::new()).ok())
             .flatten()
@@ -84,7 +85,7 @@ impl Service for NotifyService {
                 notifiers: JoinSet::new(),
                 logged: LogOnce::default(),
             };
-            // Notifiers end by themselves when the bridge is gone: it does not wait for them (I8).
+            // Notifiers end by themselves when the bridge is gone, so it does not wait for them (I8).
             tokio::select! {
                 () = running.run() => {}
                 () = stop.cancelled() => {}
@@ -103,7 +104,7 @@ struct NotifierExit {
 struct Project {
     folder: PathBuf,
     live: Live,
-    /// The settings that the rest was made from.
+    /// The settings that [`settings`](Self::settings) were derived from.
     source: Arc<Settings>,
     settings: Option<NotifySettings>,
 }
@@ -130,7 +131,7 @@ struct NotifierPool {
     terminal: Option<PathBuf>,
     inbox: BridgeInbox,
     starts: NotifierStarts,
-    /// Those with open questions, at most [`PROJECTS`].
+    /// The cached settings of projects, at most [`PROJECTS`].
     projects: BTreeMap<Option<Arc<str>>, Project>,
     notifiers: JoinSet<NotifierExit>,
     logged: LogOnce,
@@ -150,16 +151,17 @@ impl NotifierPool {
         }
     }
 
-    /// Starts the notifiers that are due.
+    /// Starts the notifiers that are due now.
     fn look(&mut self) {
         self.projects.values_mut().for_each(Project::refresh);
         let mut open = self.inbox.store().read(|_, snapshot| snapshot.open());
         open.retain(|record| record.state == State::Open);
         let open: BTreeMap<_, _> = open.iter().map(|record| (&record.id, record)).collect();
         let now = self.inbox.uptime();
+        // Taken out, because the closures below borrow all of `self`.
         let mut starts = std::mem::take(&mut self.starts);
         starts.open(open.keys().copied(), |id| self.plan(open.get(id)?)?.first().map(|delay| now + delay));
-        // It is the same for all projects that have no say of their own.
+        // The circumstances are the same for all projects; their settings decide what follows.
         let around = Circumstances { minute: follow::minute(), is_present: self.inbox.is_watched() };
         let due = starts.poll(now, |id| {
             open.get(id).and_then(|record| self.plan(record)).is_some_and(|plan| plan.is_held(around))
@@ -170,12 +172,13 @@ impl NotifierPool {
         }
     }
 
-    /// Plans for a question, as far as the settings have something to be done.
+    /// Returns the plan for a question. `None` if the settings ask for nothing.
     fn plan(&mut self, record: &Record) -> Option<Plan> {
         let project = record.question.project.clone();
         let has_terminal = self.terminal.is_some();
         if !self.projects.contains_key(&project) {
             if self.projects.len() >= PROJECTS {
+                // The files are only read again: evicting single projects is not worth the code.
                 self.projects.clear();
             }
             let folder = project.as_deref().unwrap_or(&self.inbox.identity().folder);
@@ -190,17 +193,19 @@ impl NotifierPool {
         match self.spawn(&id) {
             Ok(mut child) => {
                 if let (Some(tree), Some(pid)) = (self.inbox.agent_tree(), child.id()) {
+                    // A notifier may answer, unlike the agent's own processes: the user has set it up.
                     tree.leave_out(pid);
                 }
                 self.notifiers.spawn(async move {
                     let said = said(&mut child).await;
-                    // In a bridge, the reaper of the agent's orphans may have been faster.
+                    // The reaper of the agent's orphans may have reaped the process already: ignore the error.
                     drop(child.wait().await);
                     NotifierExit { id, said }
                 });
             }
             Err(error) => {
                 self.log(&format!("it could not be started: {error}"));
+                // As if it had been busy, so that another attempt follows after a pause.
                 self.starts.ended(&id, true, self.inbox.uptime());
             }
         }
@@ -212,7 +217,7 @@ impl NotifierPool {
         if let Some(terminal) = &self.terminal {
             command.arg("--terminal").arg(terminal);
         }
-        // Its stdin and stdout are not those of the bridge, which are the client's.
+        // The stdin and stdout of the bridge belong to the protocol, so the notifier must not inherit them (I5).
         command.arg(id.to_string()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         command.current_dir("/").spawn()
     }
@@ -226,7 +231,7 @@ impl NotifierPool {
         self.starts.ended(&id, was_busy, self.inbox.uptime());
     }
 
-    /// Logs what notifiers say, each thing once.
+    /// Logs a line of a notifier, each different line once.
     fn log(&mut self, line: &str) {
         if self.logged.is_new(line) {
             tracing::warn!("a notifier: {}", line.trim_start_matches("askbridge: "));
@@ -234,7 +239,7 @@ impl NotifierPool {
     }
 }
 
-/// Reads what a notifier says until it ends.
+/// Reads the stderr of a notifier until it ends.
 async fn said(child: &mut Child) -> Vec<String> {
     let Some(stderr) = child.stderr.take() else { return Vec::new() };
     let mut lines = BufReader::new(stderr.take(SAID)).lines();
@@ -245,7 +250,7 @@ async fn said(child: &mut Child) -> Vec<String> {
     said
 }
 
-/// Returns this program, even where its file was replaced by a newer version meanwhile.
+/// Returns the path of this program, even if a newer version has replaced its file.
 fn own_program() -> io::Result<PathBuf> {
     let running = PathBuf::from("/proc/self/exe");
     if running.symlink_metadata().is_ok() { Ok(running) } else { env::current_exe() }

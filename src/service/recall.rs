@@ -1,6 +1,6 @@
 //! The recall service: looks up in the ledger how the same question ended before. An accepted answer of which nothing
-//! was delivered is given to the new question; any other answer is offered, and the user decides. Recording what
-//! happens to questions is left to the store in `inbox`.
+//! was delivered is submitted for the new question; any other answer is offered, and the user decides. Recording
+//! questions in the ledger is left to the store in `inbox`.
 
 use std::{pin::Pin, sync::Arc};
 
@@ -17,7 +17,7 @@ use crate::{
     rpc::host::{Service, Starts},
 };
 
-/// The service that keeps a ledger.
+/// The service that recalls earlier answers from a ledger.
 #[derive(Debug)]
 pub struct LedgerService {
     pub(super) ledger: Arc<dyn Ledger>,
@@ -32,14 +32,15 @@ impl LedgerService {
 
     async fn follow(self, inbox: BridgeInbox) {
         let mut openings = inbox.store().openings();
-        // Beside the rest: an agent that does not read holds up no other question.
+        // Submissions run concurrently, so that an agent that does not read delays no other question.
         let mut given = FuturesUnordered::new();
         loop {
             tokio::select! {
                 opened = openings.next() => {
                     let Some(opened) = opened else { return };
                     for record in opened {
-                        // The ledger took its time for those before it, and programs answer soon.
+                        // The look-ups for the questions before this one took time, in which another responder may have
+                        // answered it.
                         if !is_open(&inbox, &record.id) {
                             continue;
                         }
@@ -53,8 +54,8 @@ impl LedgerService {
         }
     }
 
-    /// Looks for the same question from before, and shows it. Returns an outcome that was never delivered, which is to be
-    /// given now.
+    /// Looks up how the same question ended before, and shows that. Returns an answer that was never delivered and must
+    /// be submitted now.
     async fn recall(&self, inbox: &BridgeInbox, record: &Arc<Record>) -> Option<EarlierAnswer> {
         if record.earlier.is_some() {
             return None;
@@ -75,6 +76,7 @@ impl LedgerService {
         // Neither a permission nor a dangerous question is answered by itself (I12).
         let asks = &record.question;
         let may_be = asks.purpose != Purpose::Permission && !asks.dangerous;
+        // The claim is exclusive: when two questions are the same, only one of them gets the answer.
         let is_given = may_be && self.ledger.claim(&id, &record.id).await;
         is_given.then_some(EarlierAnswer { earlier: id, answer, by })
     }
@@ -84,7 +86,7 @@ fn is_open(inbox: &BridgeInbox, id: &QuestionId) -> bool {
     inbox.store().read(|_, now| now.get(id).is_some_and(|record| record.is_open()))
 }
 
-/// An answer from before.
+/// An answer to an earlier question.
 struct EarlierAnswer {
     earlier: QuestionId,
     answer: Answer,
@@ -115,7 +117,7 @@ impl Service for LedgerService {
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
             let ledger = Arc::clone(&self.ledger);
-            // It ends with the store, which ends with the bridge: what happened last is noted by then.
+            // `stop` is ignored: this ends with the store, and only then has the ledger got the last changes.
             self.follow(inbox).await;
             ledger.flush().await;
         })

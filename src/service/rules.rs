@@ -1,8 +1,8 @@
-//! The rules service: applies the user's rules to each question that opens in an inbox. `rule` decides, and the
-//! decision is submitted as every responder's answer is.
+//! The rules service: applies the user's rules to each question that opens in an inbox. `rule` decides, and this
+//! service submits the decision as any responder submits an answer.
 //!
-//! The settings are read again when the user's file has changed. A question that was open before is left as it is: only
-//! `askbridge rules apply` applies new rules to it.
+//! The settings are read again when the user's file has changed. New rules do not apply to questions that were open
+//! before, except by `askbridge rules apply`.
 
 use std::{future::Future, pin::Pin, sync::Arc, time::SystemTime};
 
@@ -30,14 +30,14 @@ pub struct RuleService {
 }
 
 impl RuleService {
-    /// Returns the service of every inbox: rules may be written while it runs.
+    /// Returns the service, which every inbox has: rules may be added while it runs.
     #[expect(clippy::unnecessary_wraps, reason = "the list of services asks each whether this inbox has it")]
     pub(super) fn of(context: &Context) -> Option<Box<dyn Service>> {
         Some(Box::new(RuleService { live: Arc::clone(&context.live) }))
     }
 }
 
-/// Returns the responder that a rule is.
+/// Returns the provenance of a rule's decision.
 pub fn by(rule: &str) -> Provenance {
     Provenance { responder: Responder::Rule, name: Some(rule.to_owned()) }
 }
@@ -69,7 +69,7 @@ impl Service for RuleService {
 struct RunningRules {
     inbox: BridgeInbox,
     live: Arc<Live>,
-    /// The settings that were read last.
+    /// The settings of the last look.
     settings: Option<Arc<Settings>>,
     submissions: JoinSet<()>,
     logged: LogOnce,
@@ -102,15 +102,16 @@ impl RunningRules {
         }
         let settings = self.read();
         for record in opened.iter().filter(|record| record.state == State::Open) {
-            // The service may start with questions that were open before there were rules.
+            // If the first rules start the service, older questions are open already, and the rules must not apply to
+            // them.
             if !is_first || self.opened_since_written(record) {
                 self.apply(settings.rules(), record);
             }
         }
     }
 
-    /// Returns the settings. Problems in a file that has changed since the start are logged, once each: those of the
-    /// start were logged by then.
+    /// Returns the current settings. If a file has changed since the start, logs its problems, once each. The problems
+    /// at the start were logged at the start.
     fn read(&mut self) -> Arc<Settings> {
         let settings = self.live.settings();
         let is_known = self.settings.as_ref().is_some_and(|known| Arc::ptr_eq(known, &settings));
@@ -124,8 +125,8 @@ impl RunningRules {
         settings
     }
 
-    /// Returns whether a question opened after the person's file was written. Ages are compared, since the clock of the
-    /// bridge stands still while the machine sleeps.
+    /// Returns whether a question opened after the user's file was written. Compares ages and not times, because the
+    /// clock of the bridge stops while the machine sleeps.
     fn opened_since_written(&self, record: &Record) -> bool {
         let Some(written_at) = self.live.written_at() else { return false };
         let written = SystemTime::now().duration_since(written_at).unwrap_or_default();

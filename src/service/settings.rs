@@ -1,9 +1,9 @@
-//! The settings service: gives a bridge another timeout when the settings change. It reads the files when a question
+//! The settings service: changes the timeout of a bridge when the settings change. It reads the files when a question
 //! opens, on the inbox's thread, so that the thread that forwards waits for no file system (I7).
 //!
-//! A question opens before this service reads the files. So the service also says when the change was made, and the
-//! bridge gives the new timeout to questions that opened since; one that was open before keeps its own. The services of
-//! rules, notifiers and unattended questions read their own settings again.
+//! A question opens before this service reads the files. So the service also reports when the change was made, and the
+//! bridge applies the new timeout to questions that opened since; older questions keep their timeout. The services of
+//! rules, notifiers and unattended questions read their settings themselves.
 
 use std::{
     future::Future,
@@ -26,14 +26,14 @@ use crate::{
     },
 };
 
-/// Looks at the settings for one bridge.
+/// Follows the timeout in the settings of one bridge.
 #[derive(Debug)]
 pub struct SettingsService {
     live: Arc<Live>,
-    /// Which texts the files had at the last look. The first look reads them in any case: they may have changed since the
-    /// bridge read them.
+    /// The versions of the files at the last look. At first there are none, so the first look reads the files: they may
+    /// have changed since the bridge read them.
     versions: Versions,
-    /// When the files were looked at last.
+    /// The time of the last look.
     looked_at: Instant,
     timeout: Option<Duration>,
     timeouts: mpsc::Sender<(Option<Duration>, Instant)>,
@@ -69,15 +69,16 @@ impl SettingsService {
         if std::mem::replace(&mut self.timeout, timeout) == timeout {
             return;
         }
-        // Each question leads to a look: what opened before the last one opened before the change.
+        // Every question leads to a look, so questions from before the last look opened before the change, whatever the
+        // file's time says.
         let set_at = changed_at.map_or(before, |changed| changed.max(before));
         tracing::debug!(?timeout, "the timeout has changed");
-        // Where the bridge has ended, no question opens any more.
+        // If the bridge has ended, no question opens any more: ignore the send error.
         self.timeouts.send((timeout, set_at)).await.unwrap_or_default();
     }
 }
 
-/// Returns when something happened, on a clock that no person sets. `None` if that cannot be said.
+/// Converts a time to the monotonic clock. `None` if that is not possible.
 fn instant(now: Instant, happened: SystemTime) -> Option<Instant> {
     now.checked_sub(SystemTime::now().duration_since(happened).ok()?)
 }

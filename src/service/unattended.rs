@@ -1,5 +1,5 @@
-//! The service for unattended questions: if no user can answer, it rejects the question or ends the agent. It never
-//! invents an answer. The conditions are left to the settings.
+//! The service for unattended questions: if nobody can answer, it rejects the question or ends the agent. It never
+//! makes up an answer. The conditions are left to the settings.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -33,27 +33,27 @@ use crate::{
     },
 };
 
-/// The name under which it rejects, beside those of the person's rules.
+/// The rule name in the provenance of its rejections.
 const NAME: &str = "unattended";
 /// The reason for the agent, if it has a place for one.
 const REASON: &str = "no person can answer here";
 /// The most columns of a question in the log.
 const HEADLINE: usize = 200;
 
-/// The decision that the settings want now.
+/// The action for a question, according to the current settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Policy {
     /// The action for a question.
     then: UnattendedAction,
-    /// Whether only questions that the client does not show are concerned.
+    /// Whether the action is only for questions that the client does not show.
     no_client: bool,
 }
 
-/// The settings that the policy comes from. Cheap to clone.
+/// The source of the policy. Cheap to clone.
 #[derive(Clone, Debug)]
 struct PolicySource {
     live: Arc<Live>,
-    /// The action that the command line names, in place of the settings' own.
+    /// The action from the command line, which overrides the settings.
     fixed: Option<UnattendedAction>,
 }
 
@@ -61,6 +61,7 @@ impl PolicySource {
     fn now(&self) -> Policy {
         let UnattendedSettings { then, when } = self.live.settings().unattended();
         let UnattendedConditions { no_client, no_terminal, ci } = when;
+        // stdin and stdout are pipes in any case; `/dev/tty` opens only if there is a controlling terminal.
         let has_terminal = || File::open("/dev/tty").is_ok();
         let is_ci = || env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false");
         let holds = (!no_terminal || !has_terminal()) && (!ci || is_ci());
@@ -68,7 +69,7 @@ impl PolicySource {
     }
 }
 
-/// Decides about the questions of one bridge.
+/// Handles the unattended questions of one bridge.
 #[derive(Debug)]
 pub struct UnattendedService {
     source: PolicySource,
@@ -76,7 +77,7 @@ pub struct UnattendedService {
 }
 
 impl UnattendedService {
-    /// Returns the service of every bridge: the settings may change while it runs.
+    /// Returns the service, which every bridge has: the settings may change while it runs.
     pub(super) fn of(context: &Context) -> Option<Box<dyn Service>> {
         let bridge = context.bridge.as_ref()?;
         let fixed = bridge.inbox.unattended_is_fixed.then_some(bridge.inbox.unattended.then);
@@ -86,9 +87,9 @@ impl UnattendedService {
 
     async fn follow(self, inbox: BridgeInbox) {
         let mut follower = inbox.store().follow();
-        // Rules, and answers from before, come first.
+        // Questions wait a moment here, so that rules and earlier answers come first.
         let mut waiting: VecDeque<(Instant, QuestionId)> = VecDeque::new();
-        // The policy of each open question, by the settings at the time it opened.
+        // The policy of each open question, from the settings when it opened.
         let mut policies: BTreeMap<QuestionId, Policy> = BTreeMap::new();
         let mut seen = BTreeSet::new();
         loop {
@@ -105,7 +106,8 @@ impl UnattendedService {
                     let due = Instant::now() + limits::UNATTENDED;
                     for record in changed.iter().filter(|record| record.is_open()) {
                         let policy = policies.entry(record.id.clone()).or_insert_with(|| self.source.now());
-                        // A client that fails leaves a question to others: it is decided about once more.
+                        // When its client fails, a question is left to other responders, and the decision is made
+                        // again.
                         if policy.then != UnattendedAction::Wait
                             && seen.insert((record.id.clone(), record.elsewhere)) {
                             waiting.push_back((due, record.id.clone()));
@@ -144,7 +146,7 @@ impl UnattendedService {
                 let asked = printable_line(headline.trim());
                 log::notice(&format!("no person can answer question {id}: {}", cut(&asked, HEADLINE)));
                 self.failed.set();
-                // As if the person had ended the bridge: the agent has its time to end.
+                // The same as when the user ends the bridge: the agent gets its grace period.
                 if let Err(error) = kill_process(getpid(), Signal::TERM) {
                     tracing::warn!(%error, "the agent is not ended");
                 }

@@ -1,4 +1,4 @@
-//! The types of values that name an address: where questions are served, and which other machines get something.
+//! The types of values that name an address: where questions are served, and which servers get messages or secrets.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -6,15 +6,14 @@ use serde_json::{Value, json};
 
 use super::key::{Setting, list, quoted, text, typed_list};
 
-/// Where questions are served unless an address is given.
+/// The default address of the HTTP server.
 pub const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8421);
 
-/// Reads where to listen: an IP address and a port, or a port alone, which is one of this machine only.
+/// Parses an address to listen on: an IP address and a port, or a port alone, which means loopback.
 ///
-/// # Errors
-/// The text is neither; names of hosts are not looked up.
+/// # Errors Fails if the text is neither; host names are not resolved.
 pub fn address(text: &str) -> Result<SocketAddr, String> {
-    // `localhost` is not looked up: a resolver could name another machine.
+    // `localhost` is not resolved: a resolver could return another machine.
     let port = text.strip_prefix("localhost:").or_else(|| text.strip_prefix(':')).unwrap_or(text);
     let here = || port.parse().ok().map(|port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
     let address = text.parse().ok().or_else(here);
@@ -41,7 +40,7 @@ impl Setting for SocketAddr {
     }
 }
 
-/// Where a bridge serves its questions over HTTP. `None` serves them nowhere.
+/// The address at which a bridge serves its questions over HTTP. `None` does not serve them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ServeAddress(pub Option<SocketAddr>);
 
@@ -58,7 +57,7 @@ impl Setting for ServeAddress {
     }
 
     fn typed(text: &str) -> Value {
-        // A number is a port here: `1` is not yes.
+        // A number is a port here: `1` does not mean yes.
         if text.parse::<u16>().is_ok() { text.into() } else { bool::typed(text) }
     }
 
@@ -118,7 +117,7 @@ impl Setting for Url {
     }
 }
 
-/// The topic of an ntfy server. Every program that knows it can read the messages.
+/// The topic of an ntfy server. Everyone who knows it can read the messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topic(pub String);
 
@@ -150,12 +149,12 @@ pub struct TrustedServers(pub Vec<(String, u16)>);
 const SERVER: &str = "a host and a port such as \"box.lan:4096\"";
 
 impl TrustedServers {
-    /// Returns whether a server is among them.
+    /// Returns whether a server is trusted.
     pub fn has(&self, host: &str, port: u16) -> bool {
         self.0.contains(&(canonical(host), port))
     }
 
-    /// Returns a server as it is written in the settings.
+    /// Returns a server in the form of the settings.
     pub fn written(host: &str, port: u16) -> String {
         if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
     }
@@ -188,7 +187,7 @@ impl Setting for TrustedServers {
 
     fn typed(text: &str) -> Value {
         match typed_list(text) {
-            // One server whose address begins with a bracket, as a list does.
+            // Not a list: one server whose IPv6 address begins with a bracket.
             Value::String(server) => json!([server]),
             servers => servers,
         }

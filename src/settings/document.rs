@@ -1,5 +1,5 @@
-//! Reads a TOML text into values and the places where they stand. It reads on after a mistake, so that the rest counts.
-//! The meaning of the keys is left to `layers`.
+//! Parses a TOML text into values and their positions. It continues after a mistake, so that the rest counts. The
+//! meaning of the keys is left to `layers`.
 
 use std::{collections::BTreeSet, ops::Range};
 
@@ -11,7 +11,7 @@ use toml::{
 
 use crate::limits;
 
-/// A line and a character of it, each counted from 1.
+/// A position: a line and a character of this line, each counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mark {
     /// The line.
@@ -23,7 +23,7 @@ pub struct Mark {
 /// A value with its name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DocumentEntry {
-    /// The name, with the tables that it stands in. An entry of a list of tables has its number, counted from 0.
+    /// The name, after the names of its tables. An entry of a list of tables is named by its number, counted from 0.
     pub path: Vec<String>,
     /// The value.
     pub value: Value,
@@ -33,10 +33,10 @@ pub struct DocumentEntry {
     pub at: Mark,
 }
 
-/// Where a table begins, or an entry of a list of tables.
+/// The head of a table, or of an entry of a list of tables.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Head {
-    /// Its name, as that of an [`DocumentEntry`].
+    /// Its name, in the form of [`DocumentEntry::path`].
     pub path: Vec<String>,
     /// Where it begins.
     pub at: Mark,
@@ -49,23 +49,23 @@ pub struct Document {
     pub entries: Vec<DocumentEntry>,
     /// The tables, in the order of their names.
     pub heads: Vec<Head>,
-    /// The lines that have a mistake.
+    /// The lines that have a syntax error.
     pub broken: BTreeSet<usize>,
     /// The syntax errors, in the order of the text.
     pub errors: Vec<(Mark, String)>,
 }
 
-/// Reads a text. A table whose name is not `is_table` is a value.
+/// Parses a text. A table for whose name `is_table` returns `false` is a value.
 pub fn read(text: &str, is_table: &dyn Fn(&str) -> bool) -> Document {
     let lines = Lines::new(text);
     let (mut table, found) = DeTable::parse_recoverable(text);
     let mut errors: Vec<_> =
         found.iter().map(|error| (error.span().map_or(0, |span| span.start), error.message())).collect();
     errors.sort();
-    // Most mistakes are followed by others on their line that only come of them.
+    // Further errors on a line mostly result from the first one.
     errors.dedup_by_key(|(at, _)| lines.line(*at));
     let mut broken: BTreeSet<_> = errors.iter().map(|(at, _)| lines.line(*at)).collect();
-    // The parser skips some of what follows a mistake, and reads it once the mistake is gone.
+    // The parser skips some of the text behind a mistake. So parse again without the lines with mistakes.
     let mended = lines.without(&broken);
     if !broken.is_empty() {
         let (again, found) = DeTable::parse_recoverable(&mended);
@@ -76,13 +76,13 @@ pub fn read(text: &str, is_table: &dyn Fn(&str) -> bool) -> Document {
     let mut reader = Reader { lines: &lines, is_table, broken, entries, heads, path };
     reader.table(table.get_ref());
     let Reader { entries, heads, broken, .. } = reader;
-    // One more than are shown tells that there are more.
+    // One more error than is shown tells the caller that there are more.
     let shown = errors.into_iter().take(limits::SETTINGS_PROBLEMS + 1);
     let errors = shown.map(|(at, message)| (lines.mark(at), message.to_owned())).collect();
     Document { entries, heads, broken, errors }
 }
 
-/// Reads a single value. Returns `None` if the text is no value of TOML.
+/// Parses a single value. Returns `None` if the text is not a TOML value.
 pub fn value(text: &str) -> Option<Value> {
     DeValue::parse(text.trim()).ok().map(|value| json(value.get_ref()))
 }
@@ -90,7 +90,7 @@ pub fn value(text: &str) -> Option<Value> {
 struct Reader<'a> {
     lines: &'a Lines<'a>,
     is_table: &'a dyn Fn(&str) -> bool,
-    /// The lines that have a mistake.
+    /// The lines that have a syntax error.
     broken: BTreeSet<usize>,
     entries: Vec<DocumentEntry>,
     heads: Vec<Head>,
@@ -100,7 +100,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn table(&mut self, table: &DeTable<'_>) {
         for (name, value) in table {
-            // The places of more would take long to count, and no file of a person has so many.
+            // Finding a position takes time linear in its line. No file that a person writes has so many values.
             if self.entries.len() >= limits::SETTINGS_KEYS {
                 return;
             }
@@ -127,13 +127,14 @@ impl Reader<'_> {
     }
 
     fn head(&mut self, span: Range<usize>) {
-        // A place takes long to count, and a head that is left out makes the table before it longer.
+        // The same bound as for values. The caller sees that it is reached: without a head, the table before it would
+        // seem longer.
         if self.heads.len() < limits::SETTINGS_KEYS {
             self.heads.push(Head { path: self.path.clone(), at: self.lines.mark(span.start) });
         }
     }
 
-    /// Keeps a value, unless it has a syntax error: it may then differ from the intended one.
+    /// Keeps a value, unless one of its lines has a syntax error: the value may then differ from the intended one.
     fn entry(&mut self, name: Range<usize>, value: Range<usize>, found: &DeValue<'_>) {
         let lines = self.lines.line(name.start)..=self.lines.line(value.end);
         if self.broken.range(lines).next().is_none() {
@@ -149,7 +150,7 @@ fn json(value: &DeValue<'_>) -> Value {
         DeValue::String(text) => Value::String(text.to_string()),
         DeValue::Integer(number) => {
             let read = i64::from_str_radix(number.as_str(), number.radix());
-            // No setting is that large: the text is of another kind than any of them.
+            // Too large for any setting: as a text, the value fails the check of its kind, with a message.
             read.map_or_else(|_| Value::String(number.to_string()), Value::from)
         }
         DeValue::Float(number) => {
@@ -172,7 +173,7 @@ fn json(value: &DeValue<'_>) -> Value {
 /// The lines of a text.
 struct Lines<'a> {
     text: &'a str,
-    /// Where each begins.
+    /// The byte at which each line begins.
     starts: Vec<usize>,
 }
 
@@ -187,8 +188,8 @@ impl<'a> Lines<'a> {
         self.starts.partition_point(|start| *start <= at)
     }
 
-    /// Returns the text with spaces in these lines, so that all else stays at its place. The head of a table stays: what
-    /// is below it must not get into the table before it.
+    /// Returns the text with these lines blanked by spaces, so that all positions stay the same. The head of a table
+    /// stays: otherwise the values below it would get into the table before it.
     fn without(&self, broken: &BTreeSet<usize>) -> String {
         let lines = (1..).zip(self.text.split_inclusive('\n'));
         let kept = |(number, line): (usize, &str)| match line.trim_start().starts_with('[')

@@ -1,8 +1,8 @@
-//! Finds and reads the files of settings, and writes the user's own. Their content is left to the other files of this
-//! room, which are pure.
+//! Finds and reads the settings files, and writes the user's own. Their content is left to the other files of this
+//! folder, which are pure.
 //!
-//! A project's file comes with a repository that may be hostile: it is read only where it is a regular file of this
-//! user, inside of the project, and small (I6).
+//! A project's file comes with a repository that may be hostile: it is read only if it is a regular file of this user
+//! or root, inside the project, and small (I6).
 
 use std::{
     env,
@@ -23,7 +23,7 @@ use crate::limits;
 /// The name of a project's file.
 const PROJECT: &str = ".askbridge.toml";
 
-/// Reads the settings, with the file of the project that this folder belongs to.
+/// Reads the settings. If there is a folder, includes the file of the project that it belongs to.
 pub fn read(folder: Option<&Path>) -> Settings {
     let home = xdg::home();
     let mut sources = Sources::default();
@@ -40,7 +40,7 @@ pub fn read(folder: Option<&Path>) -> Settings {
             Err(_) => sources.problems.push(Problem { origin: None, message: format!("{name}: not UTF-8") }),
         }
     }
-    // The order of the environment is that of the system.
+    // The system's order is arbitrary: problems must be reported in a stable order.
     sources.environment.sort();
     sources.home = home;
     Settings::of(sources)
@@ -51,23 +51,23 @@ pub fn read_here() -> Settings {
     read(env::current_dir().ok().as_deref())
 }
 
-/// Returns where the person's own file is, or would be.
+/// Returns the path of the user's own file, whether or not it exists.
 pub fn user_file() -> Option<PathBuf> {
     Some(xdg::config()?.join("askbridge/config.toml"))
 }
 
-/// Which text a file has: an edit leads to another one.
+/// The version of a file. It changes with each edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version {
     device: u64,
     file: u64,
     length: u64,
-    /// The time of the last change in seconds and nanoseconds. No program can set it, unlike that of the modification.
+    /// The ctime in seconds and nanoseconds. Unlike the modification time, no program can set it.
     changed: (i64, i64),
 }
 
 impl Version {
-    /// Returns when the file got this text.
+    /// Returns when the file was changed to this version.
     pub fn changed_at(&self) -> SystemTime {
         let (seconds, nanoseconds) = self.changed;
         let since =
@@ -91,7 +91,7 @@ fn version(path: &Path) -> Option<Version> {
     })
 }
 
-/// The files of a folder's settings, read again where one of them has changed.
+/// The settings of a folder, which are read again when a file has changed.
 #[derive(Debug)]
 pub struct Live {
     folder: Option<PathBuf>,
@@ -99,13 +99,13 @@ pub struct Live {
     first: Versions,
 }
 
-/// Which texts the person's own file and the project's have.
+/// The versions of the user's own file and of the project's file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Versions([Option<Version>; 2]);
 
 impl Versions {
-    /// Returns when the first of the files got its text that has changed between these two; `None` if that is not known:
-    /// a file is gone, or none has changed.
+    /// Returns the earliest time of the changes since `before`. `None` if no file has changed, or if a file is gone,
+    /// whose time is not known.
     pub fn changed_at(&self, before: &Versions) -> Option<SystemTime> {
         let changed = self.0.iter().zip(&before.0).filter(|(now, before)| now != before);
         let times: Option<Vec<_>> = changed.map(|(now, _)| Some(now.as_ref()?.changed_at())).collect();
@@ -131,17 +131,17 @@ impl Live {
         live
     }
 
-    /// Returns whether a file has changed since this was made.
+    /// Returns whether a file has changed since this was created.
     pub fn has_changed(&self) -> bool {
         self.versions() != self.first
     }
 
-    /// Returns when the files got their texts: the earlier of the times. `None` if there is no file.
+    /// Returns the earlier of the times at which the files were changed last. `None` if there is no file.
     pub fn written_at(&self) -> Option<SystemTime> {
         self.versions().changed_at(&Versions::default())
     }
 
-    /// Returns which texts the files have, without reading them.
+    /// Returns the current versions of the files, without reading them.
     pub fn versions(&self) -> Versions {
         let project = self.folder.as_deref().and_then(|folder| project_file(folder, xdg::home().as_deref()));
         Versions([user_version(), project.and_then(|project| version(&project.file))])
@@ -150,7 +150,7 @@ impl Live {
     /// Returns the current settings.
     pub fn settings(&self) -> Arc<Settings> {
         let mut kept = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        // Before they are read, so that a change in between is seen the next time.
+        // The versions are taken before the files are read, so that a change in between is noticed the next time.
         let versions = self.versions();
         match &*kept {
             Some((known, settings)) if *known == versions => Arc::clone(settings),
@@ -163,7 +163,7 @@ impl Live {
     }
 }
 
-/// Keeps a text that was read. Nothing is wrong with a file that is not there.
+/// Converts the result of reading a file. A missing file is not a problem.
 fn kept(path: &Path, read: io::Result<String>, problems: &mut Vec<Problem>) -> Option<SettingsFile> {
     match read {
         Ok(text) => {
@@ -181,7 +181,7 @@ fn kept(path: &Path, read: io::Result<String>, problems: &mut Vec<Problem>) -> O
     }
 }
 
-/// Reads the person's own file. It may be a link: people keep such files in a repository of their own.
+/// Reads the user's own file. It may be a symlink: people keep such files in a repository of their own.
 pub fn own_file(path: &Path) -> io::Result<String> {
     text(open(path, OFlags::empty())?)
 }
@@ -199,7 +199,7 @@ fn text(file: File) -> io::Result<String> {
     }
     let most = limits::SETTINGS_FILE as u64;
     let mut text = String::new();
-    // The size may grow while it is read.
+    // The file may grow while it is read.
     let read = file.take(most + 1).read_to_string(&mut text);
     if text.len() as u64 > most || metadata.len() > most {
         return Err(io::Error::other(format!("it is larger than {} KiB", most / 1024)));
@@ -207,15 +207,16 @@ fn text(file: File) -> io::Result<String> {
     read.map(|_| text)
 }
 
-/// A file of a project, which is not read yet.
+/// The file of a project, before it is read.
 struct ProjectFile {
     file: PathBuf,
-    /// The folder that it must be in.
+    /// The folder that the file must be in.
     root: PathBuf,
 }
 
-/// Finds the file of the project that a folder belongs to: in the folder or above it, up to the root of the repository or
-/// the person's home. Where neither is above it, only the folder itself is looked at: what is above may be of others.
+/// Finds the file of the project that a folder belongs to: in the folder or above it, up to the root of the repository
+/// or the user's home. If neither is above the folder, only the folder itself is searched: those above it may belong to
+/// others.
 fn project_file(folder: &Path, home: Option<&Path>) -> Option<ProjectFile> {
     let folders: Vec<_> = folder.ancestors().take(limits::SETTINGS_FOLDERS).collect();
     let is_root = |folder: &&Path| folder.join(".git").symlink_metadata().is_ok() || home == Some(folder);
@@ -228,7 +229,7 @@ fn project_file(folder: &Path, home: Option<&Path>) -> Option<ProjectFile> {
 
 impl ProjectFile {
     fn read(&self) -> io::Result<String> {
-        // Links are followed here, and none may be left when it is opened.
+        // Symlinks are resolved here. `NOFOLLOW` then fails if the file has been replaced by a symlink since.
         let file = fs::canonicalize(&self.file)?;
         if !file.starts_with(fs::canonicalize(&self.root)?) {
             return Err(io::Error::other("it is a link to a file outside of the project"));
@@ -242,9 +243,9 @@ impl ProjectFile {
     }
 }
 
-/// Replaces the person's own file, or creates it with its folder. Its mode and links to it stay.
+/// Replaces the user's own file, or creates it with its folder. Keeps its mode and symlinks to it.
 pub fn write(path: &Path, text: &str) -> io::Result<()> {
-    // A link stays a link: the file that it names is replaced.
+    // A rename would replace a symlink, so its target is replaced instead.
     let path = &fs::canonicalize(path).or_else(|error| match error.kind() {
         ErrorKind::NotFound => Ok(path.to_owned()),
         _ => Err(error),
@@ -252,7 +253,7 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
-    // It may have an access token in it.
+    // The file may contain an access token.
     let mode = fs::metadata(path).map_or(0o600, |metadata| metadata.permissions().mode());
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}", std::process::id()));
@@ -265,7 +266,7 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
         });
     let done = written.and_then(|()| fs::rename(&draft, path));
     if done.is_err() {
-        // A draft that is left is of no use to its owner.
+        // A failed draft is useless. If it cannot be removed either, only its owner can read it.
         drop(fs::remove_file(&draft));
     }
     done

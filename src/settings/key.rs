@@ -1,24 +1,24 @@
-//! The declaration of one setting: its name, what it does, its default, and which files may set it; and how a value is
-//! parsed from a file or from text, and written again. The list of settings is in `keys.rs`, and the types of values
+//! The declaration of one setting: its name, its description, its default, and which files may set it. Also how a value
+//! is parsed from a file or from text, and serialized. The list of settings is in `keys.rs`, and the types of values
 //! that only askbridge has are in `kinds.rs`, `addresses.rs` and `words.rs`.
 
 use std::{fmt::Debug, path::PathBuf, time::Duration};
 
 use serde_json::{Value, json};
 
-/// Whether the file of a project may set something. A cloned repository is hostile: its file must not run a command,
-/// widen what leaves the machine, set an address, or answer in the person's place (I10, I12).
+/// Whether the file of a project may change a setting. A cloned repository may be hostile: its file must not run a
+/// command, disclose more than the user allows, set an address, or answer in the user's place (I10, I12).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Project {
     /// To any value.
     Free,
-    /// To a value that allows less than that of the person.
+    /// To a value that allows less than the user's value.
     Narrower,
-    /// Not at all, because of what the setting does.
+    /// Not at all, for this reason.
     Refused(&'static str),
 }
 
-/// When a change of a setting counts, for a process that runs already.
+/// When a change of a setting takes effect in a running process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EffectTime {
     /// For the next question.
@@ -32,7 +32,7 @@ pub enum EffectTime {
 }
 
 impl EffectTime {
-    /// Returns it in words, after "a change counts".
+    /// Returns the words that complete "a change counts".
     pub fn words(self) -> &'static str {
         match self {
             EffectTime::NextQuestion => "for the next question",
@@ -43,7 +43,7 @@ impl EffectTime {
     }
 }
 
-/// A setting with values of a kind.
+/// A setting with values of type `T`.
 pub struct Key<T> {
     path: &'static str,
     counts: EffectTime,
@@ -54,7 +54,8 @@ pub struct Key<T> {
 }
 
 impl<T> Key<T> {
-    /// Declares a setting with its path, when a change counts, which files may set it, its default, and what it does.
+    /// Declares a setting: its path, when a change takes effect, whether a project may set it, its default, and its
+    /// description.
     pub(super) const fn new(
         path: &'static str,
         counts: EffectTime,
@@ -75,7 +76,7 @@ impl<T> Key<T> {
         self.path
     }
 
-    /// Returns the value where nothing is set.
+    /// Returns the default value.
     pub fn default(&self) -> T {
         (self.default)()
     }
@@ -87,21 +88,21 @@ impl<T> Debug for Key<T> {
     }
 }
 
-/// A setting with values of any kind.
+/// A setting with values of any type.
 pub trait AnyKey: Debug + Sync {
     /// Returns the name with its sections, such as `notify.ntfy.topic`.
     fn path(&self) -> &'static str;
 
-    /// Returns what the setting does, in a sentence in the imperative without a full stop.
+    /// Returns the description of the setting: a sentence in the imperative without a full stop.
     fn about(&self) -> &'static str;
 
-    /// Returns when a change counts.
+    /// Returns when a change takes effect.
     fn counts(&self) -> EffectTime;
 
     /// Returns whether the file of a project may set it.
     fn project(&self) -> Project;
 
-    /// Returns whether the value is kept out of printed settings.
+    /// Returns whether the value is left out of printed settings.
     fn is_secret(&self) -> bool;
 
     /// Returns the default value; `Null` if there is no default.
@@ -113,13 +114,13 @@ pub trait AnyKey: Debug + Sync {
     /// The value is of another kind; the text names the expected kind.
     fn check(&self, value: &Value) -> Result<Value, String>;
 
-    /// Returns the value that a text without quotes represents.
+    /// Parses a text without quotes into a value, which may still fail the check.
     fn typed(&self, text: &str) -> Value;
 
-    /// Returns the value that the words of a command line stand for.
+    /// Parses the words of a command line into a value, which may still fail the check.
     fn words(&self, words: &[String]) -> Value;
 
-    /// Returns whether a project may replace `held`, the value of its person.
+    /// Returns whether `value` allows no more than `held`, the user's value, so that a project may set it.
     fn narrows(&self, value: &Value, held: &Value) -> bool;
 
     /// Returns the JSON schema of the values.
@@ -165,7 +166,7 @@ impl<T: Setting> AnyKey for Key<T> {
 
     fn narrows(&self, value: &Value, held: &Value) -> bool {
         let value = T::read(value);
-        // Nothing is narrower than what the person left out.
+        // A setting without a value fails to parse: no value of a project is narrower.
         value.is_ok_and(|value| T::read(held).is_ok_and(|held| value.narrows(&held)))
     }
 
@@ -177,23 +178,22 @@ impl<T: Setting> AnyKey for Key<T> {
 /// Characters of a value that a message quotes.
 const QUOTED: usize = 60;
 
-/// A kind of value. In between, a value is JSON: every kind of TOML but dates is a kind of JSON.
+/// A type of values. Values are passed around as JSON, which can express every TOML type but dates.
 pub trait Setting: Sized {
-    /// Reads a value.
+    /// Parses a value.
     ///
-    /// # Errors
-    /// The value is of another kind; the text names the expected kind.
+    /// # Errors The value is of another kind; the text names the expected kind.
     fn read(value: &Value) -> Result<Self, String>;
 
-    /// Returns the value as it would stand in a file, or `Null` where it would not stand there.
+    /// Returns the value as a file would have it, or `Null` if a file would leave it out.
     fn to_value(&self) -> Value;
 
-    /// Returns the value that a text represents: that of a variable or an argument, which has no quotes.
+    /// Parses the text of a variable or an argument, which has no quotes.
     fn typed(text: &str) -> Value {
         Value::String(text.to_owned())
     }
 
-    /// Returns the value that the words of a command line stand for. Several are the entries of a list.
+    /// Parses the words of a command line. Several words are the entries of a list.
     fn words(words: &[String]) -> Value {
         match words {
             [word] => Self::typed(word),
@@ -201,7 +201,7 @@ pub trait Setting: Sized {
         }
     }
 
-    /// Returns whether a project may replace `held`, the value of its person, with this one.
+    /// Returns whether a project may replace `held`, the user's value, with this one.
     fn narrows(&self, held: &Self) -> bool {
         let _ = held;
         true
@@ -211,7 +211,7 @@ pub trait Setting: Sized {
     fn schema() -> Value;
 }
 
-/// Returns what a value looks like in a message: short, and on one line.
+/// Returns a value for a message: short, and on one line.
 pub(super) fn quoted(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(QUOTED) {
@@ -220,7 +220,7 @@ pub(super) fn quoted(value: &Value) -> String {
     }
 }
 
-/// Returns a text that says something.
+/// Returns the text of a value, unless it is blank.
 pub(super) fn text<'a>(value: &'a Value, expected: &str) -> Result<&'a str, String> {
     let said = value.as_str().filter(|text| !text.trim().is_empty());
     said.ok_or_else(|| format!("{} is not {expected}", quoted(value)))
@@ -243,7 +243,7 @@ impl Setting for bool {
         }
     }
 
-    /// A project may switch something off.
+    /// A project may only switch something off.
     fn narrows(&self, held: &Self) -> bool {
         !self || *held
     }
@@ -256,7 +256,7 @@ impl Setting for bool {
 /// The pattern of a time span in the schema.
 const SPAN: &str = r"^\s*([0-9]+\s*[A-Za-z]+\s*)+$|^0$";
 
-/// Reads a time span.
+/// Parses a time span.
 pub(super) fn span(value: &Value) -> Result<Duration, String> {
     let text = value.as_str().map(humantime::parse_duration);
     text.and_then(Result::ok).ok_or_else(|| {
@@ -281,7 +281,7 @@ impl Setting for Duration {
 impl Setting for PathBuf {
     fn read(value: &Value) -> Result<Self, String> {
         let path = text(value, "a path")?;
-        // Bridges are started in any folder, by programs that the person did not start there.
+        // A relative path would depend on the folder that a client happens to start the bridge in.
         let is_absolute = path.starts_with('/') || path.starts_with("~/");
         if is_absolute {
             Ok(path.into())
@@ -321,7 +321,7 @@ impl<T: Setting> Setting for Option<T> {
     }
 }
 
-/// Reads each entry of a list. A message names the entry that is wrong.
+/// Parses each entry of a list. An error names the wrong entry.
 pub(super) fn list<T>(
     value: &Value,
     expected: &str,
@@ -331,7 +331,7 @@ pub(super) fn list<T>(
     entries.iter().map(read).collect()
 }
 
-/// Returns the list that a text represents: in TOML where it begins with a bracket, otherwise separated by commas.
+/// Parses a text as a list: in TOML if it begins with a bracket, otherwise separated by commas.
 pub(super) fn typed_list(text: &str) -> Value {
     if text.trim_start().starts_with('[') {
         return super::document::value(text).unwrap_or_else(|| Value::String(text.to_owned()));

@@ -1,5 +1,5 @@
-//! The types of values of the settings, each with what may stand there. Addresses are in `addresses.rs`, and values that
-//! are one of some words in `words.rs`.
+//! The types of values of the settings, each with its parser. Addresses are in `addresses.rs`, and values that are one
+//! of a set of words are in `words.rs`.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::{
     resolved::UnattendedConditions,
 };
 
-/// After which time a question is rejected. `None` keeps it open.
+/// The time after which a question is rejected. `None` keeps it open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timeout(pub Option<Duration>);
 
@@ -19,7 +19,7 @@ impl Setting for Timeout {
     fn read(value: &Value) -> Result<Self, String> {
         match value.as_str() {
             Some("never") => Ok(Timeout(None)),
-            // Many read 0 as "never", so it is refused and not taken for "at once".
+            // Many people mean "never" by 0, so it is refused and not taken as "at once".
             _ => match span(value).map_err(|error| format!("{error}; or \"never\""))? {
                 Duration::ZERO => Err("it must be longer than 0s; \"never\" waits for ever".to_owned()),
                 span => Ok(Timeout(Some(span))),
@@ -36,14 +36,14 @@ impl Setting for Timeout {
     }
 }
 
-/// A time span that is longer than none.
+/// The interval of a command that repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval(pub Duration);
 
 impl Setting for Interval {
     fn read(value: &Value) -> Result<Self, String> {
         let span = span(value)?;
-        // A command that is run again and again must not take the machine.
+        // A command that is run too often would use up the machine.
         if span < Duration::from_secs(1) {
             Err("it must be at least \"1s\"".to_owned())
         } else {
@@ -60,7 +60,7 @@ impl Setting for Interval {
     }
 }
 
-/// A program and its arguments. No shell reads it, so text of an agent in it is never run.
+/// A program and its arguments. No shell interprets them, so text of an agent in them is never run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command(pub Vec<String>);
 
@@ -82,14 +82,15 @@ impl Setting for Command {
         json!(self.0)
     }
 
-    /// A text is not cut into words: that is what a shell would do.
+    /// A text is not split into words, because a shell would split it in another way.
     fn typed(text: &str) -> Value {
         if text.trim_start().starts_with('[') { typed_list(text) } else { text.into() }
     }
 
     fn words(words: &[String]) -> Value {
         match words {
-            // The words of a command line are cut already. One with spaces was meant for a shell.
+            // The shell of the user has split the command line already. A single word with spaces was meant for another
+            // shell, so it stays a text, which the check refuses.
             [word] if word.starts_with('[') || word.contains(char::is_whitespace) => Self::typed(word),
             words => json!(words),
         }
@@ -109,7 +110,7 @@ impl Setting for Purposes {
         list(value, "a list, such as [\"question\", \"permission\"]", Purpose::read).map(Purposes)
     }
 
-    /// A project may leave some out: what its person left out must not be sent anywhere.
+    /// A project may leave purposes out, but not add one that the user has left out.
     fn narrows(&self, held: &Self) -> bool {
         self.0.iter().all(|purpose| held.0.contains(purpose))
     }
@@ -127,7 +128,7 @@ impl Setting for Purposes {
     }
 }
 
-/// Times of the day, each from one minute to another.
+/// Times of the day without notifications.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QuietHours(pub Vec<Hours>);
 
@@ -141,7 +142,7 @@ pub struct Hours {
 }
 
 impl QuietHours {
-    /// Returns whether this minute of the day, counted from midnight, is in one of them.
+    /// Returns whether a minute of the day, counted from midnight, is in one of these times.
     pub fn contains(&self, minute: u16) -> bool {
         self.0.iter().any(|Hours { from, until }| match from < until {
             true => (*from..*until).contains(&minute),
@@ -206,7 +207,7 @@ impl Setting for Age {
 
     fn to_value(&self) -> Value {
         let seconds = self.0.as_secs();
-        // Months have no fixed number of days.
+        // humantime would write months and years, which have no fixed number of days.
         if self.0.subsec_nanos() == 0 && seconds > 0 && seconds.is_multiple_of(DAY) {
             format!("{}days", seconds / DAY).into()
         } else {
@@ -221,7 +222,7 @@ impl Setting for Age {
 
 /// The units of a size, the largest first.
 const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
-/// The least size: a journal that holds some questions.
+/// The least size, which leaves room for some questions in a journal.
 const LEAST: u64 = 1 << 20;
 
 /// A size in bytes.
@@ -256,7 +257,7 @@ impl Setting for Size {
     }
 }
 
-/// Kinds of agents that run in terminals. Empty attaches to none.
+/// The kinds of agents in terminals to attach to. Empty attaches to none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentKinds(pub Vec<&'static str>);
 
@@ -264,7 +265,7 @@ pub struct AgentKinds(pub Vec<&'static str>);
 const KINDS: [&str; 3] = ["codex", "opencode", "copilot"];
 
 impl AgentKinds {
-    /// Returns whether agents of this kind are attached to.
+    /// Returns whether to attach to agents of this kind.
     pub fn has(&self, kind: &str) -> bool {
         self.0.contains(&kind)
     }
@@ -302,7 +303,7 @@ impl Setting for AgentKinds {
     }
 }
 
-/// The conditions that `when` can name: no client shows the question, no terminal is there, the variable CI is set.
+/// The conditions that `when` can name: no client shows the question, there is no terminal, the variable CI is set.
 const CONDITIONS: [&str; 3] = ["no-client", "no-terminal", "ci"];
 
 impl Setting for UnattendedConditions {
@@ -316,7 +317,7 @@ impl Setting for UnattendedConditions {
         };
         let names = list(value, "a list of conditions such as [\"no-client\", \"ci\"]", condition)?;
         if names.is_empty() {
-            // Otherwise every question would be rejected, however many people wait for it.
+            // Without a condition, every question would be rejected, even while people could answer it.
             return Err("it names no condition".to_owned());
         }
         let has = |name| names.contains(&name);

@@ -1,5 +1,6 @@
-//! Puts the layers together: which value of a setting counts, where it comes from, and what does not count.
-//! Defaults, the person's file, the project's file and the environment are here; flags win over all, in `cli`.
+//! Merges the layers: which value of a setting wins, which layer it comes from, and which values are ignored.
+//! The layers here are the defaults, the user's file, the project's file and the environment. Flags win over all of
+//! them, in `cli`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,7 +21,7 @@ use crate::{limits, rule::Rule};
 /// A file and its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingsFile {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
     /// Its text.
     pub text: String,
@@ -31,19 +32,19 @@ pub struct SettingsFile {
 /// The sources of the settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sources {
-    /// The person's own file.
+    /// The user's own file.
     pub user: Option<SettingsFile>,
     /// The file of the project.
     pub project: Option<SettingsFile>,
     /// The environment variables that begin with [`keys::PREFIX`].
     pub environment: Vec<(String, String)>,
-    /// The person's home, which `~` stands for.
+    /// The user's home, which replaces `~`.
     pub home: Option<PathBuf>,
     /// The sources that could not be read at all.
     pub problems: Vec<Problem>,
 }
 
-/// One `[[notify.project]]`, by the names of its settings.
+/// The values of one `[[notify.project]]`, by the names of its settings.
 pub type ProjectTable = BTreeMap<&'static str, StoredValue>;
 
 /// The settings.
@@ -51,7 +52,7 @@ pub type ProjectTable = BTreeMap<&'static str, StoredValue>;
 pub struct Settings {
     /// The values that differ from the defaults.
     values: BTreeMap<&'static str, StoredValue>,
-    /// The settings that the file of the project sets to less than they were.
+    /// The settings that the file of the project narrows.
     narrowed: BTreeSet<&'static str>,
     projects: Vec<ProjectTable>,
     rules: Vec<Rule>,
@@ -61,12 +62,13 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Puts these sources together.
+    /// Merges the sources.
     pub fn of(sources: Sources) -> Self {
         let Sources { user, project, environment, home, problems } = sources;
         let mut settings = Settings { home, problems, ..Settings::default() };
         if let Some(file) = user {
             settings.file(&file, false);
+            // Before the other layers, so that only secrets of this file count.
             settings.shared_secret(&file);
         }
         if let Some(file) = project {
@@ -78,25 +80,25 @@ impl Settings {
         settings
     }
 
-    /// Returns the value that counts.
+    /// Returns the effective value.
     pub fn get<T: Setting>(&self, key: &Key<T>) -> T {
         let stored = self.values.get(key.path());
-        // A value that is kept was read successfully once, so that it reads again.
+        // A stored value was parsed successfully before, so it parses again.
         stored.and_then(|stored| T::read(&stored.value).ok()).unwrap_or_else(|| key.default())
     }
 
-    /// Returns the path that counts, with the person's home in the place of `~`.
+    /// Returns the effective path, with `~` replaced by the user's home.
     pub fn path(&self, key: &Key<Option<PathBuf>>) -> Option<PathBuf> {
         self.get(key).map(|path| self.at_home(path))
     }
 
-    /// Returns the value that counts of any setting, and where it comes from.
+    /// Returns the effective value of any setting, and the layer that it comes from.
     pub fn stored(&self, key: &dyn AnyKey) -> StoredValue {
         let default = || StoredValue { value: key.default_value(), origin: Layer::Default };
         self.values.get(key.path()).cloned().unwrap_or_else(default)
     }
 
-    /// Returns the file of the project if the value that counts is less than it would be without that file.
+    /// Returns the file of the project if it narrows the effective value.
     pub fn narrowed_by(&self, key: &dyn AnyKey) -> Option<PathBuf> {
         match self.stored(key).origin {
             Layer::Project(place) if self.narrowed.contains(key.path()) => Some(place.path),
@@ -109,7 +111,7 @@ impl Settings {
         &self.projects
     }
 
-    /// Returns the person's rules, in the order of the file. A rule with a mistake is not among them.
+    /// Returns the user's rules, in the order of the file. Rules with a mistake are left out.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
     }
@@ -119,12 +121,12 @@ impl Settings {
         &self.rule_tables
     }
 
-    /// Returns what does not count, and why.
+    /// Returns the values that are ignored, and why.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
-    /// Returns the path with the person's home in the place of `~`.
+    /// Returns the path with `~` replaced by the user's home.
     pub(super) fn at_home(&self, path: PathBuf) -> PathBuf {
         match (path.strip_prefix("~"), &self.home) {
             (Ok(rest), Some(home)) => home.join(rest),
@@ -153,7 +155,7 @@ impl Settings {
             of_rules.into_iter().map(|(mark, message)| Problem { origin: Some(origin(mark)), message }),
         );
         for entry in document.entries.iter().filter(|entry| !rule_tables::is_of_rule(&entry.path)) {
-            // A mistake in a name is shown at the name, any other at the value.
+            // The position of a problem is the name for a mistake in the name, else the value.
             let (mark, taken) = self.entry(entry, is_project, &mut tables, &origin);
             found.extend(taken.err().map(|message| Problem { origin: Some(origin(mark)), message }));
         }
@@ -164,7 +166,7 @@ impl Settings {
         self.keep(found, &file.path);
     }
 
-    /// Takes the rules of the user's file. Returns their mistakes.
+    /// Stores the rules of the user's file. Returns their mistakes.
     fn rules_of(
         &mut self,
         document: &document::Document,
@@ -176,7 +178,7 @@ impl Settings {
         problems
     }
 
-    /// Takes one entry of a file. On failure, the text describes the mistake.
+    /// Stores one entry of a file. On failure, the text describes the mistake.
     fn entry(
         &mut self,
         entry: &DocumentEntry,
@@ -214,9 +216,9 @@ impl Settings {
         (entry.at, Ok(()))
     }
 
-    /// Keeps the tables of projects. One without a folder is of no project.
+    /// Stores the tables of projects. A table without a folder belongs to no project, and is a problem.
     fn take_projects(&mut self, tables: BTreeMap<usize, ProjectTable>, problems: &mut Vec<Problem>) {
-        // For an empty table, its mistakes were reported before.
+        // A table is empty if all of its entries have mistakes, which were reported before.
         for table in tables.into_values().filter(|table| !table.is_empty()) {
             match table.contains_key(keys::PROJECT_FOLDER.path()) {
                 true => self.projects.push(table),
@@ -229,7 +231,7 @@ impl Settings {
         }
     }
 
-    /// Says that others may read a secret, if that is so.
+    /// Adds a problem if the file has a secret and others may read it.
     fn shared_secret(&mut self, file: &SettingsFile) {
         let secret = keys::all().find(|key| key.is_secret() && self.values.contains_key(key.path()));
         if let Some(key) = secret.filter(|_| file.is_readable_by_others) {
@@ -242,7 +244,7 @@ impl Settings {
     }
 
     fn variable(&mut self, name: String, text: &str) {
-        // An empty variable is how scripts take one away.
+        // Scripts unset a variable by making it empty.
         if text.is_empty() {
             return;
         }
@@ -259,7 +261,7 @@ impl Settings {
         }
     }
 
-    /// Keeps the problems of a file, as many as a person would read.
+    /// Stores the problems of a file, up to a number that a person would read.
     fn keep(&mut self, mut found: Vec<Problem>, path: &Path) {
         let count = found.len();
         found.truncate(limits::SETTINGS_PROBLEMS);
@@ -272,7 +274,7 @@ impl Settings {
     }
 }
 
-/// Takes a value of one `[[notify.project]]`, whose number and name are `rest`.
+/// Stores a value of one `[[notify.project]]`. `rest` has the number of the table and the name of the value.
 fn of_project(
     rest: &str,
     entry: &DocumentEntry,
@@ -300,7 +302,7 @@ fn single_brackets() -> String {
     format!("each project has a table of its own: write [[{}]], with two brackets", keys::PROJECTS)
 }
 
-/// Describes the mistake in a name that is no setting.
+/// Describes the mistake in a name that is not a setting.
 fn unknown(path: &str, value: &Value) -> String {
     if path == keys::PROJECTS {
         return single_brackets();

@@ -1,5 +1,5 @@
-//! The settings of a user: the keys, how their values are parsed, which layer wins, and which mistakes a file has.
-//! Pure, except for `files.rs`, which finds and reads the files. Using a value is left to the rooms.
+//! The settings of a user: the keys, the parsing of their values, the precedence of the layers, and the mistakes in a
+//! file. Pure, except for `files.rs`, which finds and reads the files. Using a value is left to the rooms.
 
 pub mod addresses;
 pub mod document;

@@ -1,4 +1,4 @@
-//! The place of a value, the mistakes there, and the probable meaning of an unknown name.
+//! The position and the layer of a value, the mistakes in settings, and the probable meaning of an unknown name.
 
 use std::{fmt, path::PathBuf};
 
@@ -23,7 +23,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// The layer that a value comes from. A later one wins.
+/// The layer that a value comes from. A later layer wins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Layer {
     /// Nothing was set.
@@ -75,10 +75,10 @@ pub struct StoredValue {
     pub origin: Layer,
 }
 
-/// Something in a layer that does not count. Everything else of the layer does.
+/// Something in a layer that is ignored. The rest of the layer counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Where it stands. `None` for a file that could not be read as a whole.
+    /// Where the problem is. `None` for a file that could not be read at all.
     pub origin: Option<Layer>,
     /// The mistake and its remedy, in words. It may quote a file, so it is not safe to print raw.
     pub message: String,
@@ -93,11 +93,10 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Characters of the longest name that is compared: the comparison takes the product of two lengths.
+/// Characters of the longest name that is searched for typos: the time of the comparison is the product of two lengths.
 const LONGEST: usize = 100;
 
-/// Returns the setting that is meant by this name with its sections: one whose name has a slip of the fingers in it, or
-/// that stands in another section.
+/// Returns the setting that an unknown full name probably means: it has a typo, or names the wrong section.
 pub(super) fn near_key(path: &str) -> Option<&'static str> {
     let paths = || keys::all().map(|key| key.path());
     let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
@@ -109,12 +108,12 @@ pub(super) fn near_key(path: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns the table that is meant.
+/// Returns the table that an unknown name probably means.
 pub(super) fn near_section(path: &str) -> Option<&'static str> {
     closest(path, keys::SECTIONS.iter().map(|(name, _)| *name).chain([keys::PROJECTS, keys::RULES]))
 }
 
-/// Returns the name that is a few letters away, if there is one.
+/// Returns the nearest of the names, if it is within a few typos.
 pub(crate) fn closest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let length = name.chars().count();
     if length > LONGEST {
@@ -128,13 +127,13 @@ pub(crate) fn closest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> O
         .map(|(_, known)| known)
 }
 
-/// Returns that there is no such thing, with the name that was meant.
+/// Returns the message that there is no such thing, with the name that was probably meant.
 pub(super) fn unknown_named(what: &str, meant: Option<&str>) -> String {
     let tip = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
     format!("there is no {what}{tip}")
 }
 
-/// Returns a name in the length that a message has room for.
+/// Returns a name, cut to fit into a message.
 pub(super) fn printable(name: &str) -> String {
     const LONGEST: usize = 80;
     match name.char_indices().nth(LONGEST) {

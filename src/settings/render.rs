@@ -1,6 +1,6 @@
-//! Writes settings: all of them as TOML or JSON with their layers, a template with every setting as a comment, and one
-//! changed value of a file, whose comments, order and spaces stay unchanged. Writing the file itself is left to
-//! `files.rs`.
+//! Renders settings: all of them as TOML or JSON with their layers, and a template with every setting as a comment.
+//! Also changes one value in the text of a file, and keeps its comments, order and spaces. Writing the file itself is
+//! left to `files.rs`.
 
 use std::{fmt::Write, path::Path};
 
@@ -20,10 +20,10 @@ const HIDDEN: &str = "(hidden: `askbridge config get` prints it)";
 /// A rule, as an example.
 const RULE: &str =
     "# name = \"tests\"\n# command = \"cargo test *\"\n# dangerous = true\n# then = \"allow\"\n";
-/// Characters of a line of a comment.
+/// The most characters of a line of a comment.
 const WIDTH: usize = 100;
 
-/// Returns a value as it is written in a file.
+/// Returns a value as TOML.
 pub fn toml(value: &Value) -> Toml {
     match value {
         Value::Bool(flag) => (*flag).into(),
@@ -42,17 +42,17 @@ pub fn toml(value: &Value) -> Toml {
     }
 }
 
-/// Returns a value for a person or a script: a text without quotes, anything else as it is written in a file.
+/// Returns a value for a person or a script: a text without quotes, anything else as TOML.
 pub fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| toml(value).to_string(), str::to_owned)
 }
 
-/// Returns a value as it may be shown.
+/// Returns a value for display: a secret is replaced by a placeholder.
 pub fn shown(key: &dyn AnyKey, value: &Value) -> Value {
     if key.is_secret() && !value.is_null() { HIDDEN.into() } else { value.clone() }
 }
 
-/// Returns all settings as a file that would set them, with where each comes from if that is wanted.
+/// Returns all settings as a file that would set them. If `with_origin`, a comment names the origin of each.
 pub fn file(settings: &Settings, with_origin: bool) -> String {
     let mut out = String::new();
     for (section, _) in keys::SECTIONS {
@@ -91,7 +91,7 @@ fn line(name: &str, key: &dyn AnyKey, stored: &StoredValue, with_origin: bool) -
     format!("{setting}{origin}\n")
 }
 
-/// Returns the settings of a section, each with its name there.
+/// Returns the settings of a section, each with its name within the section.
 pub fn of_section(section: &str) -> impl Iterator<Item = (&'static str, &'static dyn AnyKey)> {
     keys::all().filter_map(move |key| {
         let name = key.path().strip_prefix(section)?.strip_prefix('.')?;
@@ -124,7 +124,7 @@ pub fn template() -> String {
     out
 }
 
-/// Returns a value for a setting that has none by default.
+/// Returns an example value for a setting without a default.
 fn example(key: &dyn AnyKey) -> String {
     match key.schema().get("type").and_then(Value::as_str) {
         Some("array") => "[\"program\", \"argument\"]".to_owned(),
@@ -132,7 +132,7 @@ fn example(key: &dyn AnyKey) -> String {
     }
 }
 
-/// Writes a comment in lines of a bearable length.
+/// Writes a comment, wrapped at [`WIDTH`].
 fn comment(out: &mut String, text: &str) {
     let mut line = String::from("#");
     for word in text.split_whitespace() {
@@ -146,7 +146,7 @@ fn comment(out: &mut String, text: &str) {
 }
 
 fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
-    // Writing into a text never fails.
+    // Writing to a `String` never fails.
     out.write_fmt(text).unwrap_or_default();
 }
 
@@ -156,7 +156,7 @@ pub enum EditError {
     /// It is not TOML.
     #[error("line {0}: {1}")]
     Syntax(usize, String),
-    /// There is something else where a table is expected.
+    /// There is another value where a table is expected.
     #[error("`{0}` is not a table there")]
     NoTable(String),
 }
@@ -167,10 +167,9 @@ fn syntax(text: &str, error: &TomlError) -> EditError {
     EditError::Syntax(before.matches('\n').count() + 1, error.message().to_owned())
 }
 
-/// Returns the text with this value of a setting.
+/// Returns the text with one setting changed to a value.
 ///
-/// # Errors
-/// The text is not TOML, or has something else in the place of a table.
+/// # Errors Fails if the text is not TOML, or has another value where a table is expected.
 pub fn set(text: &str, key: &dyn AnyKey, new: &Value) -> Result<String, EditError> {
     let mut document: DocumentMut = text.parse().map_err(|error| syntax(text, &error))?;
     let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
@@ -179,7 +178,7 @@ pub fn set(text: &str, key: &dyn AnyKey, new: &Value) -> Result<String, EditErro
     for (depth, section) in (1..).zip(&names) {
         let entry = table.entry(section).or_insert_with(|| {
             let mut table = Table::new();
-            // The head of a table that has only tables in it is left out.
+            // A table that contains only tables needs no head.
             table.set_implicit(depth < names.len());
             Item::Table(table)
         });
@@ -188,7 +187,7 @@ pub fn set(text: &str, key: &dyn AnyKey, new: &Value) -> Result<String, EditErro
     let mut new = toml(new);
     match table.get_mut(name).and_then(Item::as_value_mut) {
         Some(old) => {
-            // The comment behind a value belongs to it.
+            // The spaces and the comment beside the old value stay.
             *new.decor_mut() = old.decor().clone();
             *old = new;
         }
@@ -199,10 +198,9 @@ pub fn set(text: &str, key: &dyn AnyKey, new: &Value) -> Result<String, EditErro
     Ok(document.to_string())
 }
 
-/// Returns the text without this setting. `None` if it does not set it.
+/// Returns the text without a setting. `None` if the text does not set it.
 ///
-/// # Errors
-/// The text is not TOML.
+/// # Errors Fails if the text is not TOML.
 pub fn unset(text: &str, key: &dyn AnyKey) -> Result<Option<String>, EditError> {
     let mut document: DocumentMut = text.parse().map_err(|error| syntax(text, &error))?;
     let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
@@ -226,9 +224,9 @@ pub struct SettingsList {
     pub file: Option<String>,
     /// Every setting.
     pub settings: Vec<SettingEntry>,
-    /// The tables of projects, each with what it sets.
+    /// The tables of projects, each with its values.
     pub projects: Vec<Vec<SettingEntry>>,
-    /// The rules in their order, each with what it sets.
+    /// The rules in their order, each with its values.
     pub rules: Vec<Vec<SettingEntry>>,
     /// The values that are ignored.
     pub problems: Vec<ProblemEntry>,
@@ -264,7 +262,7 @@ pub struct LayerEntry {
     pub variable: Option<String>,
 }
 
-/// Something that does not count.
+/// A problem in the settings.
 #[derive(Debug, Serialize)]
 pub struct ProblemEntry {
     /// The mistake and its remedy.

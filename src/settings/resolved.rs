@@ -1,5 +1,5 @@
-//! The resolved settings of each room, as plain values, after the command line, the environment and the files were
-//! read. Reading them is left to `cli` and `layers.rs`, using them to the rooms.
+//! The resolved settings of each module as plain values, from the command line, the environment and the files. Reading
+//! them is left to `cli` and `layers.rs`, using them to the modules.
 
 use std::{ffi::OsString, net::SocketAddr, path::PathBuf, time::Duration};
 
@@ -14,7 +14,7 @@ pub struct RunSettings {
     pub protocol: Protocol,
     /// How long the agent may take to end after the client is gone, before it gets SIGTERM.
     pub grace: Duration,
-    /// How questions are treated.
+    /// How the bridge handles questions.
     pub bridge: BridgeSettings,
     /// How responders reach the questions.
     pub inbox: InboxSettings,
@@ -35,29 +35,29 @@ pub enum Protocol {
 /// The settings of `askbridge proxy`: a bridge that a conductor starts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProxySettings {
-    /// How questions are treated.
+    /// How the bridge handles questions.
     pub bridge: BridgeSettings,
     /// How responders reach the questions.
     pub inbox: InboxSettings,
 }
 
-/// How a bridge treats questions.
+/// How a bridge handles questions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BridgeSettings {
     /// After this time, a question without an answer is rejected. `None` keeps it open.
     pub timeout: Option<Duration>,
-    /// Whether the command line says the timeout, so that no change of the settings counts.
+    /// Whether the command line sets the timeout, so that changes of the settings do not apply.
     pub timeout_is_fixed: bool,
-    /// Shows questions to the client in this way, regardless of its capabilities. `None` takes the best way that it
+    /// How questions are shown to the client, regardless of its capabilities. `None` uses the best way that it
     /// advertises.
     pub tier: Option<acp::Tier>,
     /// Whether `initialize` is rewritten, so that agents learn that questions can be shown.
     pub advertise: bool,
-    /// Says in the chat that a question waits which the client does not show.
+    /// Whether a question that the client does not show is announced in the chat.
     pub chat_hint: bool,
-    /// Whether other responders may answer what the agent asks permission for.
+    /// Whether responders other than the client may answer permissions.
     pub permissions: bool,
-    /// The file of the project, if that alone leaves permissions to the client.
+    /// The file of the project, if only this file leaves permissions to the client.
     pub permissions_left_by: Option<PathBuf>,
 }
 
@@ -76,8 +76,8 @@ impl Default for BridgeSettings {
 }
 
 impl BridgeSettings {
-    /// Returns the configuration of the core. `grace` is the time that the agent has to end. The name of the bridge stays as
-    /// the default: the composition root knows it.
+    /// Returns the configuration of the core. `grace` is the time that the agent has to end. The name of the bridge
+    /// stays at its default, because only the composition root knows it.
     pub fn core(&self, grace: Duration) -> acp::Config {
         let BridgeSettings { timeout, tier, advertise, chat_hint, permissions, .. } = *self;
         let mut config = acp::Config { tier, advertise, chat_hint, ..acp::Config::default() };
@@ -100,7 +100,7 @@ pub struct InboxSettings {
     pub confirm: Risk,
     /// The action for unattended questions, by the settings at the start.
     pub unattended: UnattendedSettings,
-    /// Whether the command line says what becomes of it, so that no change of the settings counts.
+    /// Whether the command line sets that action, so that changes of the settings do not apply.
     pub unattended_is_fixed: bool,
 }
 
@@ -136,7 +136,7 @@ pub enum UnattendedAction {
     Fail,
 }
 
-/// When no person can answer: all that is named holds.
+/// When nobody can answer: all conditions that are `true` here must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnattendedConditions {
     /// The client does not show the question.

@@ -1,7 +1,7 @@
-//! The `[[rule]]` tables of the user's file, each with its places. What a rule means is left to `rule`.
+//! The `[[rule]]` tables of the user's file, each with its positions. The meaning of a rule is left to `rule`.
 //!
-//! A rule with a mistake is left out: with a condition missing it could match too much. It still holds questions back
-//! from the rules behind it.
+//! A rule with a mistake is left out: without one of its conditions, it could match too much. It still keeps questions
+//! that it may be about from the rules after it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,7 +23,7 @@ use crate::{
 /// One `[[rule]]` in its written form.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuleTable {
-    /// Where it begins.
+    /// The position of its head.
     pub origin: Layer,
     /// Its keys and values, in the order in which they are shown.
     pub values: Vec<(&'static str, StoredValue)>,
@@ -32,7 +32,7 @@ pub struct RuleTable {
 /// The rules of a file.
 pub(super) struct FileRules {
     pub(super) rules: Vec<Rule>,
-    /// As many as there are rules.
+    /// The tables of [`rules`](Self::rules), in the same order.
     pub(super) tables: Vec<RuleTable>,
     pub(super) problems: Vec<(Mark, String)>,
 }
@@ -42,7 +42,7 @@ pub(super) fn is_of_rule(path: &[String]) -> bool {
     path.first().is_some_and(|name| name == keys::RULES)
 }
 
-/// Refuses the rules of a project's file.
+/// Returns a problem if a project's file has rules.
 pub(super) fn refuse(document: &Document) -> Vec<(Mark, String)> {
     let entries = document.entries.iter().filter(|entry| is_of_rule(&entry.path)).map(|entry| entry.name);
     let heads = document.heads.iter().filter(|head| is_of_rule(&head.path)).map(|head| head.at);
@@ -50,7 +50,7 @@ pub(super) fn refuse(document: &Document) -> Vec<(Mark, String)> {
     entries.chain(heads).min().map(|first| (first, message.to_owned())).into_iter().collect()
 }
 
-/// Reads the rules of the person's file.
+/// Reads the rules of the user's file.
 pub(super) fn read(document: &Document, home: Option<&Path>, origin: &dyn Fn(Mark) -> Layer) -> FileRules {
     let mut found = FileRules { rules: Vec::new(), tables: Vec::new(), problems: Vec::new() };
     let mut tables = BTreeMap::new();
@@ -69,6 +69,7 @@ pub(super) fn read(document: &Document, home: Option<&Path>, origin: &dyn Fn(Mar
             None => found.problems.push((entry.name, single_brackets())),
         }
     }
+    // A rule whose conditions were cut off would match too much, and it is not known which rule that is.
     let is_cut =
         document.entries.len() >= limits::SETTINGS_KEYS || document.heads.len() >= limits::SETTINGS_KEYS;
     if let Some(first) = tables.values().next().filter(|_| is_cut) {
@@ -101,8 +102,8 @@ pub(super) fn read(document: &Document, home: Option<&Path>, origin: &dyn Fn(Mar
     found
 }
 
-/// Returns where something stands that may have been meant for a rule: a table whose name is nearly that of rules, and what a
-/// rule would do outside of any. What it was to keep from the rules behind it is not known.
+/// Returns the positions of what may have been meant as a rule: a table with nearly the name of rules, and a `then`
+/// outside of any rule. It is not known which questions it should have kept from the rules after it.
 fn strays(document: &Document) -> Vec<Mark> {
     let heads =
         document.heads.iter().filter(|head| head.path.first().is_some_and(|name| is_nearly_rule(name)));
@@ -115,14 +116,14 @@ fn strays(document: &Document) -> Vec<Mark> {
     heads.chain(entries.map(|entry| entry.name)).collect()
 }
 
-/// Returns whether a name is that of rules, or was meant to be.
+/// Returns whether a name is that of the rules, or probably a typo of it.
 fn is_nearly_rule(name: &str) -> bool {
     let seen: String =
         name.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     place::closest(&seen, [keys::RULES].into_iter()).is_some()
 }
 
-/// Returns whether this is in a `[[rule]]`.
+/// Returns whether a path is inside a `[[rule]]`.
 fn is_numbered(path: &[String]) -> bool {
     is_of_rule(path) && path.get(1).is_some_and(|number| number.parse::<usize>().is_ok())
 }
@@ -154,7 +155,7 @@ impl Table<'_> {
             problems.push((entry.name, unknown_named(&format!("`{}` of a rule", printable(name)), meant)));
         }
         let read = match Rule::read(&self.values(), home) {
-            // A missing key may only be mistyped, or on a line that is not TOML.
+            // A missing key may be one that is mistyped, or on a line that is not TOML. Both are reported already.
             Err(mistakes) => {
                 let said =
                     mistakes.into_iter().filter(|mistake| mistake.key.is_some() || problems.is_empty());
@@ -175,13 +176,13 @@ impl Table<'_> {
         }
     }
 
-    /// Returns the values of its known keys.
+    /// Returns the values of the known keys.
     fn values(&self) -> BTreeMap<String, Value> {
         let value = |entry: &&DocumentEntry| Some((known(entry)?.to_owned(), entry.value.clone()));
         self.entries.iter().filter_map(value).collect()
     }
 
-    /// Returns the first line of the table that is not TOML. What stands there may have been a condition.
+    /// Returns the first line of the table that is not TOML. That line may have been a condition.
     fn broken(&self, number: usize, document: &Document) -> Option<usize> {
         let number = number.to_string();
         let is_own = |path: &[String]| is_of_rule(path) && path.get(1) == Some(&number);
@@ -190,7 +191,7 @@ impl Table<'_> {
         document.broken.range(self.head.line..end.unwrap_or(usize::MAX)).next().copied()
     }
 
-    /// Returns the position of the value of a key, or of the table.
+    /// Returns the position of the value of a key, or else that of the table.
     fn place(&self, key: Option<&str>) -> Mark {
         let entry = key.and_then(|key| {
             self.entries.iter().find(|entry| entry.path.get(2).is_some_and(|name| name == key))

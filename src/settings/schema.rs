@@ -1,4 +1,4 @@
-//! The JSON schema of a file of settings, for editors. It is made of the list of settings.
+//! The JSON schema of a settings file, for editors. It is generated from the list of settings.
 
 use serde_json::{Map, Value, json};
 
@@ -22,7 +22,7 @@ pub fn document() -> Value {
         for (name, key) in of_section(section) {
             table["properties"][name] = property(key);
         }
-        // The tables are listed after the ones that they stand in.
+        // `SECTIONS` lists each table after its parent, so the parent exists already.
         let pointer: String = section.split('.').map(|name| format!("/properties/{name}")).collect();
         let (parent, name) = pointer.rsplit_once('/').unwrap_or_default();
         if let Some(parent) = root.pointer_mut(parent) {

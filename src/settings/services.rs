@@ -1,5 +1,5 @@
-//! The settings of the services beside an inbox: `[notify]` for one project, the journal, and unattended
-//! questions. What a service does with them is left to `service` and `notify`.
+//! The settings of the services beside an inbox: `[notify]` for one project, the journal, and unattended questions.
+//! Using them is left to `service` and `notify`.
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
@@ -25,11 +25,11 @@ pub struct NotifySettings {
     pub quiet: QuietHours,
     /// The kinds of questions that notify.
     pub purposes: Vec<Purpose>,
-    /// Whether nothing notifies while the user evidently is there.
+    /// Whether notifications are held back while the user evidently is there.
     pub presence: bool,
     /// The highest risk of a permission that one tap allows.
     pub one_tap: Risk,
-    /// Runs again and again while a question stays open.
+    /// The command that repeats while a question stays open.
     pub heartbeat: Option<Heartbeat>,
     /// Whether the desktop shows a notification.
     pub desktop: bool,
@@ -37,17 +37,17 @@ pub struct NotifySettings {
     pub terminal: bool,
     /// The program that plays or speaks, and its arguments.
     pub sound: Option<Vec<String>>,
-    /// The person's own program and its arguments.
+    /// The user's own program and its arguments.
     pub command: Option<Vec<String>>,
-    /// The person's own server.
+    /// The user's own server.
     pub webhook: Option<Webhook>,
-    /// The person's phone.
+    /// The ntfy topic of the user's phone.
     pub ntfy: Option<Ntfy>,
     /// The delays of single ways, by their names.
     pub delays: BTreeMap<&'static str, Duration>,
 }
 
-/// A command that runs again and again.
+/// A command that repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heartbeat {
     /// How long after one run the next one begins.
@@ -59,13 +59,13 @@ pub struct Heartbeat {
 /// A request to a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhook {
-    /// Where it goes.
+    /// The address of the server.
     pub url: String,
-    /// The part of the question that it contains.
+    /// The part of the question that is sent.
     pub text: Disclosure,
 }
 
-/// A message by an ntfy server.
+/// Messages through an ntfy server.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Ntfy {
     /// The address of the server.
@@ -74,12 +74,12 @@ pub struct Ntfy {
     pub topic: String,
     /// The access token of the server.
     pub token: Option<String>,
-    /// The part of the question that it contains.
+    /// The part of the question that is sent.
     pub text: Disclosure,
 }
 
 impl std::fmt::Debug for Ntfy {
-    /// Leaves out the secrets: a log must not have them.
+    /// Leaves out the secrets, which must not get into a log.
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter
             .debug_struct("Ntfy")
@@ -138,12 +138,12 @@ impl NotifySettings {
         })
     }
 
-    /// Returns the settings that tell in these ways alone, whatever the question is for. A way that is not set up stays
-    /// away.
+    /// Returns the settings with only these ways, for any purpose. A way that is not set up stays off.
     #[must_use]
     pub fn only(self, ways: &[String]) -> Self {
         let has = |way: &str| ways.iter().any(|other| other == way);
         NotifySettings {
+            // The rule has named this question, which counts for more than the purposes.
             purposes: vec![Purpose::Question, Purpose::Permission],
             desktop: self.desktop && has("desktop"),
             terminal: self.terminal && has("terminal"),
@@ -155,13 +155,13 @@ impl NotifySettings {
         }
     }
 
-    /// Returns how long a question has been open before the notifier of this name starts.
+    /// Returns the age of a question at which this way notifies.
     pub fn delay_of(&self, way: &str) -> Duration {
         self.delays.get(way).copied().unwrap_or(self.delay)
     }
 }
 
-/// Returns the delays that single ways have of their own.
+/// Returns the delays of the ways that have their own.
 fn delays(settings: &Settings) -> BTreeMap<&'static str, Duration> {
     let keys = [
         ("terminal", &keys::NOTIFY_TERMINAL_DELAY),
@@ -174,7 +174,7 @@ fn delays(settings: &Settings) -> BTreeMap<&'static str, Duration> {
     keys.into_iter().filter_map(|(way, key)| Some((way, settings.get(key)?))).collect()
 }
 
-/// Returns the person's table for a project: the one with the longest folder that has the project in it.
+/// Returns the user's table for a project: the one with the longest folder that contains the project.
 fn table<'a>(settings: &'a Settings, project: &Path) -> Option<&'a ProjectTable> {
     let folder = |table: &ProjectTable| {
         let path = table.get(keys::PROJECT_FOLDER.path())?.value.as_str()?;
@@ -185,21 +185,22 @@ fn table<'a>(settings: &'a Settings, project: &Path) -> Option<&'a ProjectTable>
     fitting.max_by_key(|(length, _)| *length).map(|(_, table)| table)
 }
 
-/// The settings as a project has them.
+/// The settings for one project.
 struct View<'a> {
     settings: &'a Settings,
     table: Option<&'a ProjectTable>,
 }
 
 impl View<'_> {
-    /// Returns what the project's table sets.
+    /// Returns the value that the project's table sets.
     fn own<T: Setting>(&self, key: &Key<Option<T>>) -> Option<T> {
         let value: Option<&Value> =
             self.table.and_then(|table| table.get(key.path())).map(|stored| &stored.value);
         value.and_then(|value| T::read(value).ok())
     }
 
-    /// Returns what counts. The person's own word about a project wins over the project's, and the environment over both.
+    /// Returns the effective value. The user's table for the project wins over the project's own file, and the
+    /// environment wins over both.
     fn get<T: Setting>(&self, key: &'static Key<T>, own: &Key<Option<T>>) -> T {
         let is_environment = matches!(self.settings.stored(key).origin, Layer::Environment(_));
         let own = if is_environment { None } else { self.own(own) };
@@ -208,7 +209,7 @@ impl View<'_> {
 }
 
 impl Settings {
-    /// Returns the part of the questions that is kept. `None` keeps nothing.
+    /// Returns the settings of the journal. `None` keeps nothing.
     pub fn journal(&self) -> Option<JournalSettings> {
         let settings = || JournalSettings {
             texts: self.get(&keys::JOURNAL_TEXTS),
@@ -218,7 +219,7 @@ impl Settings {
         self.get(&keys::JOURNAL_ENABLED).then(settings)
     }
 
-    /// Returns what becomes of a question that no person can answer.
+    /// Returns the settings for unattended questions.
     pub fn unattended(&self) -> UnattendedSettings {
         UnattendedSettings { then: self.get(&keys::UNATTENDED_THEN), when: self.get(&keys::UNATTENDED_WHEN) }
     }

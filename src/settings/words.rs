@@ -1,4 +1,4 @@
-//! The kinds of values that are one of some words, which the settings and the command line share.
+//! The types of values that are one of a set of words. The settings and the command line share them.
 
 use askbridge_core::{
     acp::Tier,
@@ -12,7 +12,7 @@ use super::{
     resolved::{Protocol, UnattendedAction},
 };
 
-/// A kind of value that is one of some words, in the settings as on the command line.
+/// A type of values that are one of a set of words, in the settings and on the command line.
 pub trait Word: Copy + PartialEq + Send + Sync + 'static {
     /// Each word, its value, and its line in the help.
     const WORDS: &'static [(&'static str, Self, &'static str)];
@@ -22,7 +22,7 @@ pub trait Word: Copy + PartialEq + Send + Sync + 'static {
         Self::WORDS.iter().find(|(_, meaning, _)| *meaning == self).map_or("", |(word, ..)| word)
     }
 
-    /// Returns whether a project may replace `held` with this one.
+    /// Returns whether a project may replace `held`, the user's value, with this one.
     fn is_narrower(self, held: Self) -> bool {
         let _ = held;
         true
@@ -54,7 +54,7 @@ impl<T: Word> Setting for T {
     }
 }
 
-/// How the client is asked.
+/// How questions are shown to the client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClientQuestions(pub Option<Tier>);
 
@@ -96,7 +96,7 @@ impl Word for Permissions {
         ("client", Permissions::Client, "In the client alone, such as the editor"),
     ];
 
-    /// A project may leave permissions to fewer responders (I12).
+    /// A project may only leave permissions to fewer responders (I12).
     fn is_narrower(self, held: Self) -> bool {
         self == held || self == Permissions::Client
     }
@@ -165,7 +165,7 @@ impl Word for Purpose {
     ];
 }
 
-/// The least risk that takes a second step before it is allowed.
+/// The least risk of a permission that takes a second step before it is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConfirmRisk(pub Risk);
 
@@ -182,7 +182,7 @@ impl Word for ConfirmRisk {
     ];
 }
 
-/// The highest risk that one tap on a notification allows.
+/// The highest risk of a permission that one tap on a notification may allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OneTapRisk(pub Risk);
 
