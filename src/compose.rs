@@ -45,8 +45,9 @@ pub(crate) fn settings(command: &Command) -> Settings {
 
 /// Starts the log, and reports the mistakes in the settings to it.
 ///
-/// # Errors Fails if the log file of the command line cannot be opened. A log file of the settings never stops the
-/// program, and none stops a hook.
+/// # Errors
+/// Fails if the log file of the command line cannot be opened. A log file of the settings never stops the program, and
+/// none stops a hook.
 pub(crate) fn log(cli: &Cli, settings: &Settings) -> Result<Log, LogError> {
     let wanted = cli.log.settings(settings);
     let (log, failed) = match log::start(&wanted) {

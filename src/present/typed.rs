@@ -116,7 +116,8 @@ pub enum TypedText<'a> {
 
 /// Reads the typed value of a field. `hint` says how a text is sent unchanged.
 ///
-/// # Errors Returns the mistake, as a sentence whose subject is the field.
+/// # Errors
+/// Returns the mistake, as a sentence whose subject is the field.
 pub fn value(field: &Field, given: &[TypedText<'_>], hint: &str) -> Result<Value, String> {
     if let Kind::Choices { options, other, .. } = &field.kind {
         return Ok(Value::Many(several(given, options, *other, hint)?));

@@ -5,13 +5,12 @@
 //! - Each object of a union is a component of its own, with all of its members, and not an inline schema: generators
 //!   would call those `OutcomeType0`, and some lose the members beside a `$ref`.
 //! - A closed set of names is one `enum`, and not a union of constants.
-//! - An open set of names is `anyOf` an `enum` and any string. openapi-python-client reads a name of another version as
-//!   a
-//!   `str` then, and openapi-typescript as a `string`; a plain `string` would lose the known names in both.
+//! - An open set of names is `anyOf` an `enum` and any string. With this form,
+//!   openapi-python-client reads a name of another version as a `str`, and openapi-typescript as a `string`. A plain
+//!   `string` would lose the known names in both.
 //! - A member that may be left out has no `default`: openapi-typescript would require it of a program that asks.
-//! - A union whose objects have a tag has a `discriminator`. Its last object stands for those of other versions. It is
-//!   `anyOf`,
-//!   because that last object admits the others as well.
+//! - A union whose objects have a tag has a `discriminator`. Its last object stands for those of other
+//!   versions. The union is `anyOf`, because this last object matches the others as well.
 
 use std::collections::BTreeMap;
 

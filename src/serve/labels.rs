@@ -73,7 +73,8 @@ pub(super) fn answer(question: &Question, answers: Vec<Vec<String>>) -> Result<A
 
 /// Converts labels or texts to the value of a field.
 ///
-/// # Errors Returns a text that is not a label of the field, if the field accepts no other text.
+/// # Errors
+/// Returns a text that is not a label of the field, if the field accepts no other text.
 fn value(kind: &Kind, words: Vec<String>) -> Result<Option<Value>, String> {
     if words.is_empty() {
         return Ok(None);

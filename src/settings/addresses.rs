@@ -11,7 +11,8 @@ pub const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOC
 
 /// Parses an address to listen on: an IP address and a port, or a port alone, which means loopback.
 ///
-/// # Errors Fails if the text is neither; host names are not resolved.
+/// # Errors
+/// Fails if the text is neither; host names are not resolved.
 pub fn address(text: &str) -> Result<SocketAddr, String> {
     // `localhost` is not resolved: a resolver could return another machine.
     let port = text.strip_prefix("localhost:").or_else(|| text.strip_prefix(':')).unwrap_or(text);

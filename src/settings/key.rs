@@ -182,7 +182,8 @@ const QUOTED: usize = 60;
 pub trait Setting: Sized {
     /// Parses a value.
     ///
-    /// # Errors The value is of another kind; the text names the expected kind.
+    /// # Errors
+    /// The value is of another kind; the text names the expected kind.
     fn read(value: &Value) -> Result<Self, String>;
 
     /// Returns the value as a file would have it, or `Null` if a file would leave it out.

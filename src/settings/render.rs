@@ -169,7 +169,8 @@ fn syntax(text: &str, error: &TomlError) -> EditError {
 
 /// Returns the text with one setting changed to a value.
 ///
-/// # Errors Fails if the text is not TOML, or has another value where a table is expected.
+/// # Errors
+/// Fails if the text is not TOML, or has another value where a table is expected.
 pub fn set(text: &str, key: &dyn AnyKey, new: &Value) -> Result<String, EditError> {
     let mut document: DocumentMut = text.parse().map_err(|error| syntax(text, &error))?;
     let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
@@ -200,7 +201,8 @@ pub fn set(text: &str, key: &dyn AnyKey, new: &Value) -> Result<String, EditErro
 
 /// Returns the text without a setting. `None` if the text does not set it.
 ///
-/// # Errors Fails if the text is not TOML.
+/// # Errors
+/// Fails if the text is not TOML.
 pub fn unset(text: &str, key: &dyn AnyKey) -> Result<Option<String>, EditError> {
     let mut document: DocumentMut = text.parse().map_err(|error| syntax(text, &error))?;
     let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();

@@ -43,7 +43,8 @@ fn agent(most: Duration) -> Agent {
 
 /// Posts JSON, and returns the response body if it is JSON too, or else `Null`.
 ///
-/// # Errors Returns why the server did not accept the request.
+/// # Errors
+/// Returns why the server did not accept the request.
 pub(super) async fn post(url: &str, token: Option<&str>, json: &Value) -> Result<Value, String> {
     let (url, token, body) = (url.to_owned(), bearer(token), json.to_string());
     let posted = spawn_blocking(move || {
@@ -62,7 +63,8 @@ pub(super) async fn post(url: &str, token: Option<&str>, json: &Value) -> Result
 
 /// Reads a stream of lines until it ends or `heard` returns `false`. Blocks the thread.
 ///
-/// # Errors Returns why there is no stream.
+/// # Errors
+/// Returns why there is no stream.
 pub(super) fn lines(
     url: &str,
     token: Option<&str>,

@@ -51,7 +51,8 @@ impl Drop for Group {
 
 /// Runs a program to its end, for at most `most`. Dropping the future kills it.
 ///
-/// # Errors Returns why the program failed, without any text of an agent.
+/// # Errors
+/// Returns why the program failed, without any text of an agent.
 pub(super) async fn run(words: &[String], given: ProgramInput, most: Duration) -> Result<(), String> {
     let [program, arguments @ ..] = words else { return Err("no program is set".to_owned()) };
     let mut command = Command::new(program);
