@@ -159,8 +159,10 @@ impl Parts<'_> {
         let LocalInbox { inbox, port, work, key } = LocalInbox::new(self.agent.clone());
         let (bridge, started) = (inbox.identity().bridge.clone(), inbox.identity().started_at);
         let (renewal, timeouts) = self.renewal();
+        // Only the inbox writes to the journal.
         let ledger = command::ledger(self.inbox.journal.filter(|_| !self.inbox.no_inbox));
         let has_ledger = ledger.is_some();
+        // The user must be able to see in the history that a project's file has switched something off.
         if let Some((ledger, file)) = ledger.as_deref().zip(self.bridge.permissions_left_by.as_deref()) {
             let project = inbox.identity().folder.clone();
             let (bridge, file) = (bridge.clone(), file.display().to_string());

@@ -30,6 +30,7 @@ fn main() -> ExitCode {
     };
     // The log's own level and file are settings, so they are read first.
     let settings = compose::settings(&cli.command);
+    // Held until the end of `main`: dropping the log waits until its lines are written.
     let _log = match compose::log(&cli, &settings) {
         Ok(guard) => guard,
         Err(error) => return fail(exit::FAILED, &error.to_string()),

@@ -61,6 +61,7 @@ impl Message {
         };
         let (body, buttons) = match text {
             Disclosure::None => (String::new(), Vec::new()),
+            // The labels of buttons would disclose more than the title.
             Disclosure::Title => (headline(record), Vec::new()),
             Disclosure::All => {
                 let (body, is_whole) = whole(question);
@@ -136,6 +137,7 @@ fn whole(question: &Question) -> (String, bool) {
 /// Returns the answers that one tap can give. A question with more than three of them gets no buttons at all, so that
 /// nobody overlooks an option. Options of a permission that allow too much are left out first.
 fn buttons(question: &Question, one_tap: Risk) -> Vec<Button> {
+    // A tap gives one value, so the question must have a single field.
     let [field] = &*question.fields else { return Vec::new() };
     let choices: Vec<(String, Value)> = match &field.kind {
         _ if field.secret => return Vec::new(),

@@ -277,6 +277,7 @@ impl NotifierStarts {
         for (id, stage) in &mut self.questions {
             match stage {
                 Stage::Waits(due) if *due <= now && room > 0 => {
+                    // A question that is held back must not use up the room of others.
                     if is_held(id) {
                         *due = now + limits::NOTIFY_LOOK;
                         continue;

@@ -20,6 +20,7 @@ fn permitted(question: &Question, answer: &Answer) -> Option<Cow<'static, str>> 
     let lasting = "It would be allowed from now on, without being asked again.";
     let takes_step = question.takes_second_step();
     match role(question, answer) {
+        // A refusal does no harm.
         Some(Role::RejectOnce | Role::RejectAlways) => None,
         Some(Role::AllowAlways) if takes_step => Some(format!("{} {lasting}", risk(question)).into()),
         Some(Role::AllowAlways) => Some(lasting.into()),

@@ -259,8 +259,7 @@ impl Dialogue {
         if self.question().purpose == Purpose::Permission {
             return self.decided();
         }
-        // A single typed value is sent without a review. An empty answer is reviewed, because it is most likely a
-        // mistake.
+        // A single typed value is sent without a review. An empty answer is most likely a mistake.
         if count > 1 || self.answer.values.is_empty() || !self.answer.notes.is_empty() {
             self.step = DialogueStep::Review;
             return DialogueReply::Say(Vec::new());
@@ -322,8 +321,7 @@ impl Dialogue {
             return self.commanded(line);
         }
         let reason = Some(line.trim()).filter(|line| !line.is_empty()).map(str::to_owned);
-        // Without a reason, the option that the user chose is submitted. An answer cannot carry a reason; a rejection
-        // can.
+        // Without a reason, submit the option that the user chose: only a rejection can carry a reason.
         let is_chosen = !self.answer.values.is_empty() && self.question().purpose == Purpose::Permission;
         if reason.is_none() && is_chosen {
             self.submit()

@@ -34,6 +34,7 @@ pub fn default_of(question: &Question, field: &Field) -> Option<Value> {
         return None;
     }
     match &field.kind {
+        // An empty default is no default: an empty line leaves the field out instead.
         Kind::Text { default, .. } => default.clone().filter(|text| !text.is_empty()).map(Value::Text),
         Kind::Choice { default, .. } => default.clone().map(Value::Text),
         Kind::Choices { default, .. } => (!default.is_empty()).then(|| Value::Many(default.clone())),

@@ -85,6 +85,7 @@ impl QuestionText<'_> {
         let question = &self.record.question;
         let heading = question.heading();
         let is_permission = question.purpose == Purpose::Permission;
+        // The command comes first: the words of the agent below it may say anything.
         if let Some(command) = subject::command(question).filter(|_| is_permission) {
             let bold = if self.colour { Style::new().bold() } else { Style::new() };
             writeln!(out, "\n{bold}{command}{bold:#}")?;
@@ -94,6 +95,7 @@ impl QuestionText<'_> {
         }
         // A heading that an agent writes over every form says less than the labels below it, so it is left out.
         let is_formula = question.headline() != heading;
+        // A single field with this label shows the heading already.
         let is_below = question.fields.len() == 1 && question.fields[0].label == heading && !is_permission;
         if !is_formula && !is_below && !subject::is_command(question, heading) {
             self.paragraph(heading, out)?;
@@ -254,6 +256,7 @@ impl QuestionText<'_> {
         let is_other = option.value.to_lowercase() != option.label.to_lowercase();
         let value = is_other.then_some(&*option.value);
         let role = option.role.as_deref().map(|role| subject::meaning(*role));
+        // The meaning of the role says more to a person than the value.
         let value = value.filter(|_| role.is_none());
         let beside: Vec<_> = value
             .into_iter()

@@ -93,12 +93,14 @@ fn begins(name: &str, typed: &str) -> bool {
 fn distance(one: &str, other: &str) -> Option<usize> {
     let (length, against) = (one.chars().count(), other.chars().count());
     let slips = match length.max(against) {
+        // One edit turns most short words into each other.
         0..=2 => return None,
         3..=5 => 1,
         6..=10 => 2,
         11..=LONGEST_COMPARED => 3,
         _ => return None,
     };
+    // The distance is at least the difference in length, so the comparison can be skipped.
     if length.abs_diff(against) > slips {
         return None;
     }

@@ -188,6 +188,7 @@ impl Feed {
     /// Waits for the next batch. When the server stops, the last changes are still returned.
     async fn next_batch(&mut self) -> Option<Batch> {
         tokio::select! {
+            // A batch that is ready is returned even if the server stops at the same moment.
             biased;
             batch = self.follower.next() => batch,
             () = self.stop.cancelled() => {

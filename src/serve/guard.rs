@@ -162,6 +162,7 @@ impl Guard {
             Some(address) => address.parse::<Ipv6Addr>().map(IpAddr::V6),
             None => name.parse::<Ipv4Addr>().map(IpAddr::V4),
         };
+        // A server for other machines may be reached by any address of this machine, or of a proxy.
         let everywhere = !is_loopback(self.address.ip());
         name.eq_ignore_ascii_case("localhost")
             || address.is_ok_and(|address| everywhere || is_loopback(address))
@@ -212,6 +213,7 @@ fn token(headers: &HeaderMap) -> Option<Vec<u8>> {
         return Some(shown.as_bytes().to_owned());
     }
     let decoded = BASE64.decode(shown).ok().filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
+    // By RFC 7617, the first colon ends the user name; the password may contain more of them.
     let colon = decoded.iter().position(|byte| *byte == b':')?;
     Some(decoded[colon + 1..].to_owned())
 }

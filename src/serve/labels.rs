@@ -49,6 +49,7 @@ fn said(kind: &Kind, value: &Value) -> Vec<String> {
     match value {
         Value::Text(value) => vec![word(value)],
         Value::Many(values) => values.iter().map(word).collect(),
+        // The label for yes comes first.
         Value::Flag(flag) => vec![label(usize::from(!flag)).unwrap_or_else(|| flag.to_string())],
         Value::Number(number) => vec![number.to_string()],
     }

@@ -120,6 +120,7 @@ impl Metrics {
         describe(text, "bridges", "gauge", "Bridges whose questions this server serves.")?;
         writeln!(text, "askbridge_bridges {bridges}")?;
         describe(text, "questions_open", "gauge", "Questions and permissions that are open.")?;
+        // Zeros are written as well, so that a series does not vanish when the last question is settled.
         for name in Purpose::NAMES.iter().chain(&[OTHER]) {
             let count = open.iter().filter(|record| purpose(&record.question) == *name).count();
             writeln!(text, "askbridge_questions_open{{purpose=\"{name}\"}} {count}")?;
@@ -151,6 +152,7 @@ impl Histogram {
     fn add(&mut self, seconds: f64) {
         self.count += 1;
         self.seconds += seconds;
+        // The buckets of Prometheus are cumulative.
         for (bound, count) in BOUNDS.iter().zip(&mut self.within) {
             *count += u64::from(seconds <= *bound);
         }
@@ -226,6 +228,7 @@ pub(super) async fn count(metrics: &Metrics, store: &Store) {
             }
         }
         is_first = false;
+        // `send` would store nothing while no request waits.
         metrics.counted.send_replace(revision);
     }
     // Nothing more is counted: release the requests for the metrics that wait.

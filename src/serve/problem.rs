@@ -74,6 +74,7 @@ fn close(mut response: Response) -> Response {
 /// Returns the header that a status requires, if any.
 fn required_header(status: StatusCode) -> Option<(HeaderName, HeaderValue)> {
     match status {
+        // Rates are limited per second.
         StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
             Some((header::RETRY_AFTER, HeaderValue::from_static("1")))
         }

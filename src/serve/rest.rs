@@ -190,6 +190,7 @@ async fn find<I: Inbox>(app: &App<I>, name: &QuestionPath) -> Result<Arc<Record>
             Some(record).filter(|record| is_meant(&record)).ok_or(Refusal::NotFound)
         }
         [only] => Ok(Arc::clone(only)),
+        // Two agents may use the same IDs for a session and a question.
         _ => Err(Refusal::Ambiguous(open.iter().map(|record| record.id.clone()).collect())),
     }
 }

@@ -92,6 +92,7 @@ impl Server {
         let token = Token::read_or_make(&token_file)?;
         let failed = |source| ServeError::Listen { address, source };
         let listener = listen(address).map_err(failed)?;
+        // The port may have been 0, which the system has replaced by a free one.
         let address = listener.local_addr().map_err(failed)?;
         let hosts = settings.allowed_hosts.clone();
         Ok(Server { listener, address, token, token_file, hosts, started: SystemTime::now() })

@@ -67,6 +67,7 @@ impl Visitors {
         if unknown.len() > limits::UNKNOWN_CONNECTIONS
             && let Some(oldest) = unknown.pop_front()
         {
+            // `notify_one` stores a permit if the connection does not wait yet.
             oldest.notify_one();
         }
         drop(unknown);

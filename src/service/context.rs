@@ -65,6 +65,7 @@ pub struct AgentEndFlag(Arc<AtomicBool>);
 impl AgentEndFlag {
     /// Returns whether the flag is set.
     pub fn is_set(&self) -> bool {
+        // No other data is published by the flag.
         self.0.load(Ordering::Relaxed)
     }
 

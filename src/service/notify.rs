@@ -155,6 +155,7 @@ impl NotifierPool {
     fn look(&mut self) {
         self.projects.values_mut().for_each(Project::refresh);
         let mut open = self.inbox.store().read(|_, snapshot| snapshot.open());
+        // A question whose answer is being delivered needs nobody any more.
         open.retain(|record| record.state == State::Open);
         let open: BTreeMap<_, _> = open.iter().map(|record| (&record.id, record)).collect();
         let now = self.inbox.uptime();

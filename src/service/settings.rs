@@ -51,6 +51,7 @@ impl SettingsService {
     async fn follow(mut self, inbox: BridgeInbox) {
         let mut openings = inbox.store().openings();
         while let Some(opened) = openings.next().await {
+            // The timeout of the settings is only for questions of the agent.
             if opened.iter().any(|record| record.id.asker == Asker::Agent) {
                 self.look().await;
             }

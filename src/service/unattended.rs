@@ -93,6 +93,7 @@ impl UnattendedService {
         let mut policies: BTreeMap<QuestionId, Policy> = BTreeMap::new();
         let mut seen = BTreeSet::new();
         loop {
+            // All questions wait equally long, so the front is due first.
             let due = waiting.front().map(|(due, _)| *due);
             tokio::select! {
                 batch = follower.next() => {
@@ -118,6 +119,7 @@ impl UnattendedService {
                     seen.retain(|(id, _)| is_open(id));
                     policies.retain(|id, _| is_open(id));
                 }
+                // The future is created even if its branch is disabled, so it needs some time.
                 () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {
                     let Some((_, id)) = waiting.pop_front() else { continue };
                     if let Some(policy) = policies.get(&id).copied() {

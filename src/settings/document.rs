@@ -61,6 +61,7 @@ pub fn read(text: &str, is_table: &dyn Fn(&str) -> bool) -> Document {
     let (mut table, found) = DeTable::parse_recoverable(text);
     let mut errors: Vec<_> =
         found.iter().map(|error| (error.span().map_or(0, |span| span.start), error.message())).collect();
+    // Only neighbours are deduplicated below.
     errors.sort();
     // Further errors on a line mostly result from the first one.
     errors.dedup_by_key(|(at, _)| lines.line(*at));
@@ -69,6 +70,7 @@ pub fn read(text: &str, is_table: &dyn Fn(&str) -> bool) -> Document {
     let mended = lines.without(&broken);
     if !broken.is_empty() {
         let (again, found) = DeTable::parse_recoverable(&mended);
+        // Blanking a line can break others, such as those of a value over several lines.
         broken.extend(found.iter().filter_map(|error| error.span()).map(|span| lines.line(span.start)));
         table = again;
     }

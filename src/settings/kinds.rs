@@ -154,12 +154,14 @@ impl QuietHours {
 fn hours(value: &Value) -> Result<Hours, String> {
     let minute = |time: &str| {
         let (hour, minute) = time.trim().split_once(':')?;
+        // `parse` would accept a sign.
         let is_digits =
             |text: &str| (1..=2).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
         let (hour, minute) = (
             is_digits(hour).then_some(hour)?.parse::<u16>().ok()?,
             is_digits(minute).then_some(minute)?.parse::<u16>().ok()?,
         );
+        // 24:00 is the end of the day.
         (minute < 60 && (hour < 24 || (hour, minute) == (24, 0))).then_some(hour * 60 + minute)
     };
     let read = |text: &str| {
@@ -234,6 +236,7 @@ impl Setting for Size {
         let bytes = value.as_str().and_then(|text| {
             let (unit, bytes) = UNITS.iter().find(|(unit, _)| text.ends_with(unit))?;
             let count = text.strip_suffix(unit)?.trim_end();
+            // `parse` would accept a sign.
             let is_number = !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());
             is_number.then_some(count)?.parse::<u64>().ok()?.checked_mul(*bytes)
         });

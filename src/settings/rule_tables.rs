@@ -47,6 +47,7 @@ pub(super) fn refuse(document: &Document) -> Vec<(Mark, String)> {
     let entries = document.entries.iter().filter(|entry| is_of_rule(&entry.path)).map(|entry| entry.name);
     let heads = document.heads.iter().filter(|head| is_of_rule(&head.path)).map(|head| head.at);
     let message = "only your own file may have rules: a project decides nothing in your place";
+    // One problem at the first place is enough for all rules of the file.
     entries.chain(heads).min().map(|first| (first, message.to_owned())).into_iter().collect()
 }
 

@@ -97,6 +97,7 @@ async fn begin(message: &Message) -> zbus::Result<DesktopNotification> {
     let hints = HashMap::from([("urgency", Value::from(URGENCY[usize::from(message.is_urgent)]))]);
     let actions: Vec<&str> = actions.iter().map(String::as_str).collect();
     let (title, body) = (&*message.title, body(message, abilities));
+    // 0 replaces no earlier notification, and an empty name means no icon.
     let notification = ("askbridge", 0_u32, "", title, &*body, actions, hints, FOR_EVER);
     let id = call(&connection, "Notify", &notification).await?.deserialize()?;
     Ok(DesktopNotification { connection, signals, owner, id })
@@ -228,6 +229,7 @@ const TAKE_TITLE: &str = "\x1b[23;0t";
 pub(super) fn ring_terminal(terminal: &Path, message: &Message) -> io::Result<()> {
     let known = known();
     let title = match known {
+        // A plain terminal would print the sequence as text.
         TerminalKind::Plain => String::new(),
         _ => KEEP_TITLE.to_owned() + &known.title(1),
     };

@@ -98,6 +98,7 @@ pub async fn follow(notifying: NotifierStart, stop: impl Future<Output = u8>) ->
     let how = how.unwrap_or_else(|| "askbridge does not follow this question any more".to_owned());
     // Only the ways listen. Without them, the send fails, and nothing needs to be withdrawn.
     ended.send(Some(how)).unwrap_or_default();
+    // The phone still replies to late taps for NOTIFY_LATE; withdrawing takes its time beside that.
     timeout(limits::NOTIFY_LATE + limits::NOTIFY_END, following.wind_up()).await.unwrap_or_default();
     following.told
 }
@@ -178,6 +179,7 @@ impl Notifier {
         let Ok(folder) = discovery::folder() else { return };
         if let Ok(all) = Machine::glance(&folder, Depth::Outline, limits::PATIENCE).await {
             let open = all.store().read(|_, snapshot| snapshot.open_count());
+            // As many questions as there are places have a notifier of their own.
             self.plan.more(open.saturating_sub(limits::NOTIFIERS));
         }
     }

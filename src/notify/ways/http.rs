@@ -33,6 +33,7 @@ fn agent(most: Duration) -> Agent {
     let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build();
     let config = Agent::config_builder()
         .timeout_global(Some(most))
+        // `taken` reports a redirect or an error status in words for the user.
         .max_redirects(0)
         .max_redirects_will_error(false)
         .http_status_as_error(false)
@@ -47,6 +48,7 @@ fn agent(most: Duration) -> Agent {
 /// Returns why the server did not accept the request.
 pub(super) async fn post(url: &str, token: Option<&str>, json: &Value) -> Result<Value, String> {
     let (url, token, body) = (url.to_owned(), bearer(token), json.to_string());
+    // ureq blocks its thread, on which the other ways may run.
     let posted = spawn_blocking(move || {
         let mut request = agent(limits::NOTIFY_REQUEST).post(&url).content_type("application/json");
         if let Some(token) = token {
@@ -118,6 +120,7 @@ fn why(error: &ureq::Error) -> String {
         ureq::Error::Io(error) => format!("no connection: {}", error.kind()),
         ureq::Error::Rustls(error) => format!("no trusted connection: {error}"),
         ureq::Error::BadUri(_) => "the address is not one".to_owned(),
+        // Other errors may quote the address, which may be a secret.
         _ => "the request failed".to_owned(),
     }
 }

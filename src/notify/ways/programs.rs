@@ -61,6 +61,7 @@ pub(super) async fn run(words: &[String], given: ProgramInput, most: Duration) -
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
     let mut child = command.spawn().map_err(|error| format!("{program}: {error}"))?;
     let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+    // The group is also killed after a normal end: nothing that the program started may outlive it.
     let _group = Group(group);
     let ended = timeout(most, feed(&mut child, &given.stdin)).await;
     match ended {

@@ -139,6 +139,7 @@ fn with_heartbeats(events: impl Stream<Item = SseMessage> + Send) -> impl Stream
     beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
     stream::unfold((Box::pin(events), beats, 0_u64), async |(mut events, mut beats, count)| {
         tokio::select! {
+            // An event that is ready makes the heartbeat before it unnecessary.
             biased;
             event = events.next() => Some((event?, (events, beats, count))),
             _ = beats.tick() => {

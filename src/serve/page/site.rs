@@ -288,6 +288,7 @@ fn reply(file: &File, headers: &HeaderMap, caching: HeaderValue) -> Response {
     let tags = [format!("\"{}\"", file.hash), format!("\"{}-gzip\"", file.hash)];
     let tag = &tags[usize::from(compressed.is_some())];
     let is_known = lists(headers, IF_NONE_MATCH, |known| {
+        // By RFC 9110, If-None-Match uses the weak comparison.
         let known = known.strip_prefix("W/").unwrap_or(known);
         known == "*" || tags.iter().any(|tag| tag == known)
     });
@@ -302,6 +303,7 @@ fn reply(file: &File, headers: &HeaderMap, caching: HeaderValue) -> Response {
     replied.insert(CACHE_CONTROL, caching);
     replied.insert(VARY, HeaderValue::from_static("accept-encoding"));
     replied.extend(HeaderValue::try_from(tag).ok().map(|tag| (ETAG, tag)));
+    // A 304 has no body that could be encoded.
     replied.extend(encoding.filter(|_| !is_known));
     response
 }
