@@ -126,6 +126,7 @@ pub fn settlement(question: &Question, settlement: &Settlement) -> String {
 /// Returns how a question was settled, in one word.
 pub(super) fn state(question: &Question, settlement: &Settlement) -> String {
     let said = match &settlement.outcome {
+        // The first word of "allowed from now on" suffices for a column.
         Outcome::Answered(answer) => done(question, answer).split(' ').next().unwrap_or("answered"),
         Outcome::Rejected(Reason::Withdrawn) => "withdrawn",
         Outcome::Rejected(Reason::Cancelled) => "cancelled",

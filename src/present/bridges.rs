@@ -83,6 +83,7 @@ pub fn unreachable(waiting: &[WaitingBridge], found: &BTreeSet<BridgeName>) -> V
             questions: 0,
         });
         place.bridges.push(bridge.clone());
+        // A process ID from within a container means nothing here.
         place.pids.extend(home.iter().filter(|_| running).map(|home| home.pid));
         place.questions += questions;
     }
@@ -107,6 +108,7 @@ pub fn unreachable_lines(elsewhere: &[UnreachableBridges], looked_in: &Path) -> 
                     format!("To see what waits there: XDG_RUNTIME_DIR={} askbridge list", path(base)),
                 ]
             }
+            // This directory was searched, so the bridge's socket is not in it any more.
             (Some(_), true) => {
                 let processes = it.pids.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
                 [

@@ -93,6 +93,7 @@ pub fn program(command: &str) -> String {
         return format!("{first} {subcommand}");
     }
     let launched = match LAUNCHERS.contains(&first) {
+        // Options of the launcher, such as `-y`, precede the program.
         true => words[1..].iter().find(|word| !word.starts_with('-')),
         false => None,
     };

@@ -5,9 +5,9 @@
 //! - Each object of a union is a component of its own, with all of its members, and not an inline schema: generators
 //!   would call those `OutcomeType0`, and some lose the members beside a `$ref`.
 //! - A closed set of names is one `enum`, and not a union of constants.
-//! - An open set of names is `anyOf` an `enum` and any string. With this form,
-//!   openapi-python-client reads a name of another version as a `str`, and openapi-typescript as a `string`. A plain
-//!   `string` would lose the known names in both.
+//! - An open set of names is `anyOf` an `enum` and any string. With this form, openapi-python-client reads a name of
+//!   another version as a `str`, and openapi-typescript as a `string`. A plain `string` would lose the known names in
+//!   both.
 //! - A member that may be left out has no `default`: openapi-typescript would require it of a program that asks.
 //! - A union whose objects have a tag has a `discriminator`. Its last object stands for those of other
 //!   versions. The union is `anyOf`, because this last object matches the others as well.
@@ -25,6 +25,7 @@ pub(super) fn arrange(document: &mut Value) {
     let Some(Value::Object(schemas)) = document.pointer("/components/schemas") else { return };
     let title = |(name, schema): (&String, &Value)| schema["title"].as_str().unwrap_or(name).to_owned();
     let titles: BTreeMap<_, _> = schemas.iter().map(|entry| (entry.0.clone(), title(entry))).collect();
+    // First, because the steps below look components up by the names in the references.
     rename(document, &titles);
     let schemas = document["components"]["schemas"].take();
     let named = schemas.as_object().into_iter().flatten();
@@ -32,6 +33,7 @@ pub(super) fn arrange(document: &mut Value) {
     let mut arranged: Schemas =
         named.iter().flat_map(|(name, schema)| components(name, schema, &named)).collect();
     for (name, schema) in &mut arranged {
+        // A component that was split off has another title, or none.
         schema["title"] = name.as_str().into();
         let members = schema.get_mut("properties").and_then(Value::as_object_mut);
         members.into_iter().flatten().for_each(|(_, member)| tell_default(member));
@@ -123,6 +125,7 @@ fn union(name: &str, schema: &Value, variants: &[Value], all: &Schemas) -> Vec<(
 fn whole(union: &Value, variant: &Value, all: &Schemas) -> Value {
     let extended = variant["$ref"].as_str().and_then(|target| all.get(target.strip_prefix(PREFIX)?));
     let (mut properties, mut required) = (Schemas::new(), Vec::new());
+    // The later parts win: the variant itself is the most specific.
     for part in [Some(union), extended, Some(variant)].into_iter().flatten() {
         properties.extend(
             part["properties"].as_object().into_iter().flatten().map(|(k, v)| (k.clone(), v.clone())),

@@ -41,6 +41,7 @@ impl Iterator for Windows {
         if self.is_done {
             return None;
         }
+        // Not allocated at its full size, because most values are far smaller.
         let mut window = Window { skip: self.written, bytes: Vec::new() };
         let is_complete = self.value.write(&mut window);
         self.written += window.bytes.len();

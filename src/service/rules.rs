@@ -139,6 +139,7 @@ impl RunningRules {
         tracing::debug!(id = %record.id, rule = &*printable_line(&rule), "a rule applies");
         if let RuleEffect::Submit(submission) = what {
             let (inbox, id) = (self.inbox.clone(), record.id.clone());
+            // A submission lasts until the agent has read it, and must not delay the rules for other questions.
             self.submissions.spawn(submit(inbox, id, submission, rule));
         }
     }
@@ -148,6 +149,7 @@ impl RunningRules {
 async fn submit(inbox: BridgeInbox, id: QuestionId, submission: Submission, rule: Arc<str>) {
     match inbox.submit(&id, submission, by(&rule)).await {
         Ok(_) => {}
+        // Not a problem: another responder was faster.
         Err(refusal @ (Refusal::Conflict(_) | Refusal::Gone(_) | Refusal::NotFound)) => {
             tracing::debug!(%id, %refusal, "a question was settled before its rule");
         }

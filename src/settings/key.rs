@@ -292,6 +292,7 @@ impl Setting for PathBuf {
     }
 
     fn to_value(&self) -> Value {
+        // Lossless: the path was parsed from a JSON text.
         Value::String(self.to_string_lossy().into_owned())
     }
 

@@ -160,6 +160,7 @@ impl Settings {
             found.extend(taken.err().map(|message| Problem { origin: Some(origin(mark)), message }));
         }
         self.take_projects(tables, &mut found);
+        // Rules and project tables are read in passes of their own, so their problems are out of order.
         found.sort_by_key(|problem| {
             problem.origin.as_ref().and_then(Layer::place).map(|place| (place.line, place.column))
         });

@@ -55,6 +55,7 @@ pub(super) fn refuse(document: &Document) -> Vec<(Mark, String)> {
 pub(super) fn read(document: &Document, home: Option<&Path>, origin: &dyn Fn(Mark) -> Layer) -> FileRules {
     let mut found = FileRules { rules: Vec::new(), tables: Vec::new(), problems: Vec::new() };
     let mut tables = BTreeMap::new();
+    // A table without values has no entries, but it is a rule with a mistake all the same.
     for head in &document.heads {
         if let [rule, number] = &*head.path
             && rule == keys::RULES
@@ -80,6 +81,7 @@ pub(super) fn read(document: &Document, home: Option<&Path>, origin: &dyn Fn(Mar
     let (mut names, mut broken) = (BTreeSet::new(), Vec::new());
     let strays = strays(document);
     for (number, table) in &tables {
+        // The first rule that applies decides, so a stray can only affect the rules after it.
         let before = strays.iter().filter(|stray| **stray < table.head);
         broken.extend(before.map(|stray| BrokenRule::of_anything(origin(*stray).to_string())));
         let line = table.broken(*number, document);
@@ -167,6 +169,7 @@ impl Table<'_> {
             Ok(rule) => Some(rule),
         };
         match read {
+            // A decision names its rule, so the name must be unique.
             Some(rule) if problems.is_empty() => match names.insert(rule.name().to_string()) {
                 true => Ok(rule),
                 false => {

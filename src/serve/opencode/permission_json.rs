@@ -136,6 +136,7 @@ fn tool(question: &Question) -> &str {
         Some("execute" | "command") => "bash",
         Some("fetch") => "webfetch",
         Some("search") => "grep",
+        // Without a useful kind, the content tells the tool.
         None | Some("other") if subject.command.is_some() => "bash",
         None | Some("other") if !subject.diffs.is_empty() => "edit",
         kind => kind.unwrap_or("other"),

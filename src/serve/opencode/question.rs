@@ -123,6 +123,7 @@ fn shortened(text: &str) -> Cow<'_, str> {
 fn options(kind: &Kind) -> Vec<QuestionOption<'_>> {
     let descriptions = kind.options().iter().map(|option| option.description.as_deref().unwrap_or_default());
     let choice = |(label, description)| QuestionOption { label, description };
+    // A yes and a no have labels, but no options that would have descriptions.
     labels::labels(kind).into_iter().zip(descriptions.chain(iter::repeat(""))).map(choice).collect()
 }
 
@@ -193,6 +194,7 @@ pub(super) fn session(record: &Record) -> &str {
 /// Returns the question or permission with this ID, open or settled.
 pub(super) async fn find<I: Inbox>(app: &App<I>, id: &str, permission: bool) -> Result<Arc<Record>, Refusal> {
     let record = app.look_up(id).await?;
+    // In opencode's API, questions and permissions are separate: an ID of the other kind does not exist.
     Some(record).filter(|record| is_permission(record) == permission).ok_or(Refusal::NotFound)
 }
 
