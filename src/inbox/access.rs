@@ -24,9 +24,9 @@ pub trait Inbox: Clone + Send + Sync + 'static {
 
     /// Submits to a question by its full ID. Returns the question after the submission.
     ///
-    /// When this returns `Ok` for an answer or a rejection, the agent that asked has it on its stdin, or the program
-    /// that asked has been handed it (I9), and the store shows the question as settled. The same once more is accepted,
-    /// and does nothing.
+    /// When this returns `Ok` for an answer or a rejection, the asker has it (I9): it was written to the agent's stdin,
+    /// or handed to the program that asked. The store shows the question as settled then. Submitting the same decision
+    /// again succeeds, and does nothing.
     fn submit(
         &self,
         id: &QuestionId,
@@ -43,18 +43,18 @@ pub trait Inbox: Clone + Send + Sync + 'static {
     /// Finds a question that the store knows, open or settled.
     ///
     /// # Errors
-    /// `NotFound`; `Ambiguous`; `Unavailable` where its bridge disappeared, or where it may be in a bridge that could
-    /// not be asked.
+    /// `NotFound` and `Ambiguous`. `Unavailable` if the question's bridge disappeared, or if a bridge that may have the
+    /// question could not be asked.
     fn find(&self, typed: &IdPrefix) -> Result<Arc<Record>, Refusal> {
         self.store().read(|_, snapshot| snapshot.find(typed).cloned())
     }
 
-    /// Finds a question as [`Inbox::find`] does, and one that only its bridge remembers.
+    /// Finds a question as [`Inbox::find`] does, and also asks the bridges for a question that only they remember.
     fn look_up(&self, typed: &IdPrefix) -> impl Future<Output = Result<Arc<Record>, Refusal>> + Send {
         future::ready(self.find(typed))
     }
 
-    /// Returns the questions that were settled last and are still remembered, latest first: at most so many, and
+    /// Returns the questions that were settled last and are still remembered, latest first: at most `limit`, and
     /// no more bytes than one inbox remembers.
     fn settled(&self, limit: usize) -> impl Future<Output = Vec<Arc<Record>>> + Send {
         let settled = |snapshot: &Snapshot| snapshot.settled().rev().take(limit).cloned().collect();
@@ -74,24 +74,25 @@ pub trait Inbox: Clone + Send + Sync + 'static {
         future::ready(Vec::new())
     }
 
-    /// Returns the processes that do not settle what the agent asked, over a socket: its own. `None` if there are
-    /// none, or where they are not known.
+    /// Returns the agent's own processes, which may not settle its questions over a socket. `None` if there are none,
+    /// or if they are not known.
     fn agent_tree(&self) -> Option<AgentTree> {
         None
     }
 
-    /// Takes over that a person is looking at the questions now. It counts for [`crate::limits::PRESENCE`].
+    /// Records that a person is looking at the questions now. The record expires after [`crate::limits::PRESENCE`].
     fn watch(&self) -> impl Future<Output = ()> + Send {
         future::ready(())
     }
 
-    /// Waits until what was accepted is kept, so that its responders can be told: what stops does so before its last
-    /// replies. It takes no longer than [`crate::limits::journal::WAIT`].
+    /// Waits until the ledger has every submission that was accepted, so that its responders can be notified. A server
+    /// that stops calls this before it writes its last replies. It takes no longer than
+    /// [`crate::limits::journal::WAIT`].
     fn kept(&self) -> impl Future<Output = ()> + Send {
         future::ready(())
     }
 
-    /// Waits until the inbox has ended: nothing more is asked in it.
+    /// Waits until the inbox has ended: no more questions open in it.
     fn ended(&self) -> impl Future<Output = ()> + Send {
         future::pending()
     }

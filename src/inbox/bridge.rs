@@ -33,16 +33,16 @@ use crate::limits;
 pub struct BridgeInbox {
     identity: Arc<Identity>,
     started: Instant,
-    /// Where it serves HTTP, once it does.
+    /// The address at which the inbox is served over HTTP, if it is.
     address: Arc<OnceLock<SocketAddr>>,
     store: Store,
     agent: AgentSide,
     programs: LocalDesk,
     agent_tree: Option<AgentTree>,
     presence: Presence,
-    /// What keeps the questions beyond this process, if anything does.
+    /// The durable record of the questions, if there is one.
     ledger: Option<Arc<dyn Ledger>>,
-    /// The submissions that were accepted, and that the ledger does not have yet.
+    /// Tracks the submissions in progress, so that a shutdown can wait until the ledger has those that were accepted.
     keeping: TaskTracker,
 }
 
@@ -51,25 +51,25 @@ pub struct BridgeInbox {
 enum AgentSide {
     /// In the bridge, on a thread of its own.
     Bridge(Submitter),
-    /// In this process, where an agent asks that does not do so over ACP.
+    /// On a desk in this process, for an agent that does not ask over ACP.
     Desk(LocalDesk),
 }
 
 impl BridgeInbox {
-    /// Returns the inbox of a bridge, the bridge's port to it, and what has to run for it, on whichever thread serves
-    /// the inbox. `key` is a random number, as in [`Setup`]. It is made before the agent is started.
+    /// Returns the inbox of a bridge, the bridge's port to it, and the work that the thread which serves the inbox has
+    /// to run. `key` is a random number, as in [`Setup`]. Call this before the agent is started.
     pub fn new(identity: Identity, key: u64) -> (Self, Port, Work) {
         let store = Store::default();
         let (port, submitter, intake) = pair(store.clone());
-        // Before the agent is started.
+        // Must precede the start of the agent: the children that exist now are taken for processes of others.
         let agent_tree = AgentTree::of_this_process();
         let inbox = Self::with(identity, key, store, AgentSide::Bridge(submitter), agent_tree);
         let work = Work { asker: AskerWork::Bridge(intake), programs: inbox.programs.clone() };
         (inbox, port, work)
     }
 
-    /// Returns the inbox of an agent whose questions are on a desk in this process, that desk, and what has to run for
-    /// the inbox. `agent_tree` has the processes of the agent, as far as they are known.
+    /// Returns the inbox of an agent whose questions are on a desk in this process, that desk, and the work that has to
+    /// run for the inbox. `agent_tree` has the processes of the agent, as far as they are known.
     pub fn of_desk(identity: Identity, key: u64, agent_tree: Option<AgentTree>) -> (Self, LocalDesk, Work) {
         let store = Store::default();
         let desk = LocalDesk::new(setup(&identity, key, Asker::Agent), store.clone());
@@ -100,7 +100,7 @@ impl BridgeInbox {
         }
     }
 
-    /// Marks the permissions of this risk, and of a higher one, as those that take a second step before they are allowed.
+    /// Requires a second step before a permission of this risk, or of a higher one, is allowed.
     #[must_use]
     pub fn confirming(self, risk: Risk) -> Self {
         self.store.confirm_from(risk);
@@ -120,17 +120,17 @@ impl BridgeInbox {
         self.started.elapsed()
     }
 
-    /// Returns whether a person is looking at the questions, as far as a program said so.
+    /// Returns whether a program recently reported that a person is looking at the questions.
     pub fn is_watched(&self) -> bool {
         self.presence.is_here()
     }
 
-    /// Says where the inbox is served over HTTP. The first address counts.
+    /// Records the address at which the inbox is served over HTTP. Later calls have no effect.
     pub fn serves_at(&self, address: SocketAddr) {
         self.address.get_or_init(|| address);
     }
 
-    /// Hands a submission to what asked, and waits for the verdict. The ledger has it before.
+    /// Hands a submission to the asker's desk, and waits for the verdict. The ledger gets the submission first.
     async fn hand_in(
         &self,
         id: &QuestionId,
@@ -138,6 +138,7 @@ impl BridgeInbox {
         submission: Submission,
         by: Provenance,
     ) -> Result<(), Refusal> {
+        // An extension is not a decision, so the ledger need not keep it.
         let settles = !matches!(submission, Submission::Extend(_));
         let ledger = self.ledger.as_deref().zip(known.filter(|record| settles && record.is_open()));
         if let Some((ledger, record)) = ledger {
@@ -148,7 +149,7 @@ impl BridgeInbox {
             (Asker::Agent, AgentSide::Desk(desk)) => desk.submit(id.number, submission, by).await,
             (Asker::Program, _) => self.programs.submit(id.number, submission, by).await,
         };
-        // Where that is not known, it may have been accepted.
+        // `Unavailable` means that the outcome is unknown: the asker may have the answer, so the entry stays.
         if let (Some((ledger, record)), Err(refusal)) = (ledger, &verdict)
             && !matches!(refusal, Refusal::Unavailable)
         {
@@ -157,19 +158,19 @@ impl BridgeInbox {
         verdict
     }
 
-    /// Returns the ledger that its questions are kept in.
+    /// Returns the ledger that keeps the questions.
     pub(crate) fn ledger(&self) -> Option<&dyn Ledger> {
         self.ledger.as_deref()
     }
 
-    /// Lets followers end once the host stops: nothing is asked any more. The store of a bridge ends with its port.
+    /// Ends the store when the host stops, so that its followers end. The store of a bridge ends with its port instead.
     pub(crate) fn stop(&self) {
         if let AgentSide::Desk(_) = self.agent {
             self.store.end();
         }
     }
 
-    /// Returns this bridge's status.
+    /// Returns what does not change about this bridge: its name, agent, folder and start.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
@@ -193,19 +194,20 @@ impl Inbox for BridgeInbox {
         if let (Some(record), Submission::Answer(answer)) = (&known, &submission)
             && record.is_open()
         {
-            // Here, where no ordinary traffic waits: trying patterns can take long (I7).
+            // Checked here and not on the thread that forwards, since matching patterns can take long (I7).
             check(&record.question, answer).map_err(Refusal::DoesNotFit)?;
         }
         let (then, after) = (submission.clone(), by.clone());
-        // The agent may end as soon as it has its answer: the responder is told nevertheless.
+        // The bridge may end as soon as the agent has its answer. The token makes `kept` wait for the lines below, so
+        // that the responder still gets its reply.
         let _keeping = self.keeping.token();
         self.hand_in(id, known.as_ref(), submission, by).await?;
         let now = self.store.read(|_, snapshot| snapshot.get(id).cloned());
-        // Where much is settled at once, it may be forgotten already.
+        // The store remembers a bounded number of settled questions, and may have forgotten this one already.
         let now =
             now.or_else(|| Some(Arc::new(assumed(&*known?, then, after)))).ok_or(Refusal::Unavailable)?;
         if let Some(ledger) = self.ledger.as_ref().filter(|_| !now.is_open()) {
-            // The responder is told that it was accepted only when that is not lost any more (I9).
+            // The responder hears "accepted" only once a crash cannot lose the settlement any more (I9).
             ledger.settled(&now).await;
         }
         Ok(now)
@@ -233,7 +235,7 @@ impl Inbox for BridgeInbox {
         vec![status]
     }
 
-    /// Those of this bridge's folder: the journal has the questions of all.
+    /// Returns only the questions of this bridge's folder, since the journal has those of every bridge.
     async fn lost(&self) -> Vec<LostQuestion> {
         let Some(ledger) = &self.ledger else { return Vec::new() };
         let mut lost = ledger.lost().await;
@@ -248,7 +250,7 @@ impl Inbox for BridgeInbox {
         latest_lost(lost)
     }
 
-    /// Those of this bridge's folder, as of lost ones.
+    /// Returns only the questions of this bridge's folder, as [`Inbox::lost`] does.
     async fn past(&self, mut filter: HistoryFilter) -> Vec<PastQuestion> {
         let Some(ledger) = &self.ledger else { return Vec::new() };
         let folder = &self.identity.folder;
@@ -268,6 +270,7 @@ impl Inbox for BridgeInbox {
     }
 
     async fn kept(&self) {
+        // `wait` returns only once the tracker is closed. Tokens can still be taken, and are waited for too.
         self.keeping.close();
         timeout(limits::journal::WAIT, self.keeping.wait()).await.unwrap_or_default();
     }
@@ -275,13 +278,13 @@ impl Inbox for BridgeInbox {
     async fn ended(&self) {
         match &self.agent {
             AgentSide::Bridge(submitter) => submitter.ended().await,
-            // It ends with the process, or with its host.
+            // A desk in this process ends with the process, or with its host.
             AgentSide::Desk(_) => pending().await,
         }
     }
 }
 
-/// Returns a question after a submission to it was accepted.
+/// Returns the question as an accepted submission must have left it, for a store that has no record of it any more.
 pub fn assumed(record: &Record, submission: Submission, by: Provenance) -> Record {
     use askbridge_core::question::Outcome;
     use askbridge_core::question::Reason;
@@ -300,7 +303,7 @@ fn setup(identity: &Identity, key: u64, asker: Asker) -> Setup {
     Setup { bridge: identity.bridge.clone(), asker, started: identity.started_at, key }
 }
 
-/// What has to run for an inbox.
+/// The background work of an inbox.
 #[derive(Debug)]
 pub struct Work {
     asker: AskerWork,
@@ -314,8 +317,8 @@ enum AskerWork {
 }
 
 impl Work {
-    /// Waits until the agent asks. A question that opened since the last call counts. Dropping the future loses nothing.
-    /// Pending forever where the questions are on a desk of this process, whose thread runs from the start.
+    /// Waits until the agent asks a question, or returns at once if one opened since the last call. Cancel safe.
+    /// Pending forever if the questions are on a desk of this process, whose thread runs from the start.
     pub async fn opened(&self) {
         match &self.asker {
             AskerWork::Bridge(intake) => intake.opened().await,
@@ -323,12 +326,12 @@ impl Work {
         }
     }
 
-    /// Returns whether the bridge has handed over something that was not taken yet.
+    /// Returns whether the bridge has handed over changes that were not taken yet.
     pub(crate) fn has_news(&self) -> bool {
         matches!(&self.asker, AskerWork::Bridge(intake) if intake.has_news())
     }
 
-    /// Takes over what the bridge hands over, and times the questions that are on desks of this process, until the
+    /// Takes over the bridge's changes, and enforces the deadlines of the questions on desks of this process, until the
     /// bridge has ended.
     pub async fn run(self) {
         let programs = self.programs;
@@ -345,17 +348,17 @@ impl Work {
     }
 }
 
-/// When a program last said that a person is there. Cheap to clone; all clones are one.
+/// When a program last reported that a person is there. Cheap to clone; all clones share one value.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Presence(Arc<Mutex<Option<time::Instant>>>);
 
 impl Presence {
-    /// Takes over that a person is there now.
+    /// Records that a person is there now.
     pub(super) fn is_here_now(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(time::Instant::now());
     }
 
-    /// Returns whether a person was there within [`limits::PRESENCE`].
+    /// Returns whether a program reported a person within [`limits::PRESENCE`].
     pub(super) fn is_here(&self) -> bool {
         let last = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         last.is_some_and(|last| last.elapsed() < limits::PRESENCE)

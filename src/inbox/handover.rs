@@ -22,10 +22,10 @@ use tokio_util::sync::PollSender;
 use super::{status::Peers, store::Store};
 use crate::limits;
 
-/// What becomes of a submission.
+/// The result of a submission.
 pub type Verdict = Result<(), Refusal>;
 
-/// The room for submissions that wait for their verdict: a permit for each byte. Cheap to clone.
+/// A byte budget for the submissions that wait for their verdict, with a permit for each byte. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct Room(Arc<Semaphore>);
 
@@ -36,14 +36,14 @@ impl Default for Room {
 }
 
 impl Room {
-    /// Takes the room of a submission, which is given back when this is dropped.
+    /// Reserves room for a submission until the returned permit is dropped.
     pub(super) fn take(&self, submission: &Submission) -> Result<OwnedSemaphorePermit, Refusal> {
         let bytes = u32::try_from(submission.bytes().max(limits::SUBMISSION)).unwrap_or(u32::MAX);
         Arc::clone(&self.0).try_acquire_many_owned(bytes).map_err(|_| Refusal::TooManyRequests)
     }
 }
 
-/// Returns the bridge's end, the responders' end, and what takes over the bridge's changes into a store.
+/// Returns the bridge's end, the responders' end, and the task that applies the bridge's changes to a store.
 pub fn pair(store: Store) -> (Port, Submitter, Intake) {
     // Changes that do not fit wait in the desk, where the last one to a question counts.
     let (hand_over, handed_over) = mpsc::channel(1);
@@ -77,17 +77,17 @@ pub struct Port {
     hand_over: PollSender<HandOver>,
     last: u64,
     waiting: BTreeMap<Ticket, Caller>,
-    /// Verdicts that are still to be handed over. They are bounded as the submissions are.
+    /// Verdicts that are still to be handed over. The bound on submissions bounds them too.
     verdicts: Vec<(Caller, Verdict)>,
-    /// What is still to be noted of outcomes on their way. Their number is bounded as that of the questions is.
+    /// Delivery steps that the ledger is still to note. The bound on open questions bounds them too.
     deliveries: Vec<Delivery>,
-    /// The questions whose outcomes begin once that is noted.
+    /// The questions whose delivery begins once the ledger has noted it.
     asked: BTreeSet<u64>,
     begun: mpsc::Receiver<u64>,
-    /// What the peers said of themselves in the last `initialize`. The bridge never waits for this lock (I7). It is not
-    /// a part of what is handed over, so that the first responder that connects finds it.
+    /// What the peers said of themselves in the last `initialize`. The bridge never waits for this lock (I7). It is
+    /// shared and not handed over, so that the first responder that connects finds it already.
     introduced: Arc<Mutex<Peers>>,
-    /// What the peers said while the inbox's thread held that lock.
+    /// What the peers said while the inbox's thread held the lock of `introduced`.
     unsaid: Option<Peers>,
     opened: Arc<Notify>,
     /// See [`Intake::at_end`].
@@ -102,22 +102,22 @@ struct Command {
     caller: Caller,
 }
 
-/// Where a verdict goes, and the room that the submission takes until then.
+/// The responder that waits for a verdict, and the room that its submission takes until then.
 #[derive(Debug)]
 struct Caller {
     verdict: oneshot::Sender<Verdict>,
     _room: OwnedSemaphorePermit,
 }
 
-/// How far the outcome of a question came on its way to the asker.
+/// How far the delivery of an outcome has come.
 #[derive(Debug)]
 enum Delivery {
     Waits(QuestionId),
     Begins(QuestionId),
 }
 
-/// Changes, and the verdicts that are told behind them: a responder that is told finds the question settled. What became of
-/// outcomes on their way comes before: it is about questions that are open.
+/// One message from the bridge to the inbox. Delivery steps are processed first, since they concern questions that are
+/// still open. Verdicts are sent after the changes, so that a responder that gets one finds the question settled.
 #[derive(Debug)]
 struct HandOver {
     deliveries: Vec<Delivery>,
@@ -136,24 +136,25 @@ impl Port {
         Poll::Ready(TicketedSubmission { ticket, number, submission, by })
     }
 
-    /// Keeps a verdict until it is handed over.
+    /// Queues a verdict for the next hand-over.
     pub fn verdict(&mut self, ticket: Ticket, verdict: Verdict) {
         self.verdicts.extend(self.waiting.remove(&ticket).map(|caller| (caller, verdict)));
     }
 
-    /// Says that an outcome waits, and that nothing of it was given to the asker.
+    /// Reports that an outcome waits, and that nothing of it was written to the asker.
     pub fn waits(&mut self, id: QuestionId) {
         self.deliveries.push(Delivery::Waits(id));
     }
 
-    /// Says that what waited can be given to the asker. [`Port::poll_begun`] returns its number once that is noted.
+    /// Reports that the delivery of an outcome can begin. [`Port::poll_begun`] returns the number of the question once
+    /// the ledger has noted that.
     pub fn begins(&mut self, id: QuestionId) {
         self.asked.insert(id.number);
         self.deliveries.push(Delivery::Begins(id));
     }
 
-    /// Takes the next question whose outcome can be given to the asker now. Where nothing notes that any more, nothing is
-    /// waited for.
+    /// Returns the next question whose outcome may be written to the asker now. Once the inbox is gone, every outcome
+    /// may be.
     pub fn poll_begun(&mut self, cx: &mut Context<'_>) -> Poll<u64> {
         match self.begun.poll_recv(cx) {
             Poll::Ready(Some(number)) => {
@@ -165,13 +166,14 @@ impl Port {
         }
     }
 
-    /// Says that a question opened. What is known of it is handed over by [`Port::poll_hand_over`].
+    /// Wakes [`Intake::opened`], since a question opened. The question itself is handed over by
+    /// [`Port::poll_hand_over`].
     pub fn opened(&self) {
         self.opened.notify_one();
     }
 
-    /// Tells responders what the peers said of themselves, in place of what they said before. While the inbox's thread
-    /// reads it, this wakes the task instead, and the next call tells it.
+    /// Publishes what the peers said of themselves, in place of what they said before. While the inbox's thread holds
+    /// the lock, this only wakes the task, and the next call tries again.
     pub fn introduce(&mut self, cx: &Context<'_>, news: Option<Peers>) {
         if news.is_some() {
             self.unsaid = news;
@@ -187,8 +189,9 @@ impl Port {
         }
     }
 
-    /// Hands over the verdicts, and what changed, if there is either and the one before was taken. `has_changes` says
-    /// whether `take_changes` would return something: it is called only if that can be handed over.
+    /// Hands over the queued verdicts and delivery steps with the changes, if there are any and the inbox has taken the
+    /// hand-over before. `has_changes` says whether `take_changes` would return something. `take_changes` is called
+    /// only if the channel has room.
     pub fn poll_hand_over(
         &mut self,
         cx: &mut Context<'_>,
@@ -202,11 +205,12 @@ impl Port {
             Poll::Ready(Ok(())) => {
                 let changes = take_changes();
                 let hand_over = self.pack(changes);
-                // There is room, and if the other end is gone, so are those that would be told.
+                // The room is reserved, so this fails only if the inbox is gone, and every responder with it.
                 self.hand_over.send_item(hand_over).unwrap_or_default();
                 Poll::Ready(())
             }
             Poll::Ready(Err(_)) => {
+                // The inbox is gone. Dropping everything keeps the queues and the desk from growing.
                 self.verdicts.clear();
                 self.deliveries.clear();
                 drop(take_changes());
@@ -229,11 +233,12 @@ impl Port {
         HandOver { deliveries, changes, verdicts }
     }
 
-    /// Hands over what is left once the bridge has ended, whether or not what was handed over before was taken.
+    /// Hands over what is left once the bridge has ended, even if the inbox has not taken the hand-over before.
     pub fn finish(&mut self, changes: Option<Changes>) {
         if changes.is_none() && self.verdicts.is_empty() && self.deliveries.is_empty() {
             return;
         }
+        // The channel may be full, and the bridge no longer runs to wait for room.
         let left = self.pack(changes);
         *self.at_end.lock().unwrap_or_else(PoisonError::into_inner) = Some(left);
     }
@@ -254,7 +259,7 @@ impl Submitter {
         let (verdict, judged) = oneshot::channel();
         let command = Command { number, submission, by, caller: Caller { verdict, _room: room } };
         self.commands.send(command).await.map_err(|_| Refusal::Unavailable)?;
-        // Without a verdict it is not known whether the asker got it.
+        // The bridge ended without a verdict, so the asker may or may not have the submission.
         judged.await.unwrap_or(Err(Refusal::Unavailable))
     }
 
@@ -269,16 +274,17 @@ impl Submitter {
     }
 }
 
-/// Takes over what the bridge hands over.
+/// The inbox's end: applies the bridge's changes to the store, and sends the verdicts to responders.
 #[derive(Debug)]
 pub struct Intake {
     handed_over: mpsc::Receiver<HandOver>,
     store: Store,
-    /// Tells the bridge which outcomes can be given to the asker.
+    /// Tells the bridge which outcomes may be written to the asker.
     noted: mpsc::Sender<u64>,
     /// Questions that opened since [`Intake::opened`] returned.
     opened: Arc<Notify>,
-    /// What the bridge hands over at its end, when it cannot wait any more. Until then, neither end takes this lock.
+    /// The bridge's last hand-over, for which it cannot wait for room in the channel. Until the bridge has ended, it
+    /// never takes this lock.
     at_end: Arc<Mutex<Option<HandOver>>>,
 }
 
@@ -290,7 +296,7 @@ impl Intake {
 
     /// Runs until the bridge has ended, and then ends the store.
     pub async fn run(mut self) {
-        // Beside the rest: a slow ledger holds up no change.
+        // Polled beside the hand-overs, so that a slow ledger holds up no change.
         let mut noting = FuturesUnordered::new();
         let mut earliest = Instant::now();
         loop {
@@ -302,34 +308,37 @@ impl Intake {
                     }
                     None => break,
                 },
-                // Once the bridge has ended, there is nothing to be told.
+                // This fails only once the bridge has ended, which then delivers nothing more.
                 Some(number) = noting.next() => self.noted.send(number).await.unwrap_or_default(),
             }
         }
         let left = self.at_end.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // What begins at the end of the bridge begins no more.
+        // The returned futures are dropped: the bridge has ended, and no delivery can begin any more.
         left.into_iter().for_each(|left| drop(self.take_over(left)));
         self.store.end();
     }
 
-    /// Returns whether the bridge has handed over something that was not taken yet.
+    /// Returns whether the bridge has handed over changes that were not taken yet.
     pub(super) fn has_news(&self) -> bool {
         !self.handed_over.is_empty() || self.at_end.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// Adds to a question what only its host knows, once. The thread that forwards does not: a disk may be slow.
+    /// Adds what only the host knows to a question, when the question is new. It runs here and not on the thread that
+    /// forwards, since the disk may be slow.
     fn look(&self, record: &mut Arc<Record>) {
         let known = self.store.read(|_, snapshot| snapshot.get(&record.id).cloned());
         let looked_at = match known {
             Some(known) => Some(Arc::clone(&known.question)),
             None => self.store.look(&record.question).map(Arc::new),
         };
+        // The bridge's records never have the addition, so each later change of the question gets it here again.
         if let Some(question) = looked_at.filter(|question| !Arc::ptr_eq(question, &record.question)) {
             Arc::make_mut(record).question = question;
         }
     }
 
-    /// Returns what is ready once it is noted that the delivery of an outcome begins.
+    /// Processes a hand-over. The returned futures yield the number of a question once the ledger has noted that its
+    /// delivery begins.
     fn take_over(
         &self,
         HandOver { deliveries, changes, verdicts }: HandOver,
@@ -346,22 +355,22 @@ impl Intake {
                 (Delivery::Begins(id), None) => noting.push(std::future::ready(id.number).boxed()),
             }
         }
-        // First the store, so that a responder that is told finds the question there as it was told (I9).
+        // The store before the verdicts, so that a responder that gets a verdict finds the question settled (I9).
         if let Some(mut changes) = changes {
             changes.questions.iter_mut().for_each(|record| self.look(record));
             self.store.apply(changes);
         }
         for (caller, verdict) in verdicts {
-            // A responder that does not wait any more is not notified.
+            // The responder no longer waits; ignore the send error.
             caller.verdict.send(verdict).unwrap_or_default();
         }
         noting
     }
 }
 
-/// Receives the next changes, but none before this instant. Dropping the future loses nothing.
+/// Receives the next hand-over, but not before `earliest`. Cancel safe.
 async fn receive_after(earliest: Instant, handed_over: &mut mpsc::Receiver<HandOver>) -> Option<HandOver> {
-    // A timer rounds up to the next millisecond, even one that is due.
+    // A tokio timer rounds up to the next millisecond, even if it is due, so the usual case takes none.
     if Instant::now() < earliest {
         sleep_until(earliest).await;
     }

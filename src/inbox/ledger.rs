@@ -1,6 +1,6 @@
-//! The trait between an inbox and what keeps a durable record of its questions, and where a bridge runs as such a
-//! record has it: a command in another environment may see neither a bridge's socket nor its process. How and where the
-//! record is kept is left to the implementation (`journal`); `machine` finds out whether a bridge lives.
+//! The trait `Ledger`, through which an inbox keeps a durable record of its questions, and the types that say where a
+//! recorded bridge runs: a command in another environment may see neither the bridge's socket nor its process. How and
+//! where the record is kept is left to the implementation (`journal`); `machine` finds out whether a bridge lives.
 
 use std::{fmt, path::PathBuf, sync::Arc};
 
@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::past::{HistoryFilter, PastQuestion};
 use crate::limits;
 
-/// The permissions of a bridge that the file of its project left to the client: they are in no inbox, and this says so.
+/// Notes that a project's settings file leaves the permissions of a bridge to the client, so that no inbox has them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LeftToClient {
@@ -22,7 +22,7 @@ pub struct LeftToClient {
     pub bridge: BridgeName,
     /// The folder that it was started in.
     pub project: String,
-    /// The file that did so.
+    /// The settings file.
     pub file: String,
     /// When the bridge started.
     pub at: Timestamp,
@@ -40,11 +40,11 @@ pub trait Ledger: fmt::Debug + Send + Sync {
     /// Notes that the permissions of a bridge are left to the client. Returns at once.
     fn left_to_client(&self, left: LeftToClient);
 
-    /// Returns whether anything was noted, so that an end has to wait until it is written.
+    /// Returns whether anything was noted, so that a shutdown has to wait until it is written.
     fn has_entries(&self) -> bool;
 
-    /// Notes a submission that is about to be given to the asker, and may have arrived from then on. Ready once a killed
-    /// process would not lose it.
+    /// Notes a submission that is about to be given to the asker. From then on, it may have arrived. Ready once the
+    /// entry survives a kill of the process.
     fn accepting(
         &self,
         record: &Arc<Record>,
@@ -52,40 +52,41 @@ pub trait Ledger: fmt::Debug + Send + Sync {
         by: &Provenance,
     ) -> BoxFuture<'static, ()>;
 
-    /// Notes that the submission was refused: it was not accepted.
+    /// Notes that the submission of [`Ledger::accepting`] was refused.
     fn refused(&self, id: &QuestionId);
 
-    /// Notes that what was submitted waits, and that nothing of it was given to the asker. Returns at once.
+    /// Notes that the outcome waits, and that nothing of it was written to the asker. Returns at once.
     fn waits(&self, id: &QuestionId);
 
-    /// Notes that the delivery of what waited begins: it may have arrived from then on. Ready once neither a killed process
-    /// nor a power loss would lose that.
+    /// Notes that the delivery of an outcome that waited begins. From then on, it may have arrived. Ready once the
+    /// entry survives a kill of the process and a power loss.
     fn begins(&self, id: &QuestionId) -> BoxFuture<'static, ()>;
 
-    /// Notes a settlement. Ready once a power loss would not lose it, or when the ledger gave up.
+    /// Notes a settlement. Ready once the entry survives a power loss, or when the ledger gave up.
     fn settled(&self, record: &Arc<Record>) -> BoxFuture<'static, ()>;
 
-    /// Ready once all that was noted is written, or when the ledger gave up. What ends waits for it.
+    /// Ready once all earlier entries are written, or when the ledger gave up. A process awaits it before it ends.
     fn flush(&self) -> BoxFuture<'static, ()>;
 
-    /// Returns what is known of the same question from before.
+    /// Returns the decision of an earlier question that was the same as this one, if there is any.
     fn earlier(&self, record: &Arc<Record>) -> BoxFuture<'static, Option<EarlierDecision>>;
 
-    /// Returns the questions that were lost with their bridges, oldest first: those that a person may still go on with.
+    /// Returns the questions that were lost with their bridges, oldest first, for as long as a person may still want to
+    /// continue with them.
     fn lost(&self) -> BoxFuture<'static, Vec<LostQuestion>>;
 
     /// Returns the questions of the past that are over, the latest first: those that were settled, and those that were
-    /// lost with their bridges. A ledger that is not read has none.
+    /// lost with their bridges. A ledger that cannot be read returns none.
     fn past(&self, filter: HistoryFilter) -> BoxFuture<'static, Vec<PastQuestion>> {
         let _ = filter;
         futures::future::ready(Vec::new()).boxed()
     }
 
-    /// Takes the answer of an earlier question that waited for this one: true for exactly one caller, durably.
+    /// Claims the answer of the `earlier` question for the question `by`. Returns true to exactly one caller, durably.
     fn claim(&self, earlier: &QuestionId, by: &QuestionId) -> BoxFuture<'static, bool>;
 }
 
-/// Returns the last of these questions, latest first: no more of them than one inbox remembers of settled ones.
+/// Returns the last of these questions, latest first, within the bounds on the settled questions of one inbox.
 pub fn latest_lost(mut lost: Vec<LostQuestion>) -> Vec<LostQuestion> {
     lost.reverse();
     lost.truncate(limits::REMEMBERED);
@@ -97,7 +98,7 @@ pub fn latest_lost(mut lost: Vec<LostQuestion>) -> Vec<LostQuestion> {
     lost
 }
 
-/// Returns the first of these questions: no more of them than one inbox remembers of settled ones.
+/// Returns the first of these questions, within the size bound on the settled questions of one inbox.
 pub fn latest_past(mut past: Vec<PastQuestion>) -> Vec<PastQuestion> {
     let mut bytes = 0;
     past.retain(|past| {
@@ -114,10 +115,10 @@ pub struct Home {
     pub folder: PathBuf,
     /// The ID of its process.
     pub pid: u32,
-    /// When the process started, in clock ticks since the machine started; 0 where that is not known. Together with its
-    /// ID, it names one process: IDs are used again.
+    /// When the process started, in clock ticks since the machine started, or 0 if that is not known. It tells apart
+    /// two processes that had the same ID one after the other.
     pub started: u64,
-    /// The inode of its PID namespace: in another one, the ID means another process. 0 where that is not known.
+    /// The inode of the PID namespace in which the ID names the process, or 0 if that is not known.
     pub namespace: u64,
 }
 
@@ -132,7 +133,7 @@ pub enum Life {
     Unseen,
 }
 
-/// A bridge that has open questions, by a ledger.
+/// A bridge that has open questions according to a ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitingBridge {
     /// Its name.

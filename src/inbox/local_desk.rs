@@ -37,30 +37,31 @@ struct SharedDesk {
     started: Instant,
     room: Room,
     state: Mutex<DeskState>,
-    /// Told when a deadline may have come nearer.
+    /// Wakes [`LocalDesk::run`] when a deadline may have come nearer.
     timers: Notify,
 }
 
 #[derive(Debug)]
 struct DeskState {
     desk: Desk,
-    /// What waits for a decision, by the numbers of the questions.
+    /// The askers that wait for a decision, by the numbers of their questions.
     askers: BTreeMap<u64, PendingDecision>,
-    /// The submissions that wait for their verdict, with the room that they take. Their number is bounded.
+    /// The submissions that wait for their verdict, with the room that they take. [`limits::COMMANDS`] bounds their
+    /// number.
     submissions: BTreeMap<Ticket, (oneshot::Sender<Verdict>, OwnedSemaphorePermit)>,
     /// The last ticket.
     last: u64,
 }
 
-/// What waits for a decision.
+/// An asker that waits for a decision.
 #[derive(Debug)]
 struct PendingDecision {
     decided: oneshot::Sender<Settlement>,
-    /// Whether the asker has the outcome at once, so that no delivery can fail.
+    /// Whether receiving the settlement is the delivery, so that no later step can fail.
     has_it_when_told: bool,
 }
 
-/// An open question, for what asked it. Dropping it withdraws the question.
+/// An open question, as its asker holds it. Dropping the handle withdraws the question.
 #[derive(Debug)]
 pub struct QuestionHandle {
     desk: LocalDesk,
@@ -85,10 +86,10 @@ impl LocalDesk {
         }
     }
 
-    /// Opens a question. `elsewhere` says that what asks cannot show it itself, so that responders must answer.
+    /// Opens a question. `elsewhere` says that the asker cannot show it itself, so that a responder must answer.
     ///
     /// # Errors
-    /// `BadQuestion` where it cannot be asked, and `Full` at a limit.
+    /// `BadQuestion` if the question is invalid, and `Full` at a limit.
     pub fn open(&self, question: Question, elsewhere: bool) -> Result<QuestionHandle, Refusal> {
         self.open_for(question, elsewhere, false)
     }
@@ -101,6 +102,7 @@ impl LocalDesk {
     ) -> Result<QuestionHandle, Refusal> {
         question.check_limits().map_err(Refusal::BadQuestion)?;
         guard::assess(&mut question);
+        // Before the desk is locked, since this looks at the file system.
         question = self.shared.store.look(&question).unwrap_or(question);
         question.shrink_to_fit();
         let question = Arc::new(question);
@@ -116,8 +118,8 @@ impl LocalDesk {
         Ok(QuestionHandle { desk: self.clone(), id, decided, is_over: false })
     }
 
-    /// Asks for a program, and waits until the question is settled. Dropping the future withdraws it. A responder does
-    /// not wait until the program looks.
+    /// Asks a program's question, and waits until it is settled. Dropping the future withdraws the question. The
+    /// responder gets its verdict at once, without waiting until the program polls the future.
     pub(super) async fn ask(&self, question: Question) -> Result<Settlement, Refusal> {
         let mut asked = self.open_for(question, true, true)?;
         Ok(asked.decided().await)
@@ -139,7 +141,7 @@ impl LocalDesk {
             }
             Ok(())
         })?;
-        // Without a verdict it is not known whether the asker got it.
+        // The desk is gone without a verdict, so the asker may or may not have the submission.
         verdict.await.unwrap_or(Err(Refusal::Unavailable))
     }
 
@@ -147,10 +149,11 @@ impl LocalDesk {
     pub(super) async fn run(&self) {
         loop {
             let due = self.lock().desk.next_deadline();
-            // A deadline beyond what the clock can say never comes.
+            // A deadline that overflows the clock never comes.
             let due = due.and_then(|due| self.shared.started.checked_add(due));
             tokio::select! {
                 () = self.shared.timers.notified() => {}
+                // `select!` evaluates the expression even if there is no deadline, hence the unused default.
                 () = sleep_until(due.unwrap_or(self.shared.started)), if due.is_some() => {
                     self.change(|state, now| {
                         for number in state.desk.tick(now) {
@@ -172,14 +175,15 @@ impl LocalDesk {
             self.shared.store.apply(changes);
         }
         while let Some(notice) = state.desk.poll() {
-            // The rest of the notices is for logs: what asks here has none.
+            // The other notices are for a bridge's log, and the askers of a local desk have none.
             if let Notice::Verdict(ticket, verdict) = notice
                 && let Some((told, _room)) = state.submissions.remove(&ticket)
             {
-                // A responder that does not wait any more is not notified.
+                // The responder no longer waits; ignore the send error.
                 told.send(verdict).unwrap_or_default();
             }
         }
+        // Unlocked before the task in `run` wakes, since it takes the lock first.
         drop(state);
         self.shared.timers.notify_one();
         changed
@@ -192,7 +196,7 @@ impl LocalDesk {
 }
 
 impl DeskState {
-    /// Hands what was decided to what asked. If that is gone, its handle has ended the question.
+    /// Hands the decision to the asker. If the asker is gone, its handle has already ended the question.
     fn decide(&mut self, number: u64) {
         let settlement = self.desk.settlement(number).cloned();
         let Some((waiting, settlement)) = self.askers.remove(&number).zip(settlement) else { return };
@@ -200,6 +204,7 @@ impl DeskState {
         match (waiting.has_it_when_told, is_told) {
             (true, true) => self.desk.delivered(number),
             (true, false) => self.desk.undeliverable(number),
+            // The holder of the handle calls `delivered` or `undeliverable`.
             (false, _) => {}
         }
     }
@@ -211,8 +216,8 @@ impl QuestionHandle {
         &self.id
     }
 
-    /// Waits until a responder's answer or rejection was accepted, or the time is over: what asked must be given that
-    /// now. Dropping the future loses nothing. Once it has returned, it never returns again.
+    /// Waits until a responder's answer or rejection was accepted, or the time is over. The caller must then take the
+    /// outcome to the asker. Cancel safe. Once it has returned, further calls are pending forever.
     pub async fn decided(&mut self) -> Settlement {
         if !self.decided.is_terminated()
             && let Ok(settlement) = (&mut self.decided).await
@@ -232,8 +237,8 @@ impl QuestionHandle {
         self.finish(|state, number, _| state.desk.undeliverable(number));
     }
 
-    /// Settles the question by an outcome at the asker itself: the user answered there, or the asker withdrew it. It
-    /// replaces a decision on its way, whose responder is notified of that.
+    /// Settles the question by an outcome at the asker itself: the user answered there, or the asker withdrew it. The
+    /// outcome replaces a decision that is being delivered, and that decision's responder is notified.
     pub fn end(mut self, outcome: Outcome, by: Provenance) {
         self.finish(|state, number, now| state.desk.overtaken(number, outcome, by, now));
     }
@@ -253,6 +258,8 @@ impl Drop for QuestionHandle {
         if !self.is_over {
             let withdrawn = Outcome::Rejected(Reason::Withdrawn);
             self.finish(|state, number, now| {
+                // `end` changes nothing if a decision is being delivered already. Either way nobody takes the outcome
+                // to the asker any more, so `undeliverable` settles the question.
                 state.desk.end(number, withdrawn, Provenance::bridge(), now);
                 state.desk.undeliverable(number);
             });

@@ -1,4 +1,4 @@
-//! Questions of the past as a ledger keeps them, and which of them are asked for.
+//! Questions of the past as a ledger keeps them, and the filter that selects among them.
 
 use askbridge_core::desk::{QuestionId, Record, Settlement, Timestamp};
 use serde::Serialize;
@@ -7,21 +7,21 @@ use serde_json::Value;
 /// Which questions of the past are listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HistoryFilter {
-    /// Those in whose texts each of these words is: what was asked, by what, where, and what was decided, by whom.
+    /// Those whose texts contain each of these words. The texts say who asked what and where, and who decided what.
     pub search: Option<String>,
     /// Those of this session.
     pub session: Option<String>,
-    /// Those of this project, or of a folder in it.
+    /// Those of this project's folder, or of a folder below it.
     pub project: Option<String>,
     /// Those that were settled by this kind of responder, or by the responder or rule of this name.
     pub by: Option<String>,
-    /// Those that were settled at this time or later; of those that were not, those that were opened then.
+    /// Those that were settled at this time or later. A question without a settlement counts by its opening.
     pub since: Option<Timestamp>,
-    /// Those that were settled, or opened, at this time or earlier.
+    /// Those that were settled at this time or earlier. A question without a settlement counts by its opening.
     pub until: Option<Timestamp>,
     /// Only those that were not settled.
     pub unsettled: bool,
-    /// The most that are listed, of the latest; `None` lists all.
+    /// How many of the latest are listed at most. `None` lists all.
     pub limit: Option<usize>,
 }
 
@@ -52,12 +52,12 @@ pub struct PastQuestion {
 pub struct SearchWords(Vec<String>);
 
 impl SearchWords {
-    /// Takes a search apart at its spaces.
+    /// Splits a search at its white space.
     pub fn new(search: &str) -> Self {
         SearchWords(search.to_lowercase().split_whitespace().map(str::to_owned).collect())
     }
 
-    /// Returns whether each word is in a text of the question or of its end.
+    /// Returns whether the texts of the question and of its outcome contain each word.
     pub fn are_in(&self, past: &PastQuestion) -> bool {
         if self.0.is_empty() {
             return true;
@@ -65,7 +65,7 @@ impl SearchWords {
         let ended = past.record.settlement.as_deref().or(past.accepted.as_ref());
         let mut texts = past.record.id.to_string();
         for part in [serde_json::to_value(&past.record.question), serde_json::to_value(ended)] {
-            // Without the names of members: each question has a title.
+            // Only the values: the names of members, such as `title`, are the same in every question.
             collect(&part.unwrap_or_default(), &mut texts);
         }
         let texts = texts.to_lowercase();

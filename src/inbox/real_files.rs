@@ -1,4 +1,4 @@
-//! The file system of this machine, as `guard` and `rule` look at it through the trait `Files`.
+//! The file system of this machine, for `guard` and `rule`, which read it through the trait `Files`.
 
 use std::{
     fs, io,
@@ -15,7 +15,8 @@ impl Files for RealFiles {
     fn resolve(&self, path: &Path) -> Option<PathBuf> {
         match fs::canonicalize(path) {
             Ok(resolved) => Some(resolved),
-            // A link to a file that does not exist yet would create that file, wherever it is.
+            // Only a path without a dangling link can be resolved by its parent: writing to a dangling link creates
+            // the file that it points to, wherever that is.
             Err(error) if error.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(path).is_err() => {
                 Some(self.resolve(path.parent()?)?.join(path.file_name()?))
             }

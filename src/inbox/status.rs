@@ -9,7 +9,7 @@ use std::{
 use askbridge_core::desk::{BridgeName, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// What came from each side.
+/// How much each peer has sent.
 #[derive(Debug, Default)]
 pub struct Traffic {
     /// From the client.
@@ -18,7 +18,7 @@ pub struct Traffic {
     pub agent: Count,
 }
 
-/// What came from one side.
+/// How many lines and bytes one peer has sent.
 #[derive(Debug, Default)]
 pub struct Count {
     lines: AtomicU64,
@@ -26,19 +26,20 @@ pub struct Count {
 }
 
 impl Count {
-    /// Says how much it is by now.
+    /// Sets the counts.
     pub fn set(&self, lines: u64, bytes: u64) {
+        // Relaxed, since the counts are only shown, and need not agree with each other.
         self.lines.store(lines, Ordering::Relaxed);
         self.bytes.store(bytes, Ordering::Relaxed);
     }
 
-    /// Returns how many lines and bytes it is.
+    /// Returns the counts of lines and bytes.
     pub(crate) fn get(&self) -> (u64, u64) {
         (self.lines.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed))
     }
 }
 
-/// The version of the protocol. It grows when a program of the version before would misread what is said.
+/// The version of the control protocol. It is raised when a program of the previous version would misread a message.
 pub const PROTOCOL: u32 = 1;
 
 /// A bridge and its agent. This is also the greeting, which says which protocol the bridge speaks.
@@ -98,8 +99,8 @@ impl BridgeStatus {
         name.filter(|name| !name.trim().is_empty())
     }
 
-    /// Returns what the time is by the bridge's own clock, which differs from ours once a clock was set or the machine
-    /// slept. `None` if it does not say.
+    /// Returns the current time by the bridge's own clock. That clock differs from ours once a clock was set or the
+    /// machine slept. `None` if the bridge does not report it.
     pub fn now(&self) -> Option<Timestamp> {
         Some(self.started_at.after(Duration::from_millis(self.uptime_ms?)))
     }
@@ -176,6 +177,7 @@ impl Identity {
             agent,
             folder,
             started_at,
+            // `later` below adds the uptime.
             uptime_ms: Some(0),
             open,
             unreadable: 0,

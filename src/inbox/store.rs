@@ -35,9 +35,9 @@ pub struct Store {
 struct StoreState {
     snapshot: Snapshot,
     log: EventLog,
-    /// How open questions ended when they were asked before. Their desks do not know that.
+    /// How open questions ended when they were asked before. Only the inbox knows that, not the desks.
     recalled: BTreeMap<QuestionId, Box<EarlierDecision>>,
-    /// The least risk for which its person wants a second step.
+    /// The lowest risk from which on the user wants a second step.
     confirm: Option<Risk>,
     /// Receives every change. A follower that falls behind receives only the latest state.
     ledger: Option<Arc<dyn Ledger>>,
@@ -94,20 +94,20 @@ impl Store {
         self.lock().ledger = ledger;
     }
 
-    /// Marks the permissions of this risk, and of a higher one, as those that take a second step.
+    /// Requires a second step before a permission of this risk, or of a higher one, is allowed.
     pub(super) fn confirm_from(&self, risk: Risk) {
         self.lock().confirm = Some(risk);
     }
 
-    /// Returns whether the person wants a second step before this question is allowed, though it is not dangerous.
+    /// Returns whether this question takes a second step only because the user wants it. A dangerous one always does.
     fn is_confirmed(&self, question: &Question) -> bool {
         let (confirm, risk) = (self.lock().confirm, question.risk());
         let is_wanted = confirm.is_some_and(|confirm| risk.degree() >= confirm.degree());
         is_wanted && question.purpose == Purpose::Permission && !risk.is_dangerous()
     }
 
-    /// Returns the question with what only its host knows: where the files lead that it names, and whether its person wants
-    /// a second step. `None` if nothing is to be said. It looks at the file system.
+    /// Returns the question with what only its host knows: where the links that it names lead, and whether the user
+    /// wants a second step. `None` if there is nothing to add. This looks at the file system.
     pub(super) fn look(&self, question: &Question) -> Option<Question> {
         let led = guard::assess_links(question, &RealFiles);
         if !self.is_confirmed(led.as_ref().unwrap_or(question)) {
@@ -126,12 +126,12 @@ impl Store {
     /// Takes over the changes of a desk. The desk decides; the store only shows, and its records are replaced, never
     /// changed, so that a reader keeps a consistent one without the lock.
     pub fn apply(&self, changes: Changes) {
-        // One edit, so that followers see all of it or nothing.
+        // One edit, so that followers see either all changes or none.
         self.edit(|editor| {
             for record in changes.questions {
                 editor.put(record);
             }
-            // The desk had too many changes to keep each: what happened to these is unknown.
+            // The desk had too many changes to keep each one, so the outcomes of these questions are unknown.
             for id in changes.gone {
                 editor.forget(&id);
             }
@@ -141,10 +141,10 @@ impl Store {
         });
     }
 
-    /// Adds to an open question how the same one ended before. Responders see it until the question is forgotten.
+    /// Adds an earlier decision to an open question. Responders see the decision until the question is forgotten.
     pub fn recall(&self, id: &QuestionId, earlier: EarlierDecision) {
         self.edit(|editor| {
-            // It may have been settled while the ledger looked.
+            // The question may have been settled while the ledger searched.
             let known = editor.snapshot().get(id).filter(|record| record.is_open()).cloned();
             if let Some(record) = known {
                 editor.state.recalled.insert(id.clone(), Box::new(earlier));
@@ -158,7 +158,7 @@ impl Store {
         let mut state = self.lock();
         let done = edit(&mut Editor { state: &mut state });
         let revision = state.log.revision();
-        // Under the lock, so that revisions reach followers in their order.
+        // Still under the lock, so that revisions reach followers in order.
         self.progress.send_if_modified(|progress| {
             let changed = progress.revision != revision;
             progress.revision = revision;
@@ -167,12 +167,12 @@ impl Store {
         done
     }
 
-    /// Follows what changes, from a snapshot of now on.
+    /// Follows the changes. The first batch is a snapshot of the current state.
     pub fn follow(&self) -> Follower {
         self.follower(None)
     }
 
-    /// Follows what changes from this revision on. Where that is not known any more, it begins with a snapshot.
+    /// Follows the changes from this revision on, or from a snapshot if the log no longer reaches back to it.
     pub fn follow_from(&self, revision: u64) -> Follower {
         self.follower(Some(revision))
     }
@@ -182,7 +182,7 @@ impl Store {
         Openings { follower: self.follow(), known: BTreeSet::new() }
     }
 
-    /// Ends the store: followers get what is left, and then end.
+    /// Ends the store: followers get the changes that are left, and then end.
     pub fn end(&self) {
         self.progress.send_modify(|progress| progress.ended = true);
     }
@@ -224,9 +224,9 @@ impl Editor<'_> {
     /// Stores the current state of a question whose JSON has this length.
     pub fn put_sized(&mut self, record: Arc<Record>, size: usize) {
         let (record, size) = self.with_earlier(record, size);
-        // In memory, short options take more than as JSON.
+        // The bounds count memory, and short options take more memory than JSON.
         let size = record.question.weight(size);
-        // The ledger before the log: a follower that reads the journal finds at least what it has seen.
+        // The ledger before the log, so that a follower which reads the journal finds at least what it has seen.
         if let Some(event) = self.state.snapshot.put_sized(record, size) {
             if let Some(ledger) = self.state.ledger.as_deref().filter(|_| is_noted(&event)) {
                 ledger.note(event.record());
@@ -259,13 +259,13 @@ impl Editor<'_> {
         }
     }
 
-    /// Records that it is not known how an open question was settled.
+    /// Settles an open question as lost, since its outcome is not known.
     pub fn lose_one(&mut self, id: &QuestionId, told: &Settlement) {
         let event = self.state.snapshot.lose(id, told.clone());
         event.into_iter().for_each(|event| self.state.log.push(event));
     }
 
-    /// Records that the bridge of all these questions disappeared.
+    /// Settles all open questions of a bridge as lost, since the bridge disappeared.
     pub fn lose(&mut self, bridge: &BridgeName, told: &Settlement) {
         let ids: Vec<_> = self.state.snapshot.open_in(bridge).cloned().collect();
         for id in ids {
@@ -274,8 +274,8 @@ impl Editor<'_> {
     }
 }
 
-/// Returns whether a ledger is told of an event. It has submitted decisions before they are delivered; a client's own
-/// answer is noted once it is settled.
+/// Returns whether the ledger must note an event. The start of a delivery is none: `Ledger::accepting` noted a
+/// submitted decision before, and a client's own answer is noted once it is settled.
 fn is_noted(event: &Event) -> bool {
     !matches!(event, Event::Changed(record) if record.state == desk::State::Delivering)
 }
@@ -287,12 +287,12 @@ fn ended(record: &Record) -> Record {
     record.clone().settled(Settlement::new(Outcome::Unknown(unknown), Provenance::bridge(), at))
 }
 
-/// A cursor over what changes in a store.
+/// A cursor over the changes of a store.
 #[derive(Debug)]
 pub struct Follower {
     store: Store,
     progress: watch::Receiver<Progress>,
-    /// The revision up to which it was told; `None` before its first snapshot.
+    /// The revision up to which it has read; `None` before its first snapshot.
     next: Option<u64>,
     is_first: bool,
     rests_until: Option<Instant>,
@@ -300,8 +300,8 @@ pub struct Follower {
 
 impl Follower {
     /// Waits for the next batch. The first comes at once, and others after a debounce, so that many changes are one
-    /// batch. A follower that falls behind what the log holds gets a snapshot. Returns `None` once the store has
-    /// ended and all is told. Dropping the future loses nothing.
+    /// batch. A follower that falls behind the log gets a snapshot. Returns `None` once the store has ended and every
+    /// change was returned. Cancel safe.
     pub async fn next(&mut self) -> Option<Batch> {
         loop {
             let progress = *self.progress.borrow_and_update();
@@ -347,14 +347,14 @@ impl Follower {
 #[derive(Debug)]
 pub struct Openings {
     follower: Follower,
-    /// The open questions that were returned before: a snapshot has them once more.
+    /// The open questions that were returned before, to leave them out when a snapshot lists them again.
     known: BTreeSet<QuestionId>,
 }
 
 impl Openings {
-    /// Waits for the next batch, and returns those questions of it that opened and are still open, as they are by then.
-    /// The first call returns those that are open already. A batch may have none. Returns `None` once the store has
-    /// ended. Dropping the future loses nothing.
+    /// Waits for the next batch, and returns the current state of the questions that opened in it and are still open.
+    /// The first call returns the questions that are open already. The list may be empty. Returns `None` once the store
+    /// has ended.
     pub async fn next(&mut self) -> Option<Vec<Arc<Record>>> {
         let opened: Vec<_> = match self.follower.next().await? {
             Batch::Snapshot { open, .. } => {
@@ -367,7 +367,7 @@ impl Openings {
                 events.into_iter().filter_map(|(_, event)| self.take(&event)).collect()
             }
         };
-        // Most often a program has answered its question within the batch.
+        // A question is often settled within its batch, since a program answers it at once.
         let still_open =
             |id: &QuestionId, now: &Snapshot| now.get(id).filter(|record| record.is_open()).cloned();
         let store = &self.follower.store;
@@ -384,7 +384,7 @@ impl Openings {
     }
 }
 
-/// Waits until a question holds what is asked of it, or is not known.
+/// Waits until the condition holds, for this long at most. Returns whether it holds.
 pub async fn wait_until(store: &Store, within: Duration, holds: impl Fn(&Snapshot) -> bool) -> bool {
     let mut progress = store.progress.subscribe();
     let waited = async {
