@@ -1,5 +1,5 @@
-//! What is known of a question that is asked again, and how its decision is taken over by exactly one question.
-//! Whether it is given or offered is left to the caller.
+//! Finds the earlier decision when a question is asked again, and lets exactly one question claim that decision.
+//! Whether the decision is given or offered is left to the caller.
 
 use askbridge_core::{
     desk::{BridgeName, EarlierDecision, QuestionId, Record, Settlement, Timestamp},
@@ -43,18 +43,18 @@ impl Candidate {
         record.settlement.map(|settlement| *settlement)
     }
 
-    /// Returns whether its bridge is gone. One whose name cannot be read was of another version: it may be alive.
+    /// Returns whether its bridge is gone. A bridge whose name cannot be read is of another version, and may be alive.
     fn is_left(&self, is_alive: LivenessCheck<'_>) -> bool {
         self.bridge.parse().is_ok_and(|bridge| !is_alive(&bridge))
     }
 }
 
-/// How far a decision came.
+/// How far a decision came on its way to the asker.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reach {
     /// The asker has it.
     Delivered,
-    /// The asker may have it: its delivery had begun, or nothing says that it had not.
+    /// The asker may have it: its delivery had begun, or it is not known whether it had.
     Doubtful,
     /// Nothing of it was given to the asker.
     Waited,
@@ -68,11 +68,11 @@ impl AcceptedDecision {
 
 /// What a candidate leads to.
 enum Judgement {
-    /// It says nothing: an older one may.
+    /// It has no decision. An older candidate may have one.
     Nothing,
-    /// It is the last that was decided, and its decision is not to be used.
+    /// It has the latest decision, which must not be used.
     End,
-    /// It is the last that was decided.
+    /// It has the latest decision.
     Decided(Settlement, Reach),
 }
 
@@ -86,24 +86,26 @@ fn judge(candidate: &Candidate, is_alive: LivenessCheck<'_>) -> Judgement {
             accepted().map_or(Judgement::Nothing, AcceptedDecision::found)
         }
         Some(settlement) => match settlement.outcome {
-            // What ended it without a decision of a person says nothing.
+            // A timeout, a withdrawal and the like are no decision of a person.
             Outcome::Rejected(reason) if reason != Reason::User => Judgement::Nothing,
             Outcome::Answered(_) | Outcome::Rejected(_) if candidate.is_left(is_alive) => {
                 Judgement::Decided(settlement, Reach::Delivered)
             }
             _ => Judgement::End,
         },
+        // There is a settlement, which this version cannot read.
         None if candidate.settled.is_some() => Judgement::End,
         None => match accepted() {
             Some(decision) if candidate.is_left(is_alive) => decision.found(),
+            // The bridge is alive, and may still deliver the decision.
             Some(_) => Judgement::End,
             None => Judgement::Nothing,
         },
     }
 }
 
-/// Returns the last decision about the same question, if it was left by a dead bridge or a dead agent, is not too old, and
-/// has no secret part.
+/// Returns the last decision about the same question, if its bridge or its agent is dead, it is not too old, and it has
+/// no secret part.
 pub(super) fn earlier(
     connection: &Connection,
     stored: &StoredQuestion,
@@ -142,21 +144,22 @@ pub(super) fn earlier(
     Ok(None)
 }
 
-/// Returns whether the answer to a question may be given by itself to a later one: it is neither a permission nor dangerous
-/// (I12), and its person saw the same.
+/// Returns whether the answer to a question may be given to a later one without asking the user: the question is
+/// neither a permission nor dangerous (I12), and the user saw the same.
 fn is_given(earlier: &Question, later: &Question) -> bool {
     earlier.purpose == Purpose::Question && !earlier.dangerous && stored::are_seen_alike(earlier, later)
 }
 
-/// Returns the question of the latest record with this ID that is open.
+/// Returns the latest open record with this ID. An ID may have several rows, as it can be used again.
 fn open_question(connection: &Connection, id: &QuestionId) -> Result<Option<Record>, JournalError> {
     let sql = "SELECT record FROM question WHERE id = ?1 AND record IS NOT NULL ORDER BY opened DESC LIMIT 1";
     let json = connection.query_row(sql, [id.to_string()], |row| row.get::<_, String>(0)).optional()?;
     Ok(json.and_then(|json| serde_json::from_str(&json).ok()))
 }
 
-/// Takes the decision of an earlier question that waited for another. Returns whether it was there to be taken: it is of
-/// a dead bridge or agent, nothing of it was given to the asker, it is recent, has no secret part, and may be given by itself.
+/// Claims the decision of the `earlier` question for the question `by`. Returns whether that succeeded: the bridge or
+/// the agent of the decision must be dead, nothing of it was written to the asker, it is recent, it has no secret part,
+/// and it may be given without asking the user.
 pub(super) fn claim(
     connection: &Connection,
     (earlier, by): (&QuestionId, &QuestionId),
@@ -183,7 +186,8 @@ pub(super) fn claim(
         "UPDATE question SET claimed = ?2 WHERE rowid = ?1 AND claimed IS NULL",
         params![row, by.to_string()],
     )?;
-    // From now on it is the decision of the other question, and waits there: so it survives the death of that one, too.
+    // The decision now waits at the question that claimed it, so that it also survives the death of that question's
+    // bridge.
     connection.execute(
         "UPDATE question SET accepted = ?2 WHERE submissions = 0 AND rowid =
          (SELECT rowid FROM question WHERE id = ?1 AND record IS NOT NULL ORDER BY opened DESC LIMIT 1)",
@@ -192,7 +196,7 @@ pub(super) fn claim(
     Ok(claimed == 1)
 }
 
-/// Takes a claim back that its caller did not wait for.
+/// Reverts a claim whose caller no longer waits.
 pub(super) fn unclaim(
     connection: &Connection,
     (earlier, by): (&QuestionId, &QuestionId),

@@ -1,4 +1,4 @@
-//! The hash chain over settlements: how a row is hashed, and what a reader of all rows finds broken. Pure.
+//! The hash chain over settlements: the hash of a row, and the check that finds where the chain is broken. Pure.
 //! How rows are read and written is left to `entries` and `verify`.
 
 use sha2::{Digest, Sha256};
@@ -11,7 +11,7 @@ pub(super) type Hash = [u8; 32];
 /// The hash before the first row.
 pub(super) const START: Hash = [0; 32];
 
-/// One column of a row, as it stands in the file.
+/// The value of one column, as it is stored in the file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Cell<'a> {
     Null,
@@ -21,8 +21,8 @@ pub(super) enum Cell<'a> {
     Blob(&'a [u8]),
 }
 
-/// Returns the hash of a row: of the hash before it, and of each column with its kind and its length, so that no two rows
-/// have the same bytes.
+/// Returns the hash of a row. It covers the previous hash, and each column with its kind and its length, so that two
+/// different rows never hash the same bytes.
 pub(super) fn hash(previous: &[u8], cells: &[Cell<'_>]) -> Hash {
     let mut digest = Sha256::new();
     let mut add = |kind: u8, bytes: &[u8]| {
@@ -46,11 +46,11 @@ pub(super) fn hash(previous: &[u8], cells: &[Cell<'_>]) -> Hash {
 /// What is wrong at one place of the chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// The row is not what was hashed.
+    /// The columns of the row do not have its hash.
     Changed,
     /// The row does not follow from the row before it.
     Unlinked,
-    /// The first row does not follow from what was recorded when older rows were removed.
+    /// The first row does not follow from the anchor that was recorded when older rows were removed.
     WrongAnchor,
     /// The rows from the first to the last number are missing.
     Missing(i64, i64),
@@ -63,7 +63,7 @@ pub(super) enum Fault {
 /// A place at which the chain is broken: the number of the row, and what is wrong.
 pub(super) type FaultAt = (i64, Fault);
 
-/// Reads the rows of a chain in their order.
+/// Checks the rows of a chain, one after the other.
 #[derive(Debug)]
 pub(super) struct Verifier {
     seq: i64,
@@ -71,14 +71,14 @@ pub(super) struct Verifier {
     is_first: bool,
     /// The number of rows.
     pub(super) rows: u64,
-    /// The first breaks.
+    /// The first breaks, up to [`limits::journal::BREAKS`].
     pub(super) breaks: Vec<FaultAt>,
-    /// The number of breaks.
+    /// The number of all breaks.
     pub(super) broken: u64,
 }
 
 impl Verifier {
-    /// Begins behind the row that was removed last: its number, and its hash.
+    /// Begins after the row with this number and this hash, which was removed last.
     pub(super) fn new(seq: i64, hash: Vec<u8>) -> Self {
         Verifier { seq, hash, is_first: true, rows: 0, breaks: Vec::new(), broken: 0 }
     }
@@ -88,7 +88,7 @@ impl Verifier {
         self.seq
     }
 
-    /// Takes the next row, and whether its hash is that of its columns.
+    /// Checks the next row. `is_hashed` says whether its columns have its hash.
     pub(super) fn row(&mut self, seq: i64, previous: &[u8], hash: &[u8], is_hashed: bool) {
         let next = self.seq.saturating_add(1);
         if seq != next {
@@ -99,12 +99,13 @@ impl Verifier {
         if !is_hashed {
             self.found(seq, Fault::Changed);
         }
+        // The next row is checked against the hash that is stored here, so that one changed row is one break.
         self.rows += 1;
         (self.seq, self.is_first) = (seq, false);
         self.hash = hash.to_owned();
     }
 
-    /// Takes the head, after the last row.
+    /// Checks the last row against the head.
     pub(super) fn end(&mut self, head: Option<(i64, &[u8])>) {
         match head {
             Some((seq, _)) if seq > self.seq => self.found(seq, Fault::Cut(self.seq + 1, seq)),

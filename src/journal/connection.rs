@@ -17,7 +17,7 @@ use rustix::fs::{FlockOperation, flock};
 use super::{JournalError, schema};
 use crate::limits;
 
-/// How often it is tried to switch to the write-ahead log while other processes do the same, and the pause between.
+/// How often the switch to the write-ahead log is tried while other processes switch too, and the pause between tries.
 const SWITCHES: usize = 50;
 const SWITCH_PAUSE: Duration = Duration::from_millis(10);
 
@@ -26,28 +26,29 @@ const SWITCH_PAUSE: Duration = Duration::from_millis(10);
 pub(super) struct WritingConnection {
     pub(super) connection: Connection,
     path: PathBuf,
-    /// The device and the number of the file.
+    /// The device and the inode of the file.
     identity: Option<(u64, u64)>,
     is_full: bool,
 }
 
 impl WritingConnection {
-    /// Opens the file, and creates it where there is none.
+    /// Opens the file, and creates it if there is none.
     pub(super) fn open(path: &Path) -> Result<Self, JournalError> {
+        // Not left to SQLite, which would give a new file a wider mode. One thread uses a connection at a time.
         create(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags)?;
         Self::prepare(connection, path)
     }
 
-    /// Opens the file by another layer beneath SQLite.
+    /// Opens the file by another VFS of SQLite.
     #[cfg(test)]
     pub(super) fn open_with(path: &Path, vfs: &str) -> Result<Self, JournalError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags_and_vfs(path, flags, vfs)?;
-        // That layer shares no memory between connections.
+        // The VFS of the tests has no shared memory, which the log needs unless one connection has the file alone.
         connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
         Self::prepare(connection, path)
     }
@@ -56,15 +57,15 @@ impl WritingConnection {
         configure(&connection)?;
         let format = schema::format(&connection)?;
         if format == 0 {
-            // Pages that are freed can be given back only if this is set before the first table.
+            // SQLite can give freed pages back only if this is set before the first table.
             connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
         }
-        // A newer format may need another mode: the file is not touched.
+        // A newer format may need another mode, so its file is left alone.
         if format / 100 <= schema::FORMAT / 100 {
             use_log(&connection)?;
         }
         connection.pragma_update(None, "journal_size_limit", limits::journal::LOG)?;
-        // What is removed is not left in the file.
+        // Removed rows hold what users wrote, so their bytes are overwritten.
         connection.pragma_update(None, "secure_delete", true)?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         schema::migrate(&mut connection)?;
@@ -77,7 +78,7 @@ impl WritingConnection {
         self.identity == identity(&self.path)
     }
 
-    /// Chooses whether a commit waits until the disk has it. Not within a transaction.
+    /// Sets whether a commit waits until the disk has it. Must not be called within a transaction.
     pub(super) fn sync(&mut self, is_full: bool) -> Result<(), JournalError> {
         if self.is_full != is_full {
             self.connection.pragma_update(None, "synchronous", if is_full { "FULL" } else { "NORMAL" })?;
@@ -98,12 +99,13 @@ pub(super) fn open_for_reading(path: &Path) -> Result<Option<Connection>, Journa
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     match open_with(path, flags) {
         Ok(connection) => Ok(Some(connection)),
-        // A process was killed while it made the file: what it did not complete must be rolled back, which writes.
+        // A process was killed while it created the file. Its transaction must be rolled back, which needs write
+        // access.
         Err(_) if fs::metadata(with_end(path, "-journal")).is_ok_and(|journal| journal.len() > 0) => {
             drop(open_with(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?);
             open_with(path, flags).map(Some)
         }
-        // In a folder that cannot be written there is no place for the index of a log. Without a log, none is needed.
+        // SQLite cannot create the index of the write-ahead log in a read-only folder. Without a log, none is needed.
         Err(error) if is_for_want_of_an_index(&error) && is_without_log(path) => {
             open_with(Path::new(&immutable(path)), flags | OpenFlags::SQLITE_OPEN_URI).map(Some)
         }
@@ -127,7 +129,7 @@ fn is_without_log(path: &Path) -> bool {
     fs::metadata(with_end(path, "-wal")).map_or(true, |log| log.len() == 0)
 }
 
-/// Returns the name of the file in a spelling that says that nothing changes it.
+/// Returns a URI by which SQLite opens the file as immutable, without locks and without the index of a log.
 fn immutable(path: &Path) -> String {
     use std::fmt::Write as _;
     use std::os::unix::ffi::OsStrExt;
@@ -148,13 +150,14 @@ fn configure(connection: &Connection) -> Result<(), JournalError> {
     connection.busy_timeout(limits::journal::WAIT)?;
     connection.pragma_update(None, "cache_size", -limits::journal::CACHE_KIB)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
-    // A file that was tampered with runs no function, and a broken page is found where it is read.
+    // A schema that was tampered with must not call functions, and a broken page is to be found when it is read.
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.pragma_update(None, "cell_size_check", true)?;
     Ok(())
 }
 
-/// Switches to the write-ahead log. SQLite does not wait for others that do the same, as that could be a deadlock.
+/// Switches to the write-ahead log. SQLite fails at once if another process does the same, since waiting could be a
+/// deadlock, so this function tries again.
 fn use_log(connection: &Connection) -> Result<(), JournalError> {
     let mut tries = 0;
     loop {
@@ -175,7 +178,7 @@ fn use_log(connection: &Connection) -> Result<(), JournalError> {
     }
 }
 
-/// Creates the folder and the file where they are missing, for this user alone.
+/// Creates the folder and the file if they are missing, readable by this user alone.
 fn create(path: &Path) -> Result<(), JournalError> {
     match fs::symlink_metadata(path) {
         Ok(metadata) if !metadata.is_file() => return Err(JournalError::NotAFile(path.to_owned())),
@@ -186,7 +189,8 @@ fn create(path: &Path) -> Result<(), JournalError> {
         Err(_) => {}
     }
     create_folder(path)?;
-    // Under another name first: to close a descriptor of a file that SQLite has open would end SQLite's locks.
+    // Created under another name, since closing any descriptor of a file drops the locks that SQLite has on it in this
+    // process.
     let draft = with_end(path, &format!(".{}", std::process::id()));
     drop(fs::remove_file(&draft));
     OpenOptions::new().create_new(true).append(true).mode(0o600).open(&draft).map_err(at(&draft))?;
@@ -195,13 +199,14 @@ fn create(path: &Path) -> Result<(), JournalError> {
     match linked {
         // Another process was faster.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        // The file system has no links.
+        // The file system has no hard links.
         Err(_) => {
             drop(OpenOptions::new().create(true).append(true).mode(0o600).open(path).map_err(at(path))?)
         }
         Ok(()) => {}
     }
-    // The names of the folder and the file are to survive a power loss as well. Some file systems cannot sync a folder.
+    // The names of the folder and the file have to survive a power loss as well. Some file systems cannot sync a
+    // folder, and the journal works without.
     let folder = path.parent();
     for folder in [folder, folder.and_then(Path::parent)].into_iter().flatten() {
         File::open(folder).and_then(|folder| folder.sync_all()).unwrap_or_default();
@@ -209,7 +214,7 @@ fn create(path: &Path) -> Result<(), JournalError> {
     Ok(())
 }
 
-/// Creates the folder of the file where it is missing.
+/// Creates the folder of the file if it is missing.
 pub(super) fn create_folder(path: &Path) -> Result<(), JournalError> {
     let folder = path.parent().ok_or(JournalError::NoFolder)?;
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(at(folder))
@@ -230,23 +235,23 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> JournalError {
     move |source| JournalError::Path { path, source }
 }
 
-/// A file beside the journal. Its content does not matter.
+/// The lock file beside the journal. Its content does not matter.
 #[derive(Debug)]
 pub(super) struct Lock(File);
 
-/// The lock, while it is held.
+/// Holds the lock until it is dropped.
 #[derive(Debug)]
 pub(super) struct LockGuard<'a>(&'a File);
 
 impl Lock {
-    /// Opens the lock of a journal. It is no lock on the journal itself: to close a second descriptor of that would end
-    /// SQLite's own locks.
+    /// Opens the lock file of a journal. The journal's own file cannot be the lock: closing a second descriptor of it
+    /// would drop SQLite's own locks.
     pub(super) fn of(path: &Path) -> io::Result<Self> {
         let path = path.with_extension("lock");
         OpenOptions::new().create(true).append(true).mode(0o600).open(path).map(Lock)
     }
 
-    /// Waits until no other process writes. Returns `None` if the file system has no locks: SQLite has its own.
+    /// Waits until no other process writes. Returns `None` if the file system has no such locks: SQLite's own suffice.
     pub(super) fn hold(&self) -> Option<LockGuard<'_>> {
         flock(&self.0, FlockOperation::LockExclusive).ok().map(|()| LockGuard(&self.0))
     }
@@ -254,7 +259,7 @@ impl Lock {
 
 impl Drop for LockGuard<'_> {
     fn drop(&mut self) {
-        // It ends with the process at the latest.
+        // The system drops the lock when the process ends, at the latest.
         flock(self.0, FlockOperation::Unlock).unwrap_or_default();
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn note(connection: &Connection, stored: &StoredQuestion) -> Result<(
     match &stored.record.settlement {
         Some(settlement) => settle(connection, stored, settlement),
         None if stored.record.is_open() => open(connection, stored),
-        // Of a question that is lost, its bridge wrote last what is known.
+        // The bridge of a lost question has already written what is known about it.
         None => Ok(()),
     }
 }
@@ -27,6 +27,7 @@ pub(super) fn note(connection: &Connection, stored: &StoredQuestion) -> Result<(
 fn open(connection: &Connection, stored: &StoredQuestion) -> Result<(), JournalError> {
     let record = &stored.record;
     let question = &record.question;
+    // A late entry must not reopen a question that is settled.
     connection.execute(
         "INSERT INTO question (id, opened, bridge, session, project, fingerprint, usable, record)
          SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
@@ -49,7 +50,7 @@ fn open(connection: &Connection, stored: &StoredQuestion) -> Result<(), JournalE
 
 /// Writes a decision that is about to be given to the asker. From now on the asker may have it.
 ///
-/// If the verdicts of two decisions are unknown, the asker may have taken either: neither is used again.
+/// If the verdicts of two decisions are unknown, the asker may have taken either, so neither is used again.
 pub(super) fn accept(
     connection: &Connection,
     stored: &StoredQuestion,
@@ -65,7 +66,7 @@ pub(super) fn accept(
     Ok(())
 }
 
-/// Writes whether a decision waits, and nothing of it was given to the asker; or that it is on its way.
+/// Writes whether a decision still waits, so that nothing of it was written to the asker, or is on its way.
 pub(super) fn waits(connection: &Connection, id: &QuestionId, is_so: bool) -> Result<(), JournalError> {
     let set = if is_so {
         "json_set(accepted, '$.waits', json('true'))"
@@ -79,7 +80,7 @@ pub(super) fn waits(connection: &Connection, id: &QuestionId, is_so: bool) -> Re
     Ok(())
 }
 
-/// Writes that a decision was not taken.
+/// Writes that a decision was refused.
 pub(super) fn refuse(connection: &Connection, id: &QuestionId) -> Result<(), JournalError> {
     connection.execute(
         "UPDATE question SET accepted = NULL, submissions = max(submissions - 1, 0) WHERE rowid =
@@ -89,12 +90,12 @@ pub(super) fn refuse(connection: &Connection, id: &QuestionId) -> Result<(), Jou
     Ok(())
 }
 
-/// Returns whether a settlement says that the asker is gone, so that what was decided before never reached it.
+/// Returns whether a settlement says that the agent is gone, so that an earlier decision may never have reached it.
 pub(super) fn is_of_dead_agent(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Rejected(Reason::AgentGone))
 }
 
-/// Writes a settlement behind the last one of the chain. The first of a question counts.
+/// Appends a settlement to the chain, unless the question has one already.
 fn settle(
     connection: &Connection,
     stored: &StoredQuestion,
@@ -110,11 +111,12 @@ fn settle(
         return Ok(());
     }
     append(connection, stored, settlement, (&id, opened))?;
-    // Without a fingerprint no later question is the same, and nothing else is left to know.
+    // Without a fingerprint no later question can be recognized as the same, so the row has no further use.
     if stored.fingerprint.is_none() {
         connection.execute("DELETE FROM question WHERE id = ?1 AND opened = ?2", params![id, opened])?;
         return Ok(());
     }
+    // The decision stays only if the agent died before it had it: a later question may claim it.
     open_settled(connection, stored)?;
     connection.execute(
         "UPDATE question SET record = NULL, submissions = 0, accepted = iif(?3, accepted, NULL)
@@ -158,6 +160,7 @@ fn append(
     let (session, project) = (question.session.as_deref(), question.project.as_deref());
     let (responder, name) = (settlement.by.responder.name(), settlement.by.name.as_deref());
     let (at, texts) = (millis(settlement.at), i64::from(stored.has_texts));
+    // The order of `verify::HASHED`, by which the hash is checked.
     let hash = chain::hash(
         &previous,
         &[
@@ -200,14 +203,15 @@ pub(super) fn left_to_client(connection: &Connection, left: &LeftToClient) -> Re
     Ok(())
 }
 
-/// Writes that so many entries are missing.
+/// Writes how many entries are missing.
 pub(super) fn gap(connection: &Connection, missing: u64, now: Timestamp) -> Result<(), JournalError> {
     let missing = i64::try_from(missing).unwrap_or(i64::MAX);
     connection.execute("INSERT INTO gap (at, missing) VALUES (?1, ?2)", params![millis(now), missing])?;
     Ok(())
 }
 
-/// Changes something, so that the commit syncs the log: what others wrote before is in the same file.
+/// Makes the transaction change something, so that its commit syncs the write-ahead log. The log also has what earlier
+/// transactions wrote without a sync.
 pub(super) fn touch(connection: &Connection) -> Result<(), JournalError> {
     connection.execute("UPDATE chain SET syncs = syncs + 1 WHERE only = 0", [])?;
     Ok(())
@@ -220,7 +224,7 @@ pub(super) fn note_home(
     home: &Home,
 ) -> Result<(), JournalError> {
     let Home { folder, pid, started, namespace } = home;
-    // A folder whose name is not Unicode is not written: its bridge counts as one of which this is not known.
+    // A folder whose name is not Unicode is not written: its bridge counts as one whose home is not known.
     let Some(folder) = folder.to_str() else { return Ok(()) };
     let number = |number: u64| i64::try_from(number).unwrap_or_default();
     connection.execute(
@@ -254,7 +258,7 @@ pub(super) fn bridge_life(connection: &Connection, options: &Options, bridge: &B
     (options.life)(bridge, home.as_ref())
 }
 
-/// Forgets the bridges that have no question that may be lost.
+/// Forgets where a bridge ran once it has no open question, since only such a question can be lost with it.
 pub(super) fn prune_homes(connection: &Connection) -> Result<(), JournalError> {
     connection.execute(
         "DELETE FROM bridge WHERE name NOT IN (SELECT bridge FROM question WHERE record IS NOT NULL)",

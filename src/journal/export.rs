@@ -38,9 +38,9 @@ pub struct Export<'a> {
     lines: VecDeque<String>,
     /// The number of the last settlement.
     last: i64,
-    /// The first rows with something that no version writes.
+    /// The first rows with a value that no version writes.
     changed: Vec<Break>,
-    /// The number of further ones.
+    /// The number of further rows like that.
     more: u64,
 }
 
@@ -60,7 +60,7 @@ struct ExportLine<'a> {
     seq: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     record: Option<&'a RawValue>,
-    /// A record that is not JSON, as it stands in the file.
+    /// The text of a record that is not JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     unreadable: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,8 +74,8 @@ struct ExportLine<'a> {
 }
 
 impl Export<'_> {
-    /// Returns the rows so far that hold something that no version writes, as [`History::verify`] names them, and how many
-    /// more there are. What could be read of them is in their lines.
+    /// Returns the rows so far that hold a value that no version writes, as [`History::verify`] names them, and how
+    /// many more there are. Their lines have what could be read.
     pub fn changed(&self) -> (&[Break], u64) {
         (&self.changed, self.more)
     }
@@ -134,7 +134,7 @@ impl Export<'_> {
     }
 }
 
-/// Returns the line of a row, and whether the row holds something that no version writes. That is left out.
+/// Returns the line of a row, and whether the row holds a value that no version writes. The line lacks such a value.
 fn line(row: &Row<'_>) -> Result<(String, bool), JournalError> {
     let mut is_changed = false;
     let mut bytes = |place| match row.get_ref(place)? {
@@ -166,7 +166,8 @@ fn line(row: &Row<'_>) -> Result<(String, bool), JournalError> {
     Ok((serde_json::to_string(&line)?, is_changed))
 }
 
-/// Returns what is wrong with the row of this number, as `verify` says it. The last settlement so far has the number `last`.
+/// Returns the break that `verify` would report for the row of this number. The last settlement so far has the number
+/// `last`.
 fn found(row: &Row<'_>, number: i64, last: i64) -> Break {
     let kind = match row.get_ref(1) {
         Ok(Null) => BreakKind::Damaged { message: format!("row {number} of `question` cannot be read") },

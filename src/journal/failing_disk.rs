@@ -1,9 +1,9 @@
 //! Tests of the journal on a disk that fails: a power loss at any moment, and a full disk.
 //!
 //! For a power loss, SQLite runs on files in memory that log each write, each sync, and each acknowledgement. At a
-//! random place of that log, each file loses some of what came after its last sync, in pieces of 512 bytes. What was
-//! acknowledged as settled is in the file all the same, and the chain is whole. On a full disk, the journal warns once,
-//! and continues once there is room.
+//! random place of that log, each file loses some of what came after its last sync, in pieces of 512 bytes. Every
+//! settlement that was acknowledged must still be in the file, and the chain must be whole. On a full disk, the journal
+//! must warn once, and continue once there is room.
 
 use std::{
     borrow::Cow,
@@ -92,7 +92,7 @@ impl Vfs for Memory {
     }
 
     fn random(&self, buffer: &mut [i8]) {
-        // It salts the log of SQLite, and decides nothing.
+        // SQLite only salts its log with these bytes, so a constant keeps the test reproducible.
         buffer.fill(7);
     }
 
@@ -185,8 +185,8 @@ fn journal(file: &str) -> Journal {
     Journal::new(Options { vfs: Some(NAME), ..options(file.as_ref()) })
 }
 
-/// Returns what happened to the files of a journal with some questions, more than its log holds before it is copied into
-/// the file.
+/// Returns the steps that a journal with some questions took on its files. The questions are more than the write-ahead
+/// log holds before SQLite copies it into the file.
 fn played() -> &'static [DiskStep] {
     static STEPS: OnceLock<Vec<DiskStep>> = OnceLock::new();
     STEPS.get_or_init(|| {
@@ -198,7 +198,7 @@ fn played() -> &'static [DiskStep] {
                 journal.note(&record);
                 journal.accepting(&record, &submission("x"), &Provenance::bridge()).await;
                 if number % 3 == 0 {
-                    // What the client answers itself is noted, and nothing waits for it.
+                    // A client's own answer is only noted, and no caller waits for it.
                     journal.note(&answered(&record, "x"));
                     continue;
                 }
@@ -211,7 +211,8 @@ fn played() -> &'static [DiskStep] {
     })
 }
 
-/// Returns what is on the disk after a power loss behind so many steps, and what was acknowledged before.
+/// Returns the content of the disk after a power loss behind so many steps, and the questions that were acknowledged
+/// before.
 fn lose_power(
     steps: &[DiskStep],
     mut survives: impl FnMut() -> bool,
@@ -258,7 +259,7 @@ fn lose_power(
     (files, settled)
 }
 
-/// Opens what is left, and checks that what was acknowledged is in it.
+/// Opens the files that are left, and checks that they have every acknowledged question.
 fn check(files: &BTreeMap<String, Vec<u8>>, settled: &BTreeSet<String>) {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, bytes) in files {
@@ -338,7 +339,7 @@ fn answer_from_elsewhere_costs_one_sync_and_what_nothing_waits_for_costs_none() 
             let record = open(&format!("b-{number}"), question("Why not?"));
             journal.note(&record);
             journal.note(&answered(&record, "x"));
-            // A reply comes after all that was noted is written.
+            // The reply comes only after all earlier entries are written.
             drop(journal.earlier(&record).await);
             assert_eq!(syncs(), before + 1, "nothing waits for it");
         }

@@ -1,5 +1,5 @@
-//! The journal as the rest of the program knows it: a handle that hands entries to the thread, and waits for a bounded
-//! time at most.
+//! The handle by which the rest of the program uses the journal. It hands entries to the journal's thread, and waits
+//! for a bounded time at most.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -26,8 +26,8 @@ use crate::{
     limits,
 };
 
-/// The journal of this process. Cheap to clone; all clones are one. Its thread and its file begin with the first entry,
-/// and end with the last clone, once all that was noted is written.
+/// The journal of this process. Cheap to clone; all clones are one journal. The first entry starts its thread and opens
+/// its file. After the last clone is dropped, the thread writes the remaining entries and ends.
 #[derive(Clone, Debug)]
 pub struct Journal {
     inner: Arc<Inner>,
@@ -47,7 +47,7 @@ impl Journal {
         Journal { inner: Arc::new(inner) }
     }
 
-    /// Returns whether the file does not work: what is noted may be lost with the process.
+    /// Returns whether the file cannot be written at present, so that entries may be lost with the process.
     pub fn is_failing(&self) -> bool {
         self.inner.shared.health.is_failing()
     }
@@ -57,7 +57,7 @@ impl Journal {
         self.inner.has_begun.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands an entry to the thread, which begins with the first.
+    /// Hands an entry to the thread, and starts the thread at the first entry.
     fn push(&self, entry: JournalEntry) {
         let Inner { shared, options, .. } = &*self.inner;
         shared.queue.push(entry);
@@ -76,8 +76,8 @@ impl Journal {
         }
     }
 
-    /// Hands an entry to the thread that replies, and returns the reply; `otherwise` if the journal gives up. While it
-    /// fails, no caller waits: then the entry is `unanswered`, or none.
+    /// Hands an entry to the thread, and returns the thread's reply, or `otherwise` if the journal gives up. While the
+    /// journal fails, no caller waits: it gets `otherwise` at once, and only `unanswered` is queued.
     fn wait<T: Send + 'static>(
         &self,
         entry: impl FnOnce(oneshot::Sender<T>) -> JournalEntry,
@@ -95,6 +95,7 @@ impl Journal {
             match timeout(limits::journal::WAIT, replied).await {
                 Ok(replied) => replied.unwrap_or(otherwise),
                 Err(_) => {
+                    // From now on no caller waits, until a write succeeds again.
                     shared.health.failed(&"its file takes too long");
                     otherwise
                 }
@@ -119,7 +120,7 @@ fn over(options: &Options, filter: &HistoryFilter) -> Result<Vec<PastQuestion>, 
     Ok(found)
 }
 
-/// Reads the file beside the thread that writes, which others wait for.
+/// Reads the file on another thread than the one that writes, so that no entry waits for the read.
 fn read<T: Default + Send + 'static>(
     what: &'static str,
     read: impl FnOnce() -> Result<T, JournalError> + Send + 'static,
@@ -161,7 +162,7 @@ impl Ledger for Journal {
         let (outcome, remark) = match submission {
             Submission::Answer(answer) => (Outcome::Answered(answer.clone()), None),
             Submission::Reject(remark) => (Outcome::Rejected(Reason::User), remark.clone()),
-            // More time decides nothing.
+            // An extension is not a decision, so it is not journaled.
             Submission::Extend(_) => return futures::future::ready(()).boxed(),
         };
         let decision = Settlement { remark, ..Settlement::new(outcome, by.clone(), now()) };
@@ -188,7 +189,7 @@ impl Ledger for Journal {
     }
 
     fn flush(&self) -> BoxFuture<'static, ()> {
-        // Without a first entry there is no thread, and nothing to write.
+        // Without an entry the thread never started, and there is nothing to write.
         if !*self.has_begun() {
             return futures::future::ready(()).boxed();
         }

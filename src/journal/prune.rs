@@ -1,5 +1,5 @@
-//! What is removed from the journal: settled questions that are too old or too many, from the beginning of the chain on,
-//! and questions that died with their bridge. What is open in a bridge that is alive is never removed.
+//! Removes old rows from the journal: settled questions that are too old or too many, from the beginning of the chain
+//! on, and questions that died with their bridge. A question that is open in a live bridge is never removed.
 
 use askbridge_core::desk::Timestamp;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
@@ -12,7 +12,8 @@ const ROW: i64 = 300;
 /// Pages that are given back to the file system at once.
 const PAGES: u32 = 2000;
 
-/// Removes what was settled before this time, and what died with its bridge before. Returns how many questions.
+/// Removes the questions that were settled before this time, and those that were opened before it and died with their
+/// bridge. Returns how many questions were removed.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -30,7 +31,7 @@ pub fn prune(options: &Options, before: Timestamp) -> Result<u64, JournalError> 
     Ok(count)
 }
 
-/// Removes a part of what is too old or too much. Returns whether there is more.
+/// Removes one batch of the rows that are too old or too many. Returns whether there may be more.
 pub(super) fn some(
     connection: &mut Connection,
     options: &Options,
@@ -49,6 +50,7 @@ fn remove(
     size: u64,
 ) -> Result<usize, JournalError> {
     let before = millis(before);
+    // Before the transaction, during which other processes wait: to look whether a bridge lives takes milliseconds.
     let (last, mut count) = last_to_remove(connection, before, size)?;
     let dead = dead(connection, before, options)?;
     count += dead.len();
@@ -57,6 +59,7 @@ fn remove(
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for row in dead {
+        // It may have been settled since it was read.
         transaction.execute("DELETE FROM question WHERE rowid = ?1 AND record IS NOT NULL", [row])?;
     }
     entries::prune_homes(&transaction)?;
@@ -65,7 +68,7 @@ fn remove(
     let hash: Option<Vec<u8>> = transaction
         .query_row("SELECT hash FROM settlement WHERE seq = ?1", [last], |row| row.get(0))
         .optional()?;
-    // It is missing where another process removed it meanwhile.
+    // The row is missing if another process removed it meanwhile.
     if let Some(hash) = hash {
         transaction.execute(
             "DELETE FROM question WHERE record IS NULL AND (id, opened) IN
@@ -79,20 +82,20 @@ fn remove(
         )?;
     }
     transaction.commit()?;
-    // Each step gives back one page.
+    // Each step of the statement gives back one page, so all steps have to run.
     let mut pages = connection.prepare(&format!("PRAGMA incremental_vacuum({PAGES})"))?;
     let mut pages = pages.query([])?;
     while pages.next()?.is_some() {}
     Ok(count)
 }
 
-/// Returns whether there is an entry of a bridge that started before this time.
+/// Returns whether there is a `left_to_client` entry from before this time.
 fn has_old_bridges(connection: &Connection, before: i64) -> Result<bool, JournalError> {
     let sql = "SELECT EXISTS (SELECT 1 FROM left_to_client WHERE at < ?1)";
     Ok(connection.query_row(sql, [before], |row| row.get(0))?)
 }
 
-/// Returns the number of the last settlement that is too old or too much, and how many there are up to it.
+/// Returns the number of the last settlement to remove in this batch, and how many settlements there are up to it.
 fn last_to_remove(connection: &Connection, before: i64, size: u64) -> Result<(i64, usize), JournalError> {
     let page = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let used = (page("page_count")? - page("freelist_count")?).saturating_mul(page("page_size")?);

@@ -1,5 +1,5 @@
-//! The journal as it is read: what was asked and decided, and what is lost.
-//! What is shown of it, and how, is left to the commands; the whole of it as lines is in `export`.
+//! Reads the journal: questions, decisions, and the questions that were lost with their bridges.
+//! Their display is left to the commands, and the journal as lines of JSON to `export`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,21 +24,21 @@ use crate::{
     limits,
 };
 
-/// The journal, open to read. Other processes go on writing meanwhile.
+/// The journal, opened for reading. Other processes may write to it at the same time.
 #[derive(Debug)]
 pub struct History {
     pub(super) connection: Connection,
     format: i32,
 }
 
-/// Entries that are missing, because there was no room for them.
+/// Entries that are missing, since the queue had no room for them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Gap {
-    /// When that was noted.
+    /// When the gap was written to the journal.
     pub at: Timestamp,
-    /// The number of entries.
+    /// The number of missing entries.
     pub missing: i64,
 }
 
@@ -46,10 +46,10 @@ pub struct Gap {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct UnsettledQuestions {
-    /// Those of agents that are lost, and that a person may still go on with: their bridge has ended, and no later
-    /// question replaced them. Oldest first.
+    /// The questions of agents that are lost, and that the user may still want to continue with: their bridge has
+    /// ended, and no later question replaced them. Oldest first.
     pub lost: Vec<LostQuestion>,
-    /// The bridges whose questions are open, as far as that can be seen.
+    /// The bridges that still have open questions, and live or may live.
     pub waiting: Vec<WaitingBridge>,
 }
 
@@ -59,7 +59,7 @@ const UNSETTLED: &str = "SELECT NULL, q.record, q.accepted, q.claimed, q.opened
     FROM question q WHERE q.record IS NOT NULL";
 
 impl History {
-    /// Opens the journal. Returns `None` if nothing was ever noted.
+    /// Opens the journal. Returns `None` if nothing was ever written.
     ///
     /// # Errors
     /// The file cannot be read, or its format was changed.
@@ -68,7 +68,7 @@ impl History {
         schema::format(&history.connection).map(|_| Some(history))
     }
 
-    /// Opens the journal to check it, whatever format it says that it has. Returns `None` if nothing was ever noted.
+    /// Opens the journal to check it, even if its format is unknown. Returns `None` if nothing was ever written.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -83,13 +83,13 @@ impl History {
         })
     }
 
-    /// Returns whether a newer version wrote it in a way that this version does not know: something may be missing in what
-    /// is read.
+    /// Returns whether a newer version of the program wrote the file in a format that this version does not know, so
+    /// that a read may miss something.
     pub fn is_newer(&self) -> bool {
         self.format / 100 > schema::FORMAT / 100
     }
 
-    /// Returns questions, the latest first: by when they were settled, or opened where they were not.
+    /// Returns questions, the latest first. A settled question counts by its settlement, any other by its opening.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -115,6 +115,7 @@ impl History {
         let unsettled =
             format!("{UNSETTLED} AND {} AND ?4 IS NULL ORDER BY q.opened DESC", same("q", "opened"));
         let settled_most = if *is_unsettled { 0 } else { limit };
+        // The words are not searched in SQL: they must match texts, and not the JSON around them.
         let params = params![session, project, since, by, until];
         let mut found = self.read(&settled, params, settled_most, is_found)?;
         found.extend(self.read(&unsettled, params, limit, is_found)?);
@@ -123,8 +124,8 @@ impl History {
         Ok(found.into_iter().map(|(_, past)| past).collect())
     }
 
-    /// Reads questions, and whether the bridges live of those that are not settled. A bridge that is seen to have ended
-    /// wrote all it knew before: then the questions are read again.
+    /// Reads questions, and looks whether the bridges of the unsettled ones live. If one of them has ended, the
+    /// questions are read again, since the bridge may have written more between the read and its end.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -161,8 +162,8 @@ impl History {
     /// # Errors
     /// The file cannot be read.
     pub fn find(&self, prefix: &IdPrefix) -> Result<Vec<PastQuestion>, JournalError> {
-        // `~` comes after everything that may be in an ID. The number is the end of the ID: without looking at it, each
-        // record of the bridge would be read.
+        // `~` sorts after every character of an ID, so the comparison finds all IDs of the bridge by the index. The
+        // comparison of the end, where the number is, keeps the other records of the bridge from being parsed.
         let fits = |table: &str| {
             format!(
                 "{table}.id >= ?1 AND {table}.id < ?1 || '~'
@@ -181,7 +182,7 @@ impl History {
         Ok(found.into_iter().map(|(_, past)| past).collect())
     }
 
-    /// Reads the first of the questions that are wanted, at most so many.
+    /// Returns the first `most` questions that are wanted.
     fn read(
         &self,
         sql: &str,
@@ -195,7 +196,7 @@ impl History {
         while found.len() < most
             && let Some(row) = rows.next()?
         {
-            // One that cannot be read hides no other: `verify` names it.
+            // A record that cannot be read must not hide the others. `verify` names it.
             match past(row) {
                 Ok(past) if is_wanted(&past.1) => found.push(past),
                 Ok(_) => {}
@@ -205,8 +206,8 @@ impl History {
         Ok(found)
     }
 
-    /// Hands on one question after the other, so that not all of them are in memory: those that were not settled, and the
-    /// settled ones, each the latest first; since a time, if one is given.
+    /// Passes one record after the other to `take`, so that not all of them are in memory: first the unsettled
+    /// questions, then the settled ones, each from the latest on, and only those since a time if one is given.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -219,7 +220,7 @@ impl History {
             let mut statement = self.connection.prepare(sql)?;
             let mut rows = statement.query([since])?;
             while let Some(row) = rows.next()? {
-                // As in a list, one that cannot be read hides no other.
+                // As in a list, a record that cannot be read must not hide the others.
                 match serde_json::from_slice(row.get_ref(0)?.as_bytes().unwrap_or_default()) {
                     Ok(record) => take(record),
                     Err(error) => tracing::debug!("a record cannot be read: {error}"),
@@ -229,7 +230,7 @@ impl History {
         Ok(())
     }
 
-    /// Returns the questions that were never settled, oldest first, without those of these bridges.
+    /// Returns the questions that were never settled, oldest first, except for those of the bridges in `alive`.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -247,8 +248,8 @@ impl History {
         Ok(lost)
     }
 
-    /// Returns the questions asked within [`limits::LOST_SHOWN`] that were never settled: the lost ones, and how many each
-    /// bridge that may live still has.
+    /// Returns the questions asked within [`limits::LOST_SHOWN`] that were never settled: the lost ones, and the number
+    /// that each bridge that may live still has.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -258,7 +259,7 @@ impl History {
         options: &Options,
     ) -> Result<UnsettledQuestions, JournalError> {
         let open = self.recent(now)?;
-        // A bridge may have many.
+        // A set, since a bridge may have many questions, and looking whether it lives takes time.
         let bridges: BTreeSet<_> = open.iter().map(|lost| &lost.record.bridge).collect();
         let (mut waiting, mut ended) = (Vec::new(), BTreeSet::new());
         for bridge in bridges {
@@ -271,9 +272,9 @@ impl History {
             let questions = open.iter().filter(|lost| lost.record.bridge == *bridge).count();
             waiting.push(WaitingBridge { bridge: bridge.clone(), life, home, questions });
         }
-        // Read again: an orderly bridge writes how its questions ended before it is seen to have ended.
+        // Read again: a bridge that shuts down in order writes how its questions ended, perhaps after the first read.
         let mut lost = if ended.is_empty() { Vec::new() } else { self.recent(now)? };
-        // Those of a program ended with it, and those that were asked again go on there.
+        // A program's questions ended with the program, and a question that was asked again continues as that one.
         lost.retain(|LostQuestion { record, replaced_by, .. }| {
             record.id.asker == Asker::Agent && replaced_by.is_none() && ended.contains(&record.bridge)
         });
@@ -292,7 +293,7 @@ impl History {
         entries::bridge_life(&self.connection, options, bridge)
     }
 
-    /// Returns the last question that is the same and came later.
+    /// Returns the ID of the latest question that repeats this one.
     fn later(&self, record: &Record) -> Result<Option<QuestionId>, JournalError> {
         let sql = "SELECT later.id FROM question q JOIN question later
             ON later.fingerprint = q.fingerprint AND (later.opened, later.rowid) > (q.opened, q.rowid)
@@ -302,8 +303,8 @@ impl History {
         Ok(id.and_then(|id| id.parse().ok()))
     }
 
-    /// Returns the bridges whose permissions were left to the client, the latest first. Of what a filter asks for, a bridge
-    /// has a project and a time.
+    /// Returns the bridges whose permissions were left to the client, the latest first. A bridge has only a project and
+    /// a time, so a filter by anything else finds none.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -342,10 +343,10 @@ impl History {
         Ok(gaps)
     }
 
-    /// Reads the whole chain of settlements, and says where it is broken.
+    /// Reads the whole chain of settlements, and reports where it is broken.
     ///
     /// # Errors
-    /// The file cannot be read at all. What is damaged within it is a break.
+    /// The file cannot be read at all. Damage within the file is reported as a break.
     pub fn verify(&self) -> Result<Verification, JournalError> {
         verify::verify(&self.connection)
     }
@@ -358,7 +359,7 @@ fn left(row: &Row<'_>) -> Result<LeftToClient, JournalError> {
     Ok(LeftToClient { bridge, project: row.get(1)?, file: row.get(2)?, at: time_of(row.get(3)?) })
 }
 
-/// Reads a question, and the time by which it is listed.
+/// Reads a question, and the time by which lists are sorted.
 fn past(row: &Row<'_>) -> Result<(i64, PastQuestion), JournalError> {
     let accepted: Option<String> = row.get(2)?;
     let accepted: Option<AcceptedDecision> = accepted.map(|json| serde_json::from_str(&json)).transpose()?;

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::Options;
 use crate::inbox::Life;
 
-/// Returns options for a file, for which no bridge lives.
+/// Returns options for a file, by which every bridge has ended.
 pub(super) fn options(path: &Path) -> Options {
     Options { life: Arc::new(|_, _| Life::Ended), ..Options::new(Some(path.to_owned())) }
 }
@@ -36,7 +36,7 @@ pub(super) fn answer(text: &str) -> Answer {
     Answer { values: [("f".to_owned(), Value::Text(text.to_owned()))].into(), ..Answer::default() }
 }
 
-/// Returns the same as a submission.
+/// Returns a submission of an answer with this text.
 pub(super) fn submission(text: &str) -> Submission {
     Submission::Answer(answer(text))
 }

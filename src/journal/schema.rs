@@ -1,8 +1,8 @@
 //! The tables of the journal, how versions of the program share one file, and the errors of a file.
 //!
 //! The format is `user_version`: 100 times its major part, plus its minor part. A greater minor part adds columns and
-//! tables, each with a default: every version of the same major part reads and writes the file, and leaves alone what
-//! it does not know. A file of a greater major part is read as far as that works, and never written.
+//! tables, each with a default: every version of the same major part reads and writes the file, and ignores columns
+//! and tables that it does not know. A file of a greater major part is read as far as that works, and never written.
 
 use std::{collections::BTreeMap, io, path::PathBuf};
 
@@ -12,12 +12,12 @@ use thiserror::Error;
 /// The format that this version writes.
 pub(super) const FORMAT: i32 = 102;
 
-/// What leads from one format to the next, oldest first. Once released, a step is never changed.
+/// The migrations, oldest first, each with the format that it leads to. A released migration never changes.
 const STEPS: [(i32, &str); 3] = [(100, FIRST), (101, HOMES), (102, LEFT)];
 
-/// A question that is settled has no `record` any more: that is in its settlement.
-/// `accepted` is the decision that was given to the asker, until it is settled; `submissions` counts those whose verdict is
-/// not known; `claimed` is the question that took the decision over.
+/// The tables of the first format. A settled question has no `record`, since its settlement has one. `accepted` is the
+/// decision that was given to the asker, until the question is settled; `submissions` counts the submissions whose
+/// verdict is not known; `claimed` is the question that claimed the decision.
 const FIRST: &str = "
 CREATE TABLE question (
     id TEXT NOT NULL,
@@ -65,7 +65,7 @@ CREATE TABLE gap (
 );
 ";
 
-/// Where each bridge runs that may have open questions.
+/// The table that says where each bridge with open questions runs.
 const HOMES: &str = "
 CREATE TABLE bridge (
     name TEXT PRIMARY KEY,
@@ -76,7 +76,7 @@ CREATE TABLE bridge (
 ) WITHOUT ROWID;
 ";
 
-/// The bridges whose permissions the file of their project left to the client.
+/// The table of the bridges whose permissions are left to the client by their project's settings file.
 const LEFT: &str = "
 CREATE TABLE left_to_client (
     bridge TEXT PRIMARY KEY,
@@ -86,7 +86,7 @@ CREATE TABLE left_to_client (
 ) WITHOUT ROWID;
 ";
 
-/// What a file says of itself.
+/// The format that a file declares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FileFormat {
     /// It has no tables yet.
@@ -97,12 +97,12 @@ pub(super) enum FileFormat {
     Changed(i32),
 }
 
-/// Returns what a file says of itself.
+/// Returns the format that a file declares.
 ///
 /// # Errors
 /// The file cannot be read.
 pub(super) fn file_format(connection: &Connection) -> Result<FileFormat, JournalError> {
-    // One statement, so that no other process makes the tables between two.
+    // One statement, so that no other process creates the tables between reading the format and counting them.
     let sql = "SELECT user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version";
     let (format, tables) = connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)))?;
     Ok(match (format, tables) {
@@ -112,10 +112,10 @@ pub(super) fn file_format(connection: &Connection) -> Result<FileFormat, Journal
     })
 }
 
-/// Returns the format of a file; 0 where it is empty.
+/// Returns the format of a file, or 0 if it is empty.
 ///
 /// # Errors
-/// The file cannot be read, or was changed: it is not taken for an empty one.
+/// The file cannot be read, or has tables and a format that no version writes.
 pub(super) fn format(connection: &Connection) -> Result<i32, JournalError> {
     match file_format(connection)? {
         FileFormat::Empty => Ok(0),
@@ -130,7 +130,7 @@ pub(super) fn format(connection: &Connection) -> Result<i32, JournalError> {
 /// Checks that the tables are those of the format.
 ///
 /// # Errors
-/// They are not: something would be read wrongly, or not at all.
+/// The tables differ, so that reads would fail or return wrong values.
 pub(super) fn check(connection: &Connection) -> Result<(), JournalError> {
     let found = format(connection)?;
     let (expected, mut tables) = (tables(&empty(found)?)?, tables(connection)?);
@@ -138,7 +138,8 @@ pub(super) fn check(connection: &Connection) -> Result<(), JournalError> {
         expected.into_iter().find(|(name, definition)| tables.remove(name).as_ref() != Some(definition));
     let different = changed.map(|(name, _)| name).or_else(|| tables.into_keys().next());
     let is_known = STEPS.iter().any(|(format, _)| *format == found);
-    // A greater minor part has tables or columns more.
+    // A greater minor part adds tables or columns. If a newer format of this major part has exactly the tables of this
+    // version, its number was changed.
     let may_differ = found > FORMAT && (different.is_some() || found / 100 > FORMAT / 100);
     match different {
         Some(name) if is_known => {
@@ -151,7 +152,7 @@ pub(super) fn check(connection: &Connection) -> Result<(), JournalError> {
     }
 }
 
-/// Returns an empty journal of a format, as far as this version knows it.
+/// Returns an empty journal in memory with the tables of a format, as far as this version knows them.
 fn empty(format: i32) -> Result<Connection, JournalError> {
     let connection = Connection::open_in_memory()?;
     for (_, step) in STEPS.iter().filter(|(known, _)| *known <= format) {
@@ -160,7 +161,8 @@ fn empty(format: i32) -> Result<Connection, JournalError> {
     Ok(connection)
 }
 
-/// Returns how each table and index is defined: the words and signs, as white space between them means nothing.
+/// Returns the definition of each table and index as a list of words and signs, since the white space between them does
+/// not matter.
 fn tables(connection: &Connection) -> Result<BTreeMap<String, Vec<String>>, JournalError> {
     let sql = "SELECT name, type || ' ' || tbl_name || ' ' || ifnull(sql, '') FROM sqlite_schema";
     let mut statement = connection.prepare(sql)?;
@@ -186,13 +188,13 @@ fn words(definition: &str) -> Vec<String> {
 /// Brings a file to the format of this version.
 ///
 /// # Errors
-/// `Newer` where the file must not be written.
+/// `Newer` if the file has a greater major part and must not be written.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), JournalError> {
     if is_current(format(connection)?)? {
         return Ok(());
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another process may have done it meanwhile.
+    // Read again under the write lock, since another process may have migrated the file meanwhile.
     let found = format(&transaction)?;
     if !is_current(found)? {
         for (_, step) in STEPS.iter().filter(|(format, _)| *format > found) {
@@ -225,13 +227,13 @@ pub enum JournalError {
         /// Why it failed.
         source: io::Error,
     },
-    /// The journal is a symbolic link or no file: another user could choose what is written to.
+    /// The journal is a symbolic link or no regular file, by which another user could choose what is written to.
     #[error("{}: is not a regular file: move it away", .0.display())]
     NotAFile(PathBuf),
-    /// A newer version wrote it, in a way that this version does not know.
+    /// A newer version wrote the file in a format that this version cannot write.
     #[error("the journal is of format {0}, which needs a newer askbridge: this version can only read it")]
     Newer(i32),
-    /// It has tables, and a format that no version writes: something else changed the file.
+    /// The file has tables, and a format that no version writes, so something else changed it.
     #[error(
         "the journal was changed: it has tables, and its format is {format}, which no askbridge writes; \
         `askbridge history verify` says what else is wrong in it; move it away for a new one: {file}"
@@ -245,16 +247,16 @@ pub enum JournalError {
     /// SQLite reported an error.
     #[error("the journal: {0}")]
     Sqlite(#[from] rusqlite::Error),
-    /// What is in the file contradicts itself.
+    /// The content of the file is inconsistent.
     #[error("the journal is broken: {0}")]
     Broken(String),
-    /// A record is not JSON.
+    /// A record could not be read from JSON, or written as JSON.
     #[error("a record in the journal cannot be read or written: {0}")]
     Json(#[from] serde_json::Error),
 }
 
 impl JournalError {
-    /// Returns whether it is about one entry, so that the others can be written.
+    /// Returns whether the error concerns a single entry, so that the others can be written.
     pub(super) fn is_of_entry(&self) -> bool {
         match self {
             JournalError::Json(_) => true,
@@ -263,7 +265,7 @@ impl JournalError {
         }
     }
 
-    /// Returns whether another connection holds the file, so that it is worth trying again soon.
+    /// Returns whether another connection holds the file, so that another try on this connection may succeed.
     pub(super) fn is_busy(&self) -> bool {
         let JournalError::Sqlite(error) = self else { return false };
         matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))

@@ -18,23 +18,22 @@ use crate::{
     limits,
 };
 
-/// The queue between them, and whether the file works.
+/// The queue between the handle and the thread, and whether the file works.
 #[derive(Debug, Default)]
 pub(super) struct SharedJournal {
     pub(super) queue: Queue,
     pub(super) health: Health,
 }
 
-/// Returns the time by the clock.
+/// Returns the current time of day.
 pub(super) fn now() -> Timestamp {
     SystemTime::now().into()
 }
 
-/// Tells whether a bridge lives, by its name and where it runs, if that was noted. The journal's thread calls it: it may
-/// take some milliseconds.
+/// Returns whether a bridge lives, by its name and by where it runs, if that was noted. It may take some milliseconds.
 pub type LifeLookup = Arc<dyn Fn(&BridgeName, Option<&Home>) -> Life + Send + Sync>;
 
-/// A message to the journal's thread.
+/// The options of a journal.
 #[derive(Clone)]
 pub struct Options {
     /// The file. `None` if the environment names no folder of the user's state.
@@ -47,9 +46,9 @@ pub struct Options {
     pub size: u64,
     /// Where the bridges of this process run; `None` if that is not known.
     pub home: Option<Home>,
-    /// Tells whether a bridge lives: its questions are not taken for lost.
+    /// Returns whether a bridge lives. The questions of a bridge that lives are not lost.
     pub life: LifeLookup,
-    /// Another layer beneath SQLite.
+    /// The name of another VFS for SQLite.
     #[cfg(test)]
     pub(super) vfs: Option<&'static str>,
     /// The most pages that the file may have, as on a small disk.
@@ -58,7 +57,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Returns the defaults for a file. Every bridge lives.
+    /// Returns the defaults for a file. By default, every bridge counts as alive.
     pub fn new(file: Option<PathBuf>) -> Self {
         Options {
             file,
@@ -89,7 +88,7 @@ impl fmt::Debug for Options {
     }
 }
 
-/// What the journal's thread is to do.
+/// A message to the journal's thread, with the sender for its reply if a caller waits.
 #[derive(Debug)]
 pub(super) enum JournalEntry {
     Note(Arc<Record>),
@@ -109,7 +108,7 @@ impl JournalEntry {
     fn bytes(&self) -> usize {
         let of = |record: &Record| limits::RECORD + record.question.weight(record.question.most_json());
         match self {
-            // The settlement of a record is as large as an answer may be.
+            // Counted, since a settlement can be as large as an answer.
             JournalEntry::Note(record) | JournalEntry::Settled(record, _) => {
                 of(record) + record.settlement.as_ref().map_or(0, |settlement| settlement.most_json())
             }
@@ -124,7 +123,8 @@ impl JournalEntry {
         }
     }
 
-    /// Returns what is left of it once its caller was told that the journal gave up. What only a caller needs is over.
+    /// Returns the entry for another try, after its caller has given up. An entry that only its caller needs is
+    /// dropped.
     pub(super) fn without_caller(self) -> Option<Self> {
         match self {
             JournalEntry::Accepting(record, decision, _) => {
@@ -140,20 +140,20 @@ impl JournalEntry {
         }
     }
 
-    /// Returns whether something is missing in the file without it.
+    /// Returns whether the entry writes to the file, so that dropping it leaves a gap.
     fn is_written(&self) -> bool {
         !matches!(self, JournalEntry::Earlier(..) | JournalEntry::Claim(..) | JournalEntry::Flush(_))
     }
 }
 
-/// What the thread takes from the queue.
+/// The next work of the thread.
 #[derive(Debug)]
 pub(super) enum QueueItem {
     /// Entries, in their order.
     Entries(Vec<JournalEntry>),
-    /// It is time for something else.
+    /// The time until which the thread was to wait has come.
     Due,
-    /// There is nothing more to come.
+    /// The queue has ended and is empty.
     Ended,
 }
 
@@ -165,13 +165,13 @@ struct QueueState {
     has_ended: bool,
 }
 
-/// Entries at the end of the queue among which a later note looks for the one that it replaces. Few come between the
-/// opening of a question that is answered at once and its end.
+/// Number of entries at the end of the queue that are searched for an outdated note. A question that is answered at
+/// once has few entries between its opening and its end.
 const LOOKED_AT: usize = 8;
 
 impl QueueState {
-    /// Drops a note of the same question that still waits: the later one has all that it has. So a question that is answered
-    /// at once is written once.
+    /// Drops an earlier note of the same question that still waits, since the later note has all that it has. So a
+    /// question that is answered at once is written once.
     fn drop_outdated(&mut self, entry: &JournalEntry) {
         let JournalEntry::Note(later) = entry else { return };
         let is_same = |known: &Record| known.id == later.id && known.opened_at == later.opened_at;
@@ -185,7 +185,7 @@ impl QueueState {
     }
 }
 
-/// The queue.
+/// The bounded queue of entries.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     state: Mutex<QueueState>,
@@ -193,7 +193,8 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// Adds an entry. One that does not fit is dropped and counted: what waits for it is told that nothing came of it.
+    /// Adds an entry. An entry that does not fit is dropped and counted, and its caller sees that the reply's sender
+    /// was dropped.
     pub(super) fn push(&self, entry: JournalEntry) {
         let bytes = entry.bytes();
         let mut state = self.lock();
@@ -245,7 +246,8 @@ impl Queue {
             state.bytes += bytes;
             state.entries.push_front((entry, bytes));
         }
-        // They were in it a moment ago. What came meanwhile goes where there is no room for both.
+        // Entries that came meanwhile may have taken the room. The latest are dropped, since later entries build on
+        // earlier ones.
         while state.entries.len() > limits::journal::ENTRIES || state.bytes > limits::journal::BYTES {
             let Some((entry, bytes)) = state.entries.pop_back() else { break };
             state.bytes -= bytes;
@@ -289,7 +291,7 @@ impl Queue {
     }
 }
 
-/// Whether the journal works. While it does not, no caller waits for it.
+/// Whether the journal works. While it fails, no caller waits for it.
 #[derive(Debug, Default)]
 pub(super) struct Health(Mutex<HealthState>);
 
@@ -300,12 +302,12 @@ struct HealthState {
 }
 
 impl Health {
-    /// Returns whether the last thing that was tried failed, or took too long.
+    /// Returns whether the last attempt failed, or took too long.
     pub(super) fn is_failing(&self) -> bool {
         self.lock().is_failing
     }
 
-    /// Records that it failed, or took too long. Returns whether that was worth a warning.
+    /// Records that an attempt failed, or took too long. Returns whether this logged a warning.
     pub(super) fn failed(&self, why: &dyn Display) -> bool {
         let mut state = self.lock();
         let was_failing = std::mem::replace(&mut state.is_failing, true);
@@ -314,6 +316,7 @@ impl Health {
         if warns {
             state.warned = Some(Instant::now());
         }
+        // A subscriber of the log may be slow, and callers check `is_failing` under this lock.
         drop(state);
         if warns {
             tracing::warn!("questions are handled without the journal: {why}");
@@ -323,7 +326,7 @@ impl Health {
         warns
     }
 
-    /// Records that it works.
+    /// Records that an attempt succeeded.
     pub(super) fn works(&self) {
         let was_failing = std::mem::take(&mut self.lock().is_failing);
         if was_failing {

@@ -1,5 +1,5 @@
-//! The stored form of a question, and its fingerprint, by which the same question is recognized. Pure. Values of secret
-//! fields are never stored, and no texts where the settings leave them out.
+//! The stored form of a question, and the fingerprint that recognizes the same question. Pure. Values of secret fields
+//! are never stored, and texts only if the settings allow it.
 //!
 //! A fingerprint covers the origin, the agent's name, the project's folder, the session, the purpose, the title and the
 //! text, and of each field its name, kind, label, whether it is required, and the values and labels of its options.
@@ -21,20 +21,21 @@ use super::chain::Hash;
 /// A question in the form that is written to the journal.
 #[derive(Clone, Debug)]
 pub(super) struct StoredQuestion {
-    /// What is left of the record.
+    /// The record without the parts that must not be stored.
     pub(super) record: Record,
-    /// The same as JSON.
+    /// The same record as JSON.
     pub(super) json: String,
-    /// Names the same question when it is asked again. Without texts there is none: a fingerprint confirms a guess.
+    /// Recognizes the question when it is asked again. `None` if texts are not stored, since a fingerprint would
+    /// confirm a guess at them.
     pub(super) fingerprint: Option<Hash>,
-    /// Whether its answer may be used again: it is complete, as nothing of it is secret or left out.
+    /// Whether its answer may be used again. It may if the answer is stored whole, with no secret or text left out.
     pub(super) is_usable: bool,
-    /// Whether it has its texts.
+    /// Whether its texts are stored.
     pub(super) has_texts: bool,
 }
 
 impl StoredQuestion {
-    /// Returns what is written of a record, with or without its texts.
+    /// Returns the stored form of a record, with or without its texts.
     pub(super) fn new(record: &Record, texts: bool) -> Result<Self, serde_json::Error> {
         let original = &record.question;
         let has_secrets = original.fields.iter().any(|field| field.secret);
@@ -58,13 +59,13 @@ impl StoredQuestion {
 pub(super) struct AcceptedDecision {
     #[serde(flatten)]
     pub(super) settlement: Settlement,
-    /// Whether it waits, and nothing of it was given to the asker. A decision that does not say so may have arrived: it is
-    /// on its way as soon as it is accepted.
+    /// Whether the decision waits, so that nothing of it was written to the asker. Without this mark it may have
+    /// arrived, since its delivery begins as soon as it is accepted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) waits: bool,
 }
 
-/// Returns what is written of a decision about a question.
+/// Returns the stored form of a decision about a question.
 pub(super) fn settlement(mut settlement: Settlement, question: &Question, texts: bool) -> Settlement {
     settlement.remark = settlement.remark.filter(|_| texts);
     settlement.outcome = match settlement.outcome {
@@ -78,7 +79,7 @@ pub(super) fn settlement(mut settlement: Settlement, question: &Question, texts:
     settlement
 }
 
-/// Leaves out what an agent filled in for secret fields.
+/// Removes the default values of secret fields.
 fn without_defaults(question: &Question) -> Question {
     let mut question = question.clone();
     for field in question.fields.iter_mut().filter(|field| field.secret) {
@@ -94,7 +95,8 @@ fn without_defaults(question: &Question) -> Question {
     question
 }
 
-/// Returns the question with IDs, times, agent, project, purpose, the kind of the tool, and the roles of options alone.
+/// Returns the question with only its IDs, times, agent, project, purpose, the kind of the tool, and the roles of
+/// options.
 fn without_texts(question: &Question) -> Question {
     let fields = (0..).zip(&question.fields).map(|(place, field)| Field {
         required: field.required,
@@ -118,7 +120,7 @@ fn without_texts(question: &Question) -> Question {
 }
 
 fn kind_without_texts(kind: &Kind) -> Kind {
-    // The value of an option may be its text, so its place stands for it.
+    // The value of an option may be its text, so its position replaces it.
     let option = |(place, option): (usize, &FieldOption)| FieldOption {
         value: place.to_string(),
         role: option.role.clone(),
@@ -139,7 +141,8 @@ fn kind_without_texts(kind: &Kind) -> Kind {
     }
 }
 
-/// Returns the chosen options that have a role, by their places: what was allowed stays known, and no text.
+/// Returns the chosen options that have a role, by their positions. So the journal says what was allowed, without a
+/// text.
 fn roles_of(answer: &Answer, question: &Question) -> Answer {
     let chosen = question.fields.iter().enumerate().filter(|(_, field)| !field.secret);
     let chosen = chosen.filter_map(|(place, field)| {
@@ -151,17 +154,18 @@ fn roles_of(answer: &Answer, question: &Question) -> Answer {
     Answer { values: chosen.collect(), notes: BTreeMap::new() }
 }
 
-/// Returns a time as it stands in a column: milliseconds since 1970.
+/// Returns a time as it is stored in a column: milliseconds since 1970.
 pub(super) fn millis(time: Timestamp) -> i64 {
     i64::try_from(time.since(Timestamp::default()).as_millis()).unwrap_or(i64::MAX)
 }
 
-/// Returns the fingerprint of a question. One without a session has none: nothing says that the same agent asks again.
+/// Returns the fingerprint of a question. A question without a session has none, since nothing shows that the same
+/// agent asks again.
 pub(super) fn fingerprint_of(question: &Question) -> Option<Hash> {
     let Question { session, agent, project, title, message, fields, purpose, origin, .. } = question;
     let session = session.as_deref()?;
     let fields: Vec<_> = fields.iter().map(fingerprint_field).collect();
-    // A list has one order, whatever a map of JSON does.
+    // An array, since the order of members in a JSON object depends on how `serde_json` is built.
     let canonical =
         json!([origin.name(), agent, project, session, purpose.name(), title, message, fields]).to_string();
     Some(Sha256::digest(canonical.as_bytes()).into())
@@ -176,15 +180,15 @@ fn fingerprint_field(field: &Field) -> Json {
     json!([name, kind_name(kind), label, required, options])
 }
 
-/// What stands in a question and says nothing to its person: IDs, and how long the agent waits.
+/// The members of a question that its user does not see: IDs, and how long the agent waits.
 const UNSEEN: [&str; 4] = ["questionId", "requestId", "toolCallId", "timeoutMs"];
 
-/// Returns whether two questions are the same in all that their person saw. What a question has counts, unless it is known
-/// to be unseen: a member that is new here counts by itself.
+/// Returns whether two questions are the same in all that their user saw. Every member counts except for those in
+/// [`UNSEEN`], so that a new member counts without a change here.
 pub(super) fn are_seen_alike(one: &Question, other: &Question) -> bool {
     match (seen(one), seen(other)) {
         (Ok(one), Ok(other)) => one == other,
-        // What cannot be written cannot be compared.
+        // A question that cannot be serialized cannot be compared.
         _ => false,
     }
 }

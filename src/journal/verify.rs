@@ -1,5 +1,5 @@
-//! Whether the journal's chain is whole, and where it is not.
-//! How a row is hashed, and what makes a chain whole, is in `chain`.
+//! Verifies the whole file of a journal, and reports where its chain is broken.
+//! The hash of a row and the rules of a whole chain are left to `chain`.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ use super::{
 
 /// The columns that are hashed, in their order.
 pub(super) const HASHED: &str = "seq, id, opened, at, session, project, responder, name, texts, record";
-/// Their number.
+/// The number of columns in [`HASHED`].
 const COLUMNS: usize = 10;
 
 /// What a check of the whole chain found.
@@ -29,7 +29,7 @@ pub struct Verification {
     pub rows: u64,
     /// The number of the last settlement that was written.
     pub seq: i64,
-    /// The hash of the last settlement. Kept elsewhere, it shows later that nothing before it was changed.
+    /// The hash of the last settlement. A copy of it elsewhere can prove later that nothing before it was changed.
     pub head: String,
     /// The number of the last settlement that was removed for its age or for size; 0 if none was.
     pub removed_up_to: i64,
@@ -56,10 +56,10 @@ pub struct Break {
     /// What is wrong.
     #[serde(flatten)]
     pub kind: BreakKind,
-    /// The ID of the question, as it stands in the row.
+    /// The ID of the question, as the row has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// When it was settled, as it stands in the row.
+    /// When it was settled, as the row has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
 }
@@ -73,7 +73,7 @@ pub enum BreakKind {
     Changed,
     /// The row does not follow from the row before it.
     Unlinked,
-    /// The first row does not follow from what was recorded when older rows were removed.
+    /// The first row does not follow from the anchor that was recorded when older rows were removed.
     WrongAnchor,
     /// Rows are missing before this one.
     Missing {
@@ -89,9 +89,9 @@ pub enum BreakKind {
         /// The number of the last.
         to: i64,
     },
-    /// What was recorded of the last row is not what stands there.
+    /// The recorded head of the chain is not the last row.
     WrongHead,
-    /// The file has tables, and a format that no version writes: no bridge writes into it.
+    /// The file has tables, and a format that no version writes, so that no bridge writes into it.
     WrongFormat {
         /// The format.
         format: i32,
@@ -138,12 +138,12 @@ impl fmt::Display for Break {
 
 /// Reads the whole chain.
 pub(super) fn verify(connection: &Connection) -> Result<Verification, JournalError> {
-    // All of it at one point in time: other processes go on writing.
+    // One transaction, so that all reads see the same state although other processes continue to write.
     let transaction = connection.unchecked_transaction()?;
     let head = read_head(&transaction);
     let (anchor, last) = match head {
         Ok(Some((head, anchor))) => (anchor, Some(head)),
-        // Without what it says, each row can still be held against the one before.
+        // Without a head, each row can still be checked against the row before it.
         Ok(None) | Err(_) => ((0, chain::START.to_vec()), None),
     };
     let mut verifier = Verifier::new(anchor.0, anchor.1);
@@ -161,13 +161,15 @@ pub(super) fn verify(connection: &Connection) -> Result<Verification, JournalErr
             Break { seq, kind: fault.into(), id, at }
         })
         .collect();
+    // Apart from the chain's breaks, at most one more is reported, since damage makes the later checks meaningless.
     let mut broken = verifier.broken;
     let checks = || {
         check_pages(&transaction)?;
         schema::check(&transaction)?;
         check_questions(&transaction)
     };
-    // A file of another format may lack what is read: that it was changed says more.
+    // The format first: a file of an unknown format may also lack tables, and the wrong format is the better
+    // explanation.
     let damage = schema::format(&transaction).and(read).and_then(|()| checks());
     if let Err(error) = damage {
         broken += 1;
@@ -193,7 +195,7 @@ fn read_head(connection: &Connection) -> Result<Option<(ChainLink, ChainLink)>, 
     Ok(connection.query_row(sql, [], read).optional()?)
 }
 
-/// Reads every row, and where each break is: the ID and the time that stand there.
+/// Reads every row into the verifier. `places` gets the ID and the time of the row for each break that is found.
 fn rows(
     connection: &Connection,
     verifier: &mut Verifier,
@@ -218,7 +220,7 @@ fn rows(
     Ok(())
 }
 
-/// Returns the time that stands in a column.
+/// Returns the time that a column stores.
 pub(super) fn time_of(millis: i64) -> Timestamp {
     let passed = std::time::Duration::from_millis(u64::try_from(millis).unwrap_or(0));
     Timestamp::default().after(passed)
@@ -234,7 +236,7 @@ fn cell_of(value: ValueRef<'_>) -> Cell<'_> {
     }
 }
 
-/// Returns the bytes of a hash. What is not one has none, and equals no hash.
+/// Returns the bytes of a hash. A value of another kind yields no bytes, which equal no hash.
 fn bytes_of<'a>(value: &ValueRef<'a>) -> &'a [u8] {
     match value {
         ValueRef::Blob(bytes) => bytes,
@@ -242,15 +244,15 @@ fn bytes_of<'a>(value: &ValueRef<'a>) -> &'a [u8] {
     }
 }
 
-/// Checks the structure of the whole file, and that each index has every row: what is listed is found by them.
+/// Checks the structure of the whole file, and that each index has every row, since lists are read by the indexes.
 fn check_pages(connection: &Connection) -> Result<(), JournalError> {
     let mut found = connection.prepare("PRAGMA integrity_check(1)")?;
     let said: String = found.query_row([], |row| row.get(0))?;
     if said == "ok" { Ok(()) } else { Err(JournalError::Broken(said)) }
 }
 
-/// Checks that each row beside the chain can be read, and is about the question in it. Its text has no hash: it changes
-/// until the question is settled.
+/// Checks that each row of `question` can be read, and that its columns agree with the record in it. These rows have no
+/// hash, since they change until the question is settled.
 fn check_questions(connection: &Connection) -> Result<(), JournalError> {
     let sql = "SELECT rowid, id, opened, bridge, session, project, record, accepted, claimed
         FROM question ORDER BY rowid";
@@ -269,7 +271,7 @@ fn check_questions(connection: &Connection) -> Result<(), JournalError> {
     Ok(())
 }
 
-/// Returns whether the columns of a question's row are about the question in it.
+/// Returns whether the columns of a row of `question` agree with the record in it.
 fn is_whole(row: &Row<'_>) -> Result<bool, JournalError> {
     let (id, opened, bridge): (String, i64, String) = (row.get(1)?, row.get(2)?, row.get(3)?);
     let text = |place| row.get::<_, Option<String>>(place);

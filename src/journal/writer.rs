@@ -1,5 +1,5 @@
-//! The journal's thread: it writes the entries that wait in one transaction, tells those that wait for them, and tries
-//! again with a back-off what failed.
+//! The journal's thread. It writes the queued entries in one transaction, replies to the callers that wait for them,
+//! and tries again with a back-off after an error.
 
 use std::{
     sync::Arc,
@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{inbox::Life, limits};
 
-/// Runs until the queue has ended and all of it is written.
+/// Runs until the queue has ended and all of its entries are written.
 pub(super) fn run(shared: &Arc<SharedJournal>, options: &Options) {
     let mut writer = Writer { shared, options, file: None, lock: None };
     let mut back_off = limits::journal::BACK_OFF;
@@ -28,7 +28,7 @@ pub(super) fn run(shared: &Arc<SharedJournal>, options: &Options) {
         let done = match shared.queue.take(pruning) {
             QueueItem::Entries(entries) => writer.write(entries),
             QueueItem::Due => writer.prune().map(|more| {
-                // The next part at once, unless an entry waits.
+                // `take` prefers entries, so another batch of pruning delays none of those that wait.
                 pruning = Instant::now() + if more { Duration::ZERO } else { limits::journal::PRUNE };
             }),
             QueueItem::Ended => return writer.end(),
@@ -37,7 +37,7 @@ pub(super) fn run(shared: &Arc<SharedJournal>, options: &Options) {
             Ok(()) => back_off = limits::journal::BACK_OFF,
             Err(error) => {
                 shared.health.failed(&error);
-                // What failed by itself is not tried at once again.
+                // Pruning may be what failed, and has no hurry.
                 pruning = pruning.max(Instant::now() + limits::journal::BACK_OFF_MOST);
                 if shared.queue.rest(Instant::now() + back_off) {
                     writer.write_the_last();
@@ -59,7 +59,7 @@ struct Writer<'a> {
 /// The earlier question whose decision is reused, and the question that reuses it.
 type Claim = (QuestionId, QuestionId);
 
-/// Replies that are given once the transaction is committed.
+/// Replies that are sent once the transaction is committed.
 #[derive(Default)]
 struct Replies {
     done: Vec<oneshot::Sender<()>>,
@@ -68,9 +68,10 @@ struct Replies {
 }
 
 impl Writer<'_> {
-    /// Writes entries. Those that could not be written are put back into the queue, and those that wait for them are told.
+    /// Writes entries. On an error, the entries are put back into the queue, and their callers stop waiting.
     fn write(&mut self, entries: Vec<JournalEntry>) -> Result<(), JournalError> {
         let missing = self.shared.queue.take_missing();
+        // Taken out of `self`, since the guard borrows the lock while `commit` borrows `self`.
         let lock = self.take_lock();
         let held = lock.as_ref().and_then(Lock::hold);
         let (done, entries, replies) = self.commit(entries, missing);
@@ -85,11 +86,11 @@ impl Writer<'_> {
             }
             Err(error) => {
                 self.shared.queue.add_missing(missing);
-                // First the state, so that a caller that is told does not wait again.
+                // Before the replies are dropped, so that a caller that stops waiting does not wait again.
                 self.shared.health.failed(&error);
                 self.shared.queue.put_back(entries.into_iter());
                 drop(replies);
-                // Whatever is wrong, a new connection begins anew.
+                // A new connection may help against any other error.
                 if !error.is_busy() {
                     self.file = None;
                 }
@@ -98,9 +99,10 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes what is missing, if anything is.
+    /// Writes the last gap, if entries are missing.
     fn end(&mut self) {
         let missing = self.shared.queue.take_missing();
+        // The count was only read here: `write` takes it.
         self.shared.queue.add_missing(missing);
         if missing > 0
             && let Err(error) = self.write(Vec::new())
@@ -109,7 +111,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Tries once more, and counts what is lost with the process.
+    /// Tries once more to write what is queued, and logs how many entries are lost with the process.
     fn write_the_last(&mut self) {
         while let QueueItem::Entries(entries) = self.shared.queue.take(Instant::now()) {
             let count = entries.len();
@@ -120,7 +122,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Removes a part of what is too old. Returns whether there is more.
+    /// Removes one batch of old rows. Returns whether there may be more.
     fn prune(&mut self) -> Result<bool, JournalError> {
         let options = self.options;
         let lock = self.take_lock();
@@ -134,8 +136,8 @@ impl Writer<'_> {
         pruned
     }
 
-    /// Writes entries in one transaction. Returns how many were left out because of what is in them, or the error; the
-    /// entries for another try; and what is replied.
+    /// Writes entries in one transaction. Returns the number of entries that cannot be written at all, or the error;
+    /// the entries for another try; and the replies to send.
     fn commit(
         &mut self,
         entries: Vec<JournalEntry>,
@@ -146,6 +148,7 @@ impl Writer<'_> {
         let mut entries = entries.into_iter();
         let options = self.options;
         let done = self.open().and_then(|writing| {
+            // These entries promise to survive a power loss; the others only a kill of the process.
             let is_full = |entry: &JournalEntry| {
                 matches!(
                     entry,
@@ -158,6 +161,7 @@ impl Writer<'_> {
             let is_full = entries.as_slice().iter().any(is_full);
             writing.sync(is_full)?;
             let mut dropped = 0;
+            // `Immediate`, since SQLite does not wait for the write lock in a transaction that has read before.
             let mut transaction =
                 writing.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             if missing > 0 {
@@ -167,6 +171,7 @@ impl Writer<'_> {
                 entries::touch(&transaction)?;
             }
             for entry in entries.by_ref() {
+                // A savepoint each, so that an entry that cannot be written takes no other with it.
                 let part = transaction.savepoint()?;
                 let applied = apply(&part, &entry, options);
                 match applied {
@@ -193,10 +198,10 @@ impl Writer<'_> {
         (done, kept, replies)
     }
 
-    /// Tells those that wait. A claim that its caller does not wait for any more is taken back.
+    /// Sends the replies. A claim whose caller no longer waits is reverted.
     fn reply(&mut self, replies: Replies) {
         for reply in replies.done {
-            // A caller that does not wait any more is not notified, here and below.
+            // The caller may no longer wait; ignore the send error, here and below.
             reply.send(()).unwrap_or_default();
         }
         for (reply, earlier) in replies.earlier {
@@ -213,7 +218,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the lock of the file. Where there is none yet, the folder may have to be made first.
+    /// Returns the lock of the file. It is opened at the first call, for which the folder may have to be created.
     fn take_lock(&mut self) -> Option<Lock> {
         let path = self.options.file.as_deref()?;
         #[cfg(test)]
@@ -221,7 +226,7 @@ impl Writer<'_> {
             return None;
         }
         self.lock.take().or_else(|| {
-            // What is wrong with the folder is said when the file is opened.
+            // If the folder cannot be created, opening the file reports the error.
             connection::create_folder(path).ok()?;
             Lock::of(path).ok()
         })
@@ -244,7 +249,7 @@ fn open(path: &std::path::Path, _: &Options) -> Result<WritingConnection, Journa
     WritingConnection::open(path)
 }
 
-/// A test may want another layer beneath SQLite, or a small disk.
+/// Opens the file as a test's options say: by another VFS, or with a limited size.
 #[cfg(test)]
 fn open(path: &std::path::Path, options: &Options) -> Result<WritingConnection, JournalError> {
     let writing = match &options.vfs {
