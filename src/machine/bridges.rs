@@ -1,5 +1,5 @@
-//! The inboxes of all the bridges of this machine, as one.
-//! Where their sockets are is left to `discovery.rs`, what comes over them to `connections.rs`.
+//! Joins the inboxes of all the bridges of this machine into one inbox.
+//! Finding their sockets is left to `discovery.rs`, the messages over them to `connections.rs`.
 
 use std::{
     path::{Path, PathBuf},
@@ -48,12 +48,12 @@ pub struct Machine {
 #[derive(Debug)]
 struct SharedMachine {
     folder: PathBuf,
-    /// What the names of the bridges begin with.
+    /// If set, only bridges that may have this question are joined.
     typed: Option<IdPrefix>,
     connections: Arc<Connections>,
-    /// The inbox in which this process asks.
+    /// The inbox of this process, for questions that it asks itself.
     own: Option<BridgeInbox>,
-    /// What knows the questions that were lost.
+    /// The record that has the lost questions and those of the past.
     ledger: Option<Arc<dyn Ledger>>,
 }
 
@@ -71,8 +71,9 @@ impl Machine {
         Ok(machine)
     }
 
-    /// Reads the open questions of the bridges whose sockets are in this directory now, and waits no longer than this
-    /// for those that do not reply. No bridge stays connected: what changes is not seen, and nothing can be submitted.
+    /// Reads the open questions of the bridges whose sockets are in this directory now, and waits no longer than
+    /// `patience` for those that do not reply. No bridge stays connected: later changes are not seen, and submissions
+    /// are impossible.
     pub async fn glance(folder: &Path, depth: Depth, patience: Duration) -> Result<Self, DiscoveryError> {
         let (machine, found) = Machine::search(folder).await?;
         machine.connections().read_all(&found, depth, patience).await;
@@ -84,8 +85,8 @@ impl Machine {
         Ok((Machine::new(folder, None), found))
     }
 
-    /// Joins the inbox of the bridge that this ID names, or where that is shortened, the inboxes of the bridges whose
-    /// names begin so. No other bridge is connected to.
+    /// Joins the inbox of the bridge that this ID names. If the ID is shortened, joins the inboxes of all bridges whose
+    /// names begin with it. No other bridge is contacted.
     pub async fn open_for(folder: &Path, typed: &IdPrefix) -> Result<Self, DiscoveryError> {
         match discovery::socket_of(folder, typed) {
             Some((bridge, path)) => {
@@ -97,8 +98,8 @@ impl Machine {
         }
     }
 
-    /// Joins all inboxes, and asks questions through `own`, whose socket is in this directory too: its questions are
-    /// found like those of any bridge. The ledger says which questions were lost.
+    /// Joins all inboxes, and asks questions through `own`. The socket of `own` is in this directory too, so its
+    /// questions are found like those of any bridge. The ledger says which questions were lost.
     pub async fn open_with(
         folder: &Path,
         own: BridgeInbox,
@@ -119,19 +120,19 @@ impl Machine {
         Machine { shared: Arc::new(SharedMachine::new(folder, typed)) }
     }
 
-    /// Follows the bridges, and those that come, until the future is dropped.
+    /// Follows the bridges, including those that start later, until the future is dropped.
     pub async fn follow(&self) -> Result<(), DiscoveryError> {
         let shared = &self.shared;
         follow::follow(&shared.connections, &shared.folder, |bridge| shared.means(bridge)).await
     }
 
-    /// Returns whether a person is looking at the questions of this bridge. A bridge that does not say so counts as no.
+    /// Returns whether a person is looking at the questions of this bridge. A bridge that does not reply counts as no.
     pub async fn is_watched(&self, bridge: &BridgeName) -> bool {
         let Some(client) = self.connections().client(bridge) else { return false };
         matches!(timeout(limits::PATIENCE, client.status()).await, Ok(Ok(status)) if status.watched)
     }
 
-    /// Returns what is left out, and where a change of that can be waited for.
+    /// Returns a receiver of the current gaps, which can also wait until they change.
     pub fn gaps(&self) -> watch::Receiver<Gaps> {
         self.shared.connections.gaps()
     }
@@ -141,7 +142,7 @@ impl Machine {
         self.connections().unreadable()
     }
 
-    /// Finds the open question to which its agent gave this ID.
+    /// Finds the open question by the ID that its agent gave it.
     ///
     /// # Errors
     /// See [`Missing`].
@@ -160,7 +161,7 @@ impl Machine {
         }
     }
 
-    /// Finds a question as [`Inbox::look_up`] does, and says why there is none.
+    /// Finds a question as [`Inbox::look_up`] does. The error says why none was found.
     ///
     /// # Errors
     /// See [`Missing`].
@@ -189,7 +190,7 @@ impl Machine {
         }
     }
 
-    /// Finds a question in the store. A question that is only counted also makes an ID ambiguous.
+    /// Finds a question in the store. A question that is hidden, and only counted, also makes an ID ambiguous.
     fn known(&self, typed: &IdPrefix) -> Result<Arc<Record>, Refusal> {
         let record = self.store().read(|_, snapshot| snapshot.find(typed).cloned())?;
         let mut ids = self.connections().hidden(typed);
@@ -222,12 +223,12 @@ impl Machine {
         found
     }
 
-    /// Returns the question as its bridge knows it.
+    /// Reads the current state of a question from its bridge.
     async fn fetch(&self, client: &Client, id: &QuestionId) -> Result<Arc<Record>, Refusal> {
         match get(client, &IdPrefix::from(id)).await {
             Ok(reply) => {
                 let record = reply.value.filter(|record| record.id == *id);
-                // Settling requires a question that this version can read.
+                // A question can be settled only by a version that can read it.
                 record.map(Arc::new).ok_or(Refusal::Unavailable)
             }
             Err(CallError::Refused(refusal)) => Err(refusal),
@@ -235,20 +236,20 @@ impl Machine {
         }
     }
 
-    /// Judges a submission to a question whose bridge is not connected.
+    /// Judges a submission to a question whose bridge is not connected, by what the store knows.
     fn judge(&self, id: &QuestionId, submission: &Submission) -> Result<Arc<Record>, Refusal> {
         let Some(record) = self.store().read(|_, snapshot| snapshot.get(id).cloned()) else {
             return self.find(&IdPrefix::from(id));
         };
         match Snapshot::judge_late(&record, submission) {
             Ok(()) => Ok(record),
-            // How it ended is known, and nothing that a secret could be compared with.
+            // The question has a secret, so its answer cannot be compared; that it was settled is known all the same.
             Err(Refusal::Unavailable) if record.state == State::Settled => Err(Refusal::Conflict(record)),
             Err(refusal) => Err(refusal),
         }
     }
 
-    /// Stores the reply to a submission before the caller gets it, so that the store is never behind.
+    /// Stores the reply to a submission before the caller gets it, so that the store is never behind the caller.
     fn accept(
         &self,
         known: &Arc<Record>,
@@ -256,12 +257,12 @@ impl Machine {
         assume: impl FnOnce() -> Record,
     ) -> Arc<Record> {
         let reply = reply.filter(|record| record.id == known.id);
-        // The reply of a newer bridge may not be readable. It says that the asker got the answer anyway.
+        // A reply that this version cannot read still says that the asker has the answer.
         let record = Arc::new(reply.unwrap_or_else(assume));
         self.store().edit(|editor| {
             let now = editor.snapshot().get(&known.id).cloned();
             let has_changed = now.as_ref().is_some_and(|now| *now != *known);
-            // A change that came meanwhile may be the later one, unless the question is over.
+            // A change that came by the feed meanwhile may be newer than the reply, unless the reply is a settlement.
             if !record.is_open() || !has_changed {
                 editor.put(Arc::clone(&record));
             }
@@ -290,7 +291,7 @@ impl SharedMachine {
     }
 }
 
-/// What the bridges say about an ID.
+/// The replies of the bridges to a lookup of an ID.
 #[derive(Default)]
 struct LookupReplies {
     records: Vec<Arc<Record>>,
@@ -299,7 +300,7 @@ struct LookupReplies {
     is_unreadable: bool,
     /// Whether a bridge was too busy to say whether it has the question.
     is_busy: bool,
-    /// Whether a bridge did not say whether it has the question.
+    /// Whether a bridge gave no usable reply.
     is_unknown: bool,
 }
 
@@ -321,7 +322,7 @@ impl Inbox for Machine {
             Some(known) => known,
             None => self.fetch(&client, id).await?,
         };
-        // However long the agent takes to read the answer, unless the bridge itself is silent.
+        // No timeout, since the agent may read its answer late. Only a bridge that is itself silent counts as gone.
         let done = tokio::select! {
             biased;
             done = client.submit(id, submission.clone(), by.clone()) => done,
@@ -383,7 +384,7 @@ impl Inbox for Machine {
     }
 
     async fn watch(&self) {
-        // A bridge of an earlier version does not know it, and one that hangs is not waited for.
+        // Errors are ignored: an earlier version does not know the method, and a bridge may hang.
         let clients = self.connections().all_clients();
         let told = join_all(clients.iter().map(|(_, client)| client.watch()));
         timeout(limits::PATIENCE, told).await.map(drop).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The connections to the bridges, and what comes over them into one store.
-//! When bridges are connected to is left to `follow.rs` and `bridges.rs`.
+//! The connections to the bridges, whose messages update one store.
+//! When to connect to a bridge is left to `follow.rs` and `bridges.rs`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -32,23 +32,23 @@ pub(super) struct Connections {
     pub store: Store,
     links: Mutex<BTreeMap<BridgeName, BridgeLink>>,
     gaps: watch::Sender<Gaps>,
-    /// Changes with each message of a bridge.
+    /// Notified at each message of a bridge.
     heard: watch::Sender<()>,
 }
 
-/// What is behind a socket.
+/// The state of the peer behind a socket.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum SocketPeer {
     /// A bridge, which is connected.
     Connected,
-    /// No process any more.
+    /// No process listens there any more.
     Gone,
     /// A bridge that cannot be asked.
     Unreachable,
 }
 
 impl Connections {
-    /// Connects to the bridge behind a socket, unless that takes too long.
+    /// Connects to the bridge behind a socket within [`limits::HANDSHAKE_TIMEOUT`].
     pub(super) async fn visit(&self, bridge: &BridgeName, path: &Path) {
         if timeout(limits::HANDSHAKE_TIMEOUT, self.meet(bridge, path)).await.is_err() {
             self.miss(bridge, path, LinkState::Unreachable);
@@ -67,7 +67,7 @@ impl Connections {
         self.wait_for_all(found, reads, patience).await;
     }
 
-    /// Waits until all bridges are done, or until those that are left have not said anything for this long.
+    /// Waits until all bridges are done, or until none of them has sent a message for as long as `patience`.
     async fn wait_for_all<T>(
         &self,
         found: &[(BridgeName, PathBuf)],
@@ -78,7 +78,7 @@ impl Connections {
             self.change(bridge, path, |_| ());
         }
         let mut heard = self.heard.subscribe();
-        // However slowly a bridge says something, this comes to an end.
+        // The outer timeout ends the wait for a bridge that sends one message after the other, but slowly.
         let silence = timeout(limits::HANDSHAKE_TIMEOUT, async {
             while timeout(patience, heard.changed()).await.is_ok() {}
         });
@@ -108,7 +108,7 @@ impl Connections {
         }
     }
 
-    /// Connects to the bridge behind a socket, however long it takes: a process that was stopped goes on where it was.
+    /// Connects to the bridge behind a socket, without a timeout: a process that was stopped may continue at any time.
     pub(super) async fn wait_for(&self, bridge: &BridgeName, path: &Path) -> SocketPeer {
         let meeting = self.meet(bridge, path);
         tokio::pin!(meeting);
@@ -121,7 +121,7 @@ impl Connections {
         }
     }
 
-    /// Connects to a bridge, and takes over its first snapshot.
+    /// Connects to a bridge, and applies its first snapshot.
     async fn meet(&self, bridge: &BridgeName, path: &Path) -> SocketPeer {
         let greeting = greet(bridge, path).await;
         self.heard.send_replace(());
@@ -159,7 +159,7 @@ impl Connections {
                     }
                 }
                 Some(_) => break,
-                // We may only have read too slowly.
+                // The subscription may have ended only because we read too slowly.
                 None => match subscribe(&connection.client).await {
                     Some(again) => *feed = again,
                     None => break,
@@ -171,7 +171,7 @@ impl Connections {
         SocketPeer::Unreachable
     }
 
-    /// Takes over what changes in a connected bridge, until the connection ends.
+    /// Applies the changes of a connected bridge, until the connection ends.
     pub(super) async fn keep_up(&self, bridge: &BridgeName, path: &Path) {
         let Some((client, feed)) = self.take_feed(bridge) else { return };
         let mut next = Some(*feed);
@@ -181,7 +181,7 @@ impl Connections {
                     return;
                 }
             }
-            // We may only have read too slowly: then a new subscription begins with a snapshot.
+            // If the subscription ended only because we read too slowly, a new one begins with a snapshot.
             next = subscribe(&client).await;
         }
     }
@@ -193,7 +193,7 @@ impl Connections {
         }
     }
 
-    /// Takes over one message of a bridge. Returns whether it makes sense.
+    /// Applies one message of a bridge. Returns false if the message breaks a limit.
     async fn apply(
         &self,
         bridge: &BridgeName,
@@ -227,8 +227,8 @@ impl Connections {
         true
     }
 
-    /// Takes over questions as a bridge says that they are. Returns whether there are some of another bridge among them:
-    /// a bridge speaks for its own questions only.
+    /// Stores the questions of a bridge's message. Leaves out questions of other bridges, for which this bridge cannot
+    /// speak, and returns whether there were any.
     fn take_over(
         &self,
         bridge: &BridgeName,
@@ -248,7 +248,7 @@ impl Connections {
         items.len() < count
     }
 
-    /// Asks what became of questions that were open or lost, and are not in a snapshot.
+    /// Asks a bridge for its questions that were open or lost in the store, and are missing in its snapshot.
     async fn ask_about_missing(&self, bridge: &BridgeName, client: &Client, listed: &BTreeSet<QuestionId>) {
         let missing: Vec<_> = self.store.read(|_, snapshot| {
             let known = snapshot.open_in(bridge).chain(snapshot.lost_in(bridge));
@@ -264,7 +264,7 @@ impl Connections {
             for (id, answer) in answers {
                 match answer.map(|reply| reply.value) {
                     Ok(Some(record)) if record.id == id => editor.put(Arc::new(record)),
-                    // It is settled, and how is forgotten or cannot be read.
+                    // The question is settled, but its outcome is forgotten or cannot be read.
                     Ok(_) | Err(CallError::Refused(Refusal::NotFound)) => editor.forget(&id),
                     Err(_) => editor.lose_one(&id, &told),
                 }
@@ -272,7 +272,7 @@ impl Connections {
         });
     }
 
-    /// Records that the connection to a bridge ended, and that nothing is known of what was open there.
+    /// Records that the connection to a bridge ended, so that the state of its open questions is unknown.
     pub(super) fn lose(&self, bridge: &BridgeName) {
         let mut links = self.lock();
         if let Some(link) = links.get_mut(bridge) {
@@ -291,7 +291,7 @@ impl Connections {
         self.tell(links);
     }
 
-    /// Records that a bridge cannot be asked. Telling it is left to what follows the [`Gaps`].
+    /// Records that a bridge cannot be asked. Showing that is left to those who follow the [`Gaps`].
     fn miss(&self, bridge: &BridgeName, path: &Path, peer: LinkState) {
         self.change(bridge, path, |link| link.peer = peer);
     }
@@ -303,10 +303,10 @@ impl Connections {
         changed
     }
 
-    /// Tells what is left out now, if that changed.
+    /// Publishes the current gaps, if they changed.
     fn tell(&self, links: MutexGuard<'_, BTreeMap<BridgeName, BridgeLink>>) {
         let now = gaps(links.values());
-        // Under the lock, so that the last that is told is the latest.
+        // Under the lock, so that an older value never replaces a newer one.
         self.gaps.send_if_modified(|gaps| {
             let changed = *gaps != now;
             *gaps = now;
@@ -315,7 +315,7 @@ impl Connections {
         drop(links);
     }
 
-    /// Returns what is left out, and where a change of that can be waited for.
+    /// Returns a receiver of the current gaps, which can also wait until they change.
     pub(super) fn gaps(&self) -> watch::Receiver<Gaps> {
         self.gaps.subscribe()
     }
@@ -350,13 +350,13 @@ impl Connections {
         connected.collect()
     }
 
-    /// Returns what is left out of what is known about the bridges that may have a question.
+    /// Returns the gaps of the bridges that may have this question.
     pub(super) fn gaps_for(&self, typed: &IdPrefix) -> Gaps {
         let links = self.lock();
         gaps(links.iter().filter(|(bridge, _)| typed.may_be_in(bridge.as_str())).map(|(_, link)| link))
     }
 
-    /// Returns the IDs that this stands for, of questions that are counted instead of shown.
+    /// Returns the IDs of hidden questions, which are counted instead of shown, that match this prefix.
     pub(super) fn hidden(&self, typed: &IdPrefix) -> Vec<QuestionId> {
         let links = self.lock();
         let named = links.iter().filter(|(bridge, _)| typed.may_be_in(bridge.as_str()));
@@ -366,7 +366,7 @@ impl Connections {
         hidden.collect()
     }
 
-    /// Returns whether the question is counted as one that needs a newer askbridge.
+    /// Returns whether a question that matches this prefix needs a newer askbridge.
     pub(super) fn is_unreadable(&self, typed: &IdPrefix) -> bool {
         let links = self.lock();
         links.values().any(|link| link.unreadable.matching(typed).next().is_some())
@@ -392,7 +392,7 @@ impl Connections {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<BridgeName, BridgeLink>> {
-        // No code that holds it can leave it half changed.
+        // No code panics while it holds the lock, so its data is consistent.
         self.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,5 +1,5 @@
-//! The sockets of the bridges of this machine, in one directory that only its user may enter: how they are found, and
-//! how this process binds one for its own inbox. Talking over a socket is left to `handshake.rs` and `follow.rs`.
+//! The sockets of the bridges of this machine, in one directory that only the user may enter. This file finds them, and
+//! binds one for the inbox of this process. Talking over a socket is left to `handshake.rs` and `follow.rs`.
 
 use std::{
     collections::BTreeMap,
@@ -33,14 +33,15 @@ use crate::{
 
 /// The extension of a socket's file.
 const NAMED: &str = "sock";
-/// The extension until the bridge listens. It is as long as [`NAMED`], so that a path that can be bound can be connected.
+/// The extension until the bridge listens. It is as long as [`NAMED`], so that the final path fits into a socket
+/// address if the first one did.
 const UNNAMED: &str = "bind";
 
 /// Why a socket cannot be found or made.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum DiscoveryError {
-    /// None of the variables is set that say where the directory could be.
+    /// No environment variable says where the directory could be.
     #[error("no directory for the inbox: set XDG_RUNTIME_DIR, XDG_STATE_HOME or HOME")]
     NoFolder,
     /// Another user owns the directory.
@@ -63,7 +64,7 @@ pub enum DiscoveryError {
     /// The directory's path leaves no room for the name of a socket.
     #[error("{0} is too long for the name of a socket: set XDG_RUNTIME_DIR to a shorter path")]
     TooLong(PathBuf),
-    /// Nothing can serve a socket.
+    /// The thread that serves a socket could not be started.
     #[error("the thread of the inbox cannot be started: {0}")]
     Thread(io::Error),
     /// An operation on a path failed.
@@ -92,7 +93,7 @@ pub fn folder() -> Result<PathBuf, DiscoveryError> {
     let folder = base.join("askbridge");
     let made = make(&folder);
     match fs::symlink_metadata(&folder) {
-        // What stands there says more than why it could not be created.
+        // An error about what exists at the path explains more than the error of creating the directory.
         Ok(metadata) => check(&folder, &metadata)?,
         Err(error) => return Err(made.err().unwrap_or_else(|| at(&folder)(error))),
     }
@@ -104,7 +105,7 @@ fn check(folder: &Path, metadata: &fs::Metadata) -> Result<(), DiscoveryError> {
     let path = folder.to_owned();
     let mode = metadata.mode() & 0o7777;
     match () {
-        // Its target could be changed by another user.
+        // Another user could change its target.
         () if metadata.is_symlink() => Err(DiscoveryError::Symlink(path)),
         () if !metadata.is_dir() => Err(DiscoveryError::NotADirectory(path)),
         () if metadata.uid() != rustix::process::geteuid().as_raw() => Err(DiscoveryError::NotOwned(path)),
@@ -121,7 +122,7 @@ fn make(folder: &Path) -> Result<(), DiscoveryError> {
 pub fn bridge_name() -> BridgeName {
     let mut random = [0; 6];
     if getrandom::fill(&mut random).is_err() {
-        // Processes that run at the same time differ in their ID.
+        // The process ID at least differs from those of the bridges that run at the same time.
         random[..4].copy_from_slice(&std::process::id().to_le_bytes());
     }
     BridgeName::from_random(random)
@@ -142,7 +143,8 @@ impl Socket {
     /// Listens in this directory, under the name of the bridge. Fails if a file of that name exists.
     pub fn bind(folder: &Path, bridge: &str) -> Result<(Self, UnixListener), DiscoveryError> {
         let path = folder.join(bridge).with_extension(NAMED);
-        // The file gets its final name once the bridge listens. Found before, it would look like that of a dead bridge.
+        // The file gets its final name only once the bridge listens. Between `bind` and `listen` a connection is
+        // refused, and whoever finds the file would take it for that of a dead bridge and remove it.
         let unnamed = path.with_extension(UNNAMED);
         let listener = match UnixListener::bind(&unnamed) {
             Err(error) if error.kind() == ErrorKind::InvalidInput => {
@@ -153,7 +155,8 @@ impl Socket {
         let mut socket = Socket { path: unnamed };
         fs::set_permissions(&socket.path, fs::Permissions::from_mode(0o600)).map_err(at(&socket.path))?;
         listener.set_nonblocking(true).map_err(at(&socket.path))?;
-        // As long as the first name exists, no other bridge binds it, so none takes the second name meanwhile.
+        // While the first name exists, no other bridge can bind it, so none can take the second name between this check
+        // and the rename.
         if path.symlink_metadata().is_ok() {
             return Err(at(&path)(ErrorKind::AlreadyExists.into()));
         }
@@ -165,7 +168,7 @@ impl Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        // An error says that it was removed already.
+        // The file may have been removed already; ignore the error.
         drop(fs::remove_file(&self.path));
     }
 }
@@ -185,6 +188,7 @@ pub async fn sockets(folder: &Path) -> Result<BTreeMap<BridgeName, PathBuf>, Dis
         let path = entry.map_err(at(folder))?.path();
         match path.extension().and_then(|extension| extension.to_str()) {
             Some(NAMED) if is_socket(&path) => found.extend(bridge(&path).map(|bridge| (bridge, path))),
+            // `connect` removes the file if no process listens.
             Some(UNNAMED) if is_old(&path) => drop(connect(&path).await),
             _ => {}
         }
@@ -192,7 +196,7 @@ pub async fn sockets(folder: &Path) -> Result<BTreeMap<BridgeName, PathBuf>, Dis
     Ok(found)
 }
 
-/// Returns the socket of the bridge whose whole name this ID begins with, if there is one.
+/// Returns the socket of the bridge that this ID names in full, if there is one.
 pub fn socket_of(folder: &Path, typed: &IdPrefix) -> Option<(BridgeName, PathBuf)> {
     let bridge: BridgeName = typed.bridge().parse().ok()?;
     let path = folder.join(bridge.as_str()).with_extension(NAMED);
@@ -206,10 +210,10 @@ pub fn home() -> Option<Home> {
     Some(Home { folder: folder().ok()?, pid, started, namespace: processes::namespace() })
 }
 
-/// Returns whether a bridge lives: it listens in a directory of this user's or where it was noted to, or its process
-/// runs. It may take some milliseconds.
+/// Returns whether a bridge lives: it listens in a directory of this user or in its recorded one, or its process runs.
+/// It may take some milliseconds.
 pub fn life(bridge: &BridgeName, home: Option<&Home>) -> Life {
-    // A bridge of the desktop has a runtime directory, and a command of cron has none.
+    // Tried without the environment too, since a command run by cron lacks the XDG_RUNTIME_DIR that the bridge had.
     let of_system = PathBuf::from(format!("/run/user/{}", rustix::process::geteuid().as_raw()));
     let folders = [xdg::runtime(), xdg::state(), Some(of_system)];
     let folders = folders.into_iter().flatten().map(|folder| folder.join("askbridge"));
@@ -224,21 +228,22 @@ pub fn life(bridge: &BridgeName, home: Option<&Home>) -> Life {
 
 fn life_of_process(home: &Home, bridge: &BridgeName) -> Life {
     match processes::namespace() {
-        // Nothing is known of processes here.
+        // This system does not tell about processes.
         0 => Life::Ended,
         here if here == home.namespace => match processes::read_process(home.pid) {
             Ok(process) if process.started == home.started && !process.has_ended => Life::Lives,
             Err(error) if error.kind() != ErrorKind::NotFound => Life::Unseen,
             _ => Life::Ended,
         },
-        // In a container, say. Where its socket is in sight, it refused the connection.
+        // The bridge runs in another namespace, such as a container. If its socket is in sight, it refused the
+        // connection before.
         _ if is_socket(&home.folder.join(bridge.as_str()).with_extension(NAMED)) => Life::Ended,
         _ => Life::Unseen,
     }
 }
 
 fn listens(path: &Path) -> bool {
-    // Whatever else fails, a bridge may listen.
+    // No other error proves that no bridge listens.
     !matches!(
         std::os::unix::net::UnixStream::connect(path).map_err(|error| error.kind()),
         Err(ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::ConnectionRefused)
@@ -249,7 +254,7 @@ fn bridge(path: &Path) -> Option<BridgeName> {
     path.file_stem()?.to_str()?.parse().ok()
 }
 
-/// Connects to the bridge behind a socket. Returns `None` if it is gone; its socket is removed then.
+/// Connects to the bridge behind a socket. If the bridge is gone, removes its socket and returns `None`.
 pub async fn connect(path: &Path) -> io::Result<Option<UnixStream>> {
     if !is_socket(path) {
         return Ok(None);
@@ -258,7 +263,7 @@ pub async fn connect(path: &Path) -> io::Result<Option<UnixStream>> {
         Ok(stream) => Ok(Some(stream)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
-            // An error says that another process removed it already.
+            // Another process may have removed it already; ignore the error.
             drop(fs::remove_file(path));
             Ok(None)
         }
@@ -266,7 +271,7 @@ pub async fn connect(path: &Path) -> io::Result<Option<UnixStream>> {
     }
 }
 
-/// Returns whether this is a socket itself, and not a symlink to one: nothing else is ever removed.
+/// Returns whether this is a socket itself, and not a symlink to one. Only such a file may ever be removed.
 fn is_socket(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|metadata| metadata.file_type().is_socket())
 }
@@ -277,14 +282,14 @@ fn is_old(path: &Path) -> bool {
     changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age > limits::STALE))
 }
 
-/// An inbox that no socket leads to yet.
+/// An inbox that has no socket yet.
 #[derive(Debug)]
 pub struct LocalInbox {
     /// The inbox.
     pub inbox: BridgeInbox,
     /// The asker's end. Dropping it ends the inbox.
     pub port: Port,
-    /// What has to run for the inbox.
+    /// The background work of the inbox.
     pub work: Work,
     /// A random number that never leaves the process. Answers with secrets are compared by a digest under it.
     pub key: u64,
@@ -299,8 +304,8 @@ impl LocalInbox {
         LocalInbox { inbox, port, work, key }
     }
 
-    /// Listens on a socket of the inbox's name, where other programs find it. Connections wait until they are served.
-    /// The questions are kept in this ledger. Permissions of this risk take a second step.
+    /// Listens on a socket with the inbox's name, where other programs find it. Connections wait until the host serves
+    /// them. The ledger keeps the questions. A permission of this risk or a higher one takes a second step.
     pub fn bind(
         self,
         ledger: Option<Arc<dyn Ledger>>,
@@ -332,12 +337,12 @@ fn identity(agent: String, folder: String) -> Identity {
 
 fn random_key() -> u64 {
     let mut key = [0; 8];
-    // Without random numbers, digests of secrets are under a key that can be guessed. They never leave the process.
+    // Without random numbers, the key of the digests can be guessed, which is harmless: they never leave the process.
     getrandom::fill(&mut key).unwrap_or_default();
     u64::from_ne_bytes(key)
 }
 
-/// Listens on a socket of an inbox's name.
+/// Listens on a socket with the inbox's name.
 pub fn bind_inbox(inbox: BridgeInbox, work: Work) -> Result<Host<Socket>, DiscoveryError> {
     let (socket, listener) = Socket::bind(&folder()?, inbox.identity().bridge.as_str())?;
     Ok(Host::new(inbox, work, listener, socket))

@@ -1,6 +1,6 @@
 //! Work on all bridges of this machine at once, so that a hung bridge delays no other: one task for each bridge that
-//! follows its changes and reconnects, and a query for the questions that were settled last. A store knows only what
-//! was settled while it followed; what came before, only the bridges remember.
+//! follows its changes and reconnects, and a query for the questions that were settled last. The store knows only the
+//! settlements that came while it followed; the bridges remember earlier ones.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::limits;
 
-/// Follows the bridges whose sockets are in this directory, and those that come, until the future is dropped.
+/// Follows the bridges whose sockets are in this directory, including later ones, until the future is dropped.
 pub(super) async fn follow(
     connections: &Arc<Connections>,
     folder: &Path,
@@ -34,6 +34,7 @@ pub(super) async fn follow(
         while let Some(Ok(bridge)) = tasks.try_join_next() {
             followed.remove::<BridgeName>(&bridge);
         }
+        // Known bridges too: a bridge may live on after its socket was removed.
         let mut found: BTreeMap<BridgeName, PathBuf> = connections.sockets();
         found.extend(discovery::sockets(folder).await?);
         for (bridge, path) in found {
@@ -48,7 +49,7 @@ pub(super) async fn follow(
     }
 }
 
-/// Follows the bridge behind a socket, for as long as there is one.
+/// Follows the bridge behind a socket, and reconnects, until no process listens there any more.
 async fn keep(connections: &Connections, bridge: &BridgeName, path: &Path) {
     let mut back_off = limits::DISCOVERY_INTERVAL;
     loop {
@@ -81,7 +82,7 @@ pub(super) async fn latest_settled(connections: &Connections, limit: usize) -> V
         remembered.retain(|record| record.id.bridge == bridge);
         remembered
     });
-    // Each of these replies is held until it is looked at.
+    // Bounded, since each reply is held in memory until it is merged.
     let mut replies = stream::iter(asked).buffer_unordered(limits::BRIDGES_AT_ONCE);
     while let Some(remembered) = replies.next().await {
         remembered.iter().for_each(|record| latest.add(record));
@@ -89,10 +90,10 @@ pub(super) async fn latest_settled(connections: &Connections, limit: usize) -> V
     latest.records.into_values().rev().map(|(record, _)| record).collect()
 }
 
-/// What orders records: when each was settled, and its number where two were settled in the same millisecond.
+/// The sort key of records: the time of the settlement, then the number, since two settlements may share a millisecond.
 type Order = (Option<Timestamp>, u64, QuestionId);
 
-/// The latest of the records that were added, within the limits of what one bridge remembers.
+/// Collects the latest records, within the bounds on what one bridge remembers.
 #[derive(Default)]
 struct LatestRecords {
     limit: usize,

@@ -1,4 +1,5 @@
-//! The first words with a bridge: which protocol it speaks, whether its name is that of its socket, and its changes.
+//! The handshake with a bridge: checks its protocol and that its name is that of its socket, and subscribes to its
+//! changes.
 
 use std::{collections::BTreeSet, io, path::Path, sync::Arc, time::Instant};
 
@@ -25,7 +26,7 @@ pub(super) struct BridgeConnection {
     pub greeted: TimedStatus,
 }
 
-/// What a bridge said of itself, and when.
+/// The status in a bridge's greeting, and when it arrived.
 #[derive(Debug)]
 pub(super) struct TimedStatus {
     status: BridgeStatus,
@@ -37,13 +38,13 @@ impl TimedStatus {
         TimedStatus { status, at: Instant::now() }
     }
 
-    /// Returns the latest known status of the bridge.
+    /// Returns the status, with the uptime that the bridge has by now.
     pub(super) fn status(&self) -> BridgeStatus {
         self.status.clone().later(self.at.elapsed())
     }
 }
 
-/// What changes in a bridge, over one connection.
+/// The subscription to the changes of a bridge, over one connection.
 #[derive(Debug)]
 pub(super) struct Feed {
     changes: Changes,
@@ -64,7 +65,7 @@ impl Feed {
     }
 }
 
-/// What came of a handshake.
+/// The result of a handshake.
 #[derive(Debug)]
 pub(super) enum Greeting<T> {
     /// A bridge that speaks our protocol, or a newer one.
@@ -75,7 +76,7 @@ pub(super) enum Greeting<T> {
     Gone,
     /// The bridge has too many connections or calls now.
     Busy,
-    /// The bridge cannot be connected to, or is not understood.
+    /// The connection or the handshake failed.
     Unreachable,
 }
 
@@ -115,19 +116,20 @@ async fn meet<T>(path: &Path, talk: impl AsyncFnOnce(UnixStream) -> Result<T, Fa
             return Greeting::Unreachable;
         }
     }
-    // Most often the bridge was about to end, and is gone by now.
+    // A failed handshake often means that the bridge was about to end. Another try tells whether it is gone by now.
     match discovery::connect(path).await {
         Ok(None) => Greeting::Gone,
         _ => Greeting::Unreachable,
     }
 }
 
-/// Connects to the bridge behind a socket. One that has not accepted the connections before this one lives: it is waited
-/// for, however long that takes.
+/// Connects to the bridge behind a socket. If the backlog of the socket is full, the bridge lives but accepts no
+/// connections yet, so this tries again without a timeout.
 async fn reach(path: &Path) -> io::Result<Option<UnixStream>> {
     let mut back_off = limits::DEBOUNCE;
     loop {
         match discovery::connect(path).await {
+            // Linux reports a full backlog of a UNIX socket as EAGAIN, and no event says when there is room.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             reached => return reached,
         }
@@ -179,7 +181,7 @@ fn check(bridge: &BridgeName, status: &BridgeStatus) -> Result<(), Failure> {
         return Err(Failure::Older);
     }
     if status.bridge != *bridge {
-        // Otherwise one process could put its questions in the place of those of another bridge.
+        // Otherwise a process could replace the questions of another bridge by its own.
         return Err(Failure::Other(format!("the bridge says that its name is {}", status.bridge)));
     }
     if status.protocol > PROTOCOL {
@@ -188,7 +190,7 @@ fn check(bridge: &BridgeName, status: &BridgeStatus) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Follows a bridge again, from a snapshot on. `None` if it is gone.
+/// Subscribes to a bridge again, from a snapshot on. Returns `None` if the bridge is gone.
 pub(super) async fn subscribe(client: &Client) -> Option<Feed> {
     if !client.is_connected() {
         return None;
@@ -203,12 +205,13 @@ pub(super) async fn get(client: &Client, typed: &IdPrefix) -> Result<CallReply<R
     timeout(limits::HANDSHAKE_TIMEOUT, client.get(&typed.to_string())).await.unwrap_or(Err(CallError::Gone))
 }
 
-/// Waits until a bridge does not reply any more. A process that is stopped keeps its connections.
+/// Waits until a bridge no longer replies. A closed connection does not show that, as a stopped process keeps its
+/// connections.
 pub(super) async fn silence(client: &Client) {
     loop {
         sleep(limits::HANDSHAKE_TIMEOUT).await;
         match timeout(limits::HANDSHAKE_TIMEOUT, client.status()).await {
-            // A bridge that is too busy is not silent.
+            // A refusal is a reply too, so a busy bridge is not silent.
             Ok(Ok(_) | Err(CallError::Refused(_))) => {}
             _ => return,
         }

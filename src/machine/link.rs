@@ -1,6 +1,6 @@
 //! What a machine's inbox knows of each bridge: whether it replies, how its questions enter the store, and which of
-//! them are left out and why, so that a listing never looks complete when it is not. When a bridge is connected to is
-//! left to `connections.rs`.
+//! them are left out and why, so that a listing never looks complete when it is not. Connecting to a bridge is left to
+//! `connections.rs`.
 
 use std::{
     collections::BTreeSet,
@@ -34,10 +34,10 @@ pub(super) struct BridgeLink {
 
 #[derive(Debug)]
 pub(super) enum LinkState {
-    /// The bridge is being connected to for the first time.
+    /// No connection has succeeded or failed yet, or the last one ended.
     New,
-    /// The feed is here until it is followed. Until then it is kept: a connection whose subscription was cancelled may
-    /// be closed before the reply to an answer is read.
+    /// The feed is here until a task follows it. It must not be dropped before: that cancels the subscription, and the
+    /// connection may be closed then before the reply to an answer is read.
     Connected(Box<BridgeConnection>, Option<Box<Feed>>),
     /// The bridge was read once, and is not connected.
     Read(Box<TimedStatus>),
@@ -62,7 +62,7 @@ impl BridgeLink {
         Some(status)
     }
 
-    /// Counts the questions of a message that are not shown. A snapshot begins anew.
+    /// Counts the hidden questions of a message. `begins` says that a snapshot begins, which resets the counts.
     pub(super) fn count(
         &mut self,
         begins: bool,
@@ -74,6 +74,7 @@ impl BridgeLink {
             self.unreadable.clear();
             self.left_out.clear();
         }
+        // A question may have been hidden before, and be readable or have room now.
         for record in items {
             self.unreadable.remove(&record.id);
             self.left_out.remove(&record.id);
@@ -93,7 +94,7 @@ impl BridgeLink {
     }
 }
 
-/// Returns what is left out because of these bridges.
+/// Returns the gaps of these bridges.
 pub(super) fn gaps<'a>(links: impl Iterator<Item = &'a BridgeLink>) -> Gaps {
     let mut gaps = Gaps::default();
     for link in links {
@@ -109,7 +110,7 @@ pub(super) fn gaps<'a>(links: impl Iterator<Item = &'a BridgeLink>) -> Gaps {
     gaps
 }
 
-/// What is left out of what a [`super::Machine`] knows.
+/// What is missing in a [`super::Machine`]: bridges that could not be asked, and questions that are hidden.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Gaps {
@@ -126,7 +127,7 @@ pub struct Gaps {
 }
 
 impl Gaps {
-    /// Leaves out nothing but so many questions that need a newer askbridge.
+    /// Returns gaps with only this many questions that need a newer askbridge.
     pub fn of_unreadable(unreadable: usize) -> Self {
         Gaps { unreadable, ..Gaps::default() }
     }
@@ -136,7 +137,7 @@ impl Gaps {
         *self == Gaps::default()
     }
 
-    /// Returns whether each bridge could be asked.
+    /// Returns whether every bridge could be asked.
     pub fn has_asked_all(&self) -> bool {
         self.unreachable.is_empty() && self.busy.is_empty() && self.older.is_empty()
     }
@@ -146,12 +147,12 @@ impl Gaps {
 #[derive(Debug, Default)]
 pub(super) struct HiddenQuestions {
     ids: BTreeSet<QuestionId>,
-    /// How many there are beside those: without an ID, or beyond the bound.
+    /// The number of further questions: without an ID, or beyond the bound.
     others: usize,
 }
 
 impl HiddenQuestions {
-    /// Counts a question, once where its ID is known.
+    /// Counts a question. A question with a known ID is counted only once.
     pub(super) fn insert(&mut self, id: Option<QuestionId>) {
         match id {
             Some(id) if self.ids.contains(&id) => {}
@@ -160,12 +161,12 @@ impl HiddenQuestions {
         }
     }
 
-    /// Counts a question no longer.
+    /// Removes a question from the count.
     pub(super) fn remove(&mut self, id: &QuestionId) {
         self.ids.remove(id);
     }
 
-    /// Counts nothing any more.
+    /// Resets the count.
     pub(super) fn clear(&mut self) {
         self.ids.clear();
         self.others = 0;
@@ -181,14 +182,14 @@ impl HiddenQuestions {
         self.ids.iter()
     }
 
-    /// Returns the known IDs of the questions that this counts.
+    /// Returns the known IDs of the counted questions that match this prefix.
     pub(super) fn matching<'a>(&'a self, typed: &'a IdPrefix) -> impl Iterator<Item = &'a QuestionId> {
         self.ids.iter().filter(|id| typed.matches(id))
     }
 }
 
-/// Puts questions into the store, and returns the IDs of those that there is no room for. What is known of a question
-/// that cannot be read any more is out of date.
+/// Puts questions into the store, and returns the IDs of those that do not fit. Questions that are unreadable now are
+/// forgotten, since the store's records of them are out of date.
 pub(super) fn put_all(
     editor: &mut Editor<'_>,
     items: &[(Arc<Record>, Option<usize>)],
@@ -208,8 +209,8 @@ pub(super) fn put_all(
     left_out
 }
 
-/// Returns what followers are told about a question whose bridge disappeared. A responder that asks for it is told that
-/// nothing is known: the agent may have got an answer, and the question may be found again.
+/// Returns the settlement that followers get for a question whose bridge disappeared. A responder that asks for the
+/// question hears instead that its state is unknown: the agent may have an answer, and the bridge may be found again.
 pub(super) fn lost() -> Settlement {
     Settlement::new(Outcome::Rejected(Reason::AgentGone), Provenance::bridge(), SystemTime::now().into())
 }

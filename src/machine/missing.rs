@@ -1,4 +1,4 @@
-//! Why a question that was looked for is not there, in one vocabulary for all who look.
+//! Why a lookup found no question, as one type for all who look one up.
 
 use askbridge_core::desk::Refusal;
 
@@ -7,7 +7,7 @@ use super::Gaps;
 /// Why a question was not found.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Missing {
-    /// As refusals say it.
+    /// For the reason in this refusal.
     Refused(Refusal),
     /// The question needs a newer askbridge.
     Unreadable,

@@ -1,5 +1,5 @@
-//! The bridges of this machine: where their sockets are, and their inboxes as one inbox. The protocol of a socket is
-//! left to `rpc`.
+//! The bridges of this machine: finds their sockets, and joins their inboxes into one. The protocol of a socket is left
+//! to `rpc`.
 
 pub mod bridges;
 mod connections;
