@@ -1,7 +1,7 @@
 //! The client of the control protocol: calls to an inbox's socket, and subscriptions to its changes.
 //!
-//! Once a reply says that the call succeeded, the rest is read leniently: an answer that the agent received is never
-//! reported as lost because the bridge has another version (I11).
+//! Once a reply says that the call succeeded, its content is read leniently: a bridge of another version must not make
+//! an answer that the agent received look lost (I11).
 
 use std::{io, sync::Arc};
 
@@ -47,7 +47,7 @@ pub enum ConnectError {
     /// It has too many connections or calls now.
     #[error("the bridge is too busy: try again later")]
     Busy,
-    /// It said something that is no greeting.
+    /// Its reply was no greeting.
     #[error("the process on this socket is not an askbridge bridge")]
     NotABridge,
     /// The connection failed.
@@ -55,13 +55,13 @@ pub enum ConnectError {
     Io(#[from] io::Error),
 }
 
-/// Why a call came to nothing.
+/// Why a call failed.
 #[derive(Clone, Debug, ThisError, PartialEq)]
 pub enum CallError {
     /// The bridge refused it.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The connection ended before the reply: it is not known whether the call was carried out.
+    /// The connection ended before the reply, so it is not known whether the call was carried out.
     #[error("the bridge is gone")]
     Gone,
 }
@@ -82,19 +82,19 @@ pub struct Client {
     greeting: BridgeStatus,
 }
 
-/// A connection over which one call after the other is made.
+/// A connection for one call at a time, without subscriptions.
 struct Line {
     reader: LineReader<OwnedReadHalf>,
     writer: OwnedWriteHalf,
 }
 
 impl Line {
-    /// Greets the bridge at the other end, however long it takes to answer.
+    /// Greets the bridge at the other end, without a timeout.
     async fn greet(stream: UnixStream) -> Result<(Self, BridgeStatus), ConnectError> {
         let (reader, writer) = stream.into_split();
         let mut line = Line { reader: LineReader::new(reader, limits::MESSAGE), writer };
         let reply = line.call(method::STATUS).await?;
-        // It took our line for a request over HTTP.
+        // A bridge of the older protocol takes our line for an HTTP request.
         if reply.starts_with("HTTP/") {
             return Err(ConnectError::OlderProtocol);
         }
@@ -105,9 +105,11 @@ impl Line {
 
     /// Calls a method without parameters, and returns the reply.
     async fn call(&mut self, method: &str) -> Result<String, ConnectError> {
+        // A failed write is reported only if nothing can be read either.
         let call = format!("{{\"jsonrpc\":\"2.0\",\"id\":\"hello\",\"method\":\"{method}\"}}\n");
         let written = self.writer.write_all(call.as_bytes()).await;
-        // A bridge that is too busy says so without reading, and closes the connection.
+        // A bridge that is too busy sends a refusal and closes the connection without reading, which can fail the
+        // write.
         match self.reader.next().await {
             Some(Ok(reply)) => Ok(reply),
             Some(Err(error)) => Err(error.into()),
@@ -116,7 +118,7 @@ impl Line {
     }
 }
 
-/// Reads what a call returned.
+/// Reads the result of a call from its reply.
 fn read_result<T: serde::de::DeserializeOwned>(reply: &str) -> Result<T, ConnectError> {
     /// The response to a call.
     #[derive(serde::Deserialize)]
@@ -139,20 +141,20 @@ fn read_result<T: serde::de::DeserializeOwned>(reply: &str) -> Result<T, Connect
     }
 }
 
-/// Lets so many listings be read at once: more threads than cores gain nothing.
+/// Bounds how many listings are parsed at once, since more threads than cores gain nothing.
 static READERS: Semaphore = Semaphore::const_new(limits::READERS);
 
 /// How much of each question is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// The depth of a list.
+    /// Only what a list shows.
     Outline,
-    /// All of it.
+    /// The whole record.
     Whole,
 }
 
-/// Greets the bridge at the other end, and reads its open questions once. The connection is closed then: this is much
-/// faster than to follow what changes.
+/// Greets the bridge at the other end, reads its open questions once, and closes the connection. This is much faster
+/// than a subscription.
 pub async fn read_once(
     stream: UnixStream,
     depth: Depth,
@@ -166,7 +168,8 @@ pub async fn read_once(
         Depth::Whole => method::LIST,
     };
     let reply = line.call(list).await?;
-    // Other bridges are read on other threads meanwhile. A semaphore that is never closed cannot fail.
+    // Parsed on another thread, so that several listings are parsed at once. The semaphore is never closed, so
+    // `acquire` cannot fail.
     let _turn = READERS.acquire().await;
     let questions = spawn_blocking(move || match depth {
         Depth::Outline => read_result::<OutlineListing>(&reply).map(OutlineListing::into_records),
@@ -176,9 +179,10 @@ pub async fn read_once(
 }
 
 impl Client {
-    /// Greets the bridge at the other end, however long it takes to answer.
+    /// Greets the bridge at the other end, without a timeout.
     pub async fn connect(stream: UnixStream) -> Result<Self, ConnectError> {
         let (Line { reader, writer }, greeting) = Line::greet(stream).await?;
+        // As good as no timeout, since a call may wait for an agent or a person. The default would be a minute.
         let client = ClientBuilder::default()
             .request_timeout(limits::WAIT)
             .max_buffer_capacity_per_subscription(limits::MESSAGES)
@@ -191,7 +195,7 @@ impl Client {
         &self.greeting
     }
 
-    /// Returns whether the connection has not ended, as far as it is known.
+    /// Returns whether the connection is still open, as far as is known.
     pub fn is_connected(&self) -> bool {
         self.client.is_connected()
     }
@@ -202,7 +206,7 @@ impl Client {
         statuses.value.and_then(|mut statuses| statuses.pop()).ok_or(CallError::Gone)
     }
 
-    /// Says that a person is looking at the questions now.
+    /// Reports to the bridge that a person is looking at the questions now.
     pub async fn watch(&self) -> Result<(), CallError> {
         self.call::<()>(method::WATCH, ObjectParams::new()).await.map(drop)
     }
@@ -219,7 +223,7 @@ impl Client {
         Ok(listing.value.map(|listing| listing.questions.items).unwrap_or_default())
     }
 
-    /// Submits to a question, however long its agent takes to read.
+    /// Submits to a question, and waits until its agent has read the answer.
     pub async fn submit(
         &self,
         id: &QuestionId,
@@ -237,13 +241,14 @@ impl Client {
                 self.call(method::REJECT, params([id, reason, by])).await
             }
             Submission::Extend(time) => {
+                // The protocol refuses zero.
                 let milliseconds = u64::try_from(time.as_millis()).unwrap_or(u64::MAX).max(1);
                 self.call(method::EXTEND, params([id, ("milliseconds", json(&milliseconds))])).await
             }
         }
     }
 
-    /// Follows what changes.
+    /// Subscribes to the changes.
     pub async fn subscribe(&self) -> Result<Changes, CallError> {
         let subscribed = self.client.subscribe(method::SUBSCRIBE, ObjectParams::new(), method::UNSUBSCRIBE);
         Ok(Changes(subscribed.await.map_err(refused)?))
@@ -262,18 +267,19 @@ impl Client {
 fn params<const N: usize>(members: [(&str, Box<RawValue>); N]) -> ObjectParams {
     let mut params = ObjectParams::new();
     for (name, value) in members {
-        // It is JSON already, so that this cannot fail.
+        // The value is JSON already, so this cannot fail.
         params.insert(name, value).unwrap_or_default();
     }
     params
 }
 
 fn json(value: &impl Serialize) -> Box<RawValue> {
-    // Our own types have string keys and finite numbers, so that this cannot fail.
+    // Our own types have string keys and finite numbers, so this cannot fail.
     serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
-/// Reads why a call failed. An unknown refusal, of another version, is a refusal too: the call was not carried out.
+/// Returns why a call failed. Any error reply counts as a refusal, even one that only another version knows, since the
+/// call was not carried out.
 fn refused(error: Error) -> CallError {
     match error {
         Error::Call(error) => CallError::Refused(why(&error)),
@@ -291,8 +297,8 @@ fn why(error: &ErrorObjectOwned) -> Refusal {
 pub struct Changes(Subscription<Box<RawValue>>);
 
 impl Changes {
-    /// Waits for the next message. `None` once the connection has ended, or after this end was too slow: then a new
-    /// subscription begins with a snapshot. A message that cannot be read at all is skipped.
+    /// Waits for the next message. Returns `None` once the connection has ended, or after this end read too slowly. In
+    /// the latter case, a new subscription begins with a snapshot. A message that cannot be read at all is skipped.
     pub async fn next(&mut self) -> Option<Delta> {
         loop {
             let message = self.0.next().await?.ok()?;

@@ -1,5 +1,5 @@
-//! Memory limits of connections to an inbox (I6): what one connection holds, which is one long reply and one message of
-//! its subscriptions, and what all connections of the process hold together. The methods are left to `methods.rs`.
+//! Memory limits of connections to an inbox (I6). One connection holds at most one long reply and one message of its
+//! subscriptions, and all connections of the process share further budgets. The methods are left to `methods.rs`.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -20,17 +20,17 @@ use crate::limits;
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
     pub(super) peer: Option<Peer>,
-    /// One long reply at a time.
+    /// Permits one long reply at a time.
     turn: Arc<Semaphore>,
     pub(super) subscriptions: Arc<Semaphore>,
-    /// One message at a time of all its subscriptions: the next is serialized once this one was written.
+    /// Permits one message of all its subscriptions at a time. The next is serialized once this one was written.
     changes: Arc<Semaphore>,
-    /// The room of the reply that is written next.
+    /// The permits of the reply that is written next.
     reply: Arc<Mutex<Vec<OwnedSemaphorePermit>>>,
 }
 
 impl Connection {
-    /// Returns a connection of this process, where that may be one of the agent's.
+    /// Returns the budgets of a connection from `peer`, which is `None` if the process cannot be one of the agent's.
     pub(super) fn of(peer: Option<Peer>) -> Self {
         Connection {
             peer,
@@ -46,20 +46,21 @@ impl Connection {
         self.reply.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// Lets the next message of a subscription be serialized: one was written, or is not sent.
+    /// Permits the next message of a subscription, after one was written or could not be sent.
     pub(super) fn change_is_over(&self) {
         self.changes.add_permits(1);
     }
 
     /// Waits until the connection may hold a message of a subscription. [`Connection::change_is_over`] must follow.
     pub(super) async fn reserve_change(&self) {
-        // It fails for a closed semaphore only, and this one is never closed.
+        // The semaphore is never closed, so `acquire` cannot fail. The permit is forgotten, since the session, which
+        // writes the message, gives it back.
         if let Ok(permit) = self.changes.acquire().await {
             permit.forget();
         }
     }
 
-    /// Waits until a reply of so many bytes may be made. The caller returns it without waiting again.
+    /// Waits until a reply of so many bytes may be made. The caller must return the reply without waiting again.
     pub(super) async fn reserve(&self, budgets: &Budgets, bytes: usize) -> RpcResult<()> {
         let too_many = || error(Refusal::TooManyRequests);
         let turn = Arc::clone(&self.turn).acquire_owned().await.map_err(|_| too_many())?;
@@ -69,7 +70,7 @@ impl Connection {
     }
 }
 
-/// Returns a refusal as an error: its code, its text, and its details under `data`.
+/// Returns a refusal as a JSON-RPC error: its code, its text, and its details under `data`.
 pub(super) fn error(refusal: Refusal) -> ErrorObjectOwned {
     ErrorObjectOwned::owned(refusal.kind().code, refusal.to_string(), Some(refusal.detail()))
 }
@@ -77,9 +78,9 @@ pub(super) fn error(refusal: Refusal) -> ErrorObjectOwned {
 /// The budgets of all connections to one inbox. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Budgets {
-    /// Bytes of requests that are longer than most.
+    /// Bytes of requests longer than [`limits::SHORT_REQUEST`].
     requests: Arc<Semaphore>,
-    /// Bytes of replies that are longer than most.
+    /// Bytes of listings and records in replies.
     replies: Arc<Semaphore>,
     /// Calls in flight that do not wait for a person or an agent.
     calls: Arc<Semaphore>,
@@ -101,13 +102,13 @@ impl Default for Budgets {
 }
 
 impl Budgets {
-    /// Waits for room for a request of the greatest length. `None` without room in time.
+    /// Waits for room for a request of the greatest length. Returns `None` if there is none in time.
     pub async fn request(&self) -> Option<OwnedSemaphorePermit> {
         acquire(&self.requests, limits::REQUEST, limits::BODY).await
     }
 
-    /// Waits for room for a reply of so many bytes. `None` if there is none in time: other connections do not read
-    /// theirs.
+    /// Waits for room for a reply of so many bytes. Returns `None` if there is none in time, since other connections do
+    /// not read their replies.
     pub async fn reply(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
         acquire(&self.replies, bytes.min(limits::REPLIES_BYTES), limits::REPLY_WAIT).await
     }
@@ -129,19 +130,19 @@ impl Budgets {
     }
 }
 
-/// The room that one call takes of the budgets, until it is dropped or until the call waits for a person or an agent.
-/// What waits has budgets of its own: the desks bound open questions, and [`Budgets::submission`] bounds submissions.
-/// So callers that wait keep no others out. Cheap to clone; all clones are one.
+/// The permits that one call takes from the budgets, until this is dropped or until the call waits for a person or an
+/// agent. Calls that wait are bounded elsewhere: the desks bound open questions, and [`Budgets::submission`] bounds
+/// submissions. So callers that wait keep no others out. Cheap to clone; all clones share the permits.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CallRoom(Arc<Mutex<Vec<OwnedSemaphorePermit>>>);
 
 impl CallRoom {
-    /// Returns a room that consists of these.
+    /// Returns a room that holds these permits.
     pub(super) fn new(permits: impl IntoIterator<Item = OwnedSemaphorePermit>) -> Self {
         CallRoom(Arc::new(Mutex::new(permits.into_iter().collect())))
     }
 
-    /// Gives the room back. The caller must have dropped all of the request that no other budget counts.
+    /// Gives the permits back. Before, the caller must drop every part of the request that no other budget counts.
     pub(super) fn give_back(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }

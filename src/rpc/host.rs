@@ -1,6 +1,5 @@
-//! The thread on which a bridge's inbox is served, so that the thread that forwards is left alone whatever responders
-//! do. It starts with the first connection, or at once where there are services: until then a bridge pays for a socket
-//! only.
+//! The thread that serves a bridge's inbox, so that responders never disturb the thread that forwards. It starts with
+//! the first connection, or when a service needs it. Until then a bridge pays only for a socket.
 
 use std::{
     convert::Infallible,
@@ -41,7 +40,8 @@ pub trait Service: Send {
     ) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 }
 
-/// Returns whether a service needs the questions of the bridge now. It may read files, so a thread of its own calls it.
+/// Returns whether a service needs the questions of the bridge now. It may read files, so it is called on a separate
+/// thread.
 pub type NeedsQuestions = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// When a service needs the thread of its inbox.
@@ -54,17 +54,16 @@ pub enum Starts {
     AtOnce,
 }
 
-/// An inbox's socket, and the thread that serves it and the services, until this is dropped. Dropping it waits for the
-/// last replies and for the ledger, and for no longer than [`limits::SERVICE_STOP`]. What asks has to end before: a
-/// store ends with its port.
+/// An inbox's socket, and the thread that serves the socket and the services. Dropping the host ends both. The drop
+/// waits for the last replies and for the ledger, and for no longer than [`limits::SERVICE_STOP`]. The asker has to end
+/// before, since a store ends with its port.
 ///
-/// `S` is what keeps the socket's file, which goes with the host, and last: a reader that does not find the socket
-/// takes what the ledger has for the truth.
+/// `S` owns the socket's file, and is dropped last: a reader that does not find the socket relies on the ledger.
 pub struct Host<S> {
     inbox: BridgeInbox,
     /// The services, until the thread runs them.
     services: Vec<Box<dyn Service>>,
-    /// Until there is a thread.
+    /// What the thread will need, until it starts.
     idle: Option<(UnixListener, Work)>,
     thread: Option<Thread>,
     _socket: S,
@@ -90,20 +89,20 @@ impl<S: fmt::Debug> fmt::Debug for Host<S> {
 }
 
 impl<S> Host<S> {
-    /// Makes a host without services. The socket listens already: connections wait until they are served.
+    /// Makes a host without services. The socket already listens, so connections wait until they are served.
     pub fn new(inbox: BridgeInbox, work: Work, listener: UnixListener, socket: S) -> Self {
         Host { inbox, services: Vec::new(), idle: Some((listener, work)), thread: None, _socket: socket }
     }
 
-    /// Adds services. They run once there is a thread: a thread costs memory, so that a bridge without visitors and
-    /// notifiers has none.
+    /// Adds services. They run once the thread has started. A bridge without visitors and notifiers never starts one,
+    /// since a thread costs memory.
     #[must_use]
     pub fn with(mut self, services: Vec<Box<dyn Service>>) -> Self {
         self.services.extend(services);
         self
     }
 
-    /// Starts the thread, if a service wants it at once.
+    /// Starts the thread if a service needs it at once.
     pub fn start_if_needed(&mut self) -> io::Result<()> {
         if self.services.iter().any(|service| matches!(service.starts(), Starts::AtOnce)) {
             self.start()?;
@@ -119,8 +118,8 @@ impl<S> Host<S> {
         }
     }
 
-    /// Waits for the first connection, and serves the inbox from then on. If the future is dropped before, the inbox is
-    /// not served.
+    /// Waits for the first connection, or for a question that a service needs, and serves the inbox from then on. If
+    /// the future is dropped before, the inbox is not served.
     pub async fn serve_visitors(&mut self) -> io::Result<Infallible> {
         let first = self.first_visitor().await?;
         if let Some((listener, work)) = self.idle.take() {
@@ -131,11 +130,11 @@ impl<S> Host<S> {
 
     /// Waits until there is something to serve: a connection, which is returned, or a question that a service needs.
     async fn first_visitor(&mut self) -> io::Result<Option<UnixStream>> {
-        // Both stay in `idle`: should the bridge end now, its last questions are still to be noted.
+        // Both stay in `idle`, so that `keep_the_last` can still use them if the bridge ends now.
         let Some((listener, work)) = &self.idle else { return pending().await };
         let listener = tokio::net::UnixListener::from_std(listener.try_clone()?)?;
         tokio::select! {
-            // If this fails, the thread tries again. It has a runtime of its own.
+            // If `accept` fails, the thread tries again. The stream is converted, as the thread has another runtime.
             first = listener.accept() => first.ok().map(|(first, _)| first.into_std()).transpose(),
             () = questions_needed(work, self.needs_questions()) => Ok(None),
         }
@@ -162,7 +161,7 @@ impl<S> Host<S> {
 }
 
 impl<S> Host<S> {
-    /// Lets the ledger have what happened in a bridge that ended before there was a thread.
+    /// Starts the thread of a bridge that ends without one, if its ledger still has to get entries.
     fn keep_the_last(&mut self) {
         let Some(has_entries) = self.inbox.ledger().map(|ledger| ledger.has_entries()) else { return };
         if let Some((listener, work)) = self.idle.take_if(|(_, work)| has_entries || work.has_news())
@@ -179,7 +178,7 @@ impl<S> Drop for Host<S> {
         if let Some(Thread { stop, handle, listener }) = self.thread.take() {
             self.inbox.stop();
             stop.cancel();
-            // If the thread panicked, there is nothing more to do.
+            // An error means that the thread panicked, and there is nothing more to do.
             drop(handle.join());
             drop(listener);
         }
@@ -195,19 +194,19 @@ async fn questions_needed(work: &Work, services: Vec<NeedsQuestions>) {
         work.opened().await;
         let (said, hears) = oneshot::channel();
         let services = services.clone();
-        // This is the thread that forwards: it must not wait for a file system (I7).
+        // On a separate thread, since the thread that forwards runs this, and must not wait for a file system (I7).
         let look = move || said.send(services.iter().any(|needs| needs())).unwrap_or_default();
         match thread::Builder::new().name("settings".to_owned()).spawn(look) {
             Ok(_) if hears.await == Ok(true) => return,
             Ok(_) => tracing::debug!("no service needs the questions yet"),
             Err(error) => tracing::debug!(%error, "settings are looked at with the next question"),
         }
-        // A question that opens meanwhile is looked at then.
+        // A question that opens during the pause is not missed: `opened` then returns at once.
         sleep(limits::NOTIFY_SETTINGS).await;
     }
 }
 
-/// Runs a service until it ends, or until it has had its time to stop.
+/// Runs a service until it ends, or until [`limits::SERVICE_STOP`] after it was told to stop.
 async fn run_service(service: Box<dyn Service>, inbox: BridgeInbox, stop: CancellationToken) {
     let name = service.name();
     tracing::debug!(service = name, "a service starts");
@@ -237,7 +236,7 @@ fn run(
             let services = services
                 .into_iter()
                 .map(|service| tokio::spawn(run_service(service, inbox.clone(), stop.clone())));
-            // All of them stop at the same time, so that the bridge waits for the slowest only.
+            // Joined, so that all of them stop at the same time and the bridge waits only for the slowest.
             let (served, _) =
                 tokio::join!(socket::serve(listener, first, inbox.clone(), stop.clone()), join_all(services));
             working.abort();

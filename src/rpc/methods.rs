@@ -1,4 +1,4 @@
-//! The control protocol's methods over any inbox. Which connection they are called on is left to `session`.
+//! The control protocol's methods over any inbox. Running the calls of a connection is left to `session`.
 
 use std::{num::NonZeroU64, sync::Arc, time::Duration};
 
@@ -27,12 +27,12 @@ use crate::{
     limits,
 };
 
-/// Which responder a connection's calls are of.
+/// How the responder of a connection's calls is determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caller {
-    /// Any program that may connect. The name that it gives is its own; the kind of responder is known.
+    /// The caller may be any program. The kind of responder is fixed, and the caller only gives its name.
     Of(Responder),
-    /// A program of ours, which passes on what came to it from others: it says which responder that was.
+    /// The caller is a program of ours that passes on the decisions of others, and names the kind of responder itself.
     Ours,
 }
 
@@ -52,7 +52,7 @@ impl Caller {
 pub struct Methods {
     pub(super) module: jsonrpsee::Methods,
     pub(super) budgets: Budgets,
-    /// The process that calls them, where it may be one of the agent's.
+    /// The process that calls them, if it may be one of the agent's.
     peer: Option<Peer>,
 }
 
@@ -64,7 +64,7 @@ struct Context<I> {
 }
 
 impl Methods {
-    /// Offers an inbox.
+    /// Returns the methods over this inbox.
     pub fn new<I: Inbox>(inbox: I, caller: Caller) -> Self {
         let budgets = Budgets::default();
         let mut module = RpcModule::new(Context { inbox, caller, budgets: budgets.clone() });
@@ -73,7 +73,7 @@ impl Methods {
         Methods { module: module.into(), budgets, peer: None }
     }
 
-    /// Returns the methods for calls within this process.
+    /// Returns the methods for calls of this process.
     pub(super) fn called_by(mut self, peer: Option<Peer>) -> Self {
         self.peer = peer;
         self
@@ -87,11 +87,11 @@ impl Methods {
         (module, connection)
     }
 
-    /// Replaces the subscription, where nothing can be sent later: it fails with this error.
+    /// Makes subscriptions fail with this error, for connections over which nothing can be sent later.
     #[must_use]
     pub fn without_subscriptions(mut self, refusal: &ErrorObjectOwned) -> Self {
         let mut module = RpcModule::new(());
-        // The names stand once, so that these cannot fail.
+        // Each name is registered once, so these calls cannot fail.
         drop(module.merge(self.module.clone()));
         for name in [method::SUBSCRIBE, method::UNSUBSCRIBE] {
             module.remove_method(name);
@@ -173,7 +173,7 @@ fn register<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), Register
         Ok(context.inbox.status())
     })?;
     module.register_async_method(method::WATCH, async |_, context, extensions| -> RpcResult<()> {
-        // An agent that says so for ever would keep its person from being told (I12).
+        // An agent could otherwise pretend that a person is looking, and so keep the person from being notified (I12).
         if is_of_agent(&extensions) {
             return Err(error(Refusal::OwnAgent));
         }
@@ -198,6 +198,7 @@ fn register_waiting<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), 
         let AnswerParams { id, answer, by } = read(&params)?;
         let record = context.named(&id, &extensions)?;
         let answer = answer.read(&record.question).map_err(|errors| error(Refusal::DoesNotFit(errors)))?;
+        // `submit` gives the room of the request back, so nothing of the request's text may be held then.
         drop(params);
         context.submit(&record.id, Submission::Answer(answer), by, &extensions).await
     })?;
@@ -219,7 +220,7 @@ fn register_waiting<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), 
         async |params, context, extensions| -> RpcResult<Settlement> {
             let AskParams { question } = read(&params)?;
             drop(params);
-            // The desk bounds what waits there.
+            // From here on, the desk's bound on open questions counts the call.
             wait(&extensions);
             context.inbox.ask(question).await.map_err(error)
         },
@@ -264,7 +265,7 @@ impl<I: Inbox> Context<I> {
 
     async fn get(&self, id: &str, extensions: &Extensions) -> RpcResult<Arc<Record>> {
         let typed: IdPrefix = id.parse().map_err(|_| error(Refusal::NotFound))?;
-        // One that was settled before this server started is remembered by its bridge alone.
+        // `look_up` and not `find`: only the bridge remembers a question that was settled before this server started.
         let record = self.inbox.look_up(&typed).await.map_err(error)?;
         self.reserve(extensions, record.size()).await?;
         Ok(record)
@@ -294,7 +295,7 @@ impl<I: Inbox> Context<I> {
         by: Option<Provenance>,
         extensions: &Extensions,
     ) -> RpcResult<Arc<Record>> {
-        // However long the agent takes to read it.
+        // Held without a timeout, until the agent has read the submission.
         let room = self.budgets.submission(submission.bytes());
         let _room = room.ok_or_else(|| error(Refusal::TooManyRequests))?;
         wait(extensions);
@@ -302,12 +303,12 @@ impl<I: Inbox> Context<I> {
     }
 }
 
-/// Gives the room of a call back that waits from now on, and that has a budget of its own for that.
+/// Gives back the room of a call that waits for a person or an agent from now on. Another budget bounds such calls.
 fn wait(extensions: &Extensions) {
     extensions.get::<CallRoom>().inspect(|room| room.give_back());
 }
 
-/// Returns whether a process of the agent's own tree calls.
+/// Returns whether the caller is a process of the agent's own tree.
 fn is_of_agent(extensions: &Extensions) -> bool {
     extensions
         .get::<Connection>()
@@ -315,7 +316,7 @@ fn is_of_agent(extensions: &Extensions) -> bool {
         .is_some_and(Peer::is_of_agent)
 }
 
-/// Sends what changes until the subscriber or the store has ended.
+/// Sends the changes to a subscriber until it or the store has ended.
 async fn follow<I: Inbox>(pending: PendingSubscriptionSink, context: &Context<I>, extensions: &Extensions) {
     let of_connection = extensions.get::<Connection>();
     let turn = of_connection.map(|connection| Arc::clone(&connection.subscriptions).try_acquire_owned());
@@ -337,6 +338,7 @@ async fn follow<I: Inbox>(pending: PendingSubscriptionSink, context: &Context<I>
                     () = sink.closed() => return,
                 }
             }
+            // The message is serialized only now, so that a slow subscriber holds one message in memory.
             let sent = match to_json_raw_value(&delta) {
                 Ok(message) => sink.send(message).await.is_ok(),
                 Err(_) => false,

@@ -1,5 +1,5 @@
-//! The control protocol, by which programs reach an inbox: JSON-RPC over a UNIX socket. Its messages, server and client are
-//! here, and the thread that serves. What an inbox does is left to `inbox`, finding sockets to `machine`.
+//! The control protocol, by which programs reach an inbox: JSON-RPC over a UNIX socket. This room has its messages, its
+//! server, its client, and the thread that serves. What an inbox does is left to `inbox`, finding sockets to `machine`.
 
 pub mod client;
 pub mod connection;

@@ -23,7 +23,7 @@ use crate::inbox::{
     status::Identity,
 };
 
-/// Waits for what has to happen.
+/// Waits for a future that has to complete soon, and panics if it does not.
 pub(crate) async fn soon<T>(future: impl Future<Output = T>) -> T {
     timeout(Duration::from_secs(120), future).await.expect("it takes too long")
 }
@@ -41,7 +41,7 @@ pub(crate) fn listen(path: &Path) -> net::UnixListener {
     listener
 }
 
-/// Returns the inbox of a bridge of this name, which nothing runs for yet.
+/// Returns the inbox of a bridge of this name, whose work does not run yet.
 pub(crate) fn played(name: &str) -> (BridgeInbox, Port, Work) {
     let bridge = name.parse().expect("a bridge name");
     let started_at = SystemTime::now().into();
@@ -130,7 +130,7 @@ impl PlayedBridge {
                 port.poll_hand_over(cx, has_changes, || desk.take_changes())
             }
             false => match port.poll_hand_over(cx, false, || None) {
-                // There is nothing to hand over.
+                // `Pending` also means that there is nothing to hand over.
                 Poll::Pending => Poll::Ready(()),
                 ready => ready,
             },

@@ -1,11 +1,11 @@
-//! The control protocol, version 1: the messages between a bridge and the programs that answer, and how the state of an
-//! inbox becomes messages. Sending them is left to `methods.rs`.
+//! The control protocol, version 1: the messages between a bridge and the programs that answer, and the conversion of
+//! an inbox's state into messages. Sending them is left to `methods.rs`.
 //!
-//! Bridges run for days while commands are replaced, so both sides meet other versions (I11). A reader keeps names that
-//! it does not know, ignores members that it does not know, and counts a question that it cannot read instead of hiding
-//! others because of it.
+//! Bridges run for days while commands are updated, so both sides meet other versions (I11). A reader keeps names that
+//! it does not know, and ignores members that it does not know. It counts a question that it cannot read, so that the
+//! others are still listed.
 //!
-//! A list has an outline of each open question, a fraction of its record, so that thousands are listed at once.
+//! A list has only an outline of each open question, a fraction of its record, so that thousands can be listed at once.
 
 use std::sync::Arc;
 
@@ -47,15 +47,15 @@ pub mod method {
     pub const EXTEND: &str = "question_extend";
     /// Asks a question: `{question}` → [`askbridge_core::desk::Settlement`].
     pub const ASK: &str = "question_ask";
-    /// Follows what changes: notifications [`CHANGED`] with a [`super::Delta`] each.
+    /// Subscribes to the changes: each notification [`CHANGED`] has a [`super::Delta`].
     pub const SUBSCRIBE: &str = "question_subscribe";
     /// The notification of a subscription.
     pub const CHANGED: &str = "question_changed";
     /// Ends a subscription.
     pub const UNSUBSCRIBE: &str = "question_unsubscribe";
-    /// Says that a person is looking at the questions: → null. It counts for 30 seconds.
+    /// Reports that a person is looking at the questions: → null. The report expires after 30 seconds.
     pub const WATCH: &str = "question_watch";
-    /// Describes the bridges, and greets: → a list of [`crate::inbox::status::BridgeStatus`].
+    /// Describes the bridges, and is the greeting: → a list of [`crate::inbox::status::BridgeStatus`].
     pub const STATUS: &str = "bridge_status";
 }
 
@@ -86,7 +86,7 @@ impl Listing {
         Listing { protocol: PROTOCOL, revision, questions: questions.into(), unreadable: 0 }
     }
 
-    /// Says how many questions are not listed because they need a newer askbridge.
+    /// Sets how many questions are not listed because they need a newer askbridge.
     #[must_use]
     pub fn with_unreadable(mut self, unreadable: usize) -> Self {
         self.unreadable = unreadable;
@@ -131,21 +131,21 @@ pub struct Delta {
     pub questions: ReadableList<Record>,
 }
 
-/// A list of which each item is read by itself: one that cannot be read is kept aside, and hides no other.
+/// A list whose items are parsed one by one, so that an item that cannot be read does not hide the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadableList<T> {
     /// The items that could be read.
     pub items: Vec<Arc<T>>,
-    /// The lengths of the items' JSON, where they were read from some.
+    /// The lengths of the items' JSON, if they were read from JSON.
     pub sizes: Vec<usize>,
-    /// The readable parts of the others.
+    /// The readable parts of the other items.
     pub unreadable: Vec<UnreadableItem>,
 }
 
 /// The readable parts of an item that cannot be read as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnreadableItem {
-    /// Its ID, where it has one.
+    /// Its ID, if that can be read.
     pub id: Option<QuestionId>,
     /// Whether its state says that it is over.
     pub is_over: bool,
@@ -197,14 +197,14 @@ impl UnreadableItem {
             state: State,
         }
 
-        // Each by itself: one of them may be what cannot be read.
+        // Parsed separately, since one of them may be the part that cannot be read.
         let id = serde_json::from_str::<Id>(raw.get()).ok().map(|Id { id }| id);
         let state = serde_json::from_str::<Stage>(raw.get()).ok().map(|Stage { state }| state);
         UnreadableItem { id, is_over: matches!(state, Some(State::Settled | State::Lost)) }
     }
 }
 
-/// The reply to a call, of which it is known that the call succeeded, whether or not the rest can be read.
+/// The reply to a call that succeeded, whether or not its content can be read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallReply<T> {
     /// The content of the reply; `None` if it needs a newer askbridge.
@@ -287,8 +287,8 @@ impl OutlineListing {
         OutlineListing { protocol: PROTOCOL, revision, questions: questions.into() }
     }
 
-    /// Returns the questions as records in which everything that a list does not show is left out: they have no fields
-    /// to answer.
+    /// Returns the questions as records without everything that a list does not show, so that they have no fields to
+    /// answer.
     pub(super) fn into_records(self) -> ReadableList<Record> {
         let ReadableList { items, sizes, unreadable } = self.questions;
         let items = items.into_iter().map(|outline| Arc::new(Record::from(Arc::unwrap_or_clone(outline))));

@@ -1,5 +1,5 @@
-//! One connection to an inbox: which calls run at once, and what waits for the other end to read.
-//! How lines or messages come over the connection is left to `socket` and to `serve`.
+//! One connection to an inbox: which calls run at the same time, and which replies wait until the peer reads.
+//! Reading and writing the messages is left to `socket` and to `serve`.
 
 use std::{future::Future, io, sync::Arc};
 
@@ -30,25 +30,25 @@ use super::{
 };
 use crate::limits;
 
-/// A request as it came, and the room that it takes among those that are longer than most.
+/// The text of a request, and its room in the budget of long requests.
 #[derive(Debug)]
 pub struct Incoming {
     /// One call or a batch, as JSON.
     pub text: String,
-    /// Room that is given back once the calls are done.
+    /// Room that is given back once the calls are done. `None` for a short request.
     pub room: Option<OwnedSemaphorePermit>,
 }
 
-/// Where requests come from.
+/// The source of a connection's requests.
 pub trait Requests: Send {
-    /// Returns the next request, or `None` at the end. Dropping the future loses nothing.
+    /// Returns the next request, or `None` at the end. Cancel safe.
     fn next(&mut self) -> impl Future<Output = Option<io::Result<Incoming>>> + Send;
 
-    /// Stops accepting requests. Those already received are still answered.
+    /// Stops accepting requests. Those already received still get their replies.
     fn close(&mut self);
 }
 
-/// Where replies and notifications go.
+/// The sink for a connection's replies and notifications.
 pub trait Replies: Send {
     /// Sends one message, and waits until the connection has taken it.
     fn send(&mut self, text: String) -> impl Future<Output = io::Result<()>> + Send;
@@ -62,13 +62,13 @@ struct FinishedRequest {
     _room: CallRoom,
 }
 
-/// Serves a connection until it ends or fails, or until it is told to stop and the last replies and changes are sent:
-/// those to requests that arrived before are among them.
+/// Serves a connection until it ends or fails. After `stop`, it ends once the last replies and changes are sent,
+/// including the replies to requests that arrived before.
 ///
 /// At most 32 of its calls are in flight, beside those that wait for a person or an agent. While a reply is sent,
-/// nothing is read and no other reply is made: a connection that is not read holds one reply, whatever it sends (I6).
-/// Else it is read on soon, however many of its calls wait, so that its end is noticed: what it asked is withdrawn
-/// then.
+/// nothing is read and no other reply is made, so a peer that does not read makes its connection hold only one reply,
+/// whatever it sends (I6). At other times the connection is always read, even while many of its calls wait, so that its
+/// end is noticed and the questions that it asked are withdrawn.
 pub async fn serve(
     methods: &Methods,
     requests: &mut impl Requests,
@@ -82,6 +82,7 @@ pub async fn serve(
     let (mut stopped, mut at_end) = (false, false);
     while !(at_end && calls.is_empty() && changes.is_empty()) {
         tokio::select! {
+            // In this order, a peer that sends without a pause delays neither replies nor a stop.
             biased;
             Some(done) = calls.next(), if !calls.is_empty() => {
                 let FinishedRequest { reply, changes: followed, _room: room } = done;
@@ -92,8 +93,8 @@ pub async fn serve(
                 drop(room);
                 changes.extend(followed.map(stream_of));
             }
-            // The last subscription ends with `None`. As a pattern, that would leave no branch to wait for after a
-            // stop.
+            // The end of the last subscription is a `None`. With a `Some` pattern, it would disable this branch, and
+            // `select!` panics if no branch is left, as may be after a stop.
             message = changes.next(), if !changes.is_empty() => if let Some(message) = message {
                 replies.send(message).await?;
                 connection.change_is_over();
@@ -112,18 +113,18 @@ pub async fn serve(
     Ok(())
 }
 
-/// Returns the next request once there is a place for its call. Dropping the future loses nothing.
+/// Returns the next request once there is a place for its call. Cancel safe.
 async fn next(
     places: &Arc<Semaphore>,
     requests: &mut impl Requests,
 ) -> Option<(io::Result<Incoming>, Option<OwnedSemaphorePermit>)> {
-    // It fails for a closed semaphore only, and this one is never closed.
+    // The semaphore is never closed, so `acquire_owned` cannot fail.
     let place = Arc::clone(places).acquire_owned().await.ok();
     Some((requests.next().await?, place))
 }
 
-/// Replies to the calls that are done at once. A caller that is gone does not wait for the others: they are dropped,
-/// and what they asked is withdrawn.
+/// Replies to the calls that are done within [`limits::LAST_REPLIES`], after the peer has closed its end. The other
+/// calls are dropped, which withdraws the questions that they asked.
 async fn finish(
     mut calls: FuturesUnordered<impl Future<Output = FinishedRequest>>,
     replies: &mut impl Replies,
@@ -160,8 +161,8 @@ impl AsRef<[u8]> for HeldReply {
     }
 }
 
-/// Runs one call or a batch over a connection that lives for it alone, such as a request over HTTP. `None` if
-/// nothing is to be said.
+/// Runs one call or a batch on a connection of its own, such as a request over HTTP. Returns `None` if there is no
+/// reply.
 pub async fn call(methods: &Methods, incoming: Incoming) -> Option<HeldReply> {
     let (module, connection) = methods.for_connection();
     let text = run(methods, &module, incoming, None).await.reply?;
@@ -188,7 +189,7 @@ async fn run(
         true => (batch(module, &text).await, None),
         false => match begin(module, &text, &room) {
             Some(call) => {
-                // The call may wait for long, and has given back the room of its text then.
+                // The call may wait for long, and gives the room of the text back when it does.
                 drop(text);
                 (Some(self::text(call.await.into_json())), None)
             }
@@ -198,8 +199,8 @@ async fn run(
     FinishedRequest { reply, changes, _room: room }
 }
 
-/// Begins to call a method. What it returns holds nothing of the text. `None` for a subscription, and for what is no
-/// call of a known method.
+/// Begins to call a method. The future does not borrow the text. Returns `None` for a subscription, and for a text that
+/// is no call of a known method.
 fn begin(
     module: &jsonrpsee::Methods,
     text: &str,
@@ -227,6 +228,7 @@ async fn batch(module: &jsonrpsee::Methods, text: &str) -> Option<String> {
     }
     let (mut replies, mut bytes) = (Vec::new(), 0);
     for call in calls {
+        // The replies of a batch are sent as one, so their size has to be bounded here.
         let reply = match bytes > limits::BATCH_REPLY {
             true => Some(failure(id_of(call.get()), error(Refusal::TooManyRequests))),
             false => one_of_batch(module, call.get()).await,
@@ -237,8 +239,8 @@ async fn batch(module: &jsonrpsee::Methods, text: &str) -> Option<String> {
     (!replies.is_empty()).then(|| format!("[{}]", replies.join(",")))
 }
 
-/// Runs a call of a batch. One that waits for a person or an agent would keep back the replies to the others, and the
-/// room of the batch.
+/// Runs a call of a batch. Refuses a call that waits for a person or an agent, since it would delay the replies to the
+/// others and hold the room of the batch.
 async fn one_of_batch(module: &jsonrpsee::Methods, text: &str) -> Option<String> {
     match serde_json::from_str::<Request<'_>>(text) {
         Ok(call) if [method::ASK, method::ANSWER, method::REJECT].contains(&&*call.method) => {
@@ -256,7 +258,7 @@ async fn other(
 ) -> (Option<String>, Option<mpsc::Receiver<Box<RawValue>>>) {
     match module.raw_json_request(text, 1).await {
         Ok((reply, mut changes)) => {
-            // A call that is no subscription has dropped its end.
+            // Only a subscription keeps its sender; any other call has dropped it by now.
             let follows = !matches!(changes.try_recv(), Err(mpsc::error::TryRecvError::Disconnected));
             (Some(self::text(reply)), follows.then_some(changes))
         }
@@ -264,8 +266,8 @@ async fn other(
     }
 }
 
-/// Says what is wrong with something that is no call with an id. A notification is not replied to: there is none that
-/// means something here.
+/// Returns the error reply for a text that is no call with an ID. A notification gets no reply, and has no effect,
+/// since the protocol has none.
 fn not_a_call(text: &str) -> Option<String> {
     let Ok(json) = serde_json::from_str::<serde_json::Value>(text) else {
         return Some(failure(Id::Null, ErrorObject::from(ErrorCode::ParseError)));
@@ -276,17 +278,17 @@ fn not_a_call(text: &str) -> Option<String> {
     Some(failure(id_of(text), ErrorObject::from(ErrorCode::InvalidRequest)))
 }
 
-/// Returns the reply to a request that is longer than one may be.
+/// Returns the reply to a request longer than [`limits::REQUEST`].
 pub fn too_long() -> String {
     failure(Id::Null, reject_too_big_request(u32::try_from(limits::REQUEST).unwrap_or(u32::MAX)))
 }
 
-/// Returns the message for a connection that is closed at once, because there are too many.
+/// Returns the message for a connection that is closed at once because there are too many.
 pub(super) fn too_busy() -> String {
     failure(Id::Null, error(Refusal::TooManyRequests))
 }
 
-/// Returns the reply to one call or a batch of which none is run, for this reason.
+/// Returns the reply that refuses one call, or every call of a batch, for this reason.
 pub fn refusal(text: &str, refusal: Refusal) -> String {
     let failure = |call: &str| failure(id_of(call), error(refusal.clone()));
     match serde_json::from_str::<Vec<Box<RawValue>>>(text) {
@@ -311,7 +313,7 @@ fn id_of(text: &str) -> Id<'static> {
 
 fn failure(id: Id<'_>, error: ErrorObjectOwned) -> String {
     let response = jsonrpsee::types::Response::new(jsonrpsee::types::ResponsePayload::<()>::error(error), id);
-    // It has texts and numbers only, so that this cannot fail.
+    // The response has only texts and numbers, so this cannot fail.
     serde_json::to_string(&response).unwrap_or_default()
 }
 

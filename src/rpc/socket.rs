@@ -1,5 +1,5 @@
-//! Serves an inbox over a UNIX socket: accepts connections, and reads and writes JSON-RPC messages, one a line, as ACP
-//! does on stdio. Calls are left to `session.rs`, the methods to `methods.rs`.
+//! Serves an inbox over a UNIX socket: accepts connections, and reads and writes JSON-RPC messages, one per line, as
+//! ACP does on stdio. Calls are left to `session.rs`, the methods to `methods.rs`.
 
 use std::{
     io::{self, ErrorKind},
@@ -26,8 +26,8 @@ use super::{
 };
 use crate::{inbox::access::Inbox, limits};
 
-/// Serves an inbox until it is told to stop: to the `first` that connected, if there is one, and to all that connect
-/// from then on. Calls that are nearly done still get their replies.
+/// Serves an inbox until `stop` is cancelled, over the `first` connection if there is one, and over those that follow.
+/// Calls that are done within [`limits::LAST_REPLIES`] after the stop still get their replies.
 pub async fn serve<I: Inbox>(
     listener: net::UnixListener,
     first: Option<net::UnixStream>,
@@ -50,7 +50,7 @@ pub async fn serve<I: Inbox>(
         let stream = match accepted {
             Ok(stream) => stream,
             Err(error) => {
-                // Most often there are no file descriptors left, for a while: that is logged once.
+                // Most often the process has no file descriptors left for a while, so this is logged only once.
                 if !std::mem::replace(&mut is_failing, true) {
                     tracing::warn!(%error, "the inbox cannot accept connections; trying again");
                 }
@@ -80,7 +80,7 @@ pub async fn serve<I: Inbox>(
         });
     }
     drop(listener);
-    // A connection that waits for the last reply or change gets it, if it reads.
+    // Peers that still read get their last replies and changes.
     let ended = async { while sessions.join_next().await.is_some() {} };
     inbox.kept().await;
     timeout(limits::LAST_REPLIES, ended).await.unwrap_or_default();
@@ -97,13 +97,15 @@ async fn accept(
     }
 }
 
-/// Tells a peer that there are too many others. What it sent is not read: it gets this in place of the first reply.
+/// Refuses a connection because there are too many. The peer gets this in place of its first reply; its request is not
+/// read.
 fn refuse(stream: &UnixStream) {
-    // The buffer of a new connection has room for a line. A peer that is gone is not notified.
+    // The buffer of a new connection has room for the line. If the peer is gone, there is nobody to notify.
     drop(stream.try_write((session::too_busy() + "\n").as_bytes()));
 }
 
-/// Returns whether the other end is of our own user: the folder's mode may have been changed.
+/// Returns whether the peer is a process of our own user. The folder's mode should ensure that, but may have been
+/// changed.
 fn is_own(stream: &UnixStream) -> bool {
     stream.peer_cred().is_ok_and(|peer| peer.uid() == rustix::process::geteuid().as_raw())
 }
@@ -111,26 +113,26 @@ fn is_own(stream: &UnixStream) -> bool {
 /// Bytes that are read at once.
 const READ: usize = 4096;
 
-/// The lines that a peer sends.
+/// Reads the lines that a peer sends.
 #[derive(Debug)]
 pub struct LineReader<R> {
     reader: R,
     buffer: BytesMut,
-    /// How many bytes of the buffer were searched for the end of a line.
+    /// The number of bytes at the start of the buffer that have no line end.
     searched: usize,
     longest: usize,
 }
 
 impl<R: AsyncRead + Unpin + Send> LineReader<R> {
-    /// Reads lines of up to so many bytes.
+    /// Returns a reader of lines of up to `longest` bytes.
     pub fn new(reader: R, longest: usize) -> Self {
         LineReader { reader, buffer: BytesMut::new(), searched: 0, longest }
     }
 
-    /// Returns the next line, without its end, or `None` at the end of the stream. Dropping the future loses nothing.
+    /// Returns the next line, without its end, or `None` at the end of the stream. Cancel safe.
     ///
     /// # Errors
-    /// Those of the stream; `InvalidData` for a line that is too long or no UTF-8.
+    /// Those of the stream, and `InvalidData` for a line that is too long or not UTF-8.
     pub async fn next(&mut self) -> Option<io::Result<String>> {
         loop {
             match self.take() {
@@ -152,7 +154,7 @@ impl<R: AsyncRead + Unpin + Send> LineReader<R> {
         self.reader.read_buf(&mut self.buffer).await
     }
 
-    /// Returns a line that is there as a whole.
+    /// Takes the next complete line from the buffer.
     fn take(&mut self) -> Option<io::Result<String>> {
         let Some(end) = memchr(b'\n', &self.buffer[self.searched..]) else {
             self.searched = self.buffer.len();
@@ -164,7 +166,7 @@ impl<R: AsyncRead + Unpin + Send> LineReader<R> {
             return Some(Err(too_long()));
         }
         if self.buffer.is_empty() {
-            // After a long line the buffer is large; it is not kept.
+            // A long line has made the buffer large, so its memory is given back.
             self.buffer = BytesMut::new();
         }
         line.truncate(line.len() - 1);
@@ -176,8 +178,8 @@ fn too_long() -> io::Error {
     io::Error::new(ErrorKind::InvalidData, "a line is longer than a message may be")
 }
 
-/// The requests of a peer that may be hostile: one that is longer than most takes room that all connections share,
-/// and must end soon.
+/// The requests of a peer that may be hostile. A request longer than [`limits::SHORT_REQUEST`] needs room in a budget
+/// that all connections share, and must be complete within [`limits::BODY`].
 #[derive(Debug)]
 pub(super) struct RequestLines {
     lines: LineReader<OwnedReadHalf>,
@@ -202,6 +204,7 @@ impl Requests for RequestLines {
             if length > limits::REQUEST {
                 return Some(Err(too_long()));
             }
+            // The length of the whole line is not known yet, so the room is that of the longest request.
             if length > limits::SHORT_REQUEST && self.long.is_none() {
                 let Some(room) = self.budgets.request().await else {
                     return Some(Err(ErrorKind::TimedOut.into()));
@@ -221,7 +224,7 @@ impl Requests for RequestLines {
         }
     }
 
-    /// Later writes fail, so that the responder knows that its reply was not read.
+    /// Makes later writes of the peer fail, so that it knows that its request was not read.
     fn close(&mut self) {
         let stream: &UnixStream = self.lines.reader.as_ref();
         if let Err(error) = shutdown(stream, Shutdown::Read) {
@@ -230,7 +233,7 @@ impl Requests for RequestLines {
     }
 }
 
-/// Where messages are written, each as a line.
+/// Writes each message as a line.
 #[derive(Debug)]
 pub struct LineWriter<W>(pub W);
 
