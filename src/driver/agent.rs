@@ -4,9 +4,9 @@
 //! A wrapper such as `npx` or a shell script leaves the real agent behind when it is killed alone. Therefore signals go
 //! to the whole group, and the group does not outlive the bridge (I8).
 //!
-//! The bridge is a child subreaper: where a process of the agent's tree ends before its children, the kernel makes the
-//! bridge their parent instead of PID 1. So every descendant of the agent stays a descendant of the bridge, by which
-//! the inbox tells the agent's own processes from others (I12).
+//! The bridge is a child subreaper: when a process of the agent's tree ends before its children, the kernel makes the
+//! bridge their parent instead of PID 1. So every descendant of the agent stays a descendant of the bridge, and the
+//! inbox can tell the agent's own processes from others (I12).
 
 use std::{
     ffi::OsString,
@@ -49,6 +49,7 @@ impl Agent {
         };
         let set_up = |source| FatalError::SetUp { what: "the signals", source };
         let children = Children::adopt().map_err(set_up)?;
+        // Not tokio's `Command`, which would wait for the child itself: `Children` reaps every child.
         let spawned = Command::new(program)
             .args(arguments)
             .stdin(Stdio::piped())
@@ -84,10 +85,11 @@ impl Agent {
         tokio::time::timeout(limits::FLUSH, self.exit()).await.ok()?
     }
 
-    /// Returns whether the group still has a process, once the agent has ended. When it has none, its number is never
-    /// used again: the system may have given it to another group.
+    /// Returns whether the group still has a process after the agent has ended. Once it has none, this forgets the
+    /// group, since the system may give its number to another one.
     pub(super) fn group_lives(&mut self) -> bool {
-        // As zombies, orphans would keep the group alive, and each end would take as long as the ladder of signals.
+        // Zombies count as members, so orphans that were not reaped would keep the group alive, and every end would
+        // take the whole ladder of signals.
         reap_some(|_, _| {});
         self.group = self.group.filter(|group| test_kill_process_group(*group).is_ok());
         self.group.is_some()
@@ -103,7 +105,7 @@ impl Agent {
         self.signal(Signal::KILL);
     }
 
-    /// Waits until the agent's stderr is passed on, for at most [`limits::FLUSH`], and returns its tail.
+    /// Waits until the agent's stderr is copied to ours, for at most [`limits::FLUSH`], and returns its tail.
     pub(super) async fn last_words(&mut self) -> Vec<u8> {
         let Some(stderr) = self.stderr.take() else { return Vec::new() };
         let words = tokio::time::timeout(limits::FLUSH, stderr).await;
@@ -136,7 +138,7 @@ async fn pass_stderr(mut stderr: ChildStderr) -> Vec<u8> {
         let words = &buffer[..length];
         tail.extend_from_slice(words);
         tail.drain(..tail.len().saturating_sub(limits::STDERR_TAIL));
-        // If our stderr is closed, the agent's is read nevertheless: otherwise the agent would block on a full pipe.
+        // Even if our stderr is closed, the agent's must be read, or the agent would block on a full pipe.
         if own.write_all(words).await.is_ok() {
             drop(own.flush().await);
         }
@@ -144,32 +146,33 @@ async fn pass_stderr(mut stderr: ChildStderr) -> Vec<u8> {
     tail
 }
 
-/// Wakes up when a child has ended.
+/// Receives SIGCHLD, to reap the children of the bridge.
 pub(super) struct Children(SignalStream);
 
 impl Children {
-    /// Makes the bridge the parent of orphans from now on. Must be called before the agent starts: what it leaves
-    /// behind earlier would leave its tree.
+    /// Makes the bridge the parent of orphans from now on. Must be called before the agent starts, since earlier
+    /// orphans of the agent would leave its tree.
     pub(super) fn adopt() -> io::Result<Self> {
         adopt_orphans();
         Ok(Children(signal(SignalKind::child())?))
     }
 
-    /// Reaps the children as they end, in a task of its own. The status of this one is kept for the receiver.
+    /// Spawns a task that reaps the children as they end. The receiver gets the exit status of `agent`.
     ///
-    /// The system call that reaps says only afterwards which child it was, so all are reaped in one place.
+    /// The system call reaps any child, and reports only afterwards which one it was. So all children are reaped in one
+    /// place.
     pub(super) fn reap(mut self, agent: Pid) -> oneshot::Receiver<ExitStatus> {
         let (sender, receiver) = oneshot::channel();
         let mut sender = Some(sender);
         tokio::spawn(async move {
-            // One signal may stand for several children.
+            // The kernel may merge the signals of several children into one, hence the inner loop.
             while self.0.recv().await.is_some() {
                 while reap_some(|pid, status| {
-                    // Once the agent is reaped, an orphan may have its number.
+                    // Only the first match is the agent: once it is reaped, an orphan may get its process ID.
                     if pid == agent
                         && let Some(sender) = sender.take()
                     {
-                        // Without a receiver, the bridge is ending.
+                        // The receiver is gone if the bridge is ending; ignore the send error.
                         sender.send(status).unwrap_or_default();
                     }
                 }) {
@@ -181,7 +184,8 @@ impl Children {
     }
 }
 
-/// Reaps children that have ended. Returns whether there may be more: lines are forwarded on this thread (I7).
+/// Reaps a bounded number of children that have ended, since this thread also forwards lines (I7). Returns whether
+/// there may be more.
 pub(super) fn reap_some(mut reaped: impl FnMut(Pid, ExitStatus)) -> bool {
     for _ in 0..limits::REAPED_AT_ONCE {
         match wait(WaitOptions::NOHANG) {

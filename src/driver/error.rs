@@ -31,7 +31,7 @@ pub enum FatalError {
     NoConductor,
 }
 
-/// Errors of a start that say nothing of the agent: this process, or the system, has too little of something.
+/// Errors of a start that are not the agent's fault: this process or the system lacks resources.
 const OUT_OF_RESOURCES: [Errno; 4] = [Errno::MFILE, Errno::NFILE, Errno::AGAIN, Errno::NOMEM];
 
 fn is_one_of(source: &io::Error, errors: &[Errno]) -> bool {

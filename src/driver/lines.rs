@@ -1,10 +1,10 @@
 //! The ends of a stream to a peer: `Source` reads bytes, `Target` writes an outbox. What the bytes mean, and when to
 //! read, is left to the bridge.
 //!
-//! In a flood from pipe to pipe on Linux, a `Shadow` keeps a second copy of what was read in the kernel, and whole
-//! pages move from there to the other pipe instead of being copied again. The bridge reads and holds every byte as
-//! ever, so a shadow is dropped as soon as it may differ from what the bridge holds. Only a writer that lends the pipe
-//! its own pages (`vmsplice`) and changes them later could change what is forwarded; it would fool itself.
+//! In a flood from pipe to pipe on Linux, a `Shadow` keeps a second copy of the input in the kernel, and whole pages
+//! move from there to the other pipe instead of being copied again. The bridge still reads and holds every byte, so a
+//! shadow can be dropped as soon as it may differ from what the bridge holds. Only a writer that lends the pipe its own
+//! pages (`vmsplice`) and changes them later could change the forwarded bytes, and it would deceive only itself.
 
 use std::{
     io::{self, IoSlice},
@@ -23,15 +23,15 @@ use tokio_util::io::poll_read_buf;
 use super::stdio::{Reader, Writer};
 use crate::limits;
 
-/// How many pieces are written at once.
+/// How many pieces one vectored write has at most.
 const SLICES: usize = 64;
 
-/// Where a peer's bytes are read.
+/// Reads the bytes of a peer.
 pub(super) struct Source {
     reader: Reader,
-    /// How many reads in a row were those of a flood.
+    /// How many reads in a row were as long as those of a flood.
     full: u32,
-    /// In a flood: the bytes that were read and not forwarded yet.
+    /// In a flood, a copy of the bytes that were not forwarded yet.
     shadow: Option<Shadow>,
     /// How many bytes were read.
     pub bytes: u64,
@@ -42,7 +42,7 @@ impl Source {
         Source { reader, full: 0, shadow: None, bytes: 0 }
     }
 
-    /// Reads once. Returns how many bytes; none at the end.
+    /// Reads once. Returns the number of bytes, which is 0 at the end of the stream.
     pub(super) fn poll_read(
         &mut self,
         cx: &mut Context<'_>,
@@ -50,8 +50,8 @@ impl Source {
     ) -> Poll<io::Result<usize>> {
         let ahead = self.shadow.as_mut().and_then(|shadow| shadow.take(&self.reader, limits::WIDE_READ));
         let io = Pin::new(&mut *self.reader.io);
-        // A read that is not in the shadow, which is found out later, takes no more than usual: what a larger one
-        // leaves in the pipe would look like the end of the flood.
+        // Without bytes in the shadow, a read takes no more than usual. A longer one would leave little in the pipe,
+        // and the next read would look like the end of the flood.
         let most = ahead.unwrap_or(limits::READ);
         space.reserve(most);
         let length = ready!(poll_read_buf(io, cx, &mut space.limit(most)))?;
@@ -68,9 +68,9 @@ impl Source {
         self.reader.waiting()
     }
 
-    /// Records the bytes that were read last: how many of them are forwarded unchanged, if there is nothing else
-    /// to write, and what the bridge still holds of them. Where the reads cannot keep up, the kernel takes over: more
-    /// may wait on both sides of the bridge, and bytes that are forwarded unchanged are not copied any more.
+    /// Records what became of the last read. `passed` is the number of bytes that are forwarded unchanged, if they are
+    /// all that the outbox has, and `unfinished` is what the bridge still holds. If the reads cannot keep up with the
+    /// writer, this enlarges the pipes on both sides and begins a shadow, so that unchanged bytes are no longer copied.
     pub(super) fn looked_at(&mut self, target: &Target, passed: Option<usize>, unfinished: &[u8]) {
         if self.full == limits::FLOOD {
             self.reader.widen(limits::WIDE_READ);
@@ -86,7 +86,7 @@ impl Source {
         }
     }
 
-    /// Drops the shadow. It takes another flood to make it worth to begin anew.
+    /// Drops the shadow. The count of long reads starts again, so that only another flood begins a new one.
     fn forget(&mut self) {
         if self.shadow.take().is_some() {
             self.full = 0;
@@ -94,7 +94,7 @@ impl Source {
     }
 }
 
-/// Where a peer's outbox is written, until it is closed.
+/// Writes the outbox of a peer, until the stream is closed.
 pub(super) struct Target(Option<Writer>);
 
 impl Target {
@@ -102,8 +102,8 @@ impl Target {
         Target(Some(writer))
     }
 
-    /// Writes the outbox of this peer until it is idle. Ready with an error once the peer reads no more; the writer
-    /// is closed then. Bytes that are forwarded unchanged are read from this source.
+    /// Writes the outbox of this peer until it is idle. Once the peer no longer reads, closes the writer and returns
+    /// the error. `source` is where unchanged bytes come from.
     pub(super) fn poll_drain<P: Protocol>(
         &mut self,
         cx: &mut Context<'_>,
@@ -136,7 +136,7 @@ impl Target {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
             if moved == 0 {
-                // The written bytes are in the shadow still.
+                // The shadow still has the bytes that were just written, so it no longer matches the outbox.
                 shadow.take_if(|shadow| shadow.is_passing());
             }
             bridge.wrote(peer, written);
@@ -153,7 +153,7 @@ impl Target {
     }
 }
 
-/// Moves the front of the outbox on, if the shadow has it. Returns how many bytes.
+/// Moves the front of the outbox to the writer within the kernel, if the shadow has it. Returns the number of bytes.
 fn pass(shadow: &mut Option<Shadow>, writer: &Writer) -> usize {
     let moved = shadow.as_mut().filter(|shadow| shadow.is_passing()).map(|shadow| shadow.pass(writer));
     if let Some(Err(_)) = moved {
@@ -182,26 +182,27 @@ fn poll_write(
     io.poll_write_vectored(cx, &slices[..count])
 }
 
-/// Bytes that were read from one pipe, and are to go to another.
+/// A copy, in a pipe of its own, of bytes on their way from one pipe to another.
 pub(super) struct Shadow {
     pipe: pipe::Pipe,
-    /// How many bytes there are.
+    /// The number of bytes in the copy.
     held: usize,
-    /// How many of them, at the end, are still to be read by the bridge.
+    /// How many of them, at the end, the bridge has not read yet.
     ahead: usize,
-    /// How many of them, at the front, are the front of the outbox.
+    /// How many of them, at the front, are also the front of the outbox.
     passing: usize,
 }
 
 impl Shadow {
-    /// Begins a shadow of what will be read. `unfinished` was read before, and has not gone on. `None` if that is
-    /// too long, or one of the two is no pipe.
+    /// Begins a shadow of future reads. `unfinished` was read before and is not forwarded yet. Returns `None` if
+    /// `unfinished` is too long, or if one of the two streams is no pipe.
     pub(super) fn begin(reader: &Reader, writer: &Writer, unfinished: &[u8]) -> Option<Self> {
         let pipe = pipe::Pipe::between(reader, writer, unfinished).ok()?;
         Some(Shadow { pipe, held: unfinished.len(), ahead: 0, passing: 0 })
     }
 
-    /// Takes over what can be read. Returns how many bytes the bridge is to read next, if they are here as well.
+    /// Copies the bytes that can be read, without reading them. Returns how many bytes the bridge has to read next, if
+    /// the shadow has them.
     pub(super) fn take(&mut self, reader: &Reader, room: usize) -> Option<usize> {
         if self.ahead == 0 {
             self.ahead = self.pipe.copy_from(reader, room).ok()?;
@@ -215,15 +216,15 @@ impl Shadow {
         self.ahead -= count;
     }
 
-    /// Records that this number of bytes is forwarded unchanged, and how many the bridge still holds. Returns whether
-    /// the shadow is still the same as what the bridge holds.
+    /// Records how many bytes are forwarded unchanged, and how many the bridge still holds. Returns whether the shadow
+    /// still has the same bytes as the bridge.
     pub(super) fn passes(&mut self, passed: usize, unfinished: usize) -> bool {
         self.passing = passed;
         passed + unfinished + self.ahead == self.held
     }
 
-    /// Moves the front of the outbox on. Returns how many bytes; none where the writer takes none now, and an error
-    /// where it must be written.
+    /// Moves the front of the outbox to the writer. Returns the number of bytes, which is 0 if the writer has no room
+    /// now, or an error if the bytes must be written instead.
     pub(super) fn pass(&mut self, writer: &Writer) -> io::Result<usize> {
         let moved = self.pipe.move_to(writer, self.passing)?;
         self.passing -= moved;
@@ -231,7 +232,7 @@ impl Shadow {
         Ok(moved)
     }
 
-    /// Returns whether the front of the outbox is here.
+    /// Returns whether the shadow has the front of the outbox.
     pub(super) fn is_passing(&self) -> bool {
         self.passing > 0
     }
@@ -265,8 +266,10 @@ mod pipe {
     impl Pipe {
         /// Makes the pipe, with these bytes in it.
         pub(super) fn between(reader: &Reader, writer: &Writer, bytes: &[u8]) -> io::Result<Self> {
+            // These calls fail unless both streams are pipes, which `tee` and `splice` need.
             fcntl_getpipe_size(fd(reader.fd())?)?;
             fcntl_getpipe_size(fd(writer.fd())?)?;
+            // Up to this length, a write to a pipe is never partial.
             if bytes.len() > PIPE_BUF {
                 return Err(io::ErrorKind::FileTooLarge.into());
             }
@@ -278,12 +281,12 @@ mod pipe {
             Ok(Pipe { reader, writer })
         }
 
-        /// Copies what can be read, without reading it.
+        /// Copies the bytes that can be read, without reading them.
         pub(super) fn copy_from(&self, reader: &Reader, room: usize) -> io::Result<usize> {
             Ok(tee(fd(reader.fd())?, &self.writer, room, SpliceFlags::NONBLOCK)?)
         }
 
-        /// Moves bytes on.
+        /// Moves bytes to the writer.
         pub(super) fn move_to(&self, writer: &Writer, count: usize) -> io::Result<usize> {
             match splice(&self.reader, None, fd(writer.fd())?, None, count, SpliceFlags::NONBLOCK) {
                 Err(Errno::AGAIN) => Ok(0),

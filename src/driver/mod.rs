@@ -10,8 +10,8 @@
 //!  the deadline ────────────────────────────────────────────────────▶ pump
 //! ```
 //!
-//! Under a conductor there is one Source and one Target, and no process. In a flood, the kernel keeps a second copy of
-//! bytes that were read, the Shadow, and bytes that are forwarded unchanged are moved from there (Linux).
+//! Under a conductor there is one Source and one Target, and no process. In a flood on Linux, the kernel keeps a second
+//! copy of the bytes that were read, the Shadow, and moves unchanged bytes from there.
 //!
 //! Other responders answer through an inbox, which is served on a thread of its own:
 //!
@@ -19,8 +19,8 @@
 //!  inbox's thread ─▶ 64 submissions may wait ─▶ pump ─▶ changes and verdicts ─▶ inbox's thread
 //! ```
 //!
-//! There is no other channel: the pump owns the bridge. The bridge says when a peer is read: only while what it said
-//! last has been written on, so that the pipes themselves are the back-pressure, and neither direction waits for the
+//! There is no other channel: the pump owns the bridge. The bridge reads a peer only once the bytes of its last read
+//! are written to the other peer. So the pipes themselves are the back-pressure, and neither direction waits for the
 //! other (I7).
 
 mod agent;

@@ -25,11 +25,11 @@ use super::{
 };
 use crate::{inbox::Traffic, limits};
 
-/// Why the loop comes up for air.
+/// Why [`Pump::poll`] is ready.
 enum Pause {
     /// The bridge has ended.
     Over,
-    /// A submission was taken: the sockets have their turn before the next.
+    /// A submission was taken, and other tasks get a turn before the next one.
     Yield,
 }
 
@@ -46,15 +46,15 @@ struct Pump<P: Protocol> {
     started: Instant,
     traffic: Option<Arc<Traffic>>,
     client: Stream,
-    /// Under a conductor there is no other connection.
+    /// `None` under a conductor, as one connection then serves both peers.
     agent: Option<Stream>,
     timer: Timer,
-    /// How many bytes of the agent's output are still to be read, once no process is left that could write on its
-    /// behalf: a process outside of its group may hold the pipe open, and write, for ever.
+    /// How many bytes of the agent's output are still to be read, once the agent and its group have ended. It is
+    /// bounded, since a process outside of the group may hold the pipe open and write for ever.
     left: Option<u64>,
     exited: bool,
     status: Option<ExitStatus>,
-    /// When the agent's process group is looked at next. Nothing tells when the last of it is gone.
+    /// When the agent's process group is checked next. The system sends no event when its last process ends.
     group_check: Option<Instant>,
 }
 
@@ -113,16 +113,16 @@ impl<P: Protocol> Pump<P> {
         self.shell.finish(&mut self.bridge);
     }
 
-    /// Does what can be done now, in rounds: each writes, reads each peer once, looks at the processes and the clock,
-    /// and takes one submission, so that no source of work keeps another from its turn (I7).
+    /// Works in rounds until there is nothing left to do now. A round writes, reads each peer once, checks the
+    /// processes and the clock, and takes one submission, so that no source of work keeps another from its turn (I7).
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Pause> {
         let mut quiet = false;
         loop {
             let writes = self.write(cx);
             let reads = self.read(cx);
             let (mut happens, mut submitted) = (false, false);
-            // Where nothing was to be done a moment ago, what happens since wakes the task. A write may have set a
-            // deadline, or made room for a submission.
+            // If the last round found no event, its polls registered the waker, so a new event wakes the task. They are
+            // polled again after a read or a write, which may have set a deadline or made room for a submission.
             if writes || reads || !quiet {
                 happens = self.poll_events(cx);
                 submitted = self.poll_submission(cx);
@@ -172,7 +172,7 @@ impl<P: Protocol> Pump<P> {
         writes
     }
 
-    /// Reads from each peer once, if it is its turn. Returns whether there was something.
+    /// Reads once from each peer that the bridge wants to read. Returns whether there was something.
     fn read(&mut self, cx: &mut Context<'_>) -> bool {
         let mut moves = false;
         for peer in Peer::ALL {
@@ -226,7 +226,7 @@ impl<P: Protocol> Pump<P> {
         }
     }
 
-    /// Tells the bridge of signals, of the agent's end, of deliveries that may begin, of another timeout, and of its
+    /// Notifies the bridge of signals, of the agent's end, of deliveries that may begin, of a new timeout, and of its
     /// deadline. Returns whether there was something.
     fn poll_events(&mut self, cx: &mut Context<'_>) -> bool {
         let mut moves = false;
@@ -255,7 +255,7 @@ impl<P: Protocol> Pump<P> {
             self.happened(Event::Timeout { timeout, since });
             moves = true;
         }
-        // A deadline beyond what the clock can say never comes.
+        // A deadline that overflows the clock never comes.
         let deadline = self.bridge.next_deadline().and_then(|deadline| self.started.checked_add(deadline));
         let due = [deadline, self.group_check].into_iter().flatten().min();
         if self.timer.poll(cx, due).is_ready() {
@@ -269,7 +269,7 @@ impl<P: Protocol> Pump<P> {
         let now = Instant::now();
         if self.group_check.is_some_and(|check| check <= now) {
             let lives = self.shell.agent.as_mut().is_some_and(Agent::group_lives);
-            // The bridge gives up waiting for a group that does not end.
+            // Once the bridge has given up on a group that does not end, it is not checked any more.
             let waits = lives && !self.bridge.agent_is_over();
             self.group_check = waits.then(|| now + limits::GROUP_CHECK);
             if !lives {
@@ -299,7 +299,7 @@ impl<P: Protocol> Pump<P> {
         true
     }
 
-    /// Returns the exit code that tells how the agent ended.
+    /// Returns the exit code that reports how the agent ended.
     async fn exit_code(mut self) -> ExitCode {
         let Some(agent) = &mut self.shell.agent else { return ExitCode::from(exit::FAILED) };
         if !self.exited {

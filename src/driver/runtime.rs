@@ -1,5 +1,5 @@
-//! The runtime of a bridge, and the order in which a bridge starts: first the signals, then all that they must not
-//! leave behind. Serving the connections to the inbox is left to [`Host`].
+//! The runtime of a bridge, and the order of its start: signals are caught first, so that none can end the process and
+//! leave a socket or an agent behind. Serving the connections to the inbox is left to [`Host`].
 
 use std::{convert::Infallible, ffi::OsString, future::pending, process::ExitCode, sync::Arc};
 
@@ -25,14 +25,14 @@ pub struct BridgeParts<P: Protocol, S> {
     pub port: Port,
     /// The host of the inbox; `None` if only the client can answer.
     pub host: Option<Host<S>>,
-    /// Receives another timeout from the settings; `None` if the timeout is fixed.
+    /// Receives each new timeout from the settings; `None` if the timeout is fixed.
     pub timeouts: Option<Timeouts>,
 }
 
 /// Runs the bridge around the agent until it has ended. Returns the agent's exit code as ours.
 ///
-/// `open` opens the inbox of the agent's questions. It is called once no signal ends the process by itself.
-/// The process becomes a child subreaper, and all of its children are reaped, however they were started.
+/// `open` opens the inbox of the agent's questions. It is called after the signals are caught. The process becomes a
+/// child subreaper, and all of its children are reaped, however they were started.
 pub fn run<P: Protocol, S>(
     agent: &[OsString],
     traffic: Arc<Traffic>,
@@ -45,7 +45,7 @@ pub fn run<P: Protocol, S>(
     })
 }
 
-/// Runs the bridge as a component of a conductor until that has left. `open` is that of [`run`].
+/// Runs the bridge as a component of a conductor until the conductor has left. `open` is as in [`run`].
 pub fn proxy<P: Protocol, S>(open: impl FnOnce() -> BridgeParts<P, S>) -> Result<ExitCode, FatalError> {
     start(|signals| {
         let BridgeParts { bridge, port, host, timeouts } = open();
@@ -63,6 +63,7 @@ where
     let failed = |what| move |source| FatalError::SetUp { what, source };
     let runtime = signals::runtime().map_err(failed("the runtime"))?;
     let signals = {
+        // Tokio's signal handlers can only be installed within a runtime.
         let _context = runtime.enter();
         Signals::catch().map_err(failed("the signals"))?
     };
@@ -74,7 +75,7 @@ where
             never = serve_visitors(host.as_mut()) => match never {},
         }
     });
-    // A blocking read of a terminal cannot be cancelled: do not wait for its thread.
+    // A blocking read of a terminal cannot be cancelled, so its thread is not waited for.
     runtime.shutdown_background();
     code
 }

@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 use super::agent::Agent;
 use crate::inbox::{PeerStatus, Peers, Port};
 
-/// How long a question may stay open from now on, and when that was set. One change may wait.
+/// Receives changes of the timeout: how long a question may stay open, and when that was set. One change may wait.
 pub type Timeouts = mpsc::Receiver<(Option<Duration>, Instant)>;
 
 /// How far the bridge is on its way to the end.
@@ -36,14 +36,14 @@ pub(super) struct Shell {
     pub port: Port,
     /// The agent's process, once it was started. Under a conductor there is no process.
     pub agent: Option<Agent>,
-    /// Receives another timeout from the settings.
+    /// Receives each new timeout from the settings.
     pub timeouts: Option<Timeouts>,
     /// Whether responders other than the client find the questions.
     pub has_inbox: bool,
     pub course: Course,
     /// Whether the agent was asked to end.
     pub agent_is_ending: bool,
-    /// Whether what should be a conductor turned out to be a client.
+    /// Whether the peer turned out to be a client instead of a conductor.
     pub lacks_conductor: bool,
 }
 
@@ -61,14 +61,14 @@ impl Shell {
         }
     }
 
-    /// Carries out all that the bridge tells, in its order.
+    /// Carries out all outputs of the bridge, in their order.
     pub(super) fn carry_out<P: Protocol>(&mut self, bridge: &mut Bridge<P>) {
         while let Some(output) = bridge.poll() {
             self.perform(output);
         }
     }
 
-    /// Hands over what changed, if the inbox has taken what was handed over before.
+    /// Hands over the changes to the inbox, if the inbox has taken the hand-over before.
     pub(super) fn hand_over<P: Protocol>(&mut self, cx: &mut Context<'_>, bridge: &mut Bridge<P>) {
         self.port.introduce(cx, bridge.take_introductions().map(peers));
         let has_changes = bridge.has_changes();
@@ -78,14 +78,14 @@ impl Shell {
         }
     }
 
-    /// Hands over what changed last: the bridge has ended, so that the inbox need not have taken what came before.
+    /// Hands over the last changes once the bridge has ended, even if the inbox has not taken the hand-over before.
     pub(super) fn finish<P: Protocol>(&mut self, bridge: &mut Bridge<P>) {
         self.port.finish(bridge.take_changes());
     }
 
     fn perform(&mut self, output: Output) {
         match output {
-            // The outbox has it; the loop writes it.
+            // The line is in the outbox already, and the loop writes it.
             Output::Queued(..) | Output::EndClientOutput => {}
             Output::Intercepted(from, line) => log_intercepted(from, &line),
             Output::EndAgentInput => self.agent_is_ending = true,
@@ -123,7 +123,7 @@ fn peers(introduced: Introductions) -> Peers {
     Peers { client: introduced.client.map(peer), agent: introduced.agent.map(peer) }
 }
 
-/// Reports a line that was looked at.
+/// Logs a line that was intercepted.
 pub(super) fn log_intercepted(from: Peer, line: &Bytes) {
     tracing::debug!(?from, bytes = line.len(), "intercepted");
     tracing::trace!(?from, line = %printable_bytes(line.trim_ascii_end()), "intercepted");
@@ -168,7 +168,7 @@ pub(super) fn log_unanswered(record: &Record, why: &UnansweredReason, has_inbox:
     not_by_client(record, why);
     match why {
         UnansweredReason::NoWay | UnansweredReason::Elsewhere(_) => waits(id(record, has_inbox)),
-        // Without an inbox, nothing but the client can answer it.
+        // Without an inbox, only the client can answer the question, and no command would help the user.
         UnansweredReason::Silent if has_inbox => waits(id(record, true)),
         _ => {}
     }
@@ -204,7 +204,7 @@ fn not_by_client(record: &Record, why: &UnansweredReason) {
     }
 }
 
-/// Says how a question is answered that the client does not show. No text of the agent is in it.
+/// Tells the user how to answer a question that the client does not show. The notice has no text of the agent.
 fn waits(id: Option<String>) {
     match id {
         Some(id) => {

@@ -60,7 +60,7 @@ impl<T: ?Sized> Port<T> {
         if let Some(Spare { fd, .. }) = &self.spare
             && rustix::pipe::fcntl_getpipe_size(fd).is_ok_and(|size| size < capacity)
         {
-            // It fails where that is not allowed: then the size stays.
+            // This fails if the user's budget for pipes is used up. The pipe then keeps its size.
             rustix::pipe::fcntl_setpipe_size(fd, capacity).ok();
         }
     }
@@ -99,7 +99,7 @@ impl Spare {
 impl Drop for Spare {
     fn drop(&mut self) {
         if let Some(flags) = self.flags {
-            // If it fails, the stream is gone, and its flags with it.
+            // This fails only if the stream is gone, and its flags with it.
             fcntl_setfl(&self.fd, flags).ok();
         }
     }
@@ -115,8 +115,8 @@ pub(super) fn take() -> io::Result<(Reader, Writer)> {
     rustix::stdio::dup2_stdout(&null)?;
     let stderr = io::stderr().as_fd().try_clone_to_owned()?;
     let one_socket = kind(&stdin)? == FileType::Socket && identity(&stdin)? == identity(&stdout)?;
-    // The non-blocking flag belongs to the open file, not to a descriptor. Where stderr is the same file, as on a
-    // terminal, the flag must stay clear: stderr is written with blocking writes.
+    // The non-blocking flag belongs to the open file, not to a descriptor. If stderr is the same file, as on a
+    // terminal, the flag must stay clear, since stderr is written with blocking writes.
     let shared = |fd: &OwnedFd| Ok::<_, io::Error>(identity(fd)? == identity(&stderr)?);
     let reader = if shared(&stdin)? { Reader::file(stdin) } else { reader(stdin)? };
     let mut writer = if shared(&stdout)? { Writer::file(stdout) } else { writer(stdout)? };

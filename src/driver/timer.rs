@@ -1,4 +1,4 @@
-//! A timer that is set again and again, most often to be set once more before it is due.
+//! A timer for deadlines that change often, most of them before they are due.
 
 use std::{
     io,
@@ -8,11 +8,11 @@ use std::{
 use alarm::Alarm;
 use tokio::time::Instant;
 
-/// Wakes the loop when it is due.
+/// Wakes the loop at a deadline.
 pub(super) struct Timer {
     alarm: Alarm,
-    /// When the alarm goes off. That may be before the timer is due: it is not set again for a later time, since most
-    /// timers are never waited for.
+    /// When the alarm goes off. That may be before the deadline: the alarm is not set again when the deadline moves to
+    /// a later time, since most deadlines change before they are due.
     set: Option<Instant>,
 }
 
@@ -22,8 +22,8 @@ impl Timer {
         Ok(Timer { alarm: Alarm::new()?, set: None })
     }
 
-    /// Waits until `due`, if there is such a time. Once it has come, it is ready whenever it is polled. It is polled by one
-    /// task, which the alarm wakes from the time on when it was set.
+    /// Waits until `due`, if there is such a time. From then on, every poll with this deadline is ready. Only one task
+    /// may poll the timer.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, due: Option<Instant>) -> Poll<()> {
         let Some(due) = due else { return Poll::Pending };
         loop {
@@ -32,6 +32,7 @@ impl Timer {
                 return Poll::Ready(());
             }
             match self.set {
+                // The poll that set the alarm has registered the waker of the task.
                 Some(set) if set <= due && now < set => return Poll::Pending,
                 Some(set) if set <= due => {}
                 _ => {
@@ -47,7 +48,7 @@ impl Timer {
     }
 }
 
-/// A timer of the kernel's: a runtime's own timers cost each wait for a message as much as a short message itself.
+/// A timer of the kernel. With a timer of the runtime, each wait for a message costs as much as a short message itself.
 #[cfg(target_os = "linux")]
 mod alarm {
     use std::{
@@ -67,13 +68,14 @@ mod alarm {
         time::Instant,
     };
 
-    /// It is read like a pipe.
+    /// A timerfd, which can be read like a pipe.
     pub(super) struct Alarm(pipe::Receiver);
 
     impl Alarm {
         pub(super) fn new() -> io::Result<Self> {
             let fd =
                 timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
+            // Unchecked, since the check would refuse a descriptor that is no pipe.
             pipe::Receiver::from_owned_fd_unchecked(fd).map(Alarm)
         }
 
@@ -81,7 +83,8 @@ mod alarm {
             let timespec = |time: Duration| Timespec::try_from(time).unwrap_or_default();
             let it_interval = timespec(Duration::ZERO);
             let value = Itimerspec { it_interval, it_value: timespec(due - now) };
-            // It fails for a time that is none, which is not made here.
+            // This fails only for an invalid time, which is never made here. A zero time would disarm the timer, but
+            // `due` is after `now`.
             timerfd_settime(&self.0, TimerfdTimerFlags::empty(), &value).ok();
         }
 

@@ -6,10 +6,10 @@ use super::MIB;
 
 /// Interval of progress notifications to an MCP client that wants them. Clients give a call up after 60 s without one.
 pub const PROGRESS: Duration = Duration::from_secs(5);
-/// Number of calls over MCP that wait at once. One more returns a ticket at once.
+/// Number of calls over MCP that wait at the same time. A further call returns a ticket without waiting.
 pub const WAITING: usize = 64;
-/// Number of requests over MCP without a reply. Beyond that stdin is not read: this is more than [`WAITING`], so that
-/// calls that wait can always be cancelled.
+/// Number of requests over MCP without a reply. Beyond that, stdin is not read. The number is greater than [`WAITING`],
+/// so that calls that wait can always be cancelled.
 pub const REQUESTS: usize = 128;
 /// Length of a message over MCP. A longer one is dropped.
 pub const MESSAGE: usize = 4 * MIB;
@@ -17,8 +17,8 @@ pub const MESSAGE: usize = 4 * MIB;
 pub const TICKETS: usize = 128;
 /// Size of the settled questions whose answer can be fetched again, with the answers.
 pub const TICKETS_BYTES: usize = 4 * MIB;
-/// How long an answer waits for a call with its ticket, before the responder is told that it was accepted: it is kept for
-/// the agent from then on.
+/// How long an answer waits until the agent fetches it by its ticket. After that, the responder hears that the answer
+/// was accepted, and the answer is kept for the agent.
 pub const FETCH: Duration = Duration::from_secs(3);
 /// How long an MCP client may take to name its folders.
 pub const ROOTS: Duration = Duration::from_secs(1);

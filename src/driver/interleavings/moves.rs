@@ -1,4 +1,4 @@
-//! The random moves, and their texts.
+//! The random moves, and the lines and submissions that they send.
 
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::limits;
 
-/// A responder that waits to be told.
+/// A responder that waits for its verdict.
 pub(super) struct Caller {
     pub(super) number: u64,
     pub(super) submission: Submission,
@@ -25,7 +25,8 @@ pub(super) struct Pipe {
     pub(super) got: Vec<u8>,
 }
 
-/// One thing that happens. `which` chooses among the questions so far: few, so that many want the same.
+/// One event. `which` chooses among the questions so far, of which there are few, so that many moves concern the same
+/// one.
 #[derive(Clone, Debug)]
 pub(super) enum Move {
     Ask {
@@ -74,7 +75,7 @@ pub(super) fn any_move() -> impl Strategy<Value = Move> {
         2 => which.prop_map(|which| Move::Withdraw { which }),
         8 => (0..300u16).prop_map(Move::Drain),
         3 => (0..3000u16).prop_map(Move::Pass),
-        // These end the conversation: rarely before it has become interesting.
+        // Rare, since most of these end the conversation, perhaps before it has become interesting.
         1 => prop_oneof![6 => Just(Move::Drain(5000)), 1 => Just(Move::Break), 1 => Just(Move::ClientEnds),
             1 => any::<bool>().prop_map(|breaks| Move::AgentExits { breaks })],
     ]
@@ -83,7 +84,7 @@ pub(super) fn any_move() -> impl Strategy<Value = Move> {
 /// The beginning of the client's line before it falls silent.
 pub(super) const BEGUN: &[u8] = br#"{"jsonrpc":"2.0","method":"x","params":""#;
 
-/// Returns a beginning of a line that goes through before its end is there.
+/// Returns the beginning of a line, long enough to be forwarded before its end arrives.
 pub(super) fn begun() -> Vec<u8> {
     let mut begun = BEGUN.to_vec();
     begun.resize(limits::STREAM, b'x');
@@ -109,7 +110,7 @@ pub(super) fn submission(what: u8) -> Submission {
     }
 }
 
-/// Says whether the agent asks for a permission with the request of this number, and not a question.
+/// Returns whether the agent's request of this number asks for a permission, and not a question.
 pub(super) fn is_permission(number: u64) -> bool {
     number.is_multiple_of(2)
 }
@@ -137,7 +138,7 @@ fn selected(option: &str) -> Value {
     json!({ "outcome": { "outcome": "selected", "optionId": option } })
 }
 
-/// The client's reply: in the agent's words, in others that are translated, and in unknown ones.
+/// The client's reply: in the agent's format, in another one that the bridge translates, or in an unknown one.
 pub(super) fn reply(number: u64, how: u8) -> Value {
     match how {
         0 if is_permission(number) => selected("a"),
@@ -152,7 +153,7 @@ pub(super) fn reply(number: u64, how: u8) -> Value {
     }
 }
 
-/// Says whether this is how an agent hears of this outcome.
+/// Returns whether this response tells the agent this outcome.
 pub(super) fn is(outcome: &Outcome, response: &Value) -> bool {
     let (result, status) = (&response["result"], response["result"]["status"].as_str());
     let permission = result["outcome"].as_object().map(|outcome| &outcome["outcome"]);

@@ -14,13 +14,13 @@ use super::{
 
 #[test]
 fn whatever_a_responder_is_told_is_what_the_agent_has_got() {
-    // The inbox has timers.
+    // Paused time, since the inbox has timers, and no run is to wait for them.
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-    // Responders wait outside of it.
+    // The futures of the responders are polled outside of `block_on`, and need the runtime's context.
     let _context = runtime.enter();
     let mut told = BTreeMap::new();
-    // As the macro does: the environment decides about the seed and the number of cases.
+    // Like the `proptest!` macro, this lets the environment set the seed and the number of cases.
     let mut runner = TestRunner::new(contextualize_config(ProptestConfig {
         cases: 300,
         source_file: Some(file!()),

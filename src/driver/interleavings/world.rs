@@ -25,7 +25,7 @@ use crate::{
 };
 
 pub(super) struct World<'a> {
-    /// Its clock is advanced whenever the inbox waits for it.
+    /// Its paused clock advances by itself whenever the inbox waits for a timer.
     runtime: &'a Runtime,
     bridge: Bridge,
     port: Port,
@@ -36,7 +36,7 @@ pub(super) struct World<'a> {
     callers: Vec<Caller>,
     now: Duration,
     timeout: bool,
-    /// How many questions were asked; the number of each is its id in its request as well.
+    /// How many questions were asked. The number of each question is also the ID of its request.
     asked: u64,
     /// How many of them the inbox shows as settled.
     settled: usize,
@@ -104,7 +104,7 @@ impl<'a> World<'a> {
             Move::ClientBegins if self.client_reads() && !self.client_is_mid_line => {
                 self.client_is_mid_line = true;
                 let begun = begun();
-                // The agent reads that much of it at once: a line goes through in parts only if it is long.
+                // A line is forwarded in parts only if it is long, so the agent has to read that much of it at once.
                 self.pipe.room += begun.len() - BEGUN.len();
                 self.bridge.receive(Peer::Client, &begun, self.now);
             }
@@ -234,7 +234,7 @@ impl<'a> World<'a> {
     fn carry_out(&mut self) {
         while let Some(output) = self.bridge.poll() {
             match &output {
-                // The question stands in the agent's line.
+                // The question's text is in the agent's line, which was logged before.
                 Output::Notice(Notice::Opened(record)) => {
                     self.journal.push(format!("  {} opened", record.id.number));
                 }
@@ -278,7 +278,7 @@ impl<'a> World<'a> {
         });
     }
 
-    /// Looks whether a responder has been told, and holds that it is true.
+    /// If a responder has its verdict, asserts that the verdict is true.
     fn look(&mut self, place: usize) {
         let Some(told) = self.callers[place].waits.as_mut().now_or_never() else { return };
         let Caller { number, submission, .. } = self.callers.swap_remove(place);
@@ -326,7 +326,7 @@ impl<'a> World<'a> {
         );
     }
 
-    /// Returns whether the agent has got this outcome, or cannot get it where it is said that this is not known.
+    /// Returns whether the agent has got this outcome, or, if the outcome says that it may be lost, cannot get it.
     fn bears_out(&self, outcome: &Outcome, response: Option<&Value>) -> bool {
         match (outcome, response) {
             (Outcome::Rejected(Reason::AgentGone), _) => self.may_be_lost(),
@@ -340,7 +340,7 @@ impl<'a> World<'a> {
         !self.agent_lives || self.bridge.outbox(Peer::Agent).is_abandoned()
     }
 
-    /// Returns the response that the agent has got to each question, and holds that there is one at most.
+    /// Returns the response that the agent has got to each question, and asserts that there is one at most.
     fn heard(&self) -> BTreeMap<u64, Value> {
         let mut heard = BTreeMap::new();
         for line in self.pipe.got.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"))
@@ -360,7 +360,7 @@ impl<'a> World<'a> {
         format!("\n{}", self.journal.join("\n"))
     }
 
-    /// Lets all come to its end. No responder waits after that, and an agent that lives has its responses.
+    /// Ends the run, and asserts that no responder waits any more, and that a live agent has all its responses.
     pub(super) fn end(&mut self) {
         self.pipe.room = usize::MAX;
         let broken = self.pipe.broken;
@@ -368,13 +368,13 @@ impl<'a> World<'a> {
             self.play(&Move::AgentExits { breaks: true });
         }
         self.write_on();
-        // A line that was begun does not keep us, and a withdrawn question is over after its time.
+        // The client's unfinished line is completed, and the time for which a withdrawn question stays open passes.
         self.client_says(&json!({ "jsonrpc": "2.0", "method": "x" }));
         self.pass(limits::WITHDRAW + Duration::from_millis(1));
         for session in 0..2 {
             self.play(&Move::CancelTurn { session });
         }
-        // Permissions are the client's for some time.
+        // After a cancelled turn, a permission waits for the client for this long.
         self.pass(limits::CANCEL);
         self.write_on();
         // The queue holds only so many of the waiting submissions at once.
