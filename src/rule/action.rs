@@ -23,11 +23,11 @@ pub(super) enum Action {
 /// The effect on a question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RuleEffect {
-    /// This is submitted.
+    /// The rule submits this.
     Submit(Submission),
-    /// A person decides: no later rule applies.
+    /// The user decides, and no later rule applies.
     Hold,
-    /// A user decides, and is notified in these ways.
+    /// The user decides, and is notified in these ways.
     Notify(Vec<String>),
 }
 
@@ -35,9 +35,10 @@ impl Action {
     /// Returns the effect on a question.
     ///
     /// # Errors
-    /// The rule does not apply to it; the text says why.
+    /// The rule does not apply to the question; the text says why.
     pub(super) fn of(&self, conditions: &Conditions, asked: &QuestionView<'_>) -> Result<RuleEffect, String> {
         let question = asked.question;
+        // Neither settles the question, so the checks below do not concern them.
         match self {
             Action::Hold => return Ok(RuleEffect::Hold),
             Action::Notify(ways) => return Ok(RuleEffect::Notify(ways.clone())),
@@ -65,7 +66,7 @@ impl Action {
     }
 }
 
-/// Returns the answer that allows a permission this time.
+/// Returns the answer that allows a permission once.
 fn allowed(question: &Question) -> Result<Answer, String> {
     let options: Vec<_> = form::options_with_role(question, Role::AllowOnce).collect();
     let [option] = options[..] else {
@@ -76,6 +77,7 @@ fn allowed(question: &Question) -> Result<Answer, String> {
             }
         });
     };
+    // Compared by address, since another field may have an equal option.
     let has_it = |kind: &askbridge_core::question::Kind| {
         kind.options().iter().any(|other| std::ptr::eq(other, option))
     };
@@ -91,7 +93,7 @@ fn allowed(question: &Question) -> Result<Answer, String> {
     }
 }
 
-/// Checks that an answer grants nothing lasting, nothing unknown, and nothing that the rule does not name (I12).
+/// Checks that an answer grants nothing permanent, nothing unknown, and nothing that the rule does not name (I12).
 fn checked(conditions: &Conditions, asked: &QuestionView<'_>, answer: Answer) -> Result<Answer, String> {
     let is_permission = asked.question.purpose == Purpose::Permission;
     for role in roles(asked.question, &answer) {
@@ -101,6 +103,7 @@ fn checked(conditions: &Conditions, asked: &QuestionView<'_>, answer: Answer) ->
             Some(Role::AllowAlways) => {
                 return Err("that would allow it from now on, which a rule never does".to_owned());
             }
+            // A question's option without a role grants nothing.
             None if !is_permission => {}
             Some(_) | None => return Err("it is not known what that option allows".to_owned()),
         }
@@ -121,7 +124,7 @@ impl NamedValues {
     /// Returns the answer to a question.
     ///
     /// # Errors
-    /// It does not fit: a sentence whose subject is the rule or the question.
+    /// The values do not fit the question; the text is a sentence whose subject is the rule or the question.
     pub(super) fn to(&self, question: &Question) -> Result<Answer, String> {
         let named: Vec<(&Field, &[String])> = match self {
             NamedValues::Only(texts) => match &*question.fields {
@@ -154,7 +157,7 @@ impl NamedValues {
     }
 }
 
-/// Checks that a rule may answer a field at all.
+/// Checks that a field is not secret, since a rule never answers a secret one.
 pub(super) fn not_secret(field: &Field) -> Result<(), String> {
     match field.secret {
         true => Err(format!("its field {:?} is secret: a rule does not answer it", field.name)),
@@ -162,7 +165,7 @@ pub(super) fn not_secret(field: &Field) -> Result<(), String> {
     }
 }
 
-/// Returns the value of a field that these texts stand for.
+/// Converts the texts of a rule into a value for this field.
 fn value(field: &Field, texts: &[String]) -> Result<Value, String> {
     not_secret(field)?;
     match &field.kind {
@@ -184,7 +187,7 @@ fn value(field: &Field, texts: &[String]) -> Result<Value, String> {
     }
 }
 
-/// Returns the only option with this value or label.
+/// Returns the option with this value or label, if it is the only one.
 fn option<'a>(field: &'a Field, text: &str) -> Result<&'a FieldOption, String> {
     let options = field.kind.options();
     let found: Vec<_> =
@@ -196,12 +199,13 @@ fn option<'a>(field: &'a Field, text: &str) -> Result<&'a FieldOption, String> {
     }
 }
 
-/// Returns whether no other option of the field has the same value: the agent could not tell them apart.
+/// Returns whether no other option of the field has the same value, since the agent could not tell such options apart.
 pub(super) fn is_alone(field: &Field, option: &FieldOption) -> bool {
     field.kind.options().iter().filter(|other| other.value == option.value).count() == 1
 }
 
-/// Returns what an answer chooses: for each value the role of its option, `None` if it has none or is no option.
+/// Returns the role of the option behind each value of an answer; `None` for an option without a role, and for a value
+/// that is no option.
 pub(super) fn roles(question: &Question, answer: &Answer) -> Vec<Option<Role>> {
     let of_field = |field: &Field| -> Vec<Option<Role>> {
         let role = |text: &String| {

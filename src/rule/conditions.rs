@@ -1,5 +1,5 @@
-//! The conditions of a rule, all of which must hold, and the question that they are compared with. The words of its
-//! command are split once for all rules. What happens then is left to `action.rs`.
+//! The conditions of a rule, all of which must hold, and the question that they are compared with. The words of the
+//! question's command are split once for all rules. The action of the rule is left to `action.rs`.
 //!
 //! The conditions of a broken rule still hold questions back for the user: a later rule must not decide what the broken
 //! rule would have kept (I12).
@@ -17,19 +17,19 @@ use askbridge_core::{
 
 use super::pattern::{self, AnyOf, CommandPattern};
 
-/// The conditions of a rule. An absent one always holds.
+/// The conditions of a rule. An absent condition always holds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Conditions {
     pub(super) agent: Option<AnyOf>,
     pub(super) project: Option<AnyOf>,
     pub(super) session: Option<AnyOf>,
     pub(super) purpose: Option<Purpose>,
-    /// Kinds of tools, one of which must be that of the question.
+    /// Kinds of tools. The question's kind must be one of them.
     pub(super) tool: Vec<String>,
     pub(super) command: Option<CommandPattern>,
-    /// Labels that all must be labels of options.
+    /// Labels. The question must have an option with each of them.
     pub(super) options: Vec<String>,
-    /// Origins, one of which must be that of the question.
+    /// Origins. The question's origin must be one of them.
     pub(super) origin: Vec<Origin>,
     pub(super) dangerous: Option<bool>,
 }
@@ -66,9 +66,10 @@ impl Conditions {
             Some(pattern) => asked.words().is_some_and(|words| pattern.matches(words)),
             None => true,
         };
-        // Where a path goes up, its beginning says nothing about where it leads.
+        // A path with `..` may leave the folder with which it begins, so it matches no pattern.
         let project =
             question.project.as_deref().filter(|folder| self.project.is_none() || files::is_plain(folder));
+        // The command comes last, since its words have to be split first.
         if self.purpose.is_some_and(|purpose| purpose != question.purpose) {
             Some(FailedCondition::Purpose)
         } else if !self.origin.is_empty() && !self.origin.contains(&question.origin) {
@@ -92,7 +93,7 @@ impl Conditions {
         }
     }
 
-    /// Says what a condition wants, and what the question has.
+    /// Explains a failed condition: what it wants, and what the question has.
     pub(super) fn describe(&self, missed: FailedCondition, asked: &QuestionView<'_>) -> String {
         let question = asked.question;
         let has = |name: &str, has: Option<&str>, wanted: Option<&AnyOf>| {
@@ -137,11 +138,11 @@ impl Conditions {
         }
     }
 
-    /// Checks that the rule names what it would allow: the whole command where one would run, otherwise the kind of
-    /// tool; and that this stays in the folder of the session.
+    /// Checks that the rule names what it would allow: the whole command if one would run, otherwise the kind of tool.
+    /// Checks also that the command or the files stay in the folder of the session.
     ///
     /// # Errors
-    /// The parts that it does not name.
+    /// The part that the rule does not name, or that leaves the folder.
     pub(super) fn names(&self, asked: &QuestionView<'_>) -> Result<(), String> {
         let Some(subject) = asked.subject() else {
             return Err("it does not say what would be done".to_owned());
@@ -160,7 +161,7 @@ impl Conditions {
             (None, _) if self.tool.is_empty() => {
                 Err("the rule names neither its command nor its tool".to_owned())
             }
-            // A subject that is no file must be told apart by its kind alone.
+            // These kinds are about no file, so a command or a file in the subject contradicts the kind.
             (None, _) if kind.as_deref().is_some_and(is_of_no_file) => {
                 subject::no_command_and_no_file(subject)
             }
@@ -197,7 +198,7 @@ fn name(purpose: Option<&Purpose>) -> &str {
     purpose.map_or("", Purpose::name)
 }
 
-/// A question that rules look at.
+/// A question, as rules compare it with their conditions.
 pub(super) struct QuestionView<'a> {
     pub(super) question: &'a Question,
     words: OnceCell<Option<Vec<String>>>,
@@ -210,8 +211,9 @@ impl<'a> QuestionView<'a> {
         QuestionView { question, words: OnceCell::new(), files, folder: OnceCell::new() }
     }
 
-    /// Returns whether a name plainly is a file in the folder of the session, and leads to one there. A number at its
-    /// end may be a line, or a part of the name.
+    /// Returns whether a name is plainly that of a file in the folder of the session, and still is after links are
+    /// resolved. A number at the end of the name may be a line or a part of the name, so both readings must lead
+    /// inside.
     pub(super) fn is_inside(&self, named: &str) -> bool {
         [named, files::without_line(named)].into_iter().all(|named| self.leads_inside(named))
     }
@@ -224,7 +226,7 @@ impl<'a> QuestionView<'a> {
         folder.as_ref().zip(resolved).is_some_and(|(folder, resolved)| resolved.starts_with(folder))
     }
 
-    /// Returns what a permission is about.
+    /// Returns the subject of a permission.
     pub(super) fn subject(&self) -> Option<&'a Subject> {
         self.question.subject.as_deref()
     }
@@ -234,19 +236,20 @@ impl<'a> QuestionView<'a> {
         self.subject()?.command.as_deref()
     }
 
-    /// Returns the words of the command, where it has one that can be split.
+    /// Returns the words of the command, if there is a command that can be split.
     pub(super) fn words(&self) -> Option<&[String]> {
         self.words.get_or_init(|| pattern::command_words(self.command()?)).as_deref()
     }
 
-    /// Returns whether this is the label of an option.
+    /// Returns whether an option has this label.
     pub(super) fn has_label(&self, label: &str) -> bool {
         let options = self.question.fields.iter().flat_map(|field| field.kind.options());
         options.into_iter().any(|option| option.label == label)
     }
 }
 
-/// A rule with a mistake. It decides nothing, and no later rule submits anything where its conditions hold.
+/// A rule with a mistake. It decides nothing, and no later rule submits anything for a question that its conditions
+/// match.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BrokenRule {
     place: String,
@@ -254,17 +257,17 @@ pub struct BrokenRule {
 }
 
 impl BrokenRule {
-    /// Returns the rule at this place, of which these conditions could be read.
+    /// Returns the broken rule at this place, with those of its conditions that could be read.
     pub(super) fn new(place: String, conditions: Conditions) -> Self {
         BrokenRule { place, conditions }
     }
 
-    /// Returns what may have been a rule, of which nothing could be read.
+    /// Returns a broken rule of which nothing could be read, so that it may match any question.
     pub fn of_anything(place: String) -> Self {
         BrokenRule { place, conditions: Conditions::default() }
     }
 
-    /// Says what that means for the rules behind it.
+    /// Explains the consequence for the rules after it.
     pub fn consequence(&self) -> &'static str {
         match self.conditions.is_empty() {
             true => "until it is corrected, no later rule decides anything",
@@ -272,7 +275,7 @@ impl BrokenRule {
         }
     }
 
-    /// Returns whether it may be about a question.
+    /// Returns whether the rule may have been meant for a question.
     pub(super) fn may_match(&self, asked: &QuestionView<'_>) -> bool {
         self.conditions.missed(asked).is_none()
     }

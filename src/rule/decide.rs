@@ -1,4 +1,4 @@
-//! Which rule decides about a question: the first that matches and can do what it says.
+//! Finds the rule that decides about a question: the first that matches the question and whose action is possible.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -27,13 +27,14 @@ pub struct SkippedRule {
 /// The decision of the rules about a question, and why no earlier rule applies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
-    /// The rules before, in their order.
+    /// The rules before the one that decides, in their order.
     pub passed: Vec<SkippedRule>,
     /// The decision. `None` if no rule applies.
     pub decision: Option<Decision>,
 }
 
-/// Decides about a question, as if it were open. Files are looked at where a rule allows what is about them.
+/// Decides about a question, as if it were open. Looks at the file system only if a rule would allow access to files,
+/// or a command in a folder.
 pub fn decide(rules: &[Rule], record: &Record, files: &dyn Files) -> Option<Decision> {
     let asked = QuestionView::new(&record.question, files);
     rules.iter().find_map(|rule| {
@@ -42,7 +43,7 @@ pub fn decide(rules: &[Rule], record: &Record, files: &dyn Files) -> Option<Deci
     })
 }
 
-/// Decides about a question, and says why no earlier rule does.
+/// Decides about a question, and explains why no earlier rule applies.
 pub fn explain(rules: &[Rule], record: &Record, files: &dyn Files) -> Explanation {
     let asked = QuestionView::new(&record.question, files);
     let mut passed = Vec::new();
@@ -62,7 +63,7 @@ pub fn explain(rules: &[Rule], record: &Record, files: &dyn Files) -> Explanatio
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial<'a> {
     rules: &'a [Rule],
-    /// How many questions were looked at.
+    /// How many questions were tried.
     pub tried: usize,
     /// How many of them each rule decides, by the names of the rules. A rule that decides none has a zero.
     pub counts: BTreeMap<Arc<str>, usize>,
@@ -75,7 +76,7 @@ impl<'a> Trial<'a> {
         Trial { rules, tried: 0, counts }
     }
 
-    /// Decides about a question, as if it were open, and does nothing.
+    /// Decides about a question, as if it were open, and only counts the decision.
     pub fn add(&mut self, record: &Record, files: &dyn Files) -> Option<Decision> {
         self.tried += 1;
         let decision = decide(self.rules, record, files)?;

@@ -1,5 +1,5 @@
-//! The keys of a rule's table, with what each is for: the settings, their schema and `docs/rules.md` have them from
-//! here.
+//! The keys of a rule's table, with the purpose of each. The settings, their schema and `docs/rules.md` are made from
+//! this list.
 
 /// A key of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,17 +27,17 @@ pub enum KeyKind {
     Command,
     /// True or false.
     Flag,
-    /// A value, several, or a table of them by the names of the fields.
+    /// One value, several values, or a table of values by the names of the fields.
     Answer,
 }
 
 /// The actions of a rule.
 pub const ACTIONS: &[&str] = &["allow", "reject", "answer", "hold", "notify"];
 
-/// Those of them that allow or answer. All others keep a question from later rules that might.
+/// The actions that allow or answer. All others only keep a question from later rules that might.
 pub(super) const DECIDING: &[&str] = &["allow", "answer"];
 
-/// The ways in which a person can be told.
+/// The ways in which the user can be notified.
 pub const WAYS: &[&str] = &["terminal", "sound", "desktop", "command", "webhook", "ntfy"];
 
 /// The purposes that a rule can name.

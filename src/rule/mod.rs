@@ -1,6 +1,6 @@
-//! Rules: decisions of the user about future questions, made in advance. The first rule that matches a question and can
-//! do what it says decides; a question that no rule decides waits for the user. Pure. Where rules are written is left
-//! to `settings`, applying them to `service/rules.rs` and `command`.
+//! Rules: decisions of the user about future questions, made in advance. The first rule that matches a question, and
+//! whose action is possible, decides. A question that no rule decides waits for the user. Pure. Reading the files with
+//! rules is left to `settings`, applying rules to `service/rules.rs` and `command`.
 
 mod action;
 mod conditions;

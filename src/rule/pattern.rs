@@ -1,5 +1,5 @@
 //! Patterns for texts, with wildcards, and for commands, whose words are split as a shell would split them. A rule may
-//! allow only a command that is nothing but words: what a shell would do beyond that is left to the user.
+//! allow only a command that consists of nothing but words. A command with other shell syntax is left to the user.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use askbridge_core::guard::{
 };
 use wildmatch::WildMatch;
 
-/// A text in which `*` stands for any characters, also for none, and `?` for one. A `*` crosses a `/`.
+/// A text in which `*` matches any number of characters, also none, and `?` matches one. A `*` also matches `/`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Pattern {
     /// A text without wildcards, which is compared faster.
@@ -26,7 +26,7 @@ impl Pattern {
         }
     }
 
-    /// Returns whether all of a text is matched.
+    /// Returns whether the pattern matches the whole text.
     pub(super) fn matches(&self, text: &str) -> bool {
         match self {
             Pattern::Literal(literal) => literal == text,
@@ -34,7 +34,7 @@ impl Pattern {
         }
     }
 
-    /// Returns whether it matches more than one text.
+    /// Returns whether the pattern has a wildcard.
     pub(super) fn has_wildcard(&self) -> bool {
         matches!(self, Pattern::Wild(_))
     }
@@ -49,7 +49,7 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// Returns whether a text has a character that is a wildcard.
+/// Returns whether a text contains a wildcard.
 pub(super) fn has_wildcard(text: &str) -> bool {
     text.contains(['*', '?'])
 }
@@ -100,8 +100,8 @@ impl CommandPattern {
         }
     }
 
-    /// Returns the pattern of a text. Its words are split as a shell splits them; the last word stands for any further
-    /// words if it is a `*`.
+    /// Returns the pattern of a text. Its words are split as a shell splits them. If the last word is a `*`, it matches
+    /// any further words.
     pub(super) fn of_text(text: &str) -> Result<Self, String> {
         let mut words = shlex::split(text).ok_or("a quotation mark has no end")?;
         let is_open = words.last().is_some_and(|word| word == "*");
@@ -122,12 +122,12 @@ impl CommandPattern {
         }
     }
 
-    /// Returns whether these words are meant.
+    /// Returns whether the pattern matches these words.
     pub(super) fn matches(&self, words: &[String]) -> bool {
         match self {
             CommandPattern::Exact(exact) => exact == words,
             CommandPattern::Words { assignments, words: patterns, is_open } => {
-                // An assignment before a program may change which one runs: no wildcard stands for it.
+                // An assignment before a program may change which program runs, so no wildcard matches it.
                 let (assigned, words) = words.split_at(assigned(words));
                 let has_length =
                     if *is_open { words.len() >= patterns.len() } else { words.len() == patterns.len() };
@@ -138,10 +138,10 @@ impl CommandPattern {
         }
     }
 
-    /// Checks that it is a pattern of commands that a rule may allow.
+    /// Checks that a rule may allow the commands that the pattern matches.
     ///
     /// # Errors
-    /// It can match no such command, or names too little.
+    /// A rule never allows such a command, or the pattern would match any program.
     pub(super) fn check_allowing(&self) -> Result<(), String> {
         match self {
             CommandPattern::Exact(words) => words.iter().try_for_each(|word| {
@@ -158,6 +158,7 @@ impl CommandPattern {
                 let texts: Vec<_> = words.iter().map(ToString::to_string).collect();
                 let fixed = |at: usize| Some(&*texts[at]).filter(|_| !words[at].has_wildcard());
                 let arguments: Vec<_> = (1..words.len()).map(fixed).collect();
+                // If the open words could choose what the program runs, every word must be exact.
                 match programs::left_open(&program, &arguments).filter(|_| is_loose) {
                     Some(group) => Err(format!(
                         "`{}` {}, so that this would allow any command: give the exact words, as a list",

@@ -1,5 +1,5 @@
-//! Reads a rule from its table, and finds what is wrong in it. A rule with a mistake is no rule: it could mean more
-//! than what was meant.
+//! Reads a rule from its table, and finds the mistakes in it. A rule with a mistake decides nothing, since it could
+//! match more than the user meant.
 
 use std::{collections::BTreeMap, fmt, path::Path, sync::Arc};
 
@@ -23,7 +23,7 @@ pub struct Rule {
     name: Arc<str>,
     conditions: Conditions,
     action: Action,
-    /// The broken rules before it, which may have kept a question from it.
+    /// The broken rules before this one, which may have been meant to keep a question from it.
     broken: Arc<[BrokenRule]>,
 }
 
@@ -37,11 +37,11 @@ pub struct Mistake {
 }
 
 impl Rule {
-    /// Reads a rule from the values of its keys. Those that are no keys of a rule are not looked at. `home` is what `~`
+    /// Reads a rule from the values of its keys. Keys that no rule has are ignored. `home` is the folder that `~`
     /// stands for.
     ///
     /// # Errors
-    /// All that is wrong.
+    /// All mistakes in the rule.
     pub fn read(table: &BTreeMap<String, Value>, home: Option<&Path>) -> Result<Self, Vec<Mistake>> {
         let mut reader = Reader { table, mistakes: Vec::new() };
         let name = reader.name();
@@ -59,10 +59,10 @@ impl Rule {
         }
     }
 
-    /// Reads what is left of a rule with a mistake: the conditions without one. Where a part of the table could not be
-    /// read, that is none, since each may miss a text. Returns `None` if the rule was to allow or to answer: without
-    /// it, less is decided. A rule that does not say so may have been there to keep a question from the rules behind
-    /// it.
+    /// Reads the conditions without a mistake from a rule that has mistakes. If a part of the table could not be read
+    /// (`is_whole` is false), no condition is used, since any of them may lack a text. Returns `None` if the rule was
+    /// to allow or to answer, since without it only less is decided. Any other rule may have been meant to keep a
+    /// question from the rules after it.
     pub fn left_out(
         table: &BTreeMap<String, Value>,
         is_whole: bool,
@@ -74,6 +74,7 @@ impl Rule {
         }
         let mut table = table.clone();
         if is_whole {
+            // This first pass only finds the keys with a mistake.
             let mut reader = Reader { table: &table, mistakes: Vec::new() };
             reader.conditions(home);
             let wrong: Vec<_> = reader.mistakes.iter().filter_map(|mistake| mistake.key).collect();
@@ -85,7 +86,7 @@ impl Rule {
         Some(BrokenRule::new(place, conditions))
     }
 
-    /// Returns the rule as it stands behind these broken ones: it submits nothing that one of them may be about.
+    /// Places the rule after these broken ones, so that it submits nothing for a question that one of them may match.
     #[must_use]
     pub fn behind(self, broken: &[BrokenRule]) -> Self {
         Rule { broken: broken.into(), ..self }
@@ -96,10 +97,10 @@ impl Rule {
         &self.name
     }
 
-    /// Returns what it does with a question.
+    /// Returns the effect of the rule on a question.
     ///
     /// # Errors
-    /// Why it does not apply, which is put into words only where that is wanted.
+    /// Why the rule does not apply. The text is made only when it is displayed.
     pub(super) fn apply<'a>(&'a self, asked: &'a QuestionView<'_>) -> Result<RuleEffect, Mismatch<'a>> {
         if let Some(missed) = self.conditions.missed(asked) {
             return Err(Mismatch::Condition(Box::new(move || self.conditions.describe(missed, asked))));
@@ -193,7 +194,7 @@ impl Reader<'_> {
                 self.wrong(Some("project"), message);
             }
         }
-        // A folder has no slash at its end.
+        // The folder of a session has no slash at its end.
         Some(AnyOf::new(&texts.iter().map(|text| trimmed(text)).collect::<Vec<_>>()))
     }
 
@@ -309,7 +310,7 @@ impl Reader<'_> {
         given
     }
 
-    /// Checks what the parts of a rule ask of each other.
+    /// Checks that the conditions of a rule that allows are narrow enough.
     fn check(&mut self, conditions: &Conditions, action: &Action) {
         if *action != Action::Allow || !self.mistakes.is_empty() {
             return;
@@ -364,7 +365,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the texts of a value of an answer.
+/// Returns a value of an answer as texts.
 fn given_texts(value: &Value) -> Option<Vec<String>> {
     match value {
         Value::String(text) => Some(vec![text.clone()]),

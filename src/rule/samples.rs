@@ -1,5 +1,5 @@
-//! Questions and rules for the tests of this room, and property tests of what rules never do, over random questions,
-//! permissions and rules (I12).
+//! Questions and rules for the tests of this room, and property tests of the promises that rules keep, over random
+//! questions, permissions and rules (I12).
 
 use std::{
     collections::BTreeMap,
@@ -26,7 +26,7 @@ impl Files for NoLinks {
     }
 }
 
-/// Returns the record of a question that has these members beside the usual ones.
+/// Returns the record of a question with these members, and the usual ones for the rest.
 pub(super) fn record(members: &Json) -> Record {
     let mut question = json!({
         "questionId": "q", "message": "Which?", "origin": "elicitation", "dangerous": false, "blocking": true,
@@ -59,7 +59,7 @@ pub(super) fn permission(command: &str) -> Json {
     })
 }
 
-/// Returns a rule of these members, whose name is `r` unless they say another.
+/// Returns a rule with these members. Its name is `r` unless they have another.
 pub(super) fn rule(members: &Json) -> Result<Rule, String> {
     let mut table: BTreeMap<String, Json> = [("name".to_owned(), json!("r"))].into();
     let members = members.as_object().expect("an object");
@@ -70,7 +70,7 @@ pub(super) fn rule(members: &Json) -> Result<Rule, String> {
     Rule::read(&table, Some(Path::new("/people/ada"))).map_err(said)
 }
 
-/// Returns what one rule does with a question: what is submitted in short, or why it does not apply.
+/// Returns the effect of one rule on a question as a short text, or the reason why the rule does not apply.
 pub(super) fn done(members: &Json, question: &Json) -> String {
     let rules = [rule(members).unwrap_or_else(|error| panic!("{members}: {error}"))];
     let record = record(question);
@@ -90,7 +90,7 @@ pub(super) fn done(members: &Json, question: &Json) -> String {
     }
 }
 
-/// Returns an object with these members in the place of its own.
+/// Returns an object with these members added or replaced.
 pub(super) fn with(mut value: Json, members: &Json) -> Json {
     for (name, member) in members.as_object().into_iter().flatten() {
         value[name] = member.clone();
@@ -261,7 +261,7 @@ fn any_rule() -> impl Strategy<Value = Json> {
 fn holds_promises(members: &Json, record: &Record, what: &RuleEffect) -> Result<(), TestCaseError> {
     let question = &record.question;
     let RuleEffect::Submit(submission) = what else { return Ok(()) };
-    // Nothing dangerous is settled unless the rule says so, and nothing of an unknown purpose.
+    // A rule settles a dangerous question only if it says so, and never one of an unknown purpose.
     prop_assert!(!question.risk().is_dangerous() || members["dangerous"] == true);
     prop_assert!(!matches!(question.purpose, Purpose::Other(_)));
     let Submission::Answer(answer) = submission else {
@@ -289,7 +289,7 @@ fn holds_promises(members: &Json, record: &Record, what: &RuleEffect) -> Result<
         let command = question.subject.as_ref().and_then(|subject| subject.command.as_ref());
         prop_assert!(!members["command"].is_null() || (command.is_none() && !members["tool"].is_null()));
         let is_harmless = |char: char| char.is_alphanumeric() || " '\"-=.~#".contains(char);
-        // These two are parts of a word unless it begins with them.
+        // `~` and `#` are ordinary characters of a word unless they begin it.
         let is_begun = |command: &String| {
             [" ~", " #", "'~", "\"~", "'#", "\"#", "=~"].iter().any(|part| command.contains(part))
         };
@@ -308,7 +308,7 @@ fn holds_promises(members: &Json, record: &Record, what: &RuleEffect) -> Result<
     Ok(())
 }
 
-/// An answer has the fields that the rule names, and options that it names.
+/// Checks that an answer has only fields and options that the rule names.
 fn names_all(members: &Json, record: &Record, answer: &Answer) -> Result<(), TestCaseError> {
     let given = &members["answer"];
     for (name, value) in &answer.values {
