@@ -53,6 +53,7 @@ impl Source {
         // Without bytes in the shadow, a read takes no more than usual. A longer one would leave little in the pipe,
         // and the next read would look like the end of the flood.
         let most = ahead.unwrap_or(limits::READ);
+        // `limit`, since the buffer may have more room than was reserved.
         space.reserve(most);
         let length = ready!(poll_read_buf(io, cx, &mut space.limit(most)))?;
         if let Some(shadow) = self.shadow.as_mut().filter(|_| ahead.is_some()) {
@@ -141,6 +142,7 @@ impl Target {
             }
             bridge.wrote(peer, written);
         }
+        // A file or a terminal is written by another thread, and only a flush shows that it has the bytes.
         let mut io = Pin::new(&mut *writer.io);
         ready!(io.as_mut().poll_flush(cx))?;
         bridge.flushed(peer);
@@ -156,6 +158,7 @@ impl Target {
 /// Moves the front of the outbox to the writer within the kernel, if the shadow has it. Returns the number of bytes.
 fn pass(shadow: &mut Option<Shadow>, writer: &Writer) -> usize {
     let moved = shadow.as_mut().filter(|shadow| shadow.is_passing()).map(|shadow| shadow.pass(writer));
+    // Without the shadow, the caller writes the bytes from the outbox.
     if let Some(Err(_)) = moved {
         *shadow = None;
     }

@@ -217,6 +217,7 @@ impl<P: Protocol> Pump<P> {
             (Peer::Agent, Some(agent)) => (&mut agent.source, &self.client.target),
             (_, None) => (&mut self.client.source, &self.client.target),
         };
+        // Only then does the shadow begin with the same bytes as the outbox.
         let passed = self.bridge.outbox(peer.other()).only_chunk().filter(|_| as_it_came);
         source.looked_at(target, passed, self.bridge.unfinished(peer));
         let bytes = source.bytes;
@@ -244,6 +245,7 @@ impl<P: Protocol> Pump<P> {
             self.happened(Event::AgentExited { group });
             moves = true;
         }
+        // The number of open questions bounds this loop.
         while let Poll::Ready(number) = self.shell.port.poll_begun(cx) {
             self.happened(Event::Begins(number));
             moves = true;
@@ -305,6 +307,7 @@ impl<P: Protocol> Pump<P> {
         if !self.exited {
             self.status = agent.exit_soon().await;
         }
+        // Awaited even if the text is not logged below, so that our stderr has all of it before we exit.
         let words = agent.last_words().await;
         let Some(status) = self.status else { return ExitCode::from(exit::FAILED) };
         if !status.success() && !self.shell.agent_is_ending {

@@ -98,6 +98,7 @@ impl Shell {
             Output::Refused(why) => tracing::warn!(why, "a line of the conductor was not passed on"),
             Output::NoConductor => self.lacks_conductor = true,
             Output::Finish if self.course == Course::Running => self.course = Course::Finishing,
+            // A bridge that was abandoned stays so.
             Output::Finish => {}
             Output::Abandon => self.course = Course::Abandoned,
         }

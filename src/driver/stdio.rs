@@ -162,6 +162,7 @@ fn socket(fd: OwnedFd) -> io::Result<UnixStream> {
 
 fn file(fd: OwnedFd) -> tokio::fs::File {
     let mut file = tokio::fs::File::from_std(fd.into());
+    // Tokio's default would let each stream hold 2 MiB (I6).
     file.set_max_buf_size(limits::READ);
     file
 }

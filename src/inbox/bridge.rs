@@ -138,7 +138,7 @@ impl BridgeInbox {
         submission: Submission,
         by: Provenance,
     ) -> Result<(), Refusal> {
-        // An extension is not a decision, so the ledger need not keep it.
+        // The ledger keeps decisions. An extension is none, and a question that is over takes none any more.
         let settles = !matches!(submission, Submission::Extend(_));
         let ledger = self.ledger.as_deref().zip(known.filter(|record| settles && record.is_open()));
         if let Some((ledger, record)) = ledger {
@@ -214,6 +214,7 @@ impl Inbox for BridgeInbox {
     }
 
     async fn ask(&self, question: Question) -> Result<Settlement, Refusal> {
+        // The desk of programs does not end with the bridge, and nobody could answer the question then.
         tokio::select! {
             settled = self.programs.ask(question) => settled,
             () = self.ended() => Err(Refusal::Unavailable),
@@ -226,6 +227,7 @@ impl Inbox for BridgeInbox {
         status.peers = match &self.agent {
             AgentSide::Bridge(submitter) => submitter.peers(),
             AgentSide::Desk(_) => {
+                // Protocol 0 marks an agent that does not ask over ACP.
                 let name = Some(self.identity.agent.clone());
                 Peers { client: None, agent: Some(PeerStatus { name, ..PeerStatus::default() }) }
             }
@@ -355,6 +357,7 @@ pub(super) struct Presence(Arc<Mutex<Option<time::Instant>>>);
 impl Presence {
     /// Records that a person is there now.
     pub(super) fn is_here_now(&self) {
+        // tokio's clock, which tests can advance.
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(time::Instant::now());
     }
 

@@ -38,6 +38,7 @@ impl Default for Room {
 impl Room {
     /// Reserves room for a submission until the returned permit is dropped.
     pub(super) fn take(&self, submission: &Submission) -> Result<OwnedSemaphorePermit, Refusal> {
+        // The semaphore counts in `u32`, and never has room for a submission whose size does not fit into that.
         let bytes = u32::try_from(submission.bytes().max(limits::SUBMISSION)).unwrap_or(u32::MAX);
         Arc::clone(&self.0).try_acquire_many_owned(bytes).map_err(|_| Refusal::TooManyRequests)
     }
@@ -304,6 +305,7 @@ impl Intake {
                 handed_over = receive_after(earliest, &mut self.handed_over) => match handed_over {
                     Some(handed_over) => {
                         noting.extend(self.take_over(handed_over));
+                        // The pause merges the opening and the immediate end of a question into one hand-over.
                         earliest = Instant::now() + limits::HAND_OVER;
                     }
                     None => break,

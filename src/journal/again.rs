@@ -77,6 +77,7 @@ enum Judgement {
 }
 
 fn judge(candidate: &Candidate, is_alive: LivenessCheck<'_>) -> Judgement {
+    // A decision that was claimed now belongs to the question that claimed it.
     let accepted = || {
         let decision = candidate.accepted.as_deref().filter(|_| !candidate.is_claimed)?;
         serde_json::from_str::<AcceptedDecision>(decision).ok()
@@ -128,6 +129,7 @@ pub(super) fn earlier(
             Judgement::Nothing => {}
             Judgement::End => return Ok(None),
             Judgement::Decided(decision, reach) => {
+                // If the latest decision cannot be used, no older one is offered in its place.
                 let is_recent = now.since(decision.at) <= limits::journal::EARLIER_OFFERED;
                 let id = candidate.id.parse().ok().filter(|_| is_recent && candidate.is_usable);
                 return Ok(id.map(|id| EarlierDecision {
@@ -177,6 +179,7 @@ pub(super) fn claim(
     let Judgement::Decided(decision, Reach::Waited) = judge(&candidate, is_alive) else { return Ok(false) };
     let record: Option<Record> =
         open.or_else(|| candidate.settled.clone()).and_then(|json| serde_json::from_str(&json).ok());
+    // An equal fingerprint is not enough to give an answer: both records are compared in all that the user saw.
     let later = open_question(connection, by)?;
     let is_given = record.zip(later).is_some_and(|(one, other)| is_given(&one.question, &other.question));
     if !is_given || !candidate.is_usable || now.since(decision.at) > limits::journal::EARLIER_GIVEN {
@@ -207,6 +210,7 @@ pub(super) fn unclaim(
         params![earlier.to_string(), by],
     )?;
     if freed > 0 {
+        // A decision that was submitted to that question meanwhile has to stay.
         connection.execute(
             "UPDATE question SET accepted = NULL WHERE submissions = 0 AND rowid =
              (SELECT rowid FROM question WHERE id = ?1 AND record IS NOT NULL ORDER BY opened DESC LIMIT 1)",

@@ -90,6 +90,7 @@ impl Verifier {
 
     /// Checks the next row. `is_hashed` says whether its columns have its hash.
     pub(super) fn row(&mut self, seq: i64, previous: &[u8], hash: &[u8], is_hashed: bool) {
+        // Saturating, since a file that was tampered with may have any number.
         let next = self.seq.saturating_add(1);
         if seq != next {
             self.found(seq, Fault::Missing(next, seq.saturating_sub(1)));

@@ -192,8 +192,10 @@ fn create(path: &Path) -> Result<(), JournalError> {
     // Created under another name, since closing any descriptor of a file drops the locks that SQLite has on it in this
     // process.
     let draft = with_end(path, &format!(".{}", std::process::id()));
+    // A process that was killed, and had the same ID, may have left the draft.
     drop(fs::remove_file(&draft));
     OpenOptions::new().create_new(true).append(true).mode(0o600).open(&draft).map_err(at(&draft))?;
+    // A link fails if the file exists by now; a rename would replace it.
     let linked = fs::hard_link(&draft, path);
     drop(fs::remove_file(&draft));
     match linked {

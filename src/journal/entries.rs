@@ -56,6 +56,7 @@ pub(super) fn accept(
     stored: &StoredQuestion,
     decision: &Settlement,
 ) -> Result<(), JournalError> {
+    // The entry of the opening may have been dropped, so the row may be missing.
     open(connection, stored)?;
     let decision = serde_json::to_string(decision)?;
     connection.execute(
@@ -73,6 +74,7 @@ pub(super) fn waits(connection: &Connection, id: &QuestionId, is_so: bool) -> Re
     } else {
         "json_remove(accepted, '$.waits')"
     };
+    // The latest open row, since an ID can be used again.
     let latest =
         "(SELECT rowid FROM question WHERE id = ?1 AND record IS NOT NULL ORDER BY opened DESC LIMIT 1)";
     let sql = format!("UPDATE question SET accepted = {set} WHERE accepted IS NOT NULL AND rowid = {latest}");
@@ -151,6 +153,7 @@ fn append(
     settlement: &Settlement,
     (id, opened): (&str, i64),
 ) -> Result<(), JournalError> {
+    // Read in each transaction, since other processes append to the same chain.
     let head = connection.query_row("SELECT seq, hash FROM chain WHERE only = 0", [], |row| {
         Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?))
     });

@@ -95,6 +95,7 @@ impl Export<'_> {
             Part::Gaps => {
                 self.part = Part::Done;
                 let mut left = self.history.left_to_client(&HistoryFilter::default())?;
+                // An export is oldest first, unlike a list.
                 left.reverse();
                 for left in left {
                     self.lines
@@ -145,6 +146,7 @@ fn line(row: &Row<'_>) -> Result<(String, bool), JournalError> {
         }
     };
     let (previous, hash) = (bytes(3)?, bytes(4)?);
+    // Lossy, since SQLite does not check that a text is UTF-8.
     let mut text = |place| match row.get_ref(place)? {
         ValueRef::Text(text) => Ok(Some(String::from_utf8_lossy(text))),
         value => {

@@ -25,6 +25,7 @@ pub fn prune(options: &Options, before: Timestamp) -> Result<u64, JournalError> 
     let mut writing = WritingConnection::open(path)?;
     let (mut count, mut removed) = (0, usize::MAX);
     while removed > 0 {
+        // With this size, only the age counts.
         removed = remove(&mut writing.connection, options, before, u64::MAX)?;
         count += removed as u64;
     }
@@ -98,6 +99,7 @@ fn has_old_bridges(connection: &Connection, before: i64) -> Result<bool, Journal
 /// Returns the number of the last settlement to remove in this batch, and how many settlements there are up to it.
 fn last_to_remove(connection: &Connection, before: i64, size: u64) -> Result<(i64, usize), JournalError> {
     let page = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    // Free pages do not count, since SQLite uses them again or gives them back.
     let used = (page("page_count")? - page("freelist_count")?).saturating_mul(page("page_size")?);
     let excess = used.saturating_sub(i64::try_from(size).unwrap_or(i64::MAX));
     let mut statement =

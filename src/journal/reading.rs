@@ -100,6 +100,7 @@ impl History {
         let is_found = |past: &PastQuestion| words.as_ref().is_none_or(|words| words.are_in(past));
         let limit = limit.unwrap_or(usize::MAX);
         let [since, until] = [since, until].map(|time| time.map(millis));
+        // `substr` and not `LIKE`, for which `%` and `_` in the name of a folder would be wildcards.
         let same = |table: &str, time: &str| {
             format!(
                 "(?1 IS NULL OR {table}.session = ?1)
@@ -135,6 +136,7 @@ impl History {
         read: impl Fn() -> Result<Vec<PastQuestion>, JournalError>,
     ) -> Result<(Vec<PastQuestion>, BTreeMap<BridgeName, Life>), JournalError> {
         let mut lives = BTreeMap::new();
+        // This ends, since each bridge is looked at only once.
         loop {
             let mut found = read()?;
             let unsettled = found.iter().filter(|past| past.seq.is_none()).map(|past| &past.record.bridge);
@@ -319,6 +321,7 @@ impl History {
         let sql = "SELECT bridge, project, file, at FROM left_to_client
             WHERE (?1 IS NULL OR project = ?1 OR substr(project, 1, length(?1) + 1) = ?1 || '/')
             AND (?2 IS NULL OR at >= ?2) AND (?4 IS NULL OR at <= ?4) ORDER BY at DESC, bridge LIMIT ?3";
+        // To SQLite, a negative limit is none.
         let most = limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
         let mut statement = self.connection.prepare(sql)?;
         let mut rows = statement.query(params![project, since.map(millis), most, until.map(millis)])?;

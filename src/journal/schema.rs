@@ -190,6 +190,7 @@ fn words(definition: &str) -> Vec<String> {
 /// # Errors
 /// `Newer` if the file has a greater major part and must not be written.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), JournalError> {
+    // First without the write lock, since almost every file is current.
     if is_current(format(connection)?)? {
         return Ok(());
     }

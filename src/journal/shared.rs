@@ -207,6 +207,7 @@ impl Queue {
         } else if entry.is_written() {
             state.missing = state.missing.saturating_add(1);
         }
+        // Unlocked first, so that the thread does not wake up only to wait for the lock.
         drop(state);
         self.changed.notify_one();
     }

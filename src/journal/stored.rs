@@ -149,6 +149,7 @@ fn roles_of(answer: &Answer, question: &Question) -> Answer {
         let Value::Text(value) = answer.values.get(&field.name)? else { return None };
         let options = field.kind.options();
         let option = options.iter().position(|option| option.value == *value && option.role.is_some())?;
+        // `without_texts` gives the fields these names, and the options these values.
         Some((format!("q{place}"), Value::Text(option.to_string())))
     });
     Answer { values: chosen.collect(), notes: BTreeMap::new() }

@@ -157,6 +157,7 @@ pub(super) fn verify(connection: &Connection) -> Result<Verification, JournalErr
     let mut breaks: Vec<_> = (0..)
         .zip(std::mem::take(&mut verifier.breaks))
         .map(|(place, (seq, fault))| {
+            // The breaks that `end` finds belong to no row.
             let (id, at) = if place < ended { places.next().unwrap_or_default() } else { (None, None) };
             Break { seq, kind: fault.into(), id, at }
         })
@@ -246,6 +247,7 @@ fn bytes_of<'a>(value: &ValueRef<'a>) -> &'a [u8] {
 
 /// Checks the structure of the whole file, and that each index has every row, since lists are read by the indexes.
 fn check_pages(connection: &Connection) -> Result<(), JournalError> {
+    // One error is enough to call the file damaged.
     let mut found = connection.prepare("PRAGMA integrity_check(1)")?;
     let said: String = found.query_row([], |row| row.get(0))?;
     if said == "ok" { Ok(()) } else { Err(JournalError::Broken(said)) }

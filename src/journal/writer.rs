@@ -28,7 +28,7 @@ pub(super) fn run(shared: &Arc<SharedJournal>, options: &Options) {
         let done = match shared.queue.take(pruning) {
             QueueItem::Entries(entries) => writer.write(entries),
             QueueItem::Due => writer.prune().map(|more| {
-                // `take` prefers entries, so another batch of pruning delays none of those that wait.
+                // `take` prefers entries, so they wait for one batch of pruning at most.
                 pruning = Instant::now() + if more { Duration::ZERO } else { limits::journal::PRUNE };
             }),
             QueueItem::Ended => return writer.end(),
@@ -128,6 +128,7 @@ impl Writer<'_> {
         let lock = self.take_lock();
         let held = lock.as_ref().and_then(Lock::hold);
         let pruned = self.open().and_then(|writing| {
+            // After a power loss, the same rows are pruned again.
             writing.sync(false)?;
             prune::some(&mut writing.connection, options, now())
         });

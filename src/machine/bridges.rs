@@ -213,6 +213,7 @@ impl Machine {
                     found.ids.push(record.id.clone());
                     found.records.push(Arc::new(record));
                 }
+                // A bridge speaks only for its own questions.
                 Ok(Some(_)) | Err(CallError::Refused(Refusal::NotFound)) => {}
                 Ok(None) => found.is_unreadable = true,
                 Err(CallError::Refused(Refusal::Ambiguous(several))) => found.ids.extend(several),
@@ -322,7 +323,8 @@ impl Inbox for Machine {
             Some(known) => known,
             None => self.fetch(&client, id).await?,
         };
-        // No timeout, since the agent may read its answer late. Only a bridge that is itself silent counts as gone.
+        // No timeout, since the agent may read its answer late. Only a bridge that is itself silent counts as gone, and
+        // not if its reply comes at the same moment (`biased`).
         let done = tokio::select! {
             biased;
             done = client.submit(id, submission.clone(), by.clone()) => done,

@@ -74,6 +74,7 @@ impl Connections {
         all: impl Future<Output = T>,
         patience: Duration,
     ) {
+        // Creates each link, so that a bridge that never replies can be marked as unreachable below.
         for (bridge, path) in found {
             self.change(bridge, path, |_| ());
         }

@@ -66,6 +66,7 @@ async fn keep(connections: &Connections, bridge: &BridgeName, path: &Path) {
             SocketPeer::Gone => return,
             SocketPeer::Unreachable => {}
         }
+        // Also after a connection that succeeded: a bridge that closes each one at once must not keep us busy.
         sleep(back_off).await;
         back_off = limits::RECONNECT_BACK_OFF.min(2 * back_off);
     }
@@ -79,6 +80,7 @@ pub(super) async fn latest_settled(connections: &Connections, limit: usize) -> V
     let asked = connections.all_clients().into_iter().map(async |(bridge, client)| {
         let remembered = timeout(limits::PATIENCE, client.settled(limit)).await;
         let mut remembered = remembered.ok().and_then(Result::ok).unwrap_or_default();
+        // A bridge speaks only for its own questions.
         remembered.retain(|record| record.id.bridge == bridge);
         remembered
     });

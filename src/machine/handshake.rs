@@ -184,6 +184,7 @@ fn check(bridge: &BridgeName, status: &BridgeStatus) -> Result<(), Failure> {
         // Otherwise a process could replace the questions of another bridge by its own.
         return Err(Failure::Other(format!("the bridge says that its name is {}", status.bridge)));
     }
+    // A newer protocol is no reason to refuse: both sides ignore what they do not know (I11).
     if status.protocol > PROTOCOL {
         tracing::debug!(%bridge, protocol = status.protocol, "a bridge speaks a newer protocol");
     }

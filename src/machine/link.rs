@@ -84,6 +84,7 @@ impl BridgeLink {
                 self.left_out.remove(id);
                 self.unreadable.remove(id);
             }
+            // A question that is over needs no count, since it cannot be answered any more.
             if !item.is_over {
                 self.unreadable.insert(item.id);
             }
@@ -199,6 +200,7 @@ pub(super) fn put_all(
     for (record, size) in items {
         let size = size.unwrap_or_else(|| record.size());
         let is_new = editor.snapshot().get(&record.id).is_none();
+        // Only a new open question is left out, so that no change of a known question is missed.
         if is_new && record.is_open() && editor.snapshot().bytes() + size > limits::MACHINE_BYTES {
             left_out.push(record.id.clone());
         } else {

@@ -110,6 +110,7 @@ impl Budgets {
     /// Waits for room for a reply of so many bytes. Returns `None` if there is none in time, since other connections do
     /// not read their replies.
     pub async fn reply(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+        // A reply longer than the whole budget takes all of it; it could never get more.
         acquire(&self.replies, bytes.min(limits::REPLIES_BYTES), limits::REPLY_WAIT).await
     }
 

@@ -239,6 +239,7 @@ fn run(
             // Joined, so that all of them stop at the same time and the bridge waits only for the slowest.
             let (served, _) =
                 tokio::join!(socket::serve(listener, first, inbox.clone(), stop.clone()), join_all(services));
+            // The work of a desk in this process never ends by itself.
             working.abort();
             served
         })

@@ -82,6 +82,7 @@ impl Methods {
     /// Returns the methods for one connection, which has limits of its own.
     pub(super) fn for_connection(&self) -> (jsonrpsee::Methods, Connection) {
         let connection = Connection::of(self.peer.clone());
+        // Calls get their connection from the extensions of the module, so each connection has its own clone.
         let mut module = self.module.clone();
         module.extensions_mut().insert(connection.clone());
         (module, connection)
@@ -323,6 +324,7 @@ async fn follow<I: Inbox>(pending: PendingSubscriptionSink, context: &Context<I>
     let (Some(Ok(_)) | None, Some(_room)) = (&turn, context.budgets.subscription()) else {
         return pending.reject(too_many_subscriptions()).await;
     };
+    // The permits are held until the end of this function, which is that of the subscription.
     let Ok(sink) = pending.accept().await else { return };
     let mut follower = context.inbox.store().follow();
     loop {
@@ -357,6 +359,7 @@ fn read<T: DeserializeOwned>(params: &Params<'_>) -> RpcResult<T> {
 
 fn read_optional<T: DeserializeOwned>(params: &Params<'_>) -> RpcResult<Option<T>> {
     match params.as_str() {
+        // Clients also send an empty list or `null` if they have no parameters.
         None | Some("[]" | "null") => Ok(None),
         Some(_) => params.parse().map(Some),
     }

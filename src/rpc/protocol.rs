@@ -214,6 +214,7 @@ pub struct CallReply<T> {
 impl<T: DeserializeOwned> CallReply<T> {
     /// Reads the `result` of a response.
     pub fn read(result: &RawValue) -> Self {
+        // Not an error, since the call was carried out even if another version wrote the result (I11).
         CallReply { value: serde_json::from_str(result.get()).ok() }
     }
 }
@@ -346,6 +347,7 @@ pub(super) fn deltas(batch: &Batch) -> impl Iterator<Item = Delta> {
     let mut bytes = 0;
     for record in questions {
         let size = record.size();
+        // A record that is longer than the limit is a message by itself.
         if bytes > 0 && bytes + size > limits::DELTA {
             parts.push(Vec::new());
             bytes = 0;

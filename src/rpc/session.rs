@@ -105,6 +105,7 @@ pub async fn serve(
             }
             request = next(&places, requests), if !at_end => match request {
                 Some((request, place)) => calls.push(run(methods, &module, request?, place)),
+                // `close` has ended the requests, and the peer still waits for the replies to its calls.
                 None if stopped => at_end = true,
                 None => return finish(calls, replies).await,
             },
@@ -209,6 +210,7 @@ fn begin(
     let Request { id, method, params, .. } = serde_json::from_str(text).ok()?;
     let MethodCallback::Async(callback) = module.method(&method)? else { return None };
     let params = Params::new(params.as_ref().map(|params| params.get())).into_owned();
+    // Even reading the extensions takes a mutable module, hence the clone.
     let mut extensions = std::mem::take(module.clone().extensions_mut());
     extensions.insert(room.clone());
     Some(callback(id.into_owned(), params, ConnectionId(0), usize::MAX, extensions))

@@ -45,6 +45,7 @@ pub async fn serve<I: Inbox>(
         let accepted = tokio::select! {
             () = stop.cancelled() => break,
             accepted = accept(&listener, &mut first) => accepted,
+            // Without this, the set would keep every session that has ended.
             Some(_) = sessions.join_next() => continue,
         };
         let stream = match accepted {
@@ -76,6 +77,7 @@ pub async fn serve<I: Inbox>(
             if let Err(error) = session::serve(&methods, &mut requests, &mut LineWriter(writer), stop).await {
                 tracing::debug!(%error, "a connection to the inbox failed");
             }
+            // Names the permit, so that the task owns it until the connection has ended.
             drop(permit);
         });
     }

@@ -50,6 +50,7 @@ impl Action {
                 None => "it is dangerous, and the rule does not say `dangerous = true`".to_owned(),
             });
         }
+        // What an answer to an unknown purpose would do is unknown too.
         if let Purpose::Other(purpose) = question.purpose {
             return Err(format!("its purpose {:?} is not known here", purpose.as_str()));
         }

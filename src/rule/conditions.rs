@@ -151,6 +151,7 @@ impl Conditions {
         match (&subject.command, &self.command) {
             (Some(_), None) => Err("it would run a command, which the rule does not name".to_owned()),
             (Some(command), Some(_)) => {
+                // The command is checked as well as the pattern, since a wildcard also matches shell syntax.
                 simple(command).map_err(|why| format!("a rule never allows its command: {why}"))?;
                 subject::only_its_command(subject, command)?;
                 in_project(asked, subject)

@@ -44,6 +44,7 @@ impl Rule {
     /// All mistakes in the rule.
     pub fn read(table: &BTreeMap<String, Value>, home: Option<&Path>) -> Result<Self, Vec<Mistake>> {
         let mut reader = Reader { table, mistakes: Vec::new() };
+        // All parts are read even after a mistake, so that the user sees all mistakes at once.
         let name = reader.name();
         let conditions = reader.conditions(home);
         let action = reader.action();
@@ -106,6 +107,7 @@ impl Rule {
             return Err(Mismatch::Condition(Box::new(move || self.conditions.describe(missed, asked))));
         }
         let what = self.action.of(&self.conditions, asked).map_err(Mismatch::Action)?;
+        // `hold` and `notify` leave the decision to the user, as the broken rule may have been meant to.
         match self.broken.iter().find(|broken| broken.may_match(asked)) {
             Some(broken) if matches!(what, RuleEffect::Submit(_)) => {
                 Err(Mismatch::Action(broken.to_string()))
@@ -170,6 +172,7 @@ impl Reader<'_> {
             origin: self.origin(),
             dangerous: self.flag("dangerous"),
         };
+        // After a mistake, a condition may be missing only because it could not be read.
         if conditions.is_empty() && self.mistakes.is_empty() {
             let message = "a rule needs a condition: `agent`, `project`, `session`, `purpose`, `tool`, `command`, \
                            `options`, `origin` or `dangerous`";
@@ -228,6 +231,7 @@ impl Reader<'_> {
         let mut origins = Vec::new();
         for name in self.texts("origin").unwrap_or_default() {
             match serde_json::from_value::<Origin>(Value::String(name.clone())) {
+                // A question may have an unknown origin, but in a rule it is a typing error.
                 Ok(Origin::Other(_)) | Err(_) => {
                     let message = format!("{name:?} is not one of {}", Origin::NAMES.join(", "));
                     self.wrong(Some("origin"), message);
