@@ -51,7 +51,8 @@ fn remove(
     size: u64,
 ) -> Result<usize, JournalError> {
     let before = millis(before);
-    // Before the transaction, during which other processes wait: to look whether a bridge lives takes milliseconds.
+    // Before the transaction, since finding out whether a bridge lives takes milliseconds, and other processes would
+    // wait for the lock meanwhile.
     let (last, mut count) = last_to_remove(connection, before, size)?;
     let dead = dead(connection, before, options)?;
     count += dead.len();
