@@ -301,7 +301,7 @@ impl<P: Protocol> Pump<P> {
         true
     }
 
-    /// Returns the exit code that reports how the agent ended.
+    /// Returns the exit code that tells how the agent ended.
     async fn exit_code(mut self) -> ExitCode {
         let Some(agent) = &mut self.shell.agent else { return ExitCode::from(exit::FAILED) };
         if !self.exited {

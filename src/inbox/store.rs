@@ -126,7 +126,7 @@ impl Store {
     /// Takes over the changes of a desk. The desk decides; the store only shows, and its records are replaced, never
     /// changed, so that a reader keeps a consistent one without the lock.
     pub fn apply(&self, changes: Changes) {
-        // One edit, so that followers see either all changes or none.
+        // One edit, so that followers see all of it or nothing.
         self.edit(|editor| {
             for record in changes.questions {
                 editor.put(record);
@@ -158,7 +158,7 @@ impl Store {
         let mut state = self.lock();
         let done = edit(&mut Editor { state: &mut state });
         let revision = state.log.revision();
-        // Still under the lock, so that revisions reach followers in order.
+        // Under the lock, so that revisions reach followers in their order.
         self.progress.send_if_modified(|progress| {
             let changed = progress.revision != revision;
             progress.revision = revision;
@@ -182,7 +182,7 @@ impl Store {
         Openings { follower: self.follow(), known: BTreeSet::new() }
     }
 
-    /// Ends the store: followers get the changes that are left, and then end.
+    /// Ends the store: followers get what is left, and then end.
     pub fn end(&self) {
         self.progress.send_modify(|progress| progress.ended = true);
     }
@@ -226,7 +226,7 @@ impl Editor<'_> {
         let (record, size) = self.with_earlier(record, size);
         // The bounds count memory, and short options take more memory than JSON.
         let size = record.question.weight(size);
-        // The ledger before the log, so that a follower which reads the journal finds at least what it has seen.
+        // The ledger before the log: a follower that reads the journal finds at least what it has seen.
         if let Some(event) = self.state.snapshot.put_sized(record, size) {
             if let Some(ledger) = self.state.ledger.as_deref().filter(|_| is_noted(&event)) {
                 ledger.note(event.record());
@@ -287,7 +287,7 @@ fn ended(record: &Record) -> Record {
     record.clone().settled(Settlement::new(Outcome::Unknown(unknown), Provenance::bridge(), at))
 }
 
-/// A cursor over the changes of a store.
+/// A cursor over what changes in a store.
 #[derive(Debug)]
 pub struct Follower {
     store: Store,

@@ -73,7 +73,7 @@ pub(super) struct Verifier {
     pub(super) rows: u64,
     /// The first breaks, up to [`limits::journal::BREAKS`].
     pub(super) breaks: Vec<FaultAt>,
-    /// The number of all breaks.
+    /// The number of breaks.
     pub(super) broken: u64,
 }
 

@@ -201,7 +201,7 @@ fn create(path: &Path) -> Result<(), JournalError> {
     match linked {
         // Another process was faster.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        // The file system has no hard links.
+        // The file system has no links.
         Err(_) => {
             drop(OpenOptions::new().create(true).append(true).mode(0o600).open(path).map_err(at(path))?)
         }

@@ -50,7 +50,7 @@ fn open(connection: &Connection, stored: &StoredQuestion) -> Result<(), JournalE
 
 /// Writes a decision that is about to be given to the asker. From now on the asker may have it.
 ///
-/// If the verdicts of two decisions are unknown, the asker may have taken either, so neither is used again.
+/// If the verdicts of two decisions are unknown, the asker may have taken either: neither is used again.
 pub(super) fn accept(
     connection: &Connection,
     stored: &StoredQuestion,
@@ -82,7 +82,7 @@ pub(super) fn waits(connection: &Connection, id: &QuestionId, is_so: bool) -> Re
     Ok(())
 }
 
-/// Writes that a decision was refused.
+/// Writes that a decision was not taken.
 pub(super) fn refuse(connection: &Connection, id: &QuestionId) -> Result<(), JournalError> {
     connection.execute(
         "UPDATE question SET accepted = NULL, submissions = max(submissions - 1, 0) WHERE rowid =
@@ -206,7 +206,7 @@ pub(super) fn left_to_client(connection: &Connection, left: &LeftToClient) -> Re
     Ok(())
 }
 
-/// Writes how many entries are missing.
+/// Writes that so many entries are missing.
 pub(super) fn gap(connection: &Connection, missing: u64, now: Timestamp) -> Result<(), JournalError> {
     let missing = i64::try_from(missing).unwrap_or(i64::MAX);
     connection.execute("INSERT INTO gap (at, missing) VALUES (?1, ?2)", params![millis(now), missing])?;

@@ -155,7 +155,7 @@ fn roles_of(answer: &Answer, question: &Question) -> Answer {
     Answer { values: chosen.collect(), notes: BTreeMap::new() }
 }
 
-/// Returns a time as it is stored in a column: milliseconds since 1970.
+/// Returns a time as it stands in a column: milliseconds since 1970.
 pub(super) fn millis(time: Timestamp) -> i64 {
     i64::try_from(time.since(Timestamp::default()).as_millis()).unwrap_or(i64::MAX)
 }

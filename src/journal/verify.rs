@@ -91,7 +91,7 @@ pub enum BreakKind {
     },
     /// The recorded head of the chain is not the last row.
     WrongHead,
-    /// The file has tables, and a format that no version writes, so that no bridge writes into it.
+    /// The file has tables, and a format that no version writes: no bridge writes into it.
     WrongFormat {
         /// The format.
         format: i32,

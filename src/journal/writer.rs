@@ -59,7 +59,7 @@ struct Writer<'a> {
 /// The earlier question whose decision is reused, and the question that reuses it.
 type Claim = (QuestionId, QuestionId);
 
-/// Replies that are sent once the transaction is committed.
+/// Replies that are given once the transaction is committed.
 #[derive(Default)]
 struct Replies {
     done: Vec<oneshot::Sender<()>>,

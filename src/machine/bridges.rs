@@ -190,7 +190,7 @@ impl Machine {
         }
     }
 
-    /// Finds a question in the store. A question that is hidden, and only counted, also makes an ID ambiguous.
+    /// Finds a question in the store. A question that is only counted also makes an ID ambiguous.
     fn known(&self, typed: &IdPrefix) -> Result<Arc<Record>, Refusal> {
         let record = self.store().read(|_, snapshot| snapshot.find(typed).cloned())?;
         let mut ids = self.connections().hidden(typed);

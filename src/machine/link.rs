@@ -138,7 +138,7 @@ impl Gaps {
         *self == Gaps::default()
     }
 
-    /// Returns whether every bridge could be asked.
+    /// Returns whether each bridge could be asked.
     pub fn has_asked_all(&self) -> bool {
         self.unreachable.is_empty() && self.busy.is_empty() && self.older.is_empty()
     }

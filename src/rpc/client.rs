@@ -61,7 +61,7 @@ pub enum CallError {
     /// The bridge refused it.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The connection ended before the reply, so it is not known whether the call was carried out.
+    /// The connection ended before the reply: it is not known whether the call was carried out.
     #[error("the bridge is gone")]
     Gone,
 }
@@ -267,14 +267,14 @@ impl Client {
 fn params<const N: usize>(members: [(&str, Box<RawValue>); N]) -> ObjectParams {
     let mut params = ObjectParams::new();
     for (name, value) in members {
-        // The value is JSON already, so this cannot fail.
+        // It is JSON already, so that this cannot fail.
         params.insert(name, value).unwrap_or_default();
     }
     params
 }
 
 fn json(value: &impl Serialize) -> Box<RawValue> {
-    // Our own types have string keys and finite numbers, so this cannot fail.
+    // Our own types have string keys and finite numbers, so that this cannot fail.
     serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 

@@ -89,7 +89,7 @@ impl<S: fmt::Debug> fmt::Debug for Host<S> {
 }
 
 impl<S> Host<S> {
-    /// Makes a host without services. The socket already listens, so connections wait until they are served.
+    /// Makes a host without services. The socket listens already: connections wait until they are served.
     pub fn new(inbox: BridgeInbox, work: Work, listener: UnixListener, socket: S) -> Self {
         Host { inbox, services: Vec::new(), idle: Some((listener, work)), thread: None, _socket: socket }
     }
@@ -102,7 +102,7 @@ impl<S> Host<S> {
         self
     }
 
-    /// Starts the thread if a service needs it at once.
+    /// Starts the thread, if a service wants it at once.
     pub fn start_if_needed(&mut self) -> io::Result<()> {
         if self.services.iter().any(|service| matches!(service.starts(), Starts::AtOnce)) {
             self.start()?;
@@ -178,7 +178,7 @@ impl<S> Drop for Host<S> {
         if let Some(Thread { stop, handle, listener }) = self.thread.take() {
             self.inbox.stop();
             stop.cancel();
-            // An error means that the thread panicked, and there is nothing more to do.
+            // If the thread panicked, there is nothing more to do.
             drop(handle.join());
             drop(listener);
         }

@@ -44,7 +44,7 @@ pub trait Requests: Send {
     /// Returns the next request, or `None` at the end. Cancel safe.
     fn next(&mut self) -> impl Future<Output = Option<io::Result<Incoming>>> + Send;
 
-    /// Stops accepting requests. Those already received still get their replies.
+    /// Stops accepting requests. Those already received are still answered.
     fn close(&mut self);
 }
 
@@ -285,7 +285,7 @@ pub fn too_long() -> String {
     failure(Id::Null, reject_too_big_request(u32::try_from(limits::REQUEST).unwrap_or(u32::MAX)))
 }
 
-/// Returns the message for a connection that is closed at once because there are too many.
+/// Returns the message for a connection that is closed at once, because there are too many.
 pub(super) fn too_busy() -> String {
     failure(Id::Null, error(Refusal::TooManyRequests))
 }

@@ -1,5 +1,5 @@
-//! Serves an inbox over a UNIX socket: accepts connections, and reads and writes JSON-RPC messages, one per line, as
-//! ACP does on stdio. Calls are left to `session.rs`, the methods to `methods.rs`.
+//! Serves an inbox over a UNIX socket: accepts connections, and reads and writes JSON-RPC messages, one a line, as ACP
+//! does on stdio. Calls are left to `session.rs`, the methods to `methods.rs`.
 
 use std::{
     io::{self, ErrorKind},
@@ -115,7 +115,7 @@ fn is_own(stream: &UnixStream) -> bool {
 /// Bytes that are read at once.
 const READ: usize = 4096;
 
-/// Reads the lines that a peer sends.
+/// The lines that a peer sends.
 #[derive(Debug)]
 pub struct LineReader<R> {
     reader: R,

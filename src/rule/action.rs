@@ -67,7 +67,7 @@ impl Action {
     }
 }
 
-/// Returns the answer that allows a permission once.
+/// Returns the answer that allows a permission this time.
 fn allowed(question: &Question) -> Result<Answer, String> {
     let options: Vec<_> = form::options_with_role(question, Role::AllowOnce).collect();
     let [option] = options[..] else {
@@ -94,7 +94,7 @@ fn allowed(question: &Question) -> Result<Answer, String> {
     }
 }
 
-/// Checks that an answer grants nothing permanent, nothing unknown, and nothing that the rule does not name (I12).
+/// Checks that an answer grants nothing lasting, nothing unknown, and nothing that the rule does not name (I12).
 fn checked(conditions: &Conditions, asked: &QuestionView<'_>, answer: Answer) -> Result<Answer, String> {
     let is_permission = asked.question.purpose == Purpose::Permission;
     for role in roles(asked.question, &answer) {
@@ -200,7 +200,7 @@ fn option<'a>(field: &'a Field, text: &str) -> Result<&'a FieldOption, String> {
     }
 }
 
-/// Returns whether no other option of the field has the same value, since the agent could not tell such options apart.
+/// Returns whether no other option of the field has the same value: the agent could not tell them apart.
 pub(super) fn is_alone(field: &Field, option: &FieldOption) -> bool {
     field.kind.options().iter().filter(|other| other.value == option.value).count() == 1
 }

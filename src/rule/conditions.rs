@@ -17,7 +17,7 @@ use askbridge_core::{
 
 use super::pattern::{self, AnyOf, CommandPattern};
 
-/// The conditions of a rule. An absent condition always holds.
+/// The conditions of a rule. An absent one always holds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Conditions {
     pub(super) agent: Option<AnyOf>,

@@ -64,7 +64,7 @@ pub fn explain(rules: &[Rule], record: &Record, files: &dyn Files) -> Explanatio
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial<'a> {
     rules: &'a [Rule],
-    /// How many questions were tried.
+    /// How many questions were looked at.
     pub tried: usize,
     /// How many of them each rule decides, by the names of the rules. A rule that decides none has a zero.
     pub counts: BTreeMap<Arc<str>, usize>,

@@ -197,7 +197,7 @@ impl Reader<'_> {
                 self.wrong(Some("project"), message);
             }
         }
-        // The folder of a session has no slash at its end.
+        // A folder has no slash at its end.
         Some(AnyOf::new(&texts.iter().map(|text| trimmed(text)).collect::<Vec<_>>()))
     }
 
