@@ -22,14 +22,14 @@ use crate::{
     question::{Answer, Outcome, Question},
 };
 
-/// The subtype of the request with which the host begins, and joins again.
+/// The subtype of the request with which the host starts, and with which it reconnects.
 const INITIALIZE: &str = "initialize";
 
 /// The state of Claude Code and its host.
 #[derive(Debug, Default)]
 pub struct Claude {
     sessions: Sessions,
-    /// The session that the agent said last. There is one for each process.
+    /// The session that the agent named last. A process has one session at a time.
     session: Option<String>,
     /// The host's `initialize` requests that the agent has not answered yet.
     initialize: AwaitedRequests,
@@ -145,7 +145,7 @@ impl Claude {
     }
 }
 
-/// Both peers have introduced themselves. Neither gives a name.
+/// Records that both peers have introduced themselves. Neither gives a name.
 fn introduce(base: &mut Base) {
     base.introduce(|introduced| {
         introduced.client.get_or_insert_default();

@@ -28,9 +28,9 @@ const INITIALIZE: &str = "initialize";
 const THREADS: [&str; 3] = ["thread/start", "thread/resume", "thread/fork"];
 /// A request is over, whichever client responded first.
 const RESOLVED: &str = "serverRequest/resolved";
-/// An item begins. That of a file change has the changes, which its approval does not have.
+/// An item starts. The item of a file change contains the changes, which the request for its approval lacks.
 const ITEM_STARTED: &str = "item/started";
-/// The mark in the line of an item that is a file change.
+/// The text that the line of a file change contains.
 const FILE_CHANGE: &[u8] = b"fileChange";
 
 /// The state of Codex and its host.
@@ -152,7 +152,8 @@ impl HostProtocol for Codex {
 }
 
 fn of_agent<'a>(method: Text<'_>, line: &[u8]) -> LineClass<'a> {
-    // The bulk of all traffic has other methods: what the model says, piece by piece.
+    // Searching the whole line is cheap enough: most lines have other methods, and carry what the model says, piece by
+    // piece.
     if method.is(ITEM_STARTED) {
         let is_change = memchr::memmem::find(line, FILE_CHANGE).is_some();
         return if is_change { LineClass::Look } else { LineClass::Ordinary };

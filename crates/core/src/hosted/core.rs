@@ -27,7 +27,7 @@ pub struct Core<S: HostProtocol> {
     pub(super) config: Config,
     pub(super) protocol: S,
     pub(super) pending: OpenQuestions<S::Reply>,
-    /// The number of the last question id that was made up.
+    /// The number in the last question ID that the bridge made up.
     made_up: u64,
     /// Why no question can be asked any more.
     pub(super) closed: Option<Reason>,
@@ -51,13 +51,14 @@ impl<S: HostProtocol> Core<S> {
             (LineClass::Look, _) => true,
             (LineClass::Ordinary, _) => false,
             (LineClass::Call(length), Peer::Client) => return Verdict::ForwardAlike(length),
+            // `ForwardAlike` ignores the ID, but a request that reuses a settled ID must be noticed.
             (LineClass::Call(length), Peer::Agent) if !self.pending.has_settled() => {
                 return Verdict::ForwardAlike(length);
             }
             (LineClass::Call(_), Peer::Agent) => self.takes_settled_id(line),
             (LineClass::Response(id), Peer::Client) => self.pending.awaited(id) != ResponseTarget::Unknown,
             (LineClass::Response(id), Peer::Agent) => self.protocol.awaits(id),
-            // The end of the line may tell.
+            // The rest of a prefix may decide. A whole line of this class is no message.
             (LineClass::Undecided, _) => !line.ends_with(b"\n"),
         };
         if intercepts { Verdict::Intercept } else { Verdict::Forward }
@@ -108,7 +109,7 @@ impl<S: HostProtocol> Core<S> {
         };
         match self.pending.awaited(&id) {
             ResponseTarget::Question(number) => self.answered_by_host(number, line, now),
-            // It is dropped. The agent has the answer of another responder.
+            // The line is dropped: the agent already has the answer of another responder.
             ResponseTarget::Nothing => self.pending.forget(&id),
             ResponseTarget::Unknown => self.base.actions.push(Action::Forward),
         }
@@ -126,18 +127,20 @@ impl<S: HostProtocol> Core<S> {
             }
             return;
         }
-        // The agent had not read our response when it asked once more. The host is not to show a question that is over.
+        // This is a retransmission: the agent had not read the bridge's response yet. The host must not show a question
+        // that is settled.
         if self.pending.has_settled_as(&id, &question) {
             return self.take_back(&id);
         }
         self.pending.forget(&id);
         match self.closed {
-            // No agent is left that could be told.
+            // No agent is left that could read a response.
             Some(Reason::AgentGone) => return,
             Some(reason) => return self.refuse(&id, &reply, &question, reason),
             None => {}
         }
         let is_permission = question.purpose == Purpose::Permission;
+        // The host has the request already, and is the only one to answer it.
         if id.len() > limits::ID || (is_permission && !self.config.permissions) {
             return;
         }
@@ -154,7 +157,7 @@ impl<S: HostProtocol> Core<S> {
         self.pending.open(number, OpenQuestion { id: RequestId::new(&id), question, reply });
     }
 
-    /// Adds what earlier lines said.
+    /// Adds what earlier lines said of the agent and its folder, and decides the risk.
     fn complete(&self, mut question: Question) -> Question {
         let folder = question.session.as_deref().and_then(|session| self.protocol.sessions().folder(session));
         question.project = folder.cloned();
@@ -190,7 +193,7 @@ impl<S: HostProtocol> HasBase for Core<S> {
 }
 
 impl<S: HostProtocol> Protocol for Core<S> {
-    /// Each peer has a connection of its own.
+    /// No connection is shared: each peer has its own.
     type Shared = Infallible;
 
     fn judge(&self, from: Peer, line: &[u8]) -> Verdict {

@@ -21,7 +21,7 @@ pub(super) struct OpenQuestion<R> {
     pub id: RequestId,
     /// The question.
     pub question: Arc<Question>,
-    /// How the agent is answered.
+    /// The format of the response to the agent.
     pub reply: R,
 }
 
@@ -40,9 +40,9 @@ pub(super) enum ResponseTarget {
 #[derive(Debug)]
 pub(super) struct OpenQuestions<R> {
     open: BTreeMap<u64, OpenQuestion<R>>,
-    /// The numbers of the open questions, by what the agent's ids are compared by.
+    /// The numbers of the open questions, by the canonical form of the agent's IDs.
     numbers: BTreeMap<Arc<str>, u64>,
-    /// The ids that were settled by other responders, each with the digest of its question.
+    /// The IDs of requests that other responders have settled, each with the digest of its question.
     settled: BTreeMap<Arc<str>, u64>,
     /// The same ids, oldest first.
     order: VecDeque<Arc<str>>,
@@ -60,7 +60,7 @@ impl<R> Default for OpenQuestions<R> {
 }
 
 impl<R> OpenQuestions<R> {
-    /// Returns what a response of the host with this id is to.
+    /// Returns the request that a response of the host with this ID belongs to.
     pub(super) fn awaited(&self, id: &str) -> ResponseTarget {
         match self.number(id) {
             Some(number) => ResponseTarget::Question(number),
@@ -71,11 +71,12 @@ impl<R> OpenQuestions<R> {
 
     /// Returns whether another responder than the host has settled the question with this id.
     pub(super) fn is_settled(&self, id: &str) -> bool {
+        // Most of the time nothing is settled, and the canonical form of the ID is not needed.
         !self.settled.is_empty() && self.settled.contains_key(&*key(id))
     }
 
-    /// Returns whether another responder than the host has settled this question under this id: it is the same request
-    /// once more, and not a new one.
+    /// Returns whether another responder than the host has settled this question under this ID: then it is a
+    /// retransmission, not a new request.
     pub(super) fn has_settled_as(&self, id: &str, question: &Question) -> bool {
         self.is_settled(id) && self.settled.get(&*key(id)) == Some(&digest(question))
     }
@@ -109,6 +110,7 @@ impl<R> OpenQuestions<R> {
 
     /// Takes in a question that opens. Its id is not that of an open one.
     pub(super) fn open(&mut self, number: u64, open: OpenQuestion<R>) {
+        // From now on, a response with this ID is meant for the new question.
         self.forget(open.id.as_str());
         self.numbers.insert(open.id.key(), number);
         self.open.insert(number, open);
@@ -146,16 +148,15 @@ impl<R> OpenQuestions<R> {
     }
 }
 
-/// Returns whether two requests ask the same. What earlier lines said of them may differ.
+/// Returns whether two requests ask the same. The parts that come from earlier lines do not count.
 pub(super) fn asks_the_same(one: &Question, other: &Question) -> bool {
     content(one) == content(other)
 }
 
-/// Returns a digest by which a request that comes once more is recognised. An agent gains nothing by two questions with
-/// the same one.
+/// Returns a digest by which a retransmitted request is recognised. An agent that provokes a collision gains nothing.
 fn digest(question: &Question) -> u64 {
     let mut hasher = DefaultHasher::new();
-    // It can always be written: its keys are texts.
+    // Serialization cannot fail: there are no maps with other keys than strings.
     serde_json::to_string(&content(question)).unwrap_or_default().hash(&mut hasher);
     hasher.finish()
 }
@@ -166,12 +167,12 @@ fn content(question: &Question) -> Content<'_> {
     (&question.message, &question.fields, question.subject.as_deref())
 }
 
-/// The last such requests that the agent has not answered yet, oldest first.
+/// The host's last requests whose response must be read and has not come yet, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct AwaitedRequests(VecDeque<RequestId>);
 
 impl AwaitedRequests {
-    /// Takes in a request. One with a long ID is left out, and so is the oldest where there are too many.
+    /// Takes in a request. A request with a long ID is ignored. If there are too many, the oldest is dropped.
     pub(super) fn push(&mut self, id: &str) {
         if id.len() > limits::ID {
             return;

@@ -19,12 +19,12 @@ pub enum LineClass<'a> {
     Ordinary,
     /// It must be read.
     Look,
-    /// A call that is no question, by so many of its first bytes. It may be a request, and have an id, whose number is
-    /// not looked at.
+    /// A call that is no question, as this many of its first bytes show. It may be a request; a number as its ID is
+    /// ignored.
     Call(usize),
     /// A response to the request with this id, as JSON text.
     Response(&'a str),
-    /// The bytes end before it is clear.
+    /// The bytes end before the class is clear.
     Undecided,
 }
 
@@ -35,18 +35,18 @@ pub struct AgentRequest<R> {
     pub id: String,
     /// The question.
     pub question: Question,
-    /// How the agent wants its response.
+    /// The format of the response that the agent expects.
     pub reply: R,
 }
 
 /// A line of the agent that concerns questions.
 #[derive(Debug)]
 pub enum AgentMessage<R> {
-    /// Nothing.
+    /// The line does not concern questions.
     Nothing,
-    /// It asks.
+    /// The agent asks a question.
     Asks(Box<AgentRequest<R>>),
-    /// It waits for the responses to these requests, which it has sent before.
+    /// The agent waits for the responses to these requests, which it has sent before.
     Waits(Vec<AgentRequest<R>>),
     /// The request with this id is over: the agent took it back, or has a response.
     Over(String),
@@ -54,13 +54,13 @@ pub enum AgentMessage<R> {
 
 /// A protocol between an agent and the program that hosts it.
 pub trait HostProtocol: Debug + Default {
-    /// How an agent wants the response to one of its requests.
+    /// The format of the response that an agent expects to one of its requests.
     type Reply: Debug;
 
     /// The usual name of the agent, unless it introduces itself.
     const AGENT: &'static str;
 
-    /// Returns what a line of this peer is, or the beginning of one. It reads as little as it takes.
+    /// Returns the class of a line of this peer, or of the beginning of one. It reads no more than necessary.
     fn glance<'a>(&self, from: Peer, line: &'a [u8]) -> LineClass<'a>;
 
     /// Returns whether the agent's response to this request of the host must be read.
@@ -69,7 +69,7 @@ pub trait HostProtocol: Debug + Default {
     /// Returns the id of a request, as JSON text.
     fn request_id<'a>(&self, line: &'a [u8]) -> Option<&'a str>;
 
-    /// Reads a whole line of the agent, and tells `base` what the peers say of themselves. `fallback_id` is the
+    /// Reads a whole line of the agent, and records in `base` how the peers introduce themselves. `fallback_id` is the
     /// question's id if the agent did not name it.
     fn agent_says(&mut self, base: &mut Base, line: &[u8], fallback_id: &str) -> AgentMessage<Self::Reply>;
 
@@ -82,7 +82,7 @@ pub trait HostProtocol: Debug + Default {
     /// Reads the host's response to this question, from the whole line. `None` if it has no known meaning.
     fn read_response(&self, reply: &Self::Reply, question: &Question, line: &[u8]) -> Option<Outcome>;
 
-    /// Returns how many bytes of its request the format of a reply holds.
+    /// Returns how many bytes of its request a reply format keeps in memory.
     fn bytes(reply: &Self::Reply) -> usize;
 
     /// Writes an answer that fits the question, as a `result`.
@@ -99,6 +99,6 @@ pub trait HostProtocol: Debug + Default {
     /// Returns the line that gives the agent this `result`.
     fn response(&self, id: &str, result: &RawValue) -> Bytes;
 
-    /// Returns the line that takes a request back from the host, if the agent does not send one itself.
+    /// Returns the line that takes a request back from the host. `None` if the agent sends such a line itself.
     fn cancel(&self, id: &str) -> Option<Bytes>;
 }

@@ -15,6 +15,7 @@ impl<S: HostProtocol> Core<S> {
     /// Hands in what a responder other than the host submits.
     pub(super) fn submitted(&mut self, submitted: TicketedSubmission, now: Duration) {
         let number = submitted.number;
+        // The desk consumes the submission, and an outcome has no remark.
         let remark = match &submitted.submission {
             Submission::Reject(remark) => remark.clone(),
             _ => None,
@@ -30,6 +31,7 @@ impl<S: HostProtocol> Core<S> {
         self.base.actions.extend([Action::Forward, Action::Deliver(number)]);
         let Some(open) = self.pending.close(number) else { return };
         let read = || self.protocol.read_response(&open.reply, &open.question, &line.bytes);
+        // A response that is too long to hold cannot be read: only its beginning is here.
         let outcome = if line.whole { read() } else { None };
         let by = Provenance { responder: Responder::Client, name: self.host() };
         self.base.desk.end(number, outcome.unwrap_or(Outcome::Failed), by, now);
@@ -57,6 +59,7 @@ impl<S: HostProtocol> Core<S> {
 
     /// Rejects all open questions, and those that are still to come.
     pub(super) fn close(&mut self, reason: Reason, now: Duration) {
+        // The first reason counts. But an agent that is gone cannot be refused either.
         if self.closed.is_none() || reason == Reason::AgentGone {
             self.closed = Some(reason);
         }
@@ -65,7 +68,7 @@ impl<S: HostProtocol> Core<S> {
         }
     }
 
-    /// Ends what has reached its deadline, and warns of what soon will.
+    /// Ends the questions that have reached their deadline, and warns of those that soon will.
     pub(super) fn expire(&mut self, now: Duration) {
         let over = self.base.desk.tick(now);
         self.base.tell();
@@ -86,7 +89,7 @@ impl<S: HostProtocol> Core<S> {
         self.base.tell();
     }
 
-    /// Rejects a request that comes when nothing can be asked any more.
+    /// Rejects a request that arrives after the bridge has stopped to ask questions.
     pub(super) fn refuse(&mut self, id: &str, reply: &S::Reply, question: &Question, reason: Reason) {
         let result = self.protocol.write_rejection(reply, question, reason.into());
         self.base.actions.push(Action::Send(Peer::Agent, self.protocol.response(id, &result)));
@@ -125,7 +128,7 @@ impl<S: HostProtocol> Core<S> {
         self.base.actions.extend(cancel.map(|line| Action::Send(Peer::Client, line)));
     }
 
-    /// Ends a question of which the agent gets no response from here.
+    /// Ends a question to which the bridge writes no response.
     fn end_undelivered(&mut self, number: u64, outcome: Outcome, now: Duration) {
         self.base.desk.end(number, outcome, Provenance::bridge(), now);
         self.base.desk.delivered(number);

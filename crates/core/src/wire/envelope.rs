@@ -15,24 +15,25 @@ const NULL: &[u8] = b"null";
 /// The class of a line, by its first members.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Envelope<'a> {
-    /// A request or a notification: the method that stands first.
+    /// A request or a notification, with its first `method`.
     Call(Text<'a>),
-    /// A response: the id that stands first, as its own text.
+    /// A response, with the JSON text of its ID.
     Response(&'a str),
     /// An array: a batch. It is forwarded whole.
     Batch,
     /// Not a JSON-RPC message.
     Opaque,
-    /// The bytes end before it is clear. A whole line of this kind is not a message.
+    /// The bytes end before the class is clear. A whole line of this class is not a message.
     Undecided,
 }
 
-/// Returns what a line, or a prefix of one, is. Stops as soon as that is clear: `method` decides for a request or
-/// a notification, an id with `result` or `error` for a response. A `method` that is `null` counts as none. Of two ids
-/// before that, the last counts.
+/// Returns the class of a line, or of a prefix of one. Reading stops as soon as the class is clear: `method` decides
+/// for a request or a notification, an ID with `result` or `error` for a response. A `method` that is `null` counts as
+/// absent. Of two IDs before that, the last counts.
 ///
-/// On a valid JSON document it agrees with a full parser that goes through the members in order. On anything
-/// else it may name the method that such a line begins with: a caller that acts on it reads the whole line first.
+/// On a valid JSON document, the class agrees with that of a full parser that reads the members in order. On anything
+/// else, it may be a call with the method that the line begins with: a caller that acts on it reads the whole line
+/// first.
 #[inline]
 pub fn peek(line: &[u8]) -> Envelope<'_> {
     if let Some(usual) = usual(line) {
@@ -45,8 +46,8 @@ pub fn peek(line: &[u8]) -> Envelope<'_> {
     })
 }
 
-/// The way that nearly every message begins: no white space, and an id before all but `jsonrpc`, which Codex leaves
-/// out. It says what [`decide`] would say, in a third of the time.
+/// The fast path for nearly every message: no white space, and the ID before all other members but `jsonrpc`, which
+/// Codex leaves out. It returns what [`decide`] would return, in a third of the time.
 #[inline(always)]
 fn usual(line: &[u8]) -> Option<Envelope<'_>> {
     let first = line.strip_prefix(br#"{"jsonrpc":"2.0","#).or_else(|| line.strip_prefix(b"{"))?;
@@ -110,9 +111,9 @@ fn starts_batch(line: &[u8]) -> bool {
     line.iter().find(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r')) == Some(&b'[')
 }
 
-/// Returns the id that a whole line is a response to, for a parser to which a member counts that stands last; `None`
-/// if it has no result and no error. Beside a method, one of them must not be null: agents may treat such a line as a
-/// response, and some clients write every member into every message.
+/// Returns the ID of the request that a whole line responds to, as a parser reads it for which the last of duplicated
+/// members counts. `None` if the line has no result and no error. Beside a method, one of these must not be null:
+/// agents may treat such a line as a response, and some clients write every member into every message.
 pub fn responds_to(line: &[u8]) -> Option<&str> {
     let mut members = Members::enter(line).ok()?;
     let (mut id, mut calls, mut empty, mut full) = (None, false, false, false);
@@ -129,8 +130,8 @@ pub fn responds_to(line: &[u8]) -> Option<&str> {
     std::str::from_utf8(id?).ok().filter(|_| full || (empty && !calls))
 }
 
-/// Returns whether a line is one JSON document. Bytes that are not UTF-8 are tolerated inside strings, and a byte order
-/// mark before it.
+/// Returns whether a line is one JSON document. Bytes that are not UTF-8 are tolerated inside strings, and so is a byte
+/// order mark before the document.
 pub fn is_json(line: &[u8]) -> bool {
     let line = line.strip_prefix(scan::BOM).unwrap_or(line);
     serde_json::from_slice::<IgnoredAny>(line).is_ok()
@@ -152,18 +153,19 @@ pub struct Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// Reads a whole line. `None` if it is not valid JSON, not an object, or says one of its parts twice:
-    /// such a line has no one meaning.
+    /// Reads a whole line. `None` if it is not valid JSON, not an object, or repeats one of its parts: such a line is
+    /// ambiguous.
     ///
     /// Bytes that are not UTF-8 are tolerated inside strings, as agents tolerate them.
     pub fn read(line: &'a [u8]) -> Option<Self> {
         Message::read_usual(line).or_else(|| if is_json(line) { Message::read_prefix(line) } else { None })
     }
 
-    /// The way that nearly every message is: an object in Unicode without a part that is another than JSON-RPC says. It
-    /// says what [`Message::read_prefix`] would say of the same line, in one pass with the check that it is JSON.
+    /// The fast path for nearly every message: an object in UTF-8 whose parts have the types that JSON-RPC requires. It
+    /// returns what [`Message::read_prefix`] would return for the same line, in one pass with the check that the line
+    /// is JSON.
     fn read_usual(line: &'a [u8]) -> Option<Self> {
-        // A list would be read as the parts in their order.
+        // Without this check, serde would read a list as the parts in their order.
         let object = line.first().filter(|byte| **byte == b'{').and(std::str::from_utf8(line).ok())?;
         let Parts { method, id, params, result, error } = serde_json::from_str(object).ok()?;
         let bytes = |part: Option<&'a RawValue>| part.map(|part| part.get().as_bytes());
@@ -176,7 +178,7 @@ impl<'a> Message<'a> {
         })
     }
 
-    /// Reads the beginning of a line that is too long to hold: the parts that stand in it.
+    /// Reads the beginning of a line that is too long to hold: the parts that it contains.
     pub fn read_prefix(line: &'a [u8]) -> Option<Self> {
         let mut members = Members::enter(line).ok()?;
         let mut message = Message::default();
@@ -237,7 +239,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// The parts of a message as JSON. None of them may stand twice.
+/// The parts of a message as JSON. Deserializing fails on a duplicated part.
 #[derive(Deserialize)]
 struct Parts<'a> {
     #[serde(borrow, default)]
@@ -255,7 +257,7 @@ struct Parts<'a> {
 #[derive(Deserialize)]
 struct Method<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// Reads a value. One that is null is there as well.
+/// Reads a value, and keeps `null` as `Some`: by default, serde would read `null` as a missing member.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
 }

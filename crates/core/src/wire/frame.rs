@@ -14,15 +14,15 @@ use crate::limits::{HOLD, READ, STREAM};
 pub enum Verdict {
     /// It is forwarded unchanged.
     Forward,
-    /// It is forwarded unchanged, and so is each line that begins with the same bytes, as many as these, with any
-    /// number as its id.
+    /// It is forwarded unchanged, and so is each line that begins with the same bytes. The number says how many bytes
+    /// are compared; a number as the ID may differ.
     ForwardAlike(usize),
-    /// It must be looked at as a whole.
+    /// It must be read as a whole.
     Intercept,
 }
 
 impl Verdict {
-    /// Says whether the line must be looked at as a whole.
+    /// Returns whether the line must be read as a whole.
     pub fn intercepts(self) -> bool {
         self == Verdict::Intercept
     }
@@ -33,14 +33,14 @@ impl Verdict {
 pub enum Piece {
     /// Ordinary bytes: whole lines, or parts of a line that streams through.
     Run(Bytes),
-    /// One wanted line, with its terminator unless the input ended without one.
+    /// One intercepted line, with its terminator unless the input ended without one.
     Line(Bytes),
-    /// The beginning of a wanted line that is too long to hold, or all of it. [`Splitter::drop_rest`] drops what
-    /// follows of it.
+    /// The beginning of an intercepted line that is too long to hold, or all of that line. [`Splitter::drop_rest`]
+    /// drops the rest of the line.
     Head(Bytes),
 }
 
-/// The treatment of the rest of a line whose beginning has left.
+/// The treatment of the rest of a line whose beginning was already returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rest {
     /// The next byte begins a line.
@@ -78,22 +78,22 @@ impl Splitter {
         &mut self.buffer
     }
 
-    /// Returns what has not come out yet.
+    /// Returns the bytes that were read, but not yet returned in a piece.
     pub fn left(&self) -> &[u8] {
         &self.buffer
     }
 
-    /// Returns how many lines came to their end.
+    /// Returns how many lines have ended so far.
     pub fn lines(&self) -> u64 {
         self.lines
     }
 
-    /// Returns whether all that was read has come out.
+    /// Returns whether all bytes that were read have been returned in pieces.
     pub fn is_empty(&self) -> bool {
         self.buffer.is_empty()
     }
 
-    /// Drops what follows of the line whose [`Piece::Head`] came last, instead of passing it on.
+    /// Drops the rest of the line whose [`Piece::Head`] was returned last, instead of forwarding it.
     pub fn drop_rest(&mut self) {
         if self.rest == Rest::Pass {
             self.rest = Rest::Drop;
@@ -109,12 +109,13 @@ impl Splitter {
     fn next_piece(&mut self, judge: &mut dyn FnMut(&[u8]) -> Verdict) -> Option<Piece> {
         let begun = self.take_rest();
         let (run, wanted) = self.ordinary_lines(begun, judge);
+        // A line has ended: the unfinished line is not the one that was judged before.
         if run > begun {
             self.judged = 0;
         }
         if let Some(end) = wanted {
             self.searched = 0;
-            // The line comes out behind what stands before it.
+            // The ordinary lines before it come out first; the next call returns this line.
             return Some(if run > 0 { self.run(run) } else { self.line(end) });
         }
         self.searched = self.buffer.len() - run;
@@ -131,8 +132,8 @@ impl Splitter {
         (length > 0).then(|| if wanted { self.line(length) } else { self.run(length) })
     }
 
-    /// Goes through the ordinary lines from here on. Returns where they end, and the end of the wanted line that
-    /// follows, if it is there.
+    /// Scans the ordinary lines from `begun` on. Returns where they end, and the end of the intercepted line that
+    /// follows, if that line is complete.
     fn ordinary_lines(
         &mut self,
         begun: usize,
@@ -156,7 +157,7 @@ impl Splitter {
         (run, None)
     }
 
-    /// Returns how many bytes at the front belong to a line that has begun to leave.
+    /// Returns how many bytes at the front are to be forwarded with a line whose beginning was already returned.
     fn take_rest(&mut self) -> usize {
         if self.rest == Rest::None {
             return 0;
@@ -176,12 +177,14 @@ impl Splitter {
     /// Forwards the unfinished line that begins at `run`, with the bytes before it, if it need not be held.
     fn unfinished(&mut self, run: usize, judge: &mut dyn FnMut(&[u8]) -> Verdict) -> Option<Piece> {
         let length = self.buffer.len() - run;
-        // Judged anew only when it has doubled, so that a line that trickles in costs no square of its length.
+        // The line is judged again only when its length has doubled, so that the cost of a line that trickles in is not
+        // quadratic.
         if length < STREAM || length < (2 * self.judged).min(HOLD) || self.rest != Rest::None {
             return None;
         }
         self.judged = length;
         let wanted = judge(&self.buffer[run..]).intercepts();
+        // A head begins with its line: the bytes before it leave as a piece of their own first.
         if wanted && (length < HOLD || run > 0) {
             return None;
         }
@@ -198,7 +201,8 @@ impl Splitter {
         (self.searched, self.judged) = (0, 0);
         self.lines += 1;
         let line = self.buffer.split_to(length).freeze();
-        // Its end may have come with the read that made it too long: what it is must not depend on that.
+        // The end of the line may arrive in the read that makes it too long. The kind of the piece must not depend on
+        // how the reads were cut.
         if length > HOLD { Piece::Head(line) } else { Piece::Line(line) }
     }
 }
@@ -206,10 +210,10 @@ impl Splitter {
 /// The bytes before the id of a message that begins with it.
 const BEFORE_ID: [&[u8]; 2] = [br#"{"jsonrpc":"2.0","id":"#, br#"{"id":"#];
 
-/// The beginning of a line, but for the number that is its id.
+/// The beginning of a line, without the number that is its ID.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Beginning<'a> {
-    /// All of it, or what stands before the id.
+    /// All of the beginning, or the bytes before the ID.
     head: &'a [u8],
     /// The bytes behind the id.
     tail: Option<&'a [u8]>,
@@ -237,19 +241,19 @@ impl<'a> Beginning<'a> {
     }
 }
 
-/// Returns what stands behind these first bytes.
+/// Returns the rest of `bytes` if they begin with `first`.
 #[inline(always)]
 fn behind<'b>(bytes: &'b [u8], first: &[u8]) -> Option<&'b [u8]> {
     let (begins, rest) = bytes.split_at_checked(first.len())?;
-    // They are few: a call of the C library takes longer.
+    // The bytes are few: calling the C library to compare them would take longer.
     let is_same = is_same_by::<16>(begins, first).or_else(|| is_same_by::<4>(begins, first));
     is_same.unwrap_or_else(|| begins.iter().eq(first)).then_some(rest)
 }
 
-/// Compares bytes of the same length, so many at once; `None` if there are fewer than that.
+/// Compares two slices of the same length in blocks of `MANY` bytes; `None` if they are shorter than one block.
 #[inline(always)]
 fn is_same_by<const MANY: usize>(one: &[u8], other: &[u8]) -> Option<bool> {
-    // They may overlap those before them.
+    // The last block may overlap the one before it, so that no rest is left to compare byte by byte.
     let (one_last, other_last) = one.last_chunk::<MANY>().zip(other.last_chunk())?;
     let (one, other) = (one.as_chunks::<MANY>().0, other.as_chunks::<MANY>().0);
     Some(one.iter().zip(other).all(|(one, other)| one == other) && one_last == other_last)

@@ -1,7 +1,7 @@
-//! The id of a JSON-RPC request, kept as its own JSON text, and what ids are compared by.
+//! The ID of a JSON-RPC request, kept as its own JSON text, and the canonical form in which IDs are compared.
 //!
-//! `1` and `"1"` are two ids, and `null` is an id that was given. `1`, `1.0` and `1e0` are one id: a peer that reads a
-//! number and writes it again may choose another spelling. A response repeats the request's spelling.
+//! `1` and `"1"` are two IDs, and `null` is an ID, not a missing one. `1`, `1.0` and `1e0` are one ID: a peer that
+//! reads a number and writes it again may choose another spelling. A response repeats the request's spelling.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -20,7 +20,7 @@ impl RequestId {
         &self.0
     }
 
-    /// Returns what the id is compared by ([`key`]), which is the text itself for nearly every id.
+    /// Returns the canonical form of the ID, for comparison ([`key`]). For nearly every ID, it is the text itself.
     pub fn key(&self) -> Arc<str> {
         match key(&self.0) {
             Cow::Borrowed(_) => Arc::clone(&self.0),
@@ -34,17 +34,17 @@ impl RequestId {
     }
 }
 
-/// Digits of a number whose key is written without an exponent: those of a 64-bit number, and one more.
+/// The most digits of a number whose key is written without an exponent: those of a 64-bit number, and one more.
 const PLAIN: usize = 21;
 
-/// Returns what ids are compared by. For a number, it is one spelling of its exact value. For a string with escapes,
-/// it is one spelling of what it means, since a peer that reads and writes it again may choose another. For all else,
-/// it is the text.
+/// Returns the canonical form of an ID, for comparison. For a number, it is one spelling of its exact value. For a
+/// string with escapes, it is one spelling of the unescaped text, since a peer that reads and writes the string may
+/// escape it in another way. For all else, it is the text itself.
 pub fn key(id: &str) -> Cow<'_, str> {
     let bytes = id.as_bytes();
     match bytes.first() {
         Some(b'"') if bytes.contains(&b'\\') => {
-            // A lone surrogate has no other spelling.
+            // A string with a lone surrogate cannot be unescaped: it is compared by its text.
             let unescaped: Option<String> = serde_json::from_str(id).ok();
             unescaped.map_or(id.into(), |text| serde_json::Value::from(text).to_string().into())
         }
@@ -53,8 +53,8 @@ pub fn key(id: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the key of the number that a peer repeats which reads all numbers as 64-bit floating point, as JavaScript
-/// does: 9007199254740993 comes back as 9007199254740992. `None` if the number comes back unchanged.
+/// Returns the key of the number that comes back from a peer that reads all numbers as 64-bit floating point, as
+/// JavaScript does: 9007199254740993 comes back as 9007199254740992. `None` if the number comes back unchanged.
 pub fn rounded_key(id: &str) -> Option<String> {
     let bytes = id.as_bytes();
     // Up to 15 digits come back unchanged.
@@ -71,7 +71,7 @@ fn is_plain(id: &[u8]) -> bool {
     id.len() <= PLAIN && id.iter().all(u8::is_ascii_digit) && (id.len() == 1 || id.first() != Some(&b'0'))
 }
 
-/// Returns the one spelling of a number's exact value. `None` if this is no number, or its exponent is out of
+/// Returns the canonical spelling of a number's exact value. `None` if this is no number, or its exponent is out of
 /// range.
 fn exact(number: &str) -> Option<String> {
     let (sign, unsigned) = match number.strip_prefix('-') {

@@ -6,16 +6,16 @@ use std::collections::VecDeque;
 use bytes::{Buf, Bytes};
 use memchr::memchr;
 
-/// A place behind the queued bytes, for [`Outbox::has_passed`].
+/// A position in the stream behind the bytes that were queued so far, for [`Outbox::has_passed`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mark(u64);
 
-/// How far the writer is.
+/// The state of the writer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
     #[default]
     Open,
-    /// The writer is to be closed behind the queue. Nothing more is taken.
+    /// The writer is to be closed once the queue is written. The outbox accepts no more bytes.
     Ending,
     /// The writer is closed: all bytes were written.
     Closed,
@@ -28,7 +28,7 @@ enum Stage {
 #[derive(Debug, Default)]
 pub struct Outbox {
     queue: VecDeque<Bytes>,
-    /// Own lines that wait for the end of the line that goes through. An empty entry is a mark.
+    /// The bridge's own lines that wait for the end of the line that is being forwarded. An empty entry is a mark.
     waiting: VecDeque<Bytes>,
     /// How many entries of `waiting` are marks.
     waiting_marks: usize,
@@ -80,8 +80,8 @@ impl Outbox {
         self.push(line);
     }
 
-    /// Returns a mark behind all that was queued, own lines that wait included. If that ends in the middle of a line,
-    /// the mark is behind the line. `None` if nothing is taken any more.
+    /// Returns a mark behind all bytes that were queued, including own lines that wait. If those bytes end in the
+    /// middle of a line, the mark is behind that line. `None` if the outbox accepts no more bytes.
     pub fn mark(&mut self) -> Option<Mark> {
         if self.refuses() {
             return None;
@@ -100,20 +100,20 @@ impl Outbox {
         mark.0 <= self.passed
     }
 
-    /// Ends the stream: the writer is to be closed behind the queue, and nothing more is taken.
+    /// Ends the stream: the writer is to be closed once the queue is written, and the outbox accepts no more bytes.
     pub fn end(&mut self) {
         if self.refuses() {
             return;
         }
         if self.waiting.iter().any(|line| !line.is_empty()) {
-            // The line that was going through will not end any more.
+            // The rest of the forwarded line will not come. A line end keeps the waiting lines out of it (I2).
             self.push(Bytes::from_static(b"\n"));
         }
         self.release();
         self.stage = Stage::Ending;
     }
 
-    /// Drops the queue, because nothing reads it. Marks that have not passed never do.
+    /// Drops the queue, because nothing reads it. Marks that have not passed will never pass.
     pub fn abandon(&mut self) {
         let passed = self.passed;
         *self = Outbox { stage: Stage::Abandoned, passed, ..Outbox::default() };
@@ -157,7 +157,7 @@ impl Outbox {
             self.passed += 1;
         }
         if self.queue.is_empty() {
-            // Lines that wait for the end of another line have not left.
+            // Lines that wait for the end of another line are not written yet, and still count.
             self.own_bytes = self.waiting.iter().map(Bytes::len).sum();
         }
     }

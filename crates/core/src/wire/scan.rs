@@ -19,10 +19,11 @@ pub enum Stop {
 /// The byte order mark, in UTF-8.
 pub const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-/// How many words of a string are looked at one by one, before it is worth setting up a vector search.
+/// How many words of eight bytes are searched one by one for the end of a string, before it is worth setting up a
+/// vector search.
 const SHORT: usize = 6;
 
-/// A JSON string in its spelling.
+/// A JSON string as it was written, with its quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Text<'a> {
     quoted: &'a [u8],
@@ -30,7 +31,7 @@ pub struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// Says whether it means this, however it is spelled.
+    /// Returns whether its unescaped text is `meaning`.
     #[inline]
     pub fn is(&self, meaning: &str) -> bool {
         if self.escaped {
@@ -39,7 +40,7 @@ impl<'a> Text<'a> {
         self.inner() == meaning.as_bytes()
     }
 
-    /// Says whether what it means begins with this.
+    /// Returns whether its unescaped text begins with `prefix`.
     pub fn begins(&self, prefix: &str) -> bool {
         if self.escaped {
             return self.unescaped().is_some_and(|text| text.starts_with(prefix));
@@ -47,7 +48,7 @@ impl<'a> Text<'a> {
         self.inner().starts_with(prefix.as_bytes())
     }
 
-    /// Returns how many of these bytes it takes to come to its end. It is a part of them.
+    /// Returns the offset of its end in `bytes`, of which it must be a part.
     pub fn end_in(&self, bytes: &[u8]) -> usize {
         self.quoted.as_ptr_range().end.addr() - bytes.as_ptr().addr()
     }
@@ -63,7 +64,7 @@ impl<'a> Text<'a> {
         &self.quoted[1..self.quoted.len() - 1]
     }
 
-    /// Returns what it means; `None` if that is no Unicode.
+    /// Returns its unescaped text; `None` if that is not Unicode.
     pub fn unescaped(&self) -> Option<Cow<'a, str>> {
         text(self.quoted)
     }
@@ -78,7 +79,7 @@ pub struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    /// Enters the object that begins these bytes, behind a byte order mark and white space.
+    /// Enters the object at the beginning of these bytes, which may come after a byte order mark and white space.
     pub fn enter(bytes: &'a [u8]) -> Result<Self, Stop> {
         let mut members = Members { bytes, at: 0, first: true };
         // RFC 8259 lets a parser ignore a byte order mark, and some peers' parsers do.
@@ -171,6 +172,7 @@ impl<'a> Members<'a> {
                     continue;
                 }
                 b'{' | b'[' => depth += 1,
+                // This cannot underflow: the first byte opened a bracket, and the loop ends at depth 0.
                 b'}' | b']' => depth -= 1,
                 _ => {}
             }
@@ -219,9 +221,10 @@ pub fn leading_string(bytes: &[u8]) -> Result<Text<'_>, Stop> {
     leading_long_string(bytes, length)
 }
 
-/// The same for a string whose first bytes, as many as `length`, are known to be inside of it.
+/// The same for a string whose first `length` bytes are known to have no end of it.
 fn leading_long_string(bytes: &[u8], mut length: usize) -> Result<Text<'_>, Stop> {
     let mut escaped = false;
+    // `length` may exceed the bytes: a backslash may be the last of them.
     while let Some(found) = memchr2(b'"', b'\\', bytes.get(length..).unwrap_or_default()) {
         length += found;
         if bytes[length] == b'"' {
@@ -234,12 +237,14 @@ fn leading_long_string(bytes: &[u8], mut length: usize) -> Result<Text<'_>, Stop
     Err(Stop::Short)
 }
 
-/// Returns what stands behind the digits that these bytes begin with, at most 15 of them; `None` if there is none,
-/// or no end to them.
+/// Returns the bytes behind the digits that `bytes` begin with. `None` if there is no digit, more than 15 of them, or
+/// nothing behind them.
 #[inline(always)]
 pub fn behind_digits(bytes: &[u8]) -> Option<&[u8]> {
     let length = match bytes.first_chunk() {
         Some(block) => {
+            // The subtraction wraps for bytes below `0`, so that one comparison with 9 finds every byte that is no
+            // digit.
             let values = u8x16::new(*block) - u8x16::splat(b'0');
             let others = !values.min(u8x16::splat(9)).simd_eq(values).to_bitmask();
             others.trailing_zeros() as usize
@@ -254,8 +259,8 @@ pub fn behind_digits(bytes: &[u8]) -> Option<&[u8]> {
 fn first_special(word: &[u8]) -> Option<usize> {
     const ONES: u64 = u64::MAX / 255;
     let word = word.try_into().map(u64::from_le_bytes).ok()?;
-    // A byte that is zero borrows from its top bit. What stands above the lowest hit may be false; that is never
-    // looked at.
+    // Subtracting one from a zero byte sets its top bit. The borrow may mark higher bytes falsely, but only the lowest
+    // hit is used.
     let zeros = |word: u64| word.wrapping_sub(ONES) & !word & (ONES << 7);
     let hits = zeros(word ^ (ONES * u64::from(b'"'))) | zeros(word ^ (ONES * u64::from(b'\\')));
     (hits != 0).then_some(hits.trailing_zeros() as usize / 8)

@@ -3,11 +3,11 @@
 
 use super::scan::Members;
 
-/// Makes sure that the object in `json` has, at the end of `path`, this value: missing objects on the way are
-/// put in, as the last member of their parent. `null` on the way counts as missing, and so does `false` at its end.
+/// Sets the value at the end of `path` in the object in `json`. Missing objects on the path are added, each as the last
+/// member of its parent. `null` on the path counts as missing, and so does `false` at its end.
 ///
-/// `None` if nothing is to be done or nothing can be: something else is there already, the way leads through
-/// something that is not an object, a key on it stands twice, or this is no complete object. The caller has
+/// `None` if there is nothing to do or nothing can be done: another value is there already, the path leads through a
+/// value that is not an object, a key on the path is duplicated, or `json` is no complete object. The caller has
 /// checked that `json` is valid.
 pub fn insert(json: &[u8], path: &[&str], value: &str) -> Option<Vec<u8>> {
     let (first, rest) = path.split_first()?;
@@ -30,6 +30,7 @@ pub fn insert(json: &[u8], path: &[&str], value: &str) -> Option<Vec<u8>> {
         Some(_) if rest.is_empty() => None,
         Some(span) => insert(&json[span.clone()], rest, value).map(|inner| replace(json, span, &inner)),
         None => {
+            // The object is empty. A byte order mark or white space may come before its brace.
             let at = last.unwrap_or_else(|| 1 + json.iter().position(|byte| *byte == b'{').unwrap_or(0));
             let comma = if last.is_some() { "," } else { "" };
             let member = format!("{comma}{}:{}", quoted(first), nested(rest, value));
@@ -42,7 +43,7 @@ fn is_missing(value: &[u8], rest: &[&str]) -> bool {
     value == b"null" || (value == b"false" && rest.is_empty())
 }
 
-/// Gives a member that stands once in the object in `json` another value. `None` without such a member.
+/// Replaces the value of a member that occurs once in the object in `json`. `None` if there is no such member.
 pub fn replace_member(json: &[u8], name: &str, value: &str) -> Option<Vec<u8>> {
     let mut members = Members::enter(json).ok()?;
     while let Some(key) = members.key().ok()? {

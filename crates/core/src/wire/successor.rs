@@ -2,8 +2,8 @@
 //! `{"method":"proxy/successor","params":{"method":…,"params":…}}`. Wraps and unwraps whole lines, and the beginning of
 //! a line that is too long to hold; [`Tail`] then edits the rest of that line, piece by piece.
 //!
-//! The id, the method and the parameters keep their bytes; other members of a message are no part of JSON-RPC, and are
-//! left behind. Which peer sent a message is left to `acp::component`.
+//! The id, the method and the parameters keep their bytes; other members of a message are not part of JSON-RPC, and are
+//! dropped. Which peer sent a message is left to `acp::component`.
 
 use bytes::Bytes;
 use memchr::{memchr, memchr2};
@@ -27,7 +27,7 @@ impl Spelling {
     /// Both, the current one first.
     pub const ALL: [Spelling; 2] = [Spelling::Plain, Spelling::Underscored];
 
-    /// The method that stands for `initialize` where there is a successor.
+    /// The method that replaces `initialize` for a proxy that has a successor.
     pub fn initialize(self) -> &'static str {
         match self {
             Spelling::Plain => "proxy/initialize",
@@ -53,7 +53,7 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Reads the members of an object that is all there. `None` if one of the parts stands twice.
+    /// Reads the members of a complete object. `None` if one of the parts is duplicated.
     fn read(object: &'a [u8]) -> Option<Self> {
         let mut parts = Parts::default();
         let mut members = Members::enter(object).ok()?;
@@ -63,7 +63,7 @@ impl<'a> Parts<'a> {
         Some(parts)
     }
 
-    /// Reads the members that stand before `params`, and says where those begin.
+    /// Reads the members before `params`. Also returns the offset right behind the key `params` and its colon.
     fn read_beginning(object: &'a [u8]) -> Option<(Self, usize)> {
         let mut parts = Parts::default();
         let mut members = Members::enter(object).ok()?;
@@ -112,8 +112,8 @@ pub fn unwrap(line: &[u8]) -> Option<Bytes> {
     Some(out.into())
 }
 
-/// The same as [`wrap`] for a call that is too long to hold, with what becomes of the rest of its line. `None`
-/// where its beginning does not tell: the method must stand before the parameters.
+/// The same as [`wrap`] for a call that is too long to hold. Also returns the [`Tail`] that edits the rest of its line.
+/// `None` if the method does not come before the parameters, or the beginning does not reach them.
 pub fn wrap_beginning(line: &[u8], spelling: Spelling) -> Option<(Bytes, Tail)> {
     let (call, params) = Parts::read_beginning(line)?;
     let mut out = begin_envelope(call, spelling)?;
@@ -133,13 +133,13 @@ pub fn unwrap_beginning(line: &[u8]) -> Option<(Bytes, Tail)> {
 
 const PARAMS: &[u8] = b",\"params\":";
 
-/// A call up to its method.
+/// Writes a call up to its method.
 fn begin(id: Option<&[u8]>, method: &[u8]) -> Vec<u8> {
     let id = id.map(|id| [b"\"id\":", id, b","].concat()).unwrap_or_default();
     [b"{\"jsonrpc\":\"2.0\",", &id[..], b"\"method\":", method].concat()
 }
 
-/// The envelope of a call up to the method inside of it.
+/// Writes the envelope of a call up to the method inside of it.
 fn begin_envelope(call: Parts<'_>, spelling: Spelling) -> Option<Vec<u8>> {
     let mut out = begin(call.id, format!("\"{}\"", spelling.successor()).as_bytes());
     out.extend_from_slice(PARAMS);
@@ -153,36 +153,37 @@ fn follow(mut out: Vec<u8>, rest: &[u8], mut tail: Tail) -> (Bytes, Tail) {
     (out.into(), tail)
 }
 
-/// The treatment of the rest of a long line whose beginning has left. Bytes behind its end pass unchanged.
+/// Edits the rest of a long line whose beginning was already forwarded. Bytes behind the end of the line pass
+/// unchanged.
 #[derive(Debug, Default)]
 pub struct Tail(Stage);
 
 #[derive(Debug, Default)]
 enum Stage {
-    /// As it came.
+    /// The rest passes unchanged.
     #[default]
     Pass,
-    /// A brace is put in behind this value.
+    /// A brace is inserted behind this value.
     Close(Scan),
-    /// The members behind this value are left out, to the end of the object that it stands in.
+    /// The members behind this value are dropped, up to the end of the object that contains it.
     Open(Scan),
     Skip(Scan),
-    /// All of it is left out.
+    /// The rest is dropped.
     Drop,
 }
 
 impl Tail {
-    /// Puts a brace in behind the value that comes first.
+    /// Inserts a brace behind the first value, which ends the parameters of the envelope.
     pub(super) fn close() -> Self {
         Tail(Stage::Close(Scan::default()))
     }
 
-    /// Takes the brace behind the value that comes first away, with what stands before it.
+    /// Removes the brace that ends the object around the first value, and the members before that brace.
     pub(super) fn open() -> Self {
         Tail(Stage::Open(Scan::default()))
     }
 
-    /// Leaves all of the line out that is still to come behind this beginning.
+    /// Drops all of the line that follows this beginning.
     pub fn drop(beginning: &[u8]) -> Self {
         Tail(if beginning.ends_with(b"\n") { Stage::Pass } else { Stage::Drop })
     }
@@ -199,6 +200,7 @@ impl Tail {
         }
         if end.is_some() {
             if matches!(std::mem::take(&mut self.0), Stage::Drop) {
+                // The terminator is a part of the dropped line.
                 bytes.split_to(1).clear();
             }
             to(bytes);
@@ -236,7 +238,7 @@ impl Tail {
     }
 }
 
-/// Finds where a value ends, in pieces of any size.
+/// Finds the end of a value that arrives in pieces of any size.
 #[derive(Debug, Default)]
 struct Scan {
     depth: u64,
@@ -263,7 +265,7 @@ impl Scan {
         Scan { depth: 1, place: Place::Between }
     }
 
-    /// Returns how many of these bytes still belong to the value, if it ends here.
+    /// Returns how many of these bytes still belong to the value, if it ends among them.
     fn end(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
