@@ -18,9 +18,11 @@ const READING: [&str; 2] = ["read", "search"];
 const CHANGING: [&str; 1] = ["edit"];
 const THINKING: &str = "think";
 
-/// Decides the risk of a question, and says why. It replaces what the agent says of it, which only ever adds to it.
+/// Decides the risk of a question, and says why. The decision replaces the agent's own claim, which can only raise the
+/// risk.
 ///
-/// It is called once for each question, when all is known that the agent said: with its folder, before it opens.
+/// It is called once for each question: after all that the agent said is known, its folder included, and before the
+/// question opens.
 pub fn assess(question: &mut Question) {
     let (risk, why) = risk(question);
     set(question, risk, &why);
@@ -29,10 +31,10 @@ pub fn assess(question: &mut Question) {
     }
 }
 
-/// Looks where the files lead that a change names, and returns the question with the risk of that: a plain change of a
-/// file that a link has elsewhere acts. `None` if nothing is to be said.
+/// Resolves the files that a plain change names. If a link leads one of them out of the agent's folder, returns the
+/// question with a higher risk: the change acts. `None` if the risk stays the same.
 ///
-/// It is called where the file system may be looked at, before the question is shown.
+/// It is called where the file system may be accessed, before the question is shown.
 pub fn assess_links(question: &Question, files: &dyn Files) -> Option<Question> {
     let (Risk::Plain, Purpose::Permission) = (question.risk(), &question.purpose) else { return None };
     let (subject, project) = (question.subject.as_deref()?, question.project.as_deref()?);
@@ -98,6 +100,7 @@ fn of_subject(subject: &Subject, project: Option<&str>) -> (Risk, String) {
         of_change(&kind, subject, read, project),
         of_what_is_missing(&kind, subject, read),
     ];
+    // Of parts that are equally bad, the first one gives the reason.
     let worst = |worst: (Risk, String), part: (Risk, String)| match part.0.degree() > worst.0.degree() {
         true => part,
         false => worst,
@@ -147,10 +150,11 @@ fn of_change(
     }
 }
 
-/// Returns a file that is named beside the changes of others: it may be moved, or removed.
+/// Returns a file that the permission names but shows no change of: the file may be moved, or removed.
 fn unshown(subject: &Subject) -> Option<&str> {
     let patched = changed_by(subject.patch.as_deref().unwrap_or_default());
     let shown: Vec<_> = subject.diffs.iter().map(|diff| &*diff.path).chain(patched).collect();
+    // One of the two may be relative to the folder of the other.
     let is_same = |one: &str, other: &str| Path::new(one).ends_with(other) || Path::new(other).ends_with(one);
     let mut named = subject.locations.iter().map(|place| files::without_line(place));
     named.find(|file| !shown.iter().any(|other| is_same(other, file)))
@@ -163,7 +167,7 @@ fn is_change(kind: &str, subject: &Subject) -> bool {
 /// Returns the files that a change names, in all its parts.
 fn changed_files<'a>(subject: &'a Subject, input: Option<&'a Input>) -> Vec<&'a str> {
     let Subject { diffs, patch, locations, .. } = subject;
-    // A number at its end may be a line, or a part of the name.
+    // A number at the end of a place may be a line, or a part of the file's name: both readings count.
     let places = locations.iter().flat_map(|place| [place.as_str(), files::without_line(place)]);
     let changed = diffs.iter().map(|diff| &*diff.path);
     let patched = changed_by(patch.as_deref().unwrap_or_default());
@@ -183,12 +187,12 @@ fn of_what_is_missing(kind: &str, subject: &Subject, input: Option<&Input>) -> O
         return (!has_command).then(|| dangerous("it does not say which command it runs"));
     }
     let Subject { locations, diffs, patch, content, command, .. } = subject;
-    // Tools of an MCP server declare themselves as read-only, in any subject.
+    // An MCP server itself declares that its tools only read, so that the kind alone proves nothing.
     let names_nothing = |input: &Input| input.paths.is_empty() && input.commands.is_empty();
     if kind == "read" && locations.is_empty() && input.is_some_and(names_nothing) {
         return Some(dangerous("it does not say what it is about"));
     }
-    // A member of the input that is not known says nothing.
+    // An unknown member of the input does not count as a subject.
     let says_nothing = locations.is_empty()
         && diffs.is_empty()
         && [patch, content, command].into_iter().all(Option::is_none)

@@ -1,5 +1,5 @@
-//! Commands: which are nothing but words, and which a person has to look at twice before one runs. How a shell reads
-//! them is left to `split`, what programs do to `programs` and `scripts`.
+//! Commands: which of them are nothing but words, and which of them a person has to look at twice. How a shell reads a
+//! command is left to `split`, what programs do to `programs` and `scripts`.
 
 use super::{
     programs::{self, Takes},
@@ -57,10 +57,10 @@ fn quoted_assignment(command: &str) -> Option<&str> {
     assignments.find(|word| word.split('=').next().is_some_and(|name| name.contains(['\'', '"'])))
 }
 
-/// How deep commands stand in the arguments of others.
+/// How deep commands may be nested in the arguments of others.
 const DEPTH: usize = 4;
 
-/// Arguments of a program that runs another which are looked at.
+/// The maximum number of arguments that are checked of a program that runs another.
 const ARGUMENTS: usize = 64;
 
 /// Assignments before a program that change the output, and not the program.
@@ -139,6 +139,7 @@ fn why_it_runs(program: &str, arguments: &[String], depth: usize) -> Option<Stri
     if scripts::is_language(&name) || is_query(&name, arguments) {
         return None;
     }
+    // Each argument is checked as the beginning of a command, at each depth: the bounds keep that cheap.
     if depth == 1 || arguments.len() > ARGUMENTS {
         return Some("its command stands in too many others".to_owned());
     }
@@ -149,7 +150,8 @@ fn why_it_runs(program: &str, arguments: &[String], depth: usize) -> Option<Stri
     if takes == Takes::CodeOrInput {
         return None;
     }
-    // Where among its arguments the command begins depends on its options: each may be the first word.
+    // Where the command begins among the arguments depends on the program's options, which are not known here: each
+    // argument may be its first word.
     (0..arguments.len()).find_map(|place| {
         let rest = &arguments[place..];
         let texts = texts(takes, arguments, place);
@@ -158,7 +160,8 @@ fn why_it_runs(program: &str, arguments: &[String], depth: usize) -> Option<Stri
     })
 }
 
-/// Returns whether a program only says something about itself, or about another.
+/// Returns whether a program runs none of its arguments: it prints its version or its help, finds another program, or
+/// runs the project's own tests.
 fn is_query(name: &str, arguments: &[String]) -> bool {
     match arguments {
         [only] => match only.as_str() {
@@ -173,7 +176,7 @@ fn is_query(name: &str, arguments: &[String]) -> bool {
     }
 }
 
-/// Returns the texts of commands that an argument may be.
+/// Returns the texts in the argument at `place` that may be commands.
 fn texts(takes: Takes, arguments: &[String], place: usize) -> Vec<String> {
     let argument = arguments[place].as_str();
     // The value of an option may stand in the same word.
@@ -184,7 +187,7 @@ fn texts(takes: Takes, arguments: &[String], place: usize) -> Vec<String> {
     let value = value.filter(|value| is_text(value)).map(str::to_owned);
     let is_of_option = place == 0 || arguments[place - 1].starts_with('-');
     let whole = match takes {
-        // They may be joined to one.
+        // The program may join its arguments to one command.
         Takes::Text => Some(arguments[place..].join(" ")),
         Takes::TextOrInput => Some(argument.to_owned()),
         Takes::Words if is_of_option && is_text(argument) => Some(argument.to_owned()),
@@ -193,7 +196,7 @@ fn texts(takes: Takes, arguments: &[String], place: usize) -> Vec<String> {
     whole.filter(|_| !argument.starts_with('-')).into_iter().chain(value).collect()
 }
 
-/// Returns whether a word has more than one word of a command in it.
+/// Returns whether a word may be the text of a command: it has white space, or characters that a shell interprets.
 fn is_text(word: &str) -> bool {
     word.contains(|char: char| char.is_whitespace() || ";&|<>()`$".contains(char))
 }
@@ -206,7 +209,7 @@ pub fn is_assignment(word: &str) -> bool {
 /// Returns the name that a word assigns a value to.
 fn assigned(word: &str) -> Option<&str> {
     let (name, _) = word.split_once('=')?;
-    // More may be added to a value.
+    // `NAME+=value` appends to the variable.
     let name = name.strip_suffix('+').unwrap_or(name);
     let is_name = |char: char| char.is_ascii_alphanumeric() || char == '_';
     (!name.is_empty() && name.chars().all(is_name) && !name.starts_with(|char: char| char.is_ascii_digit()))

@@ -3,21 +3,21 @@
 
 use std::path::{Component, Path, PathBuf};
 
-/// The mark that a list of files ends with where some are left out.
+/// The mark at the end of a list of files from which some are left out.
 const MORE: char = '…';
 
 /// The file system, which the host looks at.
 pub trait Files {
-    /// Returns where an absolute path leads now, without links and `..`. Of a file that does not exist yet, that is its
-    /// name in the nearest folder that does. `None` if it cannot be told.
+    /// Returns where an absolute path leads now, with links and `..` resolved. For a file that does not exist yet, this
+    /// is its name in the nearest folder that does. `None` if the path cannot be resolved.
     fn resolve(&self, path: &Path) -> Option<PathBuf>;
 }
 
-/// Returns whether a path is absolute, and goes down only.
+/// Returns whether a path is absolute, and has no `.` and no `..` in it.
 pub fn is_plain(path: &str) -> bool {
     Path::new(path).is_absolute()
         && Path::new(path).components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)))
-        // `components` leaves these out.
+        // `components` skips `.`.
         && !path.split('/').any(|part| part == ".")
 }
 
@@ -65,7 +65,7 @@ pub(super) fn changed_by(patch: &str) -> impl Iterator<Item = &str> {
     files.filter(|file| *file != NOTHING)
 }
 
-/// Returns what a patch does beside changing lines.
+/// Returns what a patch does beyond changing lines.
 pub(super) fn removed_by(patch: &str) -> Option<&'static str> {
     let has = |begin: &str| patch.lines().any(|line| line.starts_with(begin));
     if has("+++ /dev/null") || has("deleted file mode") || has("*** Delete File") {

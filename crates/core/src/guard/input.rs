@@ -1,8 +1,8 @@
 //! The raw input of a tool: its commands, files and addresses, in any of its members.
 //!
-//! Agents name the same thing in many ways (`command`, `cmd`, `fullCommandText`; `file_path`, `filePath`, `uri`), so a
-//! member counts by its name without case and `_`. The whole input is read, at any depth, and so is each value of a
-//! name that occurs twice in an object: agents and this program need not agree on which of the two counts.
+//! Agents name the same thing in many ways (`command`, `cmd`, `fullCommandText`; `file_path`, `filePath`, `uri`), so
+//! members are recognised by their names without case and `_`. The whole input is read, at any depth, and so is each
+//! value of a name that occurs twice in an object: agents and this program need not agree on which of the two counts.
 
 use std::fmt;
 
@@ -62,7 +62,7 @@ const COMMANDS: [&str; 18] = [
     "shellcommand",
 ];
 
-/// Those of them that are several commands, where they are a list.
+/// The members among [`COMMANDS`] of which a list has a command, and not a word, in each item.
 const SEVERAL: [&str; 3] = ["cmds", "commands", "scripts"];
 
 /// Members that are a file or a folder, beside those whose name has `path` in it.
@@ -98,7 +98,7 @@ const RIGHTS: [&str; 7] =
 /// Values of such members that ask for nothing.
 const NO_RIGHTS: [&str; 7] = ["default", "enabled", "false", "no", "none", "usedefault", "workspacewrite"];
 
-/// Levels that are looked at.
+/// The maximum depth at which the input is read.
 const DEPTH: usize = 16;
 
 impl Input {
@@ -130,7 +130,7 @@ impl Input {
     fn member(&mut self, name: &str, value: &Json, depth: usize) {
         let name: String =
             name.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-        // Copilot CLI says so whether it waits for a command.
+        // In Copilot CLI, this member only says whether the tool waits for its command.
         let waits =
             name == "mode" && [Json::Text("sync".to_owned()), Json::Text("async".to_owned())].contains(value);
         if *value == Json::Nothing || waits {
@@ -160,7 +160,8 @@ impl Input {
                 Some(commands) if SEVERAL.contains(&name) => {
                     self.commands.extend(commands.into_iter().map(str::to_owned));
                 }
-                // A list of words, or of commands: each that may be one is looked at, and the whole.
+                // The list may have the words of one command, or several commands: the whole counts as one, and so does
+                // each word with a space.
                 Some(words) => {
                     self.commands.push(quoted_words(&words));
                     self.commands
@@ -185,7 +186,7 @@ impl Input {
             Json::List(items) if let Some(paths) = texts(items) => {
                 self.paths.extend(paths.into_iter().map(str::to_owned));
             }
-            // Its own members say more.
+            // The members inside are read on their own.
             Json::List(_) | Json::Object(_) => {}
             _ => self.unclear = Some("a file of it has a shape that is not known"),
         }
@@ -283,6 +284,7 @@ impl<'de> Visitor<'de> for AnyValue {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Json, A::Error> {
+        // A list keeps both values of a name that occurs twice, unlike a map.
         let mut object = Vec::new();
         while let Some(name) = members.next_key::<String>()? {
             object.push((name, members.next_value()?));

@@ -1,4 +1,5 @@
-//! The programs that a person looks at twice, each group with its reason. A newcomer can add a line.
+//! The programs that a person must look at twice, in groups with one reason each. A new program is one more word in a
+//! group.
 //!
 //! The table is no wall: a project's own script may do all of this. It names programs that are known to do harm, so
 //! that a rule does not leave it open, and a person does not allow it in passing.
@@ -14,7 +15,8 @@ pub struct Programs {
     names: &'static str,
     /// Words of which the arguments must contain one. Without words, the name alone is enough.
     words: &'static str,
-    /// Arguments that begin so, or before a `$` are so, are not meant, whatever words they have. Commas part them.
+    /// Exceptions, separated by commas: arguments that begin with one of them do no harm, whatever words follow. An
+    /// exception with `$` at its end must match all of the arguments.
     except: &'static str,
 }
 
@@ -23,7 +25,8 @@ pub struct Programs {
 enum RunArgument {
     /// Any of them.
     Any,
-    /// The first, if it is an option or one of the words of the group: what follows is for what then runs.
+    /// The first, if it is an option or one of the group's words: the arguments after it are for the program that then
+    /// runs.
     First,
 }
 
@@ -34,13 +37,13 @@ pub(super) enum Takes {
     Words,
     /// Words, and the text of a command.
     Text,
-    /// The text of a command, or what it is sent where it has no argument.
+    /// The text of a command; without an argument, the program's input.
     TextOrInput,
-    /// Code of a language of its own, or what it is sent where it has no argument.
+    /// Code in the program's own language; without an argument, the program's input.
     CodeOrInput,
 }
 
-/// Nothing in common.
+/// The defaults of a group.
 const NONE: Programs = Programs {
     does: "",
     does_harm: false,
@@ -56,22 +59,22 @@ const fn harm(does: &'static str, names: &'static str) -> Programs {
     Programs { does, does_harm: true, names, ..NONE }
 }
 
-/// Programs that do harm where one of these words is among their arguments.
+/// Programs that do harm if one of these words is among their arguments.
 const fn harm_with(does: &'static str, names: &'static str, words: &'static str) -> Programs {
     Programs { does, does_harm: true, names, words, ..NONE }
 }
 
-/// Programs that run their arguments: a rule that leaves those open leaves everything open.
+/// Programs that run their arguments: a rule that leaves the arguments open allows any command.
 const fn runner(does: &'static str, takes: Takes, names: &'static str) -> Programs {
     Programs { does, runs: Some(RunArgument::Any), takes, names, ..NONE }
 }
 
-/// Programs that run what their arguments say, where the first is an option or one of these words.
+/// Programs that run what their arguments say, if the first one is an option or one of these words.
 const fn first_runner(does: &'static str, names: &'static str, words: &'static str) -> Programs {
     Programs { does, runs: Some(RunArgument::First), names, words, ..NONE }
 }
 
-/// Programs that run what their arguments say, and do harm where one of these words is among them.
+/// Programs that run what their arguments say, and do harm if one of these words is among them.
 const fn harmful_runner(does: &'static str, names: &'static str, words: &'static str) -> Programs {
     Programs { does, does_harm: true, runs: Some(RunArgument::Any), names, words, ..NONE }
 }
@@ -170,7 +173,7 @@ const TABLE: &[Programs] = &[
     harm_with("removes files", "cmake", "rm remove remove_directory"),
     Programs {
         runs: Some(RunArgument::First),
-        // A word with this beginning is an option of Git, and not of its command.
+        // After these commands, `-c` is an option of the command, and not Git's own, which sets any configuration.
         except: "commit,diff,log,show,switch",
         ..harm_with(
             "runs programs that its options name",
@@ -290,7 +293,7 @@ pub fn left_open(program: &str, arguments: &[Option<&str>]) -> Option<&'static P
         Some(RunArgument::First) => match arguments {
             [] | [None, ..] => true,
             [Some(first), ..] if first.starts_with('-') => true,
-            // The word behind it is a command, which may be named.
+            // The next word is the command that runs: a rule may name it.
             [Some(first), rest @ ..] if group.has_word(first) => match rest {
                 [Some(program), arguments @ ..] if !program.starts_with('-') => {
                     left_open(program, arguments).is_some()

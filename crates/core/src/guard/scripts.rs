@@ -30,6 +30,7 @@ fn is_plain_awk(script: &str) -> bool {
     let prints_into = script
         .split([';', '}', '\n'])
         .any(|part| part.split_once("print").is_some_and(|(_, printed)| printed.contains('>')));
+    // With `@`, gawk loads a file or calls a function by its name.
     !is_pipe && !prints_into && !["system", "getline", "@"].iter().any(|word| script.contains(word))
 }
 
@@ -49,7 +50,7 @@ fn is_plain_sed(arguments: &[String]) -> bool {
         }
     }
     if scripts.is_empty() {
-        // Some take an empty word for the ending of `-i`, others for the script.
+        // After `-i`, some versions of `sed` take an empty word for the ending, others for the script.
         let first = others.iter().position(|other| !other.is_empty());
         scripts.extend(first.map(|first| others.swap_remove(first)));
     }
@@ -87,7 +88,7 @@ fn sed_option(option: &str) -> Option<SedOption<'_>> {
     }
 }
 
-/// Returns whether a file beside the one that is changed keeps its name with this ending.
+/// Returns whether `sed -i` keeps the old file beside the changed one, under its name with this ending.
 fn is_ending(ending: &str) -> bool {
     !ending.contains(['/', '*'])
 }
@@ -129,6 +130,7 @@ fn read_command(chars: &mut Peekable<Chars<'_>>) -> Option<()> {
             let mark = chars.next().filter(|mark| !mark.is_alphanumeric() && !"\\\n ".contains(*mark))?;
             read_part(chars, mark)?;
             read_part(chars, mark)?;
+            // The flags `e`, which runs the result, and `w`, which writes a file, are not accepted.
             let is_flag = |char: &char| command == 's' && (char.is_ascii_digit() || "gIip".contains(*char));
             while chars.next_if(is_flag).is_some() {}
             chars.peek().is_none_or(|next| " ;\n}".contains(*next)).then_some(())
@@ -151,7 +153,8 @@ fn read_address(chars: &mut Peekable<Chars<'_>>) -> Option<()> {
     Some(())
 }
 
-/// Reads up to the next mark that is not escaped. `None` if it may stand for itself, in brackets.
+/// Reads up to the next mark that is not escaped. `None` if the mark may be a literal character, because it is in
+/// brackets.
 fn read_part(chars: &mut Peekable<Chars<'_>>, mark: char) -> Option<()> {
     let mut is_in_brackets = false;
     loop {

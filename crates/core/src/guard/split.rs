@@ -3,8 +3,8 @@
 //!
 //! Only what `sh`, `bash`, `zsh` and `fish` read alike is understood; all else is more than words.
 
-/// Splits a command into the programs that it runs, with their arguments, where it is nothing but plain words and what
-/// joins programs: `&&`, `||`, `;`, `|`, and redirections to nothing.
+/// Splits a command into the programs that it runs, with their arguments, if it is nothing but plain words and
+/// operators that join programs: `&&`, `||`, `;`, `|`, and redirections to nothing.
 ///
 /// # Errors
 /// The part that is more than that.
@@ -34,11 +34,14 @@ pub(super) fn split(command: &str) -> Result<Vec<Vec<String>>, String> {
                     std::iter::from_fn(|| chars.next_if(|char| !" ;|\n".contains(*char))).collect();
                 splitter.redirect(&target)?;
             }
-            // The exit code of what ran before is a number.
+            // `$?` is the exit code of the previous command: a number, which cannot become further words.
             (None, '$') if next == Some('?') && !splitter.words.is_empty() => splitter.push('$'),
             (None, '&' | '<' | '(' | ')' | '`' | '$' | '\\' | '{' | '}' | '!') => return Err(more(char)),
             (None, '#') if splitter.word.is_none() => return Err(more(char)),
+            // `[` as a word is the program `test`, and not a pattern.
             (None, '[') if splitter.is_before_a_program() && next == Some(' ') => splitter.push('['),
+            // A pattern in the place of the program may expand to any program; in an argument, it expands to names of
+            // files.
             (None, '*' | '?' | '[' | ']' | '~') if splitter.words.is_empty() => return Err(more(char)),
             (None, char) => splitter.push(char),
         }
@@ -56,9 +59,10 @@ pub(super) fn split(command: &str) -> Result<Vec<Vec<String>>, String> {
 /// Returns whether a shell interprets a character in quotes.
 fn is_more_in(quote: char, char: char, next: Option<char>) -> bool {
     match (quote, char) {
-        // Some shells take it for an escape before these, also in single quotes.
+        // Before these characters, some shells take a backslash for an escape, also in single quotes.
         (_, '\\') => next.is_none_or(|next| matches!(next, '\'' | '"' | '\\' | '$' | '`' | '\n')),
         ('"', '$') => next != Some('?'),
+        // An interactive shell takes this for a word of its history, unless a space or the end of the quotes follows.
         ('"', '!') => !matches!(next, Some(' ' | '"')),
         ('"', '`') => true,
         _ => false,
@@ -103,6 +107,7 @@ impl Splitter {
 
     fn end_command(&mut self) -> Result<(), String> {
         self.end_word()?;
+        // The mark of a text that was cut is in a line of its own, which looks like a command.
         if self.words.first().is_some_and(|program| program.starts_with('…')) {
             return Err("it was cut".to_owned());
         }
@@ -114,7 +119,7 @@ impl Splitter {
 
     /// Accepts a redirection to `/dev/null`, or of stderr to stdout.
     fn redirect(&mut self, target: &str) -> Result<(), String> {
-        // The number before it is no word.
+        // A `1` or `2` right before `>` is a file descriptor, and no argument.
         if self.word.as_deref().is_some_and(|word| matches!(word, "1" | "2")) {
             self.word = None;
         }

@@ -1,5 +1,5 @@
-//! The files and the command in the subject of a permission, for rules that decide without a person. Functions fail
-//! where the subject names more than they return. The risk of the permission is left to `assess.rs`.
+//! The files and the command in the subject of a permission, for rules that decide without a person. A function fails
+//! if the subject names more than the function returns. The risk of the permission is left to `assess.rs`.
 
 use super::{
     files::changed_by,
@@ -27,8 +27,7 @@ const HARMLESS: [&str; 14] = [
 
 /// Checks that the command of a permission is all that would run, as written.
 ///
-/// # Errors
-/// The rest of its input.
+/// # Errors The part of its input that may do more.
 pub fn only_its_command(subject: &Subject, command: &str) -> Result<(), String> {
     check_clear(subject)?;
     let Some(input) = input(subject)? else { return Ok(()) };
@@ -47,7 +46,7 @@ fn is_harmless(member: &Member) -> bool {
     member.is_command || HARMLESS.contains(&&*member.name)
 }
 
-/// Returns whether the input of the tool says more than the rest does of what would be done.
+/// Returns whether the tool's input says more about what would be done than the rest of the subject does.
 pub(super) fn input_says_more(subject: &Subject) -> bool {
     let Some(raw) = subject.raw_input.as_deref() else { return false };
     match (Input::read(raw), &subject.command) {
@@ -56,7 +55,7 @@ pub(super) fn input_says_more(subject: &Subject) -> bool {
                 || input.members.iter().any(|member| !is_harmless(member))
         }
         (Some(input), None) => !input.commands.is_empty() || input.has_address || input.escalates,
-        // It was cut.
+        // The input was cut.
         (None, command) => command.is_some(),
     }
 }
@@ -69,8 +68,7 @@ pub fn folders(subject: &Subject) -> Vec<String> {
 
 /// Checks that a permission is about no command and no file, in none of its parts.
 ///
-/// # Errors
-/// Its subject.
+/// # Errors The command or the file that it is about.
 pub fn no_command_and_no_file(subject: &Subject) -> Result<(), String> {
     check_clear(subject)?;
     let input = input(subject)?.unwrap_or_default();
@@ -102,7 +100,7 @@ pub fn files(subject: &Subject) -> Result<Vec<String>, String> {
         return Err("its input has an address".to_owned());
     }
     check_no_command(&input)?;
-    // A patch may name its files in a way of its own.
+    // A patch in another format may name files that `changed_by` does not find.
     if subject.patch.is_some() && subject.locations.is_empty() && subject.diffs.is_empty() {
         return Err("it is not known which files it would change".to_owned());
     }
