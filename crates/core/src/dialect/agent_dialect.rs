@@ -11,8 +11,8 @@ use crate::question::{Answer, Outcome, Question, Reason};
 
 /// A dialect in which agents ask questions.
 ///
-/// The implementing type is the format of the reply: what a request says about how its agent wants to be answered,
-/// beyond the question itself. For most dialects it is a unit struct.
+/// The implementing type is the reply format: the parts of a request that decide how its response is written, beyond
+/// the question itself. For most dialects, it is a unit struct.
 pub trait AgentDialect: Sized {
     /// The methods of requests that may be questions in this dialect.
     const METHODS: &'static [&'static str];
@@ -35,7 +35,7 @@ pub trait AgentDialect: Sized {
     /// Writes an answer that fits the question, as the `result` for the agent.
     fn write_answer(&self, question: &Question, answer: &Answer) -> Box<RawValue>;
 
-    /// Writes a rejection, as the `result` for the agent. The remark is left out where the dialect has no place for it.
+    /// Writes a rejection, as the `result` for the agent. The remark is left out if the dialect has no place for it.
     fn write_rejection(&self, rejection: Rejection<'_>) -> Box<RawValue>;
 
     /// Reads the `result` of a client that was sent the agent's own request.

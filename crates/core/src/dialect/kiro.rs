@@ -113,6 +113,7 @@ fn write_answer(question: &Question, answer: &Answer) -> KiroResult {
 
 /// Reads the `result` of a client that supports this dialect.
 fn read_reply(question: &Question, result: &[u8]) -> Option<Outcome> {
+    // serde would also read the result from an array, which Kiro's clients do not send.
     match result.starts_with(b"{").then(|| serde_json::from_slice(result).ok()).flatten()? {
         KiroResult::Answered { answer, .. } => {
             let name = question.fields.first()?.name.clone();

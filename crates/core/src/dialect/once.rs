@@ -1,5 +1,5 @@
-//! JSON whose members come once. Agents and this program need not agree on which of two members with the same name counts,
-//! so that an object that has two says nothing.
+//! JSON without duplicate members. Agents and this program need not agree on which of two members with the same name
+//! counts, so that an object with duplicates is read as `null`.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub(super) fn from_slice(json: &[u8]) -> Option<Json> {
     serde_json::from_slice(json).ok().map(|Once(json)| json)
 }
 
-/// Reads a value for a member of another, as [`from_slice`] does.
+/// Deserializes a member of a struct as [`from_slice`] does.
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Json, D::Error> {
     Once::deserialize(deserializer).map(|Once(json)| json)
 }

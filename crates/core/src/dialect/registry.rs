@@ -29,7 +29,7 @@ pub struct AgentQuestion {
 /// Defines [`ReplyFormat`] and the functions below from one list, so that a dialect is registered in one row.
 macro_rules! dialects {
     ($($(#[$doc:meta])+ $name:ident($format:ty),)+) => {
-        /// How the agent that asked wants its reply: its dialect, and what its request said about the reply.
+        /// The format of the reply to the agent that asked: its dialect, and what its request said about the reply.
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub enum ReplyFormat {
             $($(#[$doc])+ $name($format),)+

@@ -17,7 +17,7 @@ use crate::{
 const NO_ANSWER: &str = "The person did not want to answer.";
 const REJECTED: &str = "The person rejected this.";
 
-/// How Claude Code wants its decision.
+/// The format of a decision for Claude Code.
 #[derive(Clone, Debug)]
 pub enum ClaudeReply {
     /// The answers, beside the input of the call.
@@ -63,8 +63,8 @@ pub fn read(call: &ToolCall<'_>, fallback_id: &str) -> Option<(Question, ClaudeR
 }
 
 impl ClaudeReply {
-    /// Writes an outcome as a decision. Returns `None` for an end that the person did not choose: no decision is given
-    /// then.
+    /// Writes an outcome as a decision. Returns `None` if the question ended without the person: then there is no
+    /// decision to give.
     pub fn write(
         &self,
         question: &Question,
@@ -91,6 +91,7 @@ impl ClaudeReply {
                 Some(permission::ALLOW) => allow(input, None),
                 Some(chosen) => match lasting.iter().find(|(value, _)| value == chosen) {
                     Some((_, permission)) => allow(input, Some(permission)),
+                    // An unknown value allows nothing (I12).
                     None => deny(REJECTED),
                 },
                 None => deny(REJECTED),
@@ -107,7 +108,7 @@ impl ClaudeReply {
         deny(rejection.remark.filter(|remark| !remark.trim().is_empty()).unwrap_or(default))
     }
 
-    /// Reads the decision of another that was asked as well, such as a host.
+    /// Reads the decision of another responder, such as a host.
     pub fn read(&self, question: &Question, decision: &[u8]) -> Option<Outcome> {
         let decision: Json = serde_json::from_slice(decision).ok()?;
         match decision.get("behavior")?.as_str()? {
@@ -125,7 +126,7 @@ impl ClaudeReply {
     }
 }
 
-/// Returns the decision that allows a call with its own input: for some tools, one without input decides nothing.
+/// Returns the decision that allows a call with this input. For some tools, a decision without an input has no effect.
 fn allow(input: &RawValue, permission: Option<&RawValue>) -> Box<RawValue> {
     let updated_permissions = permission.map(|permission| [permission]);
     raw(&AllowDecision { behavior: "allow", updated_input: input, updated_permissions })

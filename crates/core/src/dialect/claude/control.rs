@@ -24,17 +24,18 @@ pub enum Kind<'a> {
     Cancel,
     /// The agent says how it is set up.
     Init,
-    /// The bytes end before it is clear.
+    /// The bytes end before the class is clear.
     Undecided,
 }
 
 /// The type and subtype of the line in which the agent says how it is set up.
 const INIT: (&str, &str) = ("system", "init");
 
-/// Returns what a line is, or a prefix of one. It reads as little as it takes.
+/// Returns the class of a line, or of a prefix of one. It reads no more than necessary.
 #[inline]
 pub fn peek(line: &[u8]) -> Kind<'_> {
-    // Nearly every line begins like this, and is classified by the first bytes of its type: `stream_event` is the bulk.
+    // Nearly every line begins like this, most often with `stream_event`. The types that matter begin with `c` or `sy`,
+    // or with a backslash that escapes one of these letters.
     if let Some(kind) = line.strip_prefix(br#"{"type":""#)
         && !matches!(kind, [] | [b's'] | [b'c' | b'\\', ..] | [b's', b'y' | b'\\', ..])
     {
@@ -63,7 +64,7 @@ fn decide(line: &[u8]) -> Result<Kind<'_>, Stop> {
     Ok(Kind::Other)
 }
 
-/// Returns the bytes from the first value of this member on.
+/// Returns the bytes from the value of the first member with this name on.
 fn begin_at<'a>(object: &'a [u8], name: &str) -> Result<Option<&'a [u8]>, Stop> {
     let mut members = Members::enter(object)?;
     while let Some(key) = members.key()? {
@@ -123,7 +124,7 @@ pub fn request_id(line: &[u8]) -> Option<&str> {
     std::str::from_utf8(member(line, "request_id")?).ok()
 }
 
-/// Returns the id of the request that a response is to, as JSON text.
+/// Returns the ID of the request that a response belongs to, as JSON text.
 pub fn responded_id(line: &[u8]) -> Option<&str> {
     request_id(member(line, "response")?)
 }
@@ -135,7 +136,7 @@ pub fn result(line: &[u8]) -> Option<&[u8]> {
     member(response, "response").filter(|_| subtype == "success")
 }
 
-/// The requests that the agent says, in its response to a repeated `initialize`, it still waits for.
+/// The requests whose responses the agent still awaits. It lists them in its response to a repeated `initialize`.
 #[derive(Debug, Default, Deserialize)]
 pub struct PendingRequests<'a> {
     #[serde(borrow, default)]
@@ -173,7 +174,7 @@ pub struct Init<'a> {
 }
 
 impl<'a> Init<'a> {
-    /// Reads a whole line. Members of another shape are left out.
+    /// Reads a whole line. Returns an empty introduction if a known member has another shape.
     pub fn read(line: &'a [u8]) -> Self {
         serde_json::from_slice(line).unwrap_or_default()
     }

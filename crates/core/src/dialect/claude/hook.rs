@@ -1,7 +1,7 @@
 //! The input of a Claude Code hook on stdin, and the output that a hook may print.
 //!
-//! `PermissionRequest` comes beside the dialog, which stays live; `Elicitation`, and anything of a subagent, comes
-//! before it. To print nothing is to decide nothing.
+//! The hook of `PermissionRequest` runs while the dialog is shown and can be used. The hook of `Elicitation`, and every
+//! hook of a subagent, runs before the dialog is shown. A hook that prints nothing decides nothing.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json, value::RawValue};
@@ -26,7 +26,7 @@ pub struct HookCall {
     pub transcript: Option<String>,
     /// The folder that the session works in.
     pub folder: Option<String>,
-    /// The subagent that the call is of, if it is not of the session itself.
+    /// The subagent that makes the call. `None` if the session itself makes it.
     pub subagent: Option<String>,
     /// The event.
     pub event: HookEvent,
@@ -149,7 +149,7 @@ impl HookCall {
         Some((question, reply))
     }
 
-    /// Writes what a hook that waits has to know of this call, as a line that is read like stdin.
+    /// Writes the parts of this call that a waiting hook needs, as a line that is read like the stdin of a hook.
     pub fn line(&self) -> String {
         let named = |event: &str| json!({ "session_id": self.session, "hook_event_name": event });
         let line = match &self.event {

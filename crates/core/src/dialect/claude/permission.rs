@@ -87,7 +87,7 @@ pub(super) fn granted(
     Answer { values, ..Answer::default() }
 }
 
-/// Returns the title of a call, where one says more than its subject, and the subject.
+/// Returns the title of a call, if it says more than the subject, and the subject.
 pub(super) fn read_subject(tool: &str, input: &Json, raw: &str) -> (Option<String>, Subject) {
     let text = |name: &str| input[name].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
     let of_kind = |kind: &str| Subject { kind: Some(kind.to_owned()), ..Subject::default() };
@@ -162,7 +162,7 @@ fn diffs(file: Option<&str>, input: &Json) -> Vec<Diff> {
 const SHOWN: [&str; 8] =
     ["cell_id", "cell_type", "content", "edit_mode", "new_source", "new_string", "old_string", "replace_all"];
 
-/// Returns what the input of a change says beside the change, as JSON.
+/// Returns the members of a change's input that its diff does not show, as JSON.
 fn beside(input: &Json, file: Option<&str>) -> Option<String> {
     let is_beside = |(name, value): &(&String, &Json)| {
         !SHOWN.contains(&name.as_str()) && (*name == "edits" || value.as_str() != file || file.is_none())
@@ -179,7 +179,7 @@ fn beside(input: &Json, file: Option<&str>) -> Option<String> {
     (!members.is_empty()).then(|| format!("{{{}}}", members.join(",")))
 }
 
-/// Returns what the plan would be allowed without another question.
+/// Returns what the plan allows to be done without another question.
 fn allowed_prompts(input: &Json) -> Option<String> {
     let prompts = input["allowedPrompts"].as_array()?.iter();
     let lines: Vec<_> = prompts
@@ -188,7 +188,7 @@ fn allowed_prompts(input: &Json) -> Option<String> {
     (!lines.is_empty()).then(|| format!("With it, these are allowed:\n{}", lines.join("\n")))
 }
 
-/// Suggestions that are read. Claude Code makes up to three.
+/// The maximum number of suggestions that are read. Claude Code makes up to three.
 pub(super) const MOST_SUGGESTIONS: usize = 8;
 
 /// A suggestion of Claude Code, and its text for the user.
@@ -238,7 +238,7 @@ impl Rule {
     }
 }
 
-/// Returns where a permission is kept, which says how long it lasts.
+/// Returns how long a permission lasts, by the place where Claude Code stores it.
 fn until(destination: Option<&str>) -> &'static str {
     match destination {
         Some("session") => "until this session ends",

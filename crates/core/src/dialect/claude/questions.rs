@@ -1,8 +1,8 @@
 //! Questions: the tool `AskUserQuestion`, and the forms of MCP servers, which Claude Code passes on.
 //!
 //! `AskUserQuestion` has one to four questions with options, each answered by a label or a text of the person's own.
-//! The answers stand in the input of the call, by the text of their question: Claude Code drops a key that is not that
-//! text byte for byte. Qwen Code takes them by the position of their question.
+//! The answers are added to the input of the call. Their key is the text of their question: Claude Code drops a key
+//! that is not that text byte for byte. For Qwen Code, the key is the position of the question.
 //!
 //! A form arrives as `elicitation` of the control protocol, or by the hook of that name. A page to open is left to
 //! Claude Code's own dialog.
@@ -57,7 +57,7 @@ pub(super) fn read(call: &ToolCall<'_>, id: &str) -> Option<Question> {
     let is_twice = |(place, asking): (usize, &AskQuestion)| {
         questions[..place].iter().any(|other| other.question == asking.question)
     };
-    // The answer is keyed by the text.
+    // Answers are keyed by the text, so that those to two equal questions could not be told apart.
     if questions.iter().enumerate().any(is_twice) {
         return None;
     }
@@ -100,8 +100,8 @@ impl Choice {
     }
 }
 
-/// Returns the input of the call with the answers in it. A question without a value is left out: the model is told of
-/// the others only.
+/// Returns the input of the call with the answers in it. A question without a value is left out, so that the model
+/// reads the other answers only.
 pub(super) fn with_answers(
     input: &RawValue,
     keys: AnswerKey,
@@ -152,7 +152,7 @@ pub(super) fn answers(question: &Question, keys: AnswerKey, json: &Json) -> Answ
     answer
 }
 
-/// How Claude Code wants the result of a form.
+/// The format of a form's result for Claude Code.
 #[derive(Clone, Debug)]
 pub struct ClaudeForm(FormReply);
 
@@ -198,7 +198,7 @@ impl ClaudeForm {
         raw(&json!({ "action": action }))
     }
 
-    /// Reads the result of another that was asked as well.
+    /// Reads the result of another responder, such as a host.
     pub fn read(&self, question: &Question, result: &[u8]) -> Option<Outcome> {
         reply::read_reply(&self.0, question, result)
     }

@@ -22,13 +22,13 @@ const CAN_USE_TOOL: &str = "can_use_tool";
 /// An MCP server asks, by a form.
 const ELICITATION: &str = "elicitation";
 
-/// Returns whether a request with this subtype may be a question. `request_user_dialog` is none: its host said which
-/// dialogs it knows, and it alone answers them.
+/// Returns whether a request with this subtype may be a question. `request_user_dialog` is no question: the host has
+/// declared which dialogs it knows, and it alone answers them.
 pub fn may_ask(is: impl Fn(&str) -> bool) -> bool {
     is(CAN_USE_TOOL) || is(ELICITATION)
 }
 
-/// How a request wants its result.
+/// The format of a request's result.
 #[derive(Clone, Debug)]
 pub enum ControlReply {
     /// A decision about a tool call.
@@ -37,7 +37,7 @@ pub enum ControlReply {
     Form(ClaudeForm),
 }
 
-/// The body of `can_use_tool`. What only describes the call is read leniently.
+/// The body of `can_use_tool`. Members that only describe the call are read leniently.
 #[derive(Deserialize)]
 struct CanUseTool<'a> {
     tool_name: String,
@@ -83,7 +83,7 @@ fn can_use_tool(read: &CanUseTool<'_>, id: &str) -> Option<(Question, ControlRep
     if !read.input.get().starts_with('{') {
         return None;
     }
-    // A question and a plan require the person by their nature, and say so each time.
+    // A question and a plan always require the person, so that for them the mark means nothing.
     let (tool, keys) = tool_call::known(&read.tool_name);
     let is_for_person = [ASK, EXIT_PLAN_MODE].contains(&tool);
     let lasting = read.permission_suggestions.clone().filter(|_| !read.suppress_always_allow_rule);

@@ -1,4 +1,4 @@
-//! A tool call as it comes: what the hooks and the control protocol have in common.
+//! A tool call that waits for the person, as the hooks and the control protocol both describe it.
 
 use serde_json::value::RawValue;
 
@@ -7,7 +7,7 @@ pub(super) const ASK: &str = "AskUserQuestion";
 /// The tool with which the model ends plan mode.
 pub(super) const EXIT_PLAN_MODE: &str = "ExitPlanMode";
 
-/// Qwen Code's names of tools whose input is that of Claude Code's.
+/// Qwen Code's names of tools that take the same input as one of Claude Code's tools.
 const OF_QWEN: [(&str, &str); 9] = [
     (ASK_OF_QWEN, ASK),
     ("exit_plan_mode", EXIT_PLAN_MODE),
@@ -31,7 +31,7 @@ pub enum AnswerKey {
     Place,
 }
 
-/// Returns the name of Claude Code's tool whose input this one takes, and what its answers are keyed by.
+/// Returns the name of Claude Code's tool that takes the same input, and the kind of key for its answers.
 pub(super) fn known(tool: &str) -> (&str, AnswerKey) {
     let name = OF_QWEN.iter().find(|(of_qwen, _)| *of_qwen == tool).map_or(tool, |(_, name)| name);
     (name, if tool == ASK_OF_QWEN { AnswerKey::Place } else { AnswerKey::Text })

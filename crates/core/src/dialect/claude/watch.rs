@@ -26,10 +26,10 @@ const CALLS: usize = 16;
 pub struct Watch {
     tool: String,
     input: Json,
-    /// Whether the call is of a subagent: the end of a turn says nothing of it.
+    /// Whether a subagent makes the call. The end of the session's turn says nothing about such a call.
     is_of_subagent: bool,
     question: Question,
-    /// The IDs of the calls in the transcript that may be the one.
+    /// The IDs of the calls in the transcript that may be the watched call.
     calls: Vec<String>,
     /// Whether the end that was read last was decided by a hook.
     is_by_hook: bool,
@@ -85,13 +85,13 @@ impl Watch {
         })
     }
 
-    /// Returns whether the transcript has a call that may be the one.
+    /// Returns whether the transcript has a call that may be the watched call.
     pub fn is_found(&self) -> bool {
         !self.calls.is_empty()
     }
 
-    /// Returns whether the end that [`Watch::line`] returned last was decided by a hook. Versions that do not say so
-    /// count as deciding by one.
+    /// Returns whether the end that [`Watch::line`] returned last was decided by a hook. If the transcript does not say
+    /// who decided, a hook is assumed.
     pub fn is_by_hook(&self) -> bool {
         self.is_by_hook
     }
@@ -140,7 +140,8 @@ impl Watch {
 
     /// Returns how the call ended if its dialog is gone and neither the transcript nor a hook says more: its tool runs.
     pub fn gone(&self) -> Option<Outcome> {
-        // Rejections and answers are in the transcript at once.
+        // Rejections, and answers to questions, are in the transcript at once: without one of them, the tool was
+        // allowed.
         let runs = self.tool != ASK && !self.is_of_subagent;
         runs.then(|| Outcome::Answered(self.allowed()))
     }
@@ -157,7 +158,7 @@ impl Watch {
         }
     }
 
-    /// Returns how the call ended. `said` is what has the answers of a question, or the reason of a rejection.
+    /// Returns how the call ended. `said` contains the answers to a question, or the reason of a rejection.
     fn outcome(&self, is_error: bool, said: &Json) -> Outcome {
         let is_rejected = said.as_str().is_some_and(|said| said.starts_with("User rejected"));
         match (is_error, self.tool.as_str()) {
@@ -182,7 +183,7 @@ pub struct Status {
     looks: u8,
 }
 
-/// Looks without a dialog after which none is coming: one dialog may follow another.
+/// How many looks in a row without a dialog mean that none is coming: one dialog may follow another.
 const LOOKS: u8 = 2;
 
 #[derive(Deserialize)]
@@ -200,7 +201,7 @@ impl Status {
 
     /// Reads the file. Returns whether a dialog of this session waited before, and none waits any more.
     pub fn has_ended(&mut self, session: &str, file: &[u8]) -> bool {
-        // A line that is just being written is read the next time.
+        // The file may be read in the middle of a write: then the next look reads it again.
         let written = serde_json::from_slice::<StatusFile<'_>>(file).ok();
         match written.filter(|written| written.session_id == session).map(|written| written.status) {
             Some("waiting") => *self = Status { has_waited: true, looks: 0 },

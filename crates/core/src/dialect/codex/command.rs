@@ -58,7 +58,7 @@ pub(super) fn read(params: &[u8], fallback_id: &str) -> Option<(Question, CodexR
     approval(described, decisions, json!({ "decision": "cancel" }), fallback_id)
 }
 
-/// Returns the decisions that may be chosen where the request does not say so.
+/// Returns the decisions that may be chosen if the request does not list them.
 fn fallback(read: &CommandParams) -> Vec<Json> {
     let rules = read.proposed_execpolicy_amendment.as_array().filter(|words| !words.is_empty());
     let rules =
@@ -84,7 +84,7 @@ fn fallback(read: &CommandParams) -> Vec<Json> {
     decisions
 }
 
-/// Returns what a decision does. An unknown decision is not offered.
+/// Returns the option for a decision. `None` for an unknown decision, which is not offered.
 fn decision(offered: &Json, host: Option<&str>) -> Option<Decision> {
     let what = host.map_or_else(String::new, |host| format!(" access to {host}"));
     match offered.as_str() {
@@ -115,7 +115,7 @@ fn decision(offered: &Json, host: Option<&str>) -> Option<Decision> {
     Some(Decision::new("applyNetworkPolicyAmendment", label, role, offered.clone()))
 }
 
-/// Gives each option a value of its own, where several amendments have the same name.
+/// Makes the value of each option unique: several amendments may have the same name.
 fn number(decisions: &mut [Decision]) {
     for place in 1..decisions.len() {
         let (before, rest) = decisions.split_at_mut(place);
@@ -263,11 +263,12 @@ pub(super) fn permission_lines(permissions: &Json) -> String {
     }
 }
 
-/// The person's shells, and the folders that they are in. In another folder, it may be any program.
+/// Shells whose script is shown as the command, and the folders that they are in. In another folder, a program of that
+/// name may be anything.
 const SHELLS: [&str; 4] = ["bash", "dash", "sh", "zsh"];
 const FOLDERS: [&str; 3] = ["/bin/", "/usr/bin/", ""];
 
-/// Returns the command that a shell would run, or all words where it is not given to one.
+/// Returns the script that a command gives to a shell, or all words of a command without a known shell.
 pub(super) fn shell_command(json: &Json) -> Option<String> {
     let words = match json {
         Json::Array(words) => words.iter().map(|word| word.as_str().map(str::to_owned)).collect(),

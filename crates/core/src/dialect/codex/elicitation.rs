@@ -28,10 +28,10 @@ struct ElicitationParams {
     meta: Json,
 }
 
-/// The mode of the forms that are read here. Codex has others of its own.
+/// The mode of the forms that are read here. Codex has further modes.
 const FORM: &str = "form";
 
-/// The values of `_meta.codex_approval_kind` for the approval of a tool.
+/// The value of `_meta.codex_approval_kind` for the approval of a tool.
 const TOOL_CALL: &str = "mcp_tool_call";
 
 pub(super) fn read(params: &[u8], fallback_id: &str) -> Option<(Question, CodexReply)> {
@@ -50,12 +50,12 @@ pub(super) fn read(params: &[u8], fallback_id: &str) -> Option<(Question, CodexR
     Some((question, CodexReply::Form(format)))
 }
 
-/// Reads the approval of a tool, or a form without fields, of which only consent is an answer.
+/// Reads the approval of a tool, or a form without fields, to which consent is the only answer.
 fn consent(read: ElicitationParams, is_tool: bool, fallback_id: &str) -> Option<(Question, CodexReply)> {
     let lasting = |scope: &str| is_tool && has_scope(&read.meta["persist"], scope);
     let accept = |value: &str, label: &str, role, meta: Json| {
-        // For a tool, Codex reads the action and the scope. A server reads the content of its form: that of one
-        // without fields is empty.
+        // For a tool, Codex reads the action and the scope. A server reads the content of its form, which is an empty
+        // object if the form has no fields.
         let content = if is_tool { Json::Null } else { Json::Object(Map::new()) };
         let result = json!({ "action": "accept", "content": content, "_meta": meta });
         Decision { value: value.to_owned(), label: label.to_owned(), role, result }

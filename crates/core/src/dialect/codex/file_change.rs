@@ -92,14 +92,15 @@ pub(super) fn complete(question: &mut Question, item: &[u8]) {
             None => false,
         };
     }
+    // A root allows more changes than those that are shown.
     if are_known && !has_root {
         question.dangerous = false;
     }
     subject.fit();
 }
 
-/// Adds the change of one file. `diff` is a file's whole text where the file is new or removed, otherwise a patch of
-/// it. Returns whether the kind of change is known.
+/// Adds the change of one file. `diff` is the whole text of a file that is new or removed, otherwise a patch. Returns
+/// whether the kind of change is known.
 pub(super) fn add(subject: &mut Subject, path: &str, kind: &Json, diff: Option<&str>) -> bool {
     let name = kind["type"].as_str().or(kind.as_str());
     let is_known = diff.is_some() && matches!(name, Some("add" | "delete" | "update"));
@@ -112,6 +113,7 @@ pub(super) fn add(subject: &mut Subject, path: &str, kind: &Json, diff: Option<&
         }
         _ => {
             let target = kind["move_path"].as_str().or(kind["movePath"].as_str()).unwrap_or(path);
+            // `guard` reads the names of the files from the head of a patch.
             let patch = subject.patch.get_or_insert_default();
             patch.push_str(&format!("--- {path}\n+++ {target}\n{diff}"));
             if !patch.ends_with('\n') {
@@ -131,10 +133,11 @@ const ITEM_TYPE: &str = "fileChange";
 pub struct Changes(VecDeque<Box<[u8]>>);
 
 impl Changes {
-    /// Takes in an item. One that changes no files, or that is longer than the limit, is left out.
+    /// Remembers an item. An item that changes no files, or that is longer than the limit, is ignored.
     pub fn push(&mut self, item: &[u8]) {
         let is_change = member(item, "type").and_then(text).is_some_and(|kind| kind == ITEM_TYPE);
         let Some(id) = member(item, "id").filter(|_| is_change) else { return };
+        // The changes of an earlier version of the item must not be shown, even if this one is too long to keep.
         self.0.retain(|other| member(other, "id") != Some(id));
         if item.len() > limits::CODEX_CHANGE {
             return;

@@ -4,8 +4,8 @@
 //! A request that is not understood is left to Codex' own dialog: reading it returns `None`, never an error. An error
 //! response would settle the request for every client.
 //!
-//! Source: runs of Codex 0.169.0, the generated types of its protocol, and codex-acp 2.6.0. Of the runs,
-//! questions, commands, file changes and the approval of MCP tools were seen; the others were read.
+//! Source: runs of Codex 0.169.0, the generated types of its protocol, and codex-acp 2.6.0. Questions, commands, file
+//! changes and the approval of MCP tools were seen in runs; the other requests are known from the types.
 
 mod approval;
 mod command;

@@ -1,4 +1,4 @@
-//! The format in which each request of Codex' wants its response: from an outcome to a `result`, and back.
+//! The format of the response to each request of Codex: from an outcome to a `result`, and back.
 
 use serde_json::{Map, Value as Json, json, value::RawValue};
 

@@ -114,7 +114,7 @@ fn legacy(
     let decisions = vec![
         Decision::named("approved", "Allow once", Role::AllowOnce),
         Decision::named("approved_for_session", for_session, Role::AllowAlways),
-        // A version that knows no such name takes what it cannot read for a denial.
+        // A version of Codex that does not know this name takes it for a denial as well.
         Decision::named("denied", DECLINE, Role::RejectOnce),
         Decision::named("abort", CANCEL, Role::RejectOnce),
     ];

@@ -144,6 +144,7 @@ pub(super) fn read_reply(question: &Question, result: &[u8]) -> Option<Outcome> 
         let mut note = answers.iter().find_map(|text| text.strip_prefix(NOTE)).map(str::to_owned);
         let mut value = answers.iter().find(|text| !text.starts_with(NOTE)).cloned();
         let is_option = |text: &String| field.kind.options().iter().any(|option| option.value == *text);
+        // As in Codex' terminal, a note is the answer if it is alone, or beside `None of the above`.
         if value.as_ref().is_none_or(|value| value == NONE_OF_THE_ABOVE && !is_option(value))
             && note.is_some()
         {
@@ -152,7 +153,7 @@ pub(super) fn read_reply(question: &Question, result: &[u8]) -> Option<Outcome> 
         read.notes.extend(note.map(|note| (field.name.clone(), note)));
         read.values.extend(value.map(|value| (field.name.clone(), Value::Text(value))));
     }
-    // The terminal sends no answers where the person leaves the questions.
+    // Codex' terminal sends no answers if the person leaves the questions.
     Some(match read.values.is_empty() {
         true => Outcome::Rejected(Reason::User),
         false => Outcome::Answered(read),

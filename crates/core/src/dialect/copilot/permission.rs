@@ -49,8 +49,8 @@ const FOR_SESSION: &str = "approve-for-session";
 /// The value of the option that refuses it.
 pub(super) const REJECT: &str = "reject";
 
-/// Reads a permission, and what allows it for the rest of the session where Copilot offers that. Returns `None` for a
-/// kind that is not known.
+/// Reads a permission, and the approval that allows it for the rest of the session, if Copilot offers one. Returns
+/// `None` for a kind that is not known.
 pub(super) fn read(prompt: &str, id: &str) -> Option<(Question, Option<Json>)> {
     let prompt: Prompt = serde_json::from_str(prompt).ok()?;
     let approval = prompt.session_approval();
@@ -116,8 +116,10 @@ impl Prompt {
         (!texts.is_empty()).then(|| texts.join("\n"))
     }
 
-    /// Returns a heading, where the subject does not say it all, and the subject. `None` for a kind that is not known.
+    /// Returns a heading, if the subject alone does not say everything, and the subject. `None` for a kind that is not
+    /// known.
     fn described(&self) -> Option<(Option<String>, Subject)> {
+        // `guard` looks into the raw input for requests to leave the sandbox.
         let bypass = self.request_sandbox_bypass.then(|| json!({ "requestSandboxBypass": true }).to_string());
         let of = |kind: &str| Subject {
             kind: Some(kind.to_owned()),
@@ -168,8 +170,8 @@ impl Prompt {
     }
 }
 
-/// Writes an outcome as a decision, and says how Copilot names that when it tells of it. Only its own option allows it
-/// (I12).
+/// Writes an outcome as a decision. Also returns the name of the decision in Copilot's events. A permission is allowed
+/// only by an option that allows it (I12).
 pub(super) fn decision(
     outcome: &Outcome,
     remark: Option<&str>,

@@ -25,7 +25,7 @@ struct UserInput {
     question: String,
     #[serde(default)]
     choices: Vec<String>,
-    /// Whether a text is taken instead of a choice. It is unless Copilot says otherwise.
+    /// Whether a text is accepted instead of a choice. If the member is missing, it is.
     allow_freeform: Option<bool>,
     tool_call_id: Option<String>,
 }
@@ -35,10 +35,10 @@ const DECLINED: &str = "The user declined to answer this question.";
 
 /// Reads a form. Returns `None` for one that is a link, or is not understood.
 pub(super) fn form(data: &str, id: &str) -> Option<(Question, FormReply)> {
-    // Its members are those of the standard, but that every field may be left out.
+    // The form has the members of the standard, except that every field may be left out.
     let (mut question, format) = FormReply::read(ELICITATION_CREATE, data.as_bytes(), id).ok()??;
     question.origin = Origin::Copilot;
-    // The member is the ID of this form.
+    // Here, `requestId` is the ID of the form, and not of a request that the form belongs to.
     question.request = None;
     question.notes = false;
     Some((question, format))
@@ -88,7 +88,7 @@ pub(super) fn form_outcome(
         Some("accept") => Outcome::Answered(reply::read_content(format, question, content)),
         Some("decline") => Outcome::Rejected(Reason::User),
         Some("cancel") => Outcome::Rejected(Reason::Cancelled),
-        // Older versions do not say.
+        // Older versions of Copilot do not say how the form ended.
         _ => Outcome::Answered(Answer::default()),
     }
 }

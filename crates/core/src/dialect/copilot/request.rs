@@ -28,7 +28,7 @@ pub struct CopilotRequest {
 enum RequestKind {
     Form(FormReply),
     Text,
-    /// With what allows it for the rest of the session, where that is offered.
+    /// With the approval that allows it for the rest of the session, if Copilot offers one.
     Permission(Option<Json>),
     Plan,
 }
@@ -40,7 +40,7 @@ pub struct Call {
     pub method: &'static str,
     /// The parameters.
     pub params: Json,
-    /// How the question ends by it, as an event would tell.
+    /// The end of the question that the call causes, as an event reports it.
     pub ending: Ending,
 }
 
@@ -131,7 +131,7 @@ impl CopilotRequest {
             (RequestKind::Plan, Ending::Plan { approved, action }) => {
                 question::plan_outcome(question, *approved, action.as_deref())
             }
-            // An end of another kind says only that there is one.
+            // An end of another kind says only that the request is over.
             _ => Outcome::Answered(Default::default()),
         }
     }
@@ -169,7 +169,7 @@ pub fn pending(result: &str) -> Option<OpenPermissions> {
     })
 }
 
-/// Reads the result of a [`Call`]: whether Copilot took the answer. If not, it had another one first.
+/// Reads the result of a [`Call`]: whether Copilot took the answer. If not, Copilot already had another answer.
 pub fn was_taken(result: &str) -> Option<bool> {
     #[derive(Deserialize)]
     struct CallResult {
@@ -216,7 +216,7 @@ struct EventEnvelope<'a> {
     data: Option<&'a RawValue>,
 }
 
-/// The data of all events that tell of an end.
+/// The data of all events that report an end.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Completion {

@@ -93,6 +93,7 @@ fn owner<'a>(
         let mut suffixes = SUFFIXES.iter();
         suffixes.find_map(|(suffix, role)| {
             let owner = key.strip_suffix(suffix)?;
+            // Claude and opencode have the same suffix, but only Claude takes the text as a note beside a choice.
             let is_claude = *suffix == "_custom" && owner.starts_with(CLAUDE);
             Some((owner, if is_claude { CompanionRole::AnswerOrNote } else { *role }))
         })

@@ -166,13 +166,13 @@ fn typed(json: &Json, field: &Field) -> Value {
     }
 }
 
-/// The `form_result` of a form.
+/// The `result` of a form.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum FormResult {
-    /// As the standard has it.
+    /// The shape of the standard.
     Flat(FormResultBody),
-    /// As it was under some of the legacy method names.
+    /// The shape under some of the legacy method names.
     Nested {
         /// The result, one level deeper.
         action: FormResultBody,

@@ -47,7 +47,7 @@ const TYPES: [&str; 5] = ["string", "number", "integer", "boolean", "array"];
 ///
 /// Returns `None` for another mode than forms, or for an unknown field type.
 pub fn read(method: &str, params: &[u8], fallback_id: &str) -> Result<Option<(Question, FormReply)>, String> {
-    // These two checks come first: such requests are not judged at all, of any size.
+    // These two checks come before the limit: such requests are forwarded to the client, whatever their size.
     if !is_form(params) || has_unknown_types(params) {
         return Ok(None);
     }
@@ -70,7 +70,7 @@ pub fn read(method: &str, params: &[u8], fallback_id: &str) -> Result<Option<(Qu
         tool_call: tool_call_id,
         blocking: codex.and_then(|codex| codex.get("delivery")).and_then(Json::as_str) != Some("async"),
         timeout: codex.and_then(|codex| codex.get("autoResolutionMs")?.as_u64()).map(Duration::from_millis),
-        // Elsewhere in the reply, a note is read by no agent.
+        // No agent reads a note in another part of the reply.
         notes: companions.iter().any(Companion::takes_notes),
         ..Question::new(Origin::Elicitation, fallback_id, fields)
     };
@@ -98,6 +98,7 @@ fn has_unknown_types(params: &[u8]) -> bool {
     }
     let properties =
         scan::member(params, "requestedSchema").and_then(|schema| scan::member(schema, "properties"));
+    // More than that exceeds the limit of the request, which is checked next.
     let Some(properties) = properties.filter(|properties| properties.len() <= limits::QUESTION) else {
         return false;
     };
@@ -274,7 +275,7 @@ impl AgentDialect for FormReply {
     const SHOWN_BY: Option<(&'static str, ShownBy)> = Some((ELICITATION_CREATE, ShownBy::Forms));
 
     fn shown_by(&self) -> Option<ShownBy> {
-        // Clients know the method's name of today only.
+        // Clients know only the current name of the method.
         (!self.legacy).then_some(ShownBy::Forms)
     }
 

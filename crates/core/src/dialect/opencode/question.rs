@@ -85,7 +85,7 @@ struct QuestionInfo {
     #[serde(default)]
     options: Vec<QuestionOption>,
     multiple: Option<bool>,
-    /// Whether a text is taken instead of an option. It is unless opencode says otherwise.
+    /// Whether a text is accepted instead of an option. If the member is missing, it is.
     custom: Option<bool>,
 }
 
@@ -104,7 +104,7 @@ pub(super) struct ToolReference {
 }
 
 impl QuestionRequest {
-    /// Returns the question. `None` for one that this program cannot hold.
+    /// Returns the question. `None` if it exceeds the limits.
     pub(super) fn into_question(self) -> Option<Question> {
         let fields = self.questions.into_iter().enumerate().map(|(place, info)| field(place, info)).collect();
         let question = Question {
@@ -175,7 +175,7 @@ impl<'de> Deserialize<'de> for Metadata {
 }
 
 impl PermissionRequest {
-    /// Returns the permission as a question. `None` for one that this program cannot hold.
+    /// Returns the permission as a question. `None` if it exceeds the limits.
     pub(super) fn into_question(self) -> Option<Question> {
         let described = PermissionDescription {
             title: self.title(),
@@ -200,7 +200,7 @@ impl PermissionRequest {
             description: Some(cut(&remembered, limits::SUBJECT_LINE)),
             ..option(Decision::Always, "Always allow", Role::AllowAlways)
         };
-        // Where nothing would be remembered, it would be the same as once.
+        // If opencode would remember nothing, `always` would be the same as `once`.
         let always = Some(always).filter(|_| !self.always.is_empty());
         let once = option(Decision::Once, "Allow once", Role::AllowOnce);
         let reject = option(Decision::Reject, "Reject", Role::RejectOnce);
@@ -253,7 +253,7 @@ impl PermissionRequest {
         }
     }
 
-    /// Returns a heading. A command is its own.
+    /// Returns a heading. `None` for a command, which is its own heading.
     fn title(&self) -> Option<String> {
         if self.kind() == "execute" && !self.patterns.is_empty() {
             return None;

@@ -28,7 +28,7 @@ pub struct Call {
     pub path: String,
     /// The body, as JSON.
     pub body: Option<String>,
-    /// How the question ends by it.
+    /// The end of the question that the call causes.
     pub ending: Ending,
 }
 
@@ -41,7 +41,7 @@ pub enum Verdict {
     TooLate,
     /// The response is not one of opencode's interface, or an error. The text says which.
     Failed(String),
-    /// opencode, or what stands before it, failed: whether it has the answer is unknown. The text says how.
+    /// opencode, or a proxy in front of it, failed: it is not known whether opencode has the answer. The text says how.
     Unclear(String),
 }
 
@@ -58,7 +58,7 @@ impl OpencodeRequest {
 
     fn read(json: &str, is_permission: bool, read: impl Fn(&str) -> Option<Question>) -> Option<Self> {
         let question = Some(json).filter(|json| json.len() <= limits::QUESTION).and_then(read)?;
-        // A reply to an empty ID would be answered by the web page with 200.
+        // opencode would respond to a call with an empty ID with its web page, and 200.
         is_id(&question.id).then_some(OpencodeRequest { question, is_permission })
     }
 
@@ -91,7 +91,7 @@ impl OpencodeRequest {
     }
 }
 
-/// Returns what to say to a permission. Only its own option allows it (I12).
+/// Returns the decision on a permission. Only an option that allows it allows it (I12).
 fn decision(outcome: &Outcome) -> Decision {
     let Outcome::Answered(answer) = outcome else { return Decision::Reject };
     let chosen = answer.values.values().find_map(|value| match value {
@@ -159,10 +159,10 @@ pub enum OpencodeEvent {
     Other,
 }
 
-/// An event, and where it belongs.
+/// An event, and the project that it belongs to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LocatedEvent {
-    /// The folder of the project, where the stream is of all projects.
+    /// The folder of the project, if the stream is of all projects.
     pub directory: Option<String>,
     /// The event.
     pub event: OpencodeEvent,
@@ -227,7 +227,7 @@ pub fn encode(text: &str) -> String {
     for byte in text.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'~' | b'.' => encoded.push(byte.into()),
-            // Writing to a text does not fail.
+            // Writing to a `String` does not fail.
             _ => write!(encoded, "%{byte:02X}").unwrap_or_default(),
         }
     }
@@ -249,7 +249,8 @@ struct ProjectTime {
 /// Reads the body of `GET /project`, and returns the folders of the projects that were used since this time, in
 /// milliseconds since 1970, most recent first.
 ///
-/// Only these are asked for open requests: opencode starts a project, with its servers, that is asked for anything.
+/// Only these projects are asked for open requests: any request about a project makes opencode start it, with its
+/// servers.
 pub fn used_since(body: &[u8], since: f64) -> Vec<String> {
     let mut projects: Vec<Project> = serde_json::from_slice(body).unwrap_or_default();
     // `/` stands for all folders that belong to no project.

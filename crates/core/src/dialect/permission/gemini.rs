@@ -1,6 +1,7 @@
-//! The commands of Gemini CLI, which the title of the tool call has alone. Everything else of it is left to `subject.rs`.
+//! The commands of Gemini CLI, which only the title of the tool call contains. Everything else of it is left to
+//! `subject.rs`.
 //!
-//! Source: what `ShellToolInvocation` of Gemini CLI 0.61 describes. The title is the command, or its description where the
+//! Source: what `ShellToolInvocation` of Gemini CLI 0.61 describes. The title is the command, or its description if the
 //! command is long; the content has the folder and the description: `[current working directory /p] (Run the tests)`.
 
 use crate::question::Subject;
@@ -8,7 +9,7 @@ use crate::question::Subject;
 /// How the ID of a call of its shell begins.
 const TOOL: &str = "run_shell_command";
 
-/// Takes the command from the title of a call of Gemini CLI's shell, where that surely is the command.
+/// Takes the command from the title of a call of Gemini CLI's shell, if the title is certainly the command.
 pub(super) fn read_command(id: &str, subject: &mut Subject) {
     let says_nothing = subject.command.is_none() && subject.raw_input.is_none() && subject.diffs.is_empty();
     if !id.starts_with(TOOL) || !says_nothing {
@@ -16,6 +17,7 @@ pub(super) fn read_command(id: &str, subject: &mut Subject) {
     }
     let (Some(title), Some(content)) = (&subject.title, &subject.content) else { return };
     let Some((folder, description)) = context(content) else { return };
+    // The command is too long for the title, which repeats the description.
     if description.is_some_and(|description| is_same(description, title)) {
         return;
     }
@@ -23,7 +25,8 @@ pub(super) fn read_command(id: &str, subject: &mut Subject) {
     (subject.command, subject.content) = (subject.title.take(), None);
 }
 
-/// Returns the folder and the description. `None` if the model may have written the text between them.
+/// Returns the folder and the description. `None` if it is not certain where they end, because the model writes the
+/// description.
 fn context(content: &str) -> Option<(&str, Option<&str>)> {
     let (folder, rest) = match content.strip_prefix("[current working directory ") {
         Some(content) => {

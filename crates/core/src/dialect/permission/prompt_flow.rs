@@ -79,6 +79,7 @@ impl PromptFlow {
 
     /// Handles the `result` of the current prompt. `number` is the number of the next prompt.
     pub fn handle_reply(&mut self, question: &Question, result: &[u8], number: u64) -> PromptStep {
+        // serde would also read a struct from an array of its members.
         let reply = result.starts_with(b"{").then(|| serde_json::from_slice(result).ok()).flatten();
         let Some(PromptReply { outcome }) = reply else { return PromptStep::Unknown };
         let PromptOutcome::Selected { option_id } = outcome else {
@@ -99,6 +100,7 @@ impl PromptFlow {
             _ => None,
         };
         let (Some(field), Some(value)) = (field, value) else { return PromptStep::Unknown };
+        // From now on, a second reply to the prompt that was answered here is stale.
         self.number = number;
         if let FieldChoice::Value(value) = value {
             self.answer.values.insert(field.name.clone(), value);
@@ -140,7 +142,7 @@ impl PromptFlow {
         }
     }
 
-    /// Makes or takes back the choice at this index.
+    /// Makes the choice at this index, or takes it back.
     fn choose(&mut self, field: &Field, place: usize) -> Option<FieldChoice> {
         match &field.kind {
             Kind::Choice { options, .. } => {

@@ -43,7 +43,7 @@ struct QwenOption {
     description: Option<String>,
 }
 
-/// Members, values and prefixes by which a permission request is known to be a question.
+/// Members, values and prefixes by which a permission request is recognised as a question.
 const QWEN_QUESTIONS: &str = "qwenQuestions";
 const USER_QUESTION: &str = "user_question";
 const ASK_USER_QUESTION: &str = "ask_user_question";
@@ -158,7 +158,7 @@ fn qwen_questions(tool_call: &PermissionToolCall<'_>) -> Option<Json> {
 
 /// Reads a question of Qwen's, which has one option that submits the answers and one that cancels.
 ///
-/// Returns `None` for a permission: any option allows or rejects more than once, beside others.
+/// Returns `None` for the options of a permission: one of them lasts, or several allow or reject.
 fn qwen(
     params: &PermissionParams<'_>,
     tool_call: &PermissionToolCall<'_>,
@@ -245,7 +245,7 @@ pub(super) fn read_permission(
     Some((question, PermissionReply::Grant { reject }))
 }
 
-/// An answer names an option by its id.
+/// Returns whether two options have the same ID, by which an answer names its option.
 fn has_same_ids(options: &[PermissionOption]) -> bool {
     let is_known = |(place, option): (usize, &PermissionOption)| {
         options[..place].iter().any(|other| other.option_id == option.option_id)

@@ -66,7 +66,7 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// Reads a client's choice for a permission. Its words are forwarded to the agent, even unknown ones.
+/// Reads a client's choice for a permission. The client's result is forwarded unchanged, even with an unknown option.
 pub fn read_reply(format: &PermissionReply, question: &Question, result: &[u8]) -> Reply {
     #[derive(Deserialize)]
     struct ChosenOption {

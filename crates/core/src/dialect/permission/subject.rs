@@ -79,7 +79,7 @@ impl Draft {
         Draft { tool_call: tool_call.tool_call_id, subject, is_marked }
     }
 
-    /// Reads a subject of version 2. One of an unknown type is kept unchanged.
+    /// Reads a subject of version 2. A subject of an unknown type is kept as raw input.
     pub(super) fn of_subject(about: PermissionSubject<'_>, raw: &RawValue) -> Self {
         if let Some(tool_call) = about.tool_call {
             return Draft::of_tool_call(tool_call);
@@ -94,7 +94,7 @@ impl Draft {
         Draft { tool_call: about.tool_call_id, subject, is_marked: false }
     }
 
-    /// Returns a draft of what a dialect has read by itself.
+    /// Returns a draft of a subject that a dialect has read itself.
     pub(super) fn of_known(subject: Subject) -> Self {
         Draft { subject, ..Draft::default() }
     }
@@ -120,7 +120,8 @@ impl Draft {
     }
 }
 
-/// Adds to a permission what only an earlier update of its tool call says. `update` is the JSON of that update.
+/// Completes a permission with the parts that only an earlier update of its tool call has. `update` is the JSON of that
+/// update.
 pub fn complete(question: &mut Question, update: &[u8]) {
     let Ok(tool_call) = serde_json::from_slice::<PermissionToolCall<'_>>(update) else { return };
     let earlier = Draft::of_tool_call(tool_call);
@@ -138,7 +139,7 @@ pub fn complete(question: &mut Question, update: &[u8]) {
         description,
         patch,
         unclear,
-        // That is decided by `guard`.
+        // `guard` decides this later.
         input_says_more: _,
     } = earlier.subject;
     let subject = question.subject.get_or_insert_default();
@@ -147,8 +148,10 @@ pub fn complete(question: &mut Question, update: &[u8]) {
     if let (Some(later), Some(earlier)) = (&mut subject.raw_input, &raw_input)
         && !says_the_same(later, earlier)
     {
+        // It is not known which input counts, so `guard` must see both.
         *later = format!("[{later},{earlier}]");
     }
+    // This comes before the kind is taken, which `untitled` depends on.
     let is_untitled = question.message == subject.untitled();
     let unclear = unclear.or(take_kind(subject, kind).err());
     for (known, earlier) in [
@@ -185,8 +188,7 @@ pub fn complete(question: &mut Question, update: &[u8]) {
     }
 }
 
-/// Returns what an earlier update of a tool call says otherwise than its permission: of a command, a folder and a
-/// patch.
+/// Returns how an earlier update of a tool call contradicts its permission, in a command, a folder or a patch.
 fn disagreement(subject: &Subject, earlier: [&Option<String>; 3]) -> Option<String> {
     let said = [&subject.command, &subject.folder, &subject.patch];
     let names = ["command", "folder", "change"];
@@ -194,7 +196,7 @@ fn disagreement(subject: &Subject, earlier: [&Option<String>; 3]) -> Option<Stri
         |place: &usize| said[*place].as_ref().zip(earlier[*place].as_ref()).is_some_and(|(a, b)| a != b);
     match (0..names.len()).find(differs) {
         Some(place) => Some(format!("an earlier update of its tool call names another {}", names[place])),
-        // Its own input may hide its command.
+        // The permission's own input may hide another command.
         None if subject.raw_input.is_some() && said[0].is_none() && earlier[0].is_some() => {
             Some("only an earlier update of its tool call names its command".to_owned())
         }
@@ -202,7 +204,7 @@ fn disagreement(subject: &Subject, earlier: [&Option<String>; 3]) -> Option<Stri
     }
 }
 
-/// Takes the kind of tool that an earlier update names, where it says more than the permission does: Codex' adapter
+/// Takes the kind of tool that an earlier update names, if it says more than that of the permission: Codex' adapter
 /// says "read" of a command that looks at a file, and `execute` when it asks for it; Copilot CLI asks to read a file
 /// outside of its folders before it changes it; Qwen Code does not know the kind of a tool at first.
 ///
@@ -223,7 +225,8 @@ fn take_kind(subject: &mut Subject, earlier: Option<String>) -> Result<(), Strin
     Err("an earlier update of its tool call names another kind of tool".to_owned())
 }
 
-/// Returns whether two JSON texts are the same value, each member of which they have once.
+/// Returns whether two JSON texts have the same value. The lengths must match as well, since a parser drops duplicate
+/// members.
 fn says_the_same(one: &str, other: &str) -> bool {
     let length = |text: &str| text.bytes().filter(|byte| !byte.is_ascii_whitespace()).count();
     let value = |text: &str| serde_json::from_str::<Json>(text).ok();
@@ -324,7 +327,7 @@ fn locations(json: &Json) -> (Vec<String>, bool) {
         })
     };
     let items = json.as_array().map(Vec::as_slice).unwrap_or_default();
-    // One more than is kept, so that the cut is seen.
+    // More places are read than are kept, so that the cut to the limit is noticed.
     let most = 8 * limits::LOCATIONS;
     let places: Vec<_> = items.iter().take(most).filter_map(place).collect();
     let are_whole = (json.is_null() || json.is_array()) && places.len() == items.len();
@@ -342,7 +345,7 @@ pub(in crate::dialect) struct PermissionDescription {
     pub title: Option<String>,
     /// The subject.
     pub subject: Subject,
-    /// Whether the agent says by itself that a wrong answer can do harm.
+    /// Whether the agent itself says that a wrong answer can do harm.
     pub is_marked: bool,
     /// The options, with their roles.
     pub options: Vec<FieldOption>,
@@ -351,7 +354,7 @@ pub(in crate::dialect) struct PermissionDescription {
 impl PermissionDescription {
     /// Returns the permission as a question. Texts that are too long are cut.
     ///
-    /// Returns `None` without options, and where two options have the same value: an answer could not name its option.
+    /// Returns `None` if there are no options, or two options have the same value: an answer could not name its option.
     pub(in crate::dialect) fn question(self, origin: Origin, fallback_id: &str) -> Option<Question> {
         let PermissionDescription { session, tool_call, title, subject, is_marked, mut options } = self;
         let is_known = |(place, option): (usize, &FieldOption)| {

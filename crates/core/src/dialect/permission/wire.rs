@@ -1,7 +1,7 @@
 //! The shape of a permission request, in versions 1 and 2 of ACP. Its meaning is left to `request.rs`.
 //!
 //! Source: `RequestPermissionRequest`, `ToolCallUpdate` and `ToolCallContent` of both versions of the ACP schema.
-//! Members that only describe the request are read leniently: one of another shape is left out.
+//! Members that only describe the request are read leniently: a member of another shape is ignored.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value as Json, value::RawValue};
@@ -64,10 +64,10 @@ pub(super) struct PermissionOption {
 pub(super) struct PermissionSubject<'a> {
     #[serde(rename = "type")]
     pub kind: String,
-    /// Of a tool call.
+    /// The tool call, if the subject is one.
     #[serde(borrow, default)]
     pub tool_call: Option<PermissionToolCall<'a>>,
-    /// Of a command.
+    /// The command, if the subject is one.
     #[serde(default, deserialize_with = "lenient")]
     pub command: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
@@ -76,7 +76,7 @@ pub(super) struct PermissionSubject<'a> {
     pub tool_call_id: Option<String>,
 }
 
-/// Reads a text. Anything else is left out.
+/// Reads a text. Anything else becomes `None`.
 fn lenient<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     Ok(match Json::deserialize(deserializer)? {
         Json::String(text) if !text.is_empty() => Some(text),
@@ -87,7 +87,7 @@ fn lenient<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>,
 impl<'a> PermissionParams<'a> {
     /// Reads the parameters of a request. `None` if they do not follow the standard.
     pub(super) fn read(params: &'a [u8]) -> Option<Self> {
-        // Checked as a whole, Unicode takes a fraction of the time that it takes string by string.
+        // Checking the whole request for UTF-8 takes a fraction of the time of checking string by string.
         match std::str::from_utf8(params) {
             Ok(params) => serde_json::from_str(params).ok(),
             Err(_) => serde_json::from_slice(params).ok(),

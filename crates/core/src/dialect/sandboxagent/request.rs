@@ -188,8 +188,8 @@ pub struct RequestAdditions {
     pub timeout_ms: Option<u64>,
 }
 
-/// Returns the schema of the form, and closes the definitions of its names for the whole document: a record may hold
-/// the kinds and formats of another version, a request is refused that does.
+/// Returns the schema of the form. Removes the variants for unknown kinds and formats from its definitions, for the
+/// whole document: a record may hold a kind or format of another version, but a request with one is refused.
 #[cfg(feature = "schema")]
 fn fields_of_known_kinds(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
     use schemars::JsonSchema;
