@@ -75,6 +75,7 @@ impl<'de> Visitor<'de> for AnyValue {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Once, A::Error> {
         let (mut object, mut is_once) = (Map::new(), true);
         while let Some((name, Once(value))) = members.next_entry()? {
+            // After a duplicate, the rest of the object must still be read: serde would fail otherwise.
             is_once &= object.insert(name, value).is_none();
         }
         Ok(Once(if is_once { object.into() } else { Json::Null }))

@@ -36,6 +36,7 @@ pub fn assess(question: &mut Question) {
 ///
 /// It is called where the file system may be accessed, before the question is shown.
 pub fn assess_links(question: &Question, files: &dyn Files) -> Option<Question> {
+    // A link raises the risk to that of a permission that acts, which a higher one already includes.
     let (Risk::Plain, Purpose::Permission) = (question.risk(), &question.purpose) else { return None };
     let (subject, project) = (question.subject.as_deref()?, question.project.as_deref()?);
     let kind = subject.kind.as_deref().unwrap_or_default().to_lowercase();
@@ -57,6 +58,7 @@ pub fn assess_links(question: &Question, files: &dyn Files) -> Option<Question> 
 fn set(question: &mut Question, risk: Risk, why: &str) {
     question.risk = Some(risk);
     question.dangerous = risk.is_guarded();
+    // The reason may quote a path of the agent's, of any length (I6).
     question.risk_reason = Some(cut(why, limits::SUBJECT_LINE)).filter(|why| !why.is_empty());
 }
 
@@ -177,6 +179,7 @@ fn changed_files<'a>(subject: &'a Subject, input: Option<&'a Input>) -> Vec<&'a 
 
 /// Returns whether a text was cut.
 fn is_cut(text: &str) -> bool {
+    // The mark is that of `subject::cut`.
     text.ends_with(" more bytes are not shown")
 }
 

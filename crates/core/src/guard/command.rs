@@ -136,6 +136,7 @@ fn why_words_are(words: &[String], depth: usize) -> Option<String> {
 fn why_it_runs(program: &str, arguments: &[String], depth: usize) -> Option<String> {
     let takes = programs::runs(program, arguments)?;
     let name = programs::name(program);
+    // `scripts` has already checked the arguments of `sed` and `awk`.
     if scripts::is_language(&name) || is_query(&name, arguments) {
         return None;
     }
@@ -147,6 +148,7 @@ fn why_it_runs(program: &str, arguments: &[String], depth: usize) -> Option<Stri
     if takes_input && arguments.iter().all(|word| word.starts_with('-')) {
         return Some(format!("`{name}` runs what it reads"));
     }
+    // Code in an argument is harmful by the table. Without such code, the arguments name a file of the project.
     if takes == Takes::CodeOrInput {
         return None;
     }
@@ -185,6 +187,7 @@ fn texts(takes: Takes, arguments: &[String], place: usize) -> Vec<String> {
         None => argument.strip_prefix('-').and_then(|short| short.get(1..)),
     };
     let value = value.filter(|value| is_text(value)).map(str::to_owned);
+    // A word with spaces may be the command that an option takes; elsewhere, it is one argument.
     let is_of_option = place == 0 || arguments[place - 1].starts_with('-');
     let whole = match takes {
         // The program may join its arguments to one command.

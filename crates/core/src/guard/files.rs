@@ -68,6 +68,7 @@ pub(super) fn changed_by(patch: &str) -> impl Iterator<Item = &str> {
 /// Returns what a patch does beyond changing lines.
 pub(super) fn removed_by(patch: &str) -> Option<&'static str> {
     let has = |begin: &str| patch.lines().any(|line| line.starts_with(begin));
+    // The lines with `***` are those of the format of Codex' own tool for patches.
     if has("+++ /dev/null") || has("deleted file mode") || has("*** Delete File") {
         Some("it deletes a file")
     } else if ["rename from", "rename to", "*** Move to"].into_iter().any(has) || renames(patch) {
@@ -87,6 +88,7 @@ fn renames(patch: &str) -> bool {
             before = Some(file);
             return false;
         }
+        // A head is compared once: the next file of the patch may have no `---` line.
         let after = file_in_head(line, "+++ ", "b/");
         after.zip(before.take()).is_some_and(|(after, before)| after != before && before != NOTHING)
     })
@@ -94,6 +96,7 @@ fn renames(patch: &str) -> bool {
 
 /// Returns the file that a head of a patch names.
 fn file_in_head<'a>(line: &'a str, mark: &str, side: &str) -> Option<&'a str> {
+    // A tab separates the name from the time of the file.
     let file = line.strip_prefix(mark)?.split('\t').next().unwrap_or_default().trim();
     Some(file.strip_prefix(side).unwrap_or(file))
 }

@@ -44,6 +44,7 @@ fn is_plain_sed(arguments: &[String]) -> bool {
                 Some(SedOption::Alone) => {}
                 Some(SedOption::Script(script)) => scripts.push(script.to_owned()),
                 Some(SedOption::ScriptIsNext) => scripts.extend(given.next().cloned()),
+                // An unknown option may take its script from a file.
                 None => return false,
             },
             None => others.push(argument.clone()),
@@ -135,6 +136,7 @@ fn read_command(chars: &mut Peekable<Chars<'_>>) -> Option<()> {
             while chars.next_if(is_flag).is_some() {}
             chars.peek().is_none_or(|next| " ;\n}".contains(*next)).then_some(())
         }
+        // Among the others, `e` runs a program, and `r`, `R`, `w` and `W` read or write another file.
         _ => None,
     }
 }

@@ -74,6 +74,7 @@ impl HostProtocol for Claude {
             Kind::Response(id) => {
                 self.initialize.responded(id);
                 introduce(base);
+                // A host that reconnects did not see the open requests, so the agent lists them in this response.
                 let waiting = PendingRequests::read(line);
                 AgentMessage::Waits(
                     waiting.requests().filter_map(|line| self.ask(Request::read(line)?)).collect(),

@@ -75,6 +75,7 @@ impl HostProtocol for Codex {
     }
 
     fn agent_says(&mut self, _: &mut Base, line: &[u8], fallback_id: &str) -> AgentMessage<CodexReply> {
+        // The core has checked that the line is JSON, so that the parts alone are read here.
         let Some(message) = Message::read_prefix(line) else { return AgentMessage::Nothing };
         let params = message.params.unwrap_or_default();
         match (message.method.as_deref(), message.id) {
@@ -155,6 +156,7 @@ fn of_agent<'a>(method: Text<'_>, line: &[u8]) -> LineClass<'a> {
     // Searching the whole line is cheap enough: most lines have other methods, and carry what the model says, piece by
     // piece.
     if method.is(ITEM_STARTED) {
+        // `LineClass::Call` would not do for other items: a file change begins with the same bytes.
         let is_change = memchr::memmem::find(line, FILE_CHANGE).is_some();
         return if is_change { LineClass::Look } else { LineClass::Ordinary };
     }

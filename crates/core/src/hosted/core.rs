@@ -219,6 +219,7 @@ impl<S: HostProtocol> Protocol for Core<S> {
         self.expire(now);
     }
 
+    // The engine itself looks at the deadlines of the questions.
     fn next_deadline(&self) -> Option<Duration> {
         None
     }

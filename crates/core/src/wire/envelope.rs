@@ -98,6 +98,7 @@ fn decide(line: &[u8]) -> Result<Envelope<'_>, Stop> {
             Some(id) if responds => {
                 return std::str::from_utf8(id).map(Envelope::Response).map_err(|_| Stop::Bad);
             }
+            // The value of the ID was read above.
             Some(_) if key.is("id") => {}
             _ => {
                 members.value()?;
@@ -201,6 +202,7 @@ impl<'a> Message<'a> {
     fn take(&mut self, key: &str, value: &'a [u8], finished: bool) -> Option<()> {
         let twice = match key {
             "method" if value == NULL => false,
+            // A method or an ID that was cut would be another one; the other parts are wanted as far as they came.
             "method" if finished => self.method.replace(scan::text(value)?).is_some(),
             "id" if finished => self.id.replace(std::str::from_utf8(value).ok()?).is_some(),
             "params" => self.params.replace(value).is_some(),

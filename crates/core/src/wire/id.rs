@@ -61,6 +61,7 @@ pub fn rounded_key(id: &str) -> Option<String> {
     if !matches!(bytes.first(), Some(b'-' | b'0'..=b'9')) || (is_plain(bytes) && bytes.len() <= 15) {
         return None;
     }
+    // Such a peer reads a number that is out of range as infinity, which JSON cannot write.
     let number: f64 = id.parse().ok().filter(|number: &f64| number.is_finite())?;
     // The shortest spelling that gives the same number again, which is what such a peer writes.
     exact(&format!("{number:e}")).filter(|rounded| **rounded != *key(id))
@@ -93,6 +94,7 @@ fn exact(number: &str) -> Option<String> {
     }
     let zeros = i64::try_from(significant.len() - trimmed.len()).ok()?;
     let exponent = exponent.checked_sub(i64::try_from(fraction.len()).ok()?)?.checked_add(zeros)?;
+    // With a large exponent, writing out the zeros would take any amount of memory (I6).
     Some(match usize::try_from(exponent) {
         Ok(zeros) if trimmed.len().saturating_add(zeros) <= PLAIN => {
             format!("{sign}{trimmed}{}", "0".repeat(zeros))

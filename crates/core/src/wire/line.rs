@@ -38,6 +38,7 @@ pub fn error(id: &str, code: i32, message: &str) -> Bytes {
 
 /// A response with an error of another peer, as its JSON text.
 pub fn failure(id: &str, error: &[u8]) -> Bytes {
+    // Bytes that are not UTF-8 are tolerated in a peer's strings, but the bridge writes none.
     line(format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{}}}"#, String::from_utf8_lossy(error)))
 }
 

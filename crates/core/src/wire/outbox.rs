@@ -92,6 +92,7 @@ impl Outbox {
         } else {
             self.marks.push_back(self.queued);
         }
+        // Marks pass in the order in which they were made, so that a count identifies each.
         Some(Mark(self.passed + (self.marks.len() + self.waiting_marks) as u64))
     }
 
@@ -106,7 +107,8 @@ impl Outbox {
             return;
         }
         if self.waiting.iter().any(|line| !line.is_empty()) {
-            // The rest of the forwarded line will not come. A line end keeps the waiting lines out of it (I2).
+            // The rest of the forwarded line will not come. A line end keeps the waiting lines out of it (I2). Marks
+            // alone need none, so that the bytes stay as they came (I1).
             self.push(Bytes::from_static(b"\n"));
         }
         self.release();
@@ -115,6 +117,7 @@ impl Outbox {
 
     /// Drops the queue, because nothing reads it. Marks that have not passed will never pass.
     pub fn abandon(&mut self) {
+        // Marks that have passed stay so: their lines were written.
         let passed = self.passed;
         *self = Outbox { stage: Stage::Abandoned, passed, ..Outbox::default() };
     }

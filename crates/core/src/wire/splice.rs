@@ -27,6 +27,7 @@ pub fn insert(json: &[u8], path: &[&str], value: &str) -> Option<Vec<u8>> {
         Some(span) if is_missing(&json[span.clone()], rest) => {
             Some(replace(json, span, nested(rest, value).as_bytes()))
         }
+        // Any other value that the peer has set is left as it is.
         Some(_) if rest.is_empty() => None,
         Some(span) => insert(&json[span.clone()], rest, value).map(|inner| replace(json, span, &inner)),
         None => {

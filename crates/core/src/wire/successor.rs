@@ -89,6 +89,7 @@ impl<'a> Parts<'a> {
 
 /// Puts the envelope around a whole call. `None` if the line is not a call.
 pub fn wrap(line: &[u8], spelling: Spelling) -> Option<Bytes> {
+    // The cursor checks too little: it would also take apart a line that is not JSON.
     let call = is_json(line).then(|| Parts::read(line))??;
     let mut out = begin_envelope(call, spelling)?;
     if let Some(params) = call.params {
@@ -103,6 +104,7 @@ pub fn wrap(line: &[u8], spelling: Spelling) -> Option<Bytes> {
 pub fn unwrap(line: &[u8]) -> Option<Bytes> {
     let envelope = is_json(line).then(|| Parts::read(line))??;
     let call = Parts::read(envelope.params?)?;
+    // The envelope has the ID, and the call inside has none.
     let mut out = begin(envelope.id, call.method?);
     if let Some(params) = call.params {
         out.extend_from_slice(PARAMS);
@@ -278,6 +280,7 @@ impl Scan {
                 (Place::String, _) => {
                     at += memchr2(b'"', b'\\', &bytes[at..]).unwrap_or(bytes.len() - at);
                 }
+                // This byte ends the value, but does not belong to it.
                 (Place::Scalar, b',' | b'}' | b']' | b' ' | b'\t' | b'\r') => return Some(at - 1),
                 (Place::Scalar, _) | (Place::Before, b' ' | b'\t' | b'\r') => {}
                 (_, b'"') => self.place = Place::String,

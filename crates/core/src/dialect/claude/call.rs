@@ -51,6 +51,7 @@ struct AllowDecision<'a> {
 /// Returns `None` for a call that is not understood, or that exceeds the limits.
 pub fn read(call: &ToolCall<'_>, fallback_id: &str) -> Option<(Question, ClaudeReply)> {
     let id = call.id.unwrap_or(fallback_id);
+    // A parsed value would write numbers in another way and sort the members.
     let input = RawValue::from_string(call.input.to_owned()).ok()?;
     let (question, reply) = match call.tool {
         ASK => (questions::read(call, id)?, ClaudeReply::Answers { input, keys: call.keys }),

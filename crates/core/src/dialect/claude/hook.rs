@@ -161,6 +161,7 @@ impl HookCall {
             }
             HookEvent::Stopped => named("Stop"),
             HookEvent::SessionEnded => named("SessionEnd"),
+            // A waiting hook ignores an event without a name.
             _ => named(""),
         };
         line.to_string()

@@ -79,6 +79,7 @@ pub(super) fn granted(
     permissions: &Json,
 ) -> Answer {
     let first = permissions.as_array().and_then(|permissions| permissions.first());
+    // The host may have written the suggestion in another spelling, so that values are compared.
     let is_given = |raw: &RawValue| serde_json::from_str::<Json>(raw.get()).ok().as_ref() == first;
     let given = lasting.iter().find(|(_, raw)| first.is_some() && is_given(raw));
     let value = given.map_or(ALLOW, |(value, _)| value);
@@ -112,6 +113,7 @@ pub(super) fn read_subject(tool: &str, input: &Json, raw: &str) -> (Option<Strin
                 Subject {
                     diffs: diffs(file.as_deref(), input),
                     locations: at(),
+                    // Rules and the person must also see the members that the diff does not show.
                     raw_input: beside(input, file.as_deref()),
                     ..of_kind("edit")
                 },
@@ -164,6 +166,7 @@ const SHOWN: [&str; 8] =
 
 /// Returns the members of a change's input that its diff does not show, as JSON.
 fn beside(input: &Json, file: Option<&str>) -> Option<String> {
+    // The diff shows the file. The members of each edit are checked on their own.
     let is_beside = |(name, value): &(&String, &Json)| {
         !SHOWN.contains(&name.as_str()) && (*name == "edits" || value.as_str() != file || file.is_none())
     };

@@ -109,6 +109,7 @@ pub(super) fn with_answers(
     answer: &Answer,
 ) -> Box<RawValue> {
     let mut members: Entries<Box<RawValue>> = serde_json::from_str(input.get()).unwrap_or_default();
+    // The model may have filled in these members, but only the person's answers count.
     members.0.retain(|(name, _)| name != "answers" && name != "annotations");
     let texts = question.fields.iter().enumerate().filter_map(|(place, field)| {
         let text = match answer.values.get(&field.name)? {

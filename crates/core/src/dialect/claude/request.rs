@@ -43,6 +43,7 @@ struct CanUseTool<'a> {
     tool_name: String,
     #[serde(borrow)]
     input: &'a RawValue,
+    // Qwen Code sends `null` if it suggests no lasting permission.
     #[serde(borrow, default)]
     permission_suggestions: Option<Vec<&'a RawValue>>,
     #[serde(default)]

@@ -121,6 +121,7 @@ fn number(decisions: &mut [Decision]) {
         let (before, rest) = decisions.split_at_mut(place);
         let Some(decision) = rest.first_mut() else { continue };
         let name = decision.value.clone();
+        // Earlier options of this name have a number already.
         let is_same = |other: &&Decision| {
             other.value == name || other.value.strip_prefix(&name).is_some_and(|rest| rest.starts_with('-'))
         };
@@ -135,6 +136,7 @@ fn title(read: &CommandParams, host: Option<&str>) -> Option<String> {
     match (shell_command(&read.command), host) {
         (None, Some(host)) => Some(format!("Allow access to {host}?")),
         (None, None) => non_empty_text(&read.reason),
+        // The command itself is the heading then.
         (Some(_), _) => None,
     }
 }
@@ -156,6 +158,7 @@ fn subject(read: &CommandParams, is_network: bool) -> Subject {
         folder: non_empty_text(&read.cwd),
         description: non_empty_text(&read.reason),
         content: (!content.is_empty()).then(|| content.join("\n")),
+        // `guard` and the rules look for further rights in the raw input.
         raw_input: beside(read),
         ..Subject::default()
     }
@@ -258,6 +261,7 @@ pub(super) fn permission_lines(permissions: &Json) -> String {
         lines.push(format!("{access}: {path}"));
     }
     match lines.is_empty() {
+        // The person must see permissions of an unknown shape as well.
         true => permissions.to_string(),
         false => lines.join("\n"),
     }

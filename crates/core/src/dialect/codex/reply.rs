@@ -73,6 +73,7 @@ impl CodexReply {
             CodexReply::Decision { results, cancelled, .. } => {
                 let result: Json = serde_json::from_slice(result).ok()?;
                 let field = question.fields.first()?;
+                // Options come first: the result of one may be the same as `cancelled`.
                 let chosen = results.iter().find(|(_, known)| is_same(known, &result));
                 match chosen {
                     Some((value, _)) => {

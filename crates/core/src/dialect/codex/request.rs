@@ -66,6 +66,7 @@ struct LegacyParams {
     cwd: Json,
     #[serde(default)]
     reason: Json,
+    // If a file is named twice, it is not known which change counts.
     #[serde(default, deserialize_with = "once::deserialize")]
     file_changes: Json,
     #[serde(default)]
@@ -100,6 +101,7 @@ pub(super) fn read_legacy_patch(params: &[u8], fallback_id: &str) -> Option<(Que
         are_known &= file_change::add(&mut subject, path, change, diff);
     }
     let title = Some(file_change::TITLE.to_owned());
+    // The grant of a folder, and changes that are not understood, may do any harm.
     let is_marked = root.is_some() || !are_known;
     let described = PermissionDescription { title, subject, is_marked, ..PermissionDescription::default() };
     legacy(read, described, file_change::for_session(root.as_deref()), fallback_id)

@@ -128,6 +128,7 @@ impl Prompt {
             ..Subject::default()
         };
         let at = |path: &str| {
+            // Both paths count: the named one may lead to the resolved one by a link.
             let resolved = self.resolved_path.as_deref().filter(|resolved| *resolved != path);
             resolved.into_iter().chain([path]).map(str::to_owned).collect()
         };

@@ -139,6 +139,7 @@ pub(super) fn read_plan(data: &str, id: &str) -> Option<Question> {
     let ExitPlanMode { summary, plan_content, actions } = serde_json::from_str(data).ok()?;
     let offered = ACTIONS.iter().filter(|(action, ..)| actions.iter().any(|name| name == action));
     let mut options: Vec<_> = offered.map(|(action, label, role)| option(action, label, *role)).collect();
+    // Without an action that is known, the plan could not be approved.
     if options.is_empty() {
         return None;
     }

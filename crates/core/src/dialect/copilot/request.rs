@@ -67,6 +67,7 @@ impl CopilotRequest {
                 Self::new(question, RequestKind::Form(format))
             }
             "user_input.requested" => Self::new(question::user_input(data, id)?, RequestKind::Text),
+            // A permission that a hook has decided waits for nobody.
             "permission.requested" if asked.resolved_by_hook != Some(true) => {
                 // The prompt is what Copilot's own dialog shows.
                 Self::permission(asked.prompt_request.or(asked.permission_request)?.get(), id)
@@ -82,6 +83,7 @@ impl CopilotRequest {
     }
 
     fn new(question: Question, kind: RequestKind) -> Option<Self> {
+        // A call could not name a request without an ID.
         let fits = !question.id.is_empty() && question.check_limits().is_ok();
         fits.then_some(CopilotRequest { question, kind })
     }

@@ -67,6 +67,7 @@ pub fn write(question: &Question, format: &FormReply) -> Box<RawValue> {
     let required: Vec<_> = required.map(|field| field.name.clone()).collect();
     let params = FormParams {
         session_id,
+        // The standard has one scope for a form: a session, in which a tool call may be named, or a request.
         request_id: request(question).filter(|_| session_id.is_none()),
         tool_call_id: question.tool_call.as_deref().filter(|_| session_id.is_some()),
         mode: "form",
@@ -159,6 +160,7 @@ fn of_kind(kind: &Kind, required: bool) -> FormProperty {
         },
         Kind::Number { integer: true, min, max, step, default } => FormProperty {
             kind: named("integer"),
+            // Bounds of an `integer` must be integers: the nearest ones inside of the range admit the same values.
             minimum: min.map(|min| NumberBound(min.ceil())).filter(NumberBound::is_integer),
             maximum: max.map(|max| NumberBound(max.floor())).filter(NumberBound::is_integer),
             multiple_of: step.map(NumberBound),

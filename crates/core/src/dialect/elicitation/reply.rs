@@ -77,6 +77,7 @@ fn split(field: &Field, value: Option<&Value>, companion: &Companion) -> (Option
             (none.clone().map(Json::from), Some(text.clone()))
         }
         (Some(Value::Many(texts)), Companion::Custom { .. }) => {
+            // An answer that fits has at most one text that is no option.
             let (others, chosen): (Vec<&String>, Vec<&String>) = texts.iter().partition(is_other);
             let chosen = (!chosen.is_empty()).then(|| Json::from_iter(chosen.into_iter().cloned()));
             (chosen, others.first().map(|text| (*text).clone()))

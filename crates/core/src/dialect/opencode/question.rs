@@ -168,6 +168,7 @@ struct Metadata {
 
 impl<'de> Deserialize<'de> for Metadata {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // The input is kept as it came: a parsed value would lose a duplicated member.
         let raw = Box::<RawValue>::deserialize(deserializer)?.get().to_owned();
         let members = once::from_slice(raw.as_bytes()).unwrap_or_default();
         Ok(Metadata { raw, members })
@@ -225,6 +226,7 @@ impl PermissionRequest {
         let is_of_files = kind == "read" || self.permission == "external_directory";
         let patterns = self.patterns.iter().filter(|_| is_of_files).cloned();
         let mut locations: Vec<_> = self.path().into_iter().chain(patterns).collect();
+        // The path may be repeated as the first pattern.
         locations.dedup();
         // The patterns of a command are its parts, without the text between them.
         let parts = || Some(self.patterns.join("\n")).filter(|parts| !parts.is_empty());

@@ -126,6 +126,7 @@ pub fn verdict(status: u16, body: &[u8]) -> Verdict {
         name: Option<String>,
     }
     match (status, serde_json::from_slice::<Failure>(body)) {
+        // The server may have taken the answer before it failed.
         (500.., _) => Verdict::Unclear(status.to_string()),
         // An unknown path is answered with the web page and 200.
         (200, _) if body.trim_ascii() == b"true" => Verdict::Taken,

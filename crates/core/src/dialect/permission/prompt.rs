@@ -171,6 +171,7 @@ impl Prompt<'_> {
         let about = match protocol {
             Protocol::V1 => PromptBody::V1 {
                 tool_call: PromptToolCall {
+                    // Version 1 requires a tool call, even if the agent named none.
                     tool_call_id: tool_call.unwrap_or(&fallback_id),
                     title,
                     content: text
@@ -223,6 +224,8 @@ impl Prompt<'_> {
         };
         let elsewhere = self.name.map(|name| format!("{ELSEWHERE}: {COMMAND} {name}"));
         let elsewhere = elsewhere.as_deref().unwrap_or(ELSEWHERE);
+        // A client that approves by itself takes the first option, or the first or the last one that allows: these
+        // leave the question open.
         let mut options = vec![option(PromptChoice::Elsewhere, elsewhere, "allow_once")];
         let choices = self.choices.iter().enumerate();
         options.extend(choices.map(|(place, name)| option(PromptChoice::Choice(place), name, "allow_once")));

@@ -42,6 +42,7 @@ pub fn write_answer(format: &PermissionReply, question: &Question, answer: &Answ
                 Value::Text(option) => Some(PermissionOutcome::Selected { option_id: option.clone() }),
                 _ => None,
             });
+            // Without an option, nothing is allowed (I12).
             PermissionResult { outcome: chosen.unwrap_or(PermissionOutcome::Cancelled), answers: None, meta }
         }
         PermissionReply::Answers { submit, .. } => {
@@ -73,6 +74,8 @@ pub fn read_reply(format: &PermissionReply, question: &Question, result: &[u8]) 
         outcome: PermissionOutcome,
     }
 
+    // Only these requests reach clients unchanged; the others are translated, so that no client replies in their
+    // format.
     if !matches!(format, PermissionReply::Grant { .. }) {
         return Reply::Unknown;
     }

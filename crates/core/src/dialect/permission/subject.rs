@@ -72,6 +72,7 @@ impl Draft {
         if let Some(id) = &tool_call.tool_call_id {
             gemini::read_command(id, &mut subject);
         }
+        // The person need not read the same text twice.
         if subject.content.is_some() && [&subject.plan, &subject.description].contains(&&subject.content) {
             subject.content = None;
         }
@@ -166,6 +167,7 @@ pub fn complete(question: &mut Question, update: &[u8]) {
     ] {
         *known = known.take().or(earlier);
     }
+    // The later diffs are shown, but the files of all earlier ones must be known.
     let changed = diffs.iter().filter(|diff| subject.diffs.iter().all(|later| later.path != diff.path));
     let changed: Vec<_> = changed.map(|diff| diff.path.clone()).collect();
     if subject.diffs.is_empty() {

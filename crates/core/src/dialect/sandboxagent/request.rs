@@ -218,6 +218,7 @@ impl RequestQuestionParams {
         let RequestAdditions { fields, dangerous, timeout_ms } =
             self.meta.and_then(|meta| meta.askbridge).unwrap_or_default();
         let message = self.prompt.unwrap_or_default();
+        // The complete form counts: `prompt` and `questions` may be a simpler one for peers that do not know it.
         let fields = match (fields, self.questions) {
             (Some(fields), _) => fields,
             (None, Some(questions)) => {
