@@ -66,7 +66,7 @@ fn read(params: &[u8], fallback_id: &str) -> Result<Question, String> {
     let CursorParams { session_id, tool_call_id, title, questions } = read_params(params)?;
     let fields = questions.into_iter().map(CursorQuestion::into_field).collect::<Result<_, _>>()?;
     let question = Question::new(Origin::Cursor, fallback_id, fields);
-    // The reply has a place for the ids of options, and for nothing beside them.
+    // The reply has a place for the IDs of options only, and none for notes.
     Ok(Question { session: session_id, title, tool_call: tool_call_id, notes: false, ..question })
 }
 

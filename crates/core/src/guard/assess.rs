@@ -124,7 +124,7 @@ fn of_kind(kind: &str) -> (Risk, String) {
     }
 }
 
-/// Returns what a change of files risks.
+/// Returns the risk of a change of files.
 fn of_change(
     kind: &str,
     subject: &Subject,

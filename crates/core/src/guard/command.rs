@@ -15,8 +15,8 @@ const SYNTAX: &str = ";&|<>()`$\\{}*?[]!";
 
 /// Checks that a command is nothing but words: a shell would run one program, with these arguments.
 ///
-/// # Errors
-/// The part that is more than that. A command that was cut has a line break before its mark.
+/// # Errors The part that is more than words. A command that was cut is an error as well: it has a line break before
+/// its mark.
 pub fn simple(command: &str) -> Result<(), String> {
     let mut before = ' ';
     for char in command.chars() {
@@ -132,7 +132,7 @@ fn why_words_are(words: &[String], depth: usize) -> Option<String> {
     why_it_runs(program, arguments, depth)
 }
 
-/// Returns why it is dangerous to run what the arguments of a program say.
+/// Returns why it is dangerous to run the commands in the arguments of a program.
 fn why_it_runs(program: &str, arguments: &[String], depth: usize) -> Option<String> {
     let takes = programs::runs(program, arguments)?;
     let name = programs::name(program);
@@ -181,7 +181,7 @@ fn is_query(name: &str, arguments: &[String]) -> bool {
 /// Returns the texts in the argument at `place` that may be commands.
 fn texts(takes: Takes, arguments: &[String], place: usize) -> Vec<String> {
     let argument = arguments[place].as_str();
-    // The value of an option may stand in the same word.
+    // The value of an option may be in the same word.
     let value = match argument.strip_prefix("--") {
         Some(long) => long.split_once('=').map(|(_, value)| value),
         None => argument.strip_prefix('-').and_then(|short| short.get(1..)),

@@ -1,8 +1,8 @@
 //! Guard: what may be allowed without a closer look, and what may not. The risk of a permission is decided here, by
-//! what it would do, and nowhere else (I12): each responder takes it from the question. Pure.
+//! what the permission would do, and nowhere else (I12): each responder reads the risk from the question. Pure.
 //!
 //! An agent is not to be believed: it may call a command a read, or say one thing in one member and another in the
-//! next. So all of its claims are looked at, and the worst one counts. A request that is not understood is dangerous.
+//! next. So all of its claims are checked, and the worst one counts. A request that is not understood is dangerous.
 
 mod assess;
 pub mod command;

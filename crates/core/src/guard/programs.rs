@@ -7,7 +7,7 @@
 /// Programs that have something in common.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Programs {
-    /// Their effect, behind the name of the program: "`rm` removes files".
+    /// Their effect, as it follows the name of a program: "`rm` removes files".
     pub does: &'static str,
     does_harm: bool,
     runs: Option<RunArgument>,

@@ -72,6 +72,7 @@ pub fn folders(subject: &Subject) -> Vec<String> {
 pub fn no_command_and_no_file(subject: &Subject) -> Result<(), String> {
     check_clear(subject)?;
     let input = input(subject)?.unwrap_or_default();
+    // A rule for thoughts or addresses must not allow a command that only the input has.
     check_no_command(&input)?;
     let changed = subject.diffs.iter().map(|diff| &diff.path);
     match subject.locations.iter().chain(changed).chain(&input.paths).next() {

@@ -1,5 +1,5 @@
-//! Claude Code under a program that hosts it, by its control protocol. Qwen Code speaks the same.
-//! How a line and its parts look is left to the dialect.
+//! Claude Code under a program that hosts it, by its control protocol. Qwen Code speaks the same. The format of a line
+//! and its parts is left to the dialect.
 
 use bytes::Bytes;
 use serde_json::value::RawValue;

@@ -1,5 +1,5 @@
-//! Codex' app-server under a program that hosts it: JSON-RPC without the `jsonrpc` member, one message a line.
-//! How a request and its result look is left to the dialect.
+//! Codex' app-server under a program that hosts it: JSON-RPC without the `jsonrpc` member, one message a line. The
+//! format of a request and its result is left to the dialect.
 
 use bytes::Bytes;
 use serde_json::value::RawValue;

@@ -66,7 +66,7 @@ impl<S: HostProtocol> Core<S> {
 
     /// Returns whether a request of the agent has the id of a settled question: the next response with it is a new one.
     fn takes_settled_id(&self, line: &[u8]) -> bool {
-        // Of a long line, the id stands in the beginning.
+        // The beginning of a long line contains the ID.
         self.protocol.request_id(line).is_some_and(|id| self.pending.is_settled(id))
     }
 

@@ -1,6 +1,6 @@
 //! Agents that ask the program that hosts them, each in a protocol of its own: Claude Code over stream-json, and Codex'
-//! app-server. Every line of theirs reaches the host as it came. What they ask is also a question at the desk, and the
-//! first answer wins. Bytes and the end of processes are left to [`crate::engine`], how each question is spelled to
+//! app-server. Each of their lines reaches the host unchanged. Their requests are also questions at the desk, and the
+//! first answer wins. Bytes and the end of processes are left to [`crate::engine`], the format of each question to
 //! [`crate::dialect`].
 
 mod claude;

@@ -34,11 +34,12 @@ impl<S: HostProtocol> Core<S> {
         // A response that is too long to hold cannot be read: only its beginning is here.
         let outcome = if line.whole { read() } else { None };
         let by = Provenance { responder: Responder::Client, name: self.host() };
+        // The host has settled the question, even with a response that the bridge cannot read.
         self.base.desk.end(number, outcome.unwrap_or(Outcome::Failed), by, now);
         self.base.tell();
     }
 
-    /// Returns what the host calls itself.
+    /// Returns the name by which the host introduced itself.
     fn host(&self) -> Option<String> {
         self.base.introductions().client.as_ref()?.name.clone()
     }
@@ -80,7 +81,7 @@ impl<S: HostProtocol> Core<S> {
     fn reject(&mut self, number: u64, reason: Reason, now: Duration) {
         let outcome = Outcome::Rejected(reason);
         if reason == Reason::AgentGone {
-            // There is no agent to deliver it to.
+            // No agent is left that could receive the outcome.
             self.pending.close(number);
             return self.end_undelivered(number, outcome, now);
         }

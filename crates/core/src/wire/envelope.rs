@@ -1,6 +1,6 @@
-//! The JSON-RPC envelope of a line.
-//! [`peek`] reads as little as it takes to tell ordinary lines from the others; [`Message`] borrows the parts
-//! of a line that was picked out. Neither fails: a line that is not understood is opaque, and is forwarded unchanged.
+//! The JSON-RPC envelope of a line. [`peek`] reads as little as it takes to tell ordinary lines from the others;
+//! [`Message`] borrows the parts of a line that is intercepted. A line that is not understood is no error: it is
+//! opaque, and is forwarded unchanged.
 
 use std::borrow::Cow;
 
@@ -145,7 +145,7 @@ pub struct Message<'a> {
     pub method: Option<Cow<'a, str>>,
     /// The id's own text.
     pub id: Option<&'a str>,
-    /// The bytes of `params`; where the line is only a prefix, as many as there are.
+    /// The bytes of `params`, or the first of them if the line is only a prefix.
     pub params: Option<&'a [u8]>,
     /// The bytes of `result`, under the same rule.
     pub result: Option<&'a [u8]>,
@@ -220,12 +220,12 @@ impl<'a> Message<'a> {
         self.result.filter(counts).or(self.error.filter(counts)).is_some()
     }
 
-    /// Says whether there is an `error` that is not null.
+    /// Returns whether there is an `error` that is not null.
     pub fn failed(&self) -> bool {
         self.error.is_some_and(|error| error != b"null")
     }
 
-    /// Returns the code of the `error`, where it has one.
+    /// Returns the code of the `error`, if it has one.
     pub fn error_code(&self) -> Option<i32> {
         std::str::from_utf8(scan::member(self.error?, "code")?).ok()?.parse().ok()
     }

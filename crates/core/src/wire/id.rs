@@ -23,6 +23,7 @@ impl RequestId {
     /// Returns the canonical form of the ID, for comparison ([`key`]). For nearly every ID, it is the text itself.
     pub fn key(&self) -> Arc<str> {
         match key(&self.0) {
+            // An ID is kept in several maps, which nearly always share one text.
             Cow::Borrowed(_) => Arc::clone(&self.0),
             Cow::Owned(key) => key.into(),
         }

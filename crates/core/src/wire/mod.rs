@@ -1,5 +1,5 @@
-//! Bytes to lines, lines to envelopes, and back, without I/O: what a line is, how to change one member of it, and the
-//! queue of bytes to write. The meaning of a line is left to `dialect` and `acp`.
+//! Bytes to lines, lines to envelopes, and back, without I/O: the cutting and the classes of lines, changes of one
+//! member of a line, and the queue of bytes to write. The meaning of a line is left to `dialect` and `acp`.
 
 pub mod envelope;
 pub mod frame;

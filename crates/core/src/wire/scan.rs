@@ -120,12 +120,12 @@ impl<'a> Members<'a> {
         Ok(Some(key))
     }
 
-    /// Returns the first byte of the value that stands here, and moves to it.
+    /// Moves to the value that comes next, and returns its first byte.
     pub fn value_start(&mut self) -> Result<u8, Stop> {
         self.peek_token()
     }
 
-    /// Moves past the string that stands here and returns it.
+    /// Moves past the string that comes next, and returns it.
     #[inline]
     pub fn string(&mut self) -> Result<Text<'a>, Stop> {
         self.peek_token()?;
@@ -134,7 +134,7 @@ impl<'a> Members<'a> {
         Ok(string)
     }
 
-    /// Moves past the value that stands here and returns its own bytes.
+    /// Moves past the value that comes next, and returns its bytes.
     pub fn value(&mut self) -> Result<&'a [u8], Stop> {
         let first = self.peek_token()?;
         let start = self.at;
@@ -162,7 +162,8 @@ impl<'a> Members<'a> {
         Err(Stop::Short)
     }
 
-    /// Counts brackets instead of recursing, so that depth costs nothing.
+    /// Moves past an object or an array. Brackets are counted, without recursion, so that no depth can exhaust the
+    /// stack.
     fn skip_nested(&mut self) -> Result<(), Stop> {
         let mut depth = 0usize;
         while let Some(&byte) = self.bytes.get(self.at) {
@@ -184,7 +185,7 @@ impl<'a> Members<'a> {
         Err(Stop::Short)
     }
 
-    /// A number or a literal has no end of its own: it ends where the next token begins.
+    /// Moves past a number or a literal, which has no end mark: it ends where the next token begins.
     fn skip_scalar(&mut self) -> Result<(), Stop> {
         let length = self.bytes[self.at..]
             .iter()

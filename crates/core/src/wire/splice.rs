@@ -1,5 +1,5 @@
-//! Changes one member of a JSON line and leaves every other byte of it as it came.
-//! Which member is left to `acp::capabilities`.
+//! Changes one member of a JSON line and leaves every other byte of it unchanged. The choice of the member is left to
+//! `acp::capabilities`.
 
 use super::scan::Members;
 
@@ -63,6 +63,7 @@ fn nested(path: &[&str], value: &str) -> String {
 }
 
 fn quoted(key: &str) -> String {
+    // A key may need escapes.
     serde_json::Value::from(key).to_string()
 }
 

@@ -20,7 +20,7 @@ const REJECTED: &str = "The person rejected this.";
 /// The format of a decision for Claude Code.
 #[derive(Clone, Debug)]
 pub enum ClaudeReply {
-    /// The answers, beside the input of the call.
+    /// The input of the call with the answers added.
     Answers {
         /// The input, as it came.
         input: Box<RawValue>,
@@ -36,7 +36,7 @@ pub enum ClaudeReply {
     },
 }
 
-/// The decision that allows a call. What it repeats of the call is embedded in it byte for byte.
+/// The decision that allows a call. The parts of the call that it repeats are embedded byte for byte.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct AllowDecision<'a> {
@@ -46,7 +46,7 @@ struct AllowDecision<'a> {
     updated_permissions: Option<[&'a RawValue; 1]>,
 }
 
-/// Reads a tool call. `fallback_id` is the question's ID where the call has none.
+/// Reads a tool call. `fallback_id` is the question's ID if the call has none.
 ///
 /// Returns `None` for a call that is not understood, or that exceeds the limits.
 pub fn read(call: &ToolCall<'_>, fallback_id: &str) -> Option<(Question, ClaudeReply)> {

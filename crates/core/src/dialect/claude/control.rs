@@ -1,5 +1,5 @@
 //! The control protocol between Claude Code and the program that hosts it, one JSON object a line (`--output-format
-//! stream-json`): what a line is, and its parts. What a request asks is left to `request.rs`.
+//! stream-json`): the class of a line, and its parts. The content of a request is left to `request.rs`.
 //!
 //! Source: runs of Claude Code 2.1.330, and the types of its agent SDK. Qwen Code has the same envelopes.
 
@@ -22,13 +22,13 @@ pub enum Kind<'a> {
     Response(&'a str),
     /// A request is taken back by its sender.
     Cancel,
-    /// The agent says how it is set up.
+    /// The agent introduces itself and its session.
     Init,
     /// The bytes end before the class is clear.
     Undecided,
 }
 
-/// The type and subtype of the line in which the agent says how it is set up.
+/// The type and subtype of the line in which the agent introduces itself and its session.
 const INIT: (&str, &str) = ("system", "init");
 
 /// Returns the class of a line, or of a prefix of one. It reads no more than necessary.
@@ -51,6 +51,7 @@ fn decide(line: &[u8]) -> Result<Kind<'_>, Stop> {
         return Ok(subtype.map_or(Kind::Other, Kind::Request));
     }
     if kind.is("control_response") {
+        // Unlike `member`, this tells a missing ID from a prefix that ends before the ID.
         let id = value_at(object_at(line, "response")?, "request_id")?;
         return Ok(id.and_then(|id| std::str::from_utf8(id).ok()).map_or(Kind::Other, Kind::Response));
     }
@@ -146,7 +147,7 @@ pub struct PendingRequests<'a> {
 }
 
 impl<'a> PendingRequests<'a> {
-    /// Reads a whole response. The lists stand beside its result.
+    /// Reads a whole response. The lists are members of the response, and not of its result.
     pub fn read(line: &'a [u8]) -> Self {
         let response = member(line, "response").unwrap_or_default();
         serde_json::from_slice(response).unwrap_or_default()

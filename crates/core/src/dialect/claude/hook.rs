@@ -174,7 +174,7 @@ impl HookCall {
 }
 
 impl HookReply {
-    /// Writes what a hook prints for an outcome. Returns `None` if it decides nothing.
+    /// Writes the output of a hook for an outcome. Returns `None` if the outcome is no decision of the person.
     pub fn write(&self, question: &Question, outcome: &Outcome, remark: Option<&str>) -> Option<String> {
         match self {
             HookReply::Call(reply) => {

@@ -131,7 +131,7 @@ pub(super) fn with_answers(
     raw(&members)
 }
 
-/// Reads the answers in an input or a result of the tool. Absent ones are left out.
+/// Reads the answers in an input or a result of the tool. Questions without an answer are left out.
 pub(super) fn answers(question: &Question, keys: AnswerKey, json: &Json) -> Answer {
     let mut answer = Answer::default();
     for (place, field) in question.fields.iter().enumerate() {

@@ -27,7 +27,7 @@ pub enum AnswerKey {
     /// The text of its question: Claude Code.
     #[default]
     Text,
-    /// The place of its question, from 0: Qwen Code, which takes no notes beside it.
+    /// The place of its question, from 0: Qwen Code, which takes no notes beside an answer.
     Place,
 }
 

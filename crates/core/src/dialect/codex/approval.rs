@@ -16,7 +16,7 @@ pub(super) const CANCEL: &str = "Reject, and stop the turn";
 
 /// One option of an approval.
 pub(super) struct Decision {
-    /// The value of the option: the decision's own name, where it has one.
+    /// The value of the option: the name of the decision, if it has one.
     pub value: String,
     /// The words that the person sees.
     pub label: String,

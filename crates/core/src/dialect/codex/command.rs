@@ -230,7 +230,7 @@ pub(super) fn read_permissions(params: &[u8], fallback_id: &str) -> Option<(Ques
             raw_input: Some(read.permissions.to_string()),
             ..Subject::default()
         },
-        // They are beyond what the sandbox allows.
+        // The permissions go beyond what the sandbox allows.
         is_marked: true,
         ..PermissionDescription::default()
     };

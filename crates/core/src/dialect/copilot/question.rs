@@ -187,7 +187,7 @@ pub(super) fn plan_outcome(question: &Question, approved: Option<bool>, action: 
 pub enum Ending {
     /// A form was filled in, declined or cancelled.
     Form {
-        /// `accept`, `decline` or `cancel`. Absent where the event does not say.
+        /// `accept`, `decline` or `cancel`. `None` if the event does not say.
         action: Option<String>,
         /// The values, by field.
         content: Map<String, Json>,
@@ -198,7 +198,7 @@ pub enum Ending {
     Decided(String),
     /// A plan was approved with this action, or not approved.
     Plan {
-        /// Whether it was approved. Absent where the event does not say.
+        /// Whether it was approved. `None` if the event does not say.
         approved: Option<bool>,
         /// The mode in which Copilot continues.
         action: Option<String>,

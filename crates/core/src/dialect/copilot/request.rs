@@ -167,6 +167,7 @@ pub fn pending(result: &str) -> Option<OpenPermissions> {
         items.iter().filter_map(|item| CopilotRequest::permission(item.request.get(), &item.request_id));
     Some(OpenPermissions {
         requests: requests.collect(),
+        // Permissions that are not understood count as well: one that is missing here has ended.
         ids: items.iter().map(|item| item.request_id.clone()).collect(),
     })
 }

@@ -110,7 +110,7 @@ impl QuestionRequest {
         let question = Question {
             session: Some(self.session),
             tool_call: self.tool.map(|tool| tool.call),
-            // An answer has labels and texts, and no place for anything beside them.
+            // An answer has a place for labels and texts only, and none for notes.
             notes: false,
             ..Question::new(Origin::Opencode, &self.id, fields)
         };
@@ -263,7 +263,7 @@ impl PermissionRequest {
         self.path().or_else(|| self.text("url")).or_else(|| Some(self.named()))
     }
 
-    /// Returns a heading from the name of the permission and what it is about.
+    /// Returns a heading from the name of the permission and its patterns.
     fn named(&self) -> String {
         let about = self.patterns.iter().map(String::as_str).filter(|pattern| *pattern != "*");
         let about = about.collect::<Vec<_>>().join(", ");

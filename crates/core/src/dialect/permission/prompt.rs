@@ -41,7 +41,7 @@ pub(super) struct Prompt<'a> {
 /// The option to answer the question elsewhere. It comes before the choices.
 const ELSEWHERE: &str = "Answer elsewhere";
 
-/// The option to answer the question elsewhere that comes behind the choices.
+/// The option to answer the question elsewhere that comes after the choices.
 const OTHER: &str = "None of these: answer elsewhere";
 
 /// The command that answers the question, without the question's name.
@@ -204,7 +204,7 @@ impl Prompt<'_> {
     }
 
     /// Returns the texts that are neither in the title nor in the names of the options: the prompt if it has several
-    /// lines, what the form as a whole asks, and what there is to say of the field and its options.
+    /// lines, the question of the form as a whole, and the descriptions of the field and its options.
     fn text(&self, asked: &str, question: &Question) -> Option<String> {
         let rest = Some(asked).filter(|asked| first_line(asked) != *asked);
         let heading = Some(question.heading()).filter(|heading| !asked.contains(heading));
@@ -245,8 +245,8 @@ fn first_line(text: &str) -> &str {
     text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default()
 }
 
-/// Returns what a prompt asks: the label of its field, or the heading where that says the same and more. If no field
-/// can be asked for, it is the question as a whole.
+/// Returns the text of a prompt's question: the label of its field, or the heading if that contains the label. If no
+/// field can be asked for, it is the question as a whole.
 fn asked<'a>(field: Option<&'a Field>, question: &'a Question) -> Cow<'a, str> {
     let heading = question.heading();
     match (field, &*question.fields) {
@@ -256,7 +256,7 @@ fn asked<'a>(field: Option<&'a Field>, question: &'a Question) -> Cow<'a, str> {
     }
 }
 
-/// Returns what there is to say of a field and its options beside their labels.
+/// Returns the descriptions of a field and its options: all of their texts but the labels.
 fn described<'a>(field: &'a Field, asked: &str) -> impl Iterator<Item = String> + use<'a> {
     let of_option = |option: &'a FieldOption| {
         let description = option.description.as_ref().map(|text| format!("{}: {text}", option.label));

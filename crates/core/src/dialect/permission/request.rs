@@ -238,7 +238,7 @@ pub(super) fn read_permission(
         purpose: Purpose::Permission,
         subject: (!subject.is_empty()).then(|| Box::new(subject)),
         dangerous,
-        // No released agent reads text beside the chosen option.
+        // No released agent reads a note beside the chosen option.
         notes: false,
         ..Question::new(Origin::Permission, fallback_id, vec![field])
     };

@@ -336,14 +336,14 @@ fn locations(json: &Json) -> (Vec<String>, bool) {
     (places, are_whole)
 }
 
-/// What a dialect knows of a permission.
+/// The parts of a permission that a dialect has read.
 #[derive(Debug, Default)]
 pub(in crate::dialect) struct PermissionDescription {
     /// The session that it belongs to.
     pub session: Option<String>,
     /// The tool call that waits for it.
     pub tool_call: Option<String>,
-    /// The heading. Without one, the subject says what is asked.
+    /// The heading. If there is none, it is made from the subject.
     pub title: Option<String>,
     /// The subject.
     pub subject: Subject,
@@ -377,7 +377,7 @@ impl PermissionDescription {
             purpose: Purpose::Permission,
             subject: (!subject.is_empty()).then(|| Box::new(subject)),
             dangerous: is_marked,
-            // Such agents read the chosen option, and nothing beside it.
+            // Such agents read the chosen option only, and no note.
             notes: false,
             ..Question::new(origin, fallback_id, vec![field])
         })

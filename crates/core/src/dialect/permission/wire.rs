@@ -30,7 +30,7 @@ pub(super) struct PermissionParams<'a> {
     pub meta: Json,
 }
 
-/// A tool call, or what is known of it.
+/// A tool call, or the known parts of one.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PermissionToolCall<'a> {
