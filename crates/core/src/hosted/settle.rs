@@ -60,7 +60,7 @@ impl<S: HostProtocol> Core<S> {
 
     /// Rejects all open questions, and those that are still to come.
     pub(super) fn close(&mut self, reason: Reason, now: Duration) {
-        // The first reason counts. But an agent that is gone cannot be refused either.
+        // The first reason counts, unless the agent is gone: then nobody is left to refuse.
         if self.closed.is_none() || reason == Reason::AgentGone {
             self.closed = Some(reason);
         }
@@ -90,7 +90,7 @@ impl<S: HostProtocol> Core<S> {
         self.base.tell();
     }
 
-    /// Rejects a request that arrives after the bridge has stopped to ask questions.
+    /// Rejects a request that arrives after the bridge has stopped asking questions.
     pub(super) fn refuse(&mut self, id: &str, reply: &S::Reply, question: &Question, reason: Reason) {
         let result = self.protocol.write_rejection(reply, question, reason.into());
         self.base.actions.push(Action::Send(Peer::Agent, self.protocol.response(id, &result)));

@@ -222,7 +222,7 @@ pub fn leading_string(bytes: &[u8]) -> Result<Text<'_>, Stop> {
     leading_long_string(bytes, length)
 }
 
-/// The same for a string whose first `length` bytes are known to have no end of it.
+/// The same for a string whose first `length` bytes are known not to contain its end.
 fn leading_long_string(bytes: &[u8], mut length: usize) -> Result<Text<'_>, Stop> {
     let mut escaped = false;
     // `length` may exceed the bytes: a backslash may be the last of them.
