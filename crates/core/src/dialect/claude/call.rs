@@ -64,7 +64,7 @@ pub fn read(call: &ToolCall<'_>, fallback_id: &str) -> Option<(Question, ClaudeR
 }
 
 impl ClaudeReply {
-    /// Writes an outcome as a decision. Returns `None` if the question ended without the person: then there is no
+    /// Writes an outcome as a decision. Returns `None` for an end that the person did not choose: then there is no
     /// decision to give.
     pub fn write(
         &self,

@@ -174,7 +174,8 @@ impl HookCall {
 }
 
 impl HookReply {
-    /// Writes the output of a hook for an outcome. Returns `None` if the outcome is no decision of the person.
+    /// Writes the output of a hook for an outcome. Returns `None` if the outcome is an end that the person did not
+    /// choose.
     pub fn write(&self, question: &Question, outcome: &Outcome, remark: Option<&str>) -> Option<String> {
         match self {
             HookReply::Call(reply) => {

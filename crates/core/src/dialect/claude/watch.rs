@@ -91,7 +91,7 @@ impl Watch {
     }
 
     /// Returns whether the end that [`Watch::line`] returned last was decided by a hook. If the transcript does not say
-    /// who decided, a hook is assumed.
+    /// who decided, a hook is assumed, except for a rejection by the user.
     pub fn is_by_hook(&self) -> bool {
         self.is_by_hook
     }

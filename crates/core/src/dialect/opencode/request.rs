@@ -91,7 +91,7 @@ impl OpencodeRequest {
     }
 }
 
-/// Returns the decision on a permission. Only an option that allows it allows it (I12).
+/// Returns the decision on a permission. Only the choice of an option that allows it allows a permission (I12).
 fn decision(outcome: &Outcome) -> Decision {
     let Outcome::Answered(answer) = outcome else { return Decision::Reject };
     let chosen = answer.values.values().find_map(|value| match value {

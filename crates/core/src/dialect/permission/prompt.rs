@@ -245,8 +245,8 @@ fn first_line(text: &str) -> &str {
     text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default()
 }
 
-/// Returns the text of a prompt's question: the label of its field, or the heading if that contains the label. If no
-/// field can be asked for, it is the question as a whole.
+/// Returns the text of a prompt's question: the label of its field, or the heading if that contains the label of the
+/// only field. If no field can be asked for, it is the question as a whole.
 fn asked<'a>(field: Option<&'a Field>, question: &'a Question) -> Cow<'a, str> {
     let heading = question.heading();
     match (field, &*question.fields) {
