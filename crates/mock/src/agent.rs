@@ -58,7 +58,7 @@ pub(super) struct MockAgent<W: Write> {
     pub(super) sessions: Sessions,
     /// The open questions, by the IDs of their requests, which count from 0.
     pub(super) questions: BTreeMap<u64, MockQuestion>,
-    /// The open permissions, by the IDs of their requests, which they count together with the questions.
+    /// The open permissions, by the IDs of their requests. Permissions and questions share the counter of these IDs.
     pub(super) permissions: BTreeMap<u64, MockPermission>,
     /// The IDs of withdrawn questions for which no turn waits: their responses are dropped.
     pub(super) withdrawn: BTreeSet<u64>,
@@ -201,7 +201,8 @@ impl<W: Write> MockAgent<W> {
             },
             "authMethods": [],
         });
-        // An unknown version is answered with 1. Version 2 has one member name for the capabilities of both sides.
+        // An unknown version is answered with 1. In version 2, the capabilities of both sides are members of the same
+        // name.
         self.version_2 = params.protocol_version == 2;
         if self.version_2 {
             self.capabilities = ClientCapabilities::read(&params.capabilities);
@@ -260,6 +261,7 @@ impl<W: Write> MockAgent<W> {
 }
 
 fn sleep_until_killed() -> ! {
+    // `park` may return without a reason.
     loop {
         thread::park();
     }
@@ -269,6 +271,7 @@ fn end_now(end: End) -> u8 {
     match end {
         End::Exit(code) => code,
         End::Crash => match kill_process(getpid(), Signal::KILL) {
+            // Not reached: SIGKILL ends the process before `kill` returns.
             Ok(()) => FAILED,
             Err(error) => {
                 complain(error);

@@ -156,7 +156,7 @@ impl Behaviour {
             }
         }
         if behaviour.acts.len() > 1 {
-            // `permission` beside a word that says more is no request of its own: "a dangerous permission".
+            // In "a dangerous permission", the word `permission` does not ask for a second permission.
             behaviour.acts.retain(|act| *act != Act::Fetch);
         }
         behaviour

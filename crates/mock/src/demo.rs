@@ -1,6 +1,6 @@
 //! `askbridge demo`: the real bridge around the mock agent, with a client at this terminal, and a page in a browser
-//! that shows an inbox of the demo's own. The client knows the bridge only through its pipe.
-//! The conversation is left to `client`.
+//! that shows an inbox of the demo's own. The client reaches the bridge only through its pipe. The conversation is
+//! left to `client`.
 
 use std::{
     env,
@@ -24,9 +24,9 @@ const FAILED: u8 = 1;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The bridge's `--timeout` for a client that asks no person.
 const OPEN_FOR: &str = "3s";
-/// What the mock agent is told first.
+/// The default prompt.
 pub const QUESTION: &str = "Please ask me a question.";
-/// What the mock agent is told for `--permission`: a command has the most to show.
+/// The prompt for `--permission`: a command has the most to show.
 pub const PERMISSION: &str = "Please ask me for a dangerous permission.";
 /// The exit codes, for `--help`.
 pub const HELP: &str = "\
@@ -66,6 +66,7 @@ fn demonstrate(settings: &DemoSettings, consent: AskConsent) -> Result<(), Clien
     };
     let fallback = if asks_person(settings.kind) { Fallback::AskPerson } else { Fallback::TakeFirst };
     let mut screen = Screen::on_stdout();
+    // Kept until the demo ends: dropping it ends the inbox.
     let _inbox = if settings.page { page(&mut screen)? } else { None };
     let started = bridge(settings).and_then(|mut bridge| Process::start(&mut bridge, io::stdin()));
     let process = started.map_err(|source| ClientError::Start { peer: conversation.peer, source })?;
@@ -74,7 +75,7 @@ fn demonstrate(settings: &DemoSettings, consent: AskConsent) -> Result<(), Clien
     if reason == "end_turn" { Ok(()) } else { Err(ClientError::Stopped(reason)) }
 }
 
-/// Shows the page, and says where. The demo goes on without it.
+/// Shows the page, and says where. If that fails, the demo continues without the page.
 fn page(screen: &mut Screen<impl Write>) -> Result<Option<Inbox>, ClientError> {
     let started = env::current_exe().and_then(|program| {
         let inbox = Inbox::start(&program)?;
@@ -132,13 +133,13 @@ impl Inbox {
         if said.contains("listening on") { Ok(inbox) } else { Err(io::Error::other(said.trim().to_owned())) }
     }
 
-    /// Shows the page in a browser. Returns what there is to say about it: where it was opened, or its address.
+    /// Shows the page in a browser. Returns a text about it: where it was opened, or its address.
     pub(super) fn open(&self, program: &Path) -> io::Result<String> {
         let opened = Command::new(program).arg("open").stdin(Stdio::null()).output()?;
         let text = if opened.status.success() { opened.stdout } else { opened.stderr };
         let text = String::from_utf8_lossy(&text);
         let text = text.trim();
-        // An address is what is left to say where there is no browser to start.
+        // `askbridge open` prints the bare address if it has no browser to start.
         let is_address = text.starts_with("http");
         Ok(if is_address { format!("Open this in a browser:\n{text}") } else { text.to_owned() })
     }
@@ -146,7 +147,7 @@ impl Inbox {
 
 impl Drop for Inbox {
     fn drop(&mut self) {
-        // A signal, so that it takes its socket with it.
+        // SIGTERM and not SIGKILL, so that the inbox removes its socket.
         if let Some(pid) = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw) {
             kill_process(pid, Signal::TERM).unwrap_or_default();
             drop(self.0.wait());

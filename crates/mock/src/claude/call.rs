@@ -1,5 +1,5 @@
-//! The tool calls that wait for the person, by the word that is typed for each, and how what a hook printed settles
-//! the dialog of one.
+//! The tool calls that wait for the person, one for each word that can be typed, and the rules by which the output of
+//! a hook closes the dialog of a call.
 //! Running the hooks is left to `terminal.rs`.
 
 use serde_json::{Value, json};
@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 /// A tool call.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// Its ID in the transcript.
+    /// The ID of the call in the transcript.
     pub id: String,
-    /// The event of the hook that is told of it.
+    /// The hook event that reports the call.
     pub event: &'static str,
-    /// The tool.
+    /// The name of the tool.
     pub tool: &'static str,
-    /// Its input.
+    /// The input of the tool.
     pub input: Value,
-    /// What else the hook is told.
+    /// Further members of the hook's input.
     pub more: Value,
 }
 
@@ -60,6 +60,7 @@ impl Call {
 
     /// Returns whether the dialog is shown while the hook waits.
     pub fn is_live(&self) -> bool {
+        // Claude Code opens the dialogs of subagents and of MCP servers only after the hook has ended.
         self.event == "PermissionRequest" && self.more.get("agent_id").is_none()
     }
 
@@ -83,7 +84,7 @@ fn questions() -> Value {
     }] })
 }
 
-/// Returns what the model is told, where the hook's output closes the dialog. `None` if the dialog stays.
+/// Returns the text for the model if the output of the hook closes the dialog. `None` if the dialog stays open.
 pub fn told(call: &Call, code: Option<i32>, stdout: &[u8]) -> Option<String> {
     let output: Value = serde_json::from_slice(stdout).ok().filter(|_| code == Some(0))?;
     let output = &output["hookSpecificOutput"];
@@ -110,7 +111,7 @@ pub fn told(call: &Call, code: Option<i32>, stdout: &[u8]) -> Option<String> {
     }
 }
 
-/// Returns what the model is told of answers. Those whose key is not the text of a question are dropped.
+/// Returns the text for the model about the answers. An answer whose key is not the text of a question is dropped.
 fn answers(call: &Call, input: &Value) -> String {
     let Some(asked) = input["questions"].as_array() else {
         return "updatedInput that failed schema validation".to_owned();

@@ -1,4 +1,5 @@
-//! Claude Code in a terminal, without a model: its dialog, its hooks, its transcript. As version 2.1.330 was seen to do it.
+//! Claude Code in a terminal, without a model: its dialog, its hooks and its transcript, as they were observed in
+//! version 2.1.330.
 
 pub mod call;
 pub mod terminal;

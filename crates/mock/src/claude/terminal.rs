@@ -1,5 +1,5 @@
-//! A session of Claude Code in a terminal: dialogs one after the other, each beside its hooks, which a shell runs in a
-//! process group of their own. The first that decides counts.
+//! A session of Claude Code in a terminal. It shows one dialog at a time, while a shell runs the hook of that dialog
+//! in a separate process group. The first decision counts, whether it comes from the keyboard or from the hook.
 //! What a dialog asks is left to `call.rs`.
 
 use std::{
@@ -23,22 +23,22 @@ use tokio::{
 use super::call::{self, Call};
 use crate::keyboard::say;
 
-/// How long a hook has after SIGTERM.
+/// The time that a hook has to end after SIGTERM, before it gets SIGKILL.
 const TERMINATED: Duration = Duration::from_millis(1400);
 
-/// What `askbridge mock claude` understands.
+/// The help text about the words that are typed.
 pub const HELP: &str = "\
 Words on stdin open a dialog: ask, bash, plan, form (of an MCP server), agent (a subagent asks). They act at the dialog:
 answer TEXT, yes, no (as Esc), chat (a message instead of an answer), exit. Each line of stdout is JSON.";
 
-/// How the mock works.
+/// The settings of the mock.
 #[derive(Clone, Debug)]
 pub struct ClaudeSettings {
     /// The `hooks.json` of a plugin.
     pub hooks: PathBuf,
     /// The transcript that is written.
     pub transcript: PathBuf,
-    /// The session.
+    /// The ID of the session.
     pub session: String,
 }
 
@@ -47,13 +47,13 @@ struct Session {
     hooks: Hooks,
     transcript: File,
     calls: u32,
-    /// Hooks whose dialog is over, which run on.
+    /// Hooks that still run although their dialog is closed.
     left: Vec<Child>,
 }
 
 struct Dialog {
     call: Call,
-    /// `None` once it has ended without a decision.
+    /// `None` if no hook matches the call, or once the hook has ended without a decision.
     hook: Option<Child>,
 }
 
@@ -120,7 +120,7 @@ impl Session {
                 return Ok(Some(open));
             }
         };
-        // A hook whose dialog was answered is left running.
+        // Claude Code does not end a hook whose dialog was answered at the keyboard.
         self.left.extend(open.hook);
         say(json!({ "closed": "keyboard", "told": told }))?;
         Ok(None)
@@ -164,6 +164,7 @@ impl Session {
     }
 
     async fn exit(mut self, dialog: Option<Dialog>) -> io::Result<()> {
+        // Any call will do: it has no tool in the stdin of the hook, because the input is null.
         let call = Call::of("ask", 0);
         self.left.extend(dialog.and_then(|dialog| dialog.hook));
         for hook in std::mem::take(&mut self.left) {
@@ -222,7 +223,8 @@ async fn ended(dialog: &mut Option<Dialog>) -> io::Result<(Option<i32>, Vec<u8>)
     let Some(hook) = dialog.as_mut().and_then(|dialog| dialog.hook.as_mut()) else {
         return std::future::pending().await;
     };
-    // What was read is lost with the future, but a hook prints once, and at its end.
+    // If `select!` drops this future, the output that was read so far is lost. That does no harm: a hook prints once,
+    // when it ends.
     let status = hook.wait().await?;
     let mut stdout = Vec::new();
     if let Some(pipe) = &mut hook.stdout {
@@ -231,7 +233,7 @@ async fn ended(dialog: &mut Option<Dialog>) -> io::Result<(Option<i32>, Vec<u8>)
     Ok((status.code(), stdout))
 }
 
-/// Sends SIGTERM to a hook and its children, and SIGKILL later.
+/// Sends SIGTERM to the process group of a hook, and SIGKILL to a hook that has not ended in time.
 async fn terminate(mut hook: Child) -> Child {
     let group = hook.id().and_then(|pid| rustix::process::Pid::from_raw(pid.cast_signed()));
     let is_sent = group.is_some_and(|group| kill_process_group(group, Signal::TERM).is_ok());
@@ -280,7 +282,7 @@ impl Hooks {
     }
 }
 
-/// Starts a hook, and tells it this.
+/// Starts a hook and writes `stdin` to it.
 ///
 /// # Errors
 /// The shell cannot be started.
@@ -290,11 +292,12 @@ pub async fn start(command: &str, stdin: &str) -> io::Result<Child> {
         .env("CLAUDE_PID", std::process::id().to_string())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
+        // The shell may start children, which `terminate` reaches only as a group.
         .process_group(0)
         .kill_on_drop(true)
         .spawn()?;
     if let Some(mut pipe) = hook.stdin.take() {
-        // A hook may end without reading.
+        // Ignore the error: a hook may end without reading its stdin.
         drop(pipe.write_all(stdin.as_bytes()).await);
     }
     Ok(hook)

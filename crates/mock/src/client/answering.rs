@@ -1,6 +1,6 @@
 //! Handles the peer's messages in a conversation: updates, requests, cancellations and invalid lines. Asks for the
 //! fields of a question one by one, and sends the answer.
-//! What a typed line means is left to `form.rs`, the time to ask to `conversation.rs`.
+//! The meaning of a typed line is left to `form.rs`, and the choice of when to ask to `conversation.rs`.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -58,7 +58,8 @@ impl<W: Write> Conversation<W> {
                 self.screen.say("", &line)?;
             }
             if draft.consent.as_ref().is_some_and(|consent| consent.is_caution()) {
-                // What was pasted must not confirm what it ends with. A pipe has nothing to throw away.
+                // Discard input that was typed or pasted ahead, so that it does not confirm anything. On a pipe this
+                // fails, which does no harm.
                 tcflush(io::stdin(), QueueSelector::IFlush).unwrap_or_default();
             }
             self.screen.ask_typing(&draft.hint())?;
@@ -107,7 +108,7 @@ impl<W: Write> Conversation<W> {
         self.ask()
     }
 
-    /// Does what the person decided on a permission.
+    /// Carries out the person's decision on a permission.
     fn consented(&mut self, consented: ConsentReply) -> Result<(), ClientError> {
         let values = match consented {
             ConsentReply::Say(lines) => {
@@ -120,8 +121,8 @@ impl<W: Write> Conversation<W> {
         self.settle(message::response(&draft.request.id, draft.request.result(&[values]))?)
     }
 
-    /// Takes a line as the answer to the current field, or rejects the question without a line. Returns why the
-    /// line does not fit, if it does not.
+    /// Takes a line as the answer to the current field; `None` rejects the question. Returns the reason if the line
+    /// does not fit.
     fn take(&mut self, line: Option<String>) -> Result<Option<String>, ClientError> {
         let Some(mut draft) = self.draft.take() else { return Ok(None) };
         let fields = &draft.request.form.fields;
@@ -153,7 +154,7 @@ impl<W: Write> Conversation<W> {
 }
 
 impl<W: Write> Conversation<W> {
-    /// Handles a line of the peer. Returns it if it is a response.
+    /// Handles a line of the peer. Returns the response if the line is one.
     pub(super) fn handle(&mut self, line: &[u8]) -> Result<Option<OwnResponse>, ClientError> {
         if self.settings.wire {
             self.screen.wire(&format!("{} → client", self.settings.peer), line)?;
@@ -183,14 +184,15 @@ impl<W: Write> Conversation<W> {
         Ok(None)
     }
 
-    /// Shows and keeps a mistake of the peer. The turn goes on.
+    /// Shows a protocol violation of the peer. The turn continues, but the conversation fails at its end.
     fn complain(&mut self, what: String) -> Result<(), ClientError> {
         self.screen.say("", &what)?;
         self.violation.get_or_insert(what);
         Ok(())
     }
 
-    /// Queues a request; an approving client answers it at once, and one with an answer to permissions those.
+    /// Queues a request. A client with a prepared answer to permissions answers permission requests at once, and an
+    /// approving client answers every request at once.
     fn take_request(&mut self, request: AgentRequest) -> Result<(), ClientError> {
         if let Some(answer) = self.settings.permission.clone()
             && request.asks_permission()
@@ -259,6 +261,7 @@ impl<W: Write> Conversation<W> {
         let waiting = waiting.and_then(|at| self.waiting.remove(at));
         let Some(request) = current.or(waiting) else { return Ok(()) };
         self.screen.say("", "The question was withdrawn, or answered elsewhere.")?;
+        // A request needs a response even if it was cancelled.
         let line = match request.cancelled() {
             Ok(result) => message::response(&request.id, result)?,
             Err(error) => message::refusal(&request.id, &error)?,

@@ -1,6 +1,6 @@
-//! Where the client's answers come from: the prepared answers of the command line, the lines that a person types, and
-//! for a permission the program that has the client. The answer is kept here while it is being given, field by field.
-//! What a typed line means is left to `form.rs`, asking for the fields to `answering.rs`.
+//! The sources of the client's answers: the prepared answers of the command line, the lines that a person types, and,
+//! for a permission, the program that embeds the client. This file also keeps an answer that is not complete yet,
+//! field by field. The meaning of a typed line is left to `form.rs`, and asking for the fields to `answering.rs`.
 
 use std::collections::VecDeque;
 
@@ -31,7 +31,7 @@ pub(super) enum NextInput {
 pub(crate) struct ScriptedAnswers {
     answers: VecDeque<String>,
     fallback: Fallback,
-    /// Whether the last answer was used once.
+    /// Whether the last answer has been used.
     repeats: bool,
     /// The options that are still to be chosen in a field that is asked in rounds.
     parts: VecDeque<String>,
@@ -40,7 +40,7 @@ pub(crate) struct ScriptedAnswers {
 }
 
 impl ScriptedAnswers {
-    /// Returns these answers, with what happens without any answer.
+    /// Returns a source of these answers. Without any answer, `fallback` decides.
     pub(crate) fn new(answers: &[String], fallback: Fallback) -> Self {
         Self {
             answers: answers.iter().cloned().collect(),
@@ -103,6 +103,7 @@ impl ScriptedAnswers {
             1 => self.answers.front().cloned().unwrap_or_default(),
             _ => return NextInput::Type(self.answers.pop_front().unwrap_or_default()),
         };
+        // The last answer repeats for further fields, but as a note it would say something that nobody meant.
         let left_out = self.repeats && field.secondary;
         self.repeats = true;
         NextInput::Type(if left_out { String::new() } else { last })
@@ -120,14 +121,14 @@ fn first(field: &ClientField) -> &'static str {
     }
 }
 
-/// An answer that is being given.
+/// An answer that is not complete yet.
 pub(super) struct Draft {
     pub(super) request: AgentRequest,
-    /// The values of the fields that are answered.
+    /// The values of the fields that have been answered.
     pub(super) answers: Vec<Vec<String>>,
     /// The number of fields that were shown.
     pub(super) shown: usize,
-    /// How the person is asked for a permission.
+    /// The dialog with the person, if the request asks for a permission.
     pub(super) consent: Option<Box<dyn Consent>>,
 }
 
@@ -147,11 +148,11 @@ impl Draft {
     }
 }
 
-/// Begins to ask a person for a permission: the parameters of its request, with all that is known of the tool call.
-/// `None` if it asks for something else.
+/// Begins to ask a person for a permission. The argument has the parameters of the request, with all that is known of
+/// the tool call. Returns `None` if the request is to be asked as a question.
 pub type AskConsent = fn(&Value) -> Option<Box<dyn Consent>>;
 
-/// A permission, as far as the person has decided.
+/// A permission on which a person is deciding.
 pub trait Consent {
     /// Returns the lines above the prompt.
     fn above(&self) -> Vec<String>;
@@ -159,7 +160,7 @@ pub trait Consent {
     /// Returns the prompt, behind which the person types.
     fn prompt(&self) -> String;
 
-    /// Returns whether the next line confirms something: what was typed ahead must not.
+    /// Returns whether the next line confirms something. Input that was typed ahead must not confirm it.
     fn is_caution(&self) -> bool;
 
     /// Takes a typed line.
@@ -169,11 +170,11 @@ pub trait Consent {
 /// What a typed line leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConsentReply {
-    /// These lines are said, and the person is asked again, or the next thing.
+    /// These lines are shown, and the person is asked again or asked for the next step.
     Say(Vec<String>),
     /// The option with this ID is chosen.
     Option(String),
-    /// No option is chosen: it is refused.
+    /// No option is chosen: the permission is refused.
     Denied,
 }
 

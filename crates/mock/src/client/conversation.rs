@@ -25,33 +25,33 @@ use crate::{
     message::{self, RpcError},
 };
 
-/// The debounce of the agent's trace on stderr: after this time without a line its end has nothing more to show.
+/// The debounce of the agent's trace on stderr: after this time without a line, the trace is taken to be complete.
 const TRACE_DEBOUNCE: Duration = Duration::from_millis(20);
-/// The events that are deferred, at most, while the agent's trace is shown.
+/// The most events that are deferred while the agent's trace is shown.
 const MAX_DEFERRED: usize = 64;
-/// How long the peer may take to end. A bridge has its own deadlines for the agent, which are shorter.
+/// The time that the peer has to end. A bridge has its own deadlines for the agent, which are shorter.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How the client behaves.
 #[derive(Clone, Debug)]
 pub(crate) struct ConversationSettings {
-    /// Its name in `initialize`.
+    /// The client's name in `initialize`.
     pub(crate) name: &'static str,
-    /// The program that it started: `bridge` or `agent`.
+    /// The program that the client started: `bridge` or `agent`.
     pub(crate) peer: &'static str,
-    /// What it can show.
+    /// What the client can show.
     pub(crate) kind: ClientKind,
     /// The answer to each permission request.
     pub(crate) permission: Option<PermissionAnswer>,
-    /// How its person is asked for a permission, if there is one.
+    /// Asks a person for a permission. Without it, a permission is asked like a question.
     pub(crate) consent: Option<AskConsent>,
     /// Whether every line is shown.
     pub(crate) wire: bool,
     /// The timeout of requests that need no person.
     pub(crate) patience: Option<Duration>,
-    /// When the turn must have ended.
+    /// The deadline of the turn.
     pub(crate) deadline: Option<Instant>,
-    /// Whether it waits for questions and messages after the turn.
+    /// Whether the client waits for questions and messages after the turn.
     pub(crate) lingers: bool,
 }
 
@@ -75,11 +75,11 @@ pub(crate) struct Conversation<W> {
     pub(super) violation: Option<String>,
 }
 
-/// A response to a request of our own, with the ID if it is one of ours.
+/// A response to one of our requests. The ID is `None` if it is not in our spelling.
 pub(super) type OwnResponse = (Option<u64>, Result<Box<RawValue>, RpcError>);
 
 impl<W: Write> Conversation<W> {
-    /// Returns a client of this process, before `initialize`.
+    /// Returns a client that talks to this process and has not sent `initialize` yet.
     pub(crate) fn new(
         process: Process,
         screen: Screen<W>,
@@ -101,8 +101,8 @@ impl<W: Write> Conversation<W> {
         }
     }
 
-    /// Has a turn with each of these prompts, while they end well, and ends the peer. Returns the stop reason of the
-    /// last turn.
+    /// Runs one turn for each of these prompts, stops at the first turn that does not end well, and ends the peer.
+    /// Returns the stop reason of the last turn.
     pub(crate) fn converse(mut self, prompts: &[String]) -> Result<String, ClientError> {
         let ended = self.have_turns(prompts);
         self.close(ended)
@@ -115,6 +115,7 @@ impl<W: Write> Conversation<W> {
             "clientInfo": { "name": self.settings.name, "version": env!("CARGO_PKG_VERSION") },
         });
         self.call::<Value>("initialize", initialize)?;
+        // The protocol asks for an absolute path, which `/` is on every machine.
         let cwd = env::current_dir().unwrap_or_else(|_| "/".into());
         let new = json!({ "cwd": cwd.to_string_lossy(), "mcpServers": [] });
         let NewSession { session_id } = self.call("session/new", new)?;
@@ -200,9 +201,9 @@ impl<W: Write> Conversation<W> {
         Ok(())
     }
 
-    /// Waits for the next event and handles it. Returns it if it is a response.
+    /// Waits for the next event and handles it. Returns the response if the event is one.
     ///
-    /// The request in `waits_for` needs no person, so it has a timeout.
+    /// `waits_for` is a method that the peer answers without a person, so the wait has a timeout.
     fn next(&mut self, waits_for: Option<&'static str>) -> Result<Option<OwnResponse>, ClientError> {
         // Checked first, because a peer that sends without a pause would never let the wait time out.
         if self.wait(None).is_some_and(|left| left.is_zero()) {
@@ -246,7 +247,8 @@ impl<W: Write> Conversation<W> {
         }
     }
 
-    /// Shows the trace of the agent's end before the line that it led to: it comes over stderr, a little later.
+    /// Shows the trace of the agent's pipe before the bridge's line that follows from it. The trace comes over stderr,
+    /// a little later than the line.
     fn show_trace_first(&mut self) -> Result<(), ClientError> {
         while self.settings.wire && self.process.reads_stderr && self.deferred.len() < MAX_DEFERRED {
             match self.process.next_event(Some(TRACE_DEBOUNCE)) {
@@ -258,7 +260,7 @@ impl<W: Write> Conversation<W> {
         Ok(())
     }
 
-    /// Shows a line of stderr: a line of the agent's trace with its direction, or any other text as it is.
+    /// Shows a line of stderr: a line of the agent's trace with its direction, or any other text unchanged.
     fn show_stderr(&mut self, line: &[u8]) -> Result<(), ClientError> {
         let directions = [(READ, "bridge → agent"), (WRITTEN, "agent → bridge")];
         let shown = directions.iter().find_map(|(label, direction)| {
@@ -293,6 +295,7 @@ impl<W: Write> Conversation<W> {
         let end = Instant::now() + EXIT_TIMEOUT;
         loop {
             match self.process.next_event(Some(end.saturating_duration_since(Instant::now()))) {
+                // Checked behind each event, so that a peer that never stops writing cannot extend the wait.
                 _ if Instant::now() >= end => return,
                 Some(ClientEvent::Line(line)) if self.handle(&line).is_ok() => {}
                 Some(ClientEvent::Stderr(line)) if self.show_stderr(&line).is_ok() => {}

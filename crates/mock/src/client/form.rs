@@ -1,5 +1,5 @@
 //! A question in the client: one field for each property of a form's schema, and the meaning of a typed line as an
-//! answer. The client cannot tell a companion for free texts from another field.
+//! answer. A companion field for free texts is a field like any other here.
 //! Showing the question is left to `screen.rs`.
 
 use serde::Deserialize;
@@ -25,16 +25,16 @@ pub(super) struct ClientField {
     pub(super) question: String,
     /// The lines between the question and its options.
     pub(super) details: Vec<Detail>,
-    /// Its options; a field without options takes any text.
+    /// The options of the field. A field without options takes any text.
     pub(super) options: Vec<ClientChoice>,
     pub(super) multiple: bool,
-    /// Whether it takes a text beside its options.
+    /// Whether the field takes a text beside its options.
     pub(super) custom: bool,
-    /// Whether the question cannot be answered without it.
+    /// Whether the question cannot be answered without this field.
     pub(super) required: bool,
-    /// Whether it is an optional text beside other fields, such as a note, which is left out by default.
+    /// Whether the field is an optional text beside other fields, such as a note. It is left out by default.
     pub(super) secondary: bool,
-    /// Whether the values of its options are for programs only.
+    /// Whether the values of the options are for programs only.
     pub(super) opaque: bool,
     pub(super) kind: ValueKind,
 }
@@ -86,7 +86,8 @@ impl ClientForm {
             Value::Array(questions) => questions.iter().map(ClientField::read).collect(),
             _ => Some(vec![ClientField::read(params)?]),
         };
-        // The shape of the extension does not say which fields are required. What the bridge adds to it does.
+        // The shape of the extension does not say which fields are required. Only the bridge's additions in `_meta`
+        // do.
         let added = &params["_meta"]["askbridge"]["fields"];
         let fields = fields.map(|mut fields| {
             let places = fields.iter_mut().enumerate();
@@ -114,7 +115,7 @@ impl ClientField {
         })
     }
 
-    /// Returns what can be typed, in a question with this number of fields.
+    /// Returns a hint on what can be typed, for a question with this number of fields.
     pub(super) fn hint(&self, fields: usize) -> String {
         let answer = match (self.options.len(), self.multiple) {
             (0, _) if self.kind == ValueKind::Text => "a text".to_owned(),
@@ -137,6 +138,7 @@ impl ClientField {
         if line.is_empty() {
             return Ok(TypedLine::Nothing);
         }
+        // The whole line comes first: the label of an option may be `skip`, or have a comma in it.
         if let Some(value) = self.option(line) {
             return Ok(TypedLine::Values(vec![value]));
         }
@@ -184,13 +186,13 @@ impl ClientField {
         })
     }
 
-    /// Returns whether it is a multiple choice that is asked in rounds, one option at a time.
+    /// Returns whether the field is a multiple choice that is asked in rounds, one option at a time.
     pub(super) fn is_marked(&self) -> bool {
         self.options.iter().any(ClientChoice::is_marked)
     }
 
-    /// Returns the value of the option with this number, value or label, in this order of precedence. A `y` and an `n`
-    /// stand for an option that is a yes or a no.
+    /// Returns the value of the option with this number, value or label, in this order of precedence. A `y` or an `n`
+    /// stands for an option whose value or label is `yes` or `no`.
     pub(super) fn option(&self, typed: &str) -> Option<String> {
         let numbered = typed.parse::<usize>().ok().and_then(|n| self.options.get(n.checked_sub(1)?));
         let by_value = || self.options.iter().find(|option| option.value == typed);
@@ -243,17 +245,17 @@ impl ClientChoice {
         MARKS.iter().find_map(|mark| self.label.strip_prefix(mark)).unwrap_or(&self.label)
     }
 
-    /// Returns whether it has a mark.
+    /// Returns whether the label has a mark.
     pub(super) fn is_marked(&self) -> bool {
         self.name().len() < self.label.len()
     }
 
-    /// Returns whether its mark says that it is chosen already.
+    /// Returns whether the mark says that the option is chosen already.
     pub(super) fn is_chosen(&self) -> bool {
         self.label.starts_with(MARKS[1])
     }
 
-    /// Returns an option whose label is its value if it has no other.
+    /// Returns an option. Without a label, the value is the label.
     pub(super) fn new(value: String, label: Option<String>, description: Option<String>) -> Self {
         Self { label: label.unwrap_or_else(|| value.clone()), value, description }
     }
@@ -299,6 +301,7 @@ pub(super) fn read(params: Params) -> Result<Option<(ClientForm, Vec<String>)>, 
             fields.push(field);
         }
     }
+    // A text is a note only beside other fields; alone, it is the question itself.
     if fields.iter().all(|field| field.secondary) {
         fields.iter_mut().for_each(|field| field.secondary = false);
     }

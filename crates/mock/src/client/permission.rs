@@ -1,6 +1,6 @@
 //! A permission request in the client: a title, the command, folder, plan and changes that it is for, and its options.
-//! Many agents say what it is for only in the updates of the tool call that precede the request, so those are kept.
-//! Choosing an option is left to `answers.rs`.
+//! Many agents describe the action only in the updates of the tool call that precede the request, so the client keeps
+//! those updates. Choosing an option is left to `answers.rs`.
 
 use std::{collections::BTreeMap, env};
 
@@ -37,7 +37,7 @@ impl Permission {
         found.map(|option| option.option_id.as_str())
     }
 
-    /// Adds what earlier updates said of its tool call.
+    /// Adds what earlier updates said about the tool call of the request.
     pub(super) fn complete(&mut self, tool_calls: &ToolCalls) {
         tool_calls.complete(&mut self.params);
     }
@@ -75,9 +75,9 @@ pub(super) fn cancelled() -> Value {
     json!({ "outcome": { "outcome": "cancelled" } })
 }
 
-/// The tool calls that are kept, at most.
+/// The most tool calls that are kept.
 const MOST: usize = 64;
-/// The lines that are shown, at most.
+/// The most lines that are shown.
 const LONGEST: usize = 40;
 
 /// The fields of each tool call, by its ID.
@@ -91,7 +91,7 @@ pub(super) struct ToolCallUpdate {
 }
 
 impl ToolCalls {
-    /// Takes an update: a field that it has replaces the field that was there.
+    /// Merges an update into the known tool call. Fields of the update replace earlier ones, except for `null`.
     pub(super) fn update(&mut self, ToolCallUpdate { update }: ToolCallUpdate) {
         let Some(Value::String(id)) = update.get("toolCallId") else { return };
         if self.0.len() >= MOST && !self.0.contains_key(id) {
@@ -101,15 +101,16 @@ impl ToolCalls {
         known.extend(update.into_iter().filter(|(_, value)| !value.is_null()));
     }
 
-    /// Adds to the tool call of a permission request what the earlier updates say.
+    /// Adds what earlier updates said to the tool call of a permission request.
     pub(super) fn complete(&self, params: &mut Value) {
+        // Version 2 of the protocol puts the tool call into a subject.
         let has_subject = !params["subject"].is_null();
         let about = if has_subject { &mut params["subject"] } else { &mut *params };
         let ids = [&about["toolCall"], &*about];
         let id = ids.iter().find_map(|from| from["toolCallId"].as_str()).unwrap_or_default();
         let Some(mut known) = self.0.get(id).cloned() else { return };
         for (name, value) in about["toolCall"].as_object().into_iter().flatten() {
-            // An empty list or input in the request hides nothing that was there.
+            // An empty list or input in the request must not hide what an earlier update said.
             if !is_empty(value) {
                 known.insert(name.clone(), value.clone());
             }
@@ -118,7 +119,8 @@ impl ToolCalls {
     }
 }
 
-/// Adds to the field what a permission request says. What would run stands above the words of the agent.
+/// Adds the contents of a permission request to the field. The command that would run becomes the heading, above the
+/// words of the agent.
 pub(super) fn describe(params: &Value, field: &mut ClientField) {
     let subject = &params["subject"];
     let tool_call = if subject.is_null() { &params["toolCall"] } else { &subject["toolCall"] };
@@ -163,6 +165,7 @@ fn details(tool_call: &Value, subject: &Value, title: &str) -> Vec<Detail> {
     if let Some(command) = &command {
         // The first line is the heading.
         lines.extend(prompted(command).skip(1).map(Detail::Text));
+        // A command without a folder runs in that of the session, which is ours.
         let here = || env::current_dir().map(|folder| folder.to_string_lossy().into_owned()).ok();
         let folder = text(subject, &["cwd"]).or_else(|| text(input, &["cwd"])).or_else(here);
         lines.extend(folder.map(|folder| Detail::Text(format!("in {folder}"))));
@@ -195,7 +198,7 @@ fn paragraph(text: &str) -> impl Iterator<Item = Detail> {
     text.lines().map(|line| Detail::Text(line.to_owned()))
 }
 
-/// Returns the path of a change, and its lines without those that both texts begin and end with.
+/// Returns the path of a change and the lines that differ, without the lines that both texts begin and end with.
 fn diff(block: &Value) -> Vec<Detail> {
     if let Some(patch) = block["patch"]["text"].as_str() {
         return patch.lines().map(patched).collect();
@@ -212,7 +215,7 @@ fn diff(block: &Value) -> Vec<Detail> {
     shown
 }
 
-/// Returns a line of a patch, whose first character says what becomes of it.
+/// Returns a line of a patch as removed, added or unchanged, by its first character.
 fn patched(line: &str) -> Detail {
     let is_header = ["--- ", "+++ "].iter().any(|header| line.starts_with(header));
     match (line.strip_prefix('-'), line.strip_prefix('+')) {

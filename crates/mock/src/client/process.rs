@@ -1,4 +1,4 @@
-//! The peer's process: its pipes, and their events and the keyboard's in one channel.
+//! The peer's process and its pipes. One channel carries the events of the pipes and of the keyboard.
 //! The meaning of the lines is left to `conversation.rs`.
 
 use std::{
@@ -36,7 +36,7 @@ pub(crate) struct Process {
     events: Receiver<ClientEvent>,
     keyboard: SyncSender<()>,
     keyboard_asked: bool,
-    /// Whether its stderr is read.
+    /// Whether the child's stderr is read.
     pub(super) reads_stderr: bool,
 }
 
@@ -78,7 +78,7 @@ impl Process {
         }
     }
 
-    /// Waits for the next event; for ever, if no time is given.
+    /// Waits for the next event, without a limit if no time is given.
     pub(super) fn next_event(&mut self, within: Option<Duration>) -> Option<ClientEvent> {
         let event = match within {
             None => self.events.recv().map_err(RecvTimeoutError::from),

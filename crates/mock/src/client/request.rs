@@ -80,13 +80,15 @@ impl AgentRequest {
         matches!(self.kind, RequestKind::Permission(_))
     }
 
-    /// Returns whether it asks for a permission, and is no question of the bridge in the shape of one.
+    /// Returns whether the request asks for a permission. A question that the bridge sends in the shape of a
+    /// permission request does not.
     pub(super) fn asks_permission(&self) -> bool {
+        // Each prompt of the bridge has an option with this label.
         let fields = self.form.fields.iter().flat_map(|field| &field.options);
         self.is_permission() && !fields.into_iter().any(|option| option.label.starts_with("Answer elsewhere"))
     }
 
-    /// Adds what a permission is for, with what earlier updates said of its tool call.
+    /// Adds the description of the action to a permission request, also from earlier updates of its tool call.
     pub(super) fn describe(&mut self, tool_calls: &ToolCalls) {
         if !self.asks_permission() {
             return;
@@ -127,7 +129,7 @@ impl AgentRequest {
         }
     }
 
-    /// Returns the result for the values of each field. No values at all are a rejection.
+    /// Returns the result for the values of each field. Without any value, the result is a rejection.
     pub(super) fn result(&self, answers: &[Vec<String>]) -> Value {
         if !self.form.fields.is_empty() && answers.iter().all(Vec::is_empty) {
             return self.rejection();

@@ -35,6 +35,7 @@ Exit codes:
 pub fn run(settings: &ClientSettings) -> ExitCode {
     let code = match converse(settings) {
         Ok(_) => exit::OK,
+        // A closed stdout is no failure: its reader, such as `head`, has seen enough.
         Err(ClientError::Screen(error)) if error.kind() == io::ErrorKind::BrokenPipe => exit::OK,
         Err(error) => {
             let said = error.to_string();

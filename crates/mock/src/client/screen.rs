@@ -29,7 +29,7 @@ pub(crate) struct Screen<W> {
 /// A line without a newline yet.
 #[derive(PartialEq)]
 enum OpenLine {
-    /// A message of the agent, by its ID, and the number of its trailing newlines that are not shown yet.
+    /// A message of the agent: its ID, and the number of its trailing newlines that are not shown yet.
     Message(Option<String>, usize),
     /// The line of the keyboard input.
     Typing,
@@ -39,6 +39,7 @@ impl Screen<StdoutLock<'static>> {
     /// Returns a screen on stdout, in colour if it is a terminal and `NO_COLOR` is not set.
     pub(crate) fn on_stdout() -> Self {
         let stdout = io::stdout();
+        // An empty `NO_COLOR` counts as absent. Source: https://no-color.org
         let colour = stdout.is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         Self::new(stdout.lock(), colour)
     }

@@ -1,8 +1,8 @@
-//! What a released app server does with its clients, without I/O. Seen in runs of Codex 0.169.0:
+//! The behaviour of a released app server towards its clients, without I/O. Observed in runs of Codex 0.169.0:
 //!
 //! - Each client that has joined a thread gets its requests, with the same ID for all.
-//! - The first response settles a request, and so does an error; all are told that it is over, the winner as well. A
-//!   later response is ignored without a reply.
+//! - The first response settles a request, even if it is an error. All clients of the thread are then told that the
+//! request is over, including the one that responded. A later response is ignored without a reply.
 //! - A client that leaves settles nothing. One that joins gets the open requests again.
 //! - The status of each thread goes to every client.
 
@@ -15,9 +15,9 @@ pub use super::samples::Sample;
 /// How a request ended for the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RequestEnd {
-    /// It got this result, from this client; from none of them where the person answered at the keyboard.
+    /// The model got this result from this client, or from the person at the keyboard if there is no client.
     Result(Option<u64>, Value),
-    /// It got nothing, because this client sent an error.
+    /// The model got nothing, because this client sent an error.
     Error(u64),
     /// The turn was interrupted.
     Interrupted,
@@ -52,12 +52,12 @@ pub struct Daemon {
     clients: BTreeMap<u64, Client>,
     last_client: u64,
     threads: BTreeMap<String, Thread>,
-    /// Counted for each process, from 0.
+    /// The ID of the next request. Each process counts from 0.
     next_request: u64,
     outgoing: VecDeque<(u64, String)>,
-    /// The requests that are over, and how.
+    /// The requests that are over, and their ends.
     told: VecDeque<(u64, RequestEnd)>,
-    /// Lines for the records of threads: the tool call, and what it returned.
+    /// Results for the records of threads: the tool call, and what it returned.
     returned: VecDeque<(String, Value)>,
 }
 
@@ -77,7 +77,7 @@ impl Daemon {
         self.threads.get(thread).into_iter().flat_map(|thread| thread.open.keys().copied()).collect()
     }
 
-    /// Takes a client that has connected.
+    /// Adds a client that has connected. Returns its number.
     pub fn connect(&mut self) -> u64 {
         self.last_client += 1;
         self.clients.insert(self.last_client, Client::default());
@@ -90,7 +90,7 @@ impl Daemon {
         self.outgoing.retain(|(to, _)| *to != client);
     }
 
-    /// Begins a thread in this folder, or goes on with it. `record` is the file with what its tools return.
+    /// Begins a thread in this folder, or continues it. `record` is the file with what its tools return.
     pub fn start(&mut self, thread: &str, cwd: &str, record: Option<String>) {
         let started = self.threads.entry(thread.to_owned()).or_default();
         cwd.clone_into(&mut started.cwd);
@@ -136,8 +136,7 @@ impl Daemon {
         Some(id)
     }
 
-    /// Answers the oldest request of a thread at the keyboard: with this option's label, or by its first option, or by a
-    /// refusal. Returns whether one was open.
+    /// Answers the oldest open request of a thread at the keyboard. Returns whether one was open.
     pub fn answer(&mut self, thread: &str, answer: Answer<'_>) -> bool {
         let oldest = self.threads.get(thread).and_then(|known| known.open.first_key_value());
         let Some((&id, open)) = oldest else { return false };
@@ -150,8 +149,8 @@ impl Daemon {
         true
     }
 
-    /// Interrupts the turn of a thread. `told_first` says that the clients hear first that its requests are over, and
-    /// then that the turn is.
+    /// Interrupts the turn of a thread. If `told_first` is set, the clients are told that the requests are over before
+    /// they are told that the turn is.
     pub fn interrupt(&mut self, thread: &str, told_first: bool) {
         let Some(known) = self.threads.get_mut(thread) else { return };
         if !std::mem::take(&mut known.is_at_work) {
@@ -174,6 +173,7 @@ impl Daemon {
 
     /// Ends the process and starts another one: its clients, threads and requests are gone, and IDs begin at 0 again.
     pub fn restart(&mut self) {
+        // Numbers of clients are not used again: a late event of an old connection must not hit a new client.
         let last_client = self.last_client;
         *self = Daemon { last_client, ..Daemon::default() };
     }
@@ -328,7 +328,7 @@ impl Thread {
     }
 
     fn shown(&self, name: &str) -> Value {
-        // The items of the turn that runs are not among its turns.
+        // Codex does not list the items of a running turn here.
         json!({
             "id": name, "cwd": self.cwd, "path": self.record, "preview": "Ask me.", "status": self.status(),
             "turns": [],
@@ -337,6 +337,6 @@ impl Thread {
 }
 
 fn notification(method: &str, params: &Value) -> String {
-    // Notifications have the time of sending beside their parameters.
+    // Codex puts the time of sending beside the parameters of a notification.
     json!({ "method": method, "params": params, "emittedAtMs": 0 }).to_string()
 }

@@ -1,8 +1,8 @@
-//! What the mock app server asks: one request of each kind, as Codex 0.169.0 sends them.
+//! The requests of the mock app server, one of each kind, as Codex 0.169.0 sends them.
 
 use serde_json::{Value, json};
 
-/// Something that the mock asks.
+/// A kind of request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sample {
     /// Two options, and a text of the person's own.
@@ -36,7 +36,7 @@ impl Sample {
         }
     }
 
-    /// Returns what the status of a thread says that waits for this.
+    /// Returns the flag in the status of a thread that waits for this request.
     pub(super) fn flag(self) -> &'static str {
         match self {
             Sample::Question => "waitingOnUserInput",
@@ -86,7 +86,7 @@ impl Sample {
             .then(|| json!({ "type": "fileChange", "id": item, "changes": [change], "status": "inProgress" }))
     }
 
-    /// Returns the result that the first option at the keyboard gives, or the one that refuses.
+    /// Returns the result of the first option at the keyboard, or that of a refusal.
     pub(super) fn result(self, approve: bool) -> Value {
         match (self, approve) {
             (Sample::Question, true) => json!({ "answers": { "db": { "answers": ["Postgres"] } } }),

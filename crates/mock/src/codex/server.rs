@@ -24,7 +24,7 @@ use tokio_tungstenite::{WebSocketStream, accept_async, tungstenite::Message};
 use super::daemon::{Answer, Daemon, RequestEnd, Sample};
 use crate::keyboard::{self, say};
 
-/// What is said below the options.
+/// The help text below the options.
 pub const HELP: &str = "\
 Lines on stdin are its keyboard:
   turn                                       begin a turn in the terminal's thread
@@ -47,19 +47,19 @@ Exit codes:
 /// The thread of the terminal that the mock plays.
 const THREAD: &str = "thread-1";
 
-/// Messages that may wait for a client, or from all clients.
+/// The capacity of the channel for events. When it is full, the readers of clients and of stdin wait.
 const MESSAGES: usize = 256;
 
 /// Settings of the mock app server.
 #[derive(Clone, Debug)]
 pub struct CodexDaemonSettings {
-    /// The socket. Without one, it is where Codex has it.
+    /// The path of the socket. `None` stands for the path that Codex uses.
     pub socket: Option<PathBuf>,
     /// The folder that its thread works in.
     pub cwd: PathBuf,
 }
 
-/// What comes from outside.
+/// An event from a client or from the keyboard.
 enum Event {
     Message(u64, String),
     Gone(u64),
@@ -105,7 +105,7 @@ async fn serve(settings: &CodexDaemonSettings) -> io::Result<u8> {
     code
 }
 
-/// Returns the place of Codex' own socket, whose folder is made.
+/// Returns the path of Codex' own socket, and creates its folder.
 fn default_socket() -> io::Result<PathBuf> {
     let home = std::env::var_os("CODEX_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".codex")));
@@ -121,7 +121,7 @@ fn bind(path: &Path) -> io::Result<UnixListener> {
     UnixListener::bind(path)
 }
 
-/// Reads the keyboard, on a thread of its own.
+/// Reads the keyboard on a separate thread.
 fn read_keys(events: Sender<Event>) {
     thread::spawn(move || {
         for line in io::stdin().lock().lines().map_while(Result::ok) {
@@ -129,7 +129,7 @@ fn read_keys(events: Sender<Event>) {
                 return;
             }
         }
-        // An empty line is the end.
+        // `Server::run` takes an empty line for the end of stdin.
         events.blocking_send(Event::Key(String::new())).unwrap_or_default();
     });
 }
@@ -142,10 +142,10 @@ struct Server {
     listener: Option<UnixListener>,
     daemon: Daemon,
     clients: BTreeMap<u64, Outgoing>,
-    /// What reads from the clients.
+    /// The tasks that read from the clients.
     tasks: JoinSet<()>,
     events: Sender<Event>,
-    /// The clients that have joined, as was said.
+    /// The clients whose `joined` line has been printed.
     joined: BTreeSet<u64>,
     /// How many of the next connections break at once.
     breaks: u32,
@@ -255,12 +255,12 @@ impl Server {
         Ok(())
     }
 
-    /// Sends what waits, and says what the model was told.
+    /// Sends the queued messages, and prints what the model was told.
     async fn flush(&mut self) -> io::Result<()> {
         self.write_record()?;
         while let Some((client, text)) = self.daemon.poll() {
             if let Some(outgoing) = self.clients.get_mut(&client) {
-                // A client that is gone is told of by what reads from it.
+                // Ignore the error: the task that reads from this client reports that it is gone.
                 drop(outgoing.send(Message::text(text)).await);
             }
         }

@@ -1,12 +1,13 @@
-//! What the mock Copilot asks, and which answer it takes: the first one. How it is reached is left to `server.rs`.
+//! The requests of the mock Copilot, and the rule for answers: the first one counts. The connections are left to
+//! `server.rs`.
 //!
-//! Source: Copilot CLI 1.0.102 as it was run; its plans and questions with choices, from the types of its SDK.
+//! Source: runs of Copilot CLI 1.0.102. Plans and questions with choices are taken from the types of its SDK.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-/// What is asked.
+/// A kind of request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sample {
     /// A form with one choice.
@@ -31,7 +32,7 @@ impl Sample {
         })
     }
 
-    /// Returns the first part of the types of its events.
+    /// Returns the prefix of the types of its events.
     fn kind(self) -> &'static str {
         match self {
             Sample::Form => "elicitation",
@@ -53,7 +54,7 @@ impl Sample {
     }
 }
 
-/// Something that is open.
+/// An open request.
 #[derive(Clone, Debug)]
 struct OpenRequest {
     id: String,
@@ -77,12 +78,12 @@ pub struct Core {
     asked: u64,
     events: u64,
     open: BTreeMap<u64, OpenRequest>,
-    /// The events that are still known.
+    /// The events that Copilot has not forgotten yet.
     log: Vec<CopilotEvent>,
 }
 
 impl Core {
-    /// Asks something in a session. Returns its ID, and the event that tells of it.
+    /// Opens a request in a session. Returns its ID and the event that announces it.
     pub fn ask(&mut self, sample: Sample, session: &str) -> (String, CopilotEvent) {
         self.asked += 1;
         let id = format!("req-{}", self.asked);
@@ -93,7 +94,7 @@ impl Core {
         (id, happened)
     }
 
-    /// Returns the ID of what was asked first of all that is open, and what it is.
+    /// Returns the ID and the kind of the oldest open request.
     pub fn oldest(&self) -> Option<(&str, Sample)> {
         self.open.values().next().map(|open| (&*open.id, open.sample))
     }
@@ -110,18 +111,18 @@ impl Core {
         self.log.iter().filter(|past| past.session == session).map(|past| &past.event).collect()
     }
 
-    /// Forgets all events, as Copilot does when there were many after them.
+    /// Forgets all events, as Copilot does once many others have followed.
     pub fn forget(&mut self) {
         self.log.clear();
     }
 
-    /// Forgets a session and what is open in it. No event tells of that.
+    /// Forgets a session and its open requests. No event reports that.
     pub fn leave(&mut self, session: &str) {
         self.open.retain(|_, open| open.session != session);
         self.log.retain(|past| past.session != session);
     }
 
-    /// Ends something by this answer. Returns the event that tells of it, or `None` if it is not open.
+    /// Settles a request by this answer. Returns the event that reports it, or `None` if the request is not open.
     pub fn end(&mut self, id: &str, sample: Sample, by: &Value, is_keyboard: bool) -> Option<CopilotEvent> {
         let is_meant = |open: &&OpenRequest| open.id == id && open.sample == sample;
         let number = self.open.iter().find(|(_, open)| is_meant(open)).map(|(number, _)| *number)?;

@@ -1,6 +1,5 @@
-//! The server of the mock Copilot: messages with a head that says how long they are, its keyboard on stdin, and its
-//! output on stdout.
-//! What is asked, and which answer counts, is left to `core.rs`.
+//! The server of the mock Copilot: messages behind headers with their length, its keyboard on stdin, and its output on
+//! stdout. The requests, and the choice of the answer that counts, are left to `core.rs`.
 
 use std::{
     collections::BTreeSet,
@@ -21,7 +20,7 @@ use serde_json::{Value, json};
 use super::core::{CopilotEvent, Core, Sample};
 use crate::keyboard::{self, say};
 
-/// What is said below the options.
+/// The help text below the options.
 pub const HELP: &str = "\
 Lines on stdin are its keyboard:
   ask [question|choices|permission|plan]   ask something
@@ -50,7 +49,7 @@ Exit codes:
 
 /// The session that its terminal shows first.
 const SESSION: &str = "session-1";
-/// Messages that may wait for a client.
+/// The most messages that may wait for a client.
 const MESSAGES: usize = 256;
 /// JSON-RPC's code for a method that does not exist.
 const NO_METHOD: i64 = -32601;
@@ -64,7 +63,7 @@ pub struct CopilotSettings {
     pub port: u16,
     /// The folder that it works in.
     pub cwd: PathBuf,
-    /// The token that it wants.
+    /// The token that a client must send.
     pub token: Option<String>,
 }
 
@@ -87,7 +86,7 @@ struct State {
 
 struct Client {
     stream: TcpStream,
-    /// The sessions that it has joined: only of these it is told.
+    /// The sessions that the client has joined. It gets the events of these only.
     joined: BTreeSet<String>,
     number: u64,
     messages: SyncSender<String>,
@@ -123,6 +122,7 @@ impl Server {
 
     fn connection(&self, number: u64, stream: TcpStream) -> io::Result<()> {
         let (messages, written) = sync_channel::<String>(MESSAGES);
+        // A separate thread writes, so that a client that does not read cannot hold up the lock.
         let output = stream.try_clone()?;
         thread::spawn(move || {
             while let Ok(message) = written.recv() {
@@ -159,7 +159,7 @@ impl Server {
         Ok(())
     }
 
-    /// Does what a client calls for.
+    /// Handles a request of a client.
     fn call(&self, client: u64, method: &str, params: &Value) -> io::Result<Result<Value, (i64, String)>> {
         let mut state = self.lock();
         let session = params["sessionId"].as_str().unwrap_or_default();
@@ -205,7 +205,7 @@ fn files(session: &str) -> PathBuf {
 }
 
 impl State {
-    /// Does what a line of the keyboard says.
+    /// Carries out a line of the keyboard.
     fn key(&mut self, line: &str) -> io::Result<()> {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         match word {
@@ -242,6 +242,7 @@ impl State {
                 Ok(())
             }
             "gap" => {
+                // The caller holds the lock until the lines are done, so no connection is served between them.
                 for client in self.clients.drain(..) {
                     client.stream.shutdown(Shutdown::Both).unwrap_or_default();
                 }
@@ -256,7 +257,7 @@ impl State {
         }
     }
 
-    /// Answers what was asked first.
+    /// Answers the oldest open request.
     fn press(&mut self, word: &str, text: &str) -> io::Result<()> {
         let Some((id, sample)) = self.core.oldest().map(|(id, sample)| (id.to_owned(), sample)) else {
             return say("nothing is open");
@@ -273,7 +274,7 @@ impl State {
         self.end(&id, sample, "keyboard", &by).map(|_| ())
     }
 
-    /// Ends something, unless it has ended before. Returns whether it was open.
+    /// Settles a request, unless it is settled already. Returns whether it was open.
     fn end(&mut self, id: &str, sample: Sample, client: &str, by: &Value) -> io::Result<bool> {
         let Some(happened) = self.core.end(id, sample, by, client == "keyboard") else {
             say(format_args!("late {id}"))?;
@@ -284,13 +285,13 @@ impl State {
         Ok(true)
     }
 
-    /// Tells the clients that have joined the session.
+    /// Sends an event to the clients that have joined its session.
     fn tell(&mut self, CopilotEvent { session, event }: &CopilotEvent) {
         let params = json!({ "sessionId": session, "event": event });
         self.notify("session.event", &params, |client| client.joined.contains(session));
     }
 
-    /// Tells all clients that are meant. One that does not read is dropped.
+    /// Sends a notification to each client for which `is_meant` holds. A client that does not read is dropped.
     fn notify(&mut self, method: &str, params: &Value, is_meant: impl Fn(&Client) -> bool) {
         let message = json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string();
         self.clients.retain(|client| !is_meant(client) || client.messages.try_send(message.clone()).is_ok());
