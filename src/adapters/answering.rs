@@ -1,8 +1,8 @@
-//! The open questions of an agent that takes an answer by a call, and tells by events how each of its questions ended.
-//! How it is called, and how its events come, is left to each agent.
+//! The open questions of an agent that takes answers by calls, and reports by events how each question ended. The form
+//! of the calls and events is left to each agent.
 //!
 //! The agent decides between our answer and one at its own dialog: the reply to our call says whether it took ours
-//! (I9). Where no reply comes, the answer is sent again, and an event may say that the first one arrived.
+//! (I9). If no reply comes, the answer is sent again; an event may still report that the first attempt arrived.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -29,42 +29,42 @@ use crate::{
 /// The result of sending an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Delivery {
-    /// The agent took it.
+    /// The agent took the answer.
     Taken,
     /// The question was not open any more.
     TooLate,
-    /// The agent refused it, for this reason. It would refuse it again.
+    /// The agent refused the answer, for this reason. It would refuse the same answer again.
     Refused(String),
-    /// It is not known whether the agent has it, for this reason. It is sent again.
+    /// It is unknown whether the agent has the answer, for this reason. The answer is sent again.
     Unknown(String),
-    /// It was not sent, for this reason. It is sent again.
+    /// The answer was not sent, for this reason. It is sent later.
     NotSent(String),
 }
 
 /// An open question of the agent's, and how it is answered.
 pub(super) trait Answerable: Send + Sync + 'static {
-    /// How a question ends, as the agent tells it.
+    /// The end of a question, as the agent reports it.
     type Ending: PartialEq + Send + Sync + 'static;
 
-    /// Whether the agent's event about an end decides where its reply says that it took our answer. So it is for an
-    /// agent that has versions which say so of a late answer as well.
+    /// Whether the agent's event about an end overrules a reply that says that our answer was taken. Set this for an
+    /// agent with versions that reply so to late answers as well.
     const EVENT_DECIDES: bool;
 
-    /// Returns how the question ends by this settlement, as the agent would tell it.
+    /// Returns the end that the agent would report for this settlement.
     fn ending(&self, settlement: &Settlement) -> Self::Ending;
 
-    /// Returns the outcome that the end means.
+    /// Returns the outcome for an end that the agent reported.
     fn outcome(&self, ending: &Self::Ending) -> Outcome;
 
-    /// Sends what was decided to the agent. The future is dropped after [`limits::ATTACH_ANSWER`]: it is not known then
-    /// whether the agent has it. The last attempt begins within [`limits::ATTACH_REJOIN`], and an event may follow it
-    /// for another [`limits::ATTACH_ANSWER`]: a responder waits for the sum of the three at most.
+    /// Sends the decision to the agent. The future is dropped after [`limits::ATTACH_ANSWER`]; it is then unknown
+    /// whether the agent has the decision. The last attempt begins within [`limits::ATTACH_REJOIN`], and an event may
+    /// follow it for another [`limits::ATTACH_ANSWER`]: a responder waits for the sum of the three at most.
     fn deliver(&self, settlement: &Settlement) -> impl Future<Output = Delivery> + Send;
 }
 
-/// How a question ended, by what the agent told.
+/// The end of a question on the agent's side.
 struct ReportedEnd<E> {
-    /// The end itself, if known.
+    /// The end that the agent reported; `None` if it is only known that the question is over.
     ending: Option<E>,
     outcome: Outcome,
     by: Provenance,
@@ -82,25 +82,26 @@ struct OpenQuestion<A: Answerable> {
     task: AbortHandle,
 }
 
-/// The open questions of one agent, by its own IDs. Dropping it withdraws them.
+/// The open questions of one agent, by the agent's IDs. Dropping the book withdraws them.
 pub(super) struct Book<A: Answerable> {
     desk: LocalDesk,
     /// The name of the agent's own dialog, as responders see it.
     dialog: Provenance,
     open: BTreeMap<String, OpenQuestion<A>>,
-    /// The IDs of the last ones that ended.
+    /// The IDs of the questions that ended last: a late event must not open one of them again.
     ended: VecDeque<String>,
     tasks: JoinSet<()>,
 }
 
 impl<A: Answerable> Book<A> {
-    /// Returns a book without questions. `dialog` settles those that are answered at the agent.
+    /// Returns a book without questions. `dialog` is recorded as the responder of questions that are answered at the
+    /// agent.
     pub(super) fn new(desk: LocalDesk, dialog: Provenance) -> Self {
         let (open, ended) = (BTreeMap::new(), VecDeque::new());
         Book { desk, dialog, open, ended, tasks: JoinSet::new() }
     }
 
-    /// Returns the IDs of the open questions for which this holds.
+    /// Returns the IDs of the open questions for which `is_meant` holds.
     pub(super) fn ids(&self, is_meant: impl Fn(&A) -> bool) -> Vec<String> {
         self.open.iter().filter(|(_, open)| is_meant(&open.request)).map(|(id, _)| id.clone()).collect()
     }
@@ -119,7 +120,8 @@ impl<A: Answerable> Book<A> {
                 return;
             }
         };
-        // A task for each: an agent that does not reply to one answer holds up no other question.
+        // Each question has a task, so that an agent that does not reply to one answer does not hold up other
+        // questions.
         let (tell, told) = oneshot::channel();
         let request = Arc::new(request);
         let task = self.tasks.spawn(attend(asked, told, Arc::clone(&request)));
@@ -130,11 +132,11 @@ impl<A: Answerable> Book<A> {
     pub(super) fn ended(&mut self, id: &str, ending: A::Ending) {
         let Some(open) = self.take(id) else { return };
         let (outcome, by) = (open.request.outcome(&ending), self.dialog.clone());
-        // The task ends at once where it has just told a responder.
+        // Ignore the error: the task may have just told a responder, and ended.
         open.tell.send(ReportedEnd { ending: Some(ending), outcome, by }).unwrap_or_default();
     }
 
-    /// Records that a question is not open any more, for a reason that is not known.
+    /// Records that a question is no longer open, for an unknown reason.
     pub(super) fn withdrawn(&mut self, id: &str) {
         self.over(id, Reason::Withdrawn);
     }
@@ -144,16 +146,17 @@ impl<A: Answerable> Book<A> {
         self.ids(|_| true).iter().for_each(|id| self.over(id, Reason::AgentGone));
     }
 
-    /// Records that what the agent tells from now on comes over another connection, and perhaps from another process,
-    /// which may use IDs again.
+    /// Records that later events come over another connection, and perhaps from another process of the agent, which
+    /// may use IDs again.
     pub(super) fn reconnected(&mut self) {
-        // A question whose answer failed is over here, and perhaps open in the agent: it may be opened again.
+        // A question whose answer failed has ended here, but may still be open in the agent: let it open again.
         self.reap();
         self.ended.clear();
     }
 
     fn over(&mut self, id: &str, reason: Reason) {
-        // It is not listed any more: no event that is still to come opens it.
+        // The ID need not be remembered as ended: the agent does not list the question any more, so no later event
+        // opens it.
         let Some(open) = self.open.remove(id) else { return };
         let told = ReportedEnd { ending: None, outcome: Outcome::Rejected(reason), by: Provenance::bridge() };
         open.tell.send(told).unwrap_or_default();
@@ -168,8 +171,8 @@ impl<A: Answerable> Book<A> {
         Some(open)
     }
 
-    /// Waits until a question has ended here, and forgets it. Pending while there is none. Dropping the future loses
-    /// nothing.
+    /// Waits until the task of a question has ended, and forgets the question. Stays pending while there is none.
+    /// Cancel safe.
     pub(super) async fn finished(&mut self) {
         match self.tasks.join_next_with_id().await {
             Some(Ok((task, ()))) => self.forget(task),
@@ -178,7 +181,7 @@ impl<A: Answerable> Book<A> {
         }
     }
 
-    /// Waits until all that was told to questions has reached their responders.
+    /// Waits until the responders of all questions have been told the ends.
     pub(super) async fn finish(mut self) {
         while self.tasks.join_next().await.is_some() {}
     }
@@ -197,7 +200,7 @@ impl<A: Answerable> Book<A> {
     }
 }
 
-/// Follows a question until it has ended: by what the agent tells, or by what a responder decided.
+/// Follows a question until the agent reports its end, or a responder's decision is delivered.
 async fn attend<A: Answerable>(
     mut asked: QuestionHandle,
     mut told: oneshot::Receiver<ReportedEnd<A::Ending>>,
@@ -208,7 +211,7 @@ async fn attend<A: Answerable>(
         biased;
         told = &mut told => return match told {
             Ok(told) => told.end(asked),
-            // Nothing attaches to the agent any more: the question is withdrawn.
+            // The book was dropped together with the attachment. Dropping the handle withdraws the question.
             Err(_) => drop(asked),
         },
         settlement = asked.decided() => settlement,
@@ -217,7 +220,7 @@ async fn attend<A: Answerable>(
     let is_ours = |told: &ReportedEnd<A::Ending>| told.ending.as_ref() == Some(&ours);
     // The connection may be down for a moment: the agent keeps its dialog meanwhile, so an answer still counts then.
     let give_up = Instant::now() + limits::ATTACH_REJOIN;
-    // Whether an attempt may have arrived whose reply did not come.
+    // Whether an attempt may have arrived although its reply did not.
     let mut may_have = false;
     for times in 0.. {
         let delivery = timeout(limits::ATTACH_ANSWER, request.deliver(&settlement)).await;
@@ -260,7 +263,7 @@ async fn attend<A: Answerable>(
             told = &mut told => return match told {
                 Ok(told) if may_have && is_ours(&told) => asked.delivered(),
                 Ok(told) if !may_have || told.ending.is_some() => told.end(asked),
-                // The question is gone, and perhaps by our answer.
+                // The question is gone, perhaps because our answer arrived.
                 _ => asked.undeliverable(),
             },
             () = sleep(pause) => {}

@@ -23,16 +23,16 @@ use crate::limits;
 /// The factory of the agents' inboxes.
 pub type SharedInboxes = Arc<dyn AgentInboxes + Send + Sync>;
 
-/// What attaches to one agent. It ends when the agent is gone, and the frame then looks for the agent again. Dropping
-/// it lets go of the agent, and settles nothing there.
+/// The task that is attached to one agent. It ends when the agent is gone, and the frame then looks for the agent
+/// again. Dropping the task detaches from the agent, and settles nothing there.
 pub type Attachment = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// An agent that was found.
 pub struct FoundAgent {
-    /// What tells it from all others: the kind of agent, and where it listens. The same agent has the same key when it
-    /// is found again.
+    /// The identity of the agent: its kind, and the address at which it listens. The agent has the same key whenever
+    /// it is found.
     pub key: String,
-    /// Starts to attach to it. Called only where nothing is attached to it.
+    /// Attaches to the agent. Called only while nothing is attached to it.
     pub attach: Box<dyn FnOnce(SharedInboxes) -> Attachment + Send>,
 }
 
@@ -47,8 +47,8 @@ pub trait Finder: Send {
     /// Returns the name of the kind, for logs.
     fn name(&self) -> &'static str;
 
-    /// Returns the agents that run now. It must be cheap: it is called every [`limits::ATTACH_LOOK`]. One that takes
-    /// longer than [`limits::ATTACH_LOOK_TIME`] is dropped, and called again later.
+    /// Returns the agents that run now. The search must be cheap, because it runs every [`limits::ATTACH_LOOK`]. A
+    /// search that takes longer than [`limits::ATTACH_LOOK_TIME`] is dropped, and repeated later.
     fn look(&mut self) -> Pin<Box<dyn Future<Output = Vec<FoundAgent>> + Send + '_>>;
 }
 
@@ -73,7 +73,7 @@ pub async fn attach(mut finders: Vec<Box<dyn Finder>>, hosts: SharedInboxes) -> 
 struct Frame {
     tasks: JoinSet<()>,
     running: BTreeMap<Id, (String, Instant)>,
-    /// Agents to which an attachment ended soon: how often in a row, and when the next one may start.
+    /// Agents whose last attachment ended soon: how often in a row, and when the next attachment may start.
     resting: BTreeMap<String, (u32, Instant)>,
     hosts: SharedInboxes,
 }
@@ -91,7 +91,7 @@ impl Frame {
         self.running.insert(task.id(), (key, now));
     }
 
-    /// Waits until then, and takes note of the attachments that end meanwhile.
+    /// Waits until this time, and records the attachments that end meanwhile.
     async fn rest_until(&mut self, then: Instant) {
         loop {
             tokio::select! {
@@ -109,10 +109,11 @@ impl Frame {
             }
         }
         let now = Instant::now();
+        // Without this, each agent that ever failed would stay in the map.
         self.resting.retain(|_, (_, until)| *until + limits::ATTACH_BACK_OFF > now);
     }
 
-    /// Lets an agent rest that could not be attached to, each time for longer.
+    /// Delays the next attachment to an agent if this one ended soon. The delay grows each time.
     fn ended(&mut self, id: Id) {
         let Some((key, started)) = self.running.remove(&id) else { return };
         if started.elapsed() >= limits::ATTACH_BACK_OFF {
@@ -149,8 +150,8 @@ impl Complaints {
     }
 }
 
-/// The pauses before an agent is connected to again. They grow until a connection lasts: an agent that accepts and
-/// closes at once must not be connected to in a loop.
+/// The pauses between attempts to connect to an agent. They grow until a connection lasts: this program must not
+/// connect in a loop to an agent that accepts a connection and closes it at once.
 #[derive(Debug, Default)]
 pub(super) struct Retry {
     times: u32,
@@ -159,7 +160,7 @@ pub(super) struct Retry {
 }
 
 impl Retry {
-    /// Waits until the next attempt: not at all for the first one after a connection that lasted.
+    /// Waits until the next attempt. The first attempt after a connection that lasted has no pause.
     pub(super) async fn pause(&mut self) {
         if self.last.is_some_and(|at| at.elapsed() >= limits::ATTACH_BACK_OFF) {
             self.times = 0;
@@ -177,7 +178,7 @@ pub(super) fn back_off(first: Duration, times: u32, longest: Duration) -> Durati
     first.saturating_mul(2_u32.saturating_pow(times.min(16))).min(longest)
 }
 
-/// A text that is not shown.
+/// A secret text, which `Debug` hides, so that no log prints it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 

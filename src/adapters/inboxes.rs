@@ -1,4 +1,4 @@
-//! The trait that gives each agent an inbox of its own, so that it is listed like a bridge. How an inbox is opened is
+//! The trait that gives each agent a separate inbox, so that the agent is listed like a bridge. Opening an inbox is
 //! left to the composition root.
 
 use std::{fmt, path::PathBuf};
@@ -8,19 +8,19 @@ use crate::{inbox::LocalDesk, machine::discovery::DiscoveryError};
 /// The identity of an agent, for listings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentIdentity {
-    /// The name that people know.
+    /// The agent's name, as responders see it.
     pub agent: String,
-    /// The folder that it works in.
+    /// The folder that the agent works in.
     pub folder: PathBuf,
-    /// Its process, if known. Neither this process nor its descendants may answer its questions (I12).
+    /// The process of the agent, if known. Neither this process nor its descendants may answer its questions (I12).
     pub pid: Option<u32>,
 }
 
-/// The inbox of one agent, until this is dropped. Dropping it waits for the last replies to responders.
+/// The inbox of one agent. Dropping it closes the inbox, after the last replies to responders.
 pub struct AgentInbox {
-    /// Where its questions are opened.
+    /// The desk on which the agent's questions are opened.
     pub desk: LocalDesk,
-    /// The host that serves them.
+    /// The host that serves the questions.
     pub host: Box<dyn Send>,
 }
 

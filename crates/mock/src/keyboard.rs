@@ -1,5 +1,5 @@
-//! What the mocks of agents in terminals have in common: lines on stdin as their keyboard, lines on stdout for what
-//! happens, a thread for each connection, and an exit code.
+//! The common parts of the mocks of agents in terminals: lines on stdin as their keyboard, lines on stdout as their
+//! report, a thread for each connection, and an exit code.
 
 use std::{
     fmt::Display,
@@ -15,7 +15,7 @@ use askbridge_os::{
     terminal::{printable_json, printable_line},
 };
 
-/// Says a line on stdout at once. JSON in it stays JSON.
+/// Prints a line on stdout and flushes it. JSON in the line stays valid.
 pub(super) fn say(line: impl Display) -> io::Result<()> {
     let line = line.to_string();
     let mut stdout = io::stdout().lock();
@@ -23,12 +23,12 @@ pub(super) fn say(line: impl Display) -> io::Result<()> {
     stdout.flush()
 }
 
-/// Does what each line of the keyboard says, until stdin ends.
+/// Passes each line of the keyboard to `press`, until stdin ends.
 pub(super) fn type_on(press: impl Fn(&str) -> io::Result<()>) -> io::Result<()> {
     io::stdin().lock().lines().try_for_each(|line| press(&line?))
 }
 
-/// Serves each connection on a thread of its own, with its number.
+/// Serves each connection on a separate thread. `serve` gets its number, counted from 1.
 pub(super) fn accept(
     listener: TcpListener,
     serve: impl Fn(u64, TcpStream) -> io::Result<()> + Send + Sync + 'static,
@@ -37,9 +37,9 @@ pub(super) fn accept(
     thread::spawn(move || {
         for (number, stream) in (1..).zip(listener.incoming().flatten()) {
             let serve = Arc::clone(&serve);
-            // A reply behind an event is not held back.
+            // Otherwise Nagle's algorithm would hold back a reply that follows an event.
             stream.set_nodelay(true).unwrap_or_default();
-            // A client that is gone needs no reply.
+            // Ignore the error: a client that is gone needs no reply.
             thread::spawn(move || serve(number, stream).unwrap_or_default());
         }
     });

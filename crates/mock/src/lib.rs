@@ -1,5 +1,5 @@
 //! Peers without a model behind them, for trying askbridge and for CI: an ACP agent and client, the agents of
-//! terminals, and the demo. They know nothing of the bridge's inside.
+//! terminals, and the demo. They do not depend on the internals of the bridge.
 
 pub mod agent;
 pub mod behaviour;

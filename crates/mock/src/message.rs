@@ -39,7 +39,7 @@ impl Id {
         self.0.get()
     }
 
-    /// Returns the number of a request of our own, if it has our spelling.
+    /// Returns the number if the ID is spelled like the ID of one of our requests.
     pub(super) fn number(&self) -> Option<u64> {
         self.text().parse().ok().filter(|number: &u64| number.to_string() == self.text())
     }
@@ -229,7 +229,7 @@ impl<'de> Deserialize<'de> for OrderedMap {
     }
 }
 
-/// What the client chose.
+/// The outcome of a permission request.
 #[derive(Deserialize)]
 #[serde(tag = "outcome", rename_all = "lowercase")]
 pub(super) enum PermissionOutcome {
@@ -242,7 +242,7 @@ pub(super) enum PermissionOutcome {
 }
 
 impl PermissionOutcome {
-    /// Reads a `result`; `None` if the protocol does not have it.
+    /// Reads a `result`. `None` if the protocol has no such outcome.
     pub(super) fn read(result: &str) -> Option<Self> {
         #[derive(Deserialize)]
         struct Reply {

@@ -56,13 +56,14 @@ impl<W: Write> MockAgent<W> {
         Ok(())
     }
 
-    /// Reports the response to a permission, and ends the turn if nothing else keeps it.
+    /// Reports the response to a permission, and ends the turn if it waits for nothing else.
     pub(super) fn permission_answered(
         &mut self,
         id: u64,
         permission: &MockPermission,
         outcome: Result<&RawValue, &RpcError>,
     ) -> io::Result<()> {
+        // A closed session gets no more updates.
         if self.sessions.get_open(&permission.session).is_err() {
             return Ok(());
         }

@@ -83,6 +83,7 @@ impl Script {
                     return Ok(*code);
                 }
                 ScriptStep::Await(awaited) => {
+                    // The peer cannot react to lines that are still in the buffer.
                     output.flush()?;
                     let got = input.next_line()?.ok_or_else(|| self.ended(line, awaited))?;
                     if !matches(awaited, got) {

@@ -10,7 +10,7 @@ use crate::message::{Id, NOT_FOUND, RpcError};
 
 /// The bytes of history that a session keeps for `session/load`; further messages are not kept.
 const LONGEST_HISTORY: usize = 4 << 20;
-/// The characters of a session's title, at most.
+/// The most characters of a session's title.
 const LONGEST_TITLE: usize = 60;
 
 /// A session, open or closed. A closed session is listed and can be loaded.

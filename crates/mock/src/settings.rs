@@ -102,7 +102,8 @@ impl FromStr for PermissionAnswer {
             "reject" => Self::Reject,
             "cancel" => Self::Cancel,
             "ignore" => Self::Ignore,
-            // Some agents have an option with the ID `cancel`.
+            // The prefix `id:` names an option whose ID is one of the words above. Some agents have an option
+            // `cancel`.
             id => Self::Option(id.strip_prefix("id:").unwrap_or(id).to_owned()),
         })
     }
@@ -130,7 +131,7 @@ pub enum MockDialect {
     Claude,
     /// Codex: a form whose titles are the questions, with a note for each field.
     Codex,
-    /// Codex while it goes on working: it withdraws the question at the end of the turn.
+    /// Codex while it continues to work: it withdraws the question at the end of the turn.
     CodexAsync,
     /// Kimi: a form without free texts, or [`MockDialect::KimiPermission`] for a client without forms.
     Kimi,

@@ -1,5 +1,6 @@
-//! Requests as JSON templates, in which `{{name}}` stands for a value that is known only when the mock agent asks. They are
-//! in `requests`, one file for each dialect. Which file a dialect has is left to `dialects` and `permissions`.
+//! Requests as JSON templates, in which `{{name}}` stands for a value that is known only when the mock agent asks. The
+//! templates are in `requests`, one file for each dialect. The choice of the file is left to `dialects` and
+//! `permissions`.
 
 use serde_json::Value;
 

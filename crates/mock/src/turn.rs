@@ -21,7 +21,7 @@ use crate::{
     session::{SessionUpdate, Turn, Update},
 };
 
-/// The number of chunks of a streamed message, at most.
+/// The most chunks of a streamed message.
 const CHUNKS: usize = 3;
 
 impl<W: Write> MockAgent<W> {
@@ -84,6 +84,7 @@ impl<W: Write> MockAgent<W> {
         question: &MockQuestion,
         outcome: Result<&RawValue, &RpcError>,
     ) -> io::Result<()> {
+        // A closed session gets no more updates.
         if self.sessions.get_open(&question.session).is_err() {
             return Ok(());
         }
@@ -108,6 +109,8 @@ impl<W: Write> MockAgent<W> {
         if let Some(turn) = self.sessions.turn_of(session) {
             turn.cancelled = true;
             if !waits {
+                // The protocol obliges the client to answer pending permissions as cancelled, so the turn waits for
+                // these.
                 turn.waits_for.retain(|id| self.permissions.contains_key(id));
             }
         }
@@ -134,7 +137,7 @@ impl<W: Write> MockAgent<W> {
         }
     }
 
-    /// Withdraws the questions for which the turn waits, and lets it wait for none.
+    /// Withdraws the questions for which the turn waits, so that it waits for none.
     fn withdraw(&mut self, session: &str) -> io::Result<()> {
         let Some(turn) = self.sessions.turn_of(session) else { return Ok(()) };
         for question in std::mem::take(&mut turn.waits_for) {

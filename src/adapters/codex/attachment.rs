@@ -1,8 +1,8 @@
-//! An attachment to one app server: how its control socket is found, its connection, the core, and the questions on the
-//! desk. The decisions about them are left to `core.rs`.
+//! An attachment to one app server. It finds the control socket, keeps a connection, drives the core, and holds the
+//! questions on the desk. The decisions about questions are left to `core.rs`.
 //!
-//! The answer to a question that another client gave is read from the record of the thread, a file of Codex' own with a
-//! line for all that the model and its tools said: the app server does not report it.
+//! The app server does not report an answer that another client gave. The attachment reads it from the record of the
+//! thread, Codex' own file with a line for everything that the model and its tools said.
 
 use std::{
     collections::BTreeMap,
@@ -37,7 +37,7 @@ use crate::{
     limits,
 };
 
-/// Attaches to the app server at this socket, until it is gone. `home` is the folder that it is shown with.
+/// Attaches to the app server at this socket, until it is gone. `home` is the folder under which responders see it.
 pub(super) async fn attach(path: PathBuf, home: PathBuf, hosts: SharedInboxes) {
     let mut connection = match CodexConnection::open(&path).await {
         Ok(connection) => connection,
@@ -45,7 +45,8 @@ pub(super) async fn attach(path: PathBuf, home: PathBuf, hosts: SharedInboxes) {
     };
     let mut retry = Retry::default();
     loop {
-        // Another process at the same socket gets an inbox of its own: what belongs to an agent is told by its process.
+        // Another process at the same socket gets a separate inbox, because an inbox recognizes its agent by the
+        // process (I12).
         let pid = connection.pid();
         let who = AgentIdentity { agent: NAME.to_owned(), folder: home.clone(), pid };
         let hosted = match hosts.host(who) {
@@ -91,7 +92,7 @@ impl AppServerClient {
             self.core.connected();
             let error = self.converse(&mut connection).await;
             tracing::debug!(%error, "the connection to Codex broke");
-            // The server may hold it open for as long as it lives.
+            // Close our end first: the server may keep the connection open for as long as our end exists.
             drop(connection);
             self.core.disconnected(self.now());
             connection = self.reconnect(path, retry).await?;
@@ -103,6 +104,7 @@ impl AppServerClient {
 
     async fn converse(&mut self, connection: &mut CodexConnection) -> ConnectionError {
         let mut checks = interval(limits::PING);
+        // After a pause of the machine, missed ticks must not become a burst of pings.
         checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             if let Err(error) = self.carry_out(Some(connection)).await {
@@ -154,7 +156,7 @@ impl AppServerClient {
         }
     }
 
-    /// Does what the core wants.
+    /// Carries out the effects of the core.
     async fn carry_out(
         &mut self,
         mut connection: Option<&mut CodexConnection>,
@@ -202,7 +204,7 @@ impl AppServerClient {
 fn decided(asked: &mut BTreeMap<u64, QuestionHandle>) -> impl Future<Output = (u64, Settlement)> {
     poll_fn(|cx| {
         for (key, asked) in &mut *asked {
-            // Each is told of its own question only, so that there is nothing to keep between two polls.
+            // Each handle waits for its own question only, so this future keeps no state between two polls.
             if let Poll::Ready(settlement) = pin!(asked.decided()).poll(cx) {
                 return Poll::Ready((*key, settlement));
             }
@@ -241,7 +243,7 @@ pub struct CodexFinder {
 impl CodexFinder {
     /// Returns a finder for this socket.
     pub fn at(path: PathBuf) -> Self {
-        // It is shown with its folder, and told from others by its path.
+        // The folder is shown to responders, and the path is the key of the agent, so neither may be relative.
         let path = absolute(&path).unwrap_or(path);
         let home = path.parent().map(Path::to_owned).unwrap_or_default();
         CodexFinder { path, home }
@@ -268,7 +270,7 @@ impl Finder for CodexFinder {
 
     fn look(&mut self) -> Pin<Box<dyn Future<Output = Vec<FoundAgent>> + Send + '_>> {
         Box::pin(async {
-            // A socket that its server left behind is found as well: connecting to it fails.
+            // A socket that its server left behind also exists, but connecting to it fails.
             if !tokio::fs::try_exists(&self.path).await.unwrap_or_default() {
                 return Vec::new();
             }
@@ -296,7 +298,7 @@ struct RecordPayload {
 /// The result of a tool call.
 const OUTPUT: &str = "function_call_output";
 
-/// Returns what this tool call returned, as soon as it stands in the record. `None` if it does not in time.
+/// Returns the result of this tool call as soon as the record has it. `None` if it does not appear in time.
 pub(super) async fn answer_in_record(path: &Path, call: &str) -> Option<String> {
     let looking = async {
         let mut pause = Duration::ZERO;
@@ -316,7 +318,7 @@ pub(super) async fn answer_in_record(path: &Path, call: &str) -> Option<String> 
     timeout(limits::ATTACH_RECORD, looking).await.ok().flatten()
 }
 
-/// Looks once, on a thread that may block. The runtime's own file reads a long record in many steps, each of which
+/// Looks once, on a thread that may block. `tokio::fs::File` would read a long record in many steps, each of which
 /// waits for such a thread.
 async fn look_in_record(path: &Path, call: &str) -> io::Result<Option<String>> {
     let (path, call) = (path.to_owned(), call.to_owned());
@@ -334,6 +336,7 @@ fn read_end(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 fn find_output(lines: &[u8], call: &str) -> Option<String> {
+    // From the end, where the last calls are. A search is cheaper than a parse, and few lines are results of tools.
     let lines = lines.split(|byte| *byte == b'\n').rev();
     lines
         .filter(|line| memchr::memmem::find(line, OUTPUT.as_bytes()).is_some())

@@ -27,7 +27,7 @@ pub(super) struct CodexConnection {
     heard: Instant,
 }
 
-/// Why there is no connection, or none any more.
+/// Why a connection failed or ended.
 #[derive(Debug, Error)]
 pub(super) enum ConnectionError {
     #[error(transparent)]
@@ -49,7 +49,7 @@ impl From<tungstenite::Error> for ConnectionError {
 }
 
 impl CodexConnection {
-    /// Connects to the socket at this path, and shakes hands.
+    /// Connects to the socket at this path, and performs the WebSocket handshake.
     pub(super) async fn open(path: &Path) -> Result<Self, ConnectionError> {
         timeout(limits::ATTACH_CONNECT, Self::connect(path)).await?
     }
@@ -57,6 +57,7 @@ impl CodexConnection {
     async fn connect(path: &Path) -> Result<Self, ConnectionError> {
         let stream = UnixStream::connect(path).await?;
         let peer = stream.peer_cred()?;
+        // Anyone who can write to the folder could listen there, and must not get the user's answers.
         if peer.uid() != rustix::process::geteuid().as_raw() {
             return Err(ConnectionError::OtherUser);
         }
@@ -73,7 +74,7 @@ impl CodexConnection {
         self.pid
     }
 
-    /// Returns the next message. Dropping the future loses nothing.
+    /// Returns the next message. Cancel safe.
     pub(super) async fn next(&mut self) -> Result<String, ConnectionError> {
         loop {
             let message = self.socket.next().await.ok_or(ConnectionError::Closed)??;
@@ -92,7 +93,7 @@ impl CodexConnection {
         self.write(Message::text(text), limits::ATTACH_ANSWER).await
     }
 
-    /// Checks that the server is still there: sends a ping, and fails where it said nothing for long.
+    /// Checks that the server is still there: sends a ping, and fails if the server was silent for [`limits::PONG`].
     pub(super) async fn check(&mut self) -> Result<(), ConnectionError> {
         if self.heard.elapsed() > limits::PONG {
             return Err(ConnectionError::Closed);

@@ -1,8 +1,8 @@
-//! A client of Codex' app server: pure, so that every order of events can be tried. Messages, decisions and the
-//! time go in; messages and what becomes of questions come out.
+//! A client of Codex' app server. It is pure, so that tests can try every order of events: messages, decisions and the
+//! time go in, and effects come out.
 //!
 //! It follows the status of every thread, and joins those that are at work: the server then sends their open requests.
-//! It never sends an error, and no response but what a responder decided.
+//! It never sends an error, and it sends a response only if a responder decided.
 
 use std::time::Duration;
 
@@ -34,6 +34,7 @@ impl Core {
     pub fn disconnected(&mut self, now: Duration) {
         self.threads.disconnected();
         self.requests.disconnected(now, &mut self.effects);
+        // Queued messages belong to the old connection: the next one begins with `initialize`.
         self.effects.retain(|effect| !matches!(effect, Effect::Send(_)));
     }
 
@@ -101,12 +102,12 @@ impl Core {
         }
     }
 
-    /// Gives Codex what a responder decided, unless it is too late: then [`Effect::End`] follows.
+    /// Sends a responder's decision to Codex, unless it is too late: then [`Effect::End`] follows.
     pub fn decided(&mut self, key: u64, settlement: &Settlement, now: Duration) {
         self.requests.decided(key, settlement, now, &mut self.effects);
     }
 
-    /// Takes what the record of a thread says of a question ([`Effect::Look`]).
+    /// Takes the result of the tool call that asked a question, from the record of its thread ([`Effect::Look`]).
     pub fn recorded(&mut self, key: u64, output: &str) {
         self.requests.recorded(key, output, &mut self.effects);
     }
@@ -128,7 +129,7 @@ impl Core {
         self.requests.tick(now, is_settled, &self.threads, &mut self.effects);
     }
 
-    /// Returns what must be done next.
+    /// Returns the next effect to carry out.
     pub fn poll(&mut self) -> Option<Effect> {
         self.effects.pop_front()
     }

@@ -1,6 +1,6 @@
 //! The vocabulary of the core: the messages between Codex' app server and its clients, which are JSON-RPC without the
-//! member `jsonrpc`, one request with its stage, and the effects by which the core tells its shell what to do. What
-//! messages lead to is left to `core.rs`, the way from stage to stage to `requests.rs`.
+//! member `jsonrpc`, one request with its stage, and the effects by which the core tells its shell what to do. The
+//! reaction to messages is left to `core.rs`, and the transitions between stages to `requests.rs`.
 
 use std::{borrow::Cow, collections::VecDeque, path::PathBuf, sync::Arc, time::Duration};
 
@@ -28,10 +28,11 @@ pub(super) struct CodexMessage<'a> {
     pub error: Option<Json>,
 }
 
-/// The code of an error that asks to try again later.
+/// The error code by which the server asks to try again later.
 pub(super) const OVERLOADED: i64 = -32001;
 
-/// Where a request stands. A daemon that sends it again, to a connection or after a restart, says the same.
+/// The thread, the turn and the item of a request. They stay the same when the server sends the request again, over
+/// another connection or after a restart.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct RequestPlace {
@@ -62,12 +63,12 @@ pub(super) struct Status {
 }
 
 impl Status {
-    /// Returns whether a turn runs. It may wait for its person.
+    /// Returns whether a turn runs, even if it waits for the user.
     pub(super) fn is_active(&self) -> bool {
         self.kind == "active"
     }
 
-    /// Returns whether no turn runs. A status that is not known is neither.
+    /// Returns whether no turn runs. An unknown status is neither active nor over.
     pub(super) fn is_over(&self) -> bool {
         matches!(&*self.kind, "idle" | "notLoaded" | "systemError")
     }
@@ -130,7 +131,7 @@ pub(super) struct ThreadItem {
     pub status: Json,
 }
 
-/// Notifications that a client of ours has no use for, and that come often.
+/// Frequent notifications that this client does not need.
 const UNWANTED: [&str; 10] = [
     "item/agentMessage/delta",
     "item/plan/delta",
@@ -152,7 +153,7 @@ pub(super) fn notification(method: &str) -> String {
     json!({ "method": method }).to_string()
 }
 
-/// Writes a response to a request, whose ID stands as it came.
+/// Returns the response to a request. `id` is the raw JSON of the request's ID.
 pub(super) fn response(id: &str, result: &RawValue) -> String {
     format!(r#"{{"id":{id},"result":{}}}"#, result.get())
 }
@@ -183,8 +184,8 @@ pub enum Effect {
     Delivered(u64),
     /// It is unknown whether Codex has received the decision about this question.
     Undeliverable(u64),
-    /// Look into the record of a thread for what the tool call returned that asked this question, for a short time.
-    /// Give it to `Core::recorded`.
+    /// For a short time, look in the record of a thread for the result of the tool call that asked this question. Pass
+    /// it to `Core::recorded`.
     Look(u64, Arc<PathBuf>, String),
     /// Codex ended this question.
     End(u64, Outcome, Provenance),
@@ -193,12 +194,12 @@ pub enum Effect {
 /// The effects of one call.
 pub(super) type Effects = VecDeque<Effect>;
 
-/// The name that people know.
+/// The agent's name, as responders see it.
 pub(super) const NAME: &str = "Codex";
 
 #[derive(Debug)]
 pub(super) struct CodexRequest {
-    /// The ID, as it stands on this connection.
+    /// The ID of the request on this connection.
     pub id: Json,
     pub method: String,
     pub place: RequestPlace,
@@ -217,12 +218,12 @@ pub(super) enum RequestStage {
     },
     /// The request is resolved, but its outcome is not known yet.
     Ended(EndedRequest),
-    /// The connection is over. Decisions since then wait for the next one.
+    /// The connection is over. A decision since then waits for the next connection.
     Lost {
         until: Duration,
         decided: Option<Box<RawValue>>,
     },
-    /// It is left to Codex' own dialog.
+    /// The request is left to Codex' own dialog.
     Left,
 }
 
@@ -230,11 +231,11 @@ pub(super) enum RequestStage {
 #[derive(Debug)]
 pub(super) struct EndedRequest {
     pub until: Duration,
-    /// The response that was sent before.
+    /// Our response, if it was sent before the request was resolved.
     pub sent: Option<Box<RawValue>>,
-    /// Whether it is looked up in the thread's record.
+    /// Whether the outcome is being looked up in the thread's record.
     pub is_looked_up: bool,
-    /// Whether its turn was interrupted.
+    /// Whether the turn of the request was interrupted.
     pub is_interrupted: bool,
 }
 
@@ -243,15 +244,15 @@ impl EndedRequest {
     pub(super) fn assumed(&self, key: u64) -> Effect {
         match (self.is_interrupted, &self.sent) {
             (true, _) => Effect::End(key, Outcome::Rejected(Reason::Cancelled), Provenance::bridge()),
-            // The record would have it by now, if it were that one.
+            // If our response had counted, the record would have it by now.
             (false, Some(_)) => Effect::Undeliverable(key),
-            // The answer is unknown.
+            // Somebody answered at Codex, but the answer itself is unknown.
             (false, None) => Effect::End(key, Outcome::Answered(Answer::default()), dialog()),
         }
     }
 }
 
-/// Returns the person, at a dialog of Codex' own.
+/// Returns the provenance of an answer at Codex' own dialog.
 pub(super) fn dialog() -> Provenance {
     Provenance { responder: Responder::Dialog, name: Some(NAME.to_owned()) }
 }
@@ -267,7 +268,7 @@ impl CodexRequest {
         match &settlement.outcome {
             Outcome::Answered(answer) => Some(self.reply.write_answer(&self.question, answer)),
             Outcome::Rejected(Reason::User | Reason::Policy) => {
-                // A rule refuses in the person's place.
+                // A rule stands for the user, so Codex gets the same rejection.
                 let rejection = Rejection { reason: Reason::User, remark: settlement.remark.as_deref() };
                 Some(self.reply.write_rejection(&self.question, rejection))
             }
@@ -275,7 +276,7 @@ impl CodexRequest {
         }
     }
 
-    /// Returns whether the answer to it stands in the thread's record: that has what the tools of the model returned.
+    /// Returns whether the thread's record has the answer. It has the results of tools that the model called.
     pub(super) fn is_recorded(&self) -> bool {
         matches!(self.reply, CodexReply::UserInput) && self.place.item_id.is_some()
     }

@@ -1,9 +1,9 @@
-//! The requests of an app server that wait for their person, from the request to what became of it.
+//! The requests of an app server that wait for the user, from their arrival to their end.
 //!
-//! The server says that a request is over (`serverRequest/resolved`), and not by which client's response. Where that
-//! came before ours was sent, another client was first, or the turn was interrupted. Where ours was sent before,
-//! another client can have been first only within the time that a message takes: about 2 ms. For the questions of the
-//! model, the thread's record has the answer, so that even that is known; an approval counts as ours.
+//! The server reports that a request is over (`serverRequest/resolved`), but not whose response ended it. If the
+//! report arrives before we have sent a response, another client was first, or the turn was interrupted. If it arrives
+//! after that, another client can have been first only within the time that a message takes: about 2 ms. For questions
+//! of the model, the thread's record has the answer, so even that case is known. An approval counts as ours.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -36,7 +36,7 @@ impl Requests {
         self.open.is_empty()
     }
 
-    /// Takes a request of the server.
+    /// Handles a request of the server.
     pub(super) fn request(
         &mut self,
         method: &str,
@@ -51,7 +51,7 @@ impl Requests {
         else {
             return;
         };
-        // The end of a request that came from a thread that is being left might not be told here.
+        // Once a thread is being left, the server may not report here that its requests are over.
         if place.thread_id.as_deref().is_some_and(|thread| threads.is_leaving(thread)) {
             return;
         }
@@ -103,7 +103,7 @@ impl Requests {
         true
     }
 
-    /// Takes note of an item: the changes of files that are about to be asked for, or what became of one.
+    /// Records an item: file changes that a later request asks about, or the end of an item that was asked about.
     pub(super) fn item(&mut self, raw: &RawValue, effects: &mut Effects) {
         let Some(item) = message::read::<ThreadItem>(Some(raw)) else { return };
         self.changes.push(raw.get().as_bytes());
@@ -128,7 +128,7 @@ impl Requests {
             return;
         };
         let Some(result) = request.result(settlement) else {
-            // The time is over here. Codex' own dialog stays.
+            // The question expired here, but Codex' own dialog stays open.
             request.stage = RequestStage::Left;
             effects.push_back(Effect::Delivered(key));
             return;
@@ -140,7 +140,7 @@ impl Requests {
                 *until = (*until).max(now.saturating_add(limits::ATTACH_ANSWER));
                 *decided = Some(result);
             }
-            // How it ended follows, and tells the responder that it came too late.
+            // `Effect::End` follows, and tells the responder that the decision was too late.
             RequestStage::Ended(_) => {}
             RequestStage::Sent { .. } | RequestStage::Left => {
                 effects.push_back(Effect::Undeliverable(key));
@@ -151,7 +151,8 @@ impl Requests {
     pub(super) fn leave(&mut self, key: u64) {
         if let Some(request) = self.open.get_mut(&key) {
             request.stage = RequestStage::Left;
-            // Only its place is needed, so that it is not opened again: what the desk has no room for is not held here.
+            // Only the place is needed, to recognize the request when it comes again. The question would use memory
+            // here that the desk did not grant.
             *request.question = Question::new(Origin::Codex, "", Vec::new());
         }
     }
@@ -177,7 +178,7 @@ impl Requests {
             RequestStage::Open => None,
             RequestStage::Sent { result, .. } if look.is_some() => Some(result),
             stage => {
-                // An approval is over. What is left to Codex' own dialog only goes.
+                // A resolved approval counts as ours. A request that was left to Codex' own dialog is only forgotten.
                 if matches!(stage, RequestStage::Sent { .. }) {
                     effects.push_back(Effect::Delivered(key));
                 }
@@ -191,29 +192,29 @@ impl Requests {
         effects.extend(look.map(|(record, item)| Effect::Look(key, record, item)));
     }
 
-    /// Takes what the thread's record says of how a request ended.
+    /// Ends a request by the result in the thread's record.
     pub(super) fn recorded(&mut self, key: u64, output: &str, effects: &mut Effects) {
         let Some(request) = self.open.get(&key) else { return };
         let RequestStage::Ended(EndedRequest { sent, .. }) = &request.stage else { return };
         if sent.as_ref().is_some_and(|sent| is_same(sent.get(), output)) {
             effects.push_back(Effect::Delivered(key));
         } else {
-            // What is not an answer is what the model is told of an interrupted turn. That is said in another message.
+            // An output that is not an answer is the text for an interrupted turn, which another message reports.
             let Some(outcome) = request.reply.read(&request.question, output.as_bytes()) else { return };
             effects.push_back(Effect::End(key, outcome, dialog()));
         }
         self.open.remove(&key);
     }
 
-    /// Ends the requests of the turns of a thread in which no turn runs any more. How they ended is said soon, as far
-    /// as it is: the status of an interrupted thread comes before that.
+    /// Ends the requests of a thread in which no turn runs any more. Each waits a short time for its reason: the
+    /// server reports the status of an interrupted thread before the reason.
     pub(super) fn turns_over(&mut self, thread: &str, now: Duration) {
         let until = now.saturating_add(limits::ATTACH_REASON);
         self.open.retain(|_, request| {
             let is_of_thread = request.place.thread_id.as_deref() == Some(thread);
             match request.stage {
                 RequestStage::Open if is_of_thread && request.place.turn_id.is_some() => {
-                    // An answer would have been told before.
+                    // The server would have reported an answer before this status, so the turn was interrupted.
                     let ended = EndedRequest { until, sent: None, is_looked_up: false, is_interrupted: true };
                     request.stage = RequestStage::Ended(ended);
                     true
@@ -291,6 +292,7 @@ impl Requests {
                 true
             }
             RequestStage::Lost { .. } => true,
+            // Nothing will say whether the response arrived before the connection broke.
             RequestStage::Sent { .. } => {
                 effects.push_back(Effect::Undeliverable(*key));
                 false
@@ -311,14 +313,14 @@ impl Requests {
             RequestStage::Sent { until, .. } if *until <= now => {
                 effects.push_back(Effect::Undeliverable(*key));
                 request.stage = RequestStage::Left;
-                // A thread that was left does not send it again.
+                // Keep the request only while it may come again: a thread that was left does not send it.
                 request.place.thread_id.as_deref().is_none_or(|thread| threads.has_joined(thread))
             }
             RequestStage::Ended(ended) if ended.until <= now => {
                 effects.push_back(ended.assumed(*key));
                 false
             }
-            // A later decision was not sent, so that it cannot count.
+            // A decision since the connection broke was never sent, so it cannot count.
             RequestStage::Lost { until, .. } if is_settled || *until <= now => {
                 let withdrawn = Outcome::Rejected(Reason::Withdrawn);
                 effects.push_back(Effect::End(*key, withdrawn, Provenance::bridge()));

@@ -1,7 +1,8 @@
 //! The threads of an app server: which of them are at work, and the calls that join and leave them.
 //!
-//! A thread is joined when it begins to work, and not only when it waits for its person: the changes of files stand in an
-//! item that comes before the request to make them, and that only a client that has joined gets. It is left once it is idle.
+//! A thread is joined when it begins to work, and not only when it waits for the user. The reason is that file changes
+//! are in an item before the request to make them, and only a client that has joined gets that item. A thread is left
+//! once it is idle.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -17,21 +18,21 @@ use super::message::{
 };
 use crate::limits;
 
-/// How long a call waits that the server refused because it is overloaded.
+/// The delay before a call is repeated that the server refused because it was overloaded.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// How long after all threads were read their open requests have come.
+/// The time that open requests have to arrive after all threads were read.
 const SETTLING: Duration = Duration::from_millis(500);
 
 /// A call to the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum ThreadCall {
     Initialize,
-    /// All loaded threads, behind this cursor.
+    /// Lists the loaded threads, from this cursor on.
     List(Option<String>),
-    /// The status of a thread.
+    /// Reads the status of a thread.
     Read(String),
-    /// Subscribes to a thread, whose open requests come then.
+    /// Subscribes to a thread. The server then sends its open requests.
     Resume(String),
     Unsubscribe(String),
 }
@@ -55,9 +56,9 @@ pub(super) struct Threads {
     /// Calls that the server refused for now.
     retries: Vec<(Duration, ThreadCall)>,
     is_connected: bool,
-    /// Whether the threads of this connection were not all read yet.
+    /// Whether some threads of this connection have not been read yet.
     is_listing: bool,
-    /// When their requests have come.
+    /// The time at which the open requests of all threads count as received.
     settled: Option<Duration>,
 }
 
@@ -112,7 +113,7 @@ impl Threads {
         }
     }
 
-    /// Takes over the folder of a thread.
+    /// Records the folder of a thread, and the path of its record.
     pub(super) fn learn(&mut self, thread: &Thread) {
         if let Some(cwd) = thread.cwd.as_deref() {
             self.known(&thread.id).folder = Some(cwd.into());
@@ -175,8 +176,8 @@ impl Threads {
             ThreadCall::Read(_) | ThreadCall::Resume(_) => {
                 if let Some(ThreadMessage { thread }) = message::read(result) {
                     self.learn(&thread);
-                    // A thread that is joined is left when a notification says that it is idle: the status in this
-                    // result may be older.
+                    // A joined thread is left only when a notification says that it is idle. The status in this result
+                    // may be older than the notification.
                     if matches!(call, ThreadCall::Read(_)) {
                         self.status(&thread.id, &thread.status, effects);
                     }
@@ -191,7 +192,7 @@ impl Threads {
         if !self.is_connected || self.waiting.contains(&call) {
             return;
         }
-        // What a person waits for does not stand behind a list of threads.
+        // A call that a user waits for must not queue behind a list of threads.
         let is_urgent = matches!(call, ThreadCall::Resume(_) | ThreadCall::Unsubscribe(_));
         if !is_urgent && self.calls.len() >= limits::CODEX_CALLS {
             self.waiting.push_back(call);
@@ -203,7 +204,7 @@ impl Threads {
             ThreadCall::List(None) => ("thread/loaded/list", json!({})),
             ThreadCall::List(Some(cursor)) => ("thread/loaded/list", json!({ "cursor": cursor })),
             ThreadCall::Read(thread) => ("thread/read", json!({ "threadId": thread, "includeTurns": false })),
-            // A thread without its turns: it can be long, and newer ones cannot be sent with them at once.
+            // Without the turns: a thread can be long, and newer threads cannot be sent with all their turns at once.
             ThreadCall::Resume(thread) => {
                 ("thread/resume", json!({ "threadId": thread, "excludeTurns": true }))
             }
@@ -213,7 +214,7 @@ impl Threads {
         self.calls.insert(self.last, call);
     }
 
-    /// Makes calls that wait, as far as there is room.
+    /// Makes waiting calls while there is room.
     fn go_on(&mut self, now: Duration, effects: &mut Effects) {
         while self.calls.len() < limits::CODEX_CALLS
             && let Some(call) = self.waiting.pop_front()
@@ -240,12 +241,12 @@ impl Threads {
         }
     }
 
-    /// Returns whether all open requests of this connection have come by now. Says so once.
+    /// Returns `true` once: when the open requests of this connection count as received.
     pub(super) fn take_listed(&mut self, now: Duration) -> bool {
         self.settled.take_if(|due| *due <= now).is_some()
     }
 
-    /// Forgets threads that are not joined, at a limit.
+    /// Forgets threads at a limit, first those that are not joined.
     fn make_room(&mut self) {
         if self.known.len() >= limits::CODEX_THREADS {
             self.known.retain(|_, known| known.is_joined);

@@ -1,4 +1,4 @@
-//! How a Copilot is connected to, and connected to again, and what it says of itself. Calls are left to `link.rs`.
+//! Connects and reconnects to a Copilot, and reads its descriptions of sessions. Calls are left to `link.rs`.
 
 use std::{
     io,
@@ -22,7 +22,7 @@ use crate::{
     settings::addresses::TrustedServers,
 };
 
-/// Where a Copilot is, and how it is connected to.
+/// The address of a Copilot, and the credentials for it.
 #[derive(Clone, Debug)]
 pub(super) struct ServerPlace {
     pub host: String,
@@ -49,7 +49,7 @@ struct Metadata {
     working_directory: PathBuf,
 }
 
-/// A connection, and what Copilot tells over it.
+/// A connection, and the notifications that arrive over it.
 pub(super) struct CopilotConnection {
     pub link: Arc<Link>,
     pub heard: mpsc::Receiver<Notification>,
@@ -58,6 +58,7 @@ pub(super) struct CopilotConnection {
 
 pub(super) async fn connect(place: &ServerPlace) -> Result<CopilotConnection, String> {
     let stream = open(place).await.map_err(|error| format!("cannot be reached: {error}"))?;
+    // Another user's process may have taken the port, and must not get the token.
     if place.token.is_some() {
         let checked = trust::check(&stream, (&place.host, place.port), &place.trusted).await;
         checked.map_err(|error| format!("does not get COPILOT_CONNECTION_TOKEN: {error}"))?;
@@ -102,12 +103,13 @@ pub(super) async fn rejoin(place: &ServerPlace, retry: &mut Retry) -> Option<Cop
     let is_gone = || place.pid.is_some_and(|pid| !processes::is_running(pid));
     loop {
         retry.pause().await;
-        // What listens there after the end of Copilot is another process, which must not get the token, and which gets
-        // an inbox of its own.
+        // After the end of Copilot, another process may listen there. It must not get the token, and gets a separate
+        // inbox.
         if is_gone() {
             return None;
         }
         let again = connect(place).await;
+        // Copilot may have ended while we connected: then this is another process.
         if is_gone() {
             return None;
         }

@@ -69,13 +69,14 @@ impl Finder for CopilotFinder {
     }
 }
 
-/// Returns whether a process is a Copilot with a server beside its terminal, by its command line. Copilot listens for
-/// other reasons, too, and a connection there would be a strange one.
+/// Returns whether a process is a Copilot with a server beside its terminal, by its command line. Copilot may listen
+/// for other purposes as well, where it does not expect this client.
 fn is_copilot(listener: &Listener) -> bool {
     let is_name = |word: &String| {
         let name = Path::new(word).file_name().and_then(|name| name.to_str());
         name == Some("copilot") || word.contains("@github/copilot")
     };
+    // The program itself, or a script behind its interpreter, such as `node`.
     listener.command.iter().take(2).any(is_name) && listener.command.iter().any(|word| word == "--ui-server")
 }
 

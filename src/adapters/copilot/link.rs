@@ -52,7 +52,7 @@ struct Call {
     told: oneshot::Sender<Result<String>>,
 }
 
-/// Calls over one connection. Dropping it closes the connection.
+/// Calls over one connection. Dropping the link closes the connection.
 #[derive(Debug)]
 pub(super) struct Link {
     calls: mpsc::Sender<Call>,
@@ -66,7 +66,8 @@ impl Drop for Link {
 }
 
 impl Link {
-    /// Makes calls over this connection. What Copilot tells comes in the channel, which ends with the connection.
+    /// Returns a link over this connection, and the channel of Copilot's notifications, which ends with the
+    /// connection.
     pub(super) fn over(stream: TcpStream) -> (Self, mpsc::Receiver<Notification>) {
         let (calls, called) = mpsc::channel(limits::ATTACH_CALLS);
         let (tell, heard) = mpsc::channel(limits::ATTACH_CALLS);
@@ -83,7 +84,7 @@ impl Link {
         self.call_within(limits::ATTACH_CALL, method, params).await
     }
 
-    /// Calls a method that takes no longer than this, and returns its result as JSON.
+    /// Calls a method with this timeout, and returns its result as JSON.
     pub(super) async fn call_within(
         &self,
         most: Duration,
@@ -146,7 +147,7 @@ async fn serve(
         tokio::select! {
             call = calls.recv() => {
                 let Some(Call { method, params, told }) = call else { return Ok(()) };
-                // The caller of each of these has given up.
+                // Calls whose callers have given up would stay in the map if Copilot never replies.
                 waiting.retain(|_, told: &mut oneshot::Sender<Result<String>>| !told.is_closed());
                 last += 1;
                 waiting.insert(last, told);
@@ -160,7 +161,7 @@ async fn serve(
                 match &message {
                     LinkMessage { id: Some(id), method: None, .. } => {
                         if let Some(told) = id.as_u64().and_then(|id| waiting.remove(&id)) {
-                            // A caller that has given up is not notified.
+                            // Ignore the error: the caller has given up.
                             told.send(result(message)).unwrap_or_default();
                         }
                     }
@@ -190,7 +191,7 @@ fn notification(method: &str, params: &str) -> Option<Notification> {
         "session.event" => {
             let SessionEvent { session_id, event } = serde_json::from_str(params).ok()?;
             Some(Notification::Event(session_id, read_event(event.get()))).filter(|heard| {
-                // Most events are texts of the model.
+                // Most events are texts of the model, which would fill the channel.
                 !matches!(heard, Notification::Event(_, CopilotEvent::Other))
             })
         }
@@ -202,7 +203,7 @@ fn notification(method: &str, params: &str) -> Option<Notification> {
     }
 }
 
-/// Cuts a stream into messages, and writes messages with their head.
+/// The codec: messages behind a head that has their length.
 #[derive(Debug, Default)]
 pub(super) struct Frames {
     /// The length of the message whose head was read.

@@ -1,7 +1,7 @@
-//! One Copilot: the open requests of the sessions that its terminal shows are open questions here.
+//! The attachment to one Copilot: the open requests of the sessions that its terminal shows become questions.
 //!
-//! A session is joined before its log is read, so that nothing falls between them. Copilot repeats nothing to a client
-//! that joins late: open requests are in the log then, and for permissions in a list of its own.
+//! A session is joined before its log is read, so that no event is missed in between. Copilot repeats nothing to a
+//! client that joins late. Earlier requests are in the log, and permissions also in a separate list.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -37,13 +37,13 @@ use crate::{
     limits,
 };
 
-/// The name that people know it by.
+/// The agent's name, as responders see it.
 pub(super) const NAME: &str = "Copilot";
 
 /// The current connection. Answers that wait during a reconnect use the new one.
 type CurrentLink = watch::Receiver<Option<Arc<Link>>>;
 
-/// Something that is open in a session.
+/// An open request of a session.
 struct OpenItem {
     session: String,
     link: CurrentLink,
@@ -90,7 +90,7 @@ impl Answerable for OpenItem {
 /// The open requests of a session, as Copilot lists them.
 struct OpenList {
     open: BTreeMap<String, CopilotRequest>,
-    /// The IDs of all open permissions, where Copilot has listed them.
+    /// The IDs of all open permissions; `None` if Copilot did not list them.
     permissions: Option<BTreeSet<String>>,
 }
 
@@ -108,7 +108,7 @@ struct Page<'a> {
 /// Attaches to a Copilot until it is gone.
 ///
 /// # Errors
-/// It cannot be reached, or does not speak as Copilot does, or it cannot have an inbox.
+/// Copilot cannot be reached, the peer is not Copilot, or no inbox can be opened for it.
 pub(super) async fn run(place: ServerPlace, hosts: SharedInboxes) -> Result<(), String> {
     let mut connection = connect(&place).await?;
     let folder = match &connection.foreground.session_id {
@@ -131,12 +131,12 @@ pub(super) async fn run(place: ServerPlace, hosts: SharedInboxes) -> Result<(), 
     let mut retry = Retry::default();
     loop {
         attached.follow(connection).await;
-        // Answers wait for the next connection.
+        // Without a link, answers wait for the next connection.
         now.send_replace(None);
         let Some(again) = rejoin(&place, &mut retry).await else { break };
         connection = again;
         attached.link = Arc::clone(&connection.link);
-        // Copilot's events come first: one may say that an answer from before had arrived.
+        // Read Copilot's events before any answer is sent again: one may report that an earlier attempt arrived.
         attached.list_again().await;
         now.send_replace(Some(Arc::clone(&connection.link)));
     }
@@ -155,7 +155,7 @@ struct CopilotSession {
 }
 
 impl CopilotSession {
-    /// Opens and ends what Copilot tells of, until the connection ends.
+    /// Opens and ends questions as Copilot reports them, until the connection ends.
     async fn follow(&mut self, connection: CopilotConnection) {
         let CopilotConnection { mut heard, foreground, .. } = connection;
         if let Some(session) = foreground.session_id {
@@ -173,7 +173,7 @@ impl CopilotSession {
                 heard = heard.recv() => match heard {
                     Some(Notification::Foreground(session)) => self.join(session).await,
                     Some(Notification::Event(session, CopilotEvent::Asked(request))) => {
-                        // A session that was left to its own dialog continues to report.
+                        // Copilot still sends the events of a session that was left to its own dialog.
                         if self.is_joined(&session) {
                             self.open(&session, *request);
                         }
@@ -226,14 +226,14 @@ impl CopilotSession {
         self.sessions.iter().any(|(joined, _)| joined == session)
     }
 
-    /// Takes note of a session that was joined, and of the folder that it works in.
+    /// Records a joined session, and the folder that it works in.
     async fn learn(&mut self, session: &str) {
         let folder = working_directory(&self.link, session).await;
         let folder = folder.as_deref().map(text).or_else(|| self.folder.clone());
         self.sessions.push_back((session.to_owned(), folder));
     }
 
-    /// Later requests belong to another folder.
+    /// Records that later requests of a session belong to another folder.
     fn moved(&mut self, session: &str, folder: &str) {
         if let Some((_, known)) = self.sessions.iter_mut().find(|(joined, _)| joined == session) {
             *known = Some(folder.into());
@@ -273,8 +273,8 @@ impl CopilotSession {
             match listed {
                 Ok(OpenList { open, permissions }) => {
                     self.learn(&session).await;
-                    // A form that the log does not have may be open: Copilot keeps the last events of forms only. The
-                    // list of permissions is whole.
+                    // Only permissions are withdrawn, because their list is complete. A form may be open although the
+                    // log does not have it: Copilot keeps only the last events of forms.
                     if let Some(permissions) = permissions {
                         self.withdraw(|OpenItem { session: of, request, .. }| {
                             let id = &request.question.id;
@@ -284,7 +284,7 @@ impl CopilotSession {
                     }
                     open.into_values().for_each(|request| self.open(&session, request));
                 }
-                // Where the connection broke, the next one tells.
+                // If the connection broke, the requests are listed over the next one.
                 Err(error) => {
                     tracing::debug!(%error, session, "what is open in Copilot is not known");
                     self.sessions.push_back((session, folder));
@@ -293,7 +293,7 @@ impl CopilotSession {
         }
     }
 
-    /// Returns the open requests of a session. If the log has the end of a question, it is reported at once.
+    /// Returns the open requests of a session. If the log has the end of a question, the question is ended at once.
     async fn listed(&mut self, session: &str) -> Result<OpenList, CallError> {
         let (mut open, mut cursor) = (BTreeMap::new(), None);
         for _ in 0..limits::COPILOT_PAGES {
@@ -330,7 +330,7 @@ impl CopilotSession {
             params["cursor"] = cursor.into();
         }
         match self.link.call("session.eventLog.read", params).await {
-            // A version that knows no filter has all events on one page.
+            // A version without the filter refuses it, and has all events on one page.
             Err(CallError::Refused(_)) if cursor.is_none() => {
                 self.link.call("session.eventLog.read", json!({ "sessionId": session })).await
             }

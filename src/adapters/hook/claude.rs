@@ -25,41 +25,42 @@ use crate::{
     limits,
 };
 
-/// The name that people know.
+/// The agent's name, as responders see it.
 const AGENT: &str = "Claude Code";
-/// How often the dialog's own decision is looked for. It must be seen within a second.
+/// The interval at which the hook looks for the dialog's own decision, which it must see within a second.
 const LOOK: Duration = Duration::from_millis(200);
-/// How long the transcript may take to say whether a decision counted. It says so at once, but a busy machine may be
-/// slow.
+/// The time that the transcript has to show whether a decision counted. It shows that at once, but a busy machine may
+/// be slow.
 const CONFIRM: Duration = Duration::from_secs(5);
 /// The same for a permission: a tool that was allowed may run for long, and its responder must be told within a
 /// second.
 const CONFIRM_PERMISSION: Duration = Duration::from_millis(900);
-/// How often it is looked into for that: the responder waits.
+/// The interval at which the transcript is read for that. It is short because the responder waits.
 const CONFIRM_LOOK: Duration = Duration::from_millis(20);
 
-/// How a hook works.
+/// The settings of a hook.
 #[derive(Clone, Debug)]
 pub struct HookSettings {
-    /// Whether it asks at all.
+    /// Whether the hook asks at all.
     pub is_on: bool,
     /// Whether permissions are asked as well.
     pub permissions: bool,
     /// How long an answer from elsewhere is held back while the person may be typing at the dialog.
     pub grace: Duration,
-    /// How long a dialog that cannot be used meanwhile is kept waiting.
+    /// How long the hook waits while it locks the dialog.
     pub pass_after: Duration,
-    /// Whether responders hear once the transcript says whether their decision counted. Claude Code takes a decision
-    /// when the process that it waits for has ended, so that must be another one.
+    /// Whether a responder is told only when the transcript shows whether its decision counted. Claude Code takes a
+    /// decision when the process that it waits for has ended, so that must be another process than this one.
     pub confirms: bool,
 }
 
-/// Runs one call. There is no error: what cannot be done is left to the dialog.
+/// Runs one call. There is no error: if anything fails, the dialog decides.
 pub fn run(settings: &HookSettings, hosts: &impl AgentInboxes) {
     if !settings.is_on {
         return;
     }
     let mut stdin = Vec::new();
+    // One byte more than the limit tells an input that is too long from one that fits.
     let most = limits::HOOK + 1;
     let read = io::stdin().lock().take(most as u64).read_to_end(&mut stdin);
     let Some(call) = read.ok().filter(|_| stdin.len() < most).and_then(|_| HookCall::read(&stdin)) else {
@@ -103,7 +104,7 @@ struct WaitingQuestion {
     passed_at: Option<Instant>,
     confirms: bool,
     agent: u32,
-    /// Serves the question until the end.
+    /// Serves the question until this is dropped.
     _hosted: AgentInbox,
 }
 
@@ -111,7 +112,7 @@ struct WaitingQuestion {
 enum End {
     /// A responder decided.
     Decided(Settlement),
-    /// The dialog did, or nothing can be decided any more.
+    /// The dialog decided, or nothing can be decided any more.
     Over(Outcome, Provenance),
 }
 
@@ -140,7 +141,7 @@ impl WaitingQuestion {
             ends,
             held_until: if is_locked { now } else { now + settings.grace },
             passed_at: is_locked.then(|| now + settings.pass_after),
-            // Nothing else can decide about a dialog that is locked.
+            // Nobody can decide at a locked dialog, so there is nothing to confirm.
             confirms: settings.confirms && !is_locked,
             agent,
             _hosted: hosted,
@@ -156,7 +157,7 @@ impl WaitingQuestion {
                 match self.reply.write(&self.question, &settlement.outcome, remark) {
                     Some(output) if print(&output).is_err() => self.asked.undeliverable(),
                     Some(_) if self.confirms && self.ends.is_written() => self.confirm().await,
-                    // Without an output, the dialog stays: it ended without the user's decision.
+                    // Without an output, the dialog stays: the question ended without a decision of the user.
                     _ => self.asked.delivered(),
                 }
             }
@@ -174,7 +175,7 @@ impl WaitingQuestion {
             match self.ends.counted() {
                 Some(CountedDecision::Dialog(outcome)) => return self.asked.end(outcome, dialog()),
                 Some(CountedDecision::Printed) => return self.asked.delivered(),
-                // The tool runs.
+                // The allowed tool runs, so the transcript has no result yet.
                 None if is_over && is_permission => return self.asked.delivered(),
                 None if is_over => return self.asked.undeliverable(),
                 None => {}
@@ -200,6 +201,7 @@ impl WaitingQuestion {
                         return End::Over(Outcome::Rejected(Reason::AgentGone), Provenance::bridge());
                     }
                 }
+                // A last look: the dialog may have been answered while the decision was held back.
                 () = due => return match (self.ends.look(), decided) {
                     (None, Some(settlement)) => End::Decided(settlement),
                     (outcome, _) => End::Over(outcome.unwrap_or(Outcome::Failed), dialog()),
@@ -232,7 +234,8 @@ async fn at(time: Option<Instant>) {
     }
 }
 
-/// Returns the process that asks. A hook is started by a shell, which Claude Code started.
+/// Returns the process of Claude Code. The command of the plugin names it, because a shell is between Claude Code and
+/// this hook.
 fn agent() -> u32 {
     let named = env::var("CLAUDE_PID").ok().and_then(|pid| pid.parse().ok());
     named.unwrap_or_else(parent_id)
@@ -242,6 +245,6 @@ fn print(output: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{output}")?;
     stdout.flush()?;
-    // The reader of the output waits for its end.
+    // The reader waits for the end of the output, but this process may stay to confirm the decision.
     Ok(rustix::stdio::dup2_stdout(File::options().write(true).open("/dev/null")?)?)
 }

@@ -1,6 +1,6 @@
-//! How a hook learns that Claude Code's own dialog ended: from new lines of the session's transcript, from the hooks
-//! that run afterwards, and from the status that Claude Code writes down of its terminal. A later hook reaches one that
-//! still waits by appending a line to the other's file in the folder of the sockets.
+//! Watches for the end of Claude Code's own dialog: in new lines of the session's transcript, in reports of hooks that
+//! run afterwards, and in the status file that Claude Code keeps of its terminal. A later hook reports to a waiting
+//! hook by appending a line to that hook's file in the folder of the sockets.
 
 use std::{
     fs::{self, DirBuilder, File},
@@ -21,28 +21,28 @@ use crate::{limits, machine::discovery};
 /// Whether a printed decision counted.
 #[derive(Debug, PartialEq)]
 pub(super) enum CountedDecision {
-    /// The decision.
+    /// The decision counted.
     Printed,
-    /// The dialog, which was first and ended so.
+    /// The dialog was first, and ended with this outcome.
     Dialog(Outcome),
 }
 
-/// Tells how a dialog ended.
+/// Watches for the end of one dialog.
 #[derive(Debug)]
 pub(super) struct DialogWatcher {
-    /// `None` for a request that is no tool call.
+    /// `None` for a request that is not a tool call.
     watch: Option<Watch>,
     transcript: Option<Tail>,
     spool: Option<Spool>,
     status: Status,
-    /// The file of the status, where it may be.
+    /// The path at which the status file may be.
     status_file: Option<PathBuf>,
     session: String,
 }
 
 impl DialogWatcher {
-    /// Looks at what belongs to this call of this agent, and at what other hooks tell in `spool`. What is not there is
-    /// not looked at.
+    /// Returns a watcher for this call. It reads the transcript, the status of the process `agent`, and the reports of
+    /// other hooks in `spool`. Sources that do not exist are left out.
     pub(super) fn new(call: &HookCall, question: Question, agent: u32, spool: Option<Spool>) -> Self {
         let mut ends = DialogWatcher {
             watch: Watch::new(call, question),
@@ -63,7 +63,7 @@ impl DialogWatcher {
         self.watch.as_ref().is_some_and(Watch::is_found)
     }
 
-    /// Returns what counted once a decision was printed, if the transcript says so by now.
+    /// After a decision was printed, returns whether it counted, if the transcript shows that by now.
     pub(super) fn counted(&mut self) -> Option<CountedDecision> {
         let outcome = self.written()?;
         let is_by_hook = self.watch.as_ref()?.is_by_hook();
@@ -80,7 +80,7 @@ impl DialogWatcher {
                 outcome = outcome.take().or_else(told);
             });
         }
-        // The others say more, so they come first.
+        // The status comes last, because it does not say how the dialog ended.
         outcome.or_else(|| {
             let file = read(self.status_file.as_deref()?).ok()?;
             self.status.has_ended(&self.session, &file).then(|| watch.gone())?
@@ -91,7 +91,7 @@ impl DialogWatcher {
     fn written(&mut self) -> Option<Outcome> {
         let (watch, transcript) = (self.watch.as_mut()?, self.transcript.as_mut()?);
         let mut outcome = None;
-        // Every line is read: the call that waits stands behind the end of an earlier one with the same input.
+        // Read on behind an end: it may be that of an earlier call with the same input, and the waiting call follows.
         transcript.read(|line| {
             let ended = watch.line(line);
             outcome = outcome.take().or(ended);
@@ -100,7 +100,8 @@ impl DialogWatcher {
     }
 }
 
-/// Returns where the status is: transcripts are `projects/PROJECT/SESSION.jsonl`, in the same folder as `sessions`.
+/// Returns the path of the status file: transcripts are `projects/PROJECT/SESSION.jsonl`, in the same folder as
+/// `sessions`.
 fn status_file(transcript: &Path, agent: u32) -> Option<PathBuf> {
     let folder = transcript.ancestors().nth(3)?;
     Some(folder.join("sessions").join(Status::file(agent)))
@@ -131,6 +132,7 @@ impl Spool {
     fn in_folder(folder: &Path, session: &str, pid: u32) -> io::Result<Self> {
         let session = plain(session).ok_or(io::ErrorKind::InvalidInput)?;
         let path = folder.join(format!("{session}.{pid}"));
+        // Truncated, because a killed hook with the same process ID may have left a file behind.
         drop(open_regular_as(File::options().write(true).create(true).truncate(true).mode(0o600), &path)?);
         Ok(Spool { tail: Tail::new(path.clone()), path })
     }
@@ -143,12 +145,12 @@ impl Spool {
 
 impl Drop for Spool {
     fn drop(&mut self) {
-        // Where it cannot be removed, the next hook of the session does.
+        // Ignore the error: the next hook of the session removes the file.
         drop(fs::remove_file(&self.path));
     }
 }
 
-/// Tells the hooks of the same session that wait what happened. Without any, this does nothing.
+/// Reports this call to the waiting hooks of the same session, if there are any.
 pub(super) fn tell(call: &HookCall) {
     if let Ok(folder) = folder() {
         tell_in(&folder, call);
@@ -161,9 +163,9 @@ fn tell_in(folder: &Path, call: &HookCall) {
         let name = file.file_name();
         let pid = name.to_str().and_then(|name| name.strip_prefix(session)?.strip_prefix('.')?.parse().ok());
         match pid {
-            // The hook was killed.
+            // The hook was killed, and could not remove its file.
             Some(pid) if has_ended(pid) => drop(fs::remove_file(file.path())),
-            // A hook that cannot be told learns of it from the transcript.
+            // Ignore the error: a hook without this report reads the transcript.
             Some(_) => drop(add(&file.path(), &call.line())),
             None => {}
         }
@@ -172,6 +174,7 @@ fn tell_in(folder: &Path, call: &HookCall) {
 
 fn add(path: &Path, line: &str) -> io::Result<()> {
     let mut file = open_regular_as(File::options().append(true), path)?;
+    // Bounds the file of a hook that does not read its reports.
     if file.metadata()?.len() < limits::TRANSCRIPT_TAIL {
         file.write_all(format!("{line}\n").as_bytes())?;
     }
@@ -187,7 +190,7 @@ fn folder() -> io::Result<PathBuf> {
 /// Returns whether a process has ended.
 pub(super) fn has_ended(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
-    // A process of another user cannot be looked at, but it is there.
+    // Any error but `ESRCH`, such as `EPERM` for a process of another user, means that the process exists.
     pid.is_none_or(|pid| {
         matches!(rustix::process::test_kill_process(pid), Err(error) if error == rustix::io::Errno::SRCH)
     })
@@ -207,7 +210,7 @@ pub(super) struct Tail {
     position: Option<u64>,
     /// A line that has no end yet.
     line: Vec<u8>,
-    /// Whether the line is passed over: it began before, or it is too long.
+    /// Whether the line is skipped: its beginning was not read, or it is too long.
     skips: bool,
 }
 
@@ -223,14 +226,14 @@ impl Tail {
         let Ok(file) = open_regular(&self.path) else { return };
         let length = file.metadata().map_or(0, |metadata| metadata.len());
         let position = match self.position {
-            // It was written anew.
+            // The file is shorter than before: it was written anew.
             Some(position) if position > length => self.start(0),
             Some(position) => position,
             None => self.start(length.saturating_sub(limits::TRANSCRIPT_TAIL)),
         };
         self.position = Some(position);
         if position < length {
-            // The rest is read the next time.
+            // Ignore the error: the rest is read the next time.
             drop(self.add(file, length - position, &mut each));
         }
     }

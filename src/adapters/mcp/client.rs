@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use crate::limits;
 
-/// Clients by the names that they give themselves, and by those that people know.
+/// The names that clients give themselves, each with the name that people know.
 const NAMES: [(&str, &str); 4] = [
     ("claude-code", "Claude Code"),
     ("claude-ai", "Claude Desktop"),
@@ -37,7 +37,8 @@ fn known_name(title: Option<&str>, name: &str) -> String {
     }
 }
 
-/// Returns the folder that the client works in: ours, unless it names its folders and ours is in none of them.
+/// Returns the folder that the client works in. That is our folder, unless the client names folders and ours is in
+/// none of them.
 pub(super) async fn folder(context: &RequestContext<RoleServer>) -> PathBuf {
     let own = env::current_dir().unwrap_or_default();
     let roots = roots(context).await;
@@ -86,13 +87,13 @@ fn decoded(text: &str) -> Option<Cow<'_, str>> {
 /// How long a call waits for the person before it returns a ticket. Claude Desktop gives a call up after about 240 s,
 /// and Codex after 300 s, in spite of progress.
 const WITH_PROGRESS: Duration = Duration::from_secs(210);
-/// The same, where the client wants no progress. Kimi and others give a call up after 60 s.
+/// The same for a client that wants no progress. Kimi and others give a call up after 60 s.
 pub(super) const WITHOUT_PROGRESS: Duration = Duration::from_secs(45);
-/// The same of Claude Code, which never gives up while there is progress. It puts a call into the background after 120
-/// s, and tells the model of its result: a ticket would only cost the model another call.
+/// The same for Claude Code, which never gives up while there is progress. It puts a call into the background after
+/// 120 s, and tells the model of its result: a ticket would only cost the model another call.
 const CLAUDE: Duration = Duration::from_secs(3600);
 
-/// The longest wait that a person can set: a later time may be none that the clock can tell.
+/// The longest wait that a person can set. A much longer one might overflow the clock.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// Clients by the beginning of their name in lower case, and how long their calls may take.
@@ -103,7 +104,7 @@ const CLIENTS: [(&str, Duration); 3] = [
     ("zed", WITHOUT_PROGRESS),
 ];
 
-/// How one call waits.
+/// How long one call waits, and whether it reports progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Patience {
     limit: Duration,
@@ -113,9 +114,9 @@ pub(super) struct Patience {
 /// The next step of a waiting call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NextStep {
-    /// It reports progress.
+    /// The call reports progress.
     Report,
-    /// It returns a ticket.
+    /// The call returns a ticket.
     Ticket,
 }
 
@@ -132,7 +133,7 @@ impl Patience {
         Patience { limit: wanted.unwrap_or(limit).min(LONGEST), reports }
     }
 
-    /// Returns what follows after so many reports, and when: the time since the call came.
+    /// Returns the step that follows after this number of reports, and its time since the call arrived.
     pub(super) fn next(self, reports: u32) -> (Duration, NextStep) {
         let due = limits::mcp::PROGRESS.saturating_mul(reports);
         if self.reports && due < self.limit {

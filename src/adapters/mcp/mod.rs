@@ -1,5 +1,5 @@
 //! `askbridge mcp`: an MCP server on stdio, by which every agent that takes MCP tools can ask its person.
-//! How a question lives is left to `desk`, how it is answered to the rooms around it.
+//! The life of a question is left to `desk`, and answering it to the rooms around.
 
 mod client;
 #[cfg(test)]

@@ -35,7 +35,7 @@ pub(super) fn read_sandboxagent(question: &MockQuestion, result: &str) -> Option
     }
 }
 
-/// The result of the request.
+/// The result of `_sandboxagent/session/request_question`.
 #[derive(Deserialize)]
 #[serde(tag = "status", rename_all = "lowercase")]
 enum SandboxagentResult {
@@ -92,8 +92,8 @@ struct Chosen {
     selected_option_ids: Vec<String>,
 }
 
-/// Reads the response to `_x.ai/ask_user_question`: the answers are keyed by the text of the question, with notes beside
-/// them. An empty acknowledgement is no answer.
+/// Reads the response to `_x.ai/ask_user_question`. The answers are keyed by the text of the question, with notes
+/// beside them. An empty acknowledgement is not an answer.
 pub(super) fn read_grok(question: &MockQuestion, result: &str) -> Option<QuestionResponse> {
     match serde_json::from_str(result).ok()? {
         GrokResult::Cancelled => Some(QuestionResponse::Unanswered(NonAnswer::Cancelled, None)),

@@ -1,5 +1,5 @@
 //! The responses to forms, `elicitation/create`: the actions, the content, and the properties that each agent gives its
-//! fields. How an agent is answered by an extension or a permission is left to `extensions.rs`.
+//! fields. The responses to extensions and permission requests are left to `extensions.rs`.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::message::OrderedMap;
 
-/// Returns the accepted content, or the response that stands in its place. Returns `None` if the result is not
+/// Returns the accepted content, or the response if the form was not accepted. Returns `None` if the result is not
 /// valid for a form.
 fn content(result: &str) -> Option<Result<Map<String, Value>, QuestionResponse>> {
     let mut result: Value = serde_json::from_str(result).ok()?;
@@ -131,7 +131,8 @@ fn codex_answers(question: &MockQuestion, result: &str, key: Key) -> Option<Ques
     answers.collect::<Option<_>>().map(QuestionResponse::Answered)
 }
 
-/// Reads the response to Kimi's form: `q0`, `q1` and so on, all of them required. Kimi drops values that are no labels.
+/// Reads the response to Kimi's form: `q0`, `q1` and so on, all of them required. Kimi drops values that are not
+/// labels.
 pub(super) fn read_kimi(question: &MockQuestion, result: &str) -> Option<QuestionResponse> {
     let content = match content(result)? {
         Ok(content) => content,
@@ -160,6 +161,7 @@ pub(super) fn read_oh_my_pi(question: &MockQuestion, result: &str) -> Option<Que
     let answers = fields.iter().enumerate().map(|(at, field)| {
         let mut values = values(&content, &numbered_key(at), field.multiple)?;
         let other = text(&content, &other_key(at))?;
+        // A single choice has one answer, and oh-my-pi prefers the free text.
         if !field.multiple && other.is_some() {
             values.clear();
         }
@@ -186,7 +188,7 @@ fn other_key(at: usize) -> String {
     format!("q{at}__other")
 }
 
-/// What the reader needs of a form.
+/// The members of a form that its reader needs.
 #[derive(Deserialize)]
 struct Form {
     #[serde(rename = "requestedSchema")]
@@ -199,8 +201,8 @@ struct Schema {
     required: Vec<String>,
 }
 
-/// Reads the response to a plain form with every type of property. As the standard asks of agents, it is checked
-/// against the schema that was sent: content that this does not allow is no answer.
+/// Reads the response to a plain form with every type of property. As the standard asks of agents, the content is
+/// checked against the schema that was sent. Content that the schema does not allow is not an answer.
 pub(super) fn read_schema(question: &MockQuestion, result: &str) -> Option<QuestionResponse> {
     let content = match content(result).or_else(|| wrapped(result))? {
         Ok(content) => content,

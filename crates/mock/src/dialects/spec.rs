@@ -24,7 +24,7 @@ pub(crate) struct DialectSpec {
     pub(crate) permissions: &'static str,
     /// The kinds of fields that it can express.
     pub(crate) fields: FieldSupport,
-    /// Reads a response as strictly as the real agent does. `None` if it is none.
+    /// Reads a response as strictly as the real agent does. `None` if the dialect has no such response.
     pub(crate) read: fn(&MockQuestion, &str) -> Option<QuestionResponse>,
 }
 
@@ -70,8 +70,8 @@ impl MockDialect {
                 name: "claude",
                 summary: "Claude: a form, with a second property for each field's own text",
                 questions: templates!("questions", "claude"),
-                // claude-agent-acp 0.100.0: the whole tool call, after an update with the same. Claude Code withholds
-                // the lasting option from commands that delete.
+                // claude-agent-acp 0.100.0 sends the whole tool call, after an update with the same content. Claude
+                // Code withholds the lasting option from commands that delete.
                 permissions: templates!("permissions", "claude"),
                 fields: CHOICES,
                 read: read_claude,
@@ -80,7 +80,7 @@ impl MockDialect {
                 name: "codex",
                 summary: "Codex: a form that names the question in its titles, with notes",
                 questions: templates!("questions", "codex"),
-                // codex-acp 2.6.0: the change of a file stands only in the update that began its tool call.
+                // codex-acp 2.6.0 sends the change of a file only in the update that begins its tool call.
                 permissions: templates!("permissions", "codex"),
                 fields: SINGLE_CHOICES,
                 read: read_codex,
@@ -96,7 +96,7 @@ impl MockDialect {
                 name: "kimi",
                 summary: "Kimi: a form without texts, or the next one where the client promised no forms",
                 questions: templates!("questions", "kimi"),
-                // kimi-code 2.1.0: the name of a tool and a sentence. The input stands only in the update before.
+                // kimi-code 2.1.0 sends the name of a tool and a sentence. Only the update before has the input.
                 permissions: templates!("permissions", "kimi"),
                 fields: CHOICES,
                 read: read_kimi,
@@ -193,7 +193,7 @@ impl MockDialect {
             Self::Gemini => DialectSpec {
                 name: "gemini",
                 summary: "Gemini: asks for permissions, and no questions",
-                // No update precedes them. A plan stands only in its file.
+                // Gemini sends no update before a request. A plan is only in its file.
                 permissions: templates!("permissions", "gemini"),
                 // It never asks a question, so any shape will do.
                 fields: ONE_CHOICE,

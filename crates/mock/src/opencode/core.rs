@@ -1,12 +1,13 @@
-//! What the mock opencode asks, and which answer it takes: the first one. How it is reached is left to `server.rs`.
+//! The requests of the mock opencode, and the rule for answers: the first one counts. The connections are left to
+//! `server.rs`.
 //!
-//! Source: opencode 1.18.33 as it was run.
+//! Source: runs of opencode 1.18.33.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-/// What is asked.
+/// A kind of request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sample {
     /// One question with two options.
@@ -36,7 +37,7 @@ impl Sample {
     }
 }
 
-/// Something that is open.
+/// An open request.
 #[derive(Clone, Debug)]
 struct PendingRequest {
     directory: String,
@@ -62,7 +63,7 @@ pub struct Core {
 }
 
 impl Core {
-    /// Asks something in a project. Returns its ID, and the event that tells of it.
+    /// Opens a request in a project. Returns its ID and the event that announces it.
     pub fn ask(&mut self, sample: Sample, directory: &str) -> (String, OpencodeEvent) {
         self.asked += 1;
         let is_permission = sample.is_permission();
@@ -76,21 +77,22 @@ impl Core {
         (id, happened)
     }
 
-    /// Returns what is open in a project.
+    /// Returns the open questions or permissions of a project.
     pub fn list(&self, directory: &str, permissions: bool) -> Vec<Value> {
         let open = self.open.values();
         let meant = open.filter(|open| open.directory == directory && open.is_permission == permissions);
         meant.map(|open| open.request.clone()).collect()
     }
 
-    /// Returns the ID of what was asked first of all that is open.
+    /// Returns the ID of the oldest open request.
     pub fn oldest(&self) -> Option<&str> {
+        // The order of the map is that of the prefix and the text of the number.
         let number = |id: &&String| id.rsplit('_').next().and_then(|number| number.parse::<u64>().ok());
         self.open.keys().min_by_key(number).map(String::as_str)
     }
 
-    /// Ends something that is open in a project, by `{"answers": …}`, `{"reply": …}` or `null`, which rejects a question.
-    /// Returns the event that tells of it, or `None` if it is not open there.
+    /// Settles an open request of a project by `{"answers": …}`, `{"reply": …}` or `null`, which rejects a question.
+    /// Returns the event that reports it, or `None` if the request is not open there.
     pub fn end(&mut self, id: &str, directory: Option<&str>, by: &Value) -> Option<OpencodeEvent> {
         let is_there = |open: &&PendingRequest| directory.is_none_or(|directory| open.directory == directory);
         let fits = |open: &&PendingRequest| open.is_permission == by.get("reply").is_some();

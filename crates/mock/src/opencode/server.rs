@@ -1,6 +1,6 @@
 //! The HTTP server of the mock opencode, with one request for each connection, its keyboard on stdin, and its output
 //! on stdout.
-//! What is asked, and which answer counts, is left to `core.rs`.
+//! The requests, and the choice of the answer that counts, are left to `core.rs`.
 
 use std::{
     collections::BTreeSet,
@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use super::core::{Core, OpencodeEvent, Sample};
 use crate::keyboard::{self, say};
 
-/// What is said below the options.
+/// The help text below the options.
 pub const HELP: &str = "\
 Lines on stdin are its keyboard:
   ask [question|several|permission|edit] [DIRECTORY]
@@ -47,7 +47,7 @@ Exit codes:
   2    the command line was not understood
   125  the port cannot be bound";
 
-/// Events that may wait for a client.
+/// The most events that may wait for a client.
 const EVENTS: usize = 256;
 /// Interval of the heartbeats.
 const HEARTBEAT: Duration = Duration::from_secs(10);
@@ -59,7 +59,7 @@ pub struct OpencodeSettings {
     pub port: u16,
     /// The folder that it runs in.
     pub cwd: PathBuf,
-    /// The password that it wants.
+    /// The password that a client must send.
     pub password: Option<String>,
 }
 
@@ -77,7 +77,7 @@ struct State {
     failing: BTreeSet<String>,
     /// How many streams end as they begin.
     breaks: u32,
-    /// The streams of events, each with whether it is of all projects.
+    /// The streams of events. The flag says whether a stream has the events of all projects.
     streams: Vec<(bool, SyncSender<Value>)>,
 }
 
@@ -152,7 +152,7 @@ impl Server {
     }
 }
 
-/// Writes the events that come from now on.
+/// Writes the events that happen from now on.
 fn serve_events(stream: &TcpStream, is_global: bool, mut state: MutexGuard<'_, State>) -> io::Result<()> {
     if state.breaks > 0 {
         state.breaks -= 1;
@@ -160,7 +160,9 @@ fn serve_events(stream: &TcpStream, is_global: bool, mut state: MutexGuard<'_, S
         return begin_events(stream);
     }
     let (tell, told) = sync_channel(EVENTS);
+    // Registered before the head is written, so that the client misses no event behind it.
     state.streams.push((is_global, tell));
+    // The lock must not be held while a client reads.
     drop(state);
     begin_events(stream)?;
     let connected = json!({ "id": "evt_0", "type": "server.connected", "properties": {} });
@@ -185,7 +187,7 @@ fn write_event(mut stream: &TcpStream, event: &Value) -> io::Result<()> {
 }
 
 impl State {
-    /// Does what a line of the keyboard says.
+    /// Carries out a line of the keyboard.
     fn key(&mut self, line: &str) -> io::Result<()> {
         let words: Vec<_> = line.split_whitespace().collect();
         match *words {
@@ -208,6 +210,7 @@ impl State {
                 self.press(&if is_permission { json!({ "reply": "reject" }) } else { Value::Null })
             }
             ["gap", ref rest @ ..] => {
+                // The caller holds the lock until the line is done, so no stream is opened in between.
                 self.streams.clear();
                 say("gap")?;
                 if rest.is_empty() { Ok(()) } else { self.key(&rest.join(" ")) }
@@ -224,7 +227,7 @@ impl State {
         }
     }
 
-    /// Answers what was asked first.
+    /// Answers the oldest open request.
     fn press(&mut self, by: &Value) -> io::Result<()> {
         match self.core.oldest().map(str::to_owned) {
             Some(id) => self.end(&id, None, "keyboard", by).map(|_| ()),
@@ -232,7 +235,7 @@ impl State {
         }
     }
 
-    /// Takes a reply. Returns whether it came in time, or `None` for one of another shape.
+    /// Handles a reply. Returns whether it came in time, or `None` if its body does not fit.
     fn reply(&mut self, request: &Request, id: &str, directory: &str) -> io::Result<Option<bool>> {
         let by: Value = match request.path.ends_with("/reject") {
             true => Value::Null,
@@ -245,7 +248,7 @@ impl State {
         self.end(id, Some(directory), "http", &by).map(Some)
     }
 
-    /// Ends something, unless it has ended before. Returns whether it was open.
+    /// Settles a request, unless it is settled already. Returns whether it was open.
     fn end(&mut self, id: &str, directory: Option<&str>, client: &str, by: &Value) -> io::Result<bool> {
         let Some(happened) = self.core.end(id, directory, by) else {
             say(format_args!("late {id}"))?;
@@ -256,7 +259,7 @@ impl State {
         Ok(true)
     }
 
-    /// Returns the projects in which something was asked, as if that was now.
+    /// Returns the projects in which something was asked. All of them count as updated just now.
     fn projects(&self) -> Value {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis();
         let project =
@@ -264,7 +267,7 @@ impl State {
         self.projects.iter().map(project).collect()
     }
 
-    /// Tells all clients. One that does not read is dropped.
+    /// Sends an event to all streams. A stream whose client does not read is dropped.
     fn tell(&mut self, happened: &OpencodeEvent) {
         let OpencodeEvent { directory, event } = happened;
         self.streams.retain(|(is_global, stream)| {
@@ -277,14 +280,14 @@ impl State {
     }
 }
 
-/// Bytes of a head or a body that are read.
+/// The most bytes of a request that are read.
 const LONGEST: u64 = 1 << 20;
 
 /// A request.
 #[derive(Debug, Default)]
 pub(super) struct Request {
     pub method: String,
-    /// Without the query.
+    /// The path without the query.
     pub path: String,
     pub directory: Option<String>,
     pub authorization: Option<String>,

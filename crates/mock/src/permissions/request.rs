@@ -1,5 +1,5 @@
-//! A permission of the mock agent that has no answer yet, and what a request for it is made of.
-//! Making the request is left to `templates.rs`.
+//! A permission of the mock agent that has no answer yet, and the parts of the request for it. Making the request is
+//! left to `templates.rs`.
 
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
@@ -24,7 +24,7 @@ pub(crate) struct MockPermission {
     pub(crate) act: Act,
     /// Whether the client speaks version 2 of the protocol.
     pub(crate) version_2: bool,
-    /// Whether others are asked for at the same time.
+    /// Whether the agent asks for other permissions at the same time.
     pub(crate) together: bool,
 }
 
@@ -85,7 +85,7 @@ impl MockPermission {
             Some(PermissionOutcome::Cancelled) => return Told::Cancelled,
             None => return Told::Garbled(result.to_owned()),
         };
-        // What was asked can be asked again.
+        // The request was not kept, but it can be built again.
         let options = self.request().map(|mut it| it.params["options"].take()).unwrap_or_default();
         let offered = options.as_array().into_iter().flatten().find(|offered| offered["optionId"] == option);
         match offered.and_then(|offered| offered["kind"].as_str()) {

@@ -51,7 +51,7 @@ fn in_version_2(permission: &MockPermission, mut request: PermissionRequest) -> 
     params.insert("options".to_owned(), request.params["options"].take());
     request.params = Value::Object(params);
     for update in &mut request.updates {
-        // Version 2 has one update, which begins a tool call and changes it.
+        // In version 2, the same update begins and changes a tool call.
         update["sessionUpdate"] = json!("tool_call_update");
         rewrite_diffs(update);
     }
@@ -74,7 +74,7 @@ fn is_adapter(dialect: MockDialect) -> bool {
     matches!(dialect, MockDialect::Claude | MockDialect::Codex | MockDialect::CodexAsync)
 }
 
-/// Puts changes and a patch in the place of the two texts of each diff.
+/// Replaces the two texts of each diff with changes and a patch, as version 2 has them.
 fn rewrite_diffs(tool_call: &mut Value) {
     let Some(blocks) = tool_call["content"].as_array_mut() else { return };
     for block in blocks.iter_mut().filter(|block| block["type"] == "diff") {
