@@ -59,6 +59,7 @@ pub(super) async fn check(
 /// The system does not list this connection at all.
 async fn user_of(client: SocketAddr, server: SocketAddr) -> io::Result<Option<u32>> {
     let rows = spawn_blocking(listeners::rows).await?;
+    // If even our own end is missing, the list is not complete, and a missing server's end proves nothing.
     match rows.iter().any(|row| row.is_end(client, server)) {
         true => Ok(user_in(&rows, client, server)),
         false => Err(io::ErrorKind::Unsupported.into()),

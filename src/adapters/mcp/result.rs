@@ -10,13 +10,13 @@ use serde_json::{Map, Value as Json, json};
 
 use super::tools::{ASK, EXAMPLE, WAIT};
 
-/// The advice beside every outcome that is no answer.
+/// The advice beside every outcome that is not an answer.
 const NO_CONSENT: &str = "This is not consent: do not assume an answer.";
 
-/// Characters of a ticket that is not known, in the error.
+/// The most characters of an unknown ticket that the error quotes.
 const SHOWN: usize = 40;
 
-/// One question of the form, and what the person said to it.
+/// One question of the form, and the person's answer to it.
 struct AnsweredField<'a> {
     field: &'a Field,
     /// The labels of the chosen options.
@@ -84,7 +84,7 @@ impl<'a> AnsweredField<'a> {
     }
 }
 
-/// Sets further lines of a text under the first one.
+/// Indents the further lines of a text below the first one.
 fn indented(text: &str) -> String {
     text.trim_end().replace('\n', "\n   ")
 }
@@ -171,7 +171,7 @@ pub(super) fn misread(problem: &str) -> CallToolResult {
     ))
 }
 
-/// Returns the result of a call with a ticket that is not known. `open` are those that wait for an answer.
+/// Returns the result of a call with a ticket that is not known. `open` has the tickets that wait for an answer.
 pub(super) fn unknown_ticket(ticket: Option<&str>, open: &[String]) -> CallToolResult {
     let problem = match ticket {
         Some(ticket) => format!("There is no ticket {:?}.", ticket.chars().take(SHOWN).collect::<String>()),
@@ -188,14 +188,14 @@ pub(super) fn unknown_ticket(ticket: Option<&str>, open: &[String]) -> CallToolR
     failure(format!("{problem} {tickets}"))
 }
 
-/// Returns the result of a call that could not be served, and is not to blame.
+/// Returns the result of a valid call that could not be served.
 pub(super) fn unavailable(problem: &str) -> CallToolResult {
     failure(format!("The question was not asked: {problem}. Ask the person in the chat instead."))
 }
 
 fn success(text: String, structured: Json) -> CallToolResult {
     let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
-    // Some clients show the model only this.
+    // Some clients show the model only the structured content.
     result.structured_content = Some(structured);
     result
 }

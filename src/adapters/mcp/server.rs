@@ -48,7 +48,7 @@ pub struct McpOptions {
 pub(super) struct Server<H> {
     options: McpOptions,
     hosts: H,
-    /// The desk with the questions, once there was one.
+    /// The desk, once a question has opened the inbox.
     desk: OnceCell<McpDesk>,
     shared: ServerState,
     waits: Semaphore,
@@ -80,6 +80,7 @@ impl<H: AgentInboxes + Send + Sync + 'static> Server<H> {
         let open = || async {
             let (agent, folder) = (client::shown_name(context), client::folder(context).await);
             let (shown, project) = (Arc::from(&*agent), Arc::from(&*folder.to_string_lossy()));
+            // The client has started this server, so our parent is the agent, which must not answer itself (I12).
             let who = AgentIdentity { agent, folder, pid: Some(std::os::unix::process::parent_id()) };
             let hosted = self.hosts.host(who).map_err(|error| error.to_string())?;
             let desk = hosted.desk.clone();
@@ -126,7 +127,8 @@ impl<H: AgentInboxes + Send + Sync + 'static> Server<H> {
 
     /// Waits for the person, and returns the answer or the ticket.
     async fn wait(&self, waiter: Waiter, context: &RequestContext<RoleServer>) -> CallToolResult {
-        // Others may wait, but their requests must leave room to be cancelled.
+        // At the limit, a call gets its ticket at once: waiting calls must not take all the room for requests, as no
+        // cancellation could be read then.
         let Ok(_permit) = self.waits.try_acquire() else {
             return self.ticket(waiter, context);
         };
@@ -142,13 +144,13 @@ impl<H: AgentInboxes + Send + Sync + 'static> Server<H> {
                 // A request that was cancelled gets no reply.
                 CallToolResult::default()
             }
-            // Every question is withdrawn then.
+            // Stdin has ended, and `leave` withdraws every question.
             () = self.shared.in_flight.over() => result::withdrawn(),
             () = self.patience_ends(waiter.ticket(), context) => self.ticket(waiter, context),
         }
     }
 
-    /// Returns the result that has the ticket. The wait ends once the agent has it.
+    /// Returns the result with the ticket. The wait ends once the agent has that result.
     fn ticket(&self, waiter: Waiter, context: &RequestContext<RoleServer>) -> CallToolResult {
         let ticket = result::waiting(waiter.ticket());
         self.shared.in_flight.reply_is_about(&context.id, waiter, Waiter::leave_with_ticket);
@@ -168,7 +170,7 @@ impl<H: AgentInboxes + Send + Sync + 'static> Server<H> {
             let message = format!("Waiting for the person to answer question {ticket}: {seconds} s so far");
             let progress =
                 ProgressNotificationParam::new(token.clone(), f64::from(reports)).with_message(message);
-            // It fails only once the connection has ended, which ends the call.
+            // Ignore the error: sending fails only once the connection has ended, which ends the call.
             drop(context.peer.notify_progress(progress).await);
         }
     }
@@ -212,7 +214,7 @@ impl<H: AgentInboxes + Send + Sync + 'static> ServerHandler for Server<H> {
         Ok(self.call(request, context).await.into())
     }
 
-    /// Replies to a call of a tool whose arguments are no object, which `rmcp` does not take for a call.
+    /// Replies to a tool call whose arguments are not an object. `rmcp` does not recognize it as a call.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -226,8 +228,8 @@ impl<H: AgentInboxes + Send + Sync + 'static> ServerHandler for Server<H> {
     }
 }
 
-/// Serves one client on these streams until it has closed its end, or until `stop` is done, whose output is returned
-/// then. Every question that is open at the end is withdrawn.
+/// Serves one client on these streams until it has closed its end, or until `stop` completes. Returns the output of
+/// `stop` in that case. Every question that is still open at the end is withdrawn.
 pub async fn serve<H, R, W, T>(
     options: McpOptions,
     hosts: H,
@@ -253,14 +255,14 @@ where
     if timeout(limits::SERVICE_STOP, shared.tickets.ended()).await.is_err() {
         tracing::debug!("a reply was not read");
     }
-    // The inbox ends last: by now it has told every responder what became of its question.
+    // The inbox ends last, once it has told every responder how its question ended.
     let hosted = shared.hosted.lock().unwrap_or_else(PoisonError::into_inner).take();
     drop(hosted);
     stopped
 }
 
-/// Withdraws what is open once stdin has ended, and lets the last replies be read: a client may close its end, read no
-/// more, and leave the pipe open.
+/// Once stdin has ended, withdraws the open questions, and gives the client a short time to read the last replies. The
+/// time is bounded, because a client may close its end, stop reading, and leave the pipe open.
 async fn leave(shared: &ServerState) {
     shared.in_flight.over().await;
     shared.tickets.withdraw();
@@ -272,8 +274,8 @@ pub fn stdio() -> (StdioReader, StdioWriter) {
     stdio_pipes()
 }
 
-/// Speaks with the client until it has closed its end. `rmcp` then writes the replies that are left, for at most 5 s;
-/// for at most 2 s where the future is dropped.
+/// Serves the client until it has closed its end. `rmcp` then writes the remaining replies for at most 5 s, or for at
+/// most 2 s if the future is dropped.
 async fn converse<H, R, W>(server: Server<H>, connection: ClientConnection<R, W>)
 where
     H: AgentInboxes + Send + Sync + 'static,
@@ -286,7 +288,7 @@ where
                 tracing::warn!(%error, "the MCP server failed");
             }
         }
-        // The other errors may have the client's message in their text.
+        // The text of any other error may contain the client's message, so it is not logged.
         Err(ServerInitializeError::TransportError { error, .. }) => {
             tracing::warn!(%error, "no MCP client sent a request");
         }

@@ -1,5 +1,5 @@
-//! The questions of this process by their tickets: those that wait, and the last ones that are over, so that an answer
-//! can be fetched later and again. How long a call waits is left to `server.rs`.
+//! The questions of this process by their tickets: open questions, and those that ended last, so that the agent can
+//! fetch an answer later, and more than once. How long a call waits is left to `server.rs`.
 
 use std::{
     collections::VecDeque,
@@ -18,7 +18,7 @@ use crate::{inbox::local_desk::QuestionHandle, limits};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tickets {
     entries: Arc<Mutex<VecDeque<Arc<TicketEntry>>>>,
-    /// One task for each question that is not over.
+    /// One task for each question that has not ended.
     tasks: Arc<Mutex<JoinSet<()>>>,
 }
 
@@ -47,7 +47,7 @@ struct Calls {
 }
 
 impl Tickets {
-    /// Keeps a question that was opened. The caller waits for it.
+    /// Adds an open question, and returns a waiter for the call that asked it.
     pub(super) fn add(&self, asked: QuestionHandle, question: Arc<Question>) -> Waiter {
         let (calls, heard) = watch::channel(Calls::default());
         let (tell, settled) = watch::channel(None);
@@ -55,6 +55,7 @@ impl Tickets {
         let size = serde_json::to_vec(&*question).map_or(0, |json| json.len());
         let entry = Arc::new(TicketEntry { ticket, question, size, calls, settled });
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        // The set keeps ended tasks until they are joined.
         while tasks.try_join_next().is_some() {}
         tasks.spawn(attend(asked, heard, tell));
         drop(tasks);
@@ -65,7 +66,7 @@ impl Tickets {
         Waiter::new(entry)
     }
 
-    /// Waits for the question of a ticket.
+    /// Returns a waiter for the question of a ticket.
     pub(super) fn wait(&self, ticket: &str) -> Option<Waiter> {
         let entries = self.lock();
         entries.iter().find(|entry| entry.ticket == ticket).map(|entry| Waiter::new(Arc::clone(entry)))
@@ -101,7 +102,7 @@ fn forget(entries: &mut VecDeque<Arc<TicketEntry>>) {
         entry.settled.borrow().as_ref().map(|settlement| entry.size + bytes(settlement))
     };
     let (mut count, mut total) = (0, 0);
-    // The newest are kept.
+    // Count from the newest on, so that the newest are kept.
     let mut keep: Vec<_> = entries
         .iter()
         .rev()
@@ -127,7 +128,8 @@ impl TicketEntry {
     }
 }
 
-/// Brings a question to its end, by what responders and calls do with it.
+/// Follows a question until it is withdrawn, or decided and its responder has been told whether the agent has the
+/// answer.
 async fn attend(
     mut asked: QuestionHandle,
     mut calls: watch::Receiver<Calls>,
@@ -151,23 +153,25 @@ async fn attend(
     if has_reached_the_agent(&mut calls).await {
         asked.delivered();
     } else {
-        // An answer that its responder takes for lost must not be fetched later. No other task runs in between.
+        // The responder is told that its answer was lost, so no call may fetch it later. No other task runs between
+        // these two lines.
         tell.send_replace(withdrawn());
         asked.undeliverable();
     }
 }
 
-/// Waits until this holds of the calls. If none can come any more, it never returns.
+/// Waits until `holds` is true for the calls. Stays pending if no call can come any more.
 async fn until(calls: &mut watch::Receiver<Calls>, holds: impl FnMut(&Calls) -> bool) {
     if calls.wait_for(holds).await.is_err() {
         std::future::pending().await
     }
 }
 
-/// Waits until a decided answer has reached the agent, or cannot do so any more.
+/// Waits until a decided answer has reached the agent, or never can. An agent that has the ticket, but does not fetch
+/// the answer in time, counts as reached.
 async fn has_reached_the_agent(calls: &mut watch::Receiver<Calls>) -> bool {
     loop {
-        // The sender lives as long as the entry: without it, no call can fetch the answer.
+        // Without a sender, the entry is gone, and no call can fetch the answer.
         let Ok(now) =
             calls.wait_for(|calls| calls.has_answer || calls.waiting == 0).await.map(|calls| *calls)
         else {
@@ -180,7 +184,7 @@ async fn has_reached_the_agent(calls: &mut watch::Receiver<Calls>) -> bool {
         match timeout(limits::mcp::FETCH, comes).await {
             Ok(Ok(_)) => {}
             Ok(Err(_)) => return false,
-            // The agent does something else meanwhile. The answer is kept under the ticket that it has.
+            // The agent does something else. The answer is kept under the agent's ticket.
             Err(_) => return true,
         }
     }

@@ -1,6 +1,6 @@
 //! The two tools: their names, descriptions and schemas as a model reads them, and the arguments of a call read as a
-//! question. The arguments have the shape of Claude's `AskUserQuestion`, with what other models make of it; mistakes
-//! are described for the model that wrote them. What a call leads to is left to `server.rs`.
+//! question. The arguments have the shape of Claude's `AskUserQuestion`, or a variant that other models write.
+//! Mistakes are described for the model that made them. Carrying out a call is left to `server.rs`.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ pub(super) const EXAMPLE: &str = r#"{"questions":[{"question":"Which database sh
 
 /// Returns both tools.
 pub(super) fn tools() -> Vec<Tool> {
-    // Nothing but the person's attention changes, so that clients may call both without asking for permission first.
+    // The tools change nothing, so clients may call both without asking for permission first.
     let harmless = ToolAnnotations::new().read_only(true).destructive(false).open_world(false);
     let ask = Tool::new(ASK, ASKS, object(questions()))
         .with_title("Ask the person")
@@ -153,7 +153,7 @@ fn ticket() -> Value {
     })
 }
 
-/// Questions of one call.
+/// The most questions of one call.
 const QUESTIONS: usize = 4;
 
 #[derive(Deserialize)]
@@ -195,7 +195,7 @@ pub(super) fn read_question(arguments: Option<&JsonObject>) -> Result<Question, 
     Ok(question)
 }
 
-/// Reads a list of questions. Some models write it as a text that has the JSON.
+/// Reads a list of questions. Some models write the list as a string of JSON.
 fn read(questions: &Json) -> Result<Vec<QuestionArgument>, String> {
     let read = |json: &Json| -> Result<Vec<QuestionArgument>, String> {
         serde_path_to_error::deserialize(json).map_err(|error| match error.path().to_string().as_str() {
@@ -226,7 +226,7 @@ fn field(place: usize, asks: QuestionArgument) -> Result<Field, String> {
         if label.is_empty() {
             return Err(format!("an option of question {number} has no label"));
         }
-        // The answer names the option by its label.
+        // The answer names an option by its label, so labels must differ.
         if options.iter().any(|other| other.label == label) {
             return Err(format!("question {number} has two options {label:?}"));
         }

@@ -1,5 +1,5 @@
-//! The connection to the client, around that of `rmcp`: bounds the requests in flight, and tells when the agent has an
-//! answer and when it does not want one any more. What the lines mean is left to `rmcp`.
+//! The connection to the client, a wrapper of that of `rmcp`. It bounds the requests in flight, and notifies waiters
+//! when the agent has an answer or does not want it any more. The meaning of the lines is left to `rmcp`.
 
 use std::{
     collections::HashMap,
@@ -32,15 +32,15 @@ pub(super) struct InFlight {
 /// A request without a reply.
 #[derive(Debug)]
 struct PendingRequest {
-    /// The room that it takes.
+    /// The request's share of the bound on requests in flight.
     room: OwnedSemaphorePermit,
     /// The waiter to notify when this reply has been written, and how.
     about: Option<(Waiter, fn(Waiter))>,
 }
 
 impl InFlight {
-    /// Records that the reply to this request has what the waiter waited for, or its ticket. Once the agent has the
-    /// reply, `arrived` is called. A request that was cancelled gets no reply.
+    /// Records that the reply to this request has the answer or the ticket of the waiter. `arrived` is called once the
+    /// agent has the reply. A cancelled request gets no reply, so its waiter is cancelled at once.
     pub(super) fn reply_is_about(&self, id: &RequestId, waiter: Waiter, arrived: fn(Waiter)) {
         match self.lock().get_mut(id) {
             Some(request) => request.about = Some((waiter, arrived)),
@@ -50,7 +50,7 @@ impl InFlight {
 
     /// Waits until stdin has ended.
     pub(super) async fn over(&self) {
-        // It fails only without a sender, which is here.
+        // Ignore the error: `wait_for` fails only without a sender, and `self` holds it.
         drop(self.is_over.subscribe().wait_for(|is_over| *is_over).await);
     }
 
@@ -96,7 +96,7 @@ where
         ClientConnection { lines, in_flight, room, has_begun: false }
     }
 
-    /// Looks at a message, and returns it unchanged.
+    /// Records a request or a cancellation, and returns the message unchanged.
     fn look_at(
         &self,
         message: RxJsonRpcMessage<RoleServer>,
@@ -136,6 +136,7 @@ where
             JsonRpcMessage::Error(error) => error.id.as_ref(),
             _ => None,
         };
+        // Removed before the reply is written: a cancellation that arrives from now on is too late.
         let request = replies_to.and_then(|id| self.in_flight.remove(id));
         let sent = self.lines.send(message);
         async move {
@@ -156,7 +157,7 @@ where
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         // Back-pressure: a client that sends requests and reads no replies is not read.
         let room = Arc::clone(&self.room).acquire_owned().await.ok()?;
-        // Dropping the future loses no message: nothing else is awaited once there is one.
+        // Cancel safe: nothing is awaited once a message was received.
         loop {
             let Some(message) = self.lines.receive().await else {
                 self.in_flight.is_over.send_replace(true);
@@ -166,8 +167,8 @@ where
             if self.has_begun || matches!(message, JsonRpcMessage::Request(_)) {
                 return Some(self.look_at(message, room));
             }
-            // A client may cancel what it asked to find out which protocol this is, such as `server/discover`. `rmcp`
-            // takes anything but a request for the end before it serves the client.
+            // A client may cancel a request by which it probes the protocol, such as `server/discover`. Before `rmcp`
+            // serves a client, it takes any message that is not a request for the end of the connection.
             tracing::debug!("a message before the first request was skipped");
         }
     }
@@ -177,8 +178,8 @@ where
     }
 }
 
-/// Returns whether `rmcp` begins to serve the client by this message. It replies to every request before, and goes on
-/// to wait.
+/// Returns whether `rmcp` begins to serve the client with this message. It replies to every earlier request, and
+/// continues to wait.
 fn begins(message: &RxJsonRpcMessage<RoleServer>) -> bool {
     let JsonRpcMessage::Request(request) = message else { return false };
     match &request.request {

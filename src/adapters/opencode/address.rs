@@ -1,4 +1,4 @@
-//! Where an opencode server listens, as a person writes it.
+//! The address of an opencode server, as a person writes it.
 
 use std::{fmt, net::IpAddr, str::FromStr};
 
@@ -17,7 +17,7 @@ pub struct Address {
 /// The default port of `opencode serve`.
 const PORT: u16 = 4096;
 
-/// Why a text is no address.
+/// Why a text is not an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum AddressError {
@@ -45,7 +45,7 @@ impl Address {
         is_loopback.then_some(self.port)
     }
 
-    /// Returns the host and the port as they stand in a header.
+    /// Returns the host and the port in the spelling of a `Host` header.
     pub(super) fn authority(&self) -> String {
         if self.host.contains(':') {
             format!("[{}]:{}", self.host, self.port)

@@ -1,5 +1,5 @@
-//! opencode in a terminal, or a server of its own: attached to as one more client of its HTTP interface.
-//! The requests and replies are in `dialect::opencode`.
+//! Attaches to opencode, in a terminal or as a separate server, as one more client of its HTTP interface. The requests
+//! and replies are in `dialect::opencode`.
 
 mod address;
 mod server;

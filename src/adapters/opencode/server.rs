@@ -1,6 +1,6 @@
-//! Calls to an opencode server: what it is, which questions are open, how one is answered, and its stream of events.
-//! They are requests over HTTP/1.1, without TLS, each on a connection of its own, and server-sent events, of which only
-//! the data is read. When to call is left to `session.rs`.
+//! Calls to an opencode server: they check what it is, list its open questions, answer one, and open its stream of
+//! events. Each call is an HTTP/1.1 request without TLS on a separate connection. Of server-sent events, only the data
+//! is read. The choice of when to call is left to `session.rs`.
 
 use std::{future::Future, io, sync::Arc};
 
@@ -61,7 +61,7 @@ impl From<HttpError> for ServerError {
 /// The paths of the streams of events: of all projects, and, in older versions, of the one that the server runs in.
 const STREAMS: [&str; 2] = ["/global/event", "/event"];
 
-/// Begins to read the events. An unknown path is answered with the web page, and no stream.
+/// Opens the stream of events. For an unknown path, opencode returns its web page and no stream.
 pub(super) async fn events(client: &HttpClient) -> Result<Events, ServerError> {
     for path in STREAMS {
         let response = client.events(path).await?;
@@ -151,7 +151,7 @@ pub struct Password {
 }
 
 impl Password {
-    /// Returns a password. Without a user, it is that of `opencode`, as in opencode itself.
+    /// Returns a password. The default user is `opencode`, as in opencode itself.
     pub fn new(user: Option<String>, password: Secret) -> Self {
         let user = user.filter(|user| !user.is_empty()).unwrap_or_else(|| "opencode".to_owned());
         Password { user, password }
@@ -160,6 +160,7 @@ impl Password {
     fn header(&self) -> Option<HeaderValue> {
         let encoded = STANDARD.encode(format!("{}:{}", self.user, self.password.expose()));
         let mut value = HeaderValue::from_str(&format!("Basic {encoded}")).ok()?;
+        // Keeps the password out of `Debug` output.
         value.set_sensitive(true);
         Some(value)
     }
@@ -220,7 +221,7 @@ impl HttpClient {
         in_time(self.exchange(self.request(Method::POST, path, "application/json", body)?)).await
     }
 
-    /// Begins to read events, and returns the response without its body.
+    /// Requests a stream of events, and returns the response before its body is read.
     pub(super) async fn events(&self, path: &str) -> Result<Response<Body>, HttpError> {
         in_time(self.send(self.request(Method::GET, path, "text/event-stream", Body::empty())?)).await
     }
@@ -258,7 +259,7 @@ impl HttpClient {
         // A small request must not wait for the acknowledgement of an earlier one.
         stream.set_nodelay(true).map_err(HttpError::Connect)?;
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-        // It ends with the response, which shows the error.
+        // Ignore the error: the response shows it, and the task ends with the response.
         tokio::spawn(async { connection.await.unwrap_or_default() });
         Ok(sender.send_request(request).await?.map(Body::new))
     }
@@ -272,7 +273,7 @@ async fn in_time<T>(work: impl Future<Output = Result<T, HttpError>>) -> Result<
 /// The events of a response.
 pub(super) struct Events {
     body: BodyDataStream,
-    /// The bytes that are no whole line yet.
+    /// The bytes of a line that is not complete yet.
     rest: BytesMut,
     lines: Lines,
 }
@@ -283,7 +284,7 @@ impl Events {
     }
 
     /// Returns the data of the next event. `None` if the stream has ended, broke off, or is silent for too long.
-    /// Dropping the future loses nothing.
+    /// Cancel safe.
     pub(super) async fn next(&mut self) -> Option<Vec<u8>> {
         loop {
             while let Some(end) = memchr(b'\n', &self.rest) {

@@ -1,8 +1,8 @@
 //! Finds opencode servers, one that was named or those that listen on this machine, and follows each: the open
-//! questions of its projects are open here, from its events and its lists.
+//! requests of its projects become questions, from its events and its lists.
 //!
-//! The stream is opened before the lists are read, so that nothing falls between them. After a gap in the stream, the
-//! lists are read again: opencode does not repeat events.
+//! The stream is opened before the lists are read, so that no event is missed in between. After a gap in the stream,
+//! the lists are read again: opencode does not repeat events.
 
 use std::{
     collections::BTreeSet,
@@ -38,7 +38,7 @@ use crate::{
     settings::addresses::TrustedServers,
 };
 
-/// The name that people know it by.
+/// The agent's name, as responders see it.
 pub(super) const NAME: &str = "opencode";
 
 /// An open question or permission of a project.
@@ -76,7 +76,7 @@ impl Answerable for OpenItem {
 /// The process that serves, if it is known.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Process {
-    /// Its ID.
+    /// The process ID.
     pub pid: Option<u32>,
     /// When it started, in milliseconds since 1970.
     pub started: Option<f64>,
@@ -85,7 +85,7 @@ pub(super) struct Process {
 /// Attaches to a server until it is gone.
 ///
 /// # Errors
-/// It cannot be reached, or is not opencode, or it cannot have an inbox.
+/// The server cannot be reached, is not opencode, or no inbox can be opened for it.
 pub(super) async fn run(
     client: HttpClient,
     process: Process,
@@ -125,7 +125,7 @@ type ListedProject = (Arc<str>, Option<Vec<OpencodeRequest>>);
 struct Session {
     client: HttpClient,
     pid: Option<u32>,
-    /// The folder that the server runs in. What names no other belongs there.
+    /// The folder that the server runs in. An event that names no folder belongs to it.
     folder: Arc<str>,
     /// The folders of the projects known to be open in the server.
     directories: BTreeSet<Arc<str>>,
@@ -133,7 +133,7 @@ struct Session {
 }
 
 impl Session {
-    /// Opens the requests that were open before.
+    /// Opens the requests that were open before this program attached.
     async fn begin(&mut self, process: Process) -> Result<(), ServerError> {
         let mut directories = vec![Arc::clone(&self.folder)];
         if let Some(started) = process.started {
@@ -149,8 +149,8 @@ impl Session {
         Ok(())
     }
 
-    /// Returns the open requests of these folders, which are asked at once. A failure of one does not keep the others
-    /// out: it is listed as `None`, unless it is the one that the server runs in.
+    /// Lists the open requests of these folders, all at once. A folder whose list fails gets `None`, and the others
+    /// are not affected. If the list of the server's own folder fails, the whole call fails.
     async fn list(&self, directories: Vec<Arc<str>>) -> Result<Vec<ListedProject>, ServerError> {
         let list = |directory: Arc<str>| async {
             let open = server::open(&self.client, &directory).await;
@@ -194,8 +194,8 @@ impl Session {
     async fn hear(&mut self, data: &[u8]) {
         let Some(located) = read_event(data) else { return };
         let directory = located.directory.unwrap_or_else(|| self.folder.to_string());
-        // Events come from projects that are open: asking these for what is open starts nothing. One that was just
-        // closed would be started again.
+        // Only open projects send events, and listing the requests of an open project starts nothing. A project that
+        // was just closed would be started again.
         if located.event != OpencodeEvent::Disposed
             && let Err(error) = self.join(&directory).await
         {
@@ -220,12 +220,13 @@ impl Session {
         let is_gone = || pid.is_some_and(|pid| !processes::is_running(pid));
         loop {
             retry.pause().await;
-            // What listens there after the end of the server is another process, which must not get the password, and
-            // which gets an inbox of its own.
+            // After the end of the server, another process may listen there. It must not get the password, and gets a
+            // separate inbox.
             if is_gone() {
                 return None;
             }
             let again = server::events(&self.client).await;
+            // The server may have ended while we connected: then this is another process.
             if is_gone() {
                 return None;
             }
@@ -247,10 +248,11 @@ impl Session {
 
     /// Opens the current requests, and ends those that are not open any more.
     async fn list_again(&mut self) -> Result<(), ServerError> {
-        // Before the lists: what ends here from now on may still be on them, and must not open again.
+        // Before the lists are read: a question that ends here from now on may still be listed, and must not open
+        // again.
         self.book.reconnected();
         let listed = self.list(self.directories.iter().cloned().collect()).await?;
-        // How the others ended was told in the gap.
+        // The events that ended the others were lost in the gap.
         let gone = self.book.ids(|open| {
             let is_known =
                 !listed.iter().any(|(folder, open_there)| *folder == open.directory && open_there.is_none());
@@ -316,8 +318,9 @@ impl Finder for OpencodeFinder {
     }
 }
 
-/// Returns whether a process is opencode by its name. What listens is asked as well before it is used.
+/// Returns whether a process is opencode by its name. Its server is also asked, before it is used.
 fn is_opencode(listener: &Listener) -> bool {
+    // The program itself, or a script behind its interpreter, such as `node`.
     let names = listener.command.iter().take(2).filter_map(|word| Path::new(word).file_name()?.to_str());
     names.into_iter().any(|name| matches!(name, "opencode" | ".opencode" | "opencode-cli"))
 }
