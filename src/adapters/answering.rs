@@ -113,6 +113,7 @@ impl<A: Answerable> Book<A> {
         if self.open.contains_key(&id) || self.ended.contains(&id) {
             return;
         }
+        // `false`, because the agent's own dialog shows the question as well.
         let asked = match self.desk.open(question, false) {
             Ok(asked) => asked,
             Err(error) => {
@@ -259,6 +260,7 @@ async fn attend<A: Answerable>(
         }
         let pause = back_off(limits::ATTACH_AGAIN, times, limits::ATTACH_ANSWER);
         tokio::select! {
+            // An end that was reported must be seen before the next attempt.
             biased;
             told = &mut told => return match told {
                 Ok(told) if may_have && is_ours(&told) => asked.delivered(),

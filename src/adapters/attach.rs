@@ -54,6 +54,7 @@ pub trait Finder: Send {
 
 /// Looks for agents, and attaches to each of them, until the future is dropped.
 pub async fn attach(mut finders: Vec<Box<dyn Finder>>, hosts: SharedInboxes) -> Infallible {
+    // Without a finder, the loop would only wake up periodically.
     if finders.is_empty() {
         return pending().await;
     }
@@ -61,6 +62,7 @@ pub async fn attach(mut finders: Vec<Box<dyn Finder>>, hosts: SharedInboxes) -> 
         Frame { tasks: JoinSet::new(), running: BTreeMap::new(), resting: BTreeMap::new(), hosts };
     loop {
         for finder in &mut finders {
+            // One search that hangs must not keep the agents of other kinds from being found.
             match timeout(limits::ATTACH_LOOK_TIME, finder.look()).await {
                 Ok(found) => found.into_iter().for_each(|found| frame.start(found)),
                 Err(_) => tracing::debug!(agent = finder.name(), "the search for agents takes too long"),
@@ -99,6 +101,7 @@ impl Frame {
                 Some(ended) = self.tasks.join_next_with_id() => {
                     let id = match ended {
                         Ok((id, ())) => id,
+                        // A panic in one attachment must not end the others.
                         Err(error) => {
                             tracing::warn!(%error, "an attachment to an agent broke off");
                             error.id()
@@ -116,6 +119,7 @@ impl Frame {
     /// Delays the next attachment to an agent if this one ended soon. The delay grows each time.
     fn ended(&mut self, id: Id) {
         let Some((key, started)) = self.running.remove(&id) else { return };
+        // An attachment that lasted shows that the agent works, so the delays begin anew.
         if started.elapsed() >= limits::ATTACH_BACK_OFF {
             self.resting.remove(&key);
             return;
@@ -140,6 +144,7 @@ impl Complaints {
 
     fn is_new(&self, agent: &str, problem: Option<&str>) -> bool {
         let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Removed even without a problem, so that the same problem is logged again when it comes back.
         let before = said.remove(agent);
         let Some(problem) = problem else { return false };
         if said.len() >= limits::ATTACHMENTS {

@@ -44,6 +44,7 @@ pub(super) async fn check(
         (Ok(client), Ok(server)) => match user_of(client, server).await {
             Ok(Some(user)) if user == rustix::process::geteuid().as_raw() => return Ok(()),
             Ok(Some(user)) => Why::OtherUser(user),
+            // An IPv4 address may be written as an IPv6 address.
             Ok(None) if server.ip().to_canonical().is_loopback() => Why::Unknown,
             Ok(None) => Why::OtherMachine,
             Err(_) => Why::Unknown,

@@ -227,6 +227,7 @@ impl<W: Write> MockAgent<W> {
         let cwd = absolute(params.cwd)?;
         let session = self.sessions.get(&params.session_id)?;
         (session.cwd, session.open) = (cwd, true);
+        // The protocol wants the history before the response.
         for update in session.history() {
             self.output.notify("session/update", SessionUpdate { session_id: &session.id, update })?;
         }
@@ -235,6 +236,7 @@ impl<W: Write> MockAgent<W> {
 
     fn list_sessions(&self, params: &Params) -> Result<Value, RpcError> {
         let params: ListSessions = params.read()?;
+        // All sessions are on one page, so no response had a cursor.
         if let Some(cursor) = params.cursor {
             return Err(RpcError::invalid_params(format_args!("no such cursor: {cursor}")));
         }

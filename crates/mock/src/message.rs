@@ -89,6 +89,7 @@ fn unreadable(line: &[u8], error: &serde_json::Error) -> (Id, RpcError) {
     if !is_json {
         return (Id::null(), RpcError::new(PARSE_ERROR, format!("parse error: {error}")));
     }
+    // The ID may be valid although the message is not. With it, the sender can match the error.
     let id = serde_json::from_slice::<WithId>(line).ok().and_then(|message| message.id);
     (id.unwrap_or_else(Id::null), RpcError::new(INVALID_REQUEST, format!("invalid request: {error}")))
 }

@@ -43,6 +43,7 @@ impl<W: Write> MockAgent<W> {
             together,
         };
         let request = permission.request()?;
+        // Many agents describe the action only in these updates, so they precede the request.
         for update in &request.updates {
             self.update(session, update)?;
         }

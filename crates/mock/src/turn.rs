@@ -200,6 +200,7 @@ impl<W: Write> MockAgent<W> {
 
     /// Sends the request that asks the question, and returns the ID of the request.
     fn put(&mut self, question: MockQuestion) -> io::Result<u64> {
+        // Clients find the session of Cursor's question by the tool call of this update.
         if let Some(update) = question.announcement() {
             self.update(&question.session, &update)?;
         }

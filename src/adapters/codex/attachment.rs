@@ -134,6 +134,7 @@ impl AppServerClient {
     /// Connects again, for as long as questions stay open without a connection.
     async fn reconnect(&mut self, path: &Path, retry: &mut Retry) -> Option<CodexConnection> {
         let give_up = Instant::now() + limits::ATTACH_REJOIN;
+        // Created outside the loop, so that other events do not restart the attempt.
         let mut connecting = pin!(connect_again(path, retry));
         loop {
             // Without a connection, nothing can fail.
@@ -182,6 +183,7 @@ impl AppServerClient {
                     self.asked.remove(&key).into_iter().for_each(QuestionHandle::undeliverable);
                 }
                 Effect::Look(key, path, call) => {
+                    // On a task, because a lookup takes up to `ATTACH_RECORD`, and messages must be read meanwhile.
                     let looking = async move { Some((key, answer_in_record(&path, &call).await?)) };
                     self.looking.spawn(looking);
                 }
@@ -327,10 +329,12 @@ async fn look_in_record(path: &Path, call: &str) -> io::Result<Option<String>> {
 
 /// Returns the last bytes of the record, which have the last calls.
 fn read_end(path: &Path) -> io::Result<Vec<u8>> {
+    // The server names the path, and opening a FIFO there would block.
     let mut file = open_regular(path)?;
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(limits::ATTACH_RECORD_END)))?;
     let mut end = Vec::new();
+    // The bound holds even if the file grows while it is read.
     file.take(limits::ATTACH_RECORD_END).read_to_end(&mut end)?;
     Ok(end)
 }

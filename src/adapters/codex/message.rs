@@ -36,6 +36,7 @@ pub(super) const OVERLOADED: i64 = -32001;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct RequestPlace {
+    // The two legacy approvals have these other names.
     #[serde(alias = "conversationId")]
     pub thread_id: Option<String>,
     pub turn_id: Option<String>,

@@ -68,6 +68,7 @@ impl Requests {
         };
         question.agent = Some(NAME.into());
         question.project = place.thread_id.as_deref().and_then(|thread| threads.folder(thread));
+        // The request to change files does not have the changes; the item before it does.
         self.changes.complete(&mut question);
         let method = method.to_owned();
         let mut request = CodexRequest {
@@ -87,6 +88,7 @@ impl Requests {
 
     /// Continues the same request of an earlier connection. Returns whether there is one.
     fn rejoin(&mut self, request: &mut CodexRequest, now: Duration, effects: &mut Effects) -> bool {
+        // The ID belongs to the old connection, so the request is recognized by its contents.
         let is_same = |(_, lost): &(&u64, &mut CodexRequest)| {
             matches!(lost.stage, RequestStage::Lost { .. })
                 && (&lost.method, &lost.place) == (&request.method, &request.place)
@@ -165,6 +167,7 @@ impl Requests {
         now: Duration,
         effects: &mut Effects,
     ) {
+        // The ID of a lost request belongs to an earlier connection, and may be used again for another request.
         let is_meant = |(_, request): &(&u64, &mut CodexRequest)| {
             request.id == resolved.request_id
                 && (resolved.thread_id.is_none() || resolved.thread_id == request.place.thread_id)

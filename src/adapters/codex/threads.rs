@@ -73,6 +73,7 @@ impl Threads {
         self.waiting.clear();
         self.retries.clear();
         (self.is_connected, self.settled) = (false, None);
+        // Folders and records stay valid, but subscriptions end with the connection.
         self.known.values_mut().for_each(|known| known.is_joined = false);
     }
 
@@ -105,6 +106,7 @@ impl Threads {
     pub(super) fn status(&mut self, thread: &str, status: &Status, effects: &mut Effects) {
         let known = self.known(thread);
         if status.is_active() && !known.is_joined {
+            // Set before the reply, so that the next status does not join the thread again.
             known.is_joined = true;
             self.call(ThreadCall::Resume(thread.to_owned()), effects);
         } else if status.is_over() && known.is_joined {
@@ -154,6 +156,7 @@ impl Threads {
         if let ThreadCall::Resume(thread) = call
             && let Some(known) = self.known.get_mut(&thread)
         {
+            // Lets the next status of the thread join it again.
             known.is_joined = false;
         }
     }
@@ -169,6 +172,7 @@ impl Threads {
                 for thread in data.into_iter().take(limits::CODEX_THREADS) {
                     self.call(ThreadCall::Read(thread), effects);
                 }
+                // The list of waiting calls stays bounded, however many threads the server has.
                 if let Some(cursor) = next_cursor.filter(|_| self.waiting.len() < limits::CODEX_THREADS) {
                     self.call(ThreadCall::List(Some(cursor)), effects);
                 }

@@ -79,6 +79,7 @@ pub(super) async fn connect(place: &ServerPlace) -> Result<CopilotConnection, St
 async fn open(place: &ServerPlace) -> io::Result<TcpStream> {
     let connected = timeout(limits::ATTACH_CONNECT, TcpStream::connect((&*place.host, place.port)));
     let stream = connected.await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+    // A small call must not wait for the acknowledgement of an earlier one.
     stream.set_nodelay(true)?;
     Ok(stream)
 }

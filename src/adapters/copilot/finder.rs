@@ -83,6 +83,7 @@ fn is_copilot(listener: &Listener) -> bool {
 async fn attach(mut place: ServerPlace, hosts: SharedInboxes, complaints: Complaints) {
     let port = place.port;
     if place.pid.is_none() {
+        // The search reads tables of the system, which blocks.
         place.pid = spawn_blocking(move || listeners::process_at(port)).await.unwrap_or_default();
     }
     let problem = session::run(place, hosts).await.err();

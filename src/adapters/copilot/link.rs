@@ -166,12 +166,14 @@ async fn serve(
                         }
                     }
                     LinkMessage { id: None, method: Some(method), params: Some(params), .. } => {
+                        // The channel may be full: waiting stops the reads, so that no event is lost.
                         if let Some(heard) = notification(method, params.get())
                             && tell.send(heard).await.is_err()
                         {
                             return Ok(());
                         }
                     }
+                    // Requests of Copilot are not for this client.
                     _ => {}
                 }
             }
@@ -222,6 +224,7 @@ impl Decoder for Frames {
             Some(length) => length,
             None => {
                 let Some(end) = memmem::find(bytes, END) else {
+                    // A peer that never ends a head must not fill the memory.
                     return match bytes.len() > limits::COPILOT_HEAD {
                         true => Err(invalid("the head of a message is too long")),
                         false => Ok(None),

@@ -126,12 +126,15 @@ impl WaitingQuestion {
     ) -> Result<Self, String> {
         let folder = call.folder.as_deref().unwrap_or_default().into();
         let agent = agent();
+        // Without this file, the transcript alone shows the end of the dialog.
         let spool = Spool::new(&call.session).ok();
+        // Created before the question opens: it skips what is written already, and must not skip this dialog's end.
         let ends = DialogWatcher::new(call, question.clone(), agent, spool);
         let hosted = hosts.host(AgentIdentity { agent: AGENT.to_owned(), folder, pid: Some(agent) });
         let hosted = hosted.map_err(|error| error.to_string())?;
         let asking = Question { agent: Some(AGENT.into()), ..question.clone() };
         let is_locked = call.locks_the_dialog();
+        // A locked dialog does not show the question, so the desk must know that only responders can answer.
         let asked = hosted.desk.open(asking, is_locked).map_err(|error| error.to_string())?;
         let now = Instant::now();
         Ok(WaitingQuestion {
@@ -197,6 +200,7 @@ impl WaitingQuestion {
                     if let Some(outcome) = self.ends.look() {
                         return End::Over(outcome, dialog());
                     }
+                    // Claude Code cannot end its hooks if it was killed.
                     if has_ended(self.agent) {
                         return End::Over(Outcome::Rejected(Reason::AgentGone), Provenance::bridge());
                     }

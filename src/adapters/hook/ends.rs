@@ -176,6 +176,7 @@ fn add(path: &Path, line: &str) -> io::Result<()> {
     let mut file = open_regular_as(File::options().append(true), path)?;
     // Bounds the file of a hook that does not read its reports.
     if file.metadata()?.len() < limits::TRANSCRIPT_TAIL {
+        // One write, so that lines of hooks that report at once do not mix.
         file.write_all(format!("{line}\n").as_bytes())?;
     }
     Ok(())
@@ -223,6 +224,7 @@ impl Tail {
     /// Reads the lines that were added, and the last ones of the file when it is found. A file that cannot be read has
     /// none.
     pub(super) fn read(&mut self, mut each: impl FnMut(&[u8])) {
+        // Opened each time, because the file may not exist yet, or be replaced.
         let Ok(file) = open_regular(&self.path) else { return };
         let length = file.metadata().map_or(0, |metadata| metadata.len());
         let position = match self.position {
@@ -247,6 +249,7 @@ impl Tail {
     fn add(&mut self, mut file: File, length: u64, each: &mut impl FnMut(&[u8])) -> std::io::Result<()> {
         let position = self.position.unwrap_or_default();
         file.seek(SeekFrom::Start(position))?;
+        // A file that grows while it is read must not keep the hook here.
         let mut file = file.take(length);
         let mut bytes = vec![0; limits::READ];
         loop {

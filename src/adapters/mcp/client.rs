@@ -56,6 +56,7 @@ async fn roots(context: &RequestContext<RoleServer>) -> Vec<PathBuf> {
         context.client_capabilities()?.roots?;
         context.peer.list_roots().await.ok()
     };
+    // A client that does not reply must not hold up the question.
     let listed = timeout(limits::mcp::ROOTS, asked).await.ok().flatten();
     let listed = listed.map(|listed| listed.roots).unwrap_or_default();
     listed.iter().filter_map(|root| path(&root.uri)).collect()

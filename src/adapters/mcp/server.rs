@@ -105,6 +105,7 @@ impl<H: AgentInboxes + Send + Sync + 'static> Server<H> {
         };
         question.agent = Some(Arc::clone(&desk.agent));
         question.project = Some(Arc::clone(&desk.project));
+        // `true`, because an MCP client does not show the question itself.
         let asked = match desk.desk.open(question.clone(), true) {
             Ok(asked) => asked,
             Err(Refusal::BadQuestion(problem)) => return result::misread(&problem),

@@ -141,6 +141,7 @@ async fn attend(
         Some(Arc::new(Settlement::new(cancelled.clone(), Provenance::bridge(), now)))
     };
     let settlement = tokio::select! {
+        // The responder of a decision must be told its fate, so a decision precedes a withdrawal.
         biased;
         settlement = asked.decided() => settlement,
         () = until(&mut calls, |calls| calls.is_withdrawn) => {

@@ -160,6 +160,7 @@ const QUESTIONS: usize = 4;
 #[serde(rename_all = "camelCase")]
 struct QuestionArgument {
     question: String,
+    // The schema requires all members, but models leave some out.
     #[serde(default)]
     header: Option<String>,
     #[serde(default)]

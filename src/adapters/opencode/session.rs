@@ -136,6 +136,8 @@ impl Session {
     /// Opens the requests that were open before this program attached.
     async fn begin(&mut self, process: Process) -> Result<(), ServerError> {
         let mut directories = vec![Arc::clone(&self.folder)];
+        // Only a project that was used since the server started is open: a list of another one would start that
+        // project.
         if let Some(started) = process.started {
             let projects = server::projects(&self.client, started).await?;
             directories.extend(projects.into_iter().map(Arc::from));

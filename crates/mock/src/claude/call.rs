@@ -99,6 +99,7 @@ pub fn told(call: &Call, code: Option<i32>, stdout: &[u8]) -> Option<String> {
     match (decision["behavior"].as_str()?, call.tool) {
         ("deny", _) => Some(decision["message"].as_str().unwrap_or_default().to_owned()),
         ("allow", "AskUserQuestion") => Some(answers(call, decision.get("updatedInput")?)),
+        // Claude Code takes no decision about a plan without the plan.
         ("allow", "ExitPlanMode") if decision.get("updatedInput").is_none() => None,
         ("allow", "Bash") => {
             let input = decision.get("updatedInput").unwrap_or(&call.input);

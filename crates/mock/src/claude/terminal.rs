@@ -87,6 +87,7 @@ impl Session {
     async fn typed(&mut self, dialog: Option<Dialog>, line: &str) -> io::Result<Option<Dialog>> {
         let (word, text) = line.split_once(' ').unwrap_or((line, ""));
         let Some(open) = dialog else { return self.open(word).await };
+        // Claude Code shows no dialog yet, so the keyboard has nothing to answer.
         if !open.call.is_live() && open.hook.is_some() {
             say(json!({ "ignored": line }))?;
             return Ok(Some(open));
@@ -104,6 +105,7 @@ impl Session {
                 let rejected =
                     json!({ "toolUseResult": "User rejected tool use", "toolDenialKind": "user-rejected" });
                 self.result(&open.call, true, &rejected)?;
+                // Esc ends a hook by a signal; no other hook reports it.
                 if let Some(hook) = open.hook {
                     self.left.push(terminate(hook).await);
                 }
@@ -133,6 +135,7 @@ impl Session {
             return Ok(None);
         };
         let used = json!({ "type": "tool_use", "id": call.id, "name": call.tool, "input": call.input });
+        // Written before the hook starts, because the hook looks for its call in the transcript.
         self.write(&json!({ "type": "assistant", "message": { "role": "assistant", "content": [used] } }))?;
         let command = self.hooks.of(call.event, call.tool).next().map(str::to_owned);
         let hook = match command {

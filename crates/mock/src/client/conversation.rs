@@ -274,6 +274,7 @@ impl<W: Write> Conversation<W> {
     fn close(mut self, ended: Result<String, ClientError>) -> Result<String, ClientError> {
         let peer = self.settings.peer;
         self.process.close();
+        // A peer that was too slow may not react to the end of its stdin.
         if matches!(ended, Err(ClientError::TimedOut)) {
             self.process.terminate();
         }

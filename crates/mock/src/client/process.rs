@@ -58,6 +58,7 @@ impl Process {
             let sender = sender.clone();
             thread::spawn(move || read_stderr(stderr, &sender));
         }
+        // Never joined: the thread may wait for a line until the process ends.
         thread::spawn(move || read_typed(typed, &asked, &sender));
         Ok(Self { child, stdin, events, keyboard, keyboard_asked: false, reads_stderr })
     }

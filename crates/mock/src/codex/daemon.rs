@@ -158,6 +158,7 @@ impl Daemon {
         }
         let open = std::mem::take(&mut known.open);
         let turn = format!("turn-{}", known.turns);
+        // The released server reports the status first.
         self.tell_status(thread);
         if !told_first {
             self.tell_completed(thread, &turn, "interrupted");

@@ -123,6 +123,7 @@ fn bind(path: &Path) -> io::Result<UnixListener> {
 
 /// Reads the keyboard on a separate thread.
 fn read_keys(events: Sender<Event>) {
+    // A read of tokio's stdin cannot be cancelled, and would keep the runtime from ending.
     thread::spawn(move || {
         for line in io::stdin().lock().lines().map_while(Result::ok) {
             if events.blocking_send(Event::Key(line)).is_err() {

@@ -152,6 +152,7 @@ impl Server {
                     json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } })
                 }
             };
+            // This waits for a client that does not read, and holds up only this client: the lock is free here.
             if messages.send(reply.to_string()).is_err() {
                 break;
             }
