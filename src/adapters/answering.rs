@@ -31,7 +31,7 @@ use crate::{
 pub(super) enum Delivery {
     /// The agent took the answer.
     Taken,
-    /// The question was not open any more.
+    /// The question was no longer open.
     TooLate,
     /// The agent refused the answer, for this reason. It would refuse the same answer again.
     Refused(String),

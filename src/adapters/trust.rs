@@ -59,6 +59,7 @@ pub(super) async fn check(
 /// # Errors
 /// The system does not list this connection at all.
 async fn user_of(client: SocketAddr, server: SocketAddr) -> io::Result<Option<u32>> {
+    // Reading the tables of the system blocks.
     let rows = spawn_blocking(listeners::rows).await?;
     // If even our own end is missing, the list is not complete, and a missing server's end proves nothing.
     match rows.iter().any(|row| row.is_end(client, server)) {

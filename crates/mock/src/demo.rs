@@ -24,7 +24,7 @@ const FAILED: u8 = 1;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The bridge's `--timeout` for a client that asks no person.
 const OPEN_FOR: &str = "3s";
-/// The default prompt.
+/// The first prompt of the demo.
 pub const QUESTION: &str = "Please ask me a question.";
 /// The prompt for `--permission`: a command has the most to show.
 pub const PERMISSION: &str = "Please ask me for a dangerous permission.";
@@ -46,6 +46,7 @@ pub fn run(settings: &DemoSettings, consent: AskConsent) -> ExitCode {
         }
         Err(error) => {
             let error = error.to_string();
+            // Ignore the error: there is nowhere left to report it.
             writeln!(io::stderr().lock(), "askbridge demo: {}", printable_line(&error)).unwrap_or_default();
             ExitCode::from(FAILED)
         }
@@ -113,7 +114,7 @@ fn bridge(settings: &DemoSettings) -> io::Result<Command> {
     Ok(command)
 }
 
-/// What the person is told beside the page.
+/// The hint for the person below the address of the page.
 pub(super) const ELSEWHERE: &str =
     "Answer there, here, or in another terminal with askbridge tui or askbridge next.";
 

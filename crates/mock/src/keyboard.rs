@@ -49,6 +49,7 @@ pub(super) fn accept(
 pub(super) fn code(name: &str, served: io::Result<u8>) -> ExitCode {
     ExitCode::from(served.unwrap_or_else(|error| {
         let error = printable_line(&error.to_string()).to_string();
+        // Ignore the error: there is nowhere left to report it.
         writeln!(io::stderr().lock(), "askbridge mock {name}: {error}").unwrap_or_default();
         exit::FAILED
     }))

@@ -65,6 +65,7 @@ impl<R: Read> LineReader<R> {
         if self.line.last() == Some(&b'\n') {
             self.line.pop();
         } else {
+            // The rest of a line that was cut must not be read as another line.
             self.input.skip_until(b'\n')?;
         }
         self.wire.show(&self.line);

@@ -1,5 +1,5 @@
-//! Permissions in a turn of the mock agent: asking for them, and reporting what was answered.
-//! The shape of a request is left to `permissions`.
+//! Permissions in a turn of the mock agent: asking for them, and reporting the answers. The shape of a request is left
+//! to `permissions`.
 
 use std::io::{self, Write};
 

@@ -54,6 +54,7 @@ impl ScriptError {
         match self {
             Self::Unreadable { .. } => exit::USAGE,
             Self::Mismatch { .. } | Self::Ended { .. } => NOT_FOLLOWED,
+            // A client that closes its end early is no failure of the script.
             Self::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => exit::OK,
             Self::Io(_) => NOT_FOLLOWED,
         }

@@ -277,7 +277,8 @@ impl CodexRequest {
         }
     }
 
-    /// Returns whether the thread's record has the answer. It has the results of tools that the model called.
+    /// Returns whether the thread's record will have the answer. The record has the results of the tools that the
+    /// model called.
     pub(super) fn is_recorded(&self) -> bool {
         matches!(self.reply, CodexReply::UserInput) && self.place.item_id.is_some()
     }

@@ -159,7 +159,7 @@ impl Requests {
         }
     }
 
-    /// Ends a request: the server has a response to it, or does not wait for one any more.
+    /// Ends a request: the server has a response to it, or no longer waits for one.
     pub(super) fn resolved(
         &mut self,
         resolved: &ResolvedRequest,
@@ -177,6 +177,7 @@ impl Requests {
         let record = request.place.thread_id.as_deref().and_then(|thread| threads.record(thread));
         let look = record.filter(|_| request.is_recorded()).zip(request.place.item_id.clone());
         let time = if look.is_some() { limits::ATTACH_RECORD } else { limits::ATTACH_REASON };
+        // `Left` is a placeholder: the stage is set below, or the request is removed.
         let sent = match std::mem::replace(&mut request.stage, RequestStage::Left) {
             RequestStage::Open => None,
             RequestStage::Sent { result, .. } if look.is_some() => Some(result),

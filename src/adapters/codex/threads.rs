@@ -18,7 +18,7 @@ use super::message::{
 };
 use crate::limits;
 
-/// The delay before a call is repeated that the server refused because it was overloaded.
+/// The delay before repeating a call that the overloaded server refused.
 const RETRY: Duration = Duration::from_millis(500);
 
 /// The time that open requests have to arrive after all threads were read.
@@ -92,7 +92,8 @@ impl Threads {
         self.known.get(thread).is_some_and(|known| known.is_joined)
     }
 
-    /// Returns whether a thread is being left. What it still sends is stale: the server repeats it after a join.
+    /// Returns whether a thread is being left. Requests that the server still sends for it are stale: it repeats them
+    /// after a join.
     pub(super) fn is_leaving(&self, thread: &str) -> bool {
         self.calls.values().any(|call| matches!(call, ThreadCall::Unsubscribe(left) if left == thread))
     }

@@ -61,6 +61,7 @@ pub(super) struct Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
+        // The task may wait for room in the channel of notifications, and would not notice the end of the link.
         self.task.abort();
     }
 }

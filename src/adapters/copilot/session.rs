@@ -260,6 +260,7 @@ impl CopilotSession {
     /// Joins the sessions again over a new connection, and learns what happened meanwhile.
     async fn list_again(&mut self) {
         self.book.reconnected();
+        // `learn` adds the sessions again that still exist.
         for (session, folder) in std::mem::take(&mut self.sessions) {
             let resume = json!({ "sessionId": session, "disableResume": true });
             let listed = match self.link.call("session.resume", resume).await {

@@ -126,9 +126,10 @@ impl WaitingQuestion {
     ) -> Result<Self, String> {
         let folder = call.folder.as_deref().unwrap_or_default().into();
         let agent = agent();
-        // Without this file, the transcript alone shows the end of the dialog.
+        // Ignore the error: the transcript and the status show the end of a dialog as well.
         let spool = Spool::new(&call.session).ok();
-        // Created before the question opens: it skips what is written already, and must not skip this dialog's end.
+        // Created before the question opens: the watcher skips lines that exist already, and must not skip the end of
+        // this dialog.
         let ends = DialogWatcher::new(call, question.clone(), agent, spool);
         let hosted = hosts.host(AgentIdentity { agent: AGENT.to_owned(), folder, pid: Some(agent) });
         let hosted = hosted.map_err(|error| error.to_string())?;
@@ -189,11 +190,13 @@ impl WaitingQuestion {
     async fn wait(&mut self, signals: &mut Signals) -> End {
         let mut decided = None;
         let mut looks = interval(LOOK);
+        // After a pause of the machine, one look is enough.
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let passes = at(self.passed_at.filter(|_| decided.is_none()));
             let due = at(decided.is_some().then_some(self.held_until));
             tokio::select! {
+                // Signals and looks come first, so that no deadline or decision overtakes an end of the dialog.
                 biased;
                 _ = signals.next() => return self.ended(),
                 _ = looks.tick() => {

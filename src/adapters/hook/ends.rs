@@ -109,6 +109,7 @@ fn status_file(transcript: &Path, agent: u32) -> Option<PathBuf> {
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
+    // A status file is much smaller. The bound is for any other file at this path.
     open_regular(path)?.take(limits::READ as u64).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
@@ -222,7 +223,7 @@ impl Tail {
     }
 
     /// Reads the lines that were added, and the last ones of the file when it is found. A file that cannot be read has
-    /// none.
+    /// no lines.
     pub(super) fn read(&mut self, mut each: impl FnMut(&[u8])) {
         // Opened each time, because the file may not exist yet, or be replaced.
         let Ok(file) = open_regular(&self.path) else { return };
@@ -231,6 +232,7 @@ impl Tail {
             // The file is shorter than before: it was written anew.
             Some(position) if position > length => self.start(0),
             Some(position) => position,
+            // A transcript can be long, and the call is near its end.
             None => self.start(length.saturating_sub(limits::TRANSCRIPT_TAIL)),
         };
         self.position = Some(position);
@@ -257,6 +259,7 @@ impl Tail {
             if count == 0 {
                 return Ok(());
             }
+            // Counted at once, so that no line is read twice if the next read fails.
             self.position = self.position.map(|position| position + count as u64);
             let mut rest = bytes.get(..count).unwrap_or_default();
             while let Some(end) = memchr(b'\n', rest) {

@@ -1,5 +1,5 @@
 //! `askbridge mcp`: an MCP server on stdio, by which every agent that takes MCP tools can ask its person.
-//! The life of a question is left to `desk`, and answering it to the rooms around.
+//! The life of a question is left to `desk`, and answering it to the rooms that serve responders.
 
 mod client;
 #[cfg(test)]

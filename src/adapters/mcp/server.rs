@@ -134,6 +134,7 @@ impl<H: AgentInboxes + Send + Sync + 'static> Server<H> {
             return self.ticket(waiter, context);
         };
         tokio::select! {
+            // An answer precedes everything that would end the call without it.
             biased;
             settlement = waiter.settled() => {
                 let result = result::settled(waiter.question(), &settlement);

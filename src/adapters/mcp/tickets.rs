@@ -86,6 +86,7 @@ impl Tickets {
 
     /// Waits until every question is settled. Dropping the future withdraws the open ones.
     pub(super) async fn ended(&self) {
+        // Taken out, so that the lock is not held during the wait, and dropping the future ends the tasks.
         let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
         tasks.join_all().await;
     }

@@ -46,7 +46,8 @@ pub(super) const EXAMPLE: &str = r#"{"questions":[{"question":"Which database sh
 
 /// Returns both tools.
 pub(super) fn tools() -> Vec<Tool> {
-    // The tools change nothing, so clients may call both without asking for permission first.
+    // The tools change nothing but the person's attention, so clients may call both without asking for permission
+    // first.
     let harmless = ToolAnnotations::new().read_only(true).destructive(false).open_world(false);
     let ask = Tool::new(ASK, ASKS, object(questions()))
         .with_title("Ask the person")

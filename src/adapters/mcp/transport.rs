@@ -160,7 +160,7 @@ where
         // Cancel safe: nothing is awaited once a message was received.
         loop {
             let Some(message) = self.lines.receive().await else {
-                // Not `send`, which changes nothing while nobody listens.
+                // `send` would change nothing while there is no receiver.
                 self.in_flight.is_over.send_replace(true);
                 return None;
             };

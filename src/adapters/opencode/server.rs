@@ -328,6 +328,7 @@ impl Lines {
             self.skip();
         }
         if !self.is_skipped {
+            // By the standard, the data lines of an event are joined by newlines, without the space behind each colon.
             if self.has_data {
                 self.data.push(b'\n');
             }

@@ -335,6 +335,7 @@ async fn attach(
     is_named: bool,
 ) {
     let address = client.address().clone();
+    // The search reads tables of the system, which blocks.
     let process = spawn_blocking(move || {
         let pid = pid.or_else(|| listeners::process_at(address.local_port()?));
         Process { pid, started: pid.and_then(processes::started) }

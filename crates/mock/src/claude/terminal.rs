@@ -167,7 +167,7 @@ impl Session {
     }
 
     async fn exit(mut self, dialog: Option<Dialog>) -> io::Result<()> {
-        // Any call will do: it has no tool in the stdin of the hook, because the input is null.
+        // Any call will do: with a null input, the stdin of the hook names no tool.
         let call = Call::of("ask", 0);
         self.left.extend(dialog.and_then(|dialog| dialog.hook));
         for hook in std::mem::take(&mut self.left) {
@@ -221,7 +221,7 @@ impl Session {
     }
 }
 
-/// Waits until the hook of a dialog has ended, and returns its code and what it printed.
+/// Waits until the hook of a dialog has ended, and returns its exit code and its stdout.
 async fn ended(dialog: &mut Option<Dialog>) -> io::Result<(Option<i32>, Vec<u8>)> {
     let Some(hook) = dialog.as_mut().and_then(|dialog| dialog.hook.as_mut()) else {
         return std::future::pending().await;
@@ -242,6 +242,7 @@ async fn terminate(mut hook: Child) -> Child {
     let is_sent = group.is_some_and(|group| kill_process_group(group, Signal::TERM).is_ok());
     if is_sent && timeout(TERMINATED, hook.wait()).await.is_err() {
         say(json!({ "killed": hook.id() })).unwrap_or_default();
+        // Ignore the error: the hook may have ended in the meantime.
         drop(hook.kill().await);
     }
     hook

@@ -48,6 +48,7 @@ impl Process {
         let (sender, events) = sync_channel(EVENTS);
         let (keyboard, asked) = sync_channel(1);
         let stdin = child.stdin.take();
+        // The system has signed process IDs; only the standard library makes them unsigned.
         if let (Some(stdout), Some(pid)) = (child.stdout.take(), Pid::from_raw(child.id().cast_signed())) {
             let sender = sender.clone();
             thread::spawn(move || read_child(stdout, pid, &sender));

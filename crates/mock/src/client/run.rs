@@ -39,6 +39,7 @@ pub fn run(settings: &ClientSettings) -> ExitCode {
         Err(ClientError::Screen(error)) if error.kind() == io::ErrorKind::BrokenPipe => exit::OK,
         Err(error) => {
             let said = error.to_string();
+            // Ignore the error: there is nowhere left to report it.
             writeln!(io::stderr().lock(), "askbridge mock-client: {}", printable_line(&said))
                 .unwrap_or_default();
             if matches!(error, ClientError::TimedOut) { TIMED_OUT } else { FAILED }

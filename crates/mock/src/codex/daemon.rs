@@ -2,7 +2,7 @@
 //!
 //! - Each client that has joined a thread gets its requests, with the same ID for all.
 //! - The first response settles a request, even if it is an error. All clients of the thread are then told that the
-//! request is over, including the one that responded. A later response is ignored without a reply.
+//!   request is over, including the one that responded. A later response is ignored without a reply.
 //! - A client that leaves settles nothing. One that joins gets the open requests again.
 //! - The status of each thread goes to every client.
 
@@ -149,8 +149,8 @@ impl Daemon {
         true
     }
 
-    /// Interrupts the turn of a thread. If `told_first` is set, the clients are told that the requests are over before
-    /// they are told that the turn is.
+    /// Interrupts the turn of a thread. If `told_first` is set, the clients hear of the end of the requests before the
+    /// end of the turn.
     pub fn interrupt(&mut self, thread: &str, told_first: bool) {
         let Some(known) = self.threads.get_mut(thread) else { return };
         if !std::mem::take(&mut known.is_at_work) {

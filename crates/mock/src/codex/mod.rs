@@ -1,4 +1,4 @@
-//! `askbridge mock codex-daemon`: Codex' app server without a model, on a socket of its own, with a keyboard on stdin.
+//! `askbridge mock codex-daemon`: Codex' app server without a model, on a separate socket, with a keyboard on stdin.
 
 pub mod daemon;
 mod samples;

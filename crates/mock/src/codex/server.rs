@@ -1,5 +1,5 @@
-//! The socket of the mock app server, its keyboard on stdin, and what it says on stdout.
-//! What the server does is left to `daemon.rs`.
+//! The socket of the mock app server, its keyboard on stdin, and its report on stdout. The behaviour of the server is
+//! left to `daemon.rs`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -101,6 +101,7 @@ async fn serve(settings: &CodexDaemonSettings) -> io::Result<u8> {
         code = signals.next() => Ok(code),
     };
     fs::remove_file(&server.path).unwrap_or_default();
+    // Ignore the error: the record exists only if a tool has returned something.
     fs::remove_file(&server.record).unwrap_or_default();
     code
 }
@@ -190,6 +191,7 @@ impl Server {
                     return;
                 }
             }
+            // Ignore the error: the server may have ended.
             events.send(Event::Gone(client)).await.unwrap_or_default();
         });
         Ok(())

@@ -117,6 +117,7 @@ fn serve(settings: &CopilotSettings) -> io::Result<()> {
 
 impl Server {
     fn lock(&self) -> MutexGuard<'_, State> {
+        // A panic in one connection must not end the others.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -135,6 +136,7 @@ impl Server {
         let client = Client { stream: stream.try_clone()?, joined, number, messages: messages_of };
         self.lock().clients.push(client);
         let served = self.calls(number, &stream, &messages);
+        // Dropping the stream would not close the connection, because clones of it exist.
         stream.shutdown(Shutdown::Both).unwrap_or_default();
         self.lock().clients.retain(|client| client.number != number);
         served

@@ -33,7 +33,7 @@ impl MockQuestion {
         }
     }
 
-    /// Returns what the agent's model is told instead of an answer, where that is known.
+    /// Returns the text that the agent's model gets instead of an answer, if that text is known.
     fn consequence(&self, response: &QuestionResponse) -> Option<&'static str> {
         match (self.dialect, response) {
             (MockDialect::Claude, QuestionResponse::Failed(_)) => {

@@ -110,6 +110,7 @@ fn serve(settings: &OpencodeSettings) -> io::Result<()> {
 
 impl Server {
     fn lock(&self) -> MutexGuard<'_, State> {
+        // A panic in one connection must not end the others.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
