@@ -41,6 +41,7 @@ impl<W: Write> MockAgent<W> {
             session.remember(Update { kind: "user_message_chunk", message, content: block });
         }
         let behaviour = Behaviour::of(&text);
+        // `later` asks after the end of the turn, which `forever` would prevent.
         let forever = behaviour.forever && !behaviour.later;
         session.turn =
             Some(Turn { prompt: id.clone(), waits_for: BTreeSet::new(), forever, cancelled: false });

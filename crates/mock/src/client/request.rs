@@ -131,6 +131,7 @@ impl AgentRequest {
 
     /// Returns the result for the values of each field. Without any value, the result is a rejection.
     pub(super) fn result(&self, answers: &[Vec<String>]) -> Value {
+        // A form without fields has no values either, but it is accepted.
         if !self.form.fields.is_empty() && answers.iter().all(Vec::is_empty) {
             return self.rejection();
         }

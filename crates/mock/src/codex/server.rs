@@ -218,6 +218,7 @@ impl Server {
             "break" => {
                 self.breaks = rest.parse().unwrap_or_default();
                 self.tasks.abort_all();
+                // The tasks were aborted, so they cannot report that their clients are gone.
                 for client in std::mem::take(&mut self.clients).into_keys() {
                     self.daemon.disconnect(client);
                 }
