@@ -4,6 +4,7 @@
 use std::{collections::BTreeSet, io, path::Path, sync::Arc, time::Instant};
 
 use askbridge_core::desk::{BridgeName, IdPrefix, QuestionId, Record, Refusal};
+use rustix::io::Errno;
 use tokio::{
     net::UnixStream,
     time::{sleep, timeout},
@@ -129,13 +130,18 @@ async fn reach(path: &Path) -> io::Result<Option<UnixStream>> {
     let mut back_off = limits::DEBOUNCE;
     loop {
         match discovery::connect(path).await {
-            // Linux reports a full backlog of a UNIX socket as EAGAIN, and no event says when there is room.
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) if is_passing(&error) => {}
             reached => return reached,
         }
         sleep(back_off).await;
         back_off = limits::DISCOVERY_INTERVAL.min(2 * back_off);
     }
+}
+
+/// Returns whether another attempt may succeed: the backlog of the socket is full, or there is no file descriptor now.
+pub(super) fn is_passing(error: &io::Error) -> bool {
+    // Linux reports a full backlog of a UNIX socket as EAGAIN, and no event says when there is room.
+    matches!(Errno::from_io_error(error), Some(Errno::AGAIN | Errno::MFILE | Errno::NFILE))
 }
 
 /// Why a handshake failed.

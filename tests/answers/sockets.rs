@@ -10,7 +10,11 @@ use std::{
 use askbridge_os::exit;
 use serde_json::json;
 
-use crate::answers::machine::{ASKBRIDGE, TestMachine, end};
+use crate::answers::{
+    machine::{ASKBRIDGE, TestMachine, end},
+    played::PlayedBridge,
+};
+use crate::support::Process;
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o7777
@@ -233,5 +237,25 @@ fn a_bridge_ends_in_silence_while_programs_follow_it() {
     followers.iter_mut().for_each(|follower| drop(follower.until("the question", |open| open.len() == 1)));
     bridge.close_stdin();
     let run = end(bridge);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{run:?}");
+}
+
+#[test]
+fn more_bridges_than_file_descriptors_are_all_read() {
+    let machine = TestMachine::new();
+    let _bridges: Vec<_> = (0..30)
+        .map(|number| {
+            let name = format!("played{number}");
+            let status = json!({
+                "protocol": 1, "bridge": name, "agent": "a", "folder": "/", "pid": 1, "startedAt": "2026-11-21T12:00:00Z",
+                "uptimeMs": 5, "version": "1.0.0", "open": 0,
+            });
+            PlayedBridge::start(&machine, &name, status, Vec::new())
+        })
+        .collect();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "ulimit -n 24; exec \"$@\"", "sh", ASKBRIDGE, "list"]);
+    shell.env("XDG_RUNTIME_DIR", machine.path()).env("ASKBRIDGE_JOURNAL_ENABLED", "false");
+    let run = end(Process::spawn(&mut shell));
     assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{run:?}");
 }
