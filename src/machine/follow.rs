@@ -4,6 +4,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    mem,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -18,6 +19,7 @@ use tokio::{
 use super::{
     connections::{Connections, SocketPeer},
     discovery::{self, DiscoveryError},
+    handshake::is_passing,
 };
 use crate::limits;
 
@@ -28,7 +30,7 @@ pub(super) async fn follow(
     is_meant: impl Fn(&BridgeName) -> bool,
 ) -> Result<(), DiscoveryError> {
     let (mut followed, mut tasks) = (BTreeSet::new(), JoinSet::new());
-    let mut again = interval(limits::DISCOVERY_INTERVAL);
+    let (mut again, mut is_failing) = (interval(limits::DISCOVERY_INTERVAL), false);
     loop {
         again.tick().await;
         while let Some(Ok(bridge)) = tasks.try_join_next() {
@@ -36,7 +38,19 @@ pub(super) async fn follow(
         }
         // Known bridges too: a bridge may live on after its socket was removed.
         let mut found: BTreeMap<BridgeName, PathBuf> = connections.sockets();
-        found.extend(discovery::sockets(folder).await?);
+        match discovery::sockets(folder).await {
+            Ok(sockets) => {
+                is_failing = false;
+                found.extend(sockets);
+            }
+            // Known bridges are still followed.
+            Err(DiscoveryError::Path { path, source }) if is_passing(&source) => {
+                if !mem::replace(&mut is_failing, true) {
+                    tracing::warn!(folder = %path.display(), error = %source, "cannot look for bridges; trying again");
+                }
+            }
+            Err(error) => return Err(error),
+        }
         for (bridge, path) in found {
             if is_meant(&bridge) && followed.insert(bridge.clone()) {
                 let connections = Arc::clone(connections);
