@@ -11,8 +11,8 @@ use std::{
     env,
     ffi::OsString,
     fs::{DirBuilder, File, OpenOptions},
-    future::pending,
     io::{self, ErrorKind, Read, Seek, SeekFrom, Write},
+    mem,
     net::SocketAddr,
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
@@ -31,7 +31,7 @@ use tokio::{
     net::{UnixListener, UnixStream},
     process::Command,
     task::spawn_blocking,
-    time::timeout,
+    time::{sleep, timeout},
 };
 
 use super::{CommandError, runner};
@@ -253,8 +253,20 @@ impl Presence {
     /// Sends the address to each command that connects, and keeps the connection open: the command sees it close when
     /// this process ends.
     pub(super) async fn tell(&self, address: SocketAddr) -> Infallible {
+        let mut is_failing = false;
         loop {
-            let Ok((mut visitor, _)) = self.listener.accept().await else { return pending().await };
+            let (mut visitor, _) = match self.listener.accept().await {
+                Ok(accepted) => accepted,
+                Err(error) => {
+                    // Most often there are no file descriptors left, for a while: that is logged once.
+                    if !mem::replace(&mut is_failing, true) {
+                        tracing::warn!(%error, "commands cannot find this inbox; trying again");
+                    }
+                    sleep(limits::ACCEPT_BACK_OFF).await;
+                    continue;
+                }
+            };
+            is_failing = false;
             // A short line fits into the buffer of a new connection, so a command that does not read cannot block this
             // loop.
             drop(visitor.write_all(format!("{address}\n").as_bytes()).await);

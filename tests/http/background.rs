@@ -15,6 +15,15 @@ use rustix::{
 };
 use tempfile::TempDir;
 use tokio::task::spawn_blocking;
+#[cfg(target_os = "linux")]
+use {
+    rustix::process::{Resource, Rlimit, getrlimit, prlimit},
+    tokio::{
+        io::{AsyncBufReadExt, BufReader},
+        net::UnixStream,
+        task::yield_now,
+    },
+};
 
 use crate::http::client::{Http, soon};
 use crate::http::page::{login, sign_in};
@@ -286,4 +295,29 @@ async fn bridge_that_serves_says_where_in_its_status() {
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"bridge_status"}"#;
     let status = http.post("/rpc", call).await.is(200).json();
     assert_eq!(status["result"][0]["address"], http.address.to_string(), "{status}");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_inbox_that_was_out_of_file_descriptors_is_found_again() {
+    let user = User::new();
+    let inbox = user.detach().await;
+    let limit = getrlimit(Resource::Nofile);
+    prlimit(Some(inbox.pid()), Resource::Nofile, Rlimit { current: Some(0), ..limit }).unwrap();
+    let socket = user.folder.path().join("askbridge/inbox-detached.sock");
+    let visitor = UnixStream::connect(socket).await.unwrap();
+    let log = user.folder.path().join("state/askbridge/inbox.log");
+    let until_said = async {
+        let lines = ["commands cannot find this inbox", "cannot look for bridges"];
+        let said = || fs::read_to_string(&log).unwrap();
+        while !lines.iter().all(|line| said().contains(line)) {
+            yield_now().await;
+        }
+    };
+    soon("two lines of the log", until_said).await;
+    prlimit(Some(inbox.pid()), Resource::Nofile, limit).unwrap();
+    let mut told = String::new();
+    soon("the address", BufReader::new(visitor).read_line(&mut told)).await.unwrap();
+    assert_eq!(told.trim_end(), inbox.address);
+    assert_eq!(user.detach().await, Background { ran_already: true, ..inbox });
 }
