@@ -113,9 +113,10 @@ impl CompleteArgs {
         io::stdout().write_all(self.candidates(command).as_bytes())
     }
 
-    fn candidates(&self, command: clap::Command) -> String {
+    fn candidates(&self, mut command: clap::Command) -> String {
         let words: Vec<_> = self.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-        let offers = offers(&words).unwrap_or_else(|| self.of_clap(command));
+        command.build();
+        let offers = offers(&words, &command).unwrap_or_else(|| self.of_clap(command));
         let lines = offers.iter().map(|Offer { word, meaning }| {
             let first = meaning.lines().next().unwrap_or_default();
             format!("{word}\t{}\n", printable_line(first))
@@ -146,8 +147,6 @@ const TAKE_ID: [&str; 5] = ["show", "answer", "allow", "reject", "extend"];
 const RULES_TAKE_ID: [&str; 2] = ["try", "apply"];
 /// The options of `answer` whose value begins with the name of a field.
 const TAKE_NAME: [&str; 3] = ["--field", "--text", "--note"];
-/// The options that take no value.
-const FLAGS: [&str; 4] = ["--json", "--always", "--yes", "--help"];
 
 /// A completion: the word to insert, and its description.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -158,9 +157,10 @@ pub struct Offer {
     pub meaning: String,
 }
 
-/// Returns the completions of a command line; `None` if its last word is neither an ID nor a part of an answer.
-pub fn offers(words: &[String]) -> Option<Vec<Offer>> {
-    let wanted = CompletionTarget::read(words)?;
+/// Returns the completions of a command line; `None` if its last word is neither an ID nor a part of an answer. `command`
+/// is clap's description of the whole command line, which is built.
+pub fn offers(words: &[String], command: &clap::Command) -> Option<Vec<Offer>> {
+    let wanted = CompletionTarget::read(words, command)?;
     // An error has no place in the line that is being typed, so there are no offers then.
     let open = open().unwrap_or_default();
     let current = words.last().map(String::as_str).unwrap_or_default();
@@ -192,22 +192,37 @@ enum CompletionTarget<'a> {
 }
 
 impl<'a> CompletionTarget<'a> {
-    fn read(words: &'a [String]) -> Option<Self> {
+    fn read(words: &'a [String], command: &clap::Command) -> Option<Self> {
         let (current, before) = words.split_last()?;
         let takes_id = |at: usize| match &before[..=at] {
-            [.., rules, word] if rules == "rules" => RULES_TAKE_ID.contains(&word.as_str()),
-            [.., word] => TAKE_ID.contains(&word.as_str()),
-            [] => false,
-        };
-        let at = (0..before.len()).find(|at| takes_id(*at))?;
-        let (mut places, mut pending): (Vec<&str>, Option<&str>) = (Vec::new(), None);
-        for word in &before[at + 1..] {
-            match pending.take() {
-                Some(_) => {}
-                None if !word.starts_with("--") => places.push(word),
-                None if word.contains('=') || FLAGS.contains(&word.as_str()) => {}
-                None => pending = Some(word),
+            [.., rules, word] if rules == "rules" && RULES_TAKE_ID.contains(&word.as_str()) => {
+                Some((at, command.find_subcommand(rules)?.find_subcommand(word)?))
             }
+            [.., word] if TAKE_ID.contains(&word.as_str()) => Some((at, command.find_subcommand(word)?)),
+            _ => None,
+        };
+        let (at, command) = (0..before.len()).find_map(takes_id)?;
+        let (mut places, mut pending): (Vec<&str>, Option<&str>) = (Vec::new(), None);
+        let mut given = Vec::new();
+        for word in &before[at + 1..] {
+            let Some(option) = word.strip_prefix("--").filter(|_| pending.is_none()) else {
+                if pending.take().is_none() {
+                    places.push(word);
+                }
+                continue;
+            };
+            let name = option.split('=').next();
+            let known = command.get_arguments().find(|known| known.get_long() == name);
+            if !option.contains('=') && known.is_none_or(|known| known.get_action().takes_values()) {
+                pending = Some(word);
+            }
+            given.extend(known);
+        }
+        // An ID or an answer that clap would refuse beside one of these options is not offered.
+        let next = command.get_positionals().nth(places.len().min(1))?;
+        let conflicts = |known: &&clap::Arg| command.get_arg_conflicts_with(known).contains(&next);
+        if pending.is_none() && given.iter().any(conflicts) {
+            return None;
         }
         match (pending, &*places) {
             (Some("--field"), [id, ..]) => Some(CompletionTarget::Named(id)),
@@ -331,9 +346,11 @@ fn can_be_typed(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
     use serde_json::json;
 
     use super::*;
+    use crate::command::cli::Cli;
 
     fn strings(words: &[&str]) -> Vec<String> {
         words.iter().map(|word| (*word).to_owned()).collect()
@@ -341,6 +358,8 @@ mod tests {
 
     #[test]
     fn the_last_word_is_an_id_a_value_or_a_name() {
+        let mut command = Cli::command();
+        command.build();
         for (words, wanted) in [
             (&["answer", ""][..], Some(CompletionTarget::Id)),
             (&["--log", "debug", "show", "--json", "k"], Some(CompletionTarget::Id)),
@@ -357,11 +376,16 @@ mod tests {
             (&["rules", "apply", "--yes", ""], Some(CompletionTarget::Id)),
             (&["rules", "apply", "k-1", ""], None),
             (&["rules", "try", "--history", ""], None),
+            (&["rules", "try", "--since", "1h", ""], Some(CompletionTarget::Id)),
             (&["rules", "try", "--"], None),
+            (&["answer", "--again", ""], Some(CompletionTarget::Id)),
+            (&["answer", "--again", "k-1", "--log", ""], None),
+            (&["answer", "k-1", "--again", ""], None),
+            (&["show", "--json", "--log", "debug", "--log-format=json", ""], Some(CompletionTarget::Id)),
             (&["apply", ""], None),
             (&[], None),
         ] {
-            assert_eq!(CompletionTarget::read(&strings(words)), wanted, "{words:?}");
+            assert_eq!(CompletionTarget::read(&strings(words), &command), wanted, "{words:?}");
         }
     }
 
