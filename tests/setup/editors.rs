@@ -82,6 +82,20 @@ fn one_agent_is_undone_and_the_others_stay() {
 }
 
 #[test]
+fn broken_settings_of_one_editor_do_not_keep_the_others_from_being_undone() {
+    let home = Home::new(&["codex-acp"]);
+    home.write(ZED, "{}");
+    fs::create_dir(home.at(".jetbrains")).unwrap();
+    home.ok(&["setup", "--yes"]);
+    home.write(ZED, "{");
+    let run = home.run(&["setup", "--undo", "--yes"]);
+    assert_eq!(run.code, exit::FAILED, "{run:?}");
+    assert!(run.stderr.contains("settings.json: line 1") && run.stdout.contains("acp.json"), "{run:?}");
+    assert!(!home.at(".jetbrains/acp.json").exists(), "it is undone");
+    assert_eq!(home.read(ZED), "{");
+}
+
+#[test]
 fn a_file_that_setup_made_is_removed_again() {
     let home = Home::new(&["codex-acp"]);
     fs::create_dir(home.at(".jetbrains")).unwrap();

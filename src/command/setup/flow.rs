@@ -1,7 +1,7 @@
 //! `askbridge setup` and `askbridge setup --undo`, from the options to the written file.
 //! Changing the text of the settings is left to `plan.rs`, the plugin of Claude Code to `claude.rs`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use askbridge_os::exit;
 
@@ -98,7 +98,7 @@ async fn undo_all(around: &Environment, keep: &ChangeStore, args: &SetupArgs) ->
     Ok(worst(done))
 }
 
-/// Prints the errors, and returns the highest exit code. An error at one editor or agent does not stop the next.
+/// Prints the errors, and returns the highest exit code. An error at one file, editor or agent does not stop the next.
 fn worst(done: Vec<Result<u8, CommandError>>) -> u8 {
     let code = |done: Result<u8, CommandError>| {
         done.unwrap_or_else(|error| {
@@ -304,18 +304,14 @@ pub(super) fn undo(
         tell("setup has changed no settings of an editor: there is nothing to undo")?;
         return Ok(exit::OK);
     }
-    let mut code = exit::OK;
-    for file in files {
-        code = code.max(undo_file(keep, &file, args)?);
-    }
-    Ok(code)
+    Ok(worst(files.iter().map(|file| undo_file(keep, file, args)).collect()))
 }
 
-fn undo_file(keep: &ChangeStore, path: &PathBuf, args: &SetupArgs) -> Result<u8, CommandError> {
+fn undo_file(keep: &ChangeStore, path: &Path, args: &SetupArgs) -> Result<u8, CommandError> {
     // The records are read again for each file: undoing the previous one has changed them.
     let records = keep.records()?;
     let agent = args.agent.as_deref();
-    let (edits, others): (Vec<_>, Vec<_>) = records.edits.into_iter().partition(|edit| edit.file == *path);
+    let (edits, others): (Vec<_>, Vec<_>) = records.edits.into_iter().partition(|edit| edit.file == path);
     let client = edits.last().and_then(|edit| SetupClient::named(&edit.client));
     let Some((client, key)) = client.and_then(|client| Some((client, client.key()?))) else {
         return Err(CommandError::Setup(format!("{}: changed for an unknown client", path.display())));
