@@ -82,6 +82,21 @@ fn one_agent_is_undone_and_the_others_stay() {
 }
 
 #[test]
+fn an_agent_is_undone_by_its_name_and_none_whose_name_begins_alike() {
+    let agents =
+        r#"{"agent_servers":{"Pilot":{"command":"qwen"},"Mine":{"command":"npx","args":["pi-acp"]}}}"#;
+    let home = Home::new(&["npx"]);
+    home.write(ZED, agents);
+    home.ok(&["setup", "zed", "--yes"]);
+    home.ok(&["setup", "zed", "pi", "--undo", "--yes"]);
+    let settings: Value = serde_json::from_str(&home.read(ZED)).unwrap();
+    let command = |entry: &str| settings["agent_servers"][entry]["command"].clone();
+    assert_eq!((command("Pilot"), command("Mine")), (ASKBRIDGE.into(), "npx".into()));
+    home.ok(&["setup", "zed", "qwen", "--undo", "--yes"]);
+    assert_eq!(home.read(ZED), agents);
+}
+
+#[test]
 fn broken_settings_of_one_editor_do_not_keep_the_others_from_being_undone() {
     let home = Home::new(&["codex-acp"]);
     home.write(ZED, "{}");

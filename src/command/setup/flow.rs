@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use askbridge_os::exit;
 
 use super::{
-    agents,
+    agents::{self, KnownAgent},
     args::SetupArgs,
     change::{confirm, show, tell},
     claude,
@@ -376,5 +376,8 @@ fn forget(
 fn concerns(change: &Change, agent: Option<&str>) -> bool {
     let Some(name) = agent else { return true };
     let entry = change.entry();
-    entry == name || agents::named(name).is_some_and(|agent| entry.starts_with(agent.title))
+    let is_of = |agent: &KnownAgent| {
+        entry == agent.title || entry == plan::name(agent) || change.agent() == Some(agent.key)
+    };
+    entry == name || agents::named(name).is_some_and(is_of)
 }

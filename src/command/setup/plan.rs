@@ -25,6 +25,9 @@ pub enum Change {
         command: String,
         /// Whether it had a member for arguments.
         has_args: bool,
+        /// The key of the agent, if it is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
     },
     /// The agent was added.
     Added {
@@ -38,6 +41,14 @@ impl Change {
     pub fn entry(&self) -> &str {
         match self {
             Change::Wrapped { entry, .. } | Change::Added { entry } => entry,
+        }
+    }
+
+    /// Returns the key of the wrapped agent, if it is known.
+    pub fn agent(&self) -> Option<&str> {
+        match self {
+            Change::Wrapped { agent, .. } => agent.as_deref(),
+            Change::Added { .. } => None,
         }
     }
 }
@@ -176,8 +187,9 @@ fn wrap(document: &mut Document, entry: &AgentEntry, request: &SetupRequest<'_>,
         None => launch.command.clone(),
     };
     document.wrap(&entry.name, request.askbridge, &command);
+    let agent = launch.known().map(|agent| agent.key.to_owned());
     let (entry, command) = (entry.name.clone(), launch.command.clone());
-    plan.changes.push(Change::Wrapped { entry, command, has_args });
+    plan.changes.push(Change::Wrapped { entry, command, has_args, agent });
 }
 
 /// Adds an agent beside one that the client takes from its registry, whose command is not in the settings.
