@@ -37,7 +37,7 @@ pub const FOLDER: usize = 4 * KIB;
 pub const TOOL_CALLS: usize = 256;
 /// Length of an update of a tool call that is remembered.
 pub const TOOL_CALL_UPDATE: usize = 16 * KIB;
-/// Size of all updates of tool calls that are remembered.
+/// Size of all tool calls that are remembered: their IDs, their sessions and their updates.
 pub const TOOL_CALLS_BYTES: usize = 256 * KIB;
 /// Number of settled request IDs that are remembered, so that a late response is recognised.
 pub const SETTLED: usize = 1024;

@@ -114,7 +114,7 @@ impl Turns {
 #[derive(Debug, Default)]
 pub(super) struct ToolCalls {
     calls: VecDeque<ToolCall>,
-    /// The sizes of all updates.
+    /// The sizes of all tool calls.
     bytes: usize,
     /// Where the last update had the name of its kind. An agent writes all updates of a session alike.
     place: Cell<usize>,
@@ -168,30 +168,31 @@ impl ToolCalls {
         let Some(update) = message.param("update") else { return };
         let id = scan::member(update, "toolCallId").and_then(scan::text);
         let (Some(session), Some(id)) = (message.session(), id) else { return };
-        if session.len() > limits::ID || id.len() > limits::ID {
+        if session.len() > limits::SESSION || id.len() > limits::ID {
             return;
         }
         // Agents that number their tool calls use the same IDs in each session.
         let known = self.calls.iter().rposition(|call| call.id == id && call.session == session);
-        let mut call = known.and_then(|place| self.calls.remove(place)).unwrap_or_else(|| ToolCall {
-            id: id.into_owned(),
-            session: session.into_owned(),
-            updates: Vec::new(),
-        });
+        let mut call = match known.and_then(|place| self.calls.remove(place)) {
+            Some(call) => {
+                self.bytes -= call.size();
+                call
+            }
+            None => ToolCall { id: id.into_owned(), session: session.into_owned(), updates: Vec::new() },
+        };
         let kind = scan::member(update, "sessionUpdate").and_then(scan::text);
         if kind.is_some_and(|kind| kind == "tool_call") {
             // A new tool call may reuse an ID. The description of the earlier one must not be shown for it.
-            self.bytes -= call.size();
             call.updates.clear();
         }
         if update.len() <= limits::TOOL_CALL_UPDATE {
             if call.updates.len() == UPDATES {
                 // The first update stays: it most often describes the tool call.
-                self.bytes -= call.updates.remove(1).len();
+                call.updates.remove(1);
             }
-            self.bytes += update.len();
             call.updates.push(update.into());
         }
+        self.bytes += call.size();
         self.calls.push_back(call);
         while (self.calls.len() > limits::TOOL_CALLS || self.bytes > limits::TOOL_CALLS_BYTES)
             && let Some(oldest) = self.calls.pop_front()
@@ -214,7 +215,7 @@ impl ToolCalls {
 
 impl ToolCall {
     fn size(&self) -> usize {
-        self.updates.iter().map(|update| update.len()).sum()
+        self.id.len() + self.session.len() + self.updates.iter().map(|update| update.len()).sum::<usize>()
     }
 }
 
@@ -282,5 +283,28 @@ mod tests {
             .map(|update| scan::text(scan::member(update, "title").unwrap_or_default()))
             .collect();
         assert_eq!(titles.iter().flatten().map(|title| &**title).collect::<Vec<_>>(), first);
+    }
+
+    #[test]
+    fn tool_calls_are_kept_of_each_session_whose_turns_are_followed() {
+        let (mut turns, mut calls) = (Turns::default(), ToolCalls::default());
+        for (length, is_followed) in
+            [(limits::ID + 1, true), (limits::SESSION, true), (limits::SESSION + 1, false)]
+        {
+            let session = "s".repeat(length);
+            turns.start(&RequestId::new(&length.to_string()), session.clone());
+            assert_eq!(turns.runs_in(&session), is_followed, "{length}");
+            for id in 0..limits::TOOL_CALLS {
+                let line =
+                    format!(r#"{{"params":{{"sessionId":"{session}","update":{{"toolCallId":"{id}"}}}}}}"#);
+                calls.update(&Message::read(line.as_bytes()).expect("a message"));
+                assert_eq!(
+                    calls.updates(&session, &id.to_string()).count(),
+                    usize::from(is_followed),
+                    "{length}"
+                );
+                assert!(calls.bytes <= limits::TOOL_CALLS_BYTES, "long sessions take room");
+            }
+        }
     }
 }
