@@ -1,5 +1,6 @@
 //! Opens a regular file by a path that another process controls: no FIFO and no device, not even through a symbolic
-//! link. What is read from the file is left to the callers.
+//! link. Links to regular files are followed for reading, since people keep the folders of their agents elsewhere, but
+//! never for writing. What is read from the file is left to the callers.
 
 use std::{
     fs::{File, OpenOptions},
@@ -10,15 +11,20 @@ use std::{
 
 use rustix::fs::OFlags;
 
-/// Opens a regular file for reading, as [`open_regular_as`] does.
+/// Opens a regular file for reading. Anything else is refused at once: a FIFO or a device may block for ever.
 pub fn open_regular(path: &Path) -> io::Result<File> {
-    open_regular_as(OpenOptions::new().read(true), path)
+    open(OpenOptions::new().read(true), OFlags::empty(), path)
 }
 
-/// Opens a regular file in this way. Anything else is refused at once: a FIFO or a device may block for ever.
-pub fn open_regular_as(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+/// Opens a regular file of our own in this way, for writing. Anything else is refused at once, and so is a symbolic link:
+/// whoever made it would choose which file is written to.
+pub fn open_own_as(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    open(options, OFlags::NOFOLLOW, path)
+}
+
+fn open(options: &mut OpenOptions, flags: OFlags, path: &Path) -> io::Result<File> {
     // Without NONBLOCK, opening a FIFO waits for its other end. The flag changes nothing for regular files.
-    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
+    let flags = (flags | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     let file = options.custom_flags(flags).open(path)?;
     // Checked on the open file: the path may name another file by now.
     match file.metadata()?.is_file() {
@@ -49,7 +55,7 @@ mod tests {
         thread::spawn(move || {
             for path in refused.into_iter().chain(others) {
                 let is_read = open_regular(&path).is_ok();
-                let is_written = open_regular_as(OpenOptions::new().append(true), &path).is_ok();
+                let is_written = open_own_as(OpenOptions::new().append(true), &path).is_ok();
                 sender.send((is_read || is_written, path)).unwrap();
             }
         });
@@ -65,5 +71,10 @@ mod tests {
             open_regular(&path(name)).unwrap().read_to_string(&mut text).unwrap();
             assert_eq!(text, "text");
         }
+        let create =
+            |name: &str| open_own_as(OpenOptions::new().write(true).create(true).truncate(true), &path(name));
+        create("link-to-file").unwrap_err();
+        assert_eq!(fs::read_to_string(path("file")).unwrap(), "text", "no link leads to what is written");
+        create("file").unwrap();
     }
 }

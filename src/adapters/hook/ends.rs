@@ -13,7 +13,7 @@ use askbridge_core::{
     dialect::claude::{HookCall, Status, Watch},
     question::{Outcome, Question},
 };
-use askbridge_os::files::{open_regular, open_regular_as};
+use askbridge_os::files::{open_own_as, open_regular};
 use memchr::memchr;
 
 use crate::{limits, machine::discovery};
@@ -134,7 +134,7 @@ impl Spool {
         let session = plain(session).ok_or(io::ErrorKind::InvalidInput)?;
         let path = folder.join(format!("{session}.{pid}"));
         // Truncated, because a killed hook with the same process ID may have left a file behind.
-        drop(open_regular_as(File::options().write(true).create(true).truncate(true).mode(0o600), &path)?);
+        drop(open_own_as(File::options().write(true).create(true).truncate(true).mode(0o600), &path)?);
         Ok(Spool { tail: Tail::new(path.clone()), path })
     }
 
@@ -174,7 +174,7 @@ fn tell_in(folder: &Path, call: &HookCall) {
 }
 
 fn add(path: &Path, line: &str) -> io::Result<()> {
-    let mut file = open_regular_as(File::options().append(true), path)?;
+    let mut file = open_own_as(File::options().append(true), path)?;
     // Bounds the file of a hook that does not read its reports.
     if file.metadata()?.len() < limits::TRANSCRIPT_TAIL {
         // One write, so that lines of hooks that report at once do not mix.
@@ -375,6 +375,17 @@ mod tests {
         let path = here.path.clone();
         drop(here);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_link_leads_no_report_to_another_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (other, own) = (folder.path().join("other"), std::process::id());
+        fs::write(&other, "text").expect("a file");
+        std::os::unix::fs::symlink(&other, folder.path().join(format!("s-1.{own}"))).expect("a link");
+        tell_in(folder.path(), &call("s-1"));
+        Spool::in_folder(folder.path(), "s-1", own).expect_err("a link");
+        assert_eq!(fs::read_to_string(&other).expect("a file"), "text");
     }
 
     #[test]
