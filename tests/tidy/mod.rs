@@ -12,6 +12,8 @@ mod imports;
 #[cfg(test)]
 mod layout;
 #[cfg(test)]
+mod limits;
+#[cfg(test)]
 mod modules;
 #[cfg(test)]
 mod named;
