@@ -20,13 +20,13 @@ pub(crate) struct Installed {
     pub(crate) askbridge: PathBuf,
 }
 
-/// Copies the executables, once.
-pub(crate) fn install() -> io::Result<()> {
+/// Copies the executables, once. The bridge is `program`, or else the one that cargo built with the benchmark.
+pub(crate) fn install(program: Option<&Path>) -> io::Result<()> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("relay-{}", std::process::id()));
     fs::create_dir_all(&folder)?;
     let (ourselves, askbridge) = (folder.join("relay"), folder.join("askbridge"));
     fs::copy(env::current_exe()?, &ourselves)?;
-    fs::copy(env!("CARGO_BIN_EXE_askbridge"), &askbridge)?;
+    fs::copy(program.unwrap_or(Path::new(env!("CARGO_BIN_EXE_askbridge"))), &askbridge)?;
     INSTALLED.get_or_init(|| Installed { folder, ourselves, askbridge });
     Ok(())
 }

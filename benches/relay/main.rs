@@ -53,7 +53,7 @@ fn compare(options: &Options) -> io::Result<ExitCode> {
             return Err(io::Error::other(format!("no row has \"{part}\" in its name")));
         }
     }
-    installed::install()?;
+    installed::install(options.program.as_deref())?;
     let findings = rounds::run(&rows, &effort);
     subscribers::clean_up()?;
     installed::uninstall()?;

@@ -1,6 +1,6 @@
 //! The options after `cargo bench --`, and the amount of work that they mean.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use clap::Parser;
 
@@ -40,6 +40,10 @@ pub(crate) struct Options {
     /// Run only the rows whose name contains this
     #[arg(long, value_name = "SUBSTRING")]
     pub(crate) only: Option<String>,
+
+    /// Measure this program as the bridge, such as one of `packaging/build`
+    #[arg(long, value_name = "PATH")]
+    pub(crate) program: Option<PathBuf>,
 
     /// Passed by cargo to a benchmark
     #[arg(long, hide = true)]
