@@ -1,11 +1,14 @@
 """Packs a static program of one target: pack.py TARGET PROGRAM NOTICES FOLDER. Its version is that of Cargo.toml.
 
 An archive as `cargo binstall` looks for it, two packages for npm, a wheel, a deb and an rpm. Completions and man pages are
-written by the program itself, so it has to run here: as it is, or by qemu.
+written by the program itself, so it has to run here: as it is, or by qemu. A format whose tool is missing is left out, and
+said so. With COMPRESSION=1, packing takes seconds less.
 """
 
+import email.utils
 import gzip
 import hashlib
+import importlib.util
 import json
 import os
 import pathlib
@@ -14,6 +17,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import time
 import tomllib
 
 ROOT = pathlib.Path(__file__).parent.parent
@@ -22,6 +26,16 @@ VERSION = MANIFEST["workspace"]["package"]["version"]
 REPOSITORY = MANIFEST["workspace"]["package"]["repository"]
 LICENSE = MANIFEST["workspace"]["package"]["license"]
 SUMMARY = MANIFEST["package"]["description"]
+# What the descriptions of packages may have at most: one line, and lines below it.
+SHORT = "answer what coding agents ask, from wherever you are"
+LONG = [
+    "askbridge shows every question and permission of every coding agent in one",
+    "place: in the browser, in a terminal, on the phone. The first valid answer",
+    "wins, and the agent gets exactly one.",
+]
+CHANGES = f"{REPOSITORY}/blob/v{VERSION}/CHANGELOG.md"
+# A forge's address for mail that nobody reads: issues are read.
+MAINTAINER = "askbridge <askbridge@users.noreply.github.com>"
 
 # The names of a target in each world: npm, wheels, Debian, rpm.
 NAMES = {
@@ -32,6 +46,7 @@ NAMES = {
 }
 COMPLETIONS = {"bash": "bash-completion/completions/askbridge", "zsh": "zsh/site-functions/_askbridge", "fish": "fish/vendor_completions.d/askbridge.fish"}
 QEMU = {"aarch64-unknown-linux-musl": "qemu-aarch64-static"}
+COMPRESSION = int(os.environ.get("COMPRESSION") or 9)
 # All files of a package have this time, so that the same commit makes the same packages.
 TIME = int(os.environ.get("SOURCE_DATE_EPOCH") or subprocess.check_output(["git", "-C", ROOT, "log", "-1", "--format=%ct"]))
 
@@ -62,6 +77,16 @@ def mark(prefix, installer):
     write(prefix / "share/askbridge/installer", installer + "\n")
 
 
+def squeeze(prefix):
+    """Compresses man pages, as the systems have them."""
+    for page in (prefix / "share/man/man1").iterdir():
+        subprocess.check_call(["gzip", "-9n", page])
+
+
+def leave_out(what):
+    print(f"pack.py: {what}", file=sys.stderr)
+
+
 def copy(source, to):
     shutil.copytree(source, to)
     return to
@@ -77,7 +102,7 @@ def tar(folder, names, file):
         return info
 
     # Without a name and a time in its head, gzip writes the same bytes in each run.
-    with open(file, "wb") as raw, gzip.GzipFile("", "wb", 9, raw, TIME) as packed:
+    with open(file, "wb") as raw, gzip.GzipFile("", "wb", COMPRESSION, raw, TIME) as packed:
         with tarfile.open(fileobj=packed, mode="w") as archive:
             for name in sorted(names):
                 archive.add(folder / name, name, filter=plain)
@@ -113,6 +138,8 @@ def npm(target, prefix, work, out):
 
 
 def wheel(target, prefix, work, out):
+    if not importlib.util.find_spec("wheel"):
+        return leave_out("Python has no module wheel here: no wheel was made")
     cpu = NAMES[target][1]
     folder = work / "wheel"
     data = folder / f"askbridge-{VERSION}.data"
@@ -133,33 +160,56 @@ def wheel(target, prefix, work, out):
 
 
 def deb(target, prefix, work, out):
+    if not shutil.which("dpkg-deb"):
+        return leave_out("there is no dpkg-deb here: no deb was made")
     cpu = NAMES[target][2]
     root = work / "deb"
     copy(prefix, root / "usr")
     mark(root / "usr", "deb")
     doc = root / "usr/share/doc/askbridge"
-    (doc / "LICENSE").rename(doc / "copyright")
-    for page in (root / "usr/share/man/man1").iterdir():
-        subprocess.check_call(["gzip", "-9n", page])
+    (doc / "LICENSE").unlink()
+    copyright = f"""Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: askbridge
+Source: {REPOSITORY}
+
+Files: *
+Copyright: {time.gmtime(TIME).tm_year} the authors of askbridge
+License: {LICENSE}
+Comment: THIRD-PARTY.md has the licences of the crates that the program is built of.
+
+License: {LICENSE}
+ /usr/share/common-licenses/Apache-2.0 has the text of this licence.
+"""
+    write(doc / "copyright", copyright)
+    date = email.utils.formatdate(TIME)
+    changes = f"askbridge ({VERSION}) unstable; urgency=medium\n\n  * {CHANGES}\n\n -- {MAINTAINER}  {date}\n"
+    with gzip.GzipFile(doc / "changelog.gz", "wb", 9, mtime=0) as packed:
+        packed.write(changes.encode())
+    squeeze(root / "usr")
     size = sum(file.stat().st_size for file in root.rglob("*") if file.is_file()) // 1024
-    control = f"Package: askbridge\nVersion: {VERSION}\nArchitecture: {cpu}\nMaintainer: askbridge <{REPOSITORY}/issues>\nInstalled-Size: {size}\nSection: devel\nPriority: optional\nHomepage: {REPOSITORY}\nDescription: {SUMMARY}\n"
-    write(root / "DEBIAN/control", control)
-    command = ["dpkg-deb", "--root-owner-group", "-Zxz", "--build", root, out / f"askbridge_{VERSION}_{cpu}.deb"]
+    control = f"Package: askbridge\nVersion: {VERSION}\nArchitecture: {cpu}\nMaintainer: {MAINTAINER}\nInstalled-Size: {size}\nSection: devel\nPriority: optional\nHomepage: {REPOSITORY}\nDescription: {SHORT}\n"
+    write(root / "DEBIAN/control", control + "".join(f" {line}\n" for line in LONG))
+    command = ["dpkg-deb", "--root-owner-group", "-Zxz", f"-z{COMPRESSION}", "--build", root, out / f"askbridge_{VERSION}_{cpu}.deb"]
     subprocess.check_call(command, env={**os.environ, "SOURCE_DATE_EPOCH": str(TIME)}, stdout=subprocess.DEVNULL)
 
 
 def rpm(target, prefix, work, out):
-    cpu = NAMES[target][3]
     if not shutil.which("rpmbuild"):
-        print("pack.py: there is no rpmbuild here: no rpm was made", file=sys.stderr)
-        return
+        return leave_out("there is no rpmbuild here: no rpm was made")
+    cpu = NAMES[target][3]
     root = copy(prefix, work / "rpm-root/usr").parent
     mark(root / "usr", "rpm")
-    files = "\n".join(f'"/{file.relative_to(root)}"' for file in sorted(root.rglob("*")) if file.is_file())
-    spec = f"Name: askbridge\nVersion: {VERSION}\nRelease: 1\nSummary: {SUMMARY}\nLicense: {LICENSE}\nURL: {REPOSITORY}\n%description\n{SUMMARY}.\n%install\ncp -a {root}/. %{{buildroot}}\n%files\n{files}\n"
+    squeeze(root / "usr")
+    place = {"LICENSE": "%license ", "README.md": "%doc ", "THIRD-PARTY.md": "%license "}
+    files = "\n".join(f'{place.get(file.name, "")}"/{file.relative_to(root)}"' for file in sorted(root.rglob("*")) if file.is_file())
+    date = time.strftime("%a %b %d %Y", time.gmtime(TIME))
+    changes = f"* {date} {MAINTAINER} - {VERSION}-1\n- {CHANGES}"
+    description = "\n".join(LONG)
+    spec = f"Name: askbridge\nVersion: {VERSION}\nRelease: 1\nSummary: {SHORT[0].upper()}{SHORT[1:]}\nLicense: {LICENSE}\nURL: {REPOSITORY}\nPackager: {MAINTAINER}\nGroup: Development/Tools\n%description\n{description}\n%install\ncp -a {root}/. %{{buildroot}}\n%files\n{files}\n%changelog\n{changes}\n"
     write(work / "askbridge.spec", spec)
-    command = ["rpmbuild", "-bb", f"--target={cpu}", "--define", f"_topdir {work / 'rpm'}", "--define", "__os_install_post %{nil}", "--define", "_build_id_links none", "--define", "_rpmfilename %{NAME}-%{VERSION}-%{RELEASE}.%{ARCH}.rpm", work / "askbridge.spec"]
-    subprocess.check_call(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    macros = {"_topdir": work / "rpm", "__os_install_post": "%{nil}", "_build_id_links": "none", "_binary_payload": f"w{COMPRESSION}.gzdio", "_rpmfilename": "%{NAME}-%{VERSION}-%{RELEASE}.%{ARCH}.rpm"}
+    defines = [word for name, value in macros.items() for word in ("--define", f"{name} {value}")]
+    subprocess.check_call(["rpmbuild", "-bb", f"--target={cpu}", *defines, work / "askbridge.spec"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     for made in (work / "rpm/RPMS").rglob("*.rpm"):
         shutil.copy(made, out)
 
