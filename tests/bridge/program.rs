@@ -2,7 +2,7 @@
 //! Reads and writes block: a bridge that takes too long is killed, which ends them.
 
 use std::{
-    fs,
+    env, fs,
     io::{self, Read, Write},
     path::Path,
     process::{Command, ExitStatus, Stdio},
@@ -18,6 +18,11 @@ pub(crate) const ASKBRIDGE: &str = env!("CARGO_BIN_EXE_askbridge");
 /// The mock agent.
 pub(crate) const MOCK: [&str; 2] = [ASKBRIDGE, "mock-agent"];
 
+/// Returns the program that is started as the bridge: the one under test, or a launcher of it that the environment names.
+fn launched() -> String {
+    env::var("BRIDGE_LAUNCHER").unwrap_or_else(|_| ASKBRIDGE.to_owned())
+}
+
 /// Returns `askbridge run -- AGENT`.
 pub(crate) fn bridge(agent: &[&str]) -> Command {
     bridge_with(&[], agent)
@@ -25,7 +30,7 @@ pub(crate) fn bridge(agent: &[&str]) -> Command {
 
 /// Returns `askbridge run OPTIONS -- AGENT`.
 pub(crate) fn bridge_with(options: &[&str], agent: &[&str]) -> Command {
-    let mut command = Command::new(ASKBRIDGE);
+    let mut command = Command::new(launched());
     // The developer's own commands must not find the questions of the tests.
     command.env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR")).env("ASKBRIDGE_JOURNAL_ENABLED", "false");
     command.arg("run").args(options).arg("--").args(agent);

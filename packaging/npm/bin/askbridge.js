@@ -5,8 +5,10 @@
 "use strict";
 
 const { spawn } = require("node:child_process");
+const { closeSync } = require("node:fs");
 const { constants } = require("node:os");
 const { dirname, join } = require("node:path");
+const { isatty } = require("node:tty");
 
 const PLATFORM = `${process.platform}-${process.arch}`;
 const PACKAGE = `@askbridge/${PLATFORM}`;
@@ -34,12 +36,16 @@ function find() {
 
 /** Starts the program as a child, and ends as it does. */
 function wait(program) {
-  const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
+  let child;
   // A terminal sends these to the program as well, for which a second one would mean to hurry.
-  const isOfTerminal = [0, 1, 2].some(fd => require("node:tty").isatty(fd));
+  const isOfTerminal = [0, 1, 2].some(fd => isatty(fd));
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"]) {
     process.on(signal, () => (signal !== "SIGTERM" && isOfTerminal) || child.kill(signal));
   }
+  // Signals are caught by now: one that came earlier would end Node alone.
+  child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
+  // What the client sees of them is the program's doing alone: that one end is closed while the other is still open.
+  for (const fd of [0, 1]) closeSync(fd);
   child.on("error", error => fail(`${program} cannot be started: ${error.message}`));
   child.on("exit", (code, signal) => {
     if (!signal) process.exit(code);
