@@ -11,6 +11,7 @@ use askbridge_core::{
     desk::{Notice, Submission, Ticket, TicketedSubmission},
     engine::{Bridge, Config, Event, Output, Peer, Protocol},
     hosted::{ClaudeBridge, CodexBridge},
+    limits,
     question::{Answer, Provenance, Responder, Value},
 };
 use serde_json::{Value as Json, json};
@@ -346,6 +347,43 @@ fn each_request_of_claude_gets_one_response() {
 #[test]
 fn each_request_of_codex_gets_one_response() {
     race(|| CODEX, || CodexBridge::new(Config::default()));
+}
+
+/// Returns how many requests open before there is no room for one more, each in a session of its own.
+fn opens(ask: impl Fn(usize) -> Json) -> usize {
+    let mut stage = Stage::new(CodexBridge::new(Config::default()));
+    let count = |id| {
+        drop(stage.line(Peer::Agent, &ask(id).to_string()));
+        (stage.bridge.open_questions() > id).then_some(())
+    };
+    (0..limits::OPEN).map_while(count).count()
+}
+
+#[test]
+fn the_parts_of_a_request_that_its_response_repeats_count_with_their_memory() {
+    // Parsed, each number would take many times as much memory as its text.
+    let permissions = json!({ "of_next_year": vec![0; limits::QUESTION / 4] });
+    let size = permissions.to_string().len();
+    let opened = opens(|id| {
+        let params = json!({ "threadId": id.to_string(), "permissions": permissions });
+        json!({ "id": id, "method": "item/permissions/requestApproval", "params": params })
+    });
+    // They are granted for the turn, or for the session.
+    assert!((2..=limits::OPEN_BYTES / (2 * size)).contains(&opened), "{opened} requests of {size} bytes");
+
+    // The name of the field for a text beside a choice.
+    let note = "n".repeat(limits::QUESTION / 2);
+    let meta = json!({ "codex": { "role": "user_note", "questionId": "db" } });
+    let mut fields = json!({ "db": { "type": "string", "enum": ["a", "b"] } });
+    fields[&note] = json!({ "type": "string", "_meta": meta });
+    let opened = opens(|id| {
+        let schema = json!({ "type": "object", "properties": fields });
+        let params = json!({
+            "threadId": id.to_string(), "mode": "form", "message": "?", "requestedSchema": schema,
+        });
+        json!({ "id": id, "method": "mcpServer/elicitation/request", "params": params })
+    });
+    assert!((2..=limits::OPEN_BYTES / note.len()).contains(&opened), "{opened} forms");
 }
 
 #[test]

@@ -138,8 +138,8 @@ impl HostProtocol for Codex {
         reply.write_rejection(question, rejection)
     }
 
-    fn bytes(_: &CodexReply) -> usize {
-        0
+    fn bytes(reply: &CodexReply) -> usize {
+        reply.bytes()
     }
 
     fn response(&self, id: &str, result: &RawValue) -> Bytes {

@@ -145,7 +145,8 @@ impl<S: HostProtocol> Core<S> {
             return;
         }
         let question = Arc::new(question);
-        let weight = self.base.desk.weigh(&question, S::bytes(&reply));
+        // The reply format copies parts of the request, which are in memory beside the question.
+        let weight = self.base.desk.weigh(&question, 0) + S::bytes(&reply);
         // A question without room stays with the host alone.
         if self.base.desk.check_room(question.session.as_deref(), weight).is_err() {
             return;

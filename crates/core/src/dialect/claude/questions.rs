@@ -176,6 +176,11 @@ pub fn read_form(form: &Json, fallback_id: &str) -> Option<(Question, ClaudeForm
 }
 
 impl ClaudeForm {
+    /// Returns how many bytes of the request it holds.
+    pub fn bytes(&self) -> usize {
+        self.0.bytes()
+    }
+
     /// Writes an outcome as `{"action":…,"content":…}`. Returns `None` for an end that the person did not choose.
     pub fn write(&self, question: &Question, outcome: &Outcome) -> Option<Box<RawValue>> {
         match outcome {

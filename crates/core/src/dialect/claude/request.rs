@@ -141,7 +141,7 @@ impl ControlReply {
             ControlReply::Call(ClaudeReply::Decision { input, lasting }) => {
                 input.get().len() + lasting.iter().map(|(_, raw)| raw.get().len()).sum::<usize>()
             }
-            ControlReply::Form(_) => 0,
+            ControlReply::Form(reply) => reply.bytes(),
         }
     }
 

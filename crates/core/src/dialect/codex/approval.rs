@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 use super::CodexReply;
 use crate::{
-    dialect::permission::PermissionDescription,
+    dialect::{permission::PermissionDescription, values},
     question::{FieldOption, Origin, Question, Role},
 };
 
@@ -71,8 +71,9 @@ pub(super) fn approval(
     });
     let described = PermissionDescription { options: options.collect(), ..described };
     let question = described.question(Origin::Codex, fallback_id)?;
-    let results = decisions.into_iter().map(|decision| (decision.value, decision.result)).collect();
-    Some((question, CodexReply::Decision { results, reject, cancelled }))
+    let results =
+        decisions.into_iter().map(|decision| (decision.value, values::json(&decision.result))).collect();
+    Some((question, CodexReply::Decision { results, reject, cancelled: values::json(&cancelled) }))
 }
 
 /// Returns a text that is not empty, and `None` for anything else.

@@ -13,24 +13,36 @@ use crate::{
 };
 
 /// The format of a response.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum CodexReply {
     /// The answers to the model's questions.
     UserInput,
     /// One of the decisions that the approval offers.
     Decision {
-        /// The `result` for each option, by its value.
-        results: Vec<(String, Json)>,
+        /// The `result` for each option, by its value. As JSON text, since parsed JSON can take many times as much memory.
+        results: Vec<(String, Box<RawValue>)>,
         /// The option that refuses.
         reject: Option<String>,
         /// The `result` for every end that the person did not choose.
-        cancelled: Json,
+        cancelled: Box<RawValue>,
     },
     /// The content of an MCP server's form.
     Form(FormReply),
 }
 
 impl CodexReply {
+    /// Returns how many bytes of the request it holds.
+    pub fn bytes(&self) -> usize {
+        match self {
+            CodexReply::UserInput => 0,
+            CodexReply::Decision { results, cancelled, .. } => {
+                let results = results.iter().map(|(value, result)| value.len() + result.get().len());
+                results.sum::<usize>() + cancelled.get().len()
+            }
+            CodexReply::Form(format) => format.bytes(),
+        }
+    }
+
     /// Writes an answer that fits the question, as a `result`.
     pub fn write_answer(&self, question: &Question, answer: &Answer) -> Box<RawValue> {
         match self {
@@ -41,7 +53,7 @@ impl CodexReply {
                     Some(Value::Text(chosen)) => find(results, chosen),
                     _ => None,
                 };
-                values::json(result.unwrap_or(cancelled))
+                result.unwrap_or(cancelled).to_owned()
             }
             CodexReply::Form(format) => {
                 let (content, _) = reply::write_content(format, question, answer);
@@ -57,7 +69,7 @@ impl CodexReply {
             CodexReply::UserInput => user_input::write_rejection(question, rejection),
             CodexReply::Decision { results, reject, cancelled } => {
                 let refused = reject.as_deref().filter(|_| is_refused);
-                values::json(refused.and_then(|reject| find(results, reject)).unwrap_or(cancelled))
+                refused.and_then(|reject| find(results, reject)).unwrap_or(cancelled).to_owned()
             }
             CodexReply::Form(_) => {
                 let action = if is_refused { "decline" } else { "cancel" };
@@ -89,15 +101,16 @@ impl CodexReply {
     }
 }
 
-fn find<'a>(results: &'a [(String, Json)], value: &str) -> Option<&'a Json> {
-    results.iter().find(|(known, _)| known == value).map(|(_, result)| result)
+fn find<'a>(results: &'a [(String, Box<RawValue>)], value: &str) -> Option<&'a RawValue> {
+    results.iter().find(|(known, _)| known == value).map(|(_, result)| &**result)
 }
 
 /// Returns whether two results are equal. A null member equals a missing one.
-fn is_same(one: &Json, other: &Json) -> bool {
+fn is_same(known: &RawValue, other: &Json) -> bool {
+    let Ok(known) = serde_json::from_str::<Json>(known.get()) else { return false };
     let said = |json: &Json| {
         let members = json.as_object()?.iter().filter(|(_, value)| !value.is_null());
         Some(members.map(|(key, value)| (key.clone(), value.clone())).collect::<Map<_, _>>())
     };
-    said(one) == said(other)
+    said(&known) == said(other)
 }

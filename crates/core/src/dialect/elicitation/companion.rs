@@ -28,6 +28,15 @@ pub enum Companion {
 }
 
 impl Companion {
+    /// Returns how many bytes its texts have.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Companion::None => 0,
+            Companion::Custom { key, .. } => key.len(),
+            Companion::Note { key, none } => key.len() + none.as_ref().map_or(0, String::len),
+        }
+    }
+
     /// Returns whether it has a place for a note beside an answer.
     pub fn takes_notes(&self) -> bool {
         matches!(self, Companion::Custom { notes: true, .. } | Companion::Note { .. })

@@ -25,6 +25,13 @@ pub struct FormReply {
     pub companions: Vec<Companion>,
 }
 
+impl FormReply {
+    /// Returns how many bytes of the request it holds.
+    pub fn bytes(&self) -> usize {
+        self.companions.iter().map(|companion| size_of::<Companion>() + companion.bytes()).sum()
+    }
+}
+
 /// Writes an answer as content. Also returns the places of the fields whose notes have no place in the content.
 pub fn write_content(
     format: &FormReply,
