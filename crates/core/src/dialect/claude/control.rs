@@ -6,7 +6,6 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::wire::scan::{Members, Stop, Text, leading_string, member, text};
@@ -138,46 +137,45 @@ pub fn result(line: &[u8]) -> Option<&[u8]> {
 }
 
 /// The requests whose responses the agent still awaits. It lists them in its response to a repeated `initialize`.
-#[derive(Debug, Default, Deserialize)]
-pub struct PendingRequests<'a> {
-    #[serde(borrow, default)]
-    pending_permission_requests: Vec<&'a RawValue>,
-    #[serde(borrow, default)]
-    pending_elicitation_requests: Vec<&'a RawValue>,
-}
+#[derive(Debug, Default)]
+pub struct PendingRequests<'a>(Vec<&'a RawValue>);
+
+/// The members that list requests. Each is read by itself, since a version may give one of them another shape (I11).
+const PENDING: [&str; 2] = ["pending_permission_requests", "pending_elicitation_requests"];
 
 impl<'a> PendingRequests<'a> {
     /// Reads a whole response. The lists are members of the response, and not of its result.
     pub fn read(line: &'a [u8]) -> Self {
         let response = member(line, "response").unwrap_or_default();
-        serde_json::from_slice(response).unwrap_or_default()
+        let list = |name| serde_json::from_slice::<Vec<&RawValue>>(member(response, name)?).ok();
+        PendingRequests(PENDING.into_iter().filter_map(list).flatten().collect())
     }
 
     /// Returns the requests, each as the JSON of its line.
     pub fn requests(&self) -> impl Iterator<Item = &'a [u8]> + '_ {
-        let lists = [&self.pending_permission_requests, &self.pending_elicitation_requests];
-        lists.into_iter().flatten().map(|request| request.get().as_bytes())
+        self.0.iter().map(|request| request.get().as_bytes())
     }
 }
 
-/// The agent's introduction.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+/// The agent's introduction. Each member is read by itself, since a version may give one of them another shape (I11).
+#[derive(Debug, Default)]
 pub struct Init<'a> {
     /// The session.
-    #[serde(borrow)]
     pub session_id: Option<Cow<'a, str>>,
     /// The folder that the session works in.
-    #[serde(borrow)]
     pub cwd: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    qwen_code_version: Option<&'a RawValue>,
+    qwen_code_version: Option<&'a [u8]>,
 }
 
 impl<'a> Init<'a> {
-    /// Reads a whole line. Returns an empty introduction if a known member has another shape.
+    /// Reads a whole line. A member of another shape counts as missing.
     pub fn read(line: &'a [u8]) -> Self {
-        serde_json::from_slice(line).unwrap_or_default()
+        let text_of = |name: &str| text(member(line, name)?);
+        Init {
+            session_id: text_of("session_id"),
+            cwd: text_of("cwd"),
+            qwen_code_version: member(line, "qwen_code_version").filter(|version| *version != b"null"),
+        }
     }
 
     /// Returns whether this is Qwen Code, which speaks the same protocol.
@@ -255,6 +253,26 @@ mod tests {
         assert_eq!(ids, ["\"a\""]);
         assert_eq!(responded_id(line), Some("\"i2\""));
         assert_eq!(PendingRequests::read(b"{}").requests().count(), 0);
+    }
+
+    #[test]
+    fn a_member_of_another_shape_hides_no_other() {
+        let line = br#"{"type":"system","subtype":"init","cwd":{"path":"/p"},"session_id":"s","x":1}"#;
+        let init = Init::read(line);
+        assert_eq!(
+            (init.session_id.as_deref(), init.cwd.as_deref(), init.is_qwen()),
+            (Some("s"), None, false)
+        );
+        let line = br#"{"qwen_code_version":["1"],"session_id":5,"cwd":"\u002fp"}"#;
+        let init = Init::read(line);
+        assert_eq!(
+            (init.session_id.as_deref(), init.cwd.as_deref(), init.is_qwen()),
+            (None, Some("/p"), true)
+        );
+        assert!(!Init::read(br#"{"qwen_code_version":null}"#).is_qwen());
+        let line = br#"{"type":"control_response","response":{"pending_elicitation_requests":{},
+            "pending_permission_requests":[{"request_id":"a","request":{}}, 5]}}"#;
+        assert_eq!(PendingRequests::read(line).requests().filter_map(Request::read).count(), 1);
     }
 
     #[test]
