@@ -22,6 +22,10 @@ use askbridge_os::{
     processes::{self, AgentTree},
     xdg,
 };
+use rustix::{
+    io::{Errno, FdFlags, fcntl_setfd, ioctl_fionbio},
+    net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with},
+};
 use thiserror::Error;
 use tokio::net::UnixStream;
 
@@ -244,11 +248,25 @@ fn life_of_process(home: &Home, bridge: &BridgeName) -> Life {
 
 fn listens(path: &Path) -> bool {
     // No other error proves that no bridge listens.
-    !matches!(
-        std::os::unix::net::UnixStream::connect(path).map_err(|error| error.kind()),
-        Err(ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::ConnectionRefused)
-    )
+    !matches!(connect_now(path), Err(Errno::NOENT | Errno::NOTDIR | Errno::CONNREFUSED))
 }
+
+/// Connects to a socket, and disconnects. It never blocks: it fails if the backlog is full, as that of a stopped bridge
+/// may be.
+fn connect_now(path: &Path) -> Result<(), Errno> {
+    let address = SocketAddrUnix::new(path)?;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, FLAGS, None)?;
+    // Not every system has the flags.
+    fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
+    ioctl_fionbio(&socket, true)?;
+    rustix::net::connect(&socket, &address)
+}
+
+/// No child process inherits the socket, and it does not block.
+#[cfg(target_os = "linux")]
+const FLAGS: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
+#[cfg(not(target_os = "linux"))]
+const FLAGS: SocketFlags = SocketFlags::empty();
 
 fn bridge(path: &Path) -> Option<BridgeName> {
     path.file_stem()?.to_str()?.parse().ok()
@@ -350,7 +368,10 @@ pub fn bind_inbox(inbox: BridgeInbox, work: Work) -> Result<Host<Socket>, Discov
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::{fs::symlink, net};
+    use std::{
+        os::unix::{fs::symlink, net},
+        time::Duration,
+    };
 
     use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 
@@ -429,6 +450,24 @@ mod tests {
         let left =
             ["binds.bind", "file.bind", "file.sock", "link.sock", "live.sock", "new.bind", "unrelated"];
         assert_eq!(names(folder.path()), left);
+    }
+
+    #[test]
+    fn a_bridge_with_a_full_backlog_lives() {
+        let folder = tempfile::tempdir().unwrap();
+        let (socket, listener) = Socket::bind(folder.path(), "full").unwrap();
+        rustix::net::listen(&listener, 0).unwrap();
+        let queued = net::UnixStream::connect(&socket.path).unwrap();
+        let path = socket.path.clone();
+        let (told, heard) = std::sync::mpsc::sync_channel(1);
+        std::thread::spawn(move || told.send(listens(&path)));
+        assert_eq!(heard.recv_timeout(Duration::from_secs(30)), Ok(true), "it waits for room");
+        drop(queued);
+        let path = socket.path.clone();
+        drop(listener);
+        assert!(!listens(&path));
+        drop(socket);
+        assert!(!listens(&path));
     }
 
     #[tokio::test]
