@@ -171,7 +171,8 @@ impl Conditions {
     }
 }
 
-fn runs_commands(kind: &str) -> bool {
+/// Returns whether tools of this kind, in small letters, run commands.
+pub(super) fn runs_commands(kind: &str) -> bool {
     matches!(kind, "execute" | "command")
 }
 

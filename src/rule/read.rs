@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{
     action::{Action, NamedValues, RuleEffect},
-    conditions::{BrokenRule, Conditions, QuestionView},
+    conditions::{BrokenRule, Conditions, QuestionView, runs_commands},
     keys::{ACTIONS, DECIDING, WAYS},
     pattern::{AnyOf, CommandPattern, has_wildcard},
 };
@@ -328,7 +328,7 @@ impl Reader<'_> {
             None if conditions.tool.is_empty() => {
                 self.wrong(None, "a rule that allows names what it allows: give the `command` or the `tool`");
             }
-            None if conditions.tool.iter().any(|kind| kind == "execute") => {
+            None if conditions.tool.iter().any(|kind| runs_commands(&kind.to_lowercase())) => {
                 self.wrong(Some("tool"), "a rule that allows a command names it: give the `command`");
             }
             None => {}

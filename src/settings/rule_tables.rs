@@ -287,7 +287,7 @@ mod tests {
     }
 
     /// The keys of a rule, and the first mistake.
-    const MISTAKES: [(&str, &str); 25] = [
+    const MISTAKES: [(&str, &str); 27] = [
         (
             "name = 'x'\nagnt = 'a'\nthen = 'hold'",
             "config.toml:3:1: there is no `agnt` of a rule; did you mean `agent`?",
@@ -305,6 +305,14 @@ mod tests {
         ),
         (
             "name = 'x'\ntool = 'execute'\nthen = 'allow'",
+            "config.toml:3:8: a rule that allows a command names it: give the `command`",
+        ),
+        (
+            "name = 'x'\ntool = ['read', 'command']\nthen = 'allow'",
+            "config.toml:3:8: a rule that allows a command names it: give the `command`",
+        ),
+        (
+            "name = 'x'\ntool = 'Execute'\nthen = 'allow'",
             "config.toml:3:8: a rule that allows a command names it: give the `command`",
         ),
         ("name = 'x'\ntool = '*'\nthen = 'allow'", "config.toml:3:8: the kind of a tool is a whole name"),
