@@ -96,7 +96,8 @@ const HARMLESS: [&str; 29] = [
     "VERBOSE",
 ];
 
-/// Returns what running a command risks, and why.
+/// Returns what running a command risks, and why. No command is plain: even one that only prints something may be a
+/// program of the project.
 pub fn risk(command: &str) -> (Risk, String) {
     match why_dangerous(command, DEPTH) {
         Some(why) => (Risk::Dangerous, why),
@@ -137,7 +138,7 @@ fn why_it_runs(program: &str, arguments: &[String], depth: usize) -> Option<Stri
     let takes = programs::runs(program, arguments)?;
     let name = programs::name(program);
     // `scripts` has already checked the arguments of `sed` and `awk`.
-    if scripts::is_language(&name) || is_query(&name, arguments) {
+    if scripts::is_language(&name) || names_no_command(&name, arguments) {
         return None;
     }
     // Each argument is checked as the beginning of a command, at each depth: the bounds keep that cheap.
@@ -162,9 +163,9 @@ fn why_it_runs(program: &str, arguments: &[String], depth: usize) -> Option<Stri
     })
 }
 
-/// Returns whether a program runs none of its arguments: it prints its version or its help, finds another program, or
-/// runs the project's own tests.
-fn is_query(name: &str, arguments: &[String]) -> bool {
+/// Returns whether these arguments, which look like those of a program that runs what it reads, make it do something
+/// else: it prints its version or its help, finds another program, or runs the project's own tests as `cargo test` does.
+fn names_no_command(name: &str, arguments: &[String]) -> bool {
     match arguments {
         [only] => match only.as_str() {
             "--version" | "--help" => true,
