@@ -148,7 +148,8 @@ impl Gaps {
 #[derive(Debug, Default)]
 pub(super) struct HiddenQuestions {
     ids: BTreeSet<QuestionId>,
-    /// The number of further questions: without an ID, or beyond the bound.
+    /// The number of further questions: without an ID, or beyond the bound. Until the next snapshot, those that end
+    /// still count: it is not known which they are, and a listing must not look complete when it is not.
     others: usize,
 }
 
