@@ -303,7 +303,8 @@ async fn an_inbox_that_was_out_of_file_descriptors_is_found_again() {
     let user = User::new();
     let inbox = user.detach().await;
     let limit = getrlimit(Resource::Nofile);
-    prlimit(Some(inbox.pid()), Resource::Nofile, Rlimit { current: Some(0), ..limit }).unwrap();
+    // With fewer, the inbox could not replace its stdout, which it does once it has told its address.
+    prlimit(Some(inbox.pid()), Resource::Nofile, Rlimit { current: Some(3), ..limit }).unwrap();
     let socket = user.folder.path().join("askbridge/inbox-detached.sock");
     let visitor = UnixStream::connect(socket).await.unwrap();
     let log = user.folder.path().join("state/askbridge/inbox.log");
