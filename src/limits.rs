@@ -2,6 +2,7 @@
 //! is not a setting, in addition to those of the core. Sizes are in bytes unless their name says otherwise.
 
 pub mod journal;
+pub mod machine;
 pub mod mcp;
 
 use std::time::Duration;

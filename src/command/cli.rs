@@ -18,6 +18,7 @@ use super::{
     attach::AttachArgs,
     bridge::{ProxyArgs, RunArgs},
     config::ConfigArgs,
+    dial::DialArgs,
     doctor::DoctorArgs,
     help,
     hook::HookArgs,
@@ -100,6 +101,9 @@ pub enum Command {
     History(LazyArgs<HistoryArgs>),
     /// Put askbridge between an editor and its agents, in the editor's settings
     Setup(LazyArgs<SetupArgs>),
+    /// Offer the questions of this machine to another one, on stdio (another askbridge runs this)
+    #[command(hide = true)]
+    Dial(LazyArgs<DialArgs>),
     /// Check what works and what does not, and say what to do about it
     Doctor(LazyArgs<DoctorArgs>),
     /// Print the script that completes command lines in a shell

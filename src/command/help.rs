@@ -111,6 +111,16 @@ Exit codes:
   125      the command itself failed
   128 + N  signal N ended `--watch`";
 
+/// What `askbridge dial` is for, and its exit codes.
+pub(super) const DIAL: &str = "\
+The askbridge of another machine runs this, by ssh or by any command, and shows
+the questions of this machine there: `askbridge machine --help`, there.
+
+Exit codes:
+  0        stdin ended
+  2        the command line was not understood, or stdin is a terminal
+  125      the command itself failed";
+
 /// The columns of `askbridge status`, and its exit codes.
 pub(super) const STATUS: &str = "\
 Columns:

@@ -3,6 +3,7 @@
 //! How the inbox gets into the background is left to `background.rs`.
 
 use std::{
+    convert::Infallible,
     future::pending,
     io::{self, Write},
     net::SocketAddr,
@@ -12,6 +13,7 @@ use std::{
 
 use askbridge_os::{exit, signals::Signals};
 use clap::Args;
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -19,6 +21,7 @@ use super::{
     background::{self, Presence},
     help,
     log::LogArgs,
+    reach::routes,
 };
 use crate::{
     adapters::{
@@ -26,9 +29,11 @@ use crate::{
         attach::{Finder, SharedInboxes},
     },
     inbox::{BridgeInbox, Ledger, Port},
+    limits,
     machine::{
-        Machine,
+        Machine, Reach,
         discovery::{self, DiscoveryError, LocalInbox, Socket},
+        remote::{self, Hub},
     },
     present::listing,
     rpc::host::Host,
@@ -37,8 +42,10 @@ use crate::{
     settings::{
         Settings,
         addresses::address,
-        files, keys,
+        files::{self, Live},
+        keys,
         resolved::{HttpSettings, ServeSettings},
+        services::NotifySettings,
     },
 };
 
@@ -140,7 +147,10 @@ async fn serve(
     own.start()?;
     // The machine reads the journal that the inbox writes: if the settings want none, none is opened for lost
     // questions.
-    let machine = Machine::open_with(&discovery::folder()?, own.inbox.clone(), own.ledger.clone()).await?;
+    let folder = discovery::folder()?;
+    let machines = remote::folder(&folder);
+    let reach = Reach { machines: vec![machines.clone()], ..Reach::from(&folder) };
+    let machine = Machine::open_with(reach, Some(own.inbox.clone()), own.ledger.clone()).await?;
     announce(&server);
     if let Some(presence) = presence {
         presence.serves_at(address)?;
@@ -158,9 +168,22 @@ async fn serve(
         followed = machine.follow() => Ok(followed.map(|()| exit::OK)?),
         () = server.run(machine.clone(), None, stop) => Ok(exit::OK),
         () = report(&machine) => Ok(exit::OK),
+        never = hold(machines) => match never {},
         never = told => match never {},
         never = adapters::attach::attach(finders, hosts) => match never {},
         code = signals.next() => Ok(code),
+    }
+}
+
+/// Holds the connections to the machines of the settings, which other programs share.
+async fn hold(folder: PathBuf) -> Infallible {
+    let live = Arc::new(Live::of_user());
+    let told = Arc::clone(&live);
+    let is_told = move || NotifySettings::is_set(&told.settings(), false);
+    let mut hub = Hub::new(folder, Arc::new(is_told));
+    loop {
+        hub.set(routes(&live.settings())).await;
+        sleep(limits::machine::SETTINGS).await;
     }
 }
 

@@ -21,6 +21,7 @@ use tokio::time::sleep;
 
 use super::{
     CommandError, help, inbox,
+    reach::MachineArgs,
     runner::{listed, print, say, shown, warn},
     screen::{Room, Screen, stdout_closed},
 };
@@ -47,13 +48,18 @@ pub struct ListArgs {
     /// Keep the list up to date: on a terminal in place, elsewhere with a line for each change
     #[arg(long)]
     pub watch: bool,
+
+    /// The machine that is asked.
+    #[command(flatten)]
+    pub machine: MachineArgs,
 }
 
 /// Lists the open questions.
 pub async fn list(args: &ListArgs) -> Result<u8, CommandError> {
     let folder = discovery::folder()?;
+    let reach = args.machine.reach().await?;
     if args.watch {
-        let machine = Machine::open_soon(&folder).await?;
+        let machine = Machine::open_soon(reach).await?;
         return tokio::select! {
             followed = machine.follow() => Ok(followed.map(|()| exit::OK)?),
             watched = watch(&machine, &folder, args.json) => watched,
@@ -63,7 +69,7 @@ pub async fn list(args: &ListArgs) -> Result<u8, CommandError> {
     }
     // A table shows the outline of a question only, which is much less to send.
     let depth = if args.json { Depth::Whole } else { Depth::Outline };
-    let machine = Machine::glance(&folder, depth, limits::PATIENCE).await?;
+    let machine = Machine::glance(reach, depth, limits::PATIENCE).await?;
     let gaps = machine.gaps().borrow().clone();
     warn(&gaps);
     let (lost, elsewhere) = lost_and_elsewhere(&folder).await;

@@ -10,6 +10,7 @@ use super::{
     converse::{can_ask, converse},
     help,
     list::{lines, lost_and_elsewhere},
+    reach::MachineArgs,
     runner::{print, say, warn},
 };
 use crate::{
@@ -21,16 +22,20 @@ use crate::{
 /// Options of `askbridge next`.
 #[derive(Debug, Args)]
 #[command(after_help = help::NEXT)]
-pub struct NextArgs {}
+pub struct NextArgs {
+    /// The machine that is asked.
+    #[command(flatten)]
+    pub machine: MachineArgs,
+}
 
 /// Asks the oldest question that waits.
-pub async fn next() -> Result<u8, CommandError> {
+pub async fn next(args: &NextArgs) -> Result<u8, CommandError> {
     if !can_ask() {
         let told = "`next` asks at a terminal: `askbridge list` and `askbridge answer` work without one";
         return Err(CommandError::Usage(told.to_owned()));
     }
     let folder = discovery::folder()?;
-    let machine = Machine::open_soon(&folder).await?;
+    let machine = Machine::open_soon(args.machine.reach().await?).await?;
     let gaps = machine.gaps().borrow().clone();
     warn(&gaps);
     let mut open = machine.store().read(|_, snapshot| snapshot.open());

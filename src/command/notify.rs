@@ -15,6 +15,7 @@ use rustix::process::setsid;
 
 use super::{
     CommandError, help,
+    reach::MachineArgs,
     runner::{look_up, say},
 };
 use crate::{
@@ -62,7 +63,7 @@ pub async fn notify(args: &NotifyArgs) -> Result<u8, CommandError> {
 }
 
 async fn tell(args: &NotifyArgs) -> Result<u8, CommandError> {
-    let (machine, _, record) = look_up(&args.id).await?;
+    let (machine, _, record) = look_up(&args.id, &MachineArgs::default()).await?;
     if record.state != State::Open {
         return Ok(done(args, "the question does not wait any more", exit::OK));
     }

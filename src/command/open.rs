@@ -19,6 +19,7 @@ use super::{
     CommandError, background, help,
     inbox::{HttpArgs, SERVER},
     log::LogArgs,
+    reach::MachineArgs,
     runner::{self, look_up, say},
 };
 use crate::{
@@ -53,7 +54,7 @@ pub async fn open(args: &OpenArgs, settings: &Settings, log: &LogArgs) -> Result
     let serve = ServeSettings { address: settings.get(&keys::INBOX_ADDRESS), http };
     // The question is looked up first, so that an unknown ID does not start an inbox.
     let question = match &args.id {
-        Some(id) => Some(look_up(id).await?.2.id.clone()),
+        Some(id) => Some(look_up(id, &MachineArgs::default()).await?.2.id.clone()),
         None => None,
     };
     let server = match running().await? {

@@ -13,6 +13,7 @@ use super::{
     CommandError,
     converse::{can_ask, converse},
     help,
+    reach::MachineArgs,
     runner::look_up,
     submit::by_option,
 };
@@ -28,6 +29,10 @@ pub struct AllowArgs {
     /// Allow it from now on, as far as the agent means that
     #[arg(long)]
     pub always: bool,
+
+    /// The machine that is asked.
+    #[command(flatten)]
+    pub machine: MachineArgs,
 }
 
 /// Allows what an agent asks permission for: this time, or from now on. At a terminal, the person decides what is not
@@ -37,12 +42,12 @@ pub async fn allow(args: &AllowArgs) -> Result<u8, CommandError> {
     let id = &args.id;
     let role = if args.always { Role::AllowAlways } else { Role::AllowOnce };
     if can_ask() {
-        let (machine, _, record) = look_up(id).await?;
+        let (machine, _, record) = look_up(id, &args.machine).await?;
         if let Some(dialogue) = asked(record, role) {
             return converse(&machine, dialogue).await;
         }
     }
-    by_option(id, |record| choose(record, role).map_err(|error| unfit(record, error))).await
+    by_option(id, &args.machine, |record| choose(record, role).map_err(|error| unfit(record, error))).await
 }
 
 /// Returns the dialogue that comes before the permission is given; `None` if there is nothing to ask.

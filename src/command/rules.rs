@@ -16,6 +16,7 @@ use super::{
     CommandError, arguments,
     converse::said,
     help,
+    reach::MachineArgs,
     runner::{self, look_up, print, say, shown, warn},
 };
 #[cfg(feature = "journal")]
@@ -117,7 +118,7 @@ fn check() -> Result<u8, CommandError> {
 }
 
 async fn attempt(id: &str) -> Result<u8, CommandError> {
-    let (_, _, record) = look_up(id).await?;
+    let (_, _, record) = look_up(id, &MachineArgs::default()).await?;
     let settings = read();
     let Explanation { passed, decision } = explain(settings.rules(), &record, &RealFiles);
     let mut lines = vec![format!("{}: {}", record.id, text::headline(&record))];
@@ -194,7 +195,7 @@ async fn apply(id: Option<&str>, yes: bool) -> Result<u8, CommandError> {
 async fn open(id: Option<&str>) -> Result<Vec<Arc<Record>>, CommandError> {
     let mut records = match id {
         Some(id) => {
-            let (_, _, record) = look_up(id).await?;
+            let (_, _, record) = look_up(id, &MachineArgs::default()).await?;
             if !record.is_open() {
                 return Err(CommandError::Refused(id.to_owned(), Refusal::Gone(record)));
             }

@@ -12,11 +12,11 @@ use std::{
 use askbridge_core::desk::{IdPrefix, Record, Refusal};
 use askbridge_os::{exit, signals, terminal::printable_line};
 
-use super::CommandError;
+use super::{CommandError, reach::MachineArgs};
 use crate::{
     inbox::Inbox,
     limits,
-    machine::{Gaps, Machine, Missing, discovery},
+    machine::{Gaps, Machine, Missing},
     present::listing,
     rpc::client::Depth,
 };
@@ -42,10 +42,12 @@ pub fn run(command: impl Future<Output = Result<u8, CommandError>>) -> ExitCode 
 /// Finds a question, open or settled. It connects only to the bridges that the ID may name. If none of them has the
 /// question, it asks all bridges, since the ID may be one that an agent gave. If no bridge has it, it asks the journal:
 /// the bridge of a hook ends with the question of the hook.
-pub(super) async fn look_up(id: &str) -> Result<(Machine, IdPrefix, Arc<Record>), CommandError> {
-    let folder = discovery::folder()?;
+pub(super) async fn look_up(
+    id: &str,
+    at: &MachineArgs,
+) -> Result<(Machine, IdPrefix, Arc<Record>), CommandError> {
     if let Ok(typed) = id.parse::<IdPrefix>() {
-        let machine = Machine::open_for(&folder, &typed).await?;
+        let machine = Machine::open_for(at.reach_for(Some(&typed)).await?, &typed).await?;
         match machine.seek(&typed).await {
             Ok(record) => return Ok((machine, typed, record)),
             Err(Missing::Refused(Refusal::NotFound)) => {}
@@ -53,7 +55,7 @@ pub(super) async fn look_up(id: &str) -> Result<(Machine, IdPrefix, Arc<Record>)
         }
     }
     // Agents may give the same ID twice: whether this one is unique is known once all bridges have replied.
-    let machine = Machine::glance(&folder, Depth::Outline, limits::HANDSHAKE_TIMEOUT).await?;
+    let machine = Machine::glance(at.reach().await?, Depth::Outline, limits::HANDSHAKE_TIMEOUT).await?;
     let record = match machine.seek_own(id) {
         Ok(record) => record,
         Err(missing) => {
@@ -65,7 +67,7 @@ pub(super) async fn look_up(id: &str) -> Result<(Machine, IdPrefix, Arc<Record>)
         }
     };
     let typed = IdPrefix::from(&record.id);
-    let machine = Machine::open_for(&folder, &typed).await?;
+    let machine = Machine::open_for(at.reach_for(Some(&typed)).await?, &typed).await?;
     let record = machine.seek(&typed).await.map_err(|missing| unfound(id, missing))?;
     Ok((machine, typed, record))
 }

@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::{
     CommandError, help,
+    reach::MachineArgs,
     runner::{self, look_up, print, warn},
     screen::Room,
 };
@@ -25,11 +26,15 @@ pub struct ShowArgs {
     /// Print the question as JSON, with all that is known of it
     #[arg(long)]
     pub json: bool,
+
+    /// The machine that is asked.
+    #[command(flatten)]
+    pub machine: MachineArgs,
 }
 
 /// Shows a question.
 pub async fn show(args: &ShowArgs) -> Result<u8, CommandError> {
-    let (machine, _, record) = look_up(&args.id).await?;
+    let (machine, _, record) = look_up(&args.id, &args.machine).await?;
     // The question was found, so it does not matter which bridges did not reply.
     warn(&Gaps::of_unreadable(machine.gaps().borrow().unreadable));
     let text = if args.json {

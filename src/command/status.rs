@@ -5,6 +5,7 @@ use clap::Args;
 use super::{
     CommandError, help,
     list::lost_and_elsewhere,
+    reach::MachineArgs,
     runner::{listed, print},
     screen::Room,
 };
@@ -23,12 +24,17 @@ pub struct StatusArgs {
     /// Print JSON (schema: machine_status.schema.json)
     #[arg(long)]
     pub json: bool,
+
+    /// The machine that is asked.
+    #[command(flatten)]
+    pub machine: MachineArgs,
 }
 
 /// Shows the bridges of this machine.
 pub async fn status(args: &StatusArgs) -> Result<u8, CommandError> {
     let folder = discovery::folder()?;
-    let machine = Machine::glance(&folder, Depth::Outline, limits::PATIENCE).await?;
+    let reach = args.machine.reach().await?;
+    let machine = Machine::glance(reach, Depth::Outline, limits::PATIENCE).await?;
     let gaps = machine.gaps().borrow().clone();
     let (_, elsewhere) = lost_and_elsewhere(&folder).await;
     let status = MachineStatus::new(&folder, machine.status(), &gaps, machine.unreadable());

@@ -19,7 +19,8 @@ use super::{
     CommandError, arguments,
     converse::{by, can_ask, converse, said},
     help,
-    next::next,
+    next::{NextArgs, next},
+    reach::MachineArgs,
     runner::{self, look_up, say},
 };
 use crate::{
@@ -44,13 +45,17 @@ pub async fn answer(args: &AnswerArgs) -> Result<u8, CommandError> {
     let AnswerArgs { values, field: fields, text: texts, note: notes, .. } = args;
     let is_empty = [values, fields, texts, notes].into_iter().all(Vec::is_empty);
     let Some(id) = args.id.as_deref() else {
-        return if is_empty && !args.again && can_ask() { next().await } else { Err(CommandError::NoId) };
+        return if is_empty && !args.again && can_ask() {
+            next(&NextArgs { machine: args.machine.clone() }).await
+        } else {
+            Err(CommandError::NoId)
+        };
     };
     if args.again {
-        return by_option(id, again).await;
+        return by_option(id, &args.machine, again).await;
     }
     if is_empty && can_ask() {
-        return talk(id, Dialogue::new).await;
+        return talk(id, &args.machine, Dialogue::new).await;
     }
     if is_empty {
         return Err(CommandError::NoAnswer(id.to_owned()));
@@ -68,7 +73,7 @@ pub async fn answer(args: &AnswerArgs) -> Result<u8, CommandError> {
         }
         Ok(Submission::Answer(answer))
     };
-    by_option(id, read).await
+    by_option(id, &args.machine, read).await
 }
 
 /// Returns the answer that the same question got before. A permission must be given anew.
@@ -84,17 +89,22 @@ fn again(record: &Record) -> Result<Submission, CommandError> {
 }
 
 /// Puts a question to the person at the terminal. The person sees which question it is, so the ID may lack the number.
-pub(super) async fn talk(id: &str, begin: impl FnOnce(Arc<Record>) -> Dialogue) -> Result<u8, CommandError> {
-    let (machine, _, record) = look_up(id).await?;
+pub(super) async fn talk(
+    id: &str,
+    at: &MachineArgs,
+    begin: impl FnOnce(Arc<Record>) -> Dialogue,
+) -> Result<u8, CommandError> {
+    let (machine, _, record) = look_up(id, at).await?;
     converse(&machine, begin(record)).await
 }
 
 /// Submits to a question what `read` makes of it, and confirms that.
 pub(super) async fn by_option(
     id: &str,
+    at: &MachineArgs,
     read: impl FnOnce(&Record) -> Result<Submission, CommandError>,
 ) -> Result<u8, CommandError> {
-    submit(id, read, |_, record, submission| said(record, submission)).await
+    submit(id, at, read, |_, record, submission| said(record, submission)).await
 }
 
 /// Rejects a question, or what an agent asks permission for: this time, if the agent has an option for that. At a terminal,
@@ -102,14 +112,14 @@ pub(super) async fn by_option(
 pub async fn reject(args: &RejectArgs) -> Result<u8, CommandError> {
     let (id, reason) = (&args.id, args.reason.as_deref());
     if reason.is_none() && can_ask() {
-        let (machine, _, record) = look_up(id).await?;
+        let (machine, _, record) = look_up(id, &args.machine).await?;
         // A settled question is refused at once: nobody should type a reason for that.
         if record.is_open() {
             return converse(&machine, Dialogue::rejecting(record)).await;
         }
     }
     let read = |_: &Record| Ok(Submission::Reject(reason.map(str::to_owned)));
-    by_option(id, read).await
+    by_option(id, &args.machine, read).await
 }
 
 /// Gives a question more time.
@@ -122,15 +132,16 @@ pub async fn extend(args: &ExtendArgs) -> Result<u8, CommandError> {
         }
         None => format!("extended: {}", text::headline(record)),
     };
-    submit(&args.id, |_| Ok(Submission::Extend(by)), done).await
+    submit(&args.id, &args.machine, |_| Ok(Submission::Extend(by)), done).await
 }
 
 async fn submit(
     id: &str,
+    at: &MachineArgs,
     read: impl FnOnce(&Record) -> Result<Submission, CommandError>,
     done: impl FnOnce(&Bridges, &Record, &Submission) -> String,
 ) -> Result<u8, CommandError> {
-    let (machine, typed, record) = look_up(id).await?;
+    let (machine, typed, record) = look_up(id, at).await?;
     if !typed.has_number() {
         // A command that is repeated from the history of a shell must not hit the next question of the same bridge.
         return Err(CommandError::NoNumber(id.to_owned(), record));
@@ -225,6 +236,10 @@ pub struct AnswerArgs {
     /// The answer that the same question had before, as `askbridge show` prints it
     #[arg(long, conflicts_with_all = ["values", "field", "text", "note"])]
     pub again: bool,
+
+    /// The machine that is asked.
+    #[command(flatten)]
+    pub machine: MachineArgs,
 }
 
 /// Options of `askbridge reject`.
@@ -238,6 +253,10 @@ pub struct RejectArgs {
     /// [default: asked at a terminal]
     #[arg(long, value_name = "TEXT", allow_negative_numbers = true)]
     pub reason: Option<String>,
+
+    /// The machine that is asked.
+    #[command(flatten)]
+    pub machine: MachineArgs,
 }
 
 /// Options of `askbridge extend`.
@@ -250,6 +269,10 @@ pub struct ExtendArgs {
     /// How much more time it gets, such as 90s, 10m or 2h
     #[arg(value_parser = arguments::duration)]
     pub duration: humantime::Duration,
+
+    /// The machine that is asked.
+    #[command(flatten)]
+    pub machine: MachineArgs,
 }
 
 /// Reads the answer. Fields that were answered before, and are not given again, keep their values.

@@ -13,6 +13,7 @@ use askbridge_os::processes::AgentTree;
 
 use super::{
     past::{HistoryFilter, PastQuestion},
+    report::MachineReport,
     status::BridgeStatus,
     store::Store,
 };
@@ -39,6 +40,17 @@ pub trait Inbox: Clone + Send + Sync + 'static {
 
     /// Returns the bridges that are known, oldest first.
     fn status(&self) -> Vec<BridgeStatus>;
+
+    /// Returns how the machine is connected whose questions these are. Where that is known under this revision, it waits
+    /// for another one.
+    fn report(&self, known: Option<u64>) -> impl Future<Output = MachineReport> + Send {
+        async move {
+            match known {
+                None => MachineReport::here(),
+                Some(_) => future::pending().await,
+            }
+        }
+    }
 
     /// Finds a question that the store knows, open or settled.
     ///

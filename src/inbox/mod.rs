@@ -8,6 +8,7 @@ pub mod ledger;
 pub mod local_desk;
 pub mod past;
 pub mod real_files;
+pub mod report;
 pub mod status;
 pub mod store;
 

@@ -1,7 +1,7 @@
 //! Questions of the past as a ledger keeps them, and the filter that selects among them.
 
 use askbridge_core::desk::{QuestionId, Record, Settlement, Timestamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Which questions of the past are listed.
@@ -26,7 +26,7 @@ pub struct HistoryFilter {
 }
 
 /// A question of the past.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PastQuestion {
@@ -39,7 +39,7 @@ pub struct PastQuestion {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Settlement>,
     /// Whether the asker may have got what was decided: its delivery had begun.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_have_arrived: bool,
     /// The question that took the decision over.
     #[serde(skip_serializing_if = "Option::is_none")]

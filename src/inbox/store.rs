@@ -265,9 +265,9 @@ impl Editor<'_> {
         event.into_iter().for_each(|event| self.state.log.push(event));
     }
 
-    /// Settles all open questions of a bridge as lost, since the bridge disappeared.
-    pub fn lose(&mut self, bridge: &BridgeName, told: &Settlement) {
-        let ids: Vec<_> = self.state.snapshot.open_in(bridge).cloned().collect();
+    /// Records that the bridges of all these questions disappeared.
+    pub fn lose(&mut self, has: impl Fn(&BridgeName) -> bool, told: &Settlement) {
+        let ids: Vec<_> = self.state.snapshot.open_ids().filter(|id| has(&id.bridge)).cloned().collect();
         for id in ids {
             self.lose_one(&id, told);
         }

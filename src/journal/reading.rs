@@ -174,7 +174,7 @@ impl History {
         };
         let settled = format!("{SETTLED} WHERE {} ORDER BY s.seq DESC LIMIT ?3", fits("s"));
         let unsettled = format!("{UNSETTLED} AND {} LIMIT ?3", fits("q"));
-        let number = prefix.to_string().strip_prefix(prefix.bridge()).unwrap_or_default().to_owned();
+        let number = prefix.own().to_string().strip_prefix(prefix.bridge()).unwrap_or_default().to_owned();
         let most = i64::try_from(limits::journal::FOUND).unwrap_or(i64::MAX);
         let params = params![prefix.bridge(), number, most];
         let mut found = self.read(&settled, params, usize::MAX, |_| true)?;

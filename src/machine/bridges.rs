@@ -1,17 +1,10 @@
 //! Joins the inboxes of all the bridges of this machine into one inbox.
 //! Finding their sockets is left to `discovery.rs`, the messages over them to `connections.rs`.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use askbridge_core::{
-    desk::{
-        BridgeName, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Snapshot, State,
-        Submission,
-    },
+    desk::{BridgeName, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Submission},
     question::{Provenance, Question},
 };
 use futures::future::join_all;
@@ -19,24 +12,20 @@ use tokio::{sync::watch, time::timeout};
 
 use super::missing::Missing;
 use super::{
-    connections::Connections,
-    discovery::{self, DiscoveryError},
-    follow,
-    handshake::{get, silence},
-    link::Gaps,
+    connections::Connections, discovery::DiscoveryError, follow, handshake::get, link::Gaps, name::LinkName,
+    reach::Reach,
 };
 use crate::{
     inbox::{
         BridgeInbox,
         access::Inbox,
-        bridge::assumed,
         ledger::{Ledger, latest_lost, latest_past},
         past::{HistoryFilter, PastQuestion},
         status::BridgeStatus,
         store::Store,
     },
     limits,
-    rpc::client::{CallError, Client, Depth},
+    rpc::client::{CallError, Depth},
 };
 
 /// The inboxes of all bridges, or of those that an ID may belong to. Cheap to clone.
@@ -47,8 +36,8 @@ pub struct Machine {
 
 #[derive(Debug)]
 struct SharedMachine {
-    folder: PathBuf,
-    /// If set, only bridges that may have this question are joined.
+    reach: Reach,
+    /// What the names of the bridges begin with.
     typed: Option<IdPrefix>,
     connections: Arc<Connections>,
     /// The inbox of this process, for questions that it asks itself.
@@ -59,77 +48,82 @@ struct SharedMachine {
 
 impl Machine {
     /// Joins the inboxes of the bridges whose sockets are in this directory now.
-    pub async fn open(folder: &Path) -> Result<Self, DiscoveryError> {
-        Machine::new(folder, None).join().await
+    pub async fn open(reach: impl Into<Reach>) -> Result<Self, DiscoveryError> {
+        Machine::new(reach, None).join().await
     }
 
     /// Joins the inboxes of the bridges whose sockets are in this directory now, and waits no longer than
     /// [`limits::PATIENCE`] for those that do not reply.
-    pub async fn open_soon(folder: &Path) -> Result<Self, DiscoveryError> {
-        let (machine, found) = Machine::search(folder).await?;
+    pub async fn open_soon(reach: impl Into<Reach>) -> Result<Self, DiscoveryError> {
+        let (machine, found) = Machine::search(reach).await?;
         machine.connections().visit_all(&found, limits::PATIENCE).await;
         Ok(machine)
     }
 
-    /// Reads the open questions of the bridges whose sockets are in this directory now, and waits no longer than
-    /// `patience` for those that do not reply. No bridge stays connected: later changes are not seen, and submissions
-    /// are impossible.
-    pub async fn glance(folder: &Path, depth: Depth, patience: Duration) -> Result<Self, DiscoveryError> {
-        let (machine, found) = Machine::search(folder).await?;
+    /// Reads the open questions of the bridges whose sockets are in this directory now, and waits no longer than this
+    /// for those that do not reply. No bridge stays connected: what changes is not seen, and nothing can be submitted.
+    pub async fn glance(
+        reach: impl Into<Reach>,
+        depth: Depth,
+        patience: Duration,
+    ) -> Result<Self, DiscoveryError> {
+        let (machine, found) = Machine::search(reach).await?;
         machine.connections().read_all(&found, depth, patience).await;
         Ok(machine)
     }
 
-    async fn search(folder: &Path) -> Result<(Self, Vec<(BridgeName, PathBuf)>), DiscoveryError> {
-        let found = discovery::sockets(folder).await?.into_iter().collect();
-        Ok((Machine::new(folder, None), found))
+    async fn search(reach: impl Into<Reach>) -> Result<(Self, Vec<(LinkName, PathBuf)>), DiscoveryError> {
+        let machine = Machine::new(reach, None);
+        let found = machine.shared.reach.links().await?.into_iter().collect();
+        Ok((machine, found))
     }
 
-    /// Joins the inbox of the bridge that this ID names. If the ID is shortened, joins the inboxes of all bridges whose
-    /// names begin with it. No other bridge is contacted.
-    pub async fn open_for(folder: &Path, typed: &IdPrefix) -> Result<Self, DiscoveryError> {
-        match discovery::socket_of(folder, typed) {
+    /// Joins the inbox of the bridge that this ID names, or where that is shortened, the inboxes of the bridges whose
+    /// names begin so. No other bridge is connected to.
+    pub async fn open_for(reach: impl Into<Reach>, typed: &IdPrefix) -> Result<Self, DiscoveryError> {
+        let machine = Machine::new(reach, Some(typed.clone()));
+        match machine.shared.reach.link_of(typed) {
             Some((bridge, path)) => {
-                let machine = Machine::new(folder, Some(typed.clone()));
                 machine.connections().visit(&bridge, &path).await;
                 Ok(machine)
             }
-            None => Machine::new(folder, Some(typed.clone())).join().await,
+            None => machine.join().await,
         }
     }
 
     /// Joins all inboxes, and asks questions through `own`. The socket of `own` is in this directory too, so its
     /// questions are found like those of any bridge. The ledger says which questions were lost.
     pub async fn open_with(
-        folder: &Path,
-        own: BridgeInbox,
+        reach: impl Into<Reach>,
+        own: Option<BridgeInbox>,
         ledger: Option<Arc<dyn Ledger>>,
     ) -> Result<Self, DiscoveryError> {
-        let shared = SharedMachine { own: Some(own), ledger, ..SharedMachine::new(folder, None) };
+        let shared = SharedMachine { own, ledger, ..SharedMachine::new(reach.into(), None) };
         Machine { shared: Arc::new(shared) }.join().await
     }
 
     async fn join(self) -> Result<Self, DiscoveryError> {
-        let found = discovery::sockets(&self.shared.folder).await?;
+        let found = self.shared.reach.links().await?;
         let meant = found.iter().filter(|(bridge, _)| self.shared.means(bridge));
         join_all(meant.map(|(bridge, path)| self.connections().visit(bridge, path))).await;
         Ok(self)
     }
 
-    fn new(folder: &Path, typed: Option<IdPrefix>) -> Self {
-        Machine { shared: Arc::new(SharedMachine::new(folder, typed)) }
+    pub(super) fn new(reach: impl Into<Reach>, typed: Option<IdPrefix>) -> Self {
+        Machine { shared: Arc::new(SharedMachine::new(reach.into(), typed)) }
     }
 
     /// Follows the bridges, including those that start later, until the future is dropped.
     pub async fn follow(&self) -> Result<(), DiscoveryError> {
         let shared = &self.shared;
-        follow::follow(&shared.connections, &shared.folder, |bridge| shared.means(bridge)).await
+        follow::follow(&shared.connections, &shared.reach, |bridge| shared.means(bridge)).await
     }
 
     /// Returns whether a person is looking at the questions of this bridge. A bridge that does not reply counts as no.
     pub async fn is_watched(&self, bridge: &BridgeName) -> bool {
-        let Some(client) = self.connections().client(bridge) else { return false };
-        matches!(timeout(limits::PATIENCE, client.status()).await, Ok(Ok(status)) if status.watched)
+        let Some(client) = self.connections().client(&LinkName::of(bridge)) else { return false };
+        let Ok(Ok(statuses)) = timeout(limits::PATIENCE, client.statuses()).await else { return false };
+        statuses.iter().any(|status| status.bridge == *bridge && status.watched)
     }
 
     /// Returns a receiver of the current gaps, which can also wait until they change.
@@ -209,7 +203,7 @@ impl Machine {
         let mut found = LookupReplies::default();
         for (bridge, answer) in join_all(asked).await {
             match answer.map(|reply| reply.value) {
-                Ok(Some(record)) if record.id.bridge == *bridge => {
+                Ok(Some(record)) if bridge.has(&record.id.bridge) => {
                     found.ids.push(record.id.clone());
                     found.records.push(Arc::new(record));
                 }
@@ -221,74 +215,23 @@ impl Machine {
                 Err(_) => found.is_unknown = true,
             }
         }
+        IdPrefix::prefer_own(&mut found.records, |record| &record.id);
+        IdPrefix::prefer_own(&mut found.ids, |id| id);
         found
     }
 
-    /// Reads the current state of a question from its bridge.
-    async fn fetch(&self, client: &Client, id: &QuestionId) -> Result<Arc<Record>, Refusal> {
-        match get(client, &IdPrefix::from(id)).await {
-            Ok(reply) => {
-                let record = reply.value.filter(|record| record.id == *id);
-                // A question can be settled only by a version that can read it.
-                record.map(Arc::new).ok_or(Refusal::Unavailable)
-            }
-            Err(CallError::Refused(refusal)) => Err(refusal),
-            Err(_) => Err(Refusal::Unavailable),
-        }
-    }
-
-    /// Judges a submission to a question whose bridge is not connected, by what the store knows.
-    fn judge(&self, id: &QuestionId, submission: &Submission) -> Result<Arc<Record>, Refusal> {
-        let Some(record) = self.store().read(|_, snapshot| snapshot.get(id).cloned()) else {
-            return self.find(&IdPrefix::from(id));
-        };
-        match Snapshot::judge_late(&record, submission) {
-            Ok(()) => Ok(record),
-            // The question has a secret, so its answer cannot be compared; that it was settled is known all the same.
-            Err(Refusal::Unavailable) if record.state == State::Settled => Err(Refusal::Conflict(record)),
-            Err(refusal) => Err(refusal),
-        }
-    }
-
-    /// Stores the reply to a submission before the caller gets it, so that the store is never behind the caller.
-    fn accept(
-        &self,
-        known: &Arc<Record>,
-        reply: Option<Record>,
-        assume: impl FnOnce() -> Record,
-    ) -> Arc<Record> {
-        let reply = reply.filter(|record| record.id == known.id);
-        // A reply that this version cannot read still says that the asker has the answer.
-        let record = Arc::new(reply.unwrap_or_else(assume));
-        self.store().edit(|editor| {
-            let now = editor.snapshot().get(&known.id).cloned();
-            let has_changed = now.as_ref().is_some_and(|now| *now != *known);
-            // A change that came by the feed meanwhile may be newer than the reply, unless the reply is a settlement.
-            if !record.is_open() || !has_changed {
-                editor.put(Arc::clone(&record));
-            }
-            editor.snapshot().get(&known.id).cloned().unwrap_or(record)
-        })
-    }
-
-    fn connections(&self) -> &Connections {
+    pub(super) fn connections(&self) -> &Connections {
         &self.shared.connections
     }
 }
 
 impl SharedMachine {
-    fn new(folder: &Path, typed: Option<IdPrefix>) -> Self {
-        SharedMachine {
-            folder: folder.to_owned(),
-            typed,
-            connections: Arc::default(),
-            own: None,
-            ledger: None,
-        }
+    fn new(reach: Reach, typed: Option<IdPrefix>) -> Self {
+        SharedMachine { reach, typed, connections: Arc::default(), own: None, ledger: None }
     }
 
-    fn means(&self, bridge: &BridgeName) -> bool {
-        self.typed.as_ref().is_none_or(|typed| typed.may_be_in(bridge.as_str()))
+    fn means(&self, name: &LinkName) -> bool {
+        self.typed.as_ref().is_none_or(|typed| name.may_have(typed))
     }
 }
 
@@ -316,32 +259,10 @@ impl Inbox for Machine {
         submission: Submission,
         by: Provenance,
     ) -> Result<Arc<Record>, Refusal> {
-        let Some(client) = self.connections().client(&id.bridge) else {
+        let Some(client) = self.connections().client(&LinkName::of(&id.bridge)) else {
             return self.judge(id, &submission);
         };
-        let known = match self.store().read(|_, snapshot| snapshot.get(id).cloned()) {
-            Some(known) => known,
-            None => self.fetch(&client, id).await?,
-        };
-        // No timeout, since the agent may read its answer late. Only a bridge that is itself silent counts as gone, and
-        // not if its reply comes at the same moment (`biased`).
-        let done = tokio::select! {
-            biased;
-            done = client.submit(id, submission.clone(), by.clone()) => done,
-            () = silence(&client) => Err(CallError::Gone),
-        };
-        match done {
-            Ok(reply) => Ok(self.accept(&known, reply.value, || assumed(&known, submission, by))),
-            Err(CallError::Refused(refusal)) => {
-                if let Refusal::Conflict(record) | Refusal::Gone(record) = &refusal
-                    && record.id == *id
-                {
-                    self.store().edit(|editor| editor.put(Arc::clone(record)));
-                }
-                Err(refusal)
-            }
-            Err(_) => Err(Refusal::Unavailable),
-        }
+        Ok(self.submit_over(&client, id, submission, by).await?)
     }
 
     async fn ask(&self, question: Question) -> Result<Settlement, Refusal> {
@@ -401,7 +322,10 @@ impl Inbox for Machine {
 mod tests {
     use std::sync::Arc;
 
-    use askbridge_core::question::{Answer, Outcome, Reason, Value};
+    use askbridge_core::{
+        desk::State,
+        question::{Answer, Outcome, Reason, Value},
+    };
     use tempfile::TempDir;
     use tokio::{
         io::{AsyncWriteExt, copy_bidirectional},

@@ -2,38 +2,35 @@
 //! When to connect to a bridge is left to `follow.rs` and `bridges.rs`.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
-    iter::repeat,
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use askbridge_core::desk::{BridgeName, IdPrefix, QuestionId, Record, Refusal};
-use futures::{StreamExt, future::join_all, stream};
+use askbridge_core::desk::{IdPrefix, QuestionId};
+use futures::future::join_all;
 use tokio::{sync::watch, time::timeout};
 
 use super::{
-    handshake::{Feed, Greeting, get, greet, look, subscribe},
-    link::{BridgeLink, Gaps, LinkState, gaps, lost, put_all},
+    handshake::{Greeting, greet, look},
+    link::{BridgeLink, Gaps, LinkState, gaps, lost},
+    name::LinkName,
 };
 use crate::{
     inbox::{status::BridgeStatus, store::Store},
     limits,
-    rpc::{
-        client::{CallError, Client, Depth},
-        protocol::{Delta, ReadableList},
-    },
+    rpc::client::{Client, Depth},
 };
 
 /// The bridges whose sockets were found, and the store of their questions.
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     pub store: Store,
-    links: Mutex<BTreeMap<BridgeName, BridgeLink>>,
+    links: Mutex<BTreeMap<LinkName, BridgeLink>>,
     gaps: watch::Sender<Gaps>,
     /// Notified at each message of a bridge.
-    heard: watch::Sender<()>,
+    pub heard: watch::Sender<()>,
 }
 
 /// The state of the peer behind a socket.
@@ -48,21 +45,21 @@ pub(super) enum SocketPeer {
 }
 
 impl Connections {
-    /// Connects to the bridge behind a socket within [`limits::HANDSHAKE_TIMEOUT`].
-    pub(super) async fn visit(&self, bridge: &BridgeName, path: &Path) {
+    /// Connects to the bridge behind a socket, unless that takes too long.
+    pub(super) async fn visit(&self, bridge: &LinkName, path: &Path) {
         if timeout(limits::HANDSHAKE_TIMEOUT, self.meet(bridge, path)).await.is_err() {
             self.miss(bridge, path, LinkState::Unreachable);
         }
     }
 
     /// Connects to the bridges behind these sockets that reply in time.
-    pub(super) async fn visit_all(&self, found: &[(BridgeName, PathBuf)], patience: Duration) {
+    pub(super) async fn visit_all(&self, found: &[(LinkName, PathBuf)], patience: Duration) {
         let visits = join_all(found.iter().map(|(bridge, path)| self.meet(bridge, path)));
         self.wait_for_all(found, visits, patience).await;
     }
 
     /// Reads the open questions of the bridges behind these sockets that reply in time.
-    pub(super) async fn read_all(&self, found: &[(BridgeName, PathBuf)], depth: Depth, patience: Duration) {
+    pub(super) async fn read_all(&self, found: &[(LinkName, PathBuf)], depth: Depth, patience: Duration) {
         let reads = join_all(found.iter().map(|(bridge, path)| self.read(bridge, path, depth)));
         self.wait_for_all(found, reads, patience).await;
     }
@@ -70,7 +67,7 @@ impl Connections {
     /// Waits until all bridges are done, or until none of them has sent a message for as long as `patience`.
     async fn wait_for_all<T>(
         &self,
-        found: &[(BridgeName, PathBuf)],
+        found: &[(LinkName, PathBuf)],
         all: impl Future<Output = T>,
         patience: Duration,
     ) {
@@ -94,13 +91,16 @@ impl Connections {
     }
 
     /// Reads the open questions of a bridge once.
-    async fn read(&self, bridge: &BridgeName, path: &Path, depth: Depth) {
+    async fn read(&self, bridge: &LinkName, path: &Path, depth: Depth) {
         let greeting = look(bridge, path, depth).await;
         self.heard.send_replace(());
         match greeting {
-            Greeting::Met((greeted, questions)) => {
+            Greeting::Met((greeted, report, questions)) => {
                 self.take_over(bridge, path, true, questions);
-                self.change(bridge, path, |link| link.peer = LinkState::Read(greeted));
+                self.change(bridge, path, |link| {
+                    link.report = report;
+                    link.peer = LinkState::Read(greeted);
+                });
             }
             Greeting::Older => self.miss(bridge, path, LinkState::Older),
             Greeting::Gone => self.forget(bridge),
@@ -109,8 +109,8 @@ impl Connections {
         }
     }
 
-    /// Connects to the bridge behind a socket, without a timeout: a process that was stopped may continue at any time.
-    pub(super) async fn wait_for(&self, bridge: &BridgeName, path: &Path) -> SocketPeer {
+    /// Connects to the bridge behind a socket, however long it takes: a process that was stopped goes on where it was.
+    pub(super) async fn wait_for(&self, bridge: &LinkName, path: &Path) -> SocketPeer {
         let meeting = self.meet(bridge, path);
         tokio::pin!(meeting);
         match timeout(limits::HANDSHAKE_TIMEOUT, &mut meeting).await {
@@ -122,11 +122,11 @@ impl Connections {
         }
     }
 
-    /// Connects to a bridge, and applies its first snapshot.
-    async fn meet(&self, bridge: &BridgeName, path: &Path) -> SocketPeer {
+    /// Connects to what is behind a socket, and takes over its first snapshot.
+    async fn meet(&self, bridge: &LinkName, path: &Path) -> SocketPeer {
         let greeting = greet(bridge, path).await;
         self.heard.send_replace(());
-        let (connection, mut feed) = match greeting {
+        let (connection, feed) = match greeting {
             Greeting::Met(met) => met,
             Greeting::Older => {
                 self.miss(bridge, path, LinkState::Older);
@@ -145,136 +145,16 @@ impl Connections {
                 return SocketPeer::Unreachable;
             }
         };
-        loop {
-            match feed.next().await {
-                Some(delta) if delta.snapshot => {
-                    let more = delta.more;
-                    if !self.apply(bridge, path, &connection.client, &mut feed, delta).await {
-                        break;
-                    }
-                    if !more {
-                        self.change(bridge, path, |link| {
-                            link.peer = LinkState::Connected(connection, Some(feed))
-                        });
-                        return SocketPeer::Connected;
-                    }
-                }
-                Some(_) => break,
-                // The subscription may have ended only because we read too slowly.
-                None => match subscribe(&connection.client).await {
-                    Some(again) => *feed = again,
-                    None => break,
-                },
-            }
+        if self.begin(bridge, path, connection, feed).await {
+            return SocketPeer::Connected;
         }
         self.lose(bridge);
         self.miss(bridge, path, LinkState::Unreachable);
         SocketPeer::Unreachable
     }
 
-    /// Applies the changes of a connected bridge, until the connection ends.
-    pub(super) async fn keep_up(&self, bridge: &BridgeName, path: &Path) {
-        let Some((client, feed)) = self.take_feed(bridge) else { return };
-        let mut next = Some(*feed);
-        while let Some(mut feed) = next {
-            while let Some(delta) = feed.next().await {
-                if !self.apply(bridge, path, &client, &mut feed, delta).await {
-                    return;
-                }
-            }
-            // If the subscription ended only because we read too slowly, a new one begins with a snapshot.
-            next = subscribe(&client).await;
-        }
-    }
-
-    fn take_feed(&self, bridge: &BridgeName) -> Option<(Arc<Client>, Box<Feed>)> {
-        match &mut self.lock().get_mut(bridge)?.peer {
-            LinkState::Connected(connection, feed) => Some((Arc::clone(&connection.client), feed.take()?)),
-            _ => None,
-        }
-    }
-
-    /// Applies one message of a bridge. Returns false if the message breaks a limit.
-    async fn apply(
-        &self,
-        bridge: &BridgeName,
-        path: &Path,
-        client: &Client,
-        feed: &mut Feed,
-        delta: Delta,
-    ) -> bool {
-        let Delta { snapshot, more, questions, .. } = delta;
-        let begins = snapshot && feed.listed.is_none();
-        if snapshot {
-            let listed = feed.listed.get_or_insert_default();
-            let own = |id: &&QuestionId| id.bridge == *bridge;
-            listed.extend(questions.items.iter().map(|record| &record.id).filter(own).cloned());
-            listed
-                .extend(questions.unreadable.iter().filter_map(|item| item.id.as_ref()).filter(own).cloned());
-            if listed.len() > limits::LISTED {
-                tracing::warn!(%bridge, "a bridge lists more questions than are allowed");
-                return false;
-            }
-        }
-        let has_strange = self.take_over(bridge, path, begins, questions);
-        if has_strange && !std::mem::replace(&mut feed.warned, true) {
-            tracing::warn!(%bridge, "a bridge lists questions of another bridge; they are left out");
-        }
-        self.heard.send_replace(());
-        if snapshot && !more {
-            let listed = feed.listed.take().unwrap_or_default();
-            self.ask_about_missing(bridge, client, &listed).await;
-        }
-        true
-    }
-
-    /// Stores the questions of a bridge's message. Leaves out questions of other bridges, for which this bridge cannot
-    /// speak, and returns whether there were any.
-    fn take_over(
-        &self,
-        bridge: &BridgeName,
-        path: &Path,
-        begins: bool,
-        questions: ReadableList<Record>,
-    ) -> bool {
-        let ReadableList { items, sizes, mut unreadable, .. } = questions;
-        let count = items.len();
-        let sizes = sizes.into_iter().map(Some).chain(repeat(None));
-        let mut items: Vec<_> = items.into_iter().zip(sizes).collect();
-        items.retain(|(record, _)| record.id.bridge == *bridge && record.bridge == *bridge);
-        unreadable.retain(|item| item.id.as_ref().is_none_or(|id| id.bridge == *bridge));
-        let left_out = self.store.edit(|editor| put_all(editor, &items, &unreadable));
-        let items: Vec<_> = items.into_iter().map(|(record, _)| record).collect();
-        self.change(bridge, path, |link| link.count(begins, &items, unreadable, left_out));
-        items.len() < count
-    }
-
-    /// Asks a bridge for its questions that were open or lost in the store, and are missing in its snapshot.
-    async fn ask_about_missing(&self, bridge: &BridgeName, client: &Client, listed: &BTreeSet<QuestionId>) {
-        let missing: Vec<_> = self.store.read(|_, snapshot| {
-            let known = snapshot.open_in(bridge).chain(snapshot.lost_in(bridge));
-            known.filter(|id| !listed.contains(id)).cloned().collect()
-        });
-        let asked = stream::iter(missing).map(async |id| {
-            let answer = get(client, &IdPrefix::from(&id)).await;
-            (id, answer)
-        });
-        let answers: Vec<_> = asked.buffer_unordered(limits::LOOK_UPS).collect().await;
-        let told = lost();
-        self.store.edit(|editor| {
-            for (id, answer) in answers {
-                match answer.map(|reply| reply.value) {
-                    Ok(Some(record)) if record.id == id => editor.put(Arc::new(record)),
-                    // The question is settled, but its outcome is forgotten or cannot be read.
-                    Ok(_) | Err(CallError::Refused(Refusal::NotFound)) => editor.forget(&id),
-                    Err(_) => editor.lose_one(&id, &told),
-                }
-            }
-        });
-    }
-
-    /// Records that the connection to a bridge ended, so that the state of its open questions is unknown.
-    pub(super) fn lose(&self, bridge: &BridgeName) {
+    /// Records that the connection to a bridge ended, and that nothing is known of what was open there.
+    pub(super) fn lose(&self, bridge: &LinkName) {
         let mut links = self.lock();
         if let Some(link) = links.get_mut(bridge) {
             link.peer = LinkState::New;
@@ -282,32 +162,44 @@ impl Connections {
             link.left_out.clear();
         }
         self.tell(links);
-        self.store.edit(|editor| editor.lose(bridge, &lost()));
+        self.store.edit(|editor| editor.lose(|of| bridge.has(of), &lost()));
     }
 
     /// Forgets a bridge that is gone.
-    fn forget(&self, bridge: &BridgeName) {
+    fn forget(&self, bridge: &LinkName) {
         let mut links = self.lock();
         links.remove(bridge);
         self.tell(links);
     }
 
-    /// Records that a bridge cannot be asked. Showing that is left to those who follow the [`Gaps`].
-    fn miss(&self, bridge: &BridgeName, path: &Path, peer: LinkState) {
+    /// Records that a bridge cannot be asked. Telling it is left to what follows the [`Gaps`].
+    fn miss(&self, bridge: &LinkName, path: &Path, peer: LinkState) {
         self.change(bridge, path, |link| link.peer = peer);
     }
 
-    fn change<T>(&self, bridge: &BridgeName, path: &Path, change: impl FnOnce(&mut BridgeLink) -> T) -> T {
+    /// Records that there is no connection for now. What was open there counts as open.
+    pub(super) fn disconnect(&self, bridge: &LinkName) {
+        if let Some(link) = self.lock().get_mut(bridge) {
+            link.peer = LinkState::New;
+        }
+    }
+
+    pub(super) fn change<T>(
+        &self,
+        bridge: &LinkName,
+        path: &Path,
+        change: impl FnOnce(&mut BridgeLink) -> T,
+    ) -> T {
         let mut links = self.lock();
         let changed = change(links.entry(bridge.clone()).or_insert_with(|| BridgeLink::new(path)));
         self.tell(links);
         changed
     }
 
-    /// Publishes the current gaps, if they changed.
-    fn tell(&self, links: MutexGuard<'_, BTreeMap<BridgeName, BridgeLink>>) {
-        let now = gaps(links.values());
-        // Under the lock, so that an older value never replaces a newer one.
+    /// Tells what is left out now, if that changed.
+    fn tell(&self, links: MutexGuard<'_, BTreeMap<LinkName, BridgeLink>>) {
+        let now = gaps(links.iter());
+        // Under the lock, so that the last that is told is the latest.
         self.gaps.send_if_modified(|gaps| {
             let changed = *gaps != now;
             *gaps = now;
@@ -322,12 +214,12 @@ impl Connections {
     }
 
     /// Returns the sockets that are known, whether they are still in the directory or not.
-    pub(super) fn sockets(&self) -> BTreeMap<BridgeName, PathBuf> {
+    pub(super) fn sockets(&self) -> BTreeMap<LinkName, PathBuf> {
         self.lock().iter().map(|(bridge, link)| (bridge.clone(), link.path.clone())).collect()
     }
 
     /// Returns the connection to a bridge.
-    pub(super) fn client(&self, bridge: &BridgeName) -> Option<Arc<Client>> {
+    pub(super) fn client(&self, bridge: &LinkName) -> Option<Arc<Client>> {
         match &self.lock().get(bridge)?.peer {
             LinkState::Connected(connection, _) => Some(Arc::clone(&connection.client)),
             _ => None,
@@ -335,14 +227,14 @@ impl Connections {
     }
 
     /// Returns the connections to the bridges that may have a question.
-    pub(super) fn clients(&self, typed: &IdPrefix) -> Vec<(BridgeName, Arc<Client>)> {
+    pub(super) fn clients(&self, typed: &IdPrefix) -> Vec<(LinkName, Arc<Client>)> {
         let mut clients = self.all_clients();
-        clients.retain(|(bridge, _)| typed.may_be_in(bridge.as_str()));
+        clients.retain(|(bridge, _)| bridge.may_have(typed));
         clients
     }
 
     /// Returns the connections to all bridges.
-    pub(super) fn all_clients(&self) -> Vec<(BridgeName, Arc<Client>)> {
+    pub(super) fn all_clients(&self) -> Vec<(LinkName, Arc<Client>)> {
         let links = self.lock();
         let connected = links.iter().filter_map(|(bridge, link)| match &link.peer {
             LinkState::Connected(connection, _) => Some((bridge.clone(), Arc::clone(&connection.client))),
@@ -354,13 +246,13 @@ impl Connections {
     /// Returns the gaps of the bridges that may have this question.
     pub(super) fn gaps_for(&self, typed: &IdPrefix) -> Gaps {
         let links = self.lock();
-        gaps(links.iter().filter(|(bridge, _)| typed.may_be_in(bridge.as_str())).map(|(_, link)| link))
+        gaps(links.iter().filter(|(bridge, _)| bridge.may_have(typed)))
     }
 
     /// Returns the IDs of hidden questions, which are counted instead of shown, that match this prefix.
     pub(super) fn hidden(&self, typed: &IdPrefix) -> Vec<QuestionId> {
         let links = self.lock();
-        let named = links.iter().filter(|(bridge, _)| typed.may_be_in(bridge.as_str()));
+        let named = links.iter().filter(|(bridge, _)| bridge.may_have(typed));
         let hidden = named.flat_map(|(_, link)| {
             link.unreadable.matching(typed).chain(link.left_out.matching(typed)).cloned()
         });
@@ -380,7 +272,7 @@ impl Connections {
 
     /// Returns the connected bridges, oldest first.
     pub(super) fn status(&self) -> Vec<BridgeStatus> {
-        let statuses = self.lock().values().filter_map(BridgeLink::status).collect::<Vec<_>>();
+        let statuses = self.lock().values().flat_map(BridgeLink::statuses).collect::<Vec<_>>();
         let mut statuses = self.store.read(|_, snapshot| {
             let count = |mut status: BridgeStatus| {
                 status.open = snapshot.open_in(&status.bridge).count();
@@ -392,8 +284,8 @@ impl Connections {
         statuses
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<BridgeName, BridgeLink>> {
-        // No code panics while it holds the lock, so its data is consistent.
+    pub(super) fn lock(&self) -> MutexGuard<'_, BTreeMap<LinkName, BridgeLink>> {
+        // No code that holds it can leave it half changed.
         self.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

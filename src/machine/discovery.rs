@@ -36,7 +36,7 @@ use crate::{
 };
 
 /// The extension of a socket's file.
-const NAMED: &str = "sock";
+pub(super) const NAMED: &str = "sock";
 /// The extension until the bridge listens. It is as long as [`NAMED`], so that the final path fits into a socket
 /// address if the first one did.
 const UNNAMED: &str = "bind";
@@ -81,7 +81,7 @@ pub enum DiscoveryError {
     },
 }
 
-fn at(path: &Path) -> impl FnOnce(io::Error) -> DiscoveryError {
+pub(super) fn at(path: &Path) -> impl FnOnce(io::Error) -> DiscoveryError {
     let path = path.to_owned();
     move |source| DiscoveryError::Path { path, source }
 }
@@ -104,6 +104,12 @@ pub fn folder() -> Result<PathBuf, DiscoveryError> {
     made.map(|()| folder)
 }
 
+/// Returns this directory, if it is one for sockets.
+pub fn checked(folder: PathBuf) -> Result<PathBuf, DiscoveryError> {
+    let metadata = fs::symlink_metadata(&folder).map_err(at(&folder))?;
+    check(&folder, &metadata).map(|()| folder)
+}
+
 /// Checks that no other user can change what is in the directory.
 fn check(folder: &Path, metadata: &fs::Metadata) -> Result<(), DiscoveryError> {
     let path = folder.to_owned();
@@ -118,7 +124,7 @@ fn check(folder: &Path, metadata: &fs::Metadata) -> Result<(), DiscoveryError> {
     }
 }
 
-fn make(folder: &Path) -> Result<(), DiscoveryError> {
+pub(super) fn make(folder: &Path) -> Result<(), DiscoveryError> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(at(folder))
 }
 
@@ -144,11 +150,10 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Listens in this directory, under the name of the bridge. Fails if a file of that name exists.
+    /// Listens in this directory, under the name of the bridge or the machine. Fails if a file of that name exists.
     pub fn bind(folder: &Path, bridge: &str) -> Result<(Self, UnixListener), DiscoveryError> {
-        let path = folder.join(bridge).with_extension(NAMED);
-        // The file gets its final name only once the bridge listens. Between `bind` and `listen` a connection is
-        // refused, and whoever finds the file would take it for that of a dead bridge and remove it.
+        let path = folder.join(format!("{bridge}.{NAMED}"));
+        // The file gets its final name once the bridge listens. Found before, it would look like that of a dead bridge.
         let unnamed = path.with_extension(UNNAMED);
         let listener = match UnixListener::bind(&unnamed) {
             Err(error) if error.kind() == ErrorKind::InvalidInput => {
@@ -200,9 +205,9 @@ pub async fn sockets(folder: &Path) -> Result<BTreeMap<BridgeName, PathBuf>, Dis
     Ok(found)
 }
 
-/// Returns the socket of the bridge that this ID names in full, if there is one.
+/// Returns the socket of the bridge whose whole name this ID begins with, if there is one.
 pub fn socket_of(folder: &Path, typed: &IdPrefix) -> Option<(BridgeName, PathBuf)> {
-    let bridge: BridgeName = typed.bridge().parse().ok()?;
+    let bridge: BridgeName = typed.bridge().parse().ok().filter(|_| typed.machine().is_none())?;
     let path = folder.join(bridge.as_str()).with_extension(NAMED);
     is_socket(&path).then_some((bridge, path))
 }
@@ -290,7 +295,7 @@ pub async fn connect(path: &Path) -> io::Result<Option<UnixStream>> {
 }
 
 /// Returns whether this is a socket itself, and not a symlink to one. Only such a file may ever be removed.
-fn is_socket(path: &Path) -> bool {
+pub(super) fn is_socket(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|metadata| metadata.file_type().is_socket())
 }
 

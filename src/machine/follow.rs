@@ -9,7 +9,7 @@ use std::{
     sync::Arc,
 };
 
-use askbridge_core::desk::{BridgeName, QuestionId, Record, Timestamp};
+use askbridge_core::desk::{QuestionId, Record, Timestamp};
 use futures::{StreamExt, stream};
 use tokio::{
     task::JoinSet,
@@ -18,27 +18,29 @@ use tokio::{
 
 use super::{
     connections::{Connections, SocketPeer},
-    discovery::{self, DiscoveryError},
+    discovery::DiscoveryError,
     handshake::is_passing,
+    name::LinkName,
+    reach::Reach,
 };
 use crate::limits;
 
 /// Follows the bridges whose sockets are in this directory, including later ones, until the future is dropped.
 pub(super) async fn follow(
     connections: &Arc<Connections>,
-    folder: &Path,
-    is_meant: impl Fn(&BridgeName) -> bool,
+    reach: &Reach,
+    is_meant: impl Fn(&LinkName) -> bool,
 ) -> Result<(), DiscoveryError> {
     let (mut followed, mut tasks) = (BTreeSet::new(), JoinSet::new());
     let (mut again, mut is_failing) = (interval(limits::DISCOVERY_INTERVAL), false);
     loop {
         again.tick().await;
         while let Some(Ok(bridge)) = tasks.try_join_next() {
-            followed.remove::<BridgeName>(&bridge);
+            followed.remove::<LinkName>(&bridge);
         }
         // Known bridges too: a bridge may live on after its socket was removed.
-        let mut found: BTreeMap<BridgeName, PathBuf> = connections.sockets();
-        match discovery::sockets(folder).await {
+        let mut found: BTreeMap<LinkName, PathBuf> = connections.sockets();
+        match reach.links().await {
             Ok(sockets) => {
                 is_failing = false;
                 found.extend(sockets);
@@ -63,8 +65,8 @@ pub(super) async fn follow(
     }
 }
 
-/// Follows the bridge behind a socket, and reconnects, until no process listens there any more.
-async fn keep(connections: &Connections, bridge: &BridgeName, path: &Path) {
+/// Follows the bridge behind a socket, for as long as there is one.
+async fn keep(connections: &Connections, bridge: &LinkName, path: &Path) {
     let mut back_off = limits::DISCOVERY_INTERVAL;
     loop {
         let met = match connections.client(bridge) {
@@ -94,8 +96,7 @@ pub(super) async fn latest_settled(connections: &Connections, limit: usize) -> V
     let asked = connections.all_clients().into_iter().map(async |(bridge, client)| {
         let remembered = timeout(limits::PATIENCE, client.settled(limit)).await;
         let mut remembered = remembered.ok().and_then(Result::ok).unwrap_or_default();
-        // A bridge speaks only for its own questions.
-        remembered.retain(|record| record.id.bridge == bridge);
+        remembered.retain(|record| bridge.has(&record.id.bridge));
         remembered
     });
     // Bounded, since each reply is held in memory until it is merged.
@@ -340,7 +341,8 @@ mod tests {
         async fn own_questions_are_found_by_other_processes_and_withdrawn_with_their_caller() {
             let folder = tempfile::tempdir().unwrap();
             let own = PlayedBridge::start(folder.path(), "own");
-            let machine = soon(Machine::open_with(folder.path(), own.inbox.clone(), None)).await.unwrap();
+            let machine =
+                soon(Machine::open_with(folder.path(), Some(own.inbox.clone()), None)).await.unwrap();
             following(&machine, async {
                 let answered = async {
                     open_questions(&machine, 1).await;

@@ -3,19 +3,22 @@
 
 use std::{collections::BTreeSet, io, path::Path, sync::Arc, time::Instant};
 
-use askbridge_core::desk::{BridgeName, IdPrefix, QuestionId, Record, Refusal};
+use askbridge_core::desk::{IdPrefix, QuestionId, Record, Refusal};
 use rustix::io::Errno;
 use tokio::{
     net::UnixStream,
     time::{sleep, timeout},
 };
 
-use super::discovery;
+use super::{discovery, name::LinkName};
 use crate::{
-    inbox::status::{BridgeStatus, PROTOCOL},
+    inbox::{
+        report::MachineReport,
+        status::{BridgeStatus, PROTOCOL},
+    },
     limits,
     rpc::{
-        client::{CallError, Changes, Client, ConnectError, Depth, read_once},
+        client::{CallError, Changes, Client, ConnectError, Depth, read_machine_once, read_once},
         protocol::{CallReply, Delta, ReadableList},
     },
 };
@@ -25,23 +28,38 @@ use crate::{
 pub(super) struct BridgeConnection {
     pub client: Arc<Client>,
     pub greeted: TimedStatus,
+    /// How the machine is connected, where it is one.
+    pub report: Option<MachineReport>,
 }
 
-/// The status in a bridge's greeting, and when it arrived.
+impl BridgeConnection {
+    /// Follows what changes at the other end.
+    pub(super) async fn follow(
+        client: Client,
+        report: Option<MachineReport>,
+    ) -> Result<(Box<Self>, Box<Feed>), CallError> {
+        let client = Arc::new(client);
+        let greeted = TimedStatus::now(client.greeting().to_vec());
+        let feed = Feed::new(client.subscribe().await?);
+        Ok((Box::new(BridgeConnection { client, greeted, report }), Box::new(feed)))
+    }
+}
+
+/// What a bridge, or all of a machine, said of themselves, and when.
 #[derive(Debug)]
 pub(super) struct TimedStatus {
-    status: BridgeStatus,
+    statuses: Vec<BridgeStatus>,
     at: Instant,
 }
 
 impl TimedStatus {
-    fn now(status: BridgeStatus) -> Self {
-        TimedStatus { status, at: Instant::now() }
+    pub(super) fn now(statuses: Vec<BridgeStatus>) -> Self {
+        TimedStatus { statuses, at: Instant::now() }
     }
 
-    /// Returns the status, with the uptime that the bridge has by now.
-    pub(super) fn status(&self) -> BridgeStatus {
-        self.status.clone().later(self.at.elapsed())
+    /// Returns the latest known status of each bridge.
+    pub(super) fn statuses(&self) -> Vec<BridgeStatus> {
+        self.statuses.iter().map(|status| status.clone().later(self.at.elapsed())).collect()
     }
 }
 
@@ -82,21 +100,29 @@ pub(super) enum Greeting<T> {
 }
 
 /// Connects to the bridge behind a socket, however long that takes, to follow its changes.
-pub(super) async fn greet(bridge: &BridgeName, path: &Path) -> Greeting<(Box<BridgeConnection>, Box<Feed>)> {
-    meet(path, async |stream| connect(bridge, stream).await).await
+pub(super) async fn greet(name: &LinkName, path: &Path) -> Greeting<(Box<BridgeConnection>, Box<Feed>)> {
+    meet(path, async |stream| connect(name, stream).await).await
 }
 
 /// Reads the open questions of the bridge behind a socket once, however long that takes.
 pub(super) async fn look(
-    bridge: &BridgeName,
+    name: &LinkName,
     path: &Path,
     depth: Depth,
-) -> Greeting<(Box<TimedStatus>, ReadableList<Record>)> {
+) -> Greeting<(Box<TimedStatus>, Option<MachineReport>, ReadableList<Record>)> {
     meet(path, async |stream| {
-        let (status, questions) = read_once(stream, depth).await?;
-        let greeted = TimedStatus::now(status);
-        check(bridge, &greeted.status)?;
-        Ok((Box::new(greeted), questions))
+        let (statuses, report, questions) = match name {
+            LinkName::Machine(machine) => {
+                let (statuses, report, questions) = read_machine_once(stream, machine, depth).await?;
+                (statuses, Some(report), questions)
+            }
+            LinkName::Bridge(_) | LinkName::Dialed => {
+                let (status, questions) = read_once(stream, depth).await?;
+                check(name, &status)?;
+                (vec![status], None, questions)
+            }
+        };
+        Ok((Box::new(TimedStatus::now(statuses)), report, questions))
     })
     .await
 }
@@ -170,29 +196,33 @@ impl From<CallError> for Failure {
     }
 }
 
-async fn connect(
-    bridge: &BridgeName,
-    stream: UnixStream,
-) -> Result<(Box<BridgeConnection>, Box<Feed>), Failure> {
-    let client = Arc::new(Client::connect(stream).await?);
-    let greeted = TimedStatus::now(client.greeting().clone());
-    check(bridge, &greeted.status)?;
-    let feed = Feed::new(client.subscribe().await?);
-    Ok((Box::new(BridgeConnection { client, greeted }), Box::new(feed)))
+async fn connect(name: &LinkName, stream: UnixStream) -> Result<(Box<BridgeConnection>, Box<Feed>), Failure> {
+    let (client, report) = match name {
+        LinkName::Machine(machine) => {
+            let client = Client::connect_machine(stream, machine.clone()).await?;
+            let report = client.report(None).await?;
+            (client, Some(report))
+        }
+        LinkName::Bridge(_) | LinkName::Dialed => (Client::connect(stream).await?, None),
+    };
+    if report.is_none() {
+        client.greeting().iter().try_for_each(|status| check(name, status))?;
+    }
+    Ok(BridgeConnection::follow(client, report).await?)
 }
 
 /// Checks that a bridge speaks a protocol that we understand, and has the name of its socket.
-fn check(bridge: &BridgeName, status: &BridgeStatus) -> Result<(), Failure> {
+fn check(name: &LinkName, status: &BridgeStatus) -> Result<(), Failure> {
     if status.protocol == 0 {
         return Err(Failure::Older);
     }
-    if status.bridge != *bridge {
-        // Otherwise a process could replace the questions of another bridge by its own.
+    if !name.has(&status.bridge) {
+        // Otherwise one process could put its questions in the place of those of another bridge.
         return Err(Failure::Other(format!("the bridge says that its name is {}", status.bridge)));
     }
     // A newer protocol is no reason to refuse: both sides ignore what they do not know (I11).
     if status.protocol > PROTOCOL {
-        tracing::debug!(%bridge, protocol = status.protocol, "a bridge speaks a newer protocol");
+        tracing::debug!(bridge = %name, protocol = status.protocol, "a bridge speaks a newer protocol");
     }
     Ok(())
 }
@@ -209,7 +239,7 @@ pub(super) async fn subscribe(client: &Client) -> Option<Feed> {
 
 /// Asks a bridge for a question. A bridge that does not reply in time counts as gone.
 pub(super) async fn get(client: &Client, typed: &IdPrefix) -> Result<CallReply<Record>, CallError> {
-    timeout(limits::HANDSHAKE_TIMEOUT, client.get(&typed.to_string())).await.unwrap_or(Err(CallError::Gone))
+    timeout(limits::HANDSHAKE_TIMEOUT, client.get(typed)).await.unwrap_or(Err(CallError::Gone))
 }
 
 /// Waits until a bridge no longer replies. A closed connection does not show that, as a stopped process keeps its
@@ -217,8 +247,8 @@ pub(super) async fn get(client: &Client, typed: &IdPrefix) -> Result<CallReply<R
 pub(super) async fn silence(client: &Client) {
     loop {
         sleep(limits::HANDSHAKE_TIMEOUT).await;
-        match timeout(limits::HANDSHAKE_TIMEOUT, client.status()).await {
-            // A refusal is a reply too, so a busy bridge is not silent.
+        match timeout(limits::HANDSHAKE_TIMEOUT, client.statuses()).await {
+            // A bridge that is too busy is not silent.
             Ok(Ok(_) | Err(CallError::Refused(_))) => {}
             _ => return,
         }

@@ -10,22 +10,27 @@ use std::{
 };
 
 use askbridge_core::{
-    desk::{IdPrefix, QuestionId, Record, Settlement},
+    desk::{IdPrefix, MachineName, QuestionId, Record, Settlement},
     question::{Outcome, Provenance, Reason},
 };
 
-use super::handshake::{BridgeConnection, Feed, TimedStatus};
+use super::{
+    handshake::{BridgeConnection, Feed, TimedStatus},
+    name::LinkName,
+};
 use crate::{
-    inbox::{status::BridgeStatus, store::Editor},
+    inbox::{report::MachineReport, status::BridgeStatus, store::Editor},
     limits,
     rpc::protocol::UnreadableItem,
 };
 
-/// One bridge whose socket was found.
+/// A bridge or a machine whose socket was found.
 #[derive(Debug)]
 pub(super) struct BridgeLink {
     pub path: PathBuf,
     pub peer: LinkState,
+    /// How the machine is connected, where it is one.
+    pub report: Option<MachineReport>,
     /// Open questions that need a newer askbridge.
     pub unreadable: HiddenQuestions,
     /// Open questions beyond the limit.
@@ -49,17 +54,26 @@ pub(super) enum LinkState {
 impl BridgeLink {
     pub(super) fn new(path: &Path) -> Self {
         let (unreadable, left_out) = (HiddenQuestions::default(), HiddenQuestions::default());
-        BridgeLink { path: path.to_owned(), peer: LinkState::New, unreadable, left_out }
+        BridgeLink { path: path.to_owned(), peer: LinkState::New, report: None, unreadable, left_out }
     }
 
-    pub(super) fn status(&self) -> Option<BridgeStatus> {
-        let mut status = match &self.peer {
-            LinkState::Connected(connection, _) => connection.greeted.status(),
-            LinkState::Read(greeted) => greeted.status(),
-            LinkState::New | LinkState::Unreachable | LinkState::Busy | LinkState::Older => return None,
+    pub(super) fn statuses(&self) -> Vec<BridgeStatus> {
+        let mut statuses = match &self.peer {
+            LinkState::Connected(connection, _) => connection.greeted.statuses(),
+            LinkState::Read(greeted) => greeted.statuses(),
+            LinkState::New | LinkState::Unreachable | LinkState::Busy | LinkState::Older => {
+                return Vec::new();
+            }
         };
-        status.unreadable = self.unreadable.count();
-        Some(status)
+        for status in &mut statuses {
+            let is_in = |id: &&QuestionId| id.bridge == status.bridge;
+            // Those without an ID cannot be told apart on a machine with several bridges.
+            status.unreadable = match self.report {
+                Some(_) => self.unreadable.ids().filter(is_in).count(),
+                None => self.unreadable.count(),
+            };
+        }
+        statuses
     }
 
     /// Counts the hidden questions of a message. `begins` says that a snapshot begins, which resets the counts.
@@ -95,10 +109,15 @@ impl BridgeLink {
     }
 }
 
-/// Returns the gaps of these bridges.
-pub(super) fn gaps<'a>(links: impl Iterator<Item = &'a BridgeLink>) -> Gaps {
+/// Returns what is left out because of these bridges.
+pub(super) fn gaps<'a>(links: impl Iterator<Item = (&'a LinkName, &'a BridgeLink)>) -> Gaps {
     let mut gaps = Gaps::default();
-    for link in links {
+    for (name, link) in links {
+        if let (LinkName::Machine(machine), Some(report)) = (name, &link.report)
+            && report.connected_at.is_none()
+        {
+            gaps.machines.push((machine.clone(), report.clone()));
+        }
         match link.peer {
             LinkState::Unreachable => gaps.unreachable.push(link.path.clone()),
             LinkState::Busy => gaps.busy.push(link.path.clone()),
@@ -121,6 +140,8 @@ pub struct Gaps {
     pub busy: Vec<PathBuf>,
     /// The sockets of bridges that speak a protocol from before protocols had versions.
     pub older: Vec<PathBuf>,
+    /// The machines that are not connected.
+    pub machines: Vec<(MachineName, MachineReport)>,
     /// How many open questions need a newer askbridge.
     pub unreadable: usize,
     /// How many open questions are left out because there is no room for them.
@@ -140,7 +161,10 @@ impl Gaps {
 
     /// Returns whether each bridge could be asked.
     pub fn has_asked_all(&self) -> bool {
-        self.unreachable.is_empty() && self.busy.is_empty() && self.older.is_empty()
+        self.unreachable.is_empty()
+            && self.busy.is_empty()
+            && self.older.is_empty()
+            && self.machines.is_empty()
     }
 }
 

@@ -2,13 +2,19 @@
 //! to `rpc`.
 
 pub mod bridges;
+mod changes;
 mod connections;
 pub mod discovery;
 mod follow;
 mod handshake;
 mod link;
 mod missing;
+mod name;
+mod reach;
+pub mod remote;
+mod submit;
 
 pub use bridges::Machine;
 pub use link::Gaps;
 pub use missing::Missing;
+pub use reach::{PrivateFolder, Reach, machines};

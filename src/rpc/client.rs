@@ -6,18 +6,15 @@
 use std::{io, sync::Arc};
 
 use askbridge_core::{
-    desk::{QuestionId, Record, Refusal, Submission, refusal::Detail},
+    desk::{IdPrefix, LostQuestion, MachineName, QuestionId, Record, Refusal, Submission},
     question::{Provenance, input::AnswerInput},
 };
-use jsonrpsee::{
-    core::{
-        client::{
-            Client as RpcClient, ClientBuilder, ClientT, Error, ReceivedMessage, Subscription,
-            SubscriptionClientT, TransportReceiverT, TransportSenderT,
-        },
-        params::ObjectParams,
+use jsonrpsee::core::{
+    client::{
+        Client as RpcClient, ClientBuilder, ClientT, Error, ReceivedMessage, Subscription,
+        SubscriptionClientT, TransportReceiverT, TransportSenderT,
     },
-    types::ErrorObjectOwned,
+    params::ObjectParams,
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -28,32 +25,20 @@ use tokio::{
         UnixStream,
         unix::{OwnedReadHalf, OwnedWriteHalf},
     },
-    sync::Semaphore,
-    task::spawn_blocking,
 };
 
+pub use super::line::{ConnectError, Depth, read_machine_once, read_once};
 use super::{
-    protocol::{CallReply, Delta, Listing, OutlineListing, ReadableList, method},
+    history::{HistoryListing, HistoryParams},
+    line::{Line, why},
+    on_machine::OnMachine,
+    protocol::{CallReply, Delta, Listing, LostListing, method},
     socket::LineReader,
 };
-use crate::{inbox::status::BridgeStatus, limits};
-
-/// Why a bridge could not be greeted.
-#[derive(Debug, ThisError)]
-pub enum ConnectError {
-    /// It speaks a protocol before version 1.
-    #[error("the bridge speaks an older protocol: restart the agent that it wraps")]
-    OlderProtocol,
-    /// It has too many connections or calls now.
-    #[error("the bridge is too busy: try again later")]
-    Busy,
-    /// Its reply was no greeting.
-    #[error("the process on this socket is not an askbridge bridge")]
-    NotABridge,
-    /// The connection failed.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-}
+use crate::{
+    inbox::{past::PastQuestion, report::MachineReport, status::BridgeStatus},
+    limits,
+};
 
 /// Why a call failed.
 #[derive(Clone, Debug, ThisError, PartialEq)]
@@ -75,123 +60,67 @@ impl From<CallError> for Refusal {
     }
 }
 
-/// A connection to a bridge's inbox.
+/// A connection to a bridge's inbox, or to that of another machine.
 #[derive(Debug)]
 pub struct Client {
     client: RpcClient,
-    greeting: BridgeStatus,
+    greeting: Vec<BridgeStatus>,
+    /// The machine whose name the IDs of its questions begin with here, and not there.
+    machine: Option<MachineName>,
 }
 
-/// A connection for one call at a time, without subscriptions.
-struct Line {
-    reader: LineReader<OwnedReadHalf>,
-    writer: OwnedWriteHalf,
-}
+/// What the first line of `askbridge dial` begins with: the version of the protocol and of the program follow.
+pub const DIAL: &str = "askbridge-dial ";
 
-impl Line {
-    /// Greets the bridge at the other end, without a timeout.
-    async fn greet(stream: UnixStream) -> Result<(Self, BridgeStatus), ConnectError> {
-        let (reader, writer) = stream.into_split();
-        let mut line = Line { reader: LineReader::new(reader, limits::MESSAGE), writer };
-        let reply = line.call(method::STATUS).await?;
-        // A bridge of the older protocol takes our line for an HTTP request.
-        if reply.starts_with("HTTP/") {
-            return Err(ConnectError::OlderProtocol);
-        }
-        let mut greeting: Vec<BridgeStatus> = read_result(&reply)?;
-        let greeting = greeting.pop().ok_or(ConnectError::NotABridge)?;
-        Ok((line, greeting))
-    }
-
-    /// Calls a method without parameters, and returns the reply.
-    async fn call(&mut self, method: &str) -> Result<String, ConnectError> {
-        // A failed write is reported only if nothing can be read either.
-        let call = format!("{{\"jsonrpc\":\"2.0\",\"id\":\"hello\",\"method\":\"{method}\"}}\n");
-        let written = self.writer.write_all(call.as_bytes()).await;
-        // A bridge that is too busy sends a refusal and closes the connection without reading, which can fail the
-        // write.
-        match self.reader.next().await {
-            Some(Ok(reply)) => Ok(reply),
-            Some(Err(error)) => Err(error.into()),
-            None => Err(written.err().map_or(ConnectError::NotABridge, ConnectError::Io)),
-        }
-    }
-}
-
-/// Reads the result of a call from its reply.
-fn read_result<T: serde::de::DeserializeOwned>(reply: &str) -> Result<T, ConnectError> {
-    /// The response to a call.
-    #[derive(serde::Deserialize)]
-    struct Response<T> {
-        result: T,
-    }
-
-    /// The response to a call that was refused.
-    #[derive(serde::Deserialize)]
-    struct Refused {
-        error: ErrorObjectOwned,
-    }
-
-    match serde_json::from_str::<Response<T>>(reply) {
-        Ok(response) => Ok(response.result),
-        Err(_) => Err(match serde_json::from_str::<Refused>(reply).map(|refused| why(&refused.error)) {
-            Ok(Refusal::TooManyRequests) => ConnectError::Busy,
-            _ => ConnectError::NotABridge,
-        }),
-    }
-}
-
-/// Bounds how many listings are parsed at once, since more threads than cores gain nothing.
-static READERS: Semaphore = Semaphore::const_new(limits::READERS);
-
-/// How much of each question is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Depth {
-    /// Only what a list shows.
-    Outline,
-    /// The whole record.
-    Whole,
-}
-
-/// Greets the bridge at the other end, reads its open questions once, and closes the connection. This is much faster
-/// than a subscription.
-pub async fn read_once(
+/// Reads lines of the other end until one says that it is an `askbridge dial`, and greets it. The other lines are of a
+/// shell that greets its user; `skips` returns whether one more may be skipped.
+pub async fn connect_dial(
     stream: UnixStream,
-    depth: Depth,
-) -> Result<(BridgeStatus, ReadableList<Record>), ConnectError> {
-    let (mut line, status) = Line::greet(stream).await?;
-    if status.protocol == 0 {
-        return Err(ConnectError::OlderProtocol);
-    }
-    let list = match depth {
-        Depth::Outline => method::OUTLINE,
-        Depth::Whole => method::LIST,
+    mut skips: impl FnMut(&str) -> bool,
+) -> Result<(Client, String), ConnectError> {
+    let mut line = Line::new(stream);
+    let version = loop {
+        let text = match line.reader.next().await.ok_or(ConnectError::NotABridge)? {
+            // A greeting in another encoding is skipped as well.
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => String::new(),
+            text => text?,
+        };
+        match text.trim_end().strip_prefix(DIAL).and_then(|rest| rest.split_once(' ')) {
+            Some((_, version)) => break version.to_owned(),
+            None if skips(&text) => {}
+            None => return Err(ConnectError::NotABridge),
+        }
     };
-    let reply = line.call(list).await?;
-    // Parsed on another thread, so that several listings are parsed at once. The semaphore is never closed, so
-    // `acquire` cannot fail.
-    let _turn = READERS.acquire().await;
-    let questions = spawn_blocking(move || match depth {
-        Depth::Outline => read_result::<OutlineListing>(&reply).map(OutlineListing::into_records),
-        Depth::Whole => read_result::<Listing>(&reply).map(|listing| listing.questions),
-    });
-    Ok((status, questions.await.map_err(|_| ConnectError::NotABridge)??))
+    let greeting = line.greet().await?;
+    Ok((Client::over(line, greeting, None), version))
 }
 
 impl Client {
-    /// Greets the bridge at the other end, without a timeout.
-    pub async fn connect(stream: UnixStream) -> Result<Self, ConnectError> {
-        let (Line { reader, writer }, greeting) = Line::greet(stream).await?;
-        // As good as no timeout, since a call may wait for an agent or a person. The default would be a minute.
+    pub(super) fn over(line: Line, greeting: Vec<BridgeStatus>, machine: Option<MachineName>) -> Self {
         let client = ClientBuilder::default()
             .request_timeout(limits::WAIT)
             .max_buffer_capacity_per_subscription(limits::MESSAGES)
-            .build_with_tokio(Sender(writer), Receiver(reader));
-        Ok(Client { client, greeting })
+            .build_with_tokio(Sender(line.writer), Receiver(line.reader));
+        Client { client, greeting, machine }
     }
 
-    /// Returns how the bridge described itself when it was greeted.
-    pub fn greeting(&self) -> &BridgeStatus {
+    /// Greets the bridge at the other end, without a timeout.
+    pub async fn connect(stream: UnixStream) -> Result<Self, ConnectError> {
+        let mut line = Line::new(stream);
+        let greeting = line.greet_bridge().await?;
+        Ok(Self::over(line, vec![greeting], None))
+    }
+
+    /// Greets the process that holds the connection to another machine. The IDs of its questions begin with the
+    /// machine's name from here on.
+    pub async fn connect_machine(stream: UnixStream, machine: MachineName) -> Result<Self, ConnectError> {
+        let mut line = Line::new(stream);
+        let greeting = line.greet().await?.on(&machine);
+        Ok(Self::over(line, greeting, Some(machine)))
+    }
+
+    /// Returns how the bridges described themselves when they were greeted: one of them, or all of a machine.
+    pub fn greeting(&self) -> &[BridgeStatus] {
         &self.greeting
     }
 
@@ -202,8 +131,20 @@ impl Client {
 
     /// Asks the bridge to describe itself again. A stopped bridge does not reply.
     pub async fn status(&self) -> Result<BridgeStatus, CallError> {
-        let statuses: CallReply<Vec<BridgeStatus>> = self.call(method::STATUS, ObjectParams::new()).await?;
-        statuses.value.and_then(|mut statuses| statuses.pop()).ok_or(CallError::Gone)
+        self.statuses().await?.pop().ok_or(CallError::Gone)
+    }
+
+    /// Asks the bridges of a machine to describe themselves again.
+    pub async fn statuses(&self) -> Result<Vec<BridgeStatus>, CallError> {
+        let statuses = self.call::<Vec<BridgeStatus>>(method::STATUS, ObjectParams::new()).await?;
+        Ok(self.here(statuses.value.ok_or(CallError::Gone)?))
+    }
+
+    /// Asks how a machine is connected. Where that is known under this revision, the reply comes once it has changed.
+    pub async fn report(&self, known: Option<u64>) -> Result<MachineReport, CallError> {
+        let report: CallReply<MachineReport> =
+            self.call(method::REPORT, params([("known", json(&known))])).await?;
+        report.value.ok_or(CallError::Gone)
     }
 
     /// Reports to the bridge that a person is looking at the questions now.
@@ -212,15 +153,33 @@ impl Client {
     }
 
     /// Returns one question, by its ID or a prefix of it.
-    pub async fn get(&self, typed: &str) -> Result<CallReply<Record>, CallError> {
-        self.call(method::GET, params([("id", json(&typed))])).await
+    pub async fn get(&self, typed: &IdPrefix) -> Result<CallReply<Record>, CallError> {
+        self.record(method::GET, params([("id", json(&self.there(typed).to_string()))])).await
     }
 
     /// Returns the questions that were settled last and that the bridge still remembers, latest first.
     pub async fn settled(&self, limit: usize) -> Result<Vec<Arc<Record>>, CallError> {
         let listing: CallReply<Listing> =
             self.call(method::SETTLED, params([("limit", json(&limit))])).await?;
-        Ok(listing.value.map(|listing| listing.questions.items).unwrap_or_default())
+        Ok(self.here(listing.value.map(|listing| listing.questions).unwrap_or_default()).items)
+    }
+
+    /// Returns the questions that were lost with their bridges, the latest first.
+    pub async fn lost(&self) -> Result<Vec<LostQuestion>, CallError> {
+        let listing: CallReply<LostListing> = self.call(method::LOST, ObjectParams::new()).await?;
+        Ok(self.here(listing.value.map(|listing| listing.questions).unwrap_or_default()))
+    }
+
+    /// Returns questions of the past, the latest first.
+    pub async fn past(&self, params: &HistoryParams) -> Result<Vec<PastQuestion>, CallError> {
+        let mut object = ObjectParams::new();
+        for (name, value) in
+            serde_json::to_value(params).ok().iter().filter_map(|value| value.as_object()).flatten()
+        {
+            object.insert(name, value).unwrap_or_default();
+        }
+        let listing: CallReply<HistoryListing> = self.call(method::HISTORY, object).await?;
+        Ok(self.here(listing.value.map(|listing| listing.questions).unwrap_or_default()))
     }
 
     /// Submits to a question, and waits until its agent has read the answer.
@@ -230,20 +189,21 @@ impl Client {
         submission: Submission,
         by: Provenance,
     ) -> Result<CallReply<Record>, CallError> {
-        let (id, by) = (("id", json(id)), ("by", json(&by)));
+        let own = if self.machine.is_some() { id.own() } else { id.clone() };
+        let (id, by) = (("id", json(&own)), ("by", json(&by)));
         match submission {
             Submission::Answer(answer) => {
                 let answer = ("answer", json(&AnswerInput::from(answer)));
-                self.call(method::ANSWER, params([id, answer, by])).await
+                self.record(method::ANSWER, params([id, answer, by])).await
             }
             Submission::Reject(reason) => {
                 let reason = ("reason", json(&reason));
-                self.call(method::REJECT, params([id, reason, by])).await
+                self.record(method::REJECT, params([id, reason, by])).await
             }
             Submission::Extend(time) => {
                 // The protocol refuses zero.
                 let milliseconds = u64::try_from(time.as_millis()).unwrap_or(u64::MAX).max(1);
-                self.call(method::EXTEND, params([id, ("milliseconds", json(&milliseconds))])).await
+                self.record(method::EXTEND, params([id, ("milliseconds", json(&milliseconds))])).await
             }
         }
     }
@@ -251,7 +211,29 @@ impl Client {
     /// Subscribes to the changes.
     pub async fn subscribe(&self) -> Result<Changes, CallError> {
         let subscribed = self.client.subscribe(method::SUBSCRIBE, ObjectParams::new(), method::UNSUBSCRIBE);
-        Ok(Changes(subscribed.await.map_err(refused)?))
+        Ok(Changes { subscription: subscribed.await.map_err(refused)?, machine: self.machine.clone() })
+    }
+
+    /// Returns a reference as the other end reads it.
+    fn there(&self, typed: &IdPrefix) -> IdPrefix {
+        if self.machine.is_some() { typed.own() } else { typed.clone() }
+    }
+
+    /// Returns what the other end said, with the names that are used here.
+    fn here<T: OnMachine>(&self, said: T) -> T {
+        match &self.machine {
+            Some(machine) => said.on(machine),
+            None => said,
+        }
+    }
+
+    async fn record(&self, method: &str, params: ObjectParams) -> Result<CallReply<Record>, CallError> {
+        let reply = self.call::<Record>(method, params).await;
+        let reply = reply.map(|reply| CallReply { value: reply.value.map(|record| self.here(record)) });
+        reply.map_err(|error| match error {
+            CallError::Refused(refusal) => CallError::Refused(self.here(refusal)),
+            CallError::Gone => CallError::Gone,
+        })
     }
 
     async fn call<T: serde::de::DeserializeOwned>(
@@ -287,23 +269,26 @@ fn refused(error: Error) -> CallError {
     }
 }
 
-fn why(error: &ErrorObjectOwned) -> Refusal {
-    let detail = error.data().and_then(|data| serde_json::from_str::<Detail>(data.get()).ok());
-    detail.map_or_else(|| Refusal::Other(error.message().to_owned()), Refusal::from)
-}
-
 /// The changes in a bridge's inbox.
 #[derive(Debug)]
-pub struct Changes(Subscription<Box<RawValue>>);
+pub struct Changes {
+    subscription: Subscription<Box<RawValue>>,
+    machine: Option<MachineName>,
+}
 
 impl Changes {
     /// Waits for the next message. Returns `None` once the connection has ended, or after this end read too slowly. In
     /// the latter case, a new subscription begins with a snapshot. A message that cannot be read at all is skipped.
     pub async fn next(&mut self) -> Option<Delta> {
         loop {
-            let message = self.0.next().await?.ok()?;
-            match serde_json::from_str(message.get()) {
-                Ok(delta) => return Some(delta),
+            let message = self.subscription.next().await?.ok()?;
+            match serde_json::from_str::<Delta>(message.get()) {
+                Ok(mut delta) => {
+                    if let Some(machine) = &self.machine {
+                        delta.questions = delta.questions.on(machine);
+                    }
+                    return Some(delta);
+                }
                 Err(error) => tracing::debug!(%error, "a message of a bridge was not understood"),
             }
         }

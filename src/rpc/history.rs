@@ -41,8 +41,15 @@ impl From<HistoryParams> for HistoryFilter {
     }
 }
 
+impl From<HistoryFilter> for HistoryParams {
+    fn from(filter: HistoryFilter) -> Self {
+        let HistoryFilter { search, session, project, by, since, until, unsettled: _, limit } = filter;
+        HistoryParams { search, session, project, by, since, until, limit }
+    }
+}
+
 /// Questions of the past.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", schemars(title = "HistoryListing"))]

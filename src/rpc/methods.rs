@@ -22,6 +22,7 @@ use super::{
 use crate::{
     inbox::{
         access::Inbox,
+        report::MachineReport,
         status::{BridgeStatus, PROTOCOL},
     },
     limits,
@@ -90,11 +91,23 @@ impl Methods {
 
     /// Makes subscriptions fail with this error, for connections over which nothing can be sent later.
     #[must_use]
-    pub fn without_subscriptions(mut self, refusal: &ErrorObjectOwned) -> Self {
+    pub fn without_subscriptions(self, refusal: &ErrorObjectOwned) -> Self {
+        self.without(&[method::SUBSCRIBE, method::UNSUBSCRIBE], refusal)
+    }
+
+    /// Replaces what changes anything: it fails.
+    #[must_use]
+    pub fn read_only(self) -> Self {
+        let changing = [method::ANSWER, method::REJECT, method::EXTEND, method::ASK, method::WATCH];
+        self.without(&changing, &error(Refusal::ReadOnly))
+    }
+
+    /// Replaces these methods: they fail with this error.
+    fn without(mut self, names: &[&'static str], refusal: &ErrorObjectOwned) -> Self {
         let mut module = RpcModule::new(());
         // Each name is registered once, so these calls cannot fail.
         drop(module.merge(self.module.clone()));
-        for name in [method::SUBSCRIBE, method::UNSUBSCRIBE] {
+        for &name in names {
             module.remove_method(name);
             let refusal = refusal.clone();
             drop(module.register_method(name, move |_, (), _| RpcResult::<()>::Err(refusal.clone())));
@@ -117,6 +130,11 @@ struct ListParams {
 #[derive(Deserialize)]
 struct SettledParams {
     limit: Option<usize>,
+}
+
+#[derive(Deserialize)]
+struct ReportParams {
+    known: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -173,6 +191,16 @@ fn register<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), Register
     module.register_async_method(method::STATUS, async |_, context, _| -> RpcResult<Vec<BridgeStatus>> {
         Ok(context.inbox.status())
     })?;
+    module.register_async_method(
+        method::REPORT,
+        async |params, context, extensions| -> RpcResult<MachineReport> {
+            let known = read_optional(&params)?.and_then(|ReportParams { known }| known);
+            if known.is_some() {
+                wait(&extensions);
+            }
+            Ok(context.inbox.report(known).await)
+        },
+    )?;
     module.register_async_method(method::WATCH, async |_, context, extensions| -> RpcResult<()> {
         // An agent could otherwise pretend that a person is looking, and so keep the person from being notified (I12).
         if is_of_agent(&extensions) {

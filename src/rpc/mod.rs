@@ -5,7 +5,9 @@ pub mod client;
 pub mod connection;
 pub mod history;
 pub mod host;
+mod line;
 pub mod methods;
+mod on_machine;
 #[cfg(test)]
 pub(crate) mod played;
 pub mod protocol;

@@ -55,7 +55,10 @@ pub mod method {
     pub const UNSUBSCRIBE: &str = "question_unsubscribe";
     /// Reports that a person is looking at the questions: → null. The report expires after 30 seconds.
     pub const WATCH: &str = "question_watch";
-    /// Describes the bridges, and is the greeting: → a list of [`crate::inbox::status::BridgeStatus`].
+    /// Says how a machine is connected: `{known?}` → [`crate::inbox::report::MachineReport`]. With a known revision, the
+    /// reply comes once there is another one.
+    pub const REPORT: &str = "machine_report";
+    /// Describes the bridges, and greets: → a list of [`crate::inbox::status::BridgeStatus`].
     pub const STATUS: &str = "bridge_status";
 }
 
@@ -95,7 +98,7 @@ impl Listing {
 }
 
 /// The questions that were lost with their bridges.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", schemars(title = "LostListing"))]

@@ -235,6 +235,45 @@ impl Requests for RequestLines {
     }
 }
 
+/// The requests over a pipe to one trusted peer, which ends with its last line.
+#[derive(Debug)]
+pub struct PipedLines<R> {
+    lines: LineReader<R>,
+    budgets: Budgets,
+    is_closed: bool,
+}
+
+impl<R: AsyncRead + Unpin + Send> PipedLines<R> {
+    /// Reads the requests for these methods.
+    pub fn new(reader: R, methods: &Methods) -> Self {
+        let lines = LineReader::new(reader, limits::REQUEST);
+        PipedLines { lines, budgets: methods.budgets.clone(), is_closed: false }
+    }
+}
+
+impl<R: AsyncRead + Unpin + Send> Requests for PipedLines<R> {
+    async fn next(&mut self) -> Option<io::Result<Incoming>> {
+        if self.is_closed {
+            return None;
+        }
+        let text = match self.lines.next().await? {
+            Ok(text) => text,
+            // A peer that was killed leaves half a line.
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return None,
+            Err(error) => return Some(Err(error)),
+        };
+        let room = match text.len() > limits::SHORT_REQUEST {
+            true => self.budgets.request().await,
+            false => None,
+        };
+        Some(Ok(Incoming { text, room }))
+    }
+
+    fn close(&mut self) {
+        self.is_closed = true;
+    }
+}
+
 /// Writes each message as a line.
 #[derive(Debug)]
 pub struct LineWriter<W>(pub W);
@@ -281,7 +320,7 @@ mod tests {
         let mut bridge = PlayedBridge::start(folder.path(), "b");
         bridge.open("a").await;
         let client = soon(Client::connect(bridge.stream().await)).await.expect("a bridge");
-        let greeting = client.greeting();
+        let [greeting] = client.greeting() else { panic!("one bridge") };
         assert_eq!((greeting.protocol, greeting.bridge.as_str(), greeting.open), (PROTOCOL, "b", 1));
         let mut changes = soon(client.subscribe()).await.expect("a subscription");
         let first = soon(changes.next()).await.expect("a snapshot");
@@ -297,7 +336,10 @@ mod tests {
         let late = client.submit(&first_id, answer("no"), Provenance::bridge());
         let (late, ()) = tokio::join!(soon(late), bridge.obey());
         assert!(matches!(late, Err(CallError::Refused(Refusal::Conflict(_)))), "{late:?}");
-        assert!(matches!(soon(client.get("x-1")).await, Err(CallError::Refused(Refusal::NotFound))));
+        assert!(matches!(
+            soon(client.get(&"x-1".parse().expect("an ID"))).await,
+            Err(CallError::Refused(Refusal::NotFound))
+        ));
     }
 
     #[tokio::test]

@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 
 use super::rpc::NEEDS_WEBSOCKET;
 use crate::{
-    inbox::status::BridgeStatus,
+    inbox::{report::MachineReport, status::BridgeStatus},
     rpc::{
         history::{HistoryListing, HistoryParams},
         protocol::{Delta, Listing, LostListing, OutlineListing},
@@ -95,6 +95,7 @@ fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
     let mut methods = Vec::from(lookups(generator));
     methods.extend(submissions(generator));
     let question = must::<Question>(generator, "question", "The question to ask.");
+    let known = may::<u64>(generator, "known", "The revision of the report that is known.");
     methods.extend([
         method::<Settlement>(
             generator,
@@ -108,6 +109,14 @@ fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
             "bridge_status",
             "Returns the bridges that are known, oldest first.",
             &[],
+            &[],
+        ),
+        method::<MachineReport>(
+            generator,
+            "machine_report",
+            "Returns how the machine is connected whose questions these are: this machine always is. With `known`, the \
+             revision of a report, it waits for another one.",
+            &[&known],
             &[],
         ),
         method::<()>(
@@ -160,7 +169,17 @@ fn lookups(generator: &mut SchemaGenerator) -> [Value; 6] {
 }
 
 fn submissions(generator: &mut SchemaGenerator) -> [Value; 3] {
-    let settled = ["not_found", "ambiguous", "conflict", "gone", "own_agent", "unavailable", "other"];
+    let settled = [
+        "not_found",
+        "ambiguous",
+        "conflict",
+        "gone",
+        "own_agent",
+        "read_only",
+        "unreached",
+        "unavailable",
+        "other",
+    ];
     let answered = [&settled[..], &["does_not_fit"]].concat();
     let extended = [&settled[..], &["no_deadline"]].concat();
     let name = must::<String>(generator, "id", "The full ID of the question.");

@@ -231,6 +231,13 @@ pub const PROJECTS_ABOUT: &str =
 
 /// The table that repeats, one for each rule.
 pub const RULES: &str = "rule";
+
+/// The name of the tables of machines.
+pub const MACHINES: &str = "machine";
+
+/// What they are for, as the template and the schema say it.
+pub const MACHINES_ABOUT: &str =
+    "Other machines whose questions are shown here, each under the name that its table gives to it";
 /// The description of that table.
 pub const RULES_ABOUT: &str = "What you decided beforehand about questions to come, rule by rule; the first that applies decides. \
      Only your own file can have rules";

@@ -13,6 +13,7 @@ use super::{
     document::{self, DocumentEntry, Mark},
     key::{AnyKey, Key, Project, Setting},
     keys,
+    machine_tables::{self, MachineTable},
     place::{self, Layer, Place, Problem, StoredValue, printable, unknown_named},
     rule_tables::{self, RuleTable},
 };
@@ -57,6 +58,7 @@ pub struct Settings {
     projects: Vec<ProjectTable>,
     rules: Vec<Rule>,
     rule_tables: Vec<RuleTable>,
+    machines: Vec<MachineTable>,
     home: Option<PathBuf>,
     problems: Vec<Problem>,
 }
@@ -121,6 +123,11 @@ impl Settings {
         &self.rule_tables
     }
 
+    /// Returns the user's machines, in the order of their names. Machines with a mistake are left out.
+    pub fn machines(&self) -> &[MachineTable] {
+        &self.machines
+    }
+
     /// Returns the values that are ignored, and why.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
@@ -135,7 +142,8 @@ impl Settings {
     }
 
     fn file(&mut self, file: &SettingsFile, is_project: bool) {
-        let document = document::read(&file.text, &keys::is_section);
+        let document =
+            document::read(&file.text, &|name| keys::is_section(name) || machine_tables::is_table(name));
         let mut found: Vec<Problem> = Vec::new();
         let origin = |mark: Mark| {
             let place = Place { path: file.path.clone(), line: mark.line, column: mark.column };
@@ -154,7 +162,20 @@ impl Settings {
         found.extend(
             of_rules.into_iter().map(|(mark, message)| Problem { origin: Some(origin(mark)), message }),
         );
-        for entry in document.entries.iter().filter(|entry| !rule_tables::is_of_rule(&entry.path)) {
+        let of_machines = match is_project {
+            true => machine_tables::refuse(&document),
+            false => {
+                let (machines, problems) = machine_tables::read(&document, &origin);
+                self.machines = machines;
+                problems
+            }
+        };
+        found.extend(
+            of_machines.into_iter().map(|(mark, message)| Problem { origin: Some(origin(mark)), message }),
+        );
+        let has_own_pass =
+            |path: &[String]| rule_tables::is_of_rule(path) || machine_tables::is_of_machine(path);
+        for entry in document.entries.iter().filter(|entry| !has_own_pass(&entry.path)) {
             // The position of a problem is the name for a mistake in the name, else the value.
             let (mark, taken) = self.entry(entry, is_project, &mut tables, &origin);
             found.extend(taken.err().map(|message| Problem { origin: Some(origin(mark)), message }));

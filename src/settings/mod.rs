@@ -8,6 +8,7 @@ pub mod key;
 pub mod keys;
 pub mod kinds;
 pub mod layers;
+pub mod machine_tables;
 pub mod place;
 pub mod render;
 pub mod resolved;
@@ -19,6 +20,7 @@ pub mod words;
 
 pub use key::{AnyKey, Key};
 pub use layers::{Settings, SettingsFile, Sources};
+pub use machine_tables::{MachineRoute, MachineTable};
 pub use place::{Layer, Place, Problem};
 pub use rule_tables::RuleTable;
 pub use services::NotifySettings;

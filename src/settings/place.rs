@@ -111,7 +111,10 @@ pub(super) fn near_key(path: &str) -> Option<&'static str> {
 
 /// Returns the table that an unknown name probably means.
 pub(super) fn near_section(path: &str) -> Option<&'static str> {
-    closest(path, keys::SECTIONS.iter().map(|(name, _)| *name).chain([keys::PROJECTS, keys::RULES]))
+    closest(
+        path,
+        keys::SECTIONS.iter().map(|(name, _)| *name).chain([keys::PROJECTS, keys::RULES, keys::MACHINES]),
+    )
 }
 
 /// Returns the nearest of the names, if it is within a few typos.

@@ -2,8 +2,9 @@
 //! Also changes one value in the text of a file, and keeps its comments, order and spaces. Writing the file itself is
 //! left to `files.rs`.
 
-use std::{fmt::Write, path::Path};
+use std::{collections::BTreeMap, fmt::Write, path::Path};
 
+use askbridge_core::desk::MachineName;
 use serde::Serialize;
 use serde_json::Value;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TomlError, Value as Toml, value};
@@ -72,7 +73,18 @@ pub fn file(settings: &Settings, with_origin: bool) -> String {
         });
         table(&mut out, &format!("[[{}]]", keys::RULES), lines);
     }
+    for machine in settings.machines() {
+        let (key, stored) = &machine.value;
+        let origin = if with_origin { format!("  # {}", stored.origin) } else { String::new() };
+        let line = format!("{key} = {}{origin}\n", toml(&stored.value));
+        table(&mut out, &format!("[{}.{}]", keys::MACHINES, quoted_name(&machine.name)), [line].into_iter());
+    }
     out
+}
+
+/// Returns the name of a machine as a key of TOML, in which a dot would begin another table.
+pub fn quoted_name(name: &MachineName) -> String {
+    if name.as_str().contains('.') { format!("\"{name}\"") } else { name.to_string() }
 }
 
 fn table(out: &mut String, head: &str, lines: impl Iterator<Item = String>) {
@@ -121,6 +133,9 @@ pub fn template() -> String {
     comment(&mut out, "");
     comment(&mut out, &format!("{}.", keys::RULES_ABOUT));
     push(&mut out, format_args!("# [[{}]]\n{RULE}", keys::RULES));
+    comment(&mut out, "");
+    comment(&mut out, &format!("{}.", keys::MACHINES_ABOUT));
+    push(&mut out, format_args!("# [{}.box]\n# ssh = \"me@box.lan\"\n", keys::MACHINES));
     out
 }
 
@@ -230,6 +245,8 @@ pub struct SettingsList {
     pub projects: Vec<Vec<SettingEntry>>,
     /// The rules in their order, each with its values.
     pub rules: Vec<Vec<SettingEntry>>,
+    /// The machines by their names, each with its value.
+    pub machines: BTreeMap<String, SettingEntry>,
     /// The values that are ignored.
     pub problems: Vec<ProblemEntry>,
 }
@@ -314,6 +331,9 @@ impl SettingsList {
         let projects = projects.map(|table| table.iter().map(|(key, stored)| entry(key, stored)).collect());
         let rules = settings.rule_tables().iter();
         let rules = rules.map(|table| table.values.iter().map(|(key, stored)| entry(key, stored)).collect());
+        let machines = settings.machines().iter();
+        let machines =
+            machines.map(|machine| (machine.name.to_string(), entry(machine.value.0, &machine.value.1)));
         let problems = settings.problems().iter().map(ProblemEntry::from);
         let file = file.map(|path| path.display().to_string());
         SettingsList {
@@ -321,6 +341,7 @@ impl SettingsList {
             settings: all.collect(),
             projects: projects.collect(),
             rules: rules.collect(),
+            machines: machines.collect(),
             problems: problems.collect(),
         }
     }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     key::AnyKey,
-    keys,
+    keys, machine_tables,
     render::{of_section, shown},
 };
 use crate::rule::{
@@ -38,6 +38,11 @@ pub fn document() -> Value {
         rule["properties"][key.name] = of_rule(key);
     }
     rule["required"] = json!(["name", "then"]);
+    root["properties"][keys::MACHINES] = json!({
+        "type": "object",
+        "description": keys::MACHINES_ABOUT,
+        "additionalProperties": machine_tables::schema(),
+    });
     root["properties"][keys::RULES] = json!({ "type": "array", "items": rule });
     root["properties"]["notify"]["properties"]["project"] = json!({ "type": "array", "items": project });
     root

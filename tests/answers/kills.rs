@@ -246,7 +246,7 @@ impl Place {
         let id = running.id(number);
         let deadline = Instant::now() + DEADLINE;
         loop {
-            match self.runtime.block_on(client.get(&id)) {
+            match self.runtime.block_on(client.get(&id.parse().expect("an ID"))) {
                 Ok(CallReply { value: Some(record), .. }) if holds(&record) => return Some(record),
                 _ if !client.is_connected() || running.is_without_journal() => return None,
                 last => assert!(Instant::now() < deadline, "{last:?}"),

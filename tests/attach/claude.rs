@@ -68,6 +68,42 @@ pub(crate) fn session(machine: &TestMachine, transcript: &str, settings: &[(&str
 }
 
 #[test]
+fn without_the_program_the_start_of_a_session_says_so_and_no_hook_fails() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/claude-plugin/hooks/hooks.json");
+    let hooks: Value = serde_json::from_str(&fs::read_to_string(file).expect("the hooks")).expect("JSON");
+    let folder = tempfile::tempdir().expect("a folder");
+    for (event, entries) in hooks["hooks"].as_object().expect("events") {
+        let command = entries[0]["hooks"][0]["command"].as_str().expect("a command");
+        let shell = which("sh");
+        let output = std::process::Command::new(shell)
+            .args(["-c", command])
+            .env_clear()
+            .env("PATH", folder.path())
+            .stdin(std::process::Stdio::null())
+            .output()
+            .expect("a shell");
+        assert!(output.status.success(), "{event}: {output:?}");
+        match event.as_str() {
+            "SessionStart" => {
+                let said: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+                let message = said["systemMessage"].as_str().expect("a message");
+                assert!(message.contains("askbridge is not installed"), "{message}");
+            }
+            _ => assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{event}"),
+        }
+    }
+}
+
+/// Returns the path of a program of this machine.
+fn which(program: &str) -> std::path::PathBuf {
+    let path = env::var_os("PATH").expect("a PATH");
+    env::split_paths(&path)
+        .map(|folder| folder.join(program))
+        .find(|path| path.is_file())
+        .expect("it is there")
+}
+
+#[test]
 fn a_question_is_answered_elsewhere() {
     let mut scene = Scene::new(&[]);
     let id = scene.ask("ask");

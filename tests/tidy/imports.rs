@@ -63,7 +63,7 @@ const MAY_KNOW: [(&str, &[&str]); 24] = [
     ("mock", &["os"]),
     // The program.
     ("rule", &["desk", "guard", "limits", "question"]),
-    ("settings", &["acp", "limits", "os", "question", "rule"]),
+    ("settings", &["acp", "desk", "limits", "os", "question", "rule"]),
     ("inbox", &["desk", "guard", "limits", "os", "question"]),
     ("rpc", &["desk", "inbox", "limits", "os", "question"]),
     ("journal", &["desk", "inbox", "limits", "question"]),

@@ -38,9 +38,9 @@ use super::{
     view::draw,
 };
 use crate::{
-    command::{CommandError, help, inbox::SERVER},
+    command::{CommandError, help, inbox::SERVER, reach::MachineArgs},
     inbox::{BridgeStatus, Follower, Inbox},
-    machine::{Gaps, Machine, discovery},
+    machine::{Gaps, Machine},
     present::{attention::TerminalKind, bridges::Bridges, listing},
 };
 
@@ -66,6 +66,10 @@ pub struct TuiArgs {
     /// Take clicks and the wheel of the mouse; hold Shift to select text then
     #[arg(long)]
     pub mouse: bool,
+
+    /// The machine that is asked.
+    #[command(flatten)]
+    pub machine: MachineArgs,
 }
 
 /// The result of a submission.
@@ -77,8 +81,7 @@ pub async fn tui(args: &TuiArgs) -> Result<u8, CommandError> {
         let told = "`tui` needs a terminal: `askbridge list` and `askbridge answer` work without one";
         return Err(CommandError::Usage(told.to_owned()));
     }
-    let folder = discovery::folder()?;
-    let machine = Machine::open_soon(&folder).await?;
+    let machine = Machine::open_soon(args.machine.reach().await?).await?;
     // Signals are caught before the terminal is taken, so that each of them gives it back.
     let mut signals = Signals::catch()?;
     let mut session = Session::begin(&machine, args)?;

@@ -17,7 +17,7 @@ pub mod state;
 pub mod time;
 
 pub use event::{Changes, Event, EventLog, Notice};
-pub use id::{Asker, BridgeName, IdPrefix, QuestionId};
+pub use id::{Asker, BridgeName, IdPrefix, MachineName, QuestionId};
 pub use input::{Opening, Setup, Submission, Ticket, TicketedSubmission};
 pub use record::{EarlierDecision, LostQuestion, Record, Settlement, State};
 pub use refusal::{Refusal, RefusalKind};

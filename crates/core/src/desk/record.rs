@@ -179,7 +179,7 @@ pub struct EarlierDecision {
 }
 
 /// A question that was open when its bridge ended.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", schemars(title = "LostQuestion"))]
@@ -193,7 +193,7 @@ pub struct LostQuestion {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Settlement>,
     /// Whether the asker may have received the decision: its delivery had begun.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_have_arrived: bool,
     /// The question that is the same and came later.
     #[serde(skip_serializing_if = "Option::is_none")]

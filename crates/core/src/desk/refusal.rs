@@ -38,6 +38,12 @@ pub enum Refusal {
     /// A process of the agent's own tree cannot settle or extend what its agent asked (I12).
     #[error("the agent that asked cannot answer itself: answer in a terminal that the agent did not start")]
     OwnAgent,
+    /// The connection may read and not change anything: `askbridge dial --read-only`.
+    #[error("this connection is read-only")]
+    ReadOnly,
+    /// There is no connection to the question's machine: nothing was sent.
+    #[error("the machine is not connected, and nothing was sent: {0}")]
+    Unreached(String),
     /// There were too many requests in this second, or too many bytes wait for the agent or for readers of replies.
     #[error("too many requests: try again later")]
     TooManyRequests,
@@ -69,7 +75,7 @@ const fn kind(name: &'static str, code: i32, status: u16, exit: u8, meaning: &'s
 }
 
 /// Every refusal, in the order of the variants.
-pub const KINDS: [RefusalKind; 12] = [
+pub const KINDS: [RefusalKind; 14] = [
     kind("not_found", 404, 404, 3, "There is no such question."),
     kind("ambiguous", 300, 409, 3, "The ID is short for several questions, which are under `ids`."),
     kind("conflict", 409, 409, 4, "The question is settled already, in another way, which is in `question`."),
@@ -84,6 +90,14 @@ pub const KINDS: [RefusalKind; 12] = [
         403,
         8,
         "The agent that asked cannot answer itself: a process that it started sent this.",
+    ),
+    kind("read_only", 405, 403, 125, "The connection may read and not change anything."),
+    kind(
+        "unreached",
+        504,
+        503,
+        6,
+        "There is no connection to the question's machine: nothing was sent. `errors` says why.",
     ),
     kind("too_many_requests", 429, 429, 125, "Too many requests in a second, or too much waits."),
     kind("unavailable", 503, 503, 6, "The bridge that asked is gone, or does not answer."),
@@ -109,9 +123,11 @@ impl Refusal {
             Refusal::Full(_) => 6,
             Refusal::NoDeadline => 7,
             Refusal::OwnAgent => 8,
-            Refusal::TooManyRequests => 9,
-            Refusal::Unavailable => 10,
-            Refusal::Other(_) => 11,
+            Refusal::ReadOnly => 9,
+            Refusal::Unreached(_) => 10,
+            Refusal::TooManyRequests => 11,
+            Refusal::Unavailable => 12,
+            Refusal::Other(_) => 13,
         }]
     }
 
@@ -125,10 +141,14 @@ impl Refusal {
             Refusal::BadQuestion(message) | Refusal::Full(message) => detail.errors = about_question(message),
             Refusal::Ambiguous(ids) => detail.ids.clone_from(ids),
             Refusal::Conflict(record) | Refusal::Gone(record) => detail.question = Some(Arc::clone(record)),
+            Refusal::Unreached(why) => {
+                detail.errors = vec![FieldError { field: "machine".to_owned(), message: why.clone() }];
+            }
             Refusal::Other(name) => detail.name.clone_from(name),
             Refusal::NotFound
             | Refusal::NoDeadline
             | Refusal::OwnAgent
+            | Refusal::ReadOnly
             | Refusal::TooManyRequests
             | Refusal::Unavailable => {}
         }
@@ -170,6 +190,8 @@ impl From<Detail> for Refusal {
             ("too_many_questions", _) => Refusal::Full(messages(errors)),
             ("no_deadline", _) => Refusal::NoDeadline,
             ("own_agent", _) => Refusal::OwnAgent,
+            ("read_only", _) => Refusal::ReadOnly,
+            ("unreached", _) => Refusal::Unreached(messages(errors)),
             ("too_many_requests", _) => Refusal::TooManyRequests,
             ("conflict" | "gone" | "unavailable", _) => Refusal::Unavailable,
             _ => Refusal::Other(name),
@@ -229,6 +251,8 @@ mod tests {
             Refusal::Full("too many".to_owned()),
             Refusal::NoDeadline,
             Refusal::OwnAgent,
+            Refusal::ReadOnly,
+            Refusal::Unreached("no route".to_owned()),
             Refusal::TooManyRequests,
             Refusal::Unavailable,
             Refusal::Other("of_next_year".to_owned()),

@@ -63,6 +63,7 @@ impl Snapshot {
             // A settled question is preferred to lost ones, since its outcome is known.
             found.retain(|record| !known || record.state != State::Lost);
         }
+        IdPrefix::prefer_own(&mut found, |record| &record.id);
         match found[..] {
             [] => Err(Refusal::NotFound),
             [only] if only.state == State::Lost => Err(Refusal::Unavailable),
@@ -79,10 +80,14 @@ impl Snapshot {
         from.map(|(id, _)| id).take_while(move |id| id.bridge == *bridge)
     }
 
-    /// Returns the IDs of the questions of a bridge that were lost.
-    pub fn lost_in(&self, bridge: &BridgeName) -> impl Iterator<Item = &QuestionId> {
-        let lost = self.settled().filter(|record| record.state == State::Lost).map(|record| &record.id);
-        lost.filter(move |id| id.bridge == *bridge)
+    /// Returns the IDs of all open questions.
+    pub fn open_ids(&self) -> impl Iterator<Item = &QuestionId> {
+        self.open.keys()
+    }
+
+    /// Returns the IDs of the questions that were lost.
+    pub fn lost_ids(&self) -> impl Iterator<Item = &QuestionId> {
+        self.settled().filter(|record| record.state == State::Lost).map(|record| &record.id)
     }
 
     /// Returns how many bytes all records take as JSON.
@@ -224,7 +229,7 @@ mod tests {
         let record = snapshot.get(&lost).expect("a record");
         assert_eq!(Snapshot::judge_late(record, &answered("a")), Err(Refusal::Unavailable));
         let bridge = "ac".parse().expect("a name");
-        assert_eq!(snapshot.lost_in(&bridge).collect::<Vec<_>>(), [&lost]);
+        assert_eq!(snapshot.lost_ids().collect::<Vec<_>>(), [&lost]);
         assert_eq!(snapshot.open_in(&bridge).count(), 1);
     }
 

@@ -1,0 +1,74 @@
+//! `askbridge dial`: the questions of this machine on stdio, which another machine's askbridge runs by ssh or otherwise.
+//! Keeping such a connection is left to `machine`.
+
+use std::{
+    io::{self, IsTerminal},
+    path::PathBuf,
+};
+
+use askbridge_os::{exit, xdg};
+use clap::Args;
+use tokio::io::{AsyncWriteExt, stdin, stdout};
+use tokio_util::sync::CancellationToken;
+
+use super::{CommandError, help};
+use crate::{
+    inbox::status::PROTOCOL,
+    machine::{Machine, discovery},
+    rpc::{
+        client::DIAL,
+        methods::{Caller, Methods},
+        session,
+        socket::{LineWriter, PipedLines},
+    },
+    settings::files,
+};
+
+/// Options of `askbridge dial`.
+#[derive(Debug, Args)]
+#[command(after_help = help::DIAL)]
+pub struct DialArgs {
+    /// Refuse to answer: questions can be read and followed only
+    #[arg(long)]
+    pub read_only: bool,
+}
+
+/// Serves the questions of this machine on stdio until stdin ends.
+pub async fn dial(args: &DialArgs) -> Result<u8, CommandError> {
+    if io::stdin().is_terminal() {
+        let what = "`dial` speaks with another askbridge on stdin: see `askbridge machine --help`";
+        return Err(CommandError::Usage(what.to_owned()));
+    }
+    let ledger = super::ledger(files::read(None).journal());
+    // Other machines that this one knows are left out: machines that dial each other would not come to an end.
+    let machine = Machine::open_with(&folder()?, None, ledger).await?;
+    tokio::select! {
+        served = serve(machine.clone(), args.read_only) => match served {
+            // The other end is gone, which is how it ends.
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+            _ => Ok(exit::OK),
+        },
+        followed = machine.follow() => Ok(followed.map(|()| exit::OK)?),
+    }
+}
+
+async fn serve(machine: Machine, is_read_only: bool) -> io::Result<()> {
+    let methods = Methods::new(machine, Caller::Ours);
+    let methods = if is_read_only { methods.read_only() } else { methods };
+    let mut stdout = stdout();
+    let greeting = format!("{DIAL}{PROTOCOL} {}\n", env!("CARGO_PKG_VERSION"));
+    stdout.write_all(greeting.as_bytes()).await?;
+    stdout.flush().await?;
+    let mut requests = PipedLines::new(stdin(), &methods);
+    session::serve(&methods, &mut requests, &mut LineWriter(stdout), CancellationToken::new()).await
+}
+
+/// Returns the directory of the sockets. A command that ssh starts often has no `XDG_RUNTIME_DIR`, while the bridges of
+/// the desktop have one.
+fn folder() -> Result<PathBuf, CommandError> {
+    let of_user = PathBuf::from(format!("/run/user/{}/askbridge", rustix::process::geteuid().as_raw()));
+    match xdg::runtime() {
+        None if of_user.is_dir() => Ok(discovery::checked(of_user)?),
+        _ => Ok(discovery::folder()?),
+    }
+}

@@ -1,0 +1,180 @@
+//! What comes over the connection to a bridge or a machine, into the store.
+//! Connecting is left to `connections.rs`.
+
+use std::{collections::BTreeSet, future::pending, iter::repeat, path::Path, sync::Arc};
+
+use askbridge_core::desk::{IdPrefix, QuestionId, Record, Refusal};
+use futures::{StreamExt, stream};
+
+use super::{
+    connections::Connections,
+    handshake::{BridgeConnection, Feed, TimedStatus, get, subscribe},
+    link::{LinkState, lost, put_all},
+    name::LinkName,
+};
+use crate::{
+    limits,
+    rpc::{
+        client::{CallError, Client},
+        protocol::{Delta, ReadableList},
+    },
+};
+
+impl Connections {
+    /// Takes over the first snapshot that comes over a new connection. Returns whether it came.
+    pub(super) async fn begin(
+        &self,
+        bridge: &LinkName,
+        path: &Path,
+        connection: Box<BridgeConnection>,
+        mut feed: Box<Feed>,
+    ) -> bool {
+        loop {
+            match feed.next().await {
+                Some(delta) if delta.snapshot => {
+                    let more = delta.more;
+                    if !self.apply(bridge, path, &connection.client, &mut feed, delta).await {
+                        return false;
+                    }
+                    if !more {
+                        self.change(bridge, path, |link| {
+                            link.report.clone_from(&connection.report);
+                            link.peer = LinkState::Connected(connection, Some(feed));
+                        });
+                        return true;
+                    }
+                }
+                Some(_) => return false,
+                // We may only have read too slowly.
+                None => match subscribe(&connection.client).await {
+                    Some(again) => *feed = again,
+                    None => return false,
+                },
+            }
+        }
+    }
+
+    /// Takes over what changes in a connected bridge, until the connection ends.
+    pub(super) async fn keep_up(&self, bridge: &LinkName, path: &Path) {
+        let Some((client, feed)) = self.take_feed(bridge) else { return };
+        tokio::select! {
+            () = self.keep_up_questions(bridge, path, &client, feed) => {}
+            () = self.keep_up_report(bridge, path, &client) => {}
+        }
+    }
+
+    /// Takes over how a machine is connected, and which bridges it has, each time that this changes.
+    async fn keep_up_report(&self, name: &LinkName, path: &Path, client: &Client) {
+        let LinkName::Machine(_) = name else { return pending().await };
+        let mut known = self.lock().get(name).and_then(|link| Some(link.report.as_ref()?.revision));
+        while let Ok(report) = client.report(known).await {
+            known = Some(report.revision);
+            let statuses = client.statuses().await;
+            self.change(name, path, |link| {
+                link.report = Some(report);
+                if let (LinkState::Connected(connection, _), Ok(statuses)) = (&mut link.peer, statuses) {
+                    connection.greeted = TimedStatus::now(statuses);
+                }
+            });
+        }
+    }
+
+    async fn keep_up_questions(&self, bridge: &LinkName, path: &Path, client: &Client, feed: Box<Feed>) {
+        let mut next = Some(*feed);
+        while let Some(mut feed) = next {
+            while let Some(delta) = feed.next().await {
+                if !self.apply(bridge, path, client, &mut feed, delta).await {
+                    return;
+                }
+            }
+            // We may only have read too slowly: then a new subscription begins with a snapshot.
+            next = subscribe(client).await;
+        }
+    }
+
+    fn take_feed(&self, bridge: &LinkName) -> Option<(Arc<Client>, Box<Feed>)> {
+        match &mut self.lock().get_mut(bridge)?.peer {
+            LinkState::Connected(connection, feed) => Some((Arc::clone(&connection.client), feed.take()?)),
+            _ => None,
+        }
+    }
+
+    /// Applies one message of a bridge. Returns false if the message breaks a limit.
+    async fn apply(
+        &self,
+        bridge: &LinkName,
+        path: &Path,
+        client: &Client,
+        feed: &mut Feed,
+        delta: Delta,
+    ) -> bool {
+        let Delta { snapshot, more, questions, .. } = delta;
+        let begins = snapshot && feed.listed.is_none();
+        if snapshot {
+            let listed = feed.listed.get_or_insert_default();
+            let own = |id: &&QuestionId| bridge.has(&id.bridge);
+            listed.extend(questions.items.iter().map(|record| &record.id).filter(own).cloned());
+            listed
+                .extend(questions.unreadable.iter().filter_map(|item| item.id.as_ref()).filter(own).cloned());
+            if listed.len() > limits::LISTED {
+                tracing::warn!(%bridge, "a bridge lists more questions than are allowed");
+                return false;
+            }
+        }
+        let has_strange = self.take_over(bridge, path, begins, questions);
+        if has_strange && !std::mem::replace(&mut feed.warned, true) {
+            tracing::warn!(%bridge, "a bridge lists questions of another bridge; they are left out");
+        }
+        self.heard.send_replace(());
+        if snapshot && !more {
+            let listed = feed.listed.take().unwrap_or_default();
+            self.ask_about_missing(bridge, client, &listed).await;
+        }
+        true
+    }
+
+    /// Stores the questions of a bridge's message. Leaves out questions of other bridges, for which this bridge cannot
+    /// speak, and returns whether there were any.
+    pub(super) fn take_over(
+        &self,
+        bridge: &LinkName,
+        path: &Path,
+        begins: bool,
+        questions: ReadableList<Record>,
+    ) -> bool {
+        let ReadableList { items, sizes, mut unreadable, .. } = questions;
+        let count = items.len();
+        let sizes = sizes.into_iter().map(Some).chain(repeat(None));
+        let mut items: Vec<_> = items.into_iter().zip(sizes).collect();
+        items.retain(|(record, _)| bridge.has(&record.id.bridge) && record.bridge == record.id.bridge);
+        unreadable.retain(|item| item.id.as_ref().is_none_or(|id| bridge.has(&id.bridge)));
+        let left_out = self.store.edit(|editor| put_all(editor, &items, &unreadable));
+        let items: Vec<_> = items.into_iter().map(|(record, _)| record).collect();
+        self.change(bridge, path, |link| link.count(begins, &items, unreadable, left_out));
+        items.len() < count
+    }
+
+    /// Asks what became of questions that were open or lost, and are not in a snapshot.
+    async fn ask_about_missing(&self, bridge: &LinkName, client: &Client, listed: &BTreeSet<QuestionId>) {
+        let missing: Vec<_> = self.store.read(|_, snapshot| {
+            let known = snapshot.open_ids().chain(snapshot.lost_ids());
+            known.filter(|id| bridge.has(&id.bridge) && !listed.contains(id)).cloned().collect()
+        });
+        let asked = stream::iter(missing).map(async |id| {
+            let answer = get(client, &IdPrefix::from(&id)).await;
+            (id, answer)
+        });
+        let answers: Vec<_> = asked.buffer_unordered(limits::LOOK_UPS).collect().await;
+        let told = lost();
+        self.store.edit(|editor| {
+            for (id, answer) in answers {
+                match answer.map(|reply| reply.value) {
+                    Ok(Some(record)) if record.id == id => editor.put(Arc::new(record)),
+                    // The question is settled, but its outcome is forgotten or cannot be read.
+                    Ok(_) | Err(CallError::Refused(Refusal::NotFound)) => editor.forget(&id),
+                    Err(_) => editor.lose_one(&id, &told),
+                }
+            }
+        });
+    }
+}

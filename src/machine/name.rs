@@ -1,0 +1,54 @@
+//! The name of a link: which bridges are reached over it.
+
+use std::fmt;
+
+use askbridge_core::desk::{BridgeName, IdPrefix, MachineName};
+
+/// The inbox at the other end of a link.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum LinkName {
+    /// That of a bridge of this machine.
+    Bridge(BridgeName),
+    /// Those of all bridges of another machine, through the process here that holds the connection to it.
+    Machine(MachineName),
+    /// Those of all bridges of the machine at the other end of a dial, by the names that they have there.
+    Dialed,
+}
+
+impl LinkName {
+    /// Returns the link over which a bridge is reached.
+    pub(super) fn of(bridge: &BridgeName) -> Self {
+        match bridge.machine().map(str::parse) {
+            Some(Ok(machine)) => LinkName::Machine(machine),
+            _ => LinkName::Bridge(bridge.clone()),
+        }
+    }
+
+    /// Returns whether the other end speaks for this bridge.
+    pub(super) fn has(&self, bridge: &BridgeName) -> bool {
+        match self {
+            LinkName::Bridge(own) => own == bridge,
+            LinkName::Machine(machine) => bridge.machine() == Some(machine.as_str()),
+            LinkName::Dialed => bridge.machine().is_none(),
+        }
+    }
+
+    /// Returns whether the other end may have a question.
+    pub(super) fn may_have(&self, typed: &IdPrefix) -> bool {
+        match self {
+            LinkName::Bridge(bridge) => typed.may_be_in(bridge),
+            LinkName::Machine(machine) => typed.may_be_on(machine),
+            LinkName::Dialed => typed.machine().is_none(),
+        }
+    }
+}
+
+impl fmt::Display for LinkName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LinkName::Bridge(bridge) => bridge.fmt(formatter),
+            LinkName::Machine(machine) => machine.fmt(formatter),
+            LinkName::Dialed => formatter.write_str("the dialed machine"),
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Where inboxes are looked for: the sockets of the bridges of this machine, and those of the process that holds the
+//! connections to other machines.
+
+use std::{
+    collections::BTreeMap,
+    fmt::Debug,
+    fs,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use askbridge_core::desk::{IdPrefix, MachineName};
+
+use super::{
+    discovery::{self, DiscoveryError, NAMED, at, is_socket, make},
+    name::LinkName,
+};
+
+/// The directories of the sockets.
+#[derive(Clone, Debug, Default)]
+pub struct Reach {
+    /// The sockets of the bridges of this machine. `None` leaves this machine out.
+    pub bridges: Option<PathBuf>,
+    /// The sockets of other machines.
+    pub machines: Vec<PathBuf>,
+    /// The only machine that is meant of those.
+    pub only: Option<MachineName>,
+    /// The connections that this process holds by itself, for as long as the reach is in use.
+    pub held: Option<Arc<dyn Debug + Send + Sync>>,
+}
+
+impl From<&Path> for Reach {
+    /// Returns a reach that ends with this machine.
+    fn from(bridges: &Path) -> Self {
+        Reach { bridges: Some(bridges.to_owned()), ..Reach::default() }
+    }
+}
+
+impl From<&PathBuf> for Reach {
+    fn from(bridges: &PathBuf) -> Self {
+        Reach::from(bridges.as_path())
+    }
+}
+
+impl Reach {
+    /// Returns the sockets that are there now.
+    pub(super) async fn links(&self) -> Result<BTreeMap<LinkName, PathBuf>, DiscoveryError> {
+        let mut found = BTreeMap::new();
+        if let Some(folder) = &self.bridges {
+            let bridges = discovery::sockets(folder).await?;
+            found.extend(bridges.into_iter().map(|(bridge, path)| (LinkName::Bridge(bridge), path)));
+        }
+        for folder in &self.machines {
+            let mut machines = machines(folder)?;
+            machines.retain(|machine, _| self.only.as_ref().is_none_or(|only| only == machine));
+            found.extend(machines.into_iter().map(|(machine, path)| (LinkName::Machine(machine), path)));
+        }
+        Ok(found)
+    }
+
+    /// Returns the socket of the bridge of this machine whose whole name this ID begins with, if there is one.
+    pub(super) fn link_of(&self, typed: &IdPrefix) -> Option<(LinkName, PathBuf)> {
+        let (bridge, path) = discovery::socket_of(self.bridges.as_ref()?, typed)?;
+        Some((LinkName::Bridge(bridge), path))
+    }
+}
+
+/// Returns the sockets in this directory, by the names of the machines. It need not exist.
+pub fn machines(folder: &Path) -> Result<BTreeMap<MachineName, PathBuf>, DiscoveryError> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        entries => entries.map_err(at(folder))?,
+    };
+    let mut found = BTreeMap::new();
+    for entry in entries {
+        let path = entry.map_err(at(folder))?.path();
+        let name = path.file_stem().and_then(|name| name.to_str()).and_then(|name| name.parse().ok());
+        if let Some(name) =
+            name.filter(|_| path.extension().is_some_and(|ending| ending == NAMED) && is_socket(&path))
+        {
+            found.insert(name, path);
+        }
+    }
+    Ok(found)
+}
+
+/// A directory for the sockets of this process alone, which is removed when this is dropped.
+#[derive(Debug)]
+pub struct PrivateFolder(PathBuf);
+
+impl PrivateFolder {
+    /// Creates one in the directory of the sockets.
+    pub fn new(folder: &Path) -> Result<Self, DiscoveryError> {
+        let path = folder.join(discovery::name());
+        make(&path).map(|()| PrivateFolder(path))
+    }
+
+    /// Returns its path.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for PrivateFolder {
+    fn drop(&mut self) {
+        // It has nothing else in it than sockets of this process.
+        drop(fs::remove_dir_all(&self.0));
+    }
+}

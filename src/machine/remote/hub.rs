@@ -1,0 +1,117 @@
+//! The holders of all machines, and their sockets, by which the programs of this machine share the connections.
+
+use std::{
+    collections::BTreeMap,
+    fmt, fs,
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use askbridge_core::desk::MachineName;
+use futures::future::join_all;
+use tokio::{task::JoinHandle, time::timeout};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::{Holder, Route};
+use crate::{
+    limits::machine as limit,
+    machine::discovery::{self, Socket},
+    rpc::socket,
+};
+
+/// Returns the directory of the sockets of machines, in the directory of those of bridges.
+pub fn folder(bridges: &Path) -> PathBuf {
+    bridges.join("machines")
+}
+
+/// Returns whether this process tells its person of questions now.
+type IsTold = Arc<dyn Fn() -> bool + Send + Sync>;
+
+/// The machines that this process holds the connections to. Dropping it ends them.
+pub struct Hub {
+    folder: PathBuf,
+    is_told: IsTold,
+    machines: BTreeMap<MachineName, Held>,
+}
+
+/// One machine.
+struct Held {
+    route: Route,
+    holder: Holder,
+    /// Ends before the socket goes.
+    holding: JoinHandle<()>,
+    _stop: DropGuard,
+    _socket: Socket,
+}
+
+impl fmt::Debug for Hub {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Hub").field("machines", &self.machines.keys()).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.holding.abort();
+    }
+}
+
+impl Hub {
+    /// Returns a hub without machines, whose sockets will be in this directory.
+    pub fn new(folder: PathBuf, is_told: Arc<dyn Fn() -> bool + Send + Sync>) -> Self {
+        Hub { folder, is_told, machines: BTreeMap::new() }
+    }
+
+    /// Holds the connections to these machines from now on, and to no others. A machine that another process holds is
+    /// left to that process.
+    pub async fn set(&mut self, machines: BTreeMap<MachineName, Route>) {
+        self.machines.retain(|name, held| machines.get(name) == Some(&held.route));
+        for (name, route) in machines.into_iter().take(limit::MACHINES) {
+            if self.machines.contains_key(&name) {
+                continue;
+            }
+            match self.hold(&name, &route).await {
+                Ok(held) => drop(self.machines.insert(name, held)),
+                Err(why) => tracing::debug!(machine = %name, why, "the machine is not held by this process"),
+            }
+        }
+    }
+
+    async fn hold(&self, name: &MachineName, route: &Route) -> Result<Held, String> {
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&self.folder)
+            .map_err(|error| error.to_string())?;
+        // The socket of a process that was killed is in the way.
+        let path = self.folder.join(format!("{name}.sock"));
+        if discovery::connect(&path).await.is_ok_and(|stream| stream.is_some()) {
+            return Err("another process holds it".to_owned());
+        }
+        let (socket, listener) =
+            Socket::bind(&self.folder, name.as_str()).map_err(|error| error.to_string())?;
+        let holder = Holder::new(name.clone());
+        let stop = CancellationToken::new();
+        let (served, stopped) = (holder.clone(), stop.clone());
+        let (held, route_of, is_told) = (holder.clone(), route.clone(), Arc::clone(&self.is_told));
+        let holding = tokio::spawn(async move {
+            let holding = held.hold(&route_of, || is_told());
+            tokio::select! {
+                () = holding => {}
+                served = socket::serve(listener, None, served, stopped) => {
+                    if let Err(error) = served {
+                        tracing::warn!(%error, "the socket of a machine cannot be served");
+                    }
+                }
+            }
+        });
+        Ok(Held { route: route.clone(), holder, holding, _stop: stop.drop_guard(), _socket: socket })
+    }
+
+    /// Waits until each machine is connected or has failed once, and for no longer than [`limit::PATIENCE`].
+    pub async fn tried(&self) {
+        let tried = join_all(self.machines.values().map(|held| held.holder.tried()));
+        timeout(limit::PATIENCE, tried).await.map(drop).unwrap_or_default();
+    }
+}

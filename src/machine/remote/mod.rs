@@ -1,0 +1,14 @@
+//! Other machines: how one is reached, how its connection is kept, and how all programs here share it.
+//!
+//! A machine is a command whose stdin and stdout are those of `askbridge dial` there, by ssh or otherwise. One process
+//! runs the command, mostly the inbox in the background, and serves a socket for each machine; everything else connects
+//! to these sockets, as it does to those of bridges.
+
+mod failure;
+mod holder;
+mod hub;
+mod route;
+
+pub use holder::Holder;
+pub use hub::{Hub, folder};
+pub use route::Route;

@@ -1,0 +1,99 @@
+//! Submissions over the connection to a bridge, or to another machine: the store has the result before the caller.
+
+use std::sync::Arc;
+
+use askbridge_core::{
+    desk::{IdPrefix, QuestionId, Record, Refusal, Snapshot, State, Submission},
+    question::Provenance,
+};
+
+use super::{
+    Machine,
+    handshake::{get, silence},
+};
+use crate::{
+    inbox::{access::Inbox, bridge::assumed},
+    rpc::client::{CallError, Client},
+};
+
+impl Machine {
+    /// Submits to a question over this connection. `Gone` means that it is not known whether the asker got it.
+    pub(super) async fn submit_over(
+        &self,
+        client: &Client,
+        id: &QuestionId,
+        submission: Submission,
+        by: Provenance,
+    ) -> Result<Arc<Record>, CallError> {
+        let known = match self.store().read(|_, snapshot| snapshot.get(id).cloned()) {
+            Some(known) => known,
+            None => self.fetch(client, id).await?,
+        };
+        // No timeout, since the agent may read its answer late. Only a bridge that is itself silent counts as gone, and
+        // not if its reply comes at the same moment (`biased`).
+        let done = tokio::select! {
+            biased;
+            done = client.submit(id, submission.clone(), by.clone()) => done,
+            () = silence(client) => Err(CallError::Gone),
+        };
+        match done {
+            Ok(reply) => Ok(self.accept(&known, reply.value, || assumed(&known, submission, by))),
+            Err(CallError::Refused(refusal)) => {
+                if let Refusal::Conflict(record) | Refusal::Gone(record) = &refusal
+                    && record.id == *id
+                {
+                    self.store().edit(|editor| editor.put(Arc::clone(record)));
+                }
+                Err(refusal.into())
+            }
+            Err(gone) => Err(gone),
+        }
+    }
+
+    /// Reads the current state of a question from its bridge.
+    async fn fetch(&self, client: &Client, id: &QuestionId) -> Result<Arc<Record>, Refusal> {
+        match get(client, &IdPrefix::from(id)).await {
+            Ok(reply) => {
+                let record = reply.value.filter(|record| record.id == *id);
+                // A question can be settled only by a version that can read it.
+                record.map(Arc::new).ok_or(Refusal::Unavailable)
+            }
+            Err(CallError::Refused(refusal)) => Err(refusal),
+            Err(_) => Err(Refusal::Unavailable),
+        }
+    }
+
+    /// Judges a submission to a question whose bridge is not connected, by what the store knows.
+    pub(super) fn judge(&self, id: &QuestionId, submission: &Submission) -> Result<Arc<Record>, Refusal> {
+        let Some(record) = self.store().read(|_, snapshot| snapshot.get(id).cloned()) else {
+            return self.find(&IdPrefix::from(id));
+        };
+        match Snapshot::judge_late(&record, submission) {
+            Ok(()) => Ok(record),
+            // The question has a secret, so its answer cannot be compared; that it was settled is known all the same.
+            Err(Refusal::Unavailable) if record.state == State::Settled => Err(Refusal::Conflict(record)),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    /// Stores the reply to a submission before the caller gets it, so that the store is never behind the caller.
+    fn accept(
+        &self,
+        known: &Arc<Record>,
+        reply: Option<Record>,
+        assume: impl FnOnce() -> Record,
+    ) -> Arc<Record> {
+        let reply = reply.filter(|record| record.id == known.id);
+        // A reply that this version cannot read still says that the asker has the answer.
+        let record = Arc::new(reply.unwrap_or_else(assume));
+        self.store().edit(|editor| {
+            let now = editor.snapshot().get(&known.id).cloned();
+            let has_changed = now.as_ref().is_some_and(|now| *now != *known);
+            // A change that came by the feed meanwhile may be newer than the reply, unless the reply is a settlement.
+            if !record.is_open() || !has_changed {
+                editor.put(Arc::clone(&record));
+            }
+            editor.snapshot().get(&known.id).cloned().unwrap_or(record)
+        })
+    }
+}
