@@ -24,7 +24,7 @@ pub enum CommandError {
     Refused(String, Refusal),
     /// No bridge that replied has such a question, but some bridges could not be asked.
     #[error("{}: no bridge that replied has such a question; {}", .0, listing::unasked(.1))]
-    Unsure(String, Gaps),
+    Unsure(String, Box<Gaps>),
     /// The question is of a version that this program cannot read.
     #[error("{0}: the question needs a newer askbridge")]
     Unreadable(String),

@@ -19,14 +19,17 @@ use serde_json::json;
 use super::{
     CommandError, arguments, help,
     ledger::{ago, now, of_user, open, open_to_verify},
-    runner::{print, say, shown},
+    reach::MachineArgs,
+    runner::{listed, print, say, shown, warn},
     screen::Room,
 };
 use crate::{
-    inbox::{HistoryFilter, Life},
+    inbox::{HistoryFilter, Life, PastQuestion},
     journal::{self, History, Verification},
     limits,
+    machine::Machine,
     present::{past, question::QuestionText, text},
+    rpc::client::CallError,
 };
 
 /// Options of `askbridge history`.
@@ -73,6 +76,10 @@ pub struct HistoryArgs {
     /// Print JSON: the records, with decisions that may not have been delivered
     #[arg(long)]
     pub json: bool,
+
+    /// The machine whose journal is read.
+    #[command(flatten)]
+    pub machine: MachineArgs,
 }
 
 /// The actions of `askbridge history`.
@@ -150,6 +157,9 @@ impl HistoryArgs {
 
 /// Lists the questions of the journal, or does what the subcommand says.
 pub async fn history(args: &HistoryArgs) -> Result<u8, CommandError> {
+    if args.machine.is_named() {
+        return elsewhere(args).await;
+    }
     // Pruning writes to the journal: it does not use the one that is opened to read below.
     if let Some(HistoryAction::Prune { older_than }) = &args.action {
         return prune((*older_than).into());
@@ -173,6 +183,36 @@ pub async fn history(args: &HistoryArgs) -> Result<u8, CommandError> {
         Some(HistoryAction::Verify { json }) => verify(&history, *json),
         Some(HistoryAction::Prune { .. }) => Ok(exit::OK),
     }
+}
+
+/// Lists the questions that the journal of another machine knows.
+async fn elsewhere(args: &HistoryArgs) -> Result<u8, CommandError> {
+    let machine = Machine::open_soon(args.machine.reach().await?).await?;
+    let gaps = machine.gaps().borrow().clone();
+    warn(&gaps);
+    let silent = |error: CallError| CommandError::Refused("history".to_owned(), error.into());
+    let found = match args.lost {
+        false => machine.past_elsewhere(args.filter()).await.map_err(silent)?,
+        true => machine.lost_elsewhere().await.map_err(silent)?.into_iter().map(PastQuestion::from).collect(),
+    };
+    if args.json {
+        let json = text::json(&json!({ "questions": found, "leftToClient": [], "gaps": [] }))?;
+        return listed(print(&json), gaps.has_asked_all());
+    }
+    let entry = |past| entry(past, Life::Ended);
+    let limit = args.limit.unwrap_or(limits::HISTORY);
+    let past: Vec<_> = found.iter().take(limit).map(entry).collect();
+    if past.is_empty() {
+        say("no question of that journal is like that");
+        return listed(Ok(()), gaps.has_asked_all());
+    }
+    let lines = past::table(&past, &[], Some(limit), now(), Room::now().map(|room| room.columns));
+    listed(print(&(lines.join("\n") + "\n")), gaps.has_asked_all())
+}
+
+fn entry(past: &PastQuestion, life: Life) -> past::HistoryEntry<'_> {
+    let PastQuestion { record, accepted, may_have_arrived, .. } = past;
+    past::HistoryEntry { record, accepted: accepted.as_ref(), may_have_arrived: *may_have_arrived, life }
 }
 
 fn list(history: &History, filter: &HistoryFilter, lost: bool, json: bool) -> Result<u8, CommandError> {
@@ -200,13 +240,8 @@ fn list(history: &History, filter: &HistoryFilter, lost: bool, json: bool) -> Re
     }
     let past: Vec<_> = found
         .iter()
-        .map(|past| past::HistoryEntry {
-            record: &past.record,
-            accepted: past.accepted.as_ref(),
-            may_have_arrived: past.may_have_arrived,
-            // A bridge of which nothing is known may run: its questions must not be called lost.
-            life: lives.get(&past.record.bridge).copied().unwrap_or(Life::Lives),
-        })
+        // A bridge of which nothing is known may run: its questions must not be called lost.
+        .map(|past| entry(past, lives.get(&past.record.bridge).copied().unwrap_or(Life::Lives)))
         .collect();
     let lines = past::table(&past, &left, limit, now(), Room::now().map(|room| room.columns));
     shown(print(&(lines.join("\n") + "\n")))

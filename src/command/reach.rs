@@ -57,9 +57,10 @@ impl MachineArgs {
         };
         if named.is_none()
             && self.via.is_none()
-            && typed.is_some_and(|typed| discovery::socket_of(&folder, typed).is_some())
+            && let Some(typed) = typed
+            && discovery::sockets(&folder).await?.keys().any(|bridge| typed.may_be_in(bridge))
         {
-            // An ID without a machine means this machine first.
+            // An ID without a machine means this machine first, so that no other one delays the command.
             return Ok(Reach::from(&folder));
         }
         let (only, routes) = match (named, &self.via) {

@@ -13,7 +13,7 @@ use crate::{
     inbox::Inbox,
     limits,
     machine::{Machine, discovery},
-    present::{status::MachineStatus, text},
+    present::{machines::ConnectedMachine, status::MachineStatus, text},
     rpc::client::Depth,
 };
 
@@ -38,7 +38,8 @@ pub async fn status(args: &StatusArgs) -> Result<u8, CommandError> {
     let gaps = machine.gaps().borrow().clone();
     let (_, elsewhere) = lost_and_elsewhere(&folder).await;
     let status = MachineStatus::new(&folder, machine.status(), &gaps, machine.unreadable());
-    let status = MachineStatus { elsewhere, ..status };
+    let machines = ConnectedMachine::all(&machine.machines());
+    let status = MachineStatus { elsewhere, machines, ..status };
     if args.json {
         return listed(print(&text::json(&status)?), gaps.has_asked_all());
     }

@@ -1,6 +1,8 @@
 //! Questions of the past as a ledger keeps them, and the filter that selects among them.
 
-use askbridge_core::desk::{QuestionId, Record, Settlement, Timestamp};
+use std::sync::Arc;
+
+use askbridge_core::desk::{LostQuestion, QuestionId, Record, Settlement, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -45,6 +47,19 @@ pub struct PastQuestion {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub claimed_by: Option<QuestionId>,
+}
+
+impl From<LostQuestion> for PastQuestion {
+    fn from(lost: LostQuestion) -> Self {
+        let LostQuestion { record, accepted, may_have_arrived, replaced_by: claimed_by } = lost;
+        PastQuestion {
+            seq: None,
+            record: Arc::unwrap_or_clone(record),
+            accepted,
+            may_have_arrived,
+            claimed_by,
+        }
+    }
 }
 
 /// The words of a search, in lower case.

@@ -4,7 +4,9 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use askbridge_core::{
-    desk::{BridgeName, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Submission},
+    desk::{
+        BridgeName, IdPrefix, LostQuestion, MachineName, QuestionId, Record, Refusal, Settlement, Submission,
+    },
     question::{Provenance, Question},
 };
 use futures::future::join_all;
@@ -21,6 +23,7 @@ use crate::{
         access::Inbox,
         ledger::{Ledger, latest_lost, latest_past},
         past::{HistoryFilter, PastQuestion},
+        report::MachineReport,
         status::BridgeStatus,
         store::Store,
     },
@@ -126,6 +129,43 @@ impl Machine {
         statuses.iter().any(|status| status.bridge == *bridge && status.watched)
     }
 
+    /// Returns how each other machine is connected, in the order of their names.
+    pub fn machines(&self) -> Vec<(MachineName, MachineReport)> {
+        self.connections().machines()
+    }
+
+    /// Returns the questions of the past of the connected machines: each machine's latest first.
+    ///
+    /// # Errors
+    /// A machine does not reply, or its askbridge has no journal.
+    pub async fn past_elsewhere(&self, filter: HistoryFilter) -> Result<Vec<PastQuestion>, CallError> {
+        let params = filter.into();
+        let clients = self.connections().machine_clients();
+        let asked = join_all(clients.iter().map(async |(name, client)| {
+            let past =
+                timeout(limits::machine::REPLY, client.past(&params)).await.unwrap_or(Err(CallError::Gone));
+            past.map(|past| {
+                past.into_iter().filter(|past| name.has(&past.record.id.bridge)).collect::<Vec<_>>()
+            })
+        }));
+        Ok(asked.await.into_iter().collect::<Result<Vec<_>, _>>()?.concat())
+    }
+
+    /// Returns the questions of the connected machines that were lost with their bridges: each machine's latest first.
+    ///
+    /// # Errors
+    /// As those of [`Machine::past_elsewhere`].
+    pub async fn lost_elsewhere(&self) -> Result<Vec<LostQuestion>, CallError> {
+        let clients = self.connections().machine_clients();
+        let asked = join_all(clients.iter().map(async |(name, client)| {
+            let lost = timeout(limits::machine::REPLY, client.lost()).await.unwrap_or(Err(CallError::Gone));
+            lost.map(|lost| {
+                lost.into_iter().filter(|lost| name.has(&lost.record.id.bridge)).collect::<Vec<_>>()
+            })
+        }));
+        Ok(asked.await.into_iter().collect::<Result<Vec<_>, _>>()?.concat())
+    }
+
     /// Returns a receiver of the current gaps, which can also wait until they change.
     pub fn gaps(&self) -> watch::Receiver<Gaps> {
         self.shared.connections.gaps()
@@ -145,7 +185,7 @@ impl Machine {
         open.retain(|record| record.question.id == id && !id.is_empty());
         let gaps = self.gaps().borrow().clone();
         match &open[..] {
-            [] if !gaps.has_asked_all() => Err(Missing::Unasked(gaps)),
+            [] if !gaps.has_asked_all() => Err(Missing::Unasked(Box::new(gaps))),
             [] => Err(Missing::Refused(Refusal::NotFound)),
             [only] => Ok(Arc::clone(only)),
             several => {
@@ -178,7 +218,7 @@ impl Machine {
         match () {
             () if found.is_unreadable || self.connections().is_unreadable(typed) => Missing::Unreadable,
             () if found.is_busy => Missing::Refused(Refusal::TooManyRequests),
-            () if !gaps.has_asked_all() => Missing::Unasked(gaps),
+            () if !gaps.has_asked_all() => Missing::Unasked(Box::new(gaps)),
             () if is_lost || found.is_unknown => Missing::Refused(Refusal::Unavailable),
             () => Missing::Refused(Refusal::NotFound),
         }
@@ -475,7 +515,7 @@ mod tests {
             };
             assert_eq!(*machine.gaps().borrow(), busy, "{watches}");
             assert!(!machine.gaps().borrow().has_asked_all());
-            assert_eq!(machine.seek(&typed("b-1")).await, Err(Missing::Unasked(busy.clone())));
+            assert_eq!(machine.seek(&typed("b-1")).await, Err(Missing::Unasked(Box::new(busy.clone()))));
             assert_eq!(machine.find(&typed("b-1")), Err(Refusal::Unavailable));
         }
         drop(streams);

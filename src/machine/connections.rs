@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use askbridge_core::desk::{IdPrefix, QuestionId};
+use askbridge_core::desk::{IdPrefix, MachineName, QuestionId};
 use futures::future::join_all;
 use tokio::{sync::watch, time::timeout};
 
@@ -18,7 +18,7 @@ use super::{
     name::LinkName,
 };
 use crate::{
-    inbox::{status::BridgeStatus, store::Store},
+    inbox::{report::MachineReport, status::BridgeStatus, store::Store},
     limits,
     rpc::client::{Client, Depth},
 };
@@ -211,6 +211,23 @@ impl Connections {
     /// Returns a receiver of the current gaps, which can also wait until they change.
     pub(super) fn gaps(&self) -> watch::Receiver<Gaps> {
         self.gaps.subscribe()
+    }
+
+    /// Returns the connections to other machines.
+    pub(super) fn machine_clients(&self) -> Vec<(LinkName, Arc<Client>)> {
+        let mut clients = self.all_clients();
+        clients.retain(|(name, _)| matches!(name, LinkName::Machine(_)));
+        clients
+    }
+
+    /// Returns how the machines are connected that were found.
+    pub(super) fn machines(&self) -> Vec<(MachineName, MachineReport)> {
+        let links = self.lock();
+        let machines = links.iter().filter_map(|(name, link)| match name {
+            LinkName::Machine(machine) => Some((machine.clone(), link.report.clone().unwrap_or_default())),
+            LinkName::Bridge(_) | LinkName::Dialed => None,
+        });
+        machines.collect()
     }
 
     /// Returns the sockets that are known, whether they are still in the directory or not.

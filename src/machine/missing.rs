@@ -12,7 +12,7 @@ pub enum Missing {
     /// The question needs a newer askbridge.
     Unreadable,
     /// No bridge that replied has the question, and these bridges could not be asked.
-    Unasked(Gaps),
+    Unasked(Box<Gaps>),
 }
 
 impl From<Missing> for Refusal {

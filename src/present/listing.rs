@@ -17,6 +17,7 @@ use serde::Serialize;
 use super::{
     bridges::{Bridges, UnreachableBridges},
     layout::{Column, Columns, NarrowingStep},
+    machines::{self, ConnectedMachine},
     text::{self, NONE, place, span},
 };
 use crate::{inbox::status::PROTOCOL, machine::Gaps};
@@ -42,6 +43,8 @@ pub struct QuestionList {
     pub busy: Vec<PathBuf>,
     /// The sockets of bridges that speak a protocol of a version before 1.
     pub older: Vec<PathBuf>,
+    /// The other machines that are not connected.
+    pub not_connected: Vec<ConnectedMachine>,
     /// How many open questions are not listed because they need a newer askbridge.
     pub unreadable: usize,
     /// How many open questions are not listed because there is no room for them.
@@ -93,6 +96,7 @@ impl QuestionList {
             unreachable: gaps.unreachable.clone(),
             busy: gaps.busy.clone(),
             older: gaps.older.clone(),
+            not_connected: ConnectedMachine::all(&gaps.machines),
             unreadable: gaps.unreadable,
             left_out: gaps.left_out,
             lost: Vec::new(),
@@ -185,6 +189,7 @@ pub fn row(record: &Record, bridges: &Bridges) -> [String; 8] {
 pub fn gap_lines(gaps: &Gaps) -> Vec<String> {
     let missing = unreachable(gaps).chain(busy(gaps)).map(|why| format!("questions may be missing: {why}"));
     let mut lines: Vec<_> = missing.chain(gaps.older.iter().map(|path| older(path))).collect();
+    lines.extend(machines::gap_lines(gaps));
     lines.extend(count(gaps.unreadable, "needs a newer askbridge", "need a newer askbridge"));
     let full = "left out: there is no room for more";
     lines.extend(count(gaps.left_out, &format!("is {full}"), &format!("are {full}")));
@@ -194,7 +199,8 @@ pub fn gap_lines(gaps: &Gaps) -> Vec<String> {
 /// Returns one line that names the bridges that could not be asked.
 pub fn unasked(gaps: &Gaps) -> String {
     let older = gaps.older.iter().map(|path| older(path));
-    unreachable(gaps).chain(busy(gaps)).chain(older).collect::<Vec<_>>().join("; ")
+    let machines = machines::gap_lines(gaps);
+    unreachable(gaps).chain(busy(gaps)).chain(older).chain(machines).collect::<Vec<_>>().join("; ")
 }
 
 fn unreachable(gaps: &Gaps) -> impl Iterator<Item = String> + use<> {

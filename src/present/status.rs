@@ -4,7 +4,7 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use askbridge_core::desk::QuestionId;
@@ -14,6 +14,7 @@ use serde::Serialize;
 use super::{
     bridges::{self, UnreachableBridges},
     layout::{Column, Columns, NarrowingStep},
+    machines::{self, ConnectedMachine},
     text::{self, NONE, span},
 };
 use crate::{inbox::BridgeStatus, machine::Gaps};
@@ -42,6 +43,8 @@ pub struct MachineStatus {
     pub busy: Vec<PathBuf>,
     /// The sockets of bridges that speak a protocol of a version before 1.
     pub older: Vec<PathBuf>,
+    /// The other machines.
+    pub machines: Vec<ConnectedMachine>,
     /// The IDs of the open questions that need a newer askbridge, as far as they can be read.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub unreadable: Vec<QuestionId>,
@@ -63,6 +66,7 @@ impl MachineStatus {
             unreachable: gaps.unreachable.clone(),
             busy: gaps.busy.clone(),
             older: gaps.older.clone(),
+            machines: Vec::new(),
             unreadable,
             elsewhere: Vec::new(),
         }
@@ -74,7 +78,8 @@ impl MachineStatus {
         let directory = printable_line(&directory);
         let elsewhere = bridges::unreachable_lines(&self.elsewhere, &self.directory);
         let unasked = [&self.unreachable, &self.busy, &self.older];
-        if self.bridges.is_empty() && unasked.iter().all(|sockets| sockets.is_empty()) {
+        let is_empty = self.bridges.is_empty() && self.machines.is_empty();
+        if is_empty && unasked.iter().all(|sockets| sockets.is_empty()) {
             let none = match elsewhere.is_empty() {
                 true => format!("no bridge runs (looked in {directory})"),
                 false => format!("no bridge runs in {directory}"),
@@ -83,6 +88,12 @@ impl MachineStatus {
         }
         let mut lines = if self.bridges.is_empty() { Vec::new() } else { self.table(room) };
         let mut notes = vec![format!("looked in {directory}")];
+        let now = SystemTime::now().into();
+        notes.extend(
+            self.machines
+                .iter()
+                .map(|machine| format!("{}: {}", machine.name, machines::state(&machine.report, now))),
+        );
         notes.extend(self.unreachable.iter().map(|path| format!("did not reply: {}", socket(path))));
         notes.extend(self.busy.iter().map(|path| format!("is too busy: {}", socket(path))));
         notes.extend(self.older.iter().map(|path| super::listing::older(path)));

@@ -10,6 +10,7 @@ use std::{
         net::UnixStream,
     },
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 use askbridge_core::desk::BridgeName;
@@ -18,14 +19,15 @@ use crate::{
     command::{
         ask::ASKER,
         inbox::SERVER,
+        reach::MachineArgs,
         setup::{clients::SetupClient, environment::Environment},
     },
     inbox::{BridgeStatus, Inbox, PeerStatus, Peers},
     limits,
-    machine::{Machine, discovery},
+    machine::{Machine, Reach, discovery},
     present::{
         doctor::{Level, Report},
-        text,
+        machines, text,
     },
     rpc::client::Depth,
     serve::Token,
@@ -33,6 +35,7 @@ use crate::{
 
 const FOLDER: &str = "folder";
 const BRIDGES: &str = "bridges";
+const MACHINES: &str = "machines";
 
 /// Checks the folder and the bridges in it, and returns the bridges that replied.
 pub(super) async fn look(around: Option<&Environment>, report: &mut Report) -> Vec<BridgeStatus> {
@@ -50,7 +53,14 @@ pub(super) async fn look(around: Option<&Environment>, report: &mut Report) -> V
     token(&folder, report);
     // `glance` removes the sockets of bridges that were killed: the names from before show which.
     let before = names(&folder);
-    let machine = match Machine::glance(&folder, Depth::Outline, limits::HANDSHAKE_TIMEOUT).await {
+    let reach = match MachineArgs::default().reach().await {
+        Ok(reach) => reach,
+        Err(error) => {
+            report.add(MACHINES, Level::Problem, error.to_string(), None);
+            Reach::from(&folder)
+        }
+    };
+    let machine = match Machine::glance(reach, Depth::Outline, limits::HANDSHAKE_TIMEOUT).await {
         Ok(machine) => machine,
         Err(error) => {
             report.add(BRIDGES, Level::Problem, error.to_string(), None);
@@ -64,7 +74,20 @@ pub(super) async fn look(around: Option<&Environment>, report: &mut Report) -> V
         report.add(FOLDER, Level::Note, format!("removed {were} of bridges that were killed"), None);
     }
     leftovers(&folder, &now, report);
+    look_at_machines(&machine, report);
     bridges(around, &machine, report)
+}
+
+/// Reports how each other machine is connected.
+fn look_at_machines(machine: &Machine, report: &mut Report) {
+    let now = SystemTime::now().into();
+    for (name, how) in machine.machines() {
+        let is_connected = how.connected_at.is_some();
+        let level = if is_connected { Level::Ok } else { Level::Problem };
+        let advice = format!("`askbridge machine connect {name}` tries it, where ssh may ask you");
+        let advice = Some(advice.as_str()).filter(|_| !is_connected);
+        report.add(MACHINES, level, format!("{name}: {}", machines::state(&how, now)), advice);
+    }
 }
 
 /// Looks for bridges in the folders that they would use with another value of `XDG_RUNTIME_DIR`.
