@@ -46,8 +46,8 @@ pub(super) trait Answerable: Send + Sync + 'static {
     /// The end of a question, as the agent reports it.
     type Ending: PartialEq + Send + Sync + 'static;
 
-    /// Whether the agent's event about an end overrules a reply that says that our answer was taken. Set this for an
-    /// agent with versions that reply so to late answers as well.
+    /// Whether the agent's event about the end of a question overrides its reply to our answer. This is true for an
+    /// agent that, in some versions, replies to a late answer that it was accepted.
     const EVENT_DECIDES: bool;
 
     /// Returns the end that the agent would report for this settlement.

@@ -145,7 +145,7 @@ impl Complaints {
     fn is_new(&self, agent: &str, problem: Option<&str>) -> bool {
         // No code panics while it holds the lock, so its data is consistent.
         let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Removed even without a problem, so that the same problem is logged again when it comes back.
+        // The entry is removed even without a problem, so that the same problem is logged again when it comes back.
         let before = said.remove(agent);
         let Some(problem) = problem else { return false };
         if said.len() >= limits::ATTACHMENTS {

@@ -171,7 +171,7 @@ impl Hints {
         if !std::mem::replace(&mut self.has_said, true) {
             said.push(format!("question {id} waits: askbridge answer {id} shows it and asks you"));
         }
-        // An extension clears `expiring`, so that the new deadline gets its own warning.
+        // An extension clears `expiring`, so the new deadline gets its own warning.
         let is_new = record.expiring && !self.has_warned;
         self.has_warned = record.expiring;
         if let Some(deadline) = record.deadline.filter(|_| self.warns && is_new) {

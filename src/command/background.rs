@@ -221,8 +221,8 @@ fn log_file() -> Result<PathBuf, CommandError> {
 
 /// The background process's end of the socket by which commands find it.
 pub(super) struct Presence {
-    /// Dropped first: a command that waits for the end sees its connection close, and the socket file must be gone by
-    /// then.
+    /// The file of the socket. It is dropped first: a command that waits for the end sees its connection close, and the
+    /// socket file must be gone by then.
     _socket: Socket,
     listener: UnixListener,
     visitors: Mutex<VecDeque<UnixStream>>,

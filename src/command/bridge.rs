@@ -170,7 +170,7 @@ impl BridgeArgs {
         let address = self.serve.or_else(set);
         // `--serve` needs the socket, even if the settings disable it.
         let is_open = flag(self.inbox || self.serve.is_some(), self.no_inbox, settings, &keys::BRIDGE_INBOX);
-        // The server shows the inbox, so there is none without it.
+        // The server shows the inbox. Without an inbox, there is no server.
         let serve = address.filter(|_| is_open);
         let serve = serve.map(|address| ServeSettings { address, http: self.http.settings(settings) });
         let unattended = settings.unattended();

@@ -59,7 +59,7 @@ struct Conversation<'a> {
     dialogue: Dialogue,
     follower: Follower,
     signals: Signals,
-    /// The blocking read of the line that the person is typing. It goes on while the question changes.
+    /// The blocking read of the line that the person is typing. It continues while the question changes.
     typing: Option<JoinHandle<io::Result<Option<String>>>>,
     /// Hides typed text until it is dropped. A signal drops it as well.
     silent: Option<EchoGuard>,
@@ -136,7 +136,7 @@ impl Conversation<'_> {
         }
     }
 
-    /// Prints the prompt and waits for what happens next.
+    /// Prints the prompt, and waits for the next event.
     async fn event(&mut self) -> Result<ConversationEvent, CommandError> {
         let typing = match &mut self.typing {
             Some(typing) => typing,
@@ -268,7 +268,7 @@ fn line() -> io::Result<Option<String>> {
     Ok(Some(line.trim_end_matches(['\n', '\r']).to_owned()))
 }
 
-/// A terminal that hides typed text, until this is dropped.
+/// A terminal that hides typed text. Dropping the value shows typed text again.
 struct EchoGuard(Termios);
 
 impl EchoGuard {

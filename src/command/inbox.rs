@@ -208,9 +208,10 @@ fn announce(server: &Server) {
     drop(io::stderr().write_all(server.announcement().as_bytes()));
 }
 
-/// The inbox of this process, and the host that serves it on a socket until this is dropped.
+/// The inbox of this process, and the host that serves it on a socket. Dropping the value ends both.
 pub(super) struct OwnInbox {
-    /// Keeps the inbox open. It is dropped first: the services of the host end when the inbox is closed.
+    /// The handle that keeps the inbox open. It is dropped first, since the services of the host end when the inbox is
+    /// closed.
     _port: Port,
     pub(super) inbox: BridgeInbox,
     /// The ledger that keeps its questions beyond this process, if the settings want one.

@@ -182,7 +182,7 @@ impl DemoArgs {
         told.iter().map(|prompt| (*prompt).to_owned()).collect()
     }
 
-    /// Returns whether to show everything: a person is at the terminal, and has chosen nothing in particular.
+    /// Returns whether to show everything: a person is at the terminal, and no option says what to show.
     fn is_whole(&self) -> bool {
         let is_default = self.prompt.is_none()
             && !self.permission
@@ -305,7 +305,7 @@ pub fn consent(params: &Json) -> Option<Box<dyn Consent>> {
     }
     // A bridge assesses each question as well: without that, the dialogue would not warn of a dangerous command.
     guard::assess(&mut question);
-    // The question never leaves this process, so that any ID will do.
+    // The question never leaves this process, so it may have any ID.
     let id = QuestionId { bridge: BridgeName::default(), asker: Asker::Agent, number: 1 };
     let record = Record::new(id, Arc::new(question), SystemTime::now().into());
     Some(Box::new(PlainConsent(Dialogue::new(Arc::new(record)))))

@@ -35,9 +35,8 @@ pub struct AllowArgs {
     pub machine: MachineArgs,
 }
 
-/// Allows what an agent asks permission for: this time, or from now on. At a terminal, the person decides what is not
-/// clear: which of several options is meant, and whether to allow what acts or is dangerous, with its whole text above
-/// (I12).
+/// Allows what an agent asks permission for: this time, or from now on. At a terminal, the person chooses between
+/// several options that allow it, and confirms a permission that acts or is dangerous, with its whole text above (I12).
 pub async fn allow(args: &AllowArgs) -> Result<u8, CommandError> {
     let id = &args.id;
     let role = if args.always { Role::AllowAlways } else { Role::AllowOnce };

@@ -249,7 +249,7 @@ async fn submit(record: &Record, decision: &Decision) -> Result<(), CommandError
 
 /// Reads the user's settings, and lists the mistakes in them.
 fn read() -> Settings {
-    // Only the user's own file may have rules, so that of the project is not read.
+    // Only the user's own file may have rules, so the project's file is not read.
     let settings = files::read(None);
     settings.problems().iter().for_each(|problem| say(&problem.to_string()));
     settings

@@ -43,13 +43,14 @@ impl Room {
     }
 }
 
-/// The alternate screen of our terminal, until this is dropped.
+/// The alternate screen of our terminal. Dropping the value restores the normal screen.
 pub(super) struct Screen {
     stops: Signal,
 }
 
 impl Screen {
-    /// Switches to the alternate screen. Signals that end the process must be caught, so that this is dropped.
+    /// Switches to the alternate screen. The caller catches the signals that end the process, so that the value is
+    /// dropped.
     pub(super) fn enter() -> io::Result<Self> {
         // Ctrl-Z is caught: otherwise the prompt of the shell would appear in the middle of the list.
         let stops = signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?;

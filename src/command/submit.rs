@@ -98,7 +98,7 @@ pub(super) async fn talk(
     converse(&machine, begin(record)).await
 }
 
-/// Submits to a question what `read` makes of it, and confirms that.
+/// Submits to a question the submission that `read` returns for it, and confirms that submission.
 pub(super) async fn by_option(
     id: &str,
     at: &MachineArgs,
@@ -369,7 +369,7 @@ fn notes(question: &Question, notes: &[String], answer: &mut Answer) -> Result<(
     Ok(())
 }
 
-/// Returns whether a text begins with `NAME=`, in which the name can only be meant as that of a field.
+/// Returns whether a text begins with `NAME=`, in which the name can only be that of a field.
 fn seems_named(text: &str) -> bool {
     let is_name = |name: &str| {
         !name.is_empty() && name.chars().all(|char| char.is_alphanumeric() || "_-.".contains(char))

@@ -49,7 +49,7 @@ impl Agent {
         };
         let set_up = |source| FatalError::SetUp { what: "the signals", source };
         let children = Children::adopt().map_err(set_up)?;
-        // Not tokio's `Command`, which would wait for the child itself: `Children` reaps every child.
+        // This is not tokio's `Command`, which would wait for the child itself: `Children` reaps every child.
         let spawned = Command::new(program)
             .args(arguments)
             .stdin(Stdio::piped())
@@ -75,7 +75,7 @@ impl Agent {
         Ok((agent, stdin, stdout))
     }
 
-    /// Waits for the process to exit. Must not be called again once it has.
+    /// Waits for the process to exit. The caller must not call this again after it has returned.
     pub(super) async fn exit(&mut self) -> Option<ExitStatus> {
         (&mut self.status).await.ok()
     }
@@ -190,7 +190,7 @@ pub(super) fn reap_some(mut reaped: impl FnMut(Pid, ExitStatus)) -> bool {
     for _ in 0..limits::REAPED_AT_ONCE {
         match wait(WaitOptions::NOHANG) {
             Ok(Some((pid, status))) => reaped(pid, ExitStatus::from_raw(status.as_raw())),
-            // None has ended, or there is no child.
+            // No child has ended, or there is none.
             Ok(None) | Err(_) => return false,
         }
     }

@@ -69,9 +69,10 @@ impl Source {
         self.reader.waiting()
     }
 
-    /// Records what became of the last read. `passed` is the number of bytes that are forwarded unchanged, if they are
-    /// all that the outbox has, and `unfinished` is what the bridge still holds. If the reads cannot keep up with the
-    /// writer, this enlarges the pipes on both sides and begins a shadow, so that unchanged bytes are no longer copied.
+    /// Records how the bridge used the last read. `passed` is the number of bytes that are forwarded unchanged, if they
+    /// are all that the outbox has, and `unfinished` is what the bridge still holds. If the reads cannot keep up with
+    /// the writer, this enlarges the pipes on both sides and begins a shadow, so that unchanged bytes are no longer
+    /// copied.
     pub(super) fn looked_at(&mut self, target: &Target, passed: Option<usize>, unfinished: &[u8]) {
         if self.full == limits::FLOOD {
             self.reader.widen(limits::WIDE_READ);
@@ -142,7 +143,7 @@ impl Target {
             }
             bridge.wrote(peer, written);
         }
-        // A file or a terminal is written by another thread, and only a flush shows that it has the bytes.
+        // Another thread writes to a file or a terminal. Only a flush shows that the bytes have arrived there.
         let mut io = Pin::new(&mut *writer.io);
         ready!(io.as_mut().poll_flush(cx))?;
         bridge.flushed(peer);

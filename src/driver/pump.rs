@@ -307,7 +307,7 @@ impl<P: Protocol> Pump<P> {
         if !self.exited {
             self.status = agent.exit_soon().await;
         }
-        // Awaited even if the text is not logged below, so that our stderr has all of it before we exit.
+        // The copy is awaited even if its tail is not logged below, so that our stderr has all of it before we exit.
         let words = agent.last_words().await;
         let Some(status) = self.status else { return ExitCode::from(exit::FAILED) };
         if !status.success() && !self.shell.agent_is_ending {

@@ -75,7 +75,7 @@ mod alarm {
         pub(super) fn new() -> io::Result<Self> {
             let fd =
                 timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
-            // Unchecked, since the check would refuse a descriptor that is no pipe.
+            // The constructor without a check is used, since the check would refuse a descriptor that is no pipe.
             pipe::Receiver::from_owned_fd_unchecked(fd).map(Alarm)
         }
 

@@ -46,7 +46,7 @@ pub struct BridgeInbox {
     keeping: TaskTracker,
 }
 
-/// Where the questions of the agent are.
+/// The place of the agent's questions.
 #[derive(Clone, Debug)]
 enum AgentSide {
     /// In the bridge, on a thread of its own.
@@ -61,7 +61,7 @@ impl BridgeInbox {
     pub fn new(identity: Identity, key: u64) -> (Self, Port, Work) {
         let store = Store::default();
         let (port, submitter, intake) = pair(store.clone());
-        // Must precede the start of the agent: the children that exist now are taken for processes of others.
+        // This must precede the start of the agent: children that exist now count as processes of others.
         let agent_tree = AgentTree::of_this_process();
         let inbox = Self::with(identity, key, store, AgentSide::Bridge(submitter), agent_tree);
         let work = Work { asker: AskerWork::Bridge(intake), programs: inbox.programs.clone() };
@@ -194,7 +194,7 @@ impl Inbox for BridgeInbox {
         if let (Some(record), Submission::Answer(answer)) = (&known, &submission)
             && record.is_open()
         {
-            // Checked here and not on the thread that forwards, since matching patterns can take long (I7).
+            // Patterns are checked here and not on the thread that forwards, since matching them can take long (I7).
             check(&record.question, answer).map_err(Refusal::DoesNotFit)?;
         }
         let (then, after) = (submission.clone(), by.clone());
@@ -357,7 +357,7 @@ pub(super) struct Presence(Arc<Mutex<Option<time::Instant>>>);
 impl Presence {
     /// Records that a person is there now.
     pub(super) fn is_here_now(&self) {
-        // tokio's clock, which tests can advance.
+        // This is tokio's clock, which tests can advance.
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(time::Instant::now());
     }
 

@@ -85,10 +85,10 @@ pub struct Port {
     /// The questions whose delivery begins once the ledger has noted it.
     asked: BTreeSet<u64>,
     begun: mpsc::Receiver<u64>,
-    /// What the peers said of themselves in the last `initialize`. The bridge never waits for this lock (I7). It is
-    /// shared and not handed over, so that the first responder that connects finds it already.
+    /// The introductions of the peers in their last `initialize`. The bridge never waits for this lock (I7). The
+    /// introductions are shared and not handed over, so that even the first responder that connects finds them.
     introduced: Arc<Mutex<Peers>>,
-    /// What the peers said while the inbox's thread held the lock of `introduced`.
+    /// The introductions that arrived while the inbox's thread held the lock of `introduced`.
     unsaid: Option<Peers>,
     opened: Arc<Notify>,
     /// See [`Intake::at_end`].
@@ -297,7 +297,7 @@ impl Intake {
 
     /// Runs until the bridge has ended, and then ends the store.
     pub async fn run(mut self) {
-        // Polled beside the hand-overs, so that a slow ledger holds up no change.
+        // These futures are polled beside the hand-overs, so that a slow ledger holds up no change.
         let mut noting = FuturesUnordered::new();
         let mut earliest = Instant::now();
         loop {
@@ -357,7 +357,8 @@ impl Intake {
                 (Delivery::Begins(id), None) => noting.push(std::future::ready(id.number).boxed()),
             }
         }
-        // The store before the verdicts, so that a responder that gets a verdict finds the question settled (I9).
+        // The store is updated before the verdicts are sent, so that a responder that gets a verdict finds the question
+        // settled (I9).
         if let Some(mut changes) = changes {
             changes.questions.iter_mut().for_each(|record| self.look(record));
             self.store.apply(changes);

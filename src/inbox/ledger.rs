@@ -14,7 +14,8 @@ use serde::Serialize;
 use super::past::{HistoryFilter, PastQuestion};
 use crate::limits;
 
-/// Notes that a project's settings file leaves the permissions of a bridge to the client, so that no inbox has them.
+/// Notes that a project's settings file leaves the permissions of a bridge to the client. No inbox has these
+/// permissions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LeftToClient {
@@ -40,7 +41,7 @@ pub trait Ledger: fmt::Debug + Send + Sync {
     /// Notes that the permissions of a bridge are left to the client. Returns at once.
     fn left_to_client(&self, left: LeftToClient);
 
-    /// Returns whether anything was noted, so that a shutdown has to wait until it is written.
+    /// Returns whether anything was noted. A shutdown then has to wait until it is written.
     fn has_entries(&self) -> bool;
 
     /// Notes a submission that is about to be given to the asker. From then on, it may have arrived. Ready once the
@@ -82,7 +83,8 @@ pub trait Ledger: fmt::Debug + Send + Sync {
         futures::future::ready(Vec::new()).boxed()
     }
 
-    /// Claims the answer of the `earlier` question for the question `by`. Returns true to exactly one caller, durably.
+    /// Claims the answer of the `earlier` question for the question `by`. Exactly one caller gets `true`, and the claim
+    /// is durable.
     fn claim(&self, earlier: &QuestionId, by: &QuestionId) -> BoxFuture<'static, bool>;
 }
 

@@ -57,7 +57,7 @@ struct DeskState {
 #[derive(Debug)]
 struct PendingDecision {
     decided: oneshot::Sender<Settlement>,
-    /// Whether receiving the settlement is the delivery, so that no later step can fail.
+    /// Whether the delivery is complete once the asker receives the settlement, with no later step that can fail.
     has_it_when_told: bool,
 }
 
@@ -86,7 +86,7 @@ impl LocalDesk {
         }
     }
 
-    /// Opens a question. `elsewhere` says that the asker cannot show it itself, so that a responder must answer.
+    /// Opens a question. `elsewhere` says that the asker cannot show the question itself, so a responder must answer.
     ///
     /// # Errors
     /// `BadQuestion` if the question is invalid, and `Full` at a limit.
@@ -102,7 +102,7 @@ impl LocalDesk {
     ) -> Result<QuestionHandle, Refusal> {
         question.check_limits().map_err(Refusal::BadQuestion)?;
         guard::assess(&mut question);
-        // Before the desk is locked, since this looks at the file system.
+        // This precedes the locking of the desk, since it looks at the file system.
         question = self.shared.store.look(&question).unwrap_or(question);
         question.shrink_to_fit();
         let question = Arc::new(question);
@@ -183,7 +183,7 @@ impl LocalDesk {
                 told.send(verdict).unwrap_or_default();
             }
         }
-        // Unlocked before the task in `run` wakes, since it takes the lock first.
+        // The lock is released before the task in `run` wakes, since that task takes the lock first.
         drop(state);
         self.shared.timers.notify_one();
         changed

@@ -80,7 +80,7 @@ impl SearchWords {
         let ended = past.record.settlement.as_deref().or(past.accepted.as_ref());
         let mut texts = past.record.id.to_string();
         for part in [serde_json::to_value(&past.record.question), serde_json::to_value(ended)] {
-            // Only the values: the names of members, such as `title`, are the same in every question.
+            // Only the values are searched: the names of members, such as `title`, are the same in every question.
             collect(&part.unwrap_or_default(), &mut texts);
         }
         let texts = texts.to_lowercase();

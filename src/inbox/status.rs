@@ -28,7 +28,7 @@ pub struct Count {
 impl Count {
     /// Sets the counts.
     pub fn set(&self, lines: u64, bytes: u64) {
-        // Relaxed, since the counts are only shown, and need not agree with each other.
+        // The ordering is relaxed, since the counts are only shown, and need not agree with each other.
         self.lines.store(lines, Ordering::Relaxed);
         self.bytes.store(bytes, Ordering::Relaxed);
     }

@@ -49,7 +49,7 @@ struct Progress {
     ended: bool,
 }
 
-/// What changed, for one follower.
+/// A batch of changes for one follower.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Batch {
     /// The whole state: the questions that are open at this revision, oldest first, and no others.
@@ -59,7 +59,7 @@ pub enum Batch {
         /// The open questions.
         open: Vec<Arc<Record>>,
     },
-    /// What happened since the batch before, oldest first, each with its number.
+    /// The events since the batch before, oldest first, each with its number.
     Events {
         /// The revision behind the last event.
         revision: u64,
@@ -124,9 +124,9 @@ impl Store {
     }
 
     /// Takes over the changes of a desk. The desk decides; the store only shows, and its records are replaced, never
-    /// changed, so that a reader keeps a consistent one without the lock.
+    /// changed. So a reader keeps a consistent record without the lock.
     pub fn apply(&self, changes: Changes) {
-        // One edit, so that followers see all of it or nothing.
+        // All changes are one edit, so that followers see all of them or none.
         self.edit(|editor| {
             for record in changes.questions {
                 editor.put(record);
@@ -158,7 +158,7 @@ impl Store {
         let mut state = self.lock();
         let done = edit(&mut Editor { state: &mut state });
         let revision = state.log.revision();
-        // Under the lock, so that revisions reach followers in their order.
+        // The revision is sent under the lock, so that revisions reach followers in their order.
         self.progress.send_if_modified(|progress| {
             let changed = progress.revision != revision;
             progress.revision = revision;
@@ -226,7 +226,8 @@ impl Editor<'_> {
         let (record, size) = self.with_earlier(record, size);
         // The bounds count memory, and short options take more memory than JSON.
         let size = record.question.weight(size);
-        // The ledger before the log: a follower that reads the journal finds at least what it has seen.
+        // The ledger gets the event before the log does: a follower that reads the journal finds at least what it has
+        // seen.
         if let Some(event) = self.state.snapshot.put_sized(record, size) {
             if let Some(ledger) = self.state.ledger.as_deref().filter(|_| is_noted(&event)) {
                 ledger.note(event.record());

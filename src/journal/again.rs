@@ -16,7 +16,7 @@ use crate::limits;
 /// Tells whether a bridge is alive.
 pub(super) type LivenessCheck<'a> = &'a dyn Fn(&BridgeName) -> bool;
 
-/// What the journal has of one earlier question.
+/// The journal's record of one earlier question.
 struct Candidate {
     id: String,
     bridge: String,
@@ -43,7 +43,8 @@ impl Candidate {
         record.settlement.map(|settlement| *settlement)
     }
 
-    /// Returns whether its bridge is gone. A bridge whose name cannot be read is of another version, and may be alive.
+    /// Returns whether the question's bridge is gone. A bridge whose name cannot be read is of another version, and may
+    /// be alive.
     fn is_left(&self, is_alive: LivenessCheck<'_>) -> bool {
         self.bridge.parse().is_ok_and(|bridge| !is_alive(&bridge))
     }
@@ -66,13 +67,13 @@ impl AcceptedDecision {
     }
 }
 
-/// What a candidate leads to.
+/// The result of judging one candidate.
 enum Judgement {
-    /// It has no decision. An older candidate may have one.
+    /// The candidate has no decision. An older candidate may have one.
     Nothing,
-    /// It has the latest decision, which must not be used.
+    /// The candidate has the latest decision, but that decision must not be used.
     End,
-    /// It has the latest decision.
+    /// The candidate has the latest decision, which may be used.
     Decided(Settlement, Reach),
 }
 
@@ -105,8 +106,8 @@ fn judge(candidate: &Candidate, is_alive: LivenessCheck<'_>) -> Judgement {
     }
 }
 
-/// Returns the last decision about the same question, if its bridge or its agent is dead, it is not too old, and it has
-/// no secret part.
+/// Returns the last decision about the same question, if the decision is recent and has no secret part, and if the
+/// bridge or the agent that it was made for is dead.
 pub(super) fn earlier(
     connection: &Connection,
     stored: &StoredQuestion,

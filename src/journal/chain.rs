@@ -43,7 +43,7 @@ pub(super) fn hash(previous: &[u8], cells: &[Cell<'_>]) -> Hash {
     digest.finalize().into()
 }
 
-/// What is wrong at one place of the chain.
+/// The kind of a break in the chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// The columns of the row do not have its hash.
@@ -90,7 +90,7 @@ impl Verifier {
 
     /// Checks the next row. `is_hashed` says whether its columns have its hash.
     pub(super) fn row(&mut self, seq: i64, previous: &[u8], hash: &[u8], is_hashed: bool) {
-        // Saturating, since a file that was tampered with may have any number.
+        // The addition saturates, since a file that was tampered with may have any number.
         let next = self.seq.saturating_add(1);
         if seq != next {
             self.found(seq, Fault::Missing(next, seq.saturating_sub(1)));
@@ -100,7 +100,7 @@ impl Verifier {
         if !is_hashed {
             self.found(seq, Fault::Changed);
         }
-        // The next row is checked against the hash that is stored here, so that one changed row is one break.
+        // The next row is checked against the hash that is stored in this row, so one changed row is one break.
         self.rows += 1;
         (self.seq, self.is_first) = (seq, false);
         self.hash = hash.to_owned();

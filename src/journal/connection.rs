@@ -34,7 +34,8 @@ pub(super) struct WritingConnection {
 impl WritingConnection {
     /// Opens the file, and creates it if there is none.
     pub(super) fn open(path: &Path) -> Result<Self, JournalError> {
-        // Not left to SQLite, which would give a new file a wider mode. One thread uses a connection at a time.
+        // SQLite does not create the file, since it would give a new file a wider mode. One thread uses a connection at
+        // a time.
         create(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags)?;
@@ -73,7 +74,7 @@ impl WritingConnection {
         Ok(WritingConnection { connection, path: path.to_owned(), identity, is_full: false })
     }
 
-    /// Returns whether its file is still the one with the journal's name: a person may have moved it away.
+    /// Returns whether the journal's path still leads to the open file. A person may have moved the file away.
     pub(super) fn is_in_place(&self) -> bool {
         self.identity == identity(&self.path)
     }
@@ -189,8 +190,8 @@ fn create(path: &Path) -> Result<(), JournalError> {
         Err(_) => {}
     }
     create_folder(path)?;
-    // Created under another name, since closing any descriptor of a file drops the locks that SQLite has on it in this
-    // process.
+    // The file is created under another name, since closing any descriptor of a file drops the locks that SQLite has on
+    // it in this process.
     let draft = with_end(path, &format!(".{}", std::process::id()));
     // A process that was killed, and had the same ID, may have left the draft.
     drop(fs::remove_file(&draft));

@@ -67,14 +67,14 @@ pub(super) fn accept(
     Ok(())
 }
 
-/// Writes whether a decision still waits, so that nothing of it was written to the asker, or is on its way.
+/// Writes whether a decision still waits, with no byte of it written to the asker, or is on its way.
 pub(super) fn waits(connection: &Connection, id: &QuestionId, is_so: bool) -> Result<(), JournalError> {
     let set = if is_so {
         "json_set(accepted, '$.waits', json('true'))"
     } else {
         "json_remove(accepted, '$.waits')"
     };
-    // The latest open row, since an ID can be used again.
+    // This selects the latest open row, since an ID can be used again.
     let latest =
         "(SELECT rowid FROM question WHERE id = ?1 AND record IS NOT NULL ORDER BY opened DESC LIMIT 1)";
     let sql = format!("UPDATE question SET accepted = {set} WHERE accepted IS NOT NULL AND rowid = {latest}");
@@ -92,7 +92,7 @@ pub(super) fn refuse(connection: &Connection, id: &QuestionId) -> Result<(), Jou
     Ok(())
 }
 
-/// Returns whether a settlement says that the agent is gone, so that an earlier decision may never have reached it.
+/// Returns whether a settlement says that the agent is gone. An earlier decision may then never have reached the agent.
 pub(super) fn is_of_dead_agent(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Rejected(Reason::AgentGone))
 }
@@ -153,7 +153,7 @@ fn append(
     settlement: &Settlement,
     (id, opened): (&str, i64),
 ) -> Result<(), JournalError> {
-    // Read in each transaction, since other processes append to the same chain.
+    // The head is read in each transaction, since other processes append to the same chain.
     let head = connection.query_row("SELECT seq, hash FROM chain WHERE only = 0", [], |row| {
         Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?))
     });
@@ -163,7 +163,7 @@ fn append(
     let (session, project) = (question.session.as_deref(), question.project.as_deref());
     let (responder, name) = (settlement.by.responder.name(), settlement.by.name.as_deref());
     let (at, texts) = (millis(settlement.at), i64::from(stored.has_texts));
-    // The order of `verify::HASHED`, by which the hash is checked.
+    // The columns are in the order of `verify::HASHED`, by which the hash is checked.
     let hash = chain::hash(
         &previous,
         &[

@@ -146,7 +146,7 @@ fn line(row: &Row<'_>) -> Result<(String, bool), JournalError> {
         }
     };
     let (previous, hash) = (bytes(3)?, bytes(4)?);
-    // Lossy, since SQLite does not check that a text is UTF-8.
+    // The conversion is lossy, since SQLite does not check that a text is UTF-8.
     let mut text = |place| match row.get_ref(place)? {
         ValueRef::Text(text) => Ok(Some(String::from_utf8_lossy(text))),
         value => {

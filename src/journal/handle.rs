@@ -41,13 +41,13 @@ struct Inner {
 }
 
 impl Journal {
-    /// Returns a journal that has done nothing yet.
+    /// Returns a journal whose thread has not started and whose file is not open.
     pub fn new(options: Options) -> Self {
         let inner = Inner { shared: Arc::default(), options, has_begun: Mutex::new(false) };
         Journal { inner: Arc::new(inner) }
     }
 
-    /// Returns whether the file cannot be written at present, so that entries may be lost with the process.
+    /// Returns whether the file cannot be written at present. Entries may then be lost with the process.
     pub fn is_failing(&self) -> bool {
         self.inner.shared.health.is_failing()
     }

@@ -25,7 +25,7 @@ pub fn prune(options: &Options, before: Timestamp) -> Result<u64, JournalError> 
     let mut writing = WritingConnection::open(path)?;
     let (mut count, mut removed) = (0, usize::MAX);
     while removed > 0 {
-        // With this size, only the age counts.
+        // No file reaches this size, so only the age counts.
         removed = remove(&mut writing.connection, options, before, u64::MAX)?;
         count += removed as u64;
     }
@@ -51,8 +51,8 @@ fn remove(
     size: u64,
 ) -> Result<usize, JournalError> {
     let before = millis(before);
-    // Before the transaction, since finding out whether a bridge lives takes milliseconds, and other processes would
-    // wait for the lock meanwhile.
+    // This precedes the transaction, since finding out whether a bridge lives takes milliseconds, and other processes
+    // would wait for the lock meanwhile.
     let (last, mut count) = last_to_remove(connection, before, size)?;
     let dead = dead(connection, before, options)?;
     count += dead.len();
@@ -61,7 +61,7 @@ fn remove(
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for row in dead {
-        // It may have been settled since it was read.
+        // The question may have been settled since it was read.
         transaction.execute("DELETE FROM question WHERE rowid = ?1 AND record IS NOT NULL", [row])?;
     }
     entries::prune_homes(&transaction)?;

@@ -100,7 +100,7 @@ impl History {
         let is_found = |past: &PastQuestion| words.as_ref().is_none_or(|words| words.are_in(past));
         let limit = limit.unwrap_or(usize::MAX);
         let [since, until] = [since, until].map(|time| time.map(millis));
-        // `substr` and not `LIKE`, for which `%` and `_` in the name of a folder would be wildcards.
+        // The query uses `substr` and not `LIKE`, for which `%` and `_` in the name of a folder would be wildcards.
         let same = |table: &str, time: &str| {
             format!(
                 "(?1 IS NULL OR {table}.session = ?1)
@@ -261,7 +261,7 @@ impl History {
         options: &Options,
     ) -> Result<UnsettledQuestions, JournalError> {
         let open = self.recent(now)?;
-        // A set, since a bridge may have many questions, and looking whether it lives takes time.
+        // This is a set, since a bridge may have many questions, and looking whether it lives takes time.
         let bridges: BTreeSet<_> = open.iter().map(|lost| &lost.record.bridge).collect();
         let (mut waiting, mut ended) = (Vec::new(), BTreeSet::new());
         for bridge in bridges {
@@ -274,7 +274,8 @@ impl History {
             let questions = open.iter().filter(|lost| lost.record.bridge == *bridge).count();
             waiting.push(WaitingBridge { bridge: bridge.clone(), life, home, questions });
         }
-        // Read again: a bridge that shuts down in order writes how its questions ended, perhaps after the first read.
+        // The questions are read again: a bridge that shuts down in order writes how its questions ended, perhaps after
+        // the first read.
         let mut lost = if ended.is_empty() { Vec::new() } else { self.recent(now)? };
         // A program's questions ended with the program, and a question that was asked again continues as that one.
         lost.retain(|LostQuestion { record, replaced_by, .. }| {
@@ -321,7 +322,7 @@ impl History {
         let sql = "SELECT bridge, project, file, at FROM left_to_client
             WHERE (?1 IS NULL OR project = ?1 OR substr(project, 1, length(?1) + 1) = ?1 || '/')
             AND (?2 IS NULL OR at >= ?2) AND (?4 IS NULL OR at <= ?4) ORDER BY at DESC, bridge LIMIT ?3";
-        // To SQLite, a negative limit is none.
+        // SQLite reads a negative limit as no limit.
         let most = limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
         let mut statement = self.connection.prepare(sql)?;
         let mut rows = statement.query(params![project, since.map(millis), most, until.map(millis)])?;

@@ -102,7 +102,8 @@ pub(super) enum FileFormat {
 /// # Errors
 /// The file cannot be read.
 pub(super) fn file_format(connection: &Connection) -> Result<FileFormat, JournalError> {
-    // One statement, so that no other process creates the tables between reading the format and counting them.
+    // One statement reads both, so that no other process creates the tables between reading the format and counting
+    // them.
     let sql = "SELECT user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version";
     let (format, tables) = connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)))?;
     Ok(match (format, tables) {
@@ -130,7 +131,7 @@ pub(super) fn format(connection: &Connection) -> Result<i32, JournalError> {
 /// Checks that the tables are those of the format.
 ///
 /// # Errors
-/// The tables differ, so that reads would fail or return wrong values.
+/// The tables differ, so reads would fail or return wrong values.
 pub(super) fn check(connection: &Connection) -> Result<(), JournalError> {
     let found = format(connection)?;
     let (expected, mut tables) = (tables(&empty(found)?)?, tables(connection)?);
@@ -190,12 +191,12 @@ fn words(definition: &str) -> Vec<String> {
 /// # Errors
 /// `Newer` if the file has a greater major part and must not be written.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), JournalError> {
-    // First without the write lock, since almost every file is current.
+    // The format is first read without the write lock, since almost every file is current.
     if is_current(format(connection)?)? {
         return Ok(());
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Read again under the write lock, since another process may have migrated the file meanwhile.
+    // The format is read again under the write lock, since another process may have migrated the file meanwhile.
     let found = format(&transaction)?;
     if !is_current(found)? {
         for (_, step) in STEPS.iter().filter(|(format, _)| *format > found) {
@@ -257,7 +258,7 @@ pub enum JournalError {
 }
 
 impl JournalError {
-    /// Returns whether the error concerns a single entry, so that the others can be written.
+    /// Returns whether the error concerns a single entry. The others can then be written.
     pub(super) fn is_of_entry(&self) -> bool {
         match self {
             JournalError::Json(_) => true,
@@ -266,7 +267,7 @@ impl JournalError {
         }
     }
 
-    /// Returns whether another connection holds the file, so that another try on this connection may succeed.
+    /// Returns whether another connection holds the file. Another try on this connection may then succeed.
     pub(super) fn is_busy(&self) -> bool {
         let JournalError::Sqlite(error) = self else { return false };
         matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))

@@ -108,7 +108,7 @@ impl JournalEntry {
     fn bytes(&self) -> usize {
         let of = |record: &Record| limits::RECORD + record.question.weight(record.question.most_json());
         match self {
-            // Counted, since a settlement can be as large as an answer.
+            // The settlement is counted, since it can be as large as an answer.
             JournalEntry::Note(record) | JournalEntry::Settled(record, _) => {
                 of(record) + record.settlement.as_ref().map_or(0, |settlement| settlement.most_json())
             }
@@ -140,7 +140,7 @@ impl JournalEntry {
         }
     }
 
-    /// Returns whether the entry writes to the file, so that dropping it leaves a gap.
+    /// Returns whether the entry writes to the file. Dropping such an entry leaves a gap.
     fn is_written(&self) -> bool {
         !matches!(self, JournalEntry::Earlier(..) | JournalEntry::Claim(..) | JournalEntry::Flush(_))
     }
@@ -207,7 +207,7 @@ impl Queue {
         } else if entry.is_written() {
             state.missing = state.missing.saturating_add(1);
         }
-        // Unlocked first, so that the thread does not wake up only to wait for the lock.
+        // The lock is released first, so that the thread does not wake up only to wait for it.
         drop(state);
         self.changed.notify_one();
     }

@@ -59,8 +59,8 @@ impl StoredQuestion {
 pub(super) struct AcceptedDecision {
     #[serde(flatten)]
     pub(super) settlement: Settlement,
-    /// Whether the decision waits, so that nothing of it was written to the asker. Without this mark it may have
-    /// arrived, since its delivery begins as soon as it is accepted.
+    /// Whether the decision waits, and nothing of it was written to the asker. Without this mark it may have arrived,
+    /// since its delivery begins as soon as it is accepted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) waits: bool,
 }
@@ -166,7 +166,7 @@ pub(super) fn fingerprint_of(question: &Question) -> Option<Hash> {
     let Question { session, agent, project, title, message, fields, purpose, origin, .. } = question;
     let session = session.as_deref()?;
     let fields: Vec<_> = fields.iter().map(fingerprint_field).collect();
-    // An array, since the order of members in a JSON object depends on how `serde_json` is built.
+    // The JSON is an array, since the order of members in an object depends on how `serde_json` is built.
     let canonical =
         json!([origin.name(), agent, project, session, purpose.name(), title, message, fields]).to_string();
     Some(Sha256::digest(canonical.as_bytes()).into())
@@ -185,7 +185,7 @@ fn fingerprint_field(field: &Field) -> Json {
 const UNSEEN: [&str; 4] = ["questionId", "requestId", "toolCallId", "timeoutMs"];
 
 /// Returns whether two questions are the same in all that their user saw. Every member counts except for those in
-/// [`UNSEEN`], so that a new member counts without a change here.
+/// [`UNSEEN`], so a new member counts without a change here.
 pub(super) fn are_seen_alike(one: &Question, other: &Question) -> bool {
     match (seen(one), seen(other)) {
         (Ok(one), Ok(other)) => one == other,

@@ -20,7 +20,7 @@ pub(super) const HASHED: &str = "seq, id, opened, at, session, project, responde
 /// The number of columns in [`HASHED`].
 const COLUMNS: usize = 10;
 
-/// What a check of the whole chain found.
+/// The result of checking the whole chain.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -64,7 +64,7 @@ pub struct Break {
     pub at: Option<Timestamp>,
 }
 
-/// What is wrong at one place of the chain.
+/// The kind of a break in the chain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -138,7 +138,7 @@ impl fmt::Display for Break {
 
 /// Reads the whole chain.
 pub(super) fn verify(connection: &Connection) -> Result<Verification, JournalError> {
-    // One transaction, so that all reads see the same state although other processes continue to write.
+    // All reads are in one transaction, so that they see the same state although other processes continue to write.
     let transaction = connection.unchecked_transaction()?;
     let head = read_head(&transaction);
     let (anchor, last) = match head {
@@ -169,7 +169,7 @@ pub(super) fn verify(connection: &Connection) -> Result<Verification, JournalErr
         schema::check(&transaction)?;
         check_questions(&transaction)
     };
-    // The format first: a file of an unknown format may also lack tables, and the wrong format is the better
+    // The format is checked first: a file of an unknown format may also lack tables, and the wrong format is the better
     // explanation.
     let damage = schema::format(&transaction).and(read).and_then(|()| checks());
     if let Err(error) = damage {

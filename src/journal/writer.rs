@@ -71,7 +71,7 @@ impl Writer<'_> {
     /// Writes entries. On an error, the entries are put back into the queue, and their callers stop waiting.
     fn write(&mut self, entries: Vec<JournalEntry>) -> Result<(), JournalError> {
         let missing = self.shared.queue.take_missing();
-        // Taken out of `self`, since the guard borrows the lock while `commit` borrows `self`.
+        // The lock is taken out of `self`, since the guard borrows the lock while `commit` borrows `self`.
         let lock = self.take_lock();
         let held = lock.as_ref().and_then(Lock::hold);
         let (done, entries, replies) = self.commit(entries, missing);
@@ -86,7 +86,8 @@ impl Writer<'_> {
             }
             Err(error) => {
                 self.shared.queue.add_missing(missing);
-                // Before the replies are dropped, so that a caller that stops waiting does not wait again.
+                // The failure is recorded before the replies are dropped, so that a caller that stops waiting does not
+                // wait again.
                 self.shared.health.failed(&error);
                 self.shared.queue.put_back(entries.into_iter());
                 drop(replies);
@@ -172,7 +173,7 @@ impl Writer<'_> {
                 entries::touch(&transaction)?;
             }
             for entry in entries.by_ref() {
-                // A savepoint each, so that an entry that cannot be written takes no other with it.
+                // Each entry has its own savepoint, so that an entry that fails does not roll back the others.
                 let part = transaction.savepoint()?;
                 let applied = apply(&part, &entry, options);
                 match applied {
@@ -263,7 +264,7 @@ fn open(path: &std::path::Path, options: &Options) -> Result<WritingConnection, 
     Ok(writing)
 }
 
-/// What came of an entry.
+/// The result of writing an entry.
 enum AppliedEntry {
     Done,
     Earlier(Option<EarlierDecision>),
@@ -276,7 +277,7 @@ fn apply(
     options: &Options,
 ) -> Result<AppliedEntry, JournalError> {
     let stored = |record: &Record| StoredQuestion::new(record, options.texts);
-    // One that cannot be seen from here is taken for dead, such as that of a container that was started anew.
+    // A bridge that cannot be seen from here counts as dead, such as that of a container that was started anew.
     let lives = |bridge: &BridgeName| entries::bridge_life(connection, options, bridge) == Life::Lives;
     match entry {
         JournalEntry::Note(record) | JournalEntry::Settled(record, _) => {
@@ -297,7 +298,7 @@ fn apply(
             let earlier = again::earlier(connection, &stored(record)?, &lives, now())?;
             return Ok(AppliedEntry::Earlier(earlier));
         }
-        // Its caller has given up: the answer stays for another.
+        // The caller of the claim has given up, so another question may claim the answer.
         JournalEntry::Claim(_, _, reply) if reply.is_closed() => return Ok(AppliedEntry::Claimed(false)),
         JournalEntry::Claim(earlier, by, _) => {
             let claimed = again::claim(connection, (earlier, by), &lives, now())?;

@@ -153,7 +153,8 @@ impl Socket {
     /// Listens in this directory, under the name of the bridge or the machine. Fails if a file of that name exists.
     pub fn bind(folder: &Path, bridge: &str) -> Result<(Self, UnixListener), DiscoveryError> {
         let path = folder.join(format!("{bridge}.{NAMED}"));
-        // The file gets its final name once the bridge listens. Found before, it would look like that of a dead bridge.
+        // The file gets its final name once the bridge listens. A program that found it earlier would take it for the
+        // file of a dead bridge.
         let unnamed = path.with_extension(UNNAMED);
         let listener = match UnixListener::bind(&unnamed) {
             Err(error) if error.kind() == ErrorKind::InvalidInput => {
@@ -222,7 +223,8 @@ pub fn home() -> Option<Home> {
 /// Returns whether a bridge lives: it listens in a directory of this user or in its recorded one, or its process runs.
 /// It may take some milliseconds.
 pub fn life(bridge: &BridgeName, home: Option<&Home>) -> Life {
-    // Tried without the environment too, since a command run by cron lacks the XDG_RUNTIME_DIR that the bridge had.
+    // This also tries the folder without the environment, since a command run by cron lacks the XDG_RUNTIME_DIR that
+    // the bridge had.
     let of_system = PathBuf::from(format!("/run/user/{}", rustix::process::geteuid().as_raw()));
     let folders = [xdg::runtime(), xdg::state(), Some(of_system)];
     let folders = folders.into_iter().flatten().map(|folder| folder.join("askbridge"));

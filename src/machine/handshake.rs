@@ -28,7 +28,7 @@ use crate::{
 pub(super) struct BridgeConnection {
     pub client: Arc<Client>,
     pub greeted: TimedStatus,
-    /// How the machine is connected, where it is one.
+    /// How the machine is connected, if the other end is a machine.
     pub report: Option<MachineReport>,
 }
 
@@ -45,7 +45,7 @@ impl BridgeConnection {
     }
 }
 
-/// What a bridge, or all of a machine, said of themselves, and when.
+/// The status of a bridge, or of each bridge of a machine, and the time of its arrival.
 #[derive(Debug)]
 pub(super) struct TimedStatus {
     statuses: Vec<BridgeStatus>,
@@ -69,7 +69,7 @@ pub(super) struct Feed {
     changes: Changes,
     /// The IDs in a snapshot that is not complete yet.
     pub listed: Option<BTreeSet<QuestionId>>,
-    /// Whether it was logged that a record was not the bridge's own.
+    /// Whether the log has a warning that a record was not the bridge's own.
     pub warned: bool,
 }
 

@@ -24,9 +24,9 @@ pub struct Reach {
     pub bridges: Option<PathBuf>,
     /// The sockets of other machines.
     pub machines: Vec<PathBuf>,
-    /// The only machine that is meant of those.
+    /// The only other machine to look at. `None` looks at all of them.
     pub only: Option<MachineName>,
-    /// The connections that this process holds by itself, for as long as the reach is in use.
+    /// The connections that this process holds itself while the reach is in use.
     pub held: Option<Arc<dyn Debug + Send + Sync>>,
 }
 
@@ -90,7 +90,7 @@ pub fn machines(folder: &Path) -> Result<BTreeMap<MachineName, PathBuf>, Discove
 pub struct PrivateFolder(PathBuf);
 
 impl PrivateFolder {
-    /// Creates one in the directory of the sockets.
+    /// Creates a private directory in the directory of the sockets.
     pub fn new(folder: &Path) -> Result<Self, DiscoveryError> {
         let path = folder.join(discovery::name());
         make(&path).map(|()| PrivateFolder(path))

@@ -114,7 +114,8 @@ impl Taps {
     /// Returns the button that has this value. All values are compared in constant time, so that the duration does not
     /// reveal how much of a guess was right.
     fn place(&self, message: &str) -> Option<usize> {
-        // Collected first: a search that stops at the first match would show by its time which button it was.
+        // The matches are collected first: a search that stops at the first match would reveal by its duration which
+        // button it was.
         let equal: Vec<Choice> =
             self.values.iter().map(|value| value.as_bytes().ct_eq(message.as_bytes())).collect();
         equal.into_iter().position(bool::from)

@@ -194,7 +194,8 @@ async fn questions_needed(work: &Work, services: Vec<NeedsQuestions>) {
         work.opened().await;
         let (said, hears) = oneshot::channel();
         let services = services.clone();
-        // On a separate thread, since the thread that forwards runs this, and must not wait for a file system (I7).
+        // The services are asked on a separate thread, since the thread that forwards runs this, and must not wait for
+        // a file system (I7).
         let look = move || said.send(services.iter().any(|needs| needs())).unwrap_or_default();
         match thread::Builder::new().name("settings".to_owned()).spawn(look) {
             Ok(_) if hears.await == Ok(true) => return,
@@ -236,7 +237,8 @@ fn run(
             let services = services
                 .into_iter()
                 .map(|service| tokio::spawn(run_service(service, inbox.clone(), stop.clone())));
-            // Joined, so that all of them stop at the same time and the bridge waits only for the slowest.
+            // The services are joined, so that all of them stop at the same time and the bridge waits only for the
+            // slowest.
             let (served, _) =
                 tokio::join!(socket::serve(listener, first, inbox.clone(), stop.clone()), join_all(services));
             // The work of a desk in this process never ends by itself.

@@ -1,5 +1,5 @@
-//! A connection for one call after the other, by which the other end is greeted, and its questions are read once.
-//! Calls at the same time and subscriptions are left to `client.rs`.
+//! A connection for one call after the other. It greets the other end, and reads its questions once. Concurrent calls
+//! and subscriptions are left to `client.rs`.
 
 use std::io;
 
@@ -58,7 +58,7 @@ impl Line {
     /// Greets the other end, however long it takes to answer.
     pub(super) async fn greet(&mut self) -> Result<Vec<BridgeStatus>, ConnectError> {
         let reply = self.call(method::STATUS).await?;
-        // It took our line for a request over HTTP.
+        // The peer took our line for a request over HTTP.
         if reply.starts_with("HTTP/") {
             return Err(ConnectError::OlderProtocol);
         }

@@ -1,7 +1,6 @@
 //! The names that questions of another machine have here: those that they have there, behind the name of the machine.
-//!
-//! A machine speaks for its own bridges only. What it says of a bridge with a machine's name before it keeps that name, by
-//! which the reader sees that it is not the machine's own, and leaves it out.
+//!  A machine speaks for its own bridges only. A bridge's name that has a machine's name before it already stays
+//! unchanged. The reader sees by it that the bridge is not the machine's own, and leaves the bridge out.
 
 use std::sync::Arc;
 
@@ -10,9 +9,9 @@ use askbridge_core::desk::{BridgeName, LostQuestion, MachineName, QuestionId, Re
 use super::protocol::ReadableList;
 use crate::inbox::{past::PastQuestion, status::BridgeStatus};
 
-/// What names bridges or questions.
+/// A type that names bridges or questions.
 pub(super) trait OnMachine {
-    /// Returns it as it is named here, where it comes from this machine.
+    /// Returns the value with the names that this machine's bridges and questions have here.
     #[must_use]
     fn on(self, machine: &MachineName) -> Self;
 }
@@ -31,7 +30,7 @@ impl OnMachine for QuestionId {
 
 impl OnMachine for BridgeStatus {
     fn on(self, machine: &MachineName) -> Self {
-        // Its port is one of that machine, where nothing of this one listens.
+        // The address is valid on the other machine only.
         BridgeStatus { bridge: OnMachine::on(self.bridge, machine), address: None, ..self }
     }
 }

@@ -77,7 +77,7 @@ pub async fn serve<I: Inbox>(
             if let Err(error) = session::serve(&methods, &mut requests, &mut LineWriter(writer), stop).await {
                 tracing::debug!(%error, "a connection to the inbox failed");
             }
-            // Names the permit, so that the task owns it until the connection has ended.
+            // This line names the permit, so that the task owns it until the connection has ended.
             drop(permit);
         });
     }

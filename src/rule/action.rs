@@ -78,7 +78,7 @@ fn allowed(question: &Question) -> Result<Answer, String> {
             }
         });
     };
-    // Compared by address, since another field may have an equal option.
+    // The options are compared by address, since another field may have an equal option.
     let has_it = |kind: &askbridge_core::question::Kind| {
         kind.options().iter().any(|other| std::ptr::eq(other, option))
     };

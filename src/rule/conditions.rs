@@ -264,7 +264,7 @@ impl BrokenRule {
         BrokenRule { place, conditions }
     }
 
-    /// Returns a broken rule of which nothing could be read, so that it may match any question.
+    /// Returns a broken rule of which nothing could be read. It may match any question.
     pub fn of_anything(place: String) -> Self {
         BrokenRule { place, conditions: Conditions::default() }
     }

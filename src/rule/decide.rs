@@ -38,7 +38,7 @@ pub struct Explanation {
 pub fn decide(rules: &[Rule], record: &Record, files: &dyn Files) -> Option<Decision> {
     let asked = QuestionView::new(&record.question, files);
     rules.iter().find_map(|rule| {
-        // Apart from `explain`, so that no text is made of the conditions that fail.
+        // This does not call `explain`, so that no text is made of the conditions that fail.
         let what = rule.apply(&asked).ok()?;
         Some(Decision { rule: Arc::clone(rule.name()), what })
     })

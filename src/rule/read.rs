@@ -62,8 +62,8 @@ impl Rule {
 
     /// Reads the conditions without a mistake from a rule that has mistakes. If a part of the table could not be read
     /// (`is_whole` is false), no condition is used, since any of them may lack a text. Returns `None` if the rule was
-    /// to allow or to answer, since without it only less is decided. Any other rule may have been meant to keep a
-    /// question from the rules after it.
+    /// to allow or to answer, since without such a rule, the rules only decide less. Any other rule may have been meant
+    /// to keep a question from the rules after it.
     pub fn left_out(
         table: &BTreeMap<String, Value>,
         is_whole: bool,

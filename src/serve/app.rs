@@ -134,7 +134,7 @@ impl Feeds {
                 format!("there are {} streams of events already, which is the limit", limits::SUBSCRIBERS);
             Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_subscribers", detail)
         })?;
-        // A place of an earlier server has another epoch: its revision means nothing here.
+        // A `Last-Event-ID` from an earlier server has another epoch, so its revision is not one of this server's.
         let revision = last.and_then(|last| last.strip_prefix(&*self.epoch)?.strip_prefix('-')?.parse().ok());
         let follower = revision.map_or_else(|| store.follow(), |revision| store.follow_from(revision));
         let feed = Feed {

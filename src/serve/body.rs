@@ -50,7 +50,7 @@ impl Bodies {
     async fn read(&self, body: Body) -> Result<Bytes, Problem> {
         const MOST: usize = limits::REQUEST;
         let announced = body.size_hint().lower();
-        // Refused before any byte is read or any memory is taken.
+        // The request is refused before any byte is read or any memory is taken.
         if announced > MOST as u64 {
             return Err(too_large());
         }

@@ -25,7 +25,7 @@ pub(super) fn arrange(document: &mut Value) {
     let Some(Value::Object(schemas)) = document.pointer("/components/schemas") else { return };
     let title = |(name, schema): (&String, &Value)| schema["title"].as_str().unwrap_or(name).to_owned();
     let titles: BTreeMap<_, _> = schemas.iter().map(|entry| (entry.0.clone(), title(entry))).collect();
-    // First, because the steps below look components up by the names in the references.
+    // This comes first, because the steps below look components up by the names in the references.
     rename(document, &titles);
     let schemas = document["components"]["schemas"].take();
     let named = schemas.as_object().into_iter().flatten();

@@ -33,7 +33,7 @@ pub fn document() -> Value {
     settings.definitions_path = "/components/schemas".into();
     let mut generator = settings.into_generator();
     let paths = paths(&mut generator);
-    // After `paths`, which registers the schemas with the generator.
+    // This comes after `paths`, which registers the schemas with the generator.
     let schemas = generator.take_definitions(true);
     let mut document = json!({
         "openapi": "3.1.0",

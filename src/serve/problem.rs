@@ -78,7 +78,8 @@ fn required_header(status: StatusCode) -> Option<(HeaderName, HeaderValue)> {
         StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
             Some((header::RETRY_AFTER, HeaderValue::from_static("1")))
         }
-        // Not `Basic`: a browser would ask for a password, and send it from then on with the requests of any page.
+        // The scheme is not `Basic`: a browser would ask for a password, and send it from then on with the requests of
+        // any page.
         StatusCode::UNAUTHORIZED => {
             Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"askbridge\"")))
         }

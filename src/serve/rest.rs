@@ -84,7 +84,7 @@ async fn list_of_session<I: Inbox>(State(app): State<App<I>>, Path(session): Pat
 fn listing<I: Inbox>(app: &App<I>, wanted: impl Fn(&Record) -> bool) -> Response {
     let (revision, open) = app.open();
     let ids = open.iter().filter(|record| wanted(record)).map(|record| record.id.clone()).collect();
-    // Written by hand: serializing a struct would take all records at once.
+    // The JSON is written by hand: serializing a struct would take all records at once.
     let head = format!(r#"{{"protocol":{PROTOCOL},"revision":{revision},"questions":"#);
     let pieces = iter::once(Bytes::from(head)).chain(app.array(ids, |record| record));
     stream::json_of(stream::body(pieces.chain([Bytes::from_static(b"}")])))

@@ -151,7 +151,7 @@ async fn by_websocket<I: Inbox>(
     Ok(upgrade.on_upgrade(async move |socket| {
         let methods = if is_page { &rpc.over_page } else { &rpc.over_websocket };
         serve(&rpc, methods, &app.inbox, socket).await;
-        // Held until here, so that an open WebSocket counts as a connection and against the limit.
+        // The permits are held until here, so that an open WebSocket counts as a connection and against the limit.
         drop((visitor, place));
     }))
 }

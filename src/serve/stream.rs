@@ -41,7 +41,7 @@ impl Iterator for Windows {
         if self.is_done {
             return None;
         }
-        // Not allocated at its full size, because most values are far smaller.
+        // The buffer is not allocated at its full size, because most values are far smaller.
         let mut window = Window { skip: self.written, bytes: Vec::new() };
         let is_complete = self.value.write(&mut window);
         self.written += window.bytes.len();
@@ -52,7 +52,7 @@ impl Iterator for Windows {
 }
 
 trait Json: Send {
-    /// Serializes the value. Returns whether the rest of it fitted into the window.
+    /// Serializes the value. Returns whether its rest fitted into the window.
     fn write(&self, window: &mut Window) -> bool;
 }
 

@@ -63,13 +63,13 @@ pub struct Renewal {
 pub struct AgentEndFlag(Arc<AtomicBool>);
 
 impl AgentEndFlag {
-    /// Returns whether the flag is set.
+    /// Returns whether the agent was ended because of a question.
     pub fn is_set(&self) -> bool {
         // No other data is published by the flag.
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Sets the flag.
+    /// Records that the agent was ended because of a question.
     pub(super) fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

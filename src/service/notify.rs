@@ -159,7 +159,7 @@ impl NotifierPool {
         open.retain(|record| record.state == State::Open);
         let open: BTreeMap<_, _> = open.iter().map(|record| (&record.id, record)).collect();
         let now = self.inbox.uptime();
-        // Taken out, because the closures below borrow all of `self`.
+        // The starts are taken out, because the closures below borrow all of `self`.
         let mut starts = std::mem::take(&mut self.starts);
         starts.open(open.keys().copied(), |id| self.plan(open.get(id)?)?.first().map(|delay| now + delay));
         // The circumstances are the same for all projects; their settings decide what follows.
@@ -206,7 +206,7 @@ impl NotifierPool {
             }
             Err(error) => {
                 self.log(&format!("it could not be started: {error}"));
-                // As if it had been busy, so that another attempt follows after a pause.
+                // The failed start counts as if too many notifiers ran, so that another attempt follows after a pause.
                 self.starts.ended(&id, true, self.inbox.uptime());
             }
         }

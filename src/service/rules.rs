@@ -149,7 +149,7 @@ impl RunningRules {
 async fn submit(inbox: BridgeInbox, id: QuestionId, submission: Submission, rule: Arc<str>) {
     match inbox.submit(&id, submission, by(&rule)).await {
         Ok(_) => {}
-        // Not a problem: another responder was faster.
+        // This is not a problem: another responder was faster.
         Err(refusal @ (Refusal::Conflict(_) | Refusal::Gone(_) | Refusal::NotFound)) => {
             tracing::debug!(%id, %refusal, "a question was settled before its rule");
         }

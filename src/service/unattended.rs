@@ -148,7 +148,7 @@ impl UnattendedService {
                 let asked = printable_line(headline.trim());
                 log::notice(&format!("no person can answer question {id}: {}", cut(&asked, HEADLINE)));
                 self.failed.set();
-                // The same as when the user ends the bridge: the agent gets its grace period.
+                // The bridge ends as when the user ends it: the agent gets its grace period.
                 if let Err(error) = kill_process(getpid(), Signal::TERM) {
                     tracing::warn!(%error, "the agent is not ended");
                 }

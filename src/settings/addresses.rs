@@ -188,7 +188,7 @@ impl Setting for TrustedServers {
 
     fn typed(text: &str) -> Value {
         match typed_list(text) {
-            // Not a list: one server whose IPv6 address begins with a bracket.
+            // This is not a list, but one server whose IPv6 address begins with a bracket.
             Value::String(server) => json!([server]),
             servers => servers,
         }

@@ -152,7 +152,8 @@ fn json(value: &DeValue<'_>) -> Value {
         DeValue::String(text) => Value::String(text.to_string()),
         DeValue::Integer(number) => {
             let read = i64::from_str_radix(number.as_str(), number.radix());
-            // Too large for any setting: as a text, the value fails the check of its kind, with a message.
+            // The number is too large for any setting: as a text, the value fails the check of its kind, with a
+            // message.
             read.map_or_else(|_| Value::String(number.to_string()), Value::from)
         }
         DeValue::Float(number) => {

@@ -149,7 +149,7 @@ impl Live {
 
     /// Returns the current settings.
     pub fn settings(&self) -> Arc<Settings> {
-        // Locked while the files are read, so that several services read them only once.
+        // The lock is held while the files are read, so that several services read them only once.
         let mut kept = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         // The versions are taken before the files are read, so that a change in between is noticed the next time.
         let versions = self.versions();
@@ -264,7 +264,7 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
             file.write_all(text.as_bytes())?;
             // The umask may have reduced the mode at creation.
             file.set_permissions(fs::Permissions::from_mode(mode & 0o7777))?;
-            // Synced before the rename: otherwise a crash could leave an empty file in its place.
+            // The draft is synced before the rename: otherwise a crash could leave an empty file in its place.
             file.sync_all()
         });
     let done = written.and_then(|()| fs::rename(&draft, path));

@@ -120,7 +120,7 @@ pub trait AnyKey: Debug + Sync {
     /// Parses the words of a command line into a value, which may still fail the check.
     fn words(&self, words: &[String]) -> Value;
 
-    /// Returns whether `value` allows no more than `held`, the user's value, so that a project may set it.
+    /// Returns whether `value` allows no more than `held`, the user's value. A project may set such a value.
     fn narrows(&self, value: &Value, held: &Value) -> bool;
 
     /// Returns the JSON schema of the values.
@@ -292,7 +292,7 @@ impl Setting for PathBuf {
     }
 
     fn to_value(&self) -> Value {
-        // Lossless: the path was parsed from a JSON text.
+        // The conversion is lossless: the path was parsed from a JSON text.
         Value::String(self.to_string_lossy().into_owned())
     }
 

@@ -101,7 +101,7 @@ impl Setting for Command {
     }
 }
 
-/// Kinds of questions that notify, at least one.
+/// The purposes of the questions of which the user is notified, at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Purposes(pub Vec<Purpose>);
 

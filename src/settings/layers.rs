@@ -70,7 +70,7 @@ impl Settings {
         let mut settings = Settings { home, problems, ..Settings::default() };
         if let Some(file) = user {
             settings.file(&file, false);
-            // Before the other layers, so that only secrets of this file count.
+            // This precedes the other layers, so that only secrets of this file count.
             settings.shared_secret(&file);
         }
         if let Some(file) = project {

@@ -100,7 +100,7 @@ const LONGEST: usize = 100;
 pub(super) fn near_key(path: &str) -> Option<&'static str> {
     let paths = || keys::all().map(|key| key.path());
     let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
-    // The right name in another section, or underscores as in the environment variables.
+    // The unknown name may be right but in another section, or have underscores as in the environment variables.
     let same_name = || paths().find(|known| last(known) == last(path) || known.replace('-', "_") == path);
     closest(path, paths()).or_else(same_name).or_else(|| {
         let name = last(path);

@@ -46,7 +46,7 @@ pub struct ProxySettings {
 pub struct BridgeSettings {
     /// After this time, a question without an answer is rejected. `None` keeps it open.
     pub timeout: Option<Duration>,
-    /// Whether the command line sets the timeout, so that changes of the settings do not apply.
+    /// Whether the command line sets the timeout. Changes of the settings then do not apply.
     pub timeout_is_fixed: bool,
     /// How questions are shown to the client, regardless of its capabilities. `None` uses the best way that it
     /// advertises.
@@ -100,7 +100,7 @@ pub struct InboxSettings {
     pub confirm: Risk,
     /// The action for unattended questions, by the settings at the start.
     pub unattended: UnattendedSettings,
-    /// Whether the command line sets that action, so that changes of the settings do not apply.
+    /// Whether the command line sets that action. Changes of the settings then do not apply.
     pub unattended_is_fixed: bool,
 }
 

@@ -19,11 +19,11 @@ use super::{
 /// When and how the user is notified that a question waits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NotifySettings {
-    /// How long a question has been open before it notifies.
+    /// How long a question is open before the user is notified of it.
     pub delay: Duration,
     /// Times of the day without notifications.
     pub quiet: QuietHours,
-    /// The kinds of questions that notify.
+    /// The purposes of the questions of which the user is notified.
     pub purposes: Vec<Purpose>,
     /// Whether notifications are held back while the user evidently is there.
     pub presence: bool,
@@ -101,7 +101,8 @@ impl NotifySettings {
             || (has_terminal && settings.get(&keys::NOTIFY_TERMINAL_ENABLED))
     }
 
-    /// Returns the settings for questions of this project, by its folder. `None` if the project does not notify.
+    /// Returns the settings for questions of this project, by its folder. `None` if the user is not notified of
+    /// questions of this project.
     pub fn of(settings: &Settings, project: Option<&Path>) -> Option<Self> {
         let table = project.and_then(|folder| table(settings, folder));
         let of = View { settings, table };
@@ -155,7 +156,7 @@ impl NotifySettings {
         }
     }
 
-    /// Returns the age of a question at which this way notifies.
+    /// Returns the age of a question at which this way is used.
     pub fn delay_of(&self, way: &str) -> Duration {
         self.delays.get(way).copied().unwrap_or(self.delay)
     }

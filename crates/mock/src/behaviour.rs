@@ -162,7 +162,7 @@ impl Behaviour {
         behaviour
     }
 
-    /// Returns whether no behaviour is chosen, so that the agent repeats the prompt.
+    /// Returns whether no behaviour is chosen. The agent then repeats the prompt.
     pub(super) fn is_echo(&self) -> bool {
         let acts = self.question || !self.acts.is_empty() || self.outlive || self.forever || self.stderr;
         !acts && self.end.is_none() && self.flood.is_none()

@@ -67,7 +67,7 @@ fn demonstrate(settings: &DemoSettings, consent: AskConsent) -> Result<(), Clien
     };
     let fallback = if asks_person(settings.kind) { Fallback::AskPerson } else { Fallback::TakeFirst };
     let mut screen = Screen::on_stdout();
-    // Kept until the demo ends: dropping it ends the inbox.
+    // The value is kept until the demo ends, since dropping it ends the inbox.
     let _inbox = if settings.page { page(&mut screen)? } else { None };
     let started = bridge(settings).and_then(|mut bridge| Process::start(&mut bridge, io::stdin()));
     let process = started.map_err(|source| ClientError::Start { peer: conversation.peer, source })?;
@@ -148,7 +148,7 @@ impl Inbox {
 
 impl Drop for Inbox {
     fn drop(&mut self) {
-        // SIGTERM and not SIGKILL, so that the inbox removes its socket.
+        // This sends SIGTERM and not SIGKILL, so that the inbox removes its socket.
         if let Some(pid) = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw) {
             kill_process(pid, Signal::TERM).unwrap_or_default();
             drop(self.0.wait());

@@ -33,7 +33,7 @@ impl WireTrace {
 
     fn show(&mut self, line: &[u8]) {
         let Some(label) = self.label else { return };
-        // One write, because the processes of a demo share stderr.
+        // The line is one write, because the processes of a demo share stderr.
         let shown = io::stderr().write_all(format!("{label} {}\n", printable_bytes(line)).as_bytes());
         if shown.is_err() {
             // A closed stderr turns the trace off and does not end the peer.

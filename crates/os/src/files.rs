@@ -26,7 +26,7 @@ fn open(options: &mut OpenOptions, flags: OFlags, path: &Path) -> io::Result<Fil
     // Without NONBLOCK, opening a FIFO waits for its other end. The flag changes nothing for regular files.
     let flags = (flags | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     let file = options.custom_flags(flags).open(path)?;
-    // Checked on the open file: the path may name another file by now.
+    // This checks the open file: the path may name another file by now.
     match file.metadata()?.is_file() {
         true => Ok(file),
         false => Err(io::Error::other("it is not a regular file")),

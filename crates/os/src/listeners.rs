@@ -144,7 +144,7 @@ pub struct TcpRow {
     pub local: SocketAddr,
     /// The address that it is connected to.
     pub remote: SocketAddr,
-    /// What it is doing.
+    /// Its TCP state.
     pub state: State,
     /// The user of the process that opened it.
     pub user: u32,
@@ -153,7 +153,7 @@ pub struct TcpRow {
     pub inode: u64,
 }
 
-/// What a socket is doing, as far as callers tell states apart.
+/// The TCP state of a socket, as far as callers tell states apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// It waits for connections.
@@ -193,7 +193,7 @@ pub fn parse_table(table: &str) -> impl Iterator<Item = TcpRow> {
         let mut fields = row.split_ascii_whitespace().skip(1);
         let (local, remote) = (address(fields.next()?)?, address(fields.next()?)?);
         let state = state(fields.next()?);
-        // Queues, a timer and retransmissions stand between.
+        // Between the state and the user, the row has queues, a timer and retransmissions.
         let user = fields.nth(3)?.parse().ok()?;
         let inode = fields.nth(1)?.parse().ok()?;
         Some(TcpRow { local, remote, state, user, inode })

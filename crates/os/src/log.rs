@@ -69,7 +69,7 @@ pub struct Log {
 
 impl Drop for Log {
     fn drop(&mut self) {
-        // Before the writers end, so that the summaries are still written.
+        // The summaries are written before the writers end.
         self.repeats.rest().iter().for_each(Summary::write);
         self.writers.iter().for_each(LazyWriter::end);
     }

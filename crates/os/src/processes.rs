@@ -213,7 +213,7 @@ impl AgentTree {
             if process.started < root.started || process.parent == 0 {
                 return TreePosition::Outside;
             }
-            // Before the comparison of the parent, since the bridge is the parent of these children, too.
+            // This precedes the comparison of the parent, since the bridge is the parent of these children, too.
             if self.is_own(ProcessIdentity { pid, started: process.started }) {
                 return TreePosition::Outside;
             }
@@ -221,7 +221,7 @@ impl AgentTree {
                 return TreePosition::Inside;
             }
             let Some(parent) = find(process.parent) else { return TreePosition::Unknown };
-            // No process is older than its parent: another process has its ID by now.
+            // A parent is older than its child. This one is younger, so another process has taken the parent's ID.
             if parent.started > process.started {
                 return TreePosition::Unknown;
             }

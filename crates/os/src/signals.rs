@@ -57,7 +57,7 @@ const DESCRIPTORS: usize = 8;
 ///
 /// These are all signals that end a process by default, except for:
 /// - SIGKILL, which cannot be caught;
-/// - SIGSEGV, SIGBUS, SIGILL and SIGFPE, which report a fault of the program: it cannot go on;
+/// - SIGSEGV, SIGBUS, SIGILL and SIGFPE, which report a fault of the program, after which it cannot continue;
 /// - SIGPIPE, which Rust programs ignore;
 /// - SIGXFSZ, which reports a write beyond the largest file size (`ulimit -f`). The write fails as well, and its caller
 ///   handles that: a log that has grown too large must not end a session (I7).

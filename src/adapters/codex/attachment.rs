@@ -134,7 +134,7 @@ impl AppServerClient {
     /// Connects again, for as long as questions stay open without a connection.
     async fn reconnect(&mut self, path: &Path, retry: &mut Retry) -> Option<CodexConnection> {
         let give_up = Instant::now() + limits::ATTACH_REJOIN;
-        // Created outside the loop, so that other events do not restart the attempt.
+        // The future is created outside the loop, so that other events do not restart the attempt.
         let mut connecting = pin!(connect_again(path, retry));
         loop {
             // Without a connection, nothing can fail.
@@ -183,7 +183,8 @@ impl AppServerClient {
                     self.asked.remove(&key).into_iter().for_each(QuestionHandle::undeliverable);
                 }
                 Effect::Look(key, path, call) => {
-                    // On a task, because a lookup takes up to `ATTACH_RECORD`, and messages must be read meanwhile.
+                    // The lookup runs on a task, because it takes up to `ATTACH_RECORD`, and messages must be read
+                    // meanwhile.
                     let looking = async move { Some((key, answer_in_record(&path, &call).await?)) };
                     self.looking.spawn(looking);
                 }
@@ -340,7 +341,8 @@ fn read_end(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 fn find_output(lines: &[u8], call: &str) -> Option<String> {
-    // From the end, where the last calls are. A search is cheaper than a parse, and few lines are results of tools.
+    // The search starts at the end, where the last calls are. A search is cheaper than a parse, and few lines are
+    // results of tools.
     let lines = lines.split(|byte| *byte == b'\n').rev();
     lines
         .filter(|line| memchr::memmem::find(line, OUTPUT.as_bytes()).is_some())

@@ -107,7 +107,7 @@ impl Threads {
     pub(super) fn status(&mut self, thread: &str, status: &Status, effects: &mut Effects) {
         let known = self.known(thread);
         if status.is_active() && !known.is_joined {
-            // Set before the reply, so that the next status does not join the thread again.
+            // `is_joined` is set before the reply arrives, so that the next status does not join the thread again.
             known.is_joined = true;
             self.call(ThreadCall::Resume(thread.to_owned()), effects);
         } else if status.is_over() && known.is_joined {
@@ -209,7 +209,8 @@ impl Threads {
             ThreadCall::List(None) => ("thread/loaded/list", json!({})),
             ThreadCall::List(Some(cursor)) => ("thread/loaded/list", json!({ "cursor": cursor })),
             ThreadCall::Read(thread) => ("thread/read", json!({ "threadId": thread, "includeTurns": false })),
-            // Without the turns: a thread can be long, and newer threads cannot be sent with all their turns at once.
+            // The call does not ask for the turns: a thread can be long, and newer threads cannot be sent with all
+            // their turns at once.
             ThreadCall::Resume(thread) => {
                 ("thread/resume", json!({ "threadId": thread, "excludeTurns": true }))
             }

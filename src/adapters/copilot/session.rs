@@ -203,7 +203,8 @@ impl CopilotSession {
             tracing::warn!(%error, "a session of Copilot cannot be joined");
             return;
         }
-        // Before the requests are opened, because their questions have the folder of the session.
+        // The folder is recorded before the requests are opened, because their questions have the folder of the
+        // session.
         self.learn(&session).await;
         if self.sessions.len() > limits::COPILOT_SESSIONS
             && let Some((oldest, _)) = self.sessions.pop_front()

@@ -32,10 +32,10 @@ const LOOK: Duration = Duration::from_millis(200);
 /// The time that the transcript has to show whether a decision counted. It shows that at once, but a busy machine may
 /// be slow.
 const CONFIRM: Duration = Duration::from_secs(5);
-/// The same for a permission: a tool that was allowed may run for long, and its responder must be told within a
+/// The same time for a permission: an allowed tool may run for long, and the hook must tell the responder within a
 /// second.
 const CONFIRM_PERMISSION: Duration = Duration::from_millis(900);
-/// The interval at which the transcript is read for that. It is short because the responder waits.
+/// The interval at which the hook reads the transcript after a decision. It is short because the responder waits.
 const CONFIRM_LOOK: Duration = Duration::from_millis(20);
 
 /// The settings of a hook.
@@ -45,12 +45,12 @@ pub struct HookSettings {
     pub is_on: bool,
     /// Whether permissions are asked as well.
     pub permissions: bool,
-    /// How long an answer from elsewhere is held back while the person may be typing at the dialog.
+    /// How long the hook holds back the decision of a responder, while the person may be typing at the dialog.
     pub grace: Duration,
     /// How long the hook waits while it locks the dialog.
     pub pass_after: Duration,
     /// Whether a responder is told only when the transcript shows whether its decision counted. Claude Code takes a
-    /// decision when the process that it waits for has ended, so that must be another process than this one.
+    /// decision when the process that it waits for has ended, so it must wait for another process than this one.
     pub confirms: bool,
 }
 
@@ -98,13 +98,13 @@ struct WaitingQuestion {
     question: Question,
     reply: HookReply,
     ends: DialogWatcher,
-    /// Until when an answer from elsewhere is held back.
+    /// The time until which the hook holds back the decision of a responder.
     held_until: Instant,
-    /// When the question is left to the dialog.
+    /// When the hook leaves the question to the dialog.
     passed_at: Option<Instant>,
     confirms: bool,
     agent: u32,
-    /// Serves the question until this is dropped.
+    /// The inbox that serves the question until it is dropped.
     _hosted: AgentInbox,
 }
 
@@ -128,8 +128,8 @@ impl WaitingQuestion {
         let agent = agent();
         // Ignore the error: the transcript and the status show the end of a dialog as well.
         let spool = Spool::new(&call.session).ok();
-        // Created before the question opens: the watcher skips lines that exist already, and must not skip the end of
-        // this dialog.
+        // The watcher is created before the question opens: it skips lines that exist already, and must not skip the
+        // end of this dialog.
         let ends = DialogWatcher::new(call, question.clone(), agent, spool);
         let hosted = hosts.host(AgentIdentity { agent: AGENT.to_owned(), folder, pid: Some(agent) });
         let hosted = hosted.map_err(|error| error.to_string())?;

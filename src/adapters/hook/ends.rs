@@ -58,7 +58,7 @@ impl DialogWatcher {
         ends
     }
 
-    /// Returns whether the transcript has the call, so that it will have the end as well.
+    /// Returns whether the transcript has the call. It will then have the end of the call as well.
     pub(super) fn is_written(&self) -> bool {
         self.watch.as_ref().is_some_and(Watch::is_found)
     }
@@ -133,7 +133,7 @@ impl Spool {
     fn in_folder(folder: &Path, session: &str, pid: u32) -> io::Result<Self> {
         let session = plain(session).ok_or(io::ErrorKind::InvalidInput)?;
         let path = folder.join(format!("{session}.{pid}"));
-        // Truncated, because a killed hook with the same process ID may have left a file behind.
+        // The file is truncated, because a killed hook with the same process ID may have left a file behind.
         drop(open_own_as(File::options().write(true).create(true).truncate(true).mode(0o600), &path)?);
         Ok(Spool { tail: Tail::new(path.clone()), path })
     }
@@ -175,9 +175,9 @@ fn tell_in(folder: &Path, call: &HookCall) {
 
 fn add(path: &Path, line: &str) -> io::Result<()> {
     let mut file = open_own_as(File::options().append(true), path)?;
-    // Bounds the file of a hook that does not read its reports.
+    // This bounds the file of a hook that does not read its reports.
     if file.metadata()?.len() < limits::TRANSCRIPT_TAIL {
-        // One write, so that lines of hooks that report at once do not mix.
+        // The line is one write, so that the lines of hooks that report at once do not mix.
         file.write_all(format!("{line}\n").as_bytes())?;
     }
     Ok(())
@@ -225,7 +225,7 @@ impl Tail {
     /// Reads the lines that were added, and the last ones of the file when it is found. A file that cannot be read has
     /// no lines.
     pub(super) fn read(&mut self, mut each: impl FnMut(&[u8])) {
-        // Opened each time, because the file may not exist yet, or be replaced.
+        // The file is opened each time, because it may not exist yet, or be replaced.
         let Ok(file) = open_regular(&self.path) else { return };
         let length = file.metadata().map_or(0, |metadata| metadata.len());
         let position = match self.position {
@@ -259,7 +259,7 @@ impl Tail {
             if count == 0 {
                 return Ok(());
             }
-            // Counted at once, so that no line is read twice if the next read fails.
+            // The bytes are counted at once, so that no line is read twice if the next read fails.
             self.position = self.position.map(|position| position + count as u64);
             let mut rest = bytes.get(..count).unwrap_or_default();
             while let Some(end) = memchr(b'\n', rest) {

@@ -38,7 +38,7 @@ pub(super) struct TicketEntry {
 struct Calls {
     /// Calls that wait for the answer, or whose reply with the answer or the ticket is being written.
     waiting: usize,
-    /// Whether the agent has the ticket, so that it can fetch the answer later.
+    /// Whether the agent has the ticket, with which it can fetch the answer later.
     has_ticket: bool,
     /// Whether the agent has the answer.
     has_answer: bool,
@@ -86,7 +86,8 @@ impl Tickets {
 
     /// Waits until every question is settled. Dropping the future withdraws the open ones.
     pub(super) async fn ended(&self) {
-        // Taken out, so that the lock is not held during the wait, and dropping the future ends the tasks.
+        // The tasks are taken out of the state, so that the lock is not held during the wait, and dropping the future
+        // ends the tasks.
         let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
         tasks.join_all().await;
     }
@@ -162,7 +163,7 @@ async fn attend(
     }
 }
 
-/// Waits until `holds` is true for the calls. Stays pending if no call can come any more.
+/// Waits until `holds` is true for the calls. Stays pending if no call can arrive any more.
 async fn until(calls: &mut watch::Receiver<Calls>, holds: impl FnMut(&Calls) -> bool) {
     if calls.wait_for(holds).await.is_err() {
         std::future::pending().await

@@ -136,7 +136,7 @@ where
             JsonRpcMessage::Error(error) => error.id.as_ref(),
             _ => None,
         };
-        // Removed before the reply is written: a cancellation that arrives from now on is too late.
+        // The request is removed before the reply is written: a cancellation that arrives from now on is too late.
         let request = replies_to.and_then(|id| self.in_flight.remove(id));
         let sent = self.lines.send(message);
         async move {

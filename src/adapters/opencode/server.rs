@@ -82,7 +82,7 @@ pub(super) async fn events(client: &HttpClient) -> Result<Events, ServerError> {
 pub(super) async fn is_opencode(client: &HttpClient) -> Result<(), ServerError> {
     #[derive(Deserialize)]
     struct Health {
-        // Not used, but required: it tells opencode's reply from other JSON.
+        // This member is not used, but required: it tells opencode's reply from other JSON.
         #[serde(rename = "healthy")]
         _healthy: bool,
     }

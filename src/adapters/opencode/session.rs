@@ -250,8 +250,8 @@ impl Session {
 
     /// Opens the current requests, and ends those that are not open any more.
     async fn list_again(&mut self) -> Result<(), ServerError> {
-        // Before the lists are read: a question that ends here from now on may still be listed, and must not open
-        // again.
+        // This precedes the reading of the lists: a question that ends here from now on may still be listed, and must
+        // not open again.
         self.book.reconnected();
         let listed = self.list(self.directories.iter().cloned().collect()).await?;
         // The events that ended the others were lost in the gap.

@@ -1,6 +1,6 @@
-//! Checks the agents of this machine: whether the settings of editors can be read and which of their agents run
-//! through askbridge, and whether what agents in terminals ask reaches the inbox.
-//! How each agent in a terminal is reached is left to `adapters`.
+//! Checks the agents of this machine: whether the settings of editors can be read and which of their agents run through
+//! askbridge, and whether the questions of agents in terminals reach the inbox. How each agent in a terminal is reached
+//! is left to `adapters`.
 
 use std::{fs, io::Read, path::Path};
 

@@ -112,7 +112,7 @@ fn is_ours(mut stream: TcpStream) -> bool {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
         let host = stream.peer_addr()?;
-        // The server closes the connection behind its reply, so that the read does not last until the timeout.
+        // The server closes the connection after its reply, so the read does not last until the timeout.
         write!(stream, "GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")?;
         let mut reply = Vec::new();
         // An error is ignored: the part of the reply before it is enough to recognise the server.

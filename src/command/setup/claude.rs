@@ -1,5 +1,5 @@
-//! `askbridge setup claude`: installs the plugin whose hooks bring what Claude Code asks in its terminal into the inbox,
-//! and removes it. The plugin is installed by Claude Code's own command; its settings are not touched otherwise.
+//! `askbridge setup claude`: installs the plugin whose hooks bring the questions of Claude Code's terminal into the
+//! inbox, and removes it. The plugin is installed by Claude Code's own command; its settings are not touched otherwise.
 
 use std::{
     env, fs, io,

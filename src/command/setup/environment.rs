@@ -95,7 +95,7 @@ impl Environment {
     /// Returns the settings file of a client: the existing one, or else the one that an installed client would read.
     pub(in crate::command) fn place(&self, client: SetupClient) -> Option<SettingsPath> {
         let places = client.places(&self.folders);
-        // A symlink without a target counts as a file, so that reading it reports the mistake.
+        // A symlink without a target counts as a file. The later read then reports the mistake.
         let existing = places.iter().find(|place| place.file.symlink_metadata().is_ok());
         existing.or_else(|| places.iter().find(|place| place.mark.exists())).cloned()
     }

@@ -1,6 +1,6 @@
 //! Decides what setup changes in a client's settings: which agents it wraps, which it adds, and which it leaves; and
-//! how it takes its changes out again, and nothing else.
-//! Editing the text is left to `document.rs`, the record of earlier changes to `keep.rs`.
+//! how it removes exactly those changes again. Editing the text is left to `document.rs`, the record of earlier changes
+//! to `keep.rs`.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;

@@ -48,7 +48,8 @@ pub(super) fn card(app: &App, theme: Theme, columns: usize) -> Vec<CardLine> {
     writer.out
 }
 
-/// Returns two lines, one on who asks and one on what is asked, for when the lines of the question are out of view.
+/// Returns two lines, one with the asker and one with the question, which are shown while the lines of the question are
+/// out of view.
 pub(super) fn summary(app: &App, theme: Theme, columns: usize) -> Vec<CardLine> {
     let Some(item) = app.item() else { return Vec::new() };
     let line = |text: String, style| CardLine::new(cut(&text, columns).into_owned(), style);

@@ -99,8 +99,8 @@ impl App {
         Vec::new()
     }
 
-    /// Handles the keys that the list and a question have in common. None of them decides anything, so that a word that
-    /// is typed into the list by mistake does no harm.
+    /// Handles the keys that the list and a question have in common. None of them decides anything, so a word that is
+    /// typed into the list by mistake does no harm.
     pub(super) fn common_key(&mut self, key: Key) -> Vec<Effect> {
         match key {
             Key::Char('j') => self.step(1),

@@ -79,7 +79,7 @@ pub(super) fn typed_lines(before: &str, behind: &str, columns: usize) -> (Vec<St
     (typed.lines, (line, column))
 }
 
-/// Lines that become more as a text is added.
+/// The lines of a text that grows.
 struct TypedLines {
     columns: usize,
     lines: Vec<String>,

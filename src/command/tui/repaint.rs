@@ -1,7 +1,7 @@
 //! Paints rows again that have characters of a width that terminals disagree about: marks on a letter, emoji that are
-//! joined, letters of some scripts. Where the terminal takes more or fewer columns for one than is counted here, what
-//! follows it would stand in the wrong place, and parts of it would stay on the screen.
-//! What the rows have is left to `view.rs`.
+//! joined, letters of some scripts. Where the terminal takes more or fewer columns for a character than this program
+//! counts, the text behind the character would stand in the wrong place, and parts of it would stay on the screen. The
+//! content of the rows is left to `view.rs`.
 
 use std::{
     collections::BTreeMap,
@@ -30,7 +30,7 @@ pub(super) struct Repainter {
 }
 
 impl Repainter {
-    /// Returns the rows that must be painted again, now that this is drawn.
+    /// Returns the rows that must be painted again after this buffer is drawn.
     pub(super) fn changed(&mut self, drawn: &Buffer) -> Vec<(u16, Vec<Cell>)> {
         let before = std::mem::take(&mut self.rows);
         let mut changed = Vec::new();

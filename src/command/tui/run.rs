@@ -97,7 +97,7 @@ struct Session<'a> {
     machine: &'a Machine,
     app: App,
     theme: Theme,
-    // Dropped in this order: drawing ends before the terminal is given back.
+    // The fields are dropped in this order: drawing ends before the terminal is given back.
     terminal: Terminal<CrosstermBackend<Stdout>>,
     screen: Screen,
     repainter: Repainter,
@@ -324,7 +324,7 @@ impl<'a> Session<'a> {
     /// since it began to follow the bridges.
     fn ask(&mut self, status: &[BridgeStatus]) {
         let names: Vec<_> = status.iter().map(|bridge| bridge.bridge.clone()).collect();
-        // One round at a time: bridges that appear meanwhile are asked in the next one.
+        // There is one round at a time: bridges that appear meanwhile are asked in the next round.
         if names.iter().any(|name| !self.asked.contains(name)) && self.replies.is_empty() {
             let machine = self.machine.clone();
             self.replies.spawn(async move { machine.settled(SETTLED).await });

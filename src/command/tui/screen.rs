@@ -20,7 +20,7 @@ use super::event::{Key, TuiEvent};
 use crate::present::attention::TerminalKind;
 
 /// Switches to the alternate screen, hides the cursor, and asks for pastes and for the focus to be reported. No line
-/// wraps, so that a character that is wider than is counted here stays on its line.
+/// wraps, so that a character that is wider than this program counts stays on its line.
 const ENTER: &str = "\x1b[?1049h\x1b[?7l\x1b[?25l\x1b[?2004h\x1b[?1004h";
 /// Undoes [`ENTER`], [`MOUSE`] and the last styles.
 const LEAVE: &str =
@@ -37,14 +37,15 @@ const NO_MODIFIERS: &str = "\x1b[<u";
 /// only once: the report of the panic is on the screen by then, and must stay there.
 static TAKEN: Mutex<Option<String>> = Mutex::new(None);
 
-/// The terminal, until this is dropped.
+/// The terminal in full-screen mode. Dropping the value restores the terminal.
 pub(super) struct Screen {
     known: TerminalKind,
     mouse: bool,
 }
 
 impl Screen {
-    /// Takes the terminal. Signals that end the process must be caught, so that this is dropped.
+    /// Switches the terminal to raw mode and the full screen. The caller catches the signals that end the process, so
+    /// that the `Screen` is dropped.
     pub(super) fn enter(known: TerminalKind, mouse: bool) -> io::Result<Self> {
         give_back_on_panic();
         let screen = Screen { known, mouse };

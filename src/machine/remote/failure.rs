@@ -1,5 +1,5 @@
-//! Why a machine cannot be reached, in words that say what to do. ssh has one exit code for all of its errors, so that
-//! its messages tell them apart: they are those of OpenSSH, in English.
+//! Why a machine cannot be reached, in words that say what to do. ssh has one exit code for all of its errors, so the
+//! texts below recognize its messages: they are those of OpenSSH, in English.
 
 use askbridge_os::terminal::printable_line;
 
@@ -45,7 +45,7 @@ const SSH: [(&str, &str); 10] = [
     ("Connection closed", "the host closed the connection"),
 ];
 
-/// Returns why no `askbridge dial` replied, where its command ended so.
+/// Returns why no `askbridge dial` replied, from the way in which its command ended.
 pub(super) fn why_not(name: &str, ended: &Ended) -> String {
     let said = String::from_utf8_lossy(&ended.said);
     if let Some((_, meaning)) = SSH.iter().find(|(text, _)| said.contains(text)) {
@@ -67,7 +67,7 @@ pub(super) fn why_not(name: &str, ended: &Ended) -> String {
     }
 }
 
-/// Returns a line of another program, as one that can be shown.
+/// Returns a line of another program in a form that can be shown.
 pub(super) fn repeated(line: &str) -> String {
     printable_line(line).chars().take(REPEATED).collect()
 }

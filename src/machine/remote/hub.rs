@@ -25,7 +25,7 @@ pub fn folder(bridges: &Path) -> PathBuf {
     bridges.join("machines")
 }
 
-/// Returns whether this process tells its person of questions now.
+/// A function that returns whether this process notifies its person of questions now.
 type IsTold = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// The machines that this process holds the connections to. Dropping it ends them.
@@ -39,7 +39,7 @@ pub struct Hub {
 struct Held {
     route: Route,
     holder: Holder,
-    /// Ends before the socket goes.
+    /// The task that serves the machine. It ends before the socket is removed.
     holding: JoinHandle<()>,
     _stop: DropGuard,
     _socket: Socket,
@@ -84,7 +84,7 @@ impl Hub {
             .mode(0o700)
             .create(&self.folder)
             .map_err(|error| error.to_string())?;
-        // The socket of a process that was killed is in the way.
+        // `connect` removes the socket of a process that was killed, which would be in the way.
         let path = self.folder.join(format!("{name}.sock"));
         if discovery::connect(&path).await.is_ok_and(|stream| stream.is_some()) {
             return Err("another process holds it".to_owned());

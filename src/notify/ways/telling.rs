@@ -21,7 +21,7 @@ pub(super) struct NotifiedQuestion {
     pub(super) settings: Arc<NotifySettings>,
     /// The terminal that may be written to.
     pub(super) terminal: Option<PathBuf>,
-    /// How the question was settled, once it is.
+    /// How the question was settled; `None` while it is open.
     pub(super) over: watch::Receiver<Option<String>>,
     /// Where a way reports what it did.
     pub(super) said: mpsc::Sender<WayReport>,

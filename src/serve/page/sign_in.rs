@@ -185,7 +185,7 @@ impl SignIn {
 
     /// Returns whether a request opens the page's WebSocket and shows both the cookie and the key.
     pub(in crate::serve) fn admits(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> bool {
-        // Only the WebSocket: a POST to the same path needs the token.
+        // This is only for the WebSocket: a POST to the same path needs the token.
         let is_upgrade =
             headers.get(UPGRADE).is_some_and(|to| to.as_bytes().eq_ignore_ascii_case(b"websocket"));
         // A browser always sends the Origin of a WebSocket. The guard has compared it with the host.

@@ -110,7 +110,7 @@ impl Site {
             all.update(&file.hash);
         }
         let mut site = Site { hash: hex(&all.finalize()), files };
-        // Only after the hash is known: it covers the documents before their links have it.
+        // The links are changed only after the hash is known: the hash covers the documents before their links have it.
         let linked = format!("{FOLDER}{}/", site.hash);
         for (name, file) in &mut site.files {
             if name.ends_with(".html") {
@@ -141,7 +141,7 @@ impl File {
             "js" => "text/javascript; charset=utf-8",
             "json" => "application/json",
             "svg" => "image/svg+xml",
-            // Such as a backup that an editor keeps beside a file.
+            // Other files are left out, such as a backup that an editor keeps beside a file.
             _ => return None,
         };
         let hash = hex(&Sha256::digest(&content));

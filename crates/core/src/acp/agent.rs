@@ -35,7 +35,7 @@ impl Core {
             (Some(method), id) => {
                 match id {
                     Some(id) => self.pending.forget(id),
-                    // The ID may stand behind the held beginning of the line, so that it may be that of any settled
+                    // The ID may stand behind the held beginning of the line, so it may be that of any settled
                     // question.
                     None if !line.whole => self.pending.forget_responded(),
                     None => {}
@@ -270,7 +270,7 @@ impl Core {
         }
         let session = self.turns.end(id);
         if let Some(session) = &session {
-            // Before the response: an update behind it would belong to no turn.
+            // The hint is sent before the response, since an update behind the response would belong to no turn.
             self.hint_at_end(session);
         }
         self.base.actions.push(Action::Forward);

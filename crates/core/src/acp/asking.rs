@@ -252,7 +252,7 @@ impl Core {
     }
 
     fn translated_response(&mut self, number: u64, message: &Message<'_>, line: &Line, now: Duration) {
-        // Drawn even if no prompt follows: `open` borrows the core from here on.
+        // This takes a number even if no prompt follows, since `open` borrows the core from here on.
         let next = self.next_number();
         let Some(open) = self.pending.get_mut(number) else { return };
         let meaning = match message.result {
@@ -357,8 +357,8 @@ fn is_refusal(code: i32) -> bool {
 }
 
 /// Clients that label the options of a permission request by their kind, and not by their name: their user cannot tell
-/// the option behind a button, so that a prompt would be answered by chance. Each entry names the version of the
-/// client's source in which this was seen.
+/// the option behind a button, and would answer a prompt by chance. Each entry names the version of the client's source
+/// in which this was seen.
 ///
 /// - CodeCompanion.nvim, `interactions/chat/acp/request_permission.lua` at f1afd025 (2026-08-08): one label and one key
 ///   for each kind, and the last option of a kind has the key. Older versions open a dialog whose default is the second

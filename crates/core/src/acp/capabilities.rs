@@ -42,13 +42,13 @@ pub(super) fn introduction_of_agent(result: &[u8]) -> Introduction {
 /// The kinds of questions that the client can show, as far as it declared them.
 #[derive(Clone, Debug)]
 pub(super) struct Client {
-    /// Whether it understands the extension. `None` if it does not say.
+    /// Whether the client understands the extension. `None` if the client does not say.
     pub extension: Option<bool>,
     /// Forms.
     pub forms: bool,
     /// Kiro's questions.
     pub kiro: bool,
-    /// Permission prompts. Every client is taken to have them, until it refuses one.
+    /// Permission prompts. The bridge assumes that every client shows them, until the client refuses one.
     pub permissions: bool,
     /// Notices in a session.
     pub notices: bool,

@@ -102,7 +102,7 @@ impl Core {
         let id = RequestId::new(id);
         // A prompt also waits behind a held prompt of the session, so that prompts keep their order.
         if line.whole && self.turns.runs_in(&session) && (replied || self.turns.holds(&session)) {
-            // A copy, since the line may share its memory with a whole read.
+            // This copies the line, since the line may share its memory with a whole read.
             let held = HeldPrompt { id, session, line: Bytes::copy_from_slice(&line.bytes) };
             if let Err(refused) = self.turns.hold(held) {
                 self.turns.start(&refused.id, refused.session);
@@ -115,7 +115,7 @@ impl Core {
     }
 
     fn cancel_turn(&mut self, message: &Message<'_>, now: Duration) {
-        // Before the rejections, so that the agent does not continue the turn because of one.
+        // The agent gets the cancellation before the rejections, so that no rejection makes it continue the turn.
         self.base.actions.push(Action::Forward);
         if let Some(session) = message.session() {
             self.leave_permissions(&session, now);
@@ -124,7 +124,7 @@ impl Core {
     }
 
     fn close_session(&mut self, message: &Message<'_>, now: Duration) {
-        // Before the request, while the agent still has the session in which it asked.
+        // The questions end before the request is forwarded, while the agent still has the session in which it asked.
         if let Some(session) = message.session() {
             self.end_session(&session, Reason::SessionClosed, now);
         }
@@ -154,7 +154,7 @@ impl Core {
             !is_left && open.question.session.as_deref() == Some(session)
         };
         self.reject_where(ends, reason, now);
-        // The agent never got these prompts, so that only the bridge can answer them.
+        // The agent never got these prompts, so only the bridge can answer them.
         while let Some(held) = self.turns.release(session) {
             let cancelled = line::response(held.id.as_str(), &json!({"stopReason": "cancelled"}));
             self.base.actions.push(Action::Send(Peer::Client, cancelled));

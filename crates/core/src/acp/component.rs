@@ -1,8 +1,7 @@
 //! The bridge as one component of a chain that an ACP conductor holds together: one connection for both peers.
-//!
-//! A line in the envelope of [`successor`] comes from the agent, and leaves for the client without it. A plain line
+//!  A line in the envelope of [`successor`] comes from the agent, and leaves for the client without it. A plain line
 //! comes from the client, and leaves for the agent in an envelope. A request keeps its id: the conductor made that id
-//! for this connection, so that no other request on it has the same. A response and a `$/cancel_request` then fit both
+//! for this connection, so no other request on it has the same id. A response and a `$/cancel_request` then fit both
 //! sides unchanged, and no table of ids is needed; the core only has to know which peer sent them.
 
 use std::time::Duration;
@@ -200,7 +199,7 @@ impl Component {
             Peer::Client => self.for_agent(&line.bytes, line.whole),
             Peer::Agent => Some((line.bytes.clone(), rest)),
         };
-        // Refused before the core sees it: the core must not track a line that never arrives.
+        // The line is refused before the core sees it: the core must not track a line that never arrives.
         let Some((bytes, mut rest)) = onward else {
             let why = if line.whole { "a call that is not JSON, or says a part twice" } else { LATE_METHOD };
             return refuse(link, line, why);

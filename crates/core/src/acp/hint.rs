@@ -25,14 +25,15 @@ struct Hint {
     /// The number of the question.
     number: u64,
     session: String,
-    /// When it is sent if the agent says nothing before; `None` once it waits for the end of a message.
+    /// When the hint is sent if no message of the agent begins before that; `None` once the hint waits for the end of a
+    /// message.
     due: Option<Duration>,
     /// The ID of the message whose chunks have arrived since then.
     message: Option<String>,
 }
 
 impl Hints {
-    /// Returns whether a hint waits, so that updates must be intercepted.
+    /// Returns whether a hint waits. Updates must then be intercepted.
     pub(super) fn wait(&self) -> bool {
         !self.0.is_empty()
     }

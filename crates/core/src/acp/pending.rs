@@ -38,7 +38,7 @@ pub(super) struct OpenQuestion {
     pub closing: Option<ClosingReason>,
     /// Whether the chat hint was sent or scheduled.
     pub hinted: bool,
-    /// When the client will have been silent about it for too long.
+    /// The deadline of the client's silence about the question.
     pub silent_at: Option<Duration>,
 }
 
@@ -146,7 +146,7 @@ impl OpenQuestions {
         let key = key(id);
         let unrounded = || self.unrounded(id).map(|key| &**key);
         let place = if self.shown.contains_key(&*key) { Some(&*key) } else { unrounded() };
-        // An owned key, since the entry cannot be changed while a key within `self` is borrowed.
+        // The key is owned, since the entry cannot be changed while a key within `self` is borrowed.
         let place = place.map(str::to_owned);
         match place.and_then(|key| self.shown.get_mut(&*key)) {
             Some(ShownId::Settled { awaiting_response }) => {
@@ -227,7 +227,7 @@ impl OpenQuestions {
 
     /// Returns the key of the ID that a peer which reads numbers as floating point rounded to this one.
     fn unrounded(&self, id: &str) -> Option<&Arc<str>> {
-        // Ordinary IDs are spared the rounding.
+        // Ordinary IDs need no rounding.
         if self.rounded.is_empty() {
             return None;
         }

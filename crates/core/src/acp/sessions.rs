@@ -155,7 +155,7 @@ impl ToolCalls {
         let value = behind.trim_ascii_start().strip_prefix(b":").map(<[u8]>::trim_ascii_start);
         match value {
             Some(value) if value.starts_with(TOOL_CALL) => Verdict::Intercept,
-            // A line that repeats these bytes has a kind that begins alike, so that it cannot be a tool call.
+            // A line that repeats these bytes has a kind that begins alike, so it cannot be a tool call.
             Some(value) if value.len() > TOOL_CALL.len() => {
                 Verdict::ForwardAlike(update.len() - value.len() + TOOL_CALL.len())
             }

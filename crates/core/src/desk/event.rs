@@ -79,7 +79,7 @@ impl EventLog {
         self.entries.clear();
         self.bytes = 0;
         self.next += 1;
-        // The number that is skipped belongs to no event, so that a follower without a backlog gets a snapshot as well.
+        // The number that is skipped belongs to no event. So a follower without a backlog gets a snapshot as well.
         self.first = self.next;
     }
 
@@ -135,8 +135,7 @@ pub struct Changes {
     pub questions: Vec<Arc<Record>>,
     /// Questions that ended and that the desk has forgotten.
     pub gone: Vec<QuestionId>,
-    /// How many questions opened and ended since the last changes, of which the desk remembers nothing any more. No
-    /// follower saw them.
+    /// How many questions opened, ended and were forgotten since the last changes. No follower saw them.
     pub missed: u64,
 }
 

@@ -57,9 +57,9 @@ pub struct BridgeName(Arc<str>);
 impl BridgeName {
     /// Returns a name made of 6 letters, which random bytes choose.
     pub fn from_random(bytes: [u8; 6]) -> Self {
-        // Without l, o, 0 and 1, which are easily mistaken for each other.
+        // The alphabet lacks l, o, 0 and 1, which are easily mistaken for each other.
         const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-        // 256 is a multiple of 32, so that each letter is equally likely.
+        // 256 is a multiple of 32, so each letter is equally likely.
         let letters = bytes.map(|byte| char::from(LETTERS[usize::from(byte % 32)]));
         BridgeName(letters.iter().collect::<String>().into())
     }

@@ -9,9 +9,9 @@ use crate::question::{Answer, Provenance, Question};
 /// The setup of a desk.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// The bridge whose questions these are.
+    /// The bridge that the desk belongs to.
     pub bridge: BridgeName,
-    /// Which asker this is.
+    /// The asker whose questions the desk manages.
     pub asker: Asker,
     /// The time of day at which the desk's clock starts. All other times are durations since that moment.
     pub started: Timestamp,

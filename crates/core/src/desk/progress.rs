@@ -23,7 +23,7 @@ impl Desk {
     /// ends them.
     #[must_use]
     pub fn tick(&mut self, now: Duration) -> Vec<u64> {
-        // A set, since the warning and the deadline of one question may be due at once.
+        // This is a set, since the warning and the deadline of one question may be due at once.
         let due: BTreeSet<u64> =
             self.timers.iter().take_while(|(due, _)| *due <= now).map(|(_, number)| *number).collect();
         for number in &due {
@@ -51,8 +51,9 @@ impl Desk {
         Ok(())
     }
 
-    /// Replaces the timeout of the questions that have opened since then. `before` is the timeout that they opened
-    /// with, and `after` is the one that should have applied. A question whose deadline was extended keeps it.
+    /// Replaces the timeout of the questions that opened at the time `since` or later. `before` is the timeout that
+    /// they opened with, and `after` is the one that should have applied. A question whose deadline was extended keeps
+    /// it.
     pub fn change_timeout(&mut self, before: Option<Duration>, after: Option<Duration>, since: Duration) {
         let shorter = |own: Option<Duration>, other| [own, other].into_iter().flatten().min();
         let changes: Vec<_> = self
@@ -102,7 +103,7 @@ impl Desk {
     pub fn delivered(&mut self, number: u64) {
         let Some(Entry { record, weight, stage, parked, .. }) = self.take_delivering(number) else { return };
         let Stage::Delivering { settlement, winner } = stage else { return };
-        // Before the verdict, so that a responder whose answer is accepted finds the question settled.
+        // The settlement precedes the verdict, so that a responder whose answer is accepted finds the question settled.
         self.settle(number, record, weight, *settlement);
         if let Some(ticket) = winner {
             self.tell(ticket, Ok(()));
@@ -164,7 +165,7 @@ impl Desk {
 
     fn settle(&mut self, number: u64, record: Arc<Record>, weight: usize, settlement: Settlement) {
         for forgotten in self.memory.remember(number, record, weight, settlement) {
-            // No follower saw this question open, so that none waits for its end. It is only counted.
+            // No follower saw this question open, so none waits for its end. The desk only counts it.
             if !self.shown.contains(&forgotten) && self.changed.remove(&forgotten) {
                 self.missed += 1;
             }

@@ -107,7 +107,7 @@ impl Record {
     /// Returns how many bytes the record takes as JSON, which is about what it takes in memory. Each call serializes
     /// the record: a caller that needs the size again stores it.
     pub fn size(&self) -> usize {
-        // Most records fit, so that the buffer is not copied as it grows.
+        // Most records fit into this buffer, so it is not copied as it grows.
         let mut json = Vec::with_capacity(2048);
         // Serialization cannot fail: the maps in our own types have strings as keys.
         serde_json::to_writer(&mut json, self).map_or(0, |()| json.len())
@@ -202,12 +202,12 @@ pub struct LostQuestion {
 }
 
 impl LostQuestion {
-    /// Returns whether it has an answer, which the asker may not have received.
+    /// Returns whether the question has an answer. The asker may not have received that answer.
     pub fn has_answer(&self) -> bool {
         self.accepted.as_ref().is_some_and(|accepted| matches!(accepted.outcome, Outcome::Answered(_)))
     }
 
-    /// Returns whether the bridge gives its answer by itself when exactly the same is asked again.
+    /// Returns whether the bridge submits the answer by itself when the agent asks exactly the same question again.
     pub fn is_given_again(&self) -> bool {
         let asked = &self.record.question;
         // No answer is given twice without a person, and none to a permission or to a dangerous question (I12).

@@ -16,9 +16,9 @@ use crate::limits;
 /// Open questions and the last settled ones. Copies share the records.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
-    /// The records with their sizes.
+    /// The records of the open questions, with their sizes.
     open: BTreeMap<QuestionId, (Arc<Record>, usize)>,
-    /// The oldest first, with their sizes.
+    /// The settled questions, oldest first, with their sizes.
     settled: VecDeque<(Arc<Record>, usize)>,
     settled_bytes: usize,
     open_bytes: usize,

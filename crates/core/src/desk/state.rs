@@ -22,10 +22,10 @@ use crate::{
 /// it. Until the asker reports that the outcome arrived ([`Desk::delivered`]) or cannot arrive
 /// ([`Desk::undeliverable`]), the question is `delivering`, and counts towards the limits. Time is what has passed
 /// since [`Setup::started`], and never goes back.
-///
-/// A desk holds at most [`limits::OPEN`] questions of [`limits::OPEN_BYTES`] bytes, if its caller asks
-/// [`Desk::check_room`] before each; and of settled ones what [`limits::REMEMBERED`] and [`limits::REMEMBERED_BYTES`]
-/// allow. The caller bounds the submissions that wait for their verdict, and polls the notices after each call.
+///  A desk holds at most [`limits::OPEN`] questions of [`limits::OPEN_BYTES`] bytes, if its caller asks
+/// [`Desk::check_room`] before each; and remembers as many settled ones as [`limits::REMEMBERED`] and
+/// [`limits::REMEMBERED_BYTES`] allow. The caller bounds the submissions that wait for their verdict, and polls the
+/// notices after each call.
 #[derive(Debug)]
 pub struct Desk {
     setup: Setup,
@@ -37,12 +37,12 @@ pub struct Desk {
     /// When the next warning or deadline of each question is due.
     pub(super) timers: BTreeSet<(Duration, u64)>,
     pub(super) memory: SettledQuestions,
-    /// The questions that changed since the changes were last taken. All of them are open, remembered or shown, so
-    /// that their number is bounded.
+    /// The questions that changed since the last [`Desk::take_changes`]. Each is in `open`, `memory` or `shown`, which
+    /// bounds their number.
     pub(super) changed: BTreeSet<u64>,
-    /// The questions that followers believe to be open: those that were open when the changes were last taken.
+    /// The questions that followers believe to be open: those that were open at the last [`Desk::take_changes`].
     pub(super) shown: BTreeSet<u64>,
-    /// The questions that opened and ended since the changes were last taken, and are forgotten already.
+    /// How many questions opened, ended and were forgotten since the last [`Desk::take_changes`].
     pub(super) missed: u64,
     pub(super) notices: VecDeque<Notice>,
 }
@@ -100,7 +100,7 @@ impl Desk {
         self.open.is_empty()
     }
 
-    /// Returns how many bytes the questions count for that are open or on their way.
+    /// Returns the sum of the bytes that all questions count for, open or on their way.
     pub fn weight(&self) -> usize {
         self.weight
     }
@@ -134,8 +134,8 @@ impl Desk {
         matches!(stage, Some(Stage::Delivering { winner: Some(_), .. }))
     }
 
-    /// Returns how many bytes a question counts for whose JSON had this many: at least its size in memory or in a
-    /// listing, whichever is more.
+    /// Returns how many bytes a question counts for: its size in memory or in a listing, whichever is more. `bytes` is
+    /// the length of the JSON that it was read from.
     pub fn weigh(&self, question: &Question, bytes: usize) -> usize {
         question.weight(bytes).max(limits::RECORD + question.most_json())
     }
@@ -213,15 +213,14 @@ impl Desk {
         let Some(entry) = self.open.get_mut(&number) else { return };
         if matches!(entry.stage, Stage::Open) {
             entry.stage = Stage::Closing;
-            // Not `set_deadline`: the record keeps the deadline that responders see.
+            // This does not call `set_deadline`: the record keeps the deadline that responders see.
             self.set_timers(number, Some(until), None);
         }
     }
 
     /// Judges a submission. Returns the outcome that the asker has to deliver now, if it settled the question.
-    ///
-    /// Each submission gets one verdict ([`Notice::Verdict`]): that of the settling one comes with
-    /// [`Desk::delivered`] or [`Desk::undeliverable`], and so do those of submissions that come meanwhile.
+    ///  Each submission gets one verdict ([`Notice::Verdict`]). The submission that settles the question gets its
+    /// verdict with [`Desk::delivered`] or [`Desk::undeliverable`], and so do the submissions that arrive meanwhile.
     ///
     /// The values are checked here, except against patterns, which can take long. A thread that may block calls
     /// [`crate::question::check_patterns`] for that.
@@ -233,7 +232,8 @@ impl Desk {
             return None;
         };
         if !matches!(entry.stage, Stage::Open) {
-            // The outcome that is being delivered may still be lost or overtaken.
+            // The delivery may still fail, or the asker may report another outcome. Only then is the verdict on this
+            // submission known.
             entry.parked.push((ticket, submission));
             return None;
         }
@@ -276,7 +276,7 @@ impl Desk {
         }
         let mut changed = std::mem::take(&mut self.changed);
         let mut changes = Changes { missed: std::mem::take(&mut self.missed), ..Changes::default() };
-        // In the order in which they were settled, which is not that of their numbers.
+        // The questions come in the order in which they were settled, which is not that of their numbers.
         for (number, record) in self.memory.iter() {
             if changed.remove(&number) {
                 self.shown.remove(&number);

@@ -1,5 +1,5 @@
 //! JSON without duplicate members. Agents and this program need not agree on which of two members with the same name
-//! counts, so that an object with duplicates is read as `null`.
+//! counts, so an object with duplicates is read as `null`.
 
 use std::fmt;
 

@@ -129,7 +129,7 @@ pub struct Introductions {
 /// The settings of a bridge.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// How long a question stays open; `None` for as long as it takes.
+    /// How long a question stays open; `None` sets no limit.
     pub timeout: Option<Duration>,
     /// How long the agent may take to end once the client is gone.
     pub grace: Duration,
@@ -147,7 +147,7 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// Waits as long as it takes, and lets other responders answer permissions.
+    /// Sets no timeout, and lets other responders answer permissions.
     fn default() -> Self {
         Config {
             timeout: None,

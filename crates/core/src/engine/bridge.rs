@@ -55,7 +55,7 @@ impl<P: Protocol> Bridge<P> {
         self.link.connection(from).splitter.left()
     }
 
-    /// Splits the bytes in [`Bridge::space`]. Returns whether all of them that are forwarded now leave unchanged, in
+    /// Splits the bytes in [`Bridge::space`]. Returns whether the bytes that are forwarded now leave unchanged and in
     /// one piece.
     pub fn received(&mut self, from: Peer, now: Duration) -> bool {
         let mut runs = 0;
@@ -90,7 +90,7 @@ impl<P: Protocol> Bridge<P> {
         connection.is_read = false;
         let shared = self.shared.as_ref();
         match connection.splitter.end(|line| judge(shared, core, from, line)) {
-            // Nothing follows, so that the beginning of a line is all of it.
+            // Nothing follows, so the beginning of the line is the whole line.
             Some(Piece::Head(bytes)) => self.take(from, Piece::Line(bytes), now),
             Some(piece) => self.take(from, piece, now),
             None => {}
@@ -153,7 +153,8 @@ impl<P: Protocol> Bridge<P> {
     pub fn reads(&self, from: Peer) -> bool {
         let connection = self.link.connection(from);
         match &self.shared {
-            // Both directions leave through this one outbox, so that it alone makes the conductor wait.
+            // The bridge writes both directions to this one outbox, so the outbox alone gives the conductor
+            // back-pressure.
             Some(shared) => {
                 from == Peer::Client
                     && connection.is_read
@@ -161,7 +162,8 @@ impl<P: Protocol> Bridge<P> {
                     && connection.outbox.is_idle()
             }
             None => {
-                // Until the last read was written, the next one waits in the kernel's pipe, where the writer feels it.
+                // The bridge reads again only once it has written what it read last. Until then, the kernel's pipe
+                // holds further bytes, and its capacity is the back-pressure for the peer.
                 connection.is_read
                     && self.outbox(from.other()).is_idle()
                     && connection.outbox.own_bytes() < limits::OWN_LINES
@@ -237,7 +239,7 @@ impl<P: Protocol> Bridge<P> {
             Piece::Line(bytes) => Line { bytes, whole: true },
             Piece::Head(bytes) => Line { bytes, whole: false },
         };
-        // Before the actions, so that a trace shows a line above its consequences.
+        // The line is reported before the actions, so that a trace shows it above its consequences.
         self.link.output(Output::Intercepted(from, line.bytes.clone()));
         let actions = protocol::handle_line(&mut self.link.core, from, &line, now);
         let goes_on = |action: &Action| matches!(action, Action::Forward | Action::ForwardAs(_));

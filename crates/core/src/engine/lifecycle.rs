@@ -28,7 +28,7 @@ pub(super) struct Lifecycle {
     /// Whether a signal asked the bridge to end.
     told: bool,
     client_gone: bool,
-    /// Whether a client that is gone was given its time to read what the agent left.
+    /// Whether a client that is gone has had its time to read the agent's last output.
     waited: bool,
     exited: bool,
     group_ended: bool,
@@ -82,7 +82,7 @@ impl Lifecycle {
         }
         match self.rung {
             Rung::Running => self.drain(drained, actions),
-            // A signal may shorten the grace that the agent has since the client is gone, but not extend it.
+            // A signal may shorten the grace period that began when the client left, but not extend it.
             Rung::Draining if first => self.deadline = self.deadline.map(|deadline| deadline.min(drained)),
             Rung::Over if first => self.deadline = Some(now.saturating_add(limits::FLUSH)),
             Rung::Over => actions.push(Action::Tell(Output::Abandon)),

@@ -157,7 +157,7 @@ impl<P: HasBase> Link<P> {
         let outbox = &mut self.connection_mut(self.to_agent).outbox;
         match outbox.mark() {
             Some(mark) => self.deliveries.push_back((mark, number)),
-            // The outbox is ending or abandoned, so that it did not take the response.
+            // The outbox is ending or abandoned, so it did not take the response.
             None => self.not_begun(number),
         }
     }

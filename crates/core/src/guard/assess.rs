@@ -190,7 +190,7 @@ fn of_what_is_missing(kind: &str, subject: &Subject, input: Option<&Input>) -> O
         return (!has_command).then(|| dangerous("it does not say which command it runs"));
     }
     let Subject { locations, diffs, patch, content, command, .. } = subject;
-    // An MCP server itself declares that its tools only read, so that the kind alone proves nothing.
+    // An MCP server itself declares that its tools only read, so the kind alone proves nothing.
     let names_nothing = |input: &Input| input.paths.is_empty() && input.commands.is_empty();
     if kind == "read" && locations.is_empty() && input.is_some_and(names_nothing) {
         return Some(dangerous("it does not say what it is about"));

@@ -110,7 +110,7 @@ impl Input {
         Some(input)
     }
 
-    /// Returns whether it says what would be done, or to what.
+    /// Returns whether the input names an action or the target of one.
     pub(super) fn says_something(&self) -> bool {
         self.has_terms || self.has_address || !self.commands.is_empty() || !self.paths.is_empty()
     }

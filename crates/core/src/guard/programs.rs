@@ -292,7 +292,7 @@ pub fn left_open(program: &str, arguments: &[Option<&str>]) -> Option<&'static P
         Some(RunArgument::Any) => true,
         Some(RunArgument::First) => match arguments {
             [] | [None, ..] => true,
-            // Options are not known here, so that any of them may name a program.
+            // The program's options are not known here, so any of them may name a program.
             [Some(first), ..] if first.starts_with('-') => true,
             // The next word is the command that runs: a rule may name it.
             [Some(first), rest @ ..] if group.has_word(first) => match rest {
@@ -320,7 +320,7 @@ pub(super) fn runs(program: &str, arguments: &[String]) -> Option<Takes> {
     groups.map(|group| group.takes).max_by_key(|takes| *takes as u8)
 }
 
-/// Returns the name of a program: without its folder, in small letters, without the ending that Windows gives it.
+/// Returns the name of a program in lower case, without its folder and without the file extension of Windows.
 pub fn name(program: &str) -> String {
     // On file systems that ignore case, `RM` runs `rm`.
     let file = program.rsplit(['/', '\\']).next().unwrap_or_default().to_ascii_lowercase();

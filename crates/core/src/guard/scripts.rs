@@ -51,7 +51,7 @@ fn is_plain_sed(arguments: &[String]) -> bool {
         }
     }
     if scripts.is_empty() {
-        // After `-i`, some versions of `sed` take an empty word for the ending, others for the script.
+        // After `-i`, some versions of `sed` read an empty word as the backup suffix, and others read it as the script.
         let first = others.iter().position(|other| !other.is_empty());
         scripts.extend(first.map(|first| others.swap_remove(first)));
     }
@@ -89,7 +89,7 @@ fn sed_option(option: &str) -> Option<SedOption<'_>> {
     }
 }
 
-/// Returns whether `sed -i` keeps the old file beside the changed one, under its name with this ending.
+/// Returns whether `sed -i` keeps the old file beside the changed one, under its name with this suffix.
 fn is_ending(ending: &str) -> bool {
     !ending.contains(['/', '*'])
 }

@@ -46,7 +46,7 @@ fn is_harmless(member: &Member) -> bool {
     member.is_command || HARMLESS.contains(&&*member.name)
 }
 
-/// Returns whether the tool's input says more about what would be done than the rest of the subject does.
+/// Returns whether the tool's input shows an action that the rest of the subject does not show.
 pub(super) fn input_says_more(subject: &Subject) -> bool {
     let Some(raw) = subject.raw_input.as_deref() else { return false };
     match (Input::read(raw), &subject.command) {
@@ -93,7 +93,7 @@ fn check_no_command(input: &Input) -> Result<(), String> {
 /// Returns all files that a permission is about.
 ///
 /// # Errors
-/// It is not known whether these are all.
+/// The permission may be about further files.
 pub fn files(subject: &Subject) -> Result<Vec<String>, String> {
     check_clear(subject)?;
     let input = input(subject)?.unwrap_or_default();

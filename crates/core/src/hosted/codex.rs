@@ -75,7 +75,7 @@ impl HostProtocol for Codex {
     }
 
     fn agent_says(&mut self, _: &mut Base, line: &[u8], fallback_id: &str) -> AgentMessage<CodexReply> {
-        // The core has checked that the line is JSON, so that only its parts are read here.
+        // The core has checked that the line is JSON, so this code only reads its parts.
         let Some(message) = Message::read_prefix(line) else { return AgentMessage::Nothing };
         let params = message.params.unwrap_or_default();
         match (message.method.as_deref(), message.id) {

@@ -155,7 +155,7 @@ pub(super) fn asks_the_same(one: &Question, other: &Question) -> bool {
 
 /// Returns a digest by which a retransmitted request is recognised. An agent that provokes a collision gains nothing.
 fn digest(question: &Question) -> u64 {
-    // Many settled questions are remembered, so that a digest is kept in place of each (I6).
+    // Many settled questions are remembered, so a digest is kept in place of each (I6).
     let mut hasher = DefaultHasher::new();
     // Serialization cannot fail: there are no maps with other keys than strings.
     serde_json::to_string(&content(question)).unwrap_or_default().hash(&mut hasher);

@@ -44,7 +44,7 @@ impl<S: HostProtocol> Core<S> {
         self.base.introductions().client.as_ref()?.name.clone()
     }
 
-    /// The request with this id is over for the agent, and not by a response that went through here.
+    /// Handles the end of the agent's request with this id, if no response that the bridge forwarded ended it.
     pub(super) fn over(&mut self, id: &str, now: Duration) {
         if let Some(number) = self.pending.number(id) {
             self.pending.close(number);

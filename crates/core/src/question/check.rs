@@ -32,7 +32,7 @@ impl fmt::Display for FieldError {
 /// # Errors
 /// At most one error for each field, in the order of the fields; then one for each name that is no field.
 pub fn check(question: &Question, answer: &Answer) -> Result<(), Vec<FieldError>> {
-    // One budget for all fields, so that the time for one answer is bounded.
+    // All fields share one budget, so that the time for one answer is bounded.
     let mut room = limits::TEXT;
     check_all(question, answer, |field, value| {
         check_field(field, value)?;
@@ -188,7 +188,7 @@ fn one_of(options: &[FieldOption]) -> String {
 fn check_many(field: &Field, texts: &[String]) -> Result<(), String> {
     let Kind::Choices { options, other, min, max, .. } = &field.kind else { return Ok(()) };
     let (most, given) = (options.len() + usize::from(*other), texts.len());
-    // Checked first, since the search for duplicates below takes quadratic time.
+    // The number of values is checked first, since the search for duplicates below takes quadratic time.
     if given > most {
         return Err(format!("must have at most {}, has {given}", count(most, "entry")));
     }

@@ -231,7 +231,7 @@ impl Field {
 }
 
 pub(super) fn check_text(what: impl Display, text: &str) -> Result<(), String> {
-    // A text of few bytes has few characters, so that most texts need no count.
+    // A text of few bytes has few characters, so most texts need no count.
     if text.len() > limits::TEXT && text.chars().count() > limits::TEXT {
         return Err(format!("{what} is longer than {} characters", limits::TEXT));
     }

@@ -112,7 +112,7 @@ impl From<Answer> for AnswerInput {
 
 impl<'de> Deserialize<'de> for AnswerInput {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Not derived: an untagged enum could not say what is wrong with an input.
+        // This is not derived: an untagged enum could not say what is wrong with an input.
         deserializer.deserialize_map(AnswerInputVisitor)
     }
 }

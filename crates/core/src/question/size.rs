@@ -84,7 +84,7 @@ impl Provenance {
 }
 
 fn subject(subject: &Subject) -> usize {
-    // Without `..`, so that the compiler names this place when a member is added.
+    // This pattern has no `..`, so that the compiler names this place when a member is added.
     let Subject {
         kind,
         title,

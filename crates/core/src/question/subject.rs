@@ -130,7 +130,7 @@ impl Subject {
         let long = [&mut self.command, &mut self.plan, &mut self.patch, &mut self.description];
         let long = long.into_iter().chain([&mut self.content, &mut self.raw_input]);
         long.flatten().for_each(|text| *text = cut(text, limits::SUBJECT_TEXT));
-        // A changed file may be in both lists, so that their numbers are not added.
+        // A changed file may be in both lists, so the lengths of the lists are not added.
         let files = (self.locations.len().saturating_sub(limits::LOCATIONS))
             .max(self.diffs.len().saturating_sub(limits::DIFFS));
         self.locations.truncate(limits::LOCATIONS);

@@ -253,7 +253,7 @@ fn behind<'b>(bytes: &'b [u8], first: &[u8]) -> Option<&'b [u8]> {
 /// Compares two slices of the same length in blocks of `MANY` bytes; `None` if they are shorter than one block.
 #[inline(always)]
 fn is_same_by<const MANY: usize>(one: &[u8], other: &[u8]) -> Option<bool> {
-    // The last block may overlap the one before it, so that no rest is left to compare byte by byte.
+    // The last block may overlap the block before it. So no rest is left to compare byte by byte.
     let (one_last, other_last) = one.last_chunk::<MANY>().zip(other.last_chunk())?;
     let (one, other) = (one.as_chunks::<MANY>().0, other.as_chunks::<MANY>().0);
     Some(one.iter().zip(other).all(|(one, other)| one == other) && one_last == other_last)

@@ -48,7 +48,7 @@ pub fn cancel_request(id: &str) -> Bytes {
 }
 
 fn json(value: &impl Serialize) -> String {
-    // Our own types have string keys and finite numbers, so that this cannot fail.
+    // Our own types have string keys and finite numbers, so this cannot fail.
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
 }
 

@@ -92,7 +92,7 @@ impl Outbox {
         } else {
             self.marks.push_back(self.queued);
         }
-        // Marks pass in the order in which they were made, so that a count identifies each.
+        // Marks pass in the order in which they were made, so a count identifies each.
         Some(Mark(self.passed + (self.marks.len() + self.waiting_marks) as u64))
     }
 
@@ -108,7 +108,7 @@ impl Outbox {
         }
         if self.waiting.iter().any(|line| !line.is_empty()) {
             // The rest of the forwarded line will not come. A line end keeps the waiting lines out of it (I2). Marks
-            // alone need none, so that the bytes stay as they came (I1).
+            // alone need no line end, so the bytes stay as they came (I1).
             self.push(Bytes::from_static(b"\n"));
         }
         self.release();

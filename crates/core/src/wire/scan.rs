@@ -162,8 +162,7 @@ impl<'a> Members<'a> {
         Err(Stop::Short)
     }
 
-    /// Moves past an object or an array. Brackets are counted, without recursion, so that no depth can exhaust the
-    /// stack.
+    /// Moves past an object or an array. This counts brackets, and does not recurse, so no depth can exhaust the stack.
     fn skip_nested(&mut self) -> Result<(), Stop> {
         let mut depth = 0usize;
         while let Some(&byte) = self.bytes.get(self.at) {
@@ -222,7 +221,7 @@ pub fn leading_string(bytes: &[u8]) -> Result<Text<'_>, Stop> {
     leading_long_string(bytes, length)
 }
 
-/// The same for a string whose first `length` bytes are known not to contain its end.
+/// Returns the string that these bytes begin with, if its end is not among the first `length` bytes.
 fn leading_long_string(bytes: &[u8], mut length: usize) -> Result<Text<'_>, Stop> {
     let mut escaped = false;
     // `length` may exceed the bytes: a backslash may be the last of them.
@@ -244,8 +243,7 @@ fn leading_long_string(bytes: &[u8], mut length: usize) -> Result<Text<'_>, Stop
 pub fn behind_digits(bytes: &[u8]) -> Option<&[u8]> {
     let length = match bytes.first_chunk() {
         Some(block) => {
-            // The subtraction wraps for bytes below `0`, so that one comparison with 9 finds every byte that is no
-            // digit.
+            // The subtraction wraps for bytes below `0`, so one comparison with 9 finds every byte that is no digit.
             let values = u8x16::new(*block) - u8x16::splat(b'0');
             let others = !values.min(u8x16::splat(9)).simd_eq(values).to_bitmask();
             others.trailing_zeros() as usize

@@ -135,7 +135,7 @@ impl Session {
             return Ok(None);
         };
         let used = json!({ "type": "tool_use", "id": call.id, "name": call.tool, "input": call.input });
-        // Written before the hook starts, because the hook looks for its call in the transcript.
+        // The call is written before the hook starts, because the hook looks for its call in the transcript.
         self.write(&json!({ "type": "assistant", "message": { "role": "assistant", "content": [used] } }))?;
         let command = self.hooks.of(call.event, call.tool).next().map(str::to_owned);
         let hook = match command {

@@ -205,7 +205,7 @@ impl<W: Write> Conversation<W> {
     ///
     /// `waits_for` is a method that the peer answers without a person, so the wait has a timeout.
     fn next(&mut self, waits_for: Option<&'static str>) -> Result<Option<OwnResponse>, ClientError> {
-        // Checked first, because a peer that sends without a pause would never let the wait time out.
+        // The deadline is checked first, because a peer that sends without a pause would never let the wait time out.
         if self.wait(None).is_some_and(|left| left.is_zero()) {
             return Err(ClientError::TimedOut);
         }
@@ -296,7 +296,8 @@ impl<W: Write> Conversation<W> {
         let end = Instant::now() + EXIT_TIMEOUT;
         loop {
             match self.process.next_event(Some(end.saturating_duration_since(Instant::now()))) {
-                // Checked behind each event, so that a peer that never stops writing cannot extend the wait.
+                // The deadline is checked after each event, so that a peer that never stops writing cannot extend the
+                // wait.
                 _ if Instant::now() >= end => return,
                 Some(ClientEvent::Line(line)) if self.handle(&line).is_ok() => {}
                 Some(ClientEvent::Stderr(line)) if self.show_stderr(&line).is_ok() => {}

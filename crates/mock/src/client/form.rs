@@ -164,7 +164,7 @@ impl ClientField {
     }
 
     fn check_number(&self, line: &str) -> Result<(), String> {
-        // Read as JSON, because `content` puts the number into JSON.
+        // The number is read as JSON, because `content` puts it into JSON.
         let number = serde_json::from_str::<Number>(line);
         match self.kind {
             ValueKind::Number if number.is_err() => Err(format!("“{line}” is not a number")),

@@ -41,8 +41,8 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts the command. Reads a line of `typed` each time that one is requested. Reads its stderr if the command
-    /// has a pipe for it.
+    /// Starts the command, and the threads that read from it. One thread reads a line of `typed` for each request.
+    /// Another reads the command's stderr, if it is a pipe.
     pub(crate) fn start(command: &mut Command, typed: impl Read + Send + 'static) -> io::Result<Self> {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (sender, events) = sync_channel(EVENTS);
@@ -59,7 +59,7 @@ impl Process {
             let sender = sender.clone();
             thread::spawn(move || read_stderr(stderr, &sender));
         }
-        // Never joined: the thread may wait for a line until the process ends.
+        // This thread is never joined: it may wait for a line until the process ends.
         thread::spawn(move || read_typed(typed, &asked, &sender));
         Ok(Self { child, stdin, events, keyboard, keyboard_asked: false, reads_stderr })
     }

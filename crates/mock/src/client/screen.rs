@@ -79,7 +79,7 @@ impl<W: Write> Screen<W> {
                 write!(self.output, "{}", printable(words))?;
                 held = 0;
             }
-            // Held back until more text follows, so that no message ends in an empty line.
+            // Newlines are held back until more text follows, so that no message ends in an empty line.
             held += usize::from(line.ends_with('\n'));
         }
         self.unfinished = Some(OpenLine::Message(message.map(str::to_owned), held));

@@ -254,7 +254,7 @@ fn fits(property: &Value, value: &Value) -> bool {
     }
 }
 
-/// Returns whether a text fits. Formats and patterns are not checked.
+/// Returns whether a text satisfies a property's length and options. Formats and patterns are not checked.
 fn text_fits(property: &Value, text: &str) -> bool {
     let length = text.chars().count() as u64;
     let is_option = |options: &Value| {

@@ -147,7 +147,7 @@ impl Server {
                     None => json(400, json!({ "name": "BadRequest" })),
                 }
             }
-            // Everything else is the web page.
+            // Any other path returns the web page.
             _ => respond(stream, 200, "text/html", "<!doctype html><title>opencode</title>"),
         }
     }
@@ -161,7 +161,7 @@ fn serve_events(stream: &TcpStream, is_global: bool, mut state: MutexGuard<'_, S
         return begin_events(stream);
     }
     let (tell, told) = sync_channel(EVENTS);
-    // Registered before the head is written, so that the client misses no event behind it.
+    // The stream is registered before its head is written, so that the client misses no event after the head.
     state.streams.push((is_global, tell));
     // The lock must not be held while a client reads.
     drop(state);

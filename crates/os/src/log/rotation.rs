@@ -28,7 +28,7 @@ pub fn bound_stderr(path: &Path) {
 }
 
 fn metadata(open: BorrowedFd<'_>) -> io::Result<Metadata> {
-    // A duplicate, since dropping a `File` closes its descriptor.
+    // The descriptor is duplicated, since dropping a `File` closes its descriptor.
     File::from(open.try_clone_to_owned()?).metadata()
 }
 

@@ -64,7 +64,7 @@ fn decide(line: &[u8]) -> Result<Kind<'_>, Stop> {
     Ok(Kind::Other)
 }
 
-/// Returns the bytes from the value of the first member with this name on.
+/// Returns the bytes that begin with the value of the first member of this name.
 fn begin_at<'a>(object: &'a [u8], name: &str) -> Result<Option<&'a [u8]>, Stop> {
     let mut members = Members::enter(object)?;
     while let Some(key) = members.key()? {

@@ -79,7 +79,7 @@ pub(super) fn granted(
     permissions: &Json,
 ) -> Answer {
     let first = permissions.as_array().and_then(|permissions| permissions.first());
-    // The host may have written the suggestion in another spelling, so that values are compared.
+    // The host may have written the suggestion in another spelling, so this compares values and not texts.
     let is_given = |raw: &RawValue| serde_json::from_str::<Json>(raw.get()).ok().as_ref() == first;
     let given = lasting.iter().find(|(_, raw)| first.is_some() && is_given(raw));
     let value = given.map_or(ALLOW, |(value, _)| value);

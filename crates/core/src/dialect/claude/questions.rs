@@ -57,7 +57,7 @@ pub(super) fn read(call: &ToolCall<'_>, id: &str) -> Option<Question> {
     let is_twice = |(place, asking): (usize, &AskQuestion)| {
         questions[..place].iter().any(|other| other.question == asking.question)
     };
-    // Answers are keyed by the text, so that those to two equal questions could not be told apart.
+    // Answers are keyed by the text of the question, so the answers to two equal questions could not be told apart.
     if questions.iter().enumerate().any(is_twice) {
         return None;
     }

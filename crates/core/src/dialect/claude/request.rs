@@ -84,7 +84,7 @@ fn can_use_tool(read: &CanUseTool<'_>, id: &str) -> Option<(Question, ControlRep
     if !read.input.get().starts_with('{') {
         return None;
     }
-    // A question and a plan always require the person, so that for them the mark means nothing.
+    // A question and a plan always require the person, so the mark means nothing for them.
     let (tool, keys) = tool_call::known(&read.tool_name);
     let is_for_person = [ASK, EXIT_PLAN_MODE].contains(&tool);
     let lasting = read.permission_suggestions.clone().filter(|_| !read.suppress_always_allow_rule);

@@ -175,7 +175,7 @@ impl Watch {
     }
 }
 
-/// Watches for the moment from which no dialog waits.
+/// Watches for the moment when no dialog waits any more.
 #[derive(Debug, Default)]
 pub struct Status {
     has_waited: bool,

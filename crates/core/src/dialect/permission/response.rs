@@ -74,8 +74,7 @@ pub fn read_reply(format: &PermissionReply, question: &Question, result: &[u8]) 
         outcome: PermissionOutcome,
     }
 
-    // Only these requests reach clients unchanged; the others are translated, so that no client replies in their
-    // format.
+    // Only these requests reach clients unchanged; the others are translated, so no client replies in their format.
     if !matches!(format, PermissionReply::Grant { .. }) {
         return Reply::Unknown;
     }

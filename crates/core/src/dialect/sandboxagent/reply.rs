@@ -180,8 +180,8 @@ const KEY_KINDS: [fn(&str, &Question) -> Option<usize>; 4] = [
     |key, question| key.parse().ok().filter(|index| *index < question.fields.len()),
 ];
 
-/// Returns the place of the field for each key. A client uses one kind of key for all fields, so that a header which
-/// looks like an index is taken as a header only if all keys are headers.
+/// Returns the place of the field for each key. A client uses one kind of key for all fields. So a header which looks
+/// like an index is taken as a header only if all keys are headers.
 fn places(answers: &Map<String, Json>, question: &Question) -> Option<Vec<usize>> {
     if answers.len() == 1 && question.fields.len() == 1 {
         return Some(vec![0]);
