@@ -4,9 +4,10 @@ use std::time::Duration;
 
 /// How long a machine may take to say that an `askbridge dial` runs there.
 pub const GREETING: Duration = Duration::from_secs(20);
-/// Interval of the calls by which an idle connection shows that it lives.
-pub const HEARTBEAT: Duration = Duration::from_secs(15);
-/// How long the reply to such a call may take. With [`HEARTBEAT`], a frozen machine is noticed within 30 s.
+/// Interval of the calls by which an idle connection shows that it lives. It is shorter than [`super::PRESENCE`], since
+/// the same calls say that this machine tells its person of questions.
+pub const HEARTBEAT: Duration = Duration::from_secs(25);
+/// How long the reply to such a call may take. With [`HEARTBEAT`], a frozen machine is noticed within 40 s.
 pub const REPLY: Duration = Duration::from_secs(15);
 /// Interval of such calls while a person waits for the verdict on an answer, and how long each may take: a frozen
 /// machine is noticed within 5 s then.

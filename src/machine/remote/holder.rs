@@ -203,10 +203,10 @@ impl Holder {
     /// Shows that the connection lives, and reads which bridges there are. Returns once there is no reply.
     async fn beat(&self, client: &Client, is_told: impl Fn() -> bool) {
         loop {
-            sleep(limit::HEARTBEAT).await;
             let call = async {
                 if is_told() {
-                    // Refused by a read-only connection, and unknown to an older version.
+                    // So the machine does not tell of its questions as well. A read-only connection refuses it, and an
+                    // older version does not know it.
                     drop(client.watch().await);
                 }
                 client.statuses().await
@@ -216,6 +216,7 @@ impl Holder {
                 Ok(Err(CallError::Refused(_))) => {}
                 Ok(Err(CallError::Gone)) | Err(_) => return,
             }
+            sleep(limit::HEARTBEAT).await;
         }
     }
 
