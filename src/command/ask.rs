@@ -196,7 +196,8 @@ fn question(args: &AskArgs) -> Result<Question, CommandError> {
     };
     let asked = dialect::read(REQUEST_QUESTION, &params, "ask");
     let asked = asked.map_err(CommandError::Ask)?;
-    let mut question = asked.ok_or_else(|| CommandError::Ask("that is no question".to_owned()))?.question;
+    let mut question =
+        asked.ok_or_else(|| CommandError::Ask("the form is not a question".to_owned()))?.question;
     // What a program asks is not listed as lost: it has no session that could be resumed.
     question.origin = Origin::Program;
     question.session = question.session.filter(|session| !session.is_empty());

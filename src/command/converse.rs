@@ -119,7 +119,7 @@ impl Conversation<'_> {
             let Some(line) = line else { return self.left_open(exit::LEFT_OPEN) };
             if line.len() >= LONGEST_LINE {
                 say(
-                    "The terminal may have cut this line: end it with a \\ before, and go on in the next line.",
+                    "The terminal may have cut this line: end it earlier with a \\, and continue on the next line.",
                 )?;
                 continue;
             }

@@ -85,7 +85,7 @@ pub enum CommandError {
     #[error("{0}")]
     Background(String),
     /// Our own runtime, signals or stdout failed.
-    #[error("cannot go on: {0}")]
+    #[error("cannot continue: {0}")]
     Io(#[from] io::Error),
 }
 

@@ -203,7 +203,7 @@ async fn elsewhere(args: &HistoryArgs) -> Result<u8, CommandError> {
     let limit = args.limit.unwrap_or(limits::HISTORY);
     let past: Vec<_> = found.iter().take(limit).map(entry).collect();
     if past.is_empty() {
-        say("no question of that journal is like that");
+        say("no question in that journal matches");
         return listed(Ok(()), gaps.has_asked_all());
     }
     let lines = past::table(&past, &[], Some(limit), now(), Room::now().map(|room| room.columns));
@@ -235,7 +235,7 @@ fn list(history: &History, filter: &HistoryFilter, lost: bool, json: bool) -> Re
         say(&format!("{missing} entries are missing: the journal could not be written"));
     }
     if found.is_empty() && left.is_empty() {
-        say("no question of the journal is like that");
+        say("no question in the journal matches");
         return Ok(exit::OK);
     }
     let past: Vec<_> = found

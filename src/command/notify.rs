@@ -74,13 +74,13 @@ async fn tell(args: &NotifyArgs) -> Result<u8, CommandError> {
             drop(writeln!(io::stderr(), "{BUSY}"));
             return Ok(exit::OK);
         }
-        return Ok(done(args, "as many notifiers run already as may", exit::FAILED));
+        return Ok(done(args, "the maximum number of notifiers runs already", exit::FAILED));
     };
     let bridges = Bridges::new(machine.status());
     let folder = bridges.status(&record).map(|status| status.folder.clone()).unwrap_or_default();
     let project = PathBuf::from(record.question.project.as_deref().unwrap_or(&folder));
     let Some(settings) = settings(&project, &record) else {
-        return Ok(done(args, "the settings say that nothing is told of this project", exit::OK));
+        return Ok(done(args, "the settings switch notifications of this project off", exit::OK));
     };
     let terminal = terminal(args);
     let Some(plan) = Plan::new(&settings, &record.question, terminal.is_some()) else {
@@ -132,11 +132,11 @@ pub(super) async fn try_out(report: &mut Report) {
     let folder = env::current_dir().ok();
     let settings = NotifySettings::of(&files::read(folder.as_deref()), folder.as_deref());
     let Some(settings) = settings else {
-        return report.add(NOTIFIERS, Level::Note, "nothing is told of this project", None);
+        return report.add(NOTIFIERS, Level::Note, "notifications of this project are switched off", None);
     };
     let trials = ways::try_out(settings, own_terminal()).await;
     if trials.is_empty() {
-        report.add(NOTIFIERS, Level::Note, "no notifier is set, so that no test was sent", None);
+        report.add(NOTIFIERS, Level::Note, "no notifier is set, so no test was sent", None);
     }
     for trial in trials {
         match trial.told {

@@ -135,6 +135,5 @@ fn tip(error: &clap::Error, args: &[OsString]) -> Option<String> {
     let starter = args.iter().filter_map(|arg| arg.to_str()).find(|arg| STARTERS.contains(arg))?;
     // Words behind a `--` of the user belong to the agent, even if clap complains of them.
     let is_separated = args.iter().any(|arg| arg == "--");
-    (!is_separated)
-        .then(|| format!("the agent's command stands behind `--`: askbridge {starter} -- {unknown}"))
+    (!is_separated).then(|| format!("put the agent's command after `--`: askbridge {starter} -- {unknown}"))
 }

@@ -162,7 +162,7 @@ fn would(record: &Record, decision: &Decision) -> String {
     match &decision.what {
         RuleEffect::Submit(submission) => format!("it would be {}", said(record, submission)),
         RuleEffect::Hold => "a person decides, and no later rule".to_owned(),
-        RuleEffect::Notify(ways) => format!("a person decides, and is told by {}", ways.join(", ")),
+        RuleEffect::Notify(ways) => format!("a person decides, and is notified by {}", ways.join(", ")),
     }
 }
 
@@ -170,7 +170,7 @@ async fn apply(id: Option<&str>, yes: bool) -> Result<u8, CommandError> {
     let settings = read();
     let decided = decided(open(id).await?, &settings);
     if decided.is_empty() {
-        say("no rule decides anything that is open");
+        say("no rule decides an open question");
         return Ok(exit::OK);
     }
     for (record, decision) in &decided {

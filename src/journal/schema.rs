@@ -238,7 +238,7 @@ pub enum JournalError {
     /// The file has tables, and a format that no version writes, so something else changed it.
     #[error(
         "the journal was changed: it has tables, and its format is {format}, which no askbridge writes; \
-        `askbridge history verify` says what else is wrong in it; move it away for a new one: {file}"
+        `askbridge history verify` lists what else is wrong; to start a new journal, move this one away: {file}"
     )]
     Changed {
         /// The format.

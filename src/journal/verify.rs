@@ -119,7 +119,7 @@ impl fmt::Display for Break {
             BreakKind::WrongHead => write!(formatter, "row {seq} is not the one that was written last")?,
             BreakKind::WrongFormat { format } => write!(
                 formatter,
-                "the file was changed: its format is {format}, which no askbridge writes, so that bridges keep no journal \
+                "the file was changed: its format is {format}, which no askbridge writes, so bridges keep no journal \
                  until it is moved away"
             )?,
             BreakKind::Damaged { message } => {

@@ -113,7 +113,7 @@ pub fn unreachable_lines(elsewhere: &[UnreachableBridges], looked_in: &Path) -> 
                 let processes = it.pids.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
                 [
                     format!("{questions} at {bridges} whose socket is gone (process {processes})"),
-                    "To go on, answer in the client, or restart the agent there.".to_owned(),
+                    "To continue, answer in the client, or restart the agent there.".to_owned(),
                 ]
             }
             (None, true) => [
@@ -165,7 +165,7 @@ mod tests {
                 "3 open questions wait at 2 bridges in /run/user/1000/askbridge, where this command did not look",
                 "To see what waits there: XDG_RUNTIME_DIR=/run/user/1000 askbridge list",
                 "1 open question waits at 1 bridge whose socket is gone (process 42)",
-                "To go on, answer in the client, or restart the agent there.",
+                "To continue, answer in the client, or restart the agent there.",
             ]
         );
     }

@@ -122,7 +122,7 @@ impl Dialogue {
     /// Returns the prompt, behind which the person types.
     pub fn prompt(&self) -> String {
         let asked = match (self.step, self.field()) {
-            (DialogueStep::Field(_), Some(_)) if self.begun.is_some() => "(goes on)".to_owned(),
+            (DialogueStep::Field(_), Some(_)) if self.begun.is_some() => "(continued)".to_owned(),
             (DialogueStep::Field(place), Some(field)) => {
                 let default = self.default_of(place, field);
                 format!(

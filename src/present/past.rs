@@ -175,7 +175,7 @@ pub fn lost(lost: &[LostQuestion], now: Timestamp, room: Option<usize>) -> Vec<S
     if more > 0 {
         lines.push(format!("and {more} more: askbridge history --lost shows all"));
     }
-    lines.push("To go on, resume the session in its client, so that the agent asks again.".to_owned());
+    lines.push("To continue, resume the session in its client, so that the agent asks again.".to_owned());
     if lost.iter().any(LostQuestion::is_given_again) {
         lines.push("An answer that never reached the agent is given then, by itself.".to_owned());
     }

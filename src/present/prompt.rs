@@ -65,13 +65,13 @@ pub fn help(question: &Question, field: &Field) -> Vec<String> {
     let is_permission = question.purpose == Purpose::Permission;
     let mut lines = vec![format!("{}.", instruction(field))];
     if !field.kind.options().is_empty() {
-        lines.push("An option is named by its number, its label or its value.".to_owned());
+        lines.push("To choose an option, type its number, its label or its value.".to_owned());
     }
     if let Kind::Text { multiline: true, .. } = field.kind {
-        lines.push("A \\ at the end of a line goes on in the next line.".to_owned());
+        lines.push("A \\ at the end of a line continues the text on the next line.".to_owned());
     }
     if !is_permission {
-        lines.push("An empty line takes what stands in brackets.".to_owned());
+        lines.push("An empty line does what the brackets before the prompt say.".to_owned());
     }
     let mut commands = Vec::new();
     if field.kind.takes_other() || matches!(field.kind, Kind::Text { .. }) {

@@ -168,8 +168,8 @@ impl QuestionText<'_> {
         let said = answer::settlement(&self.record.question, &settled);
         let arrived = match (was_delivered, may_have_arrived) {
             (true, _) => "",
-            (false, true) => ", which may not have reached the agent then",
-            (false, false) => ", which did not reach the agent then",
+            (false, true) => "; the decision may not have reached the agent",
+            (false, false) => "; the decision did not reach the agent",
         };
         format!("asked before as {id}, {} ago{arrived}: {said}", span(self.now.since(*at)))
     }

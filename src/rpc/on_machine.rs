@@ -1,5 +1,6 @@
 //! The names that questions of another machine have here: those that they have there, behind the name of the machine.
-//!  A machine speaks for its own bridges only. A bridge's name that has a machine's name before it already stays
+//!
+//! A machine speaks for its own bridges only. A bridge's name that has a machine's name before it already stays
 //! unchanged. The reader sees by it that the bridge is not the machine's own, and leaves the bridge out.
 
 use std::sync::Arc;

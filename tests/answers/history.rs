@@ -169,7 +169,7 @@ fn history_is_asked_since_a_day_or_a_date() {
         until(&machine, &["--since", since], |text| text.contains(&id));
     }
     let later = history(&machine, &["--since", "2999-01-01"]);
-    assert!(later.stderr.contains("no question of the journal is like that"), "{later:?}");
+    assert!(later.stderr.contains("no question in the journal matches"), "{later:?}");
     for wrong in ["tomorrow", "2020-02-30", "2020-02-29T25:00", "0s", ""] {
         let run = history(&machine, &["--since", wrong]);
         assert_eq!(run.code, i32::from(exit::USAGE), "{run:?}");
@@ -352,7 +352,10 @@ fn journal_whose_format_was_changed_costs_one_warning_and_no_question() {
     rusqlite::Connection::open(&file).unwrap().execute_batch("CREATE TABLE question (id)").unwrap();
     let warned = asks_without_a_journal(&machine, "");
     assert!(warned.contains("the journal was changed: it has tables, and its format is 0, "), "{warned}");
-    assert!(warned.contains(&format!("move it away for a new one: {}", file.display())), "{warned}");
+    assert!(
+        warned.contains(&format!("to start a new journal, move this one away: {}", file.display())),
+        "{warned}"
+    );
 }
 
 #[test]

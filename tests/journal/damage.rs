@@ -243,7 +243,8 @@ fn format_of_no_version_is_a_change_and_not_an_empty_file() {
         );
         let file = place.file().display().to_string();
         assert!(
-            error.starts_with(&said) && error.ends_with(&format!("move it away for a new one: {file}")),
+            error.starts_with(&said)
+                && error.ends_with(&format!("to start a new journal, move this one away: {file}")),
             "{error}"
         );
         let history = History::open_to_verify(&place.file()).expect("a file").expect("a journal");

@@ -30,7 +30,7 @@ fn no_more_notifiers_run_than_may() {
     let (mut bridge, id) = stage.asking(&question("Go?"));
     let refused = end(stage.start(&["notify", &id, "--now"]));
     assert_eq!(refused.code, i32::from(exit::FAILED));
-    assert!(refused.stderr.contains("as many notifiers run already as may"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("the maximum number of notifiers runs already"), "{}", refused.stderr);
     wait("the end of the refused notifier", || notifiers(bridge.id()).is_empty().then_some(()));
     drop(places);
     let mut told = stage.start(&["notify", &id, "--now"]);

@@ -33,7 +33,8 @@ pub fn printable_line(text: &str) -> Cow<'_, str> {
 
 /// Returns a JSON text in which every character that is not printable is escaped, as in `\u202e`. Its meaning stays the
 /// same.
-///  Outside of its strings, the JSON has only printable ASCII and newlines, so every escape stands in a string.
+///
+/// Outside of its strings, the JSON has only printable ASCII and newlines, so every escape stands in a string.
 pub fn printable_json(json: &str) -> Cow<'_, str> {
     shown(json, |c| c == '\n', push_json_escape)
 }

@@ -134,7 +134,12 @@ pub(super) fn look_at_program(around: &Environment, report: &mut Report) {
         Some(_) => {}
     }
     if !cfg!(target_os = "linux") {
-        report.add(PROGRAM, Level::Note, "that an agent cannot answer itself is only checked on Linux", None);
+        report.add(
+            PROGRAM,
+            Level::Note,
+            "only on Linux does askbridge check that an agent does not answer itself",
+            None,
+        );
     }
 }
 

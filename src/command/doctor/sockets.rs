@@ -139,7 +139,7 @@ fn leftovers(folder: &Path, names: &BTreeSet<OsString>, report: &mut Report) {
     };
     for name in names.iter().filter(is_left) {
         let path = folder.join(name).display().to_string();
-        report.add(FOLDER, Level::Warning, format!("{path} has no use"), Some("remove it"));
+        report.add(FOLDER, Level::Warning, format!("no process uses {path}"), Some("remove it"));
     }
 }
 

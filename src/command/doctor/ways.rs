@@ -35,7 +35,7 @@ pub(super) fn look(around: &Environment, settings: &Settings, report: &mut Repor
             Err(why) if cfg!(target_os = "linux") => report.add(
                 AREA,
                 Level::Problem,
-                format!("desktop: {why}, so that no notification is shown"),
+                format!("desktop: {why}, so no notification is shown"),
                 Some("start it within a desktop session, or `askbridge config unset notify.desktop.enabled`"),
             ),
             _ => report.add(AREA, Level::Ok, "desktop: notifications are on", None),
@@ -49,7 +49,12 @@ pub(super) fn look(around: &Environment, settings: &Settings, report: &mut Repor
     let folder = env::current_dir().ok();
     if NotifySettings::of(settings, folder.as_deref()).is_none() {
         let advice = "`askbridge config edit`: [[notify.project]] with `enabled = false`";
-        report.add(AREA, Level::Note, "nothing is told of the project in this folder", Some(advice));
+        report.add(
+            AREA,
+            Level::Note,
+            "notifications of the project in this folder are switched off",
+            Some(advice),
+        );
     }
     if report.findings.len() == before {
         let text = "none is set: a question waits in its client and in `askbridge list` until you look";
@@ -87,7 +92,7 @@ fn ntfy(settings: &Settings, report: &mut Report) {
         &keys::NOTIFY_NTFY_DELAY,
     ];
     if others.iter().any(|key| is_own(settings, *key)) {
-        let text = "ntfy: no topic is set, so that nothing is sent";
+        let text = "ntfy: no topic is set, so nothing is sent";
         report.add(AREA, Level::Problem, text, Some(TOPIC));
     }
 }
@@ -99,7 +104,7 @@ fn webhook(settings: &Settings, report: &mut Report) {
     let others: [&dyn AnyKey; 2] = [&keys::NOTIFY_WEBHOOK_TEXT, &keys::NOTIFY_WEBHOOK_DELAY];
     if others.iter().any(|key| is_own(settings, *key)) {
         let advice = "`askbridge config edit`: set `url` in [notify.webhook]";
-        report.add(AREA, Level::Problem, "webhook: no url is set, so that nothing is sent", Some(advice));
+        report.add(AREA, Level::Problem, "webhook: no url is set, so nothing is sent", Some(advice));
     }
 }
 

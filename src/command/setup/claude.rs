@@ -159,7 +159,7 @@ fn remove(claude: &Path, folder: &Path, args: &SetupArgs) -> Result<u8, CommandE
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(folder, &error)),
         _ => {}
     }
-    tell("removed: sessions that run go on as they are until they end")?;
+    tell("removed: running sessions keep the plugin until they end")?;
     Ok(exit::OK)
 }
 

@@ -1,5 +1,6 @@
 //! The bridge as one component of a chain that an ACP conductor holds together: one connection for both peers.
-//!  A line in the envelope of [`successor`] comes from the agent, and leaves for the client without it. A plain line
+//!
+//! A line in the envelope of [`successor`] comes from the agent, and leaves for the client without it. A plain line
 //! comes from the client, and leaves for the agent in an envelope. A request keeps its id: the conductor made that id
 //! for this connection, so no other request on it has the same id. A response and a `$/cancel_request` then fit both
 //! sides unchanged, and no table of ids is needed; the core only has to know which peer sent them.

@@ -27,7 +27,7 @@ pub enum Refusal {
     #[error("the answer does not fit the question: {}", list(.0, "; "))]
     DoesNotFit(Vec<FieldError>),
     /// The question that was to be asked is malformed.
-    #[error("that cannot be asked: {0}")]
+    #[error("the question cannot be asked: {0}")]
     BadQuestion(String),
     /// A limit on open questions is reached.
     #[error("{0}: settle some first")]
@@ -81,7 +81,7 @@ pub const KINDS: [RefusalKind; 14] = [
     kind("conflict", 409, 409, 4, "The question is settled already, in another way, which is in `question`."),
     kind("gone", 410, 410, 4, "The question is over, and was not answered."),
     kind("does_not_fit", 422, 422, 5, "The answer does not fit the question: `errors` says why, by field."),
-    kind("bad_question", 400, 422, 125, "That cannot be asked: `errors` says why."),
+    kind("bad_question", 400, 422, 125, "The question cannot be asked: `errors` says why."),
     kind("too_many_questions", 507, 507, 125, "A limit on open questions is reached."),
     kind("no_deadline", 412, 412, 5, "The question has no deadline."),
     kind(

@@ -22,7 +22,8 @@ use crate::{
 /// it. Until the asker reports that the outcome arrived ([`Desk::delivered`]) or cannot arrive
 /// ([`Desk::undeliverable`]), the question is `delivering`, and counts towards the limits. Time is what has passed
 /// since [`Setup::started`], and never goes back.
-///  A desk holds at most [`limits::OPEN`] questions of [`limits::OPEN_BYTES`] bytes, if its caller asks
+///
+/// A desk holds at most [`limits::OPEN`] questions of [`limits::OPEN_BYTES`] bytes, if its caller asks
 /// [`Desk::check_room`] before each; and remembers as many settled ones as [`limits::REMEMBERED`] and
 /// [`limits::REMEMBERED_BYTES`] allow. The caller bounds the submissions that wait for their verdict, and polls the
 /// notices after each call.
@@ -219,7 +220,8 @@ impl Desk {
     }
 
     /// Judges a submission. Returns the outcome that the asker has to deliver now, if it settled the question.
-    ///  Each submission gets one verdict ([`Notice::Verdict`]). The submission that settles the question gets its
+    ///
+    /// Each submission gets one verdict ([`Notice::Verdict`]). The submission that settles the question gets its
     /// verdict with [`Desk::delivered`] or [`Desk::undeliverable`], and so do the submissions that arrive meanwhile.
     ///
     /// The values are checked here, except against patterns, which can take long. A thread that may block calls

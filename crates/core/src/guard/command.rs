@@ -15,8 +15,8 @@ const SYNTAX: &str = ";&|<>()`$\\{}*?[]!";
 
 /// Checks that a command is nothing but words: a shell would run one program, with these arguments.
 ///
-/// # Errors The part that is more than words. A command that was cut is an error as well: it has a line break before
-/// its mark.
+/// # Errors
+/// The part that is more than words. A command that was cut is an error as well: it has a line break before its mark.
 pub fn simple(command: &str) -> Result<(), String> {
     let mut before = ' ';
     for char in command.chars() {

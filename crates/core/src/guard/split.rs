@@ -6,7 +6,8 @@
 /// Splits a command into the programs that it runs, with their arguments, if it is nothing but plain words and
 /// operators that join programs: `&&`, `||`, `;`, `|`, and redirections to nothing.
 ///
-/// # Errors The part that is more than plain words.
+/// # Errors
+/// The part that is more than plain words.
 pub(super) fn split(command: &str) -> Result<Vec<Vec<String>>, String> {
     let mut splitter = Splitter::default();
     let mut chars = command.trim().chars().peekable();

@@ -27,7 +27,8 @@ const HARMLESS: [&str; 14] = [
 
 /// Checks that the command of a permission is all that would run, as written.
 ///
-/// # Errors The part of its input that may do more.
+/// # Errors
+/// The part of its input that may do more.
 pub fn only_its_command(subject: &Subject, command: &str) -> Result<(), String> {
     check_clear(subject)?;
     let Some(input) = input(subject)? else { return Ok(()) };
@@ -68,7 +69,8 @@ pub fn folders(subject: &Subject) -> Vec<String> {
 
 /// Checks that a permission is about no command and no file, in none of its parts.
 ///
-/// # Errors The command or the file that it is about.
+/// # Errors
+/// The command or the file that it is about.
 pub fn no_command_and_no_file(subject: &Subject) -> Result<(), String> {
     check_clear(subject)?;
     let input = input(subject)?.unwrap_or_default();
