@@ -78,6 +78,8 @@ fn help_is_printed_on_stdout() {
         ("help-short", &["-h"]),
         ("help-run", &["run", "--help"]),
         ("help-proxy", &["proxy", "--help"]),
+        ("help-machine", &["machine", "--help"]),
+        ("help-machine-add", &["machine", "add", "--help"]),
         ("help-attach", &["attach", "--help"]),
         ("help-attach-codex", &["attach", "codex", "--help"]),
         ("help-inbox", &["inbox", "--help"]),
@@ -150,6 +152,9 @@ fn a_usage_error_is_printed_on_stderr() {
         ("proxy-with-agent", &["proxy", "--", "cat"]),
         ("bad-address", &["inbox", "--addr", "box.local:8421"]),
         ("detach-and-stop", &["inbox", "--detach", "--stop"]),
+        ("no-such-machine", &["machine", "connect", "box"]),
+        ("bad-machine-name", &["machine", "add", "a/b"]),
+        ("bad-machine-host", &["machine", "add", "box", "--ssh=-box"]),
         ("bad-serve", &["run", "--serve", "box.local:8421", "--", "cat"]),
     ] {
         let run = check(name, args);

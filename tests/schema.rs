@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use askbridge::{
     inbox::status::BridgeStatus,
-    present::{doctor::Report, listing::QuestionList, status::MachineStatus},
+    present::{doctor::Report, listing::QuestionList, machine_list::MachineList, status::MachineStatus},
     rpc::protocol::{Delta, Listing},
 };
 use askbridge_core::{
@@ -61,6 +61,7 @@ fn the_published_schemas_match_the_types() {
         ("bridge_status.schema.json", schema::<BridgeStatus>()),
         ("machine_status.schema.json", schema::<MachineStatus>()),
         ("doctor_report.schema.json", schema::<Report>()),
+        ("machine_list.schema.json", schema::<MachineList>()),
         ("question_list.schema.json", schema::<QuestionList>()),
     ];
     let mut outdated = Vec::new();

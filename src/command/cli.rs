@@ -25,6 +25,7 @@ use super::{
     inbox::InboxArgs,
     list::ListArgs,
     log::LogArgs,
+    machine::MachineCommandArgs,
     next::NextArgs,
     open::OpenArgs,
     overview::OverviewArgs,
@@ -101,6 +102,8 @@ pub enum Command {
     History(LazyArgs<HistoryArgs>),
     /// Put askbridge between an editor and its agents, in the editor's settings
     Setup(LazyArgs<SetupArgs>),
+    /// Add, connect, list and remove other machines, whose questions are shown here as well
+    Machine(LazyArgs<MachineCommandArgs>),
     /// Offer the questions of this machine to another one, on stdio (another askbridge runs this)
     #[command(hide = true)]
     Dial(LazyArgs<DialArgs>),

@@ -17,7 +17,7 @@ const FIRST: [(&str, &str); 6] = [
 /// The other commands, by purpose.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Answer", &["answer", "allow", "reject", "extend", "show", "tui"]),
-    ("Set up", &["config", "rules", "status", "inbox", "attach"]),
+    ("Set up", &["config", "rules", "status", "inbox", "machine", "attach"]),
     ("Run agents", &["run", "proxy", "demo"]),
     ("Ask", &["ask", "mcp"]),
     ("For programs", &["hook", "notify", "completions", "man", "mock", "mock-agent", "mock-client"]),

@@ -21,6 +21,7 @@ mod inbox;
 mod ledger;
 mod list;
 mod log;
+mod machine;
 #[cfg(feature = "mcp")]
 mod mcp;
 #[cfg(feature = "mock")]
@@ -59,6 +60,7 @@ pub use inbox::ledger;
 #[cfg(feature = "journal")]
 pub use ledger::ledger;
 pub use list::list;
+pub use machine::machine;
 #[cfg(feature = "mcp")]
 pub use mcp::mcp;
 #[cfg(feature = "mock")]

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use askbridge_core::desk::{IdPrefix, MachineName};
 use clap::Args;
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 
 use super::CommandError;
 use crate::{
@@ -23,7 +24,7 @@ const VIA: &str = "via";
 #[command(next_help_heading = "Another machine")]
 pub struct MachineArgs {
     /// Ask this machine alone: one of `askbridge machine list`, or a host that ssh knows
-    #[arg(long, value_name = "MACHINE")]
+    #[arg(long, value_name = "MACHINE", add = ArgValueCandidates::new(candidates))]
     pub host: Option<String>,
 
     /// Ask the machine alone whose `askbridge dial` this command reaches; a shell reads it
@@ -72,6 +73,13 @@ impl MachineArgs {
         let reach = Reach { bridges, only, ..Reach::default() };
         connect(reach, &folder, routes).await
     }
+}
+
+/// Returns the names of the machines, for shells.
+pub(super) fn candidates() -> Vec<CompletionCandidate> {
+    let settings = files::read(None);
+    let machines = settings.machines().iter();
+    machines.map(|machine| CompletionCandidate::new(machine.name.as_str())).collect()
 }
 
 /// Returns the machines of the settings, and how each is reached from a command or the inbox.

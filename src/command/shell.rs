@@ -21,7 +21,7 @@ use clap::{Args, ValueEnum};
 use super::help;
 use crate::{
     inbox::Inbox,
-    machine::{Machine, discovery},
+    machine::{Machine, Reach, discovery, remote},
     present::text,
     rpc::client::Depth,
 };
@@ -172,7 +172,9 @@ fn open() -> Option<Vec<Arc<Record>>> {
     let runtime = signals::runtime().ok()?;
     let folder = discovery::folder().ok()?;
     // The options of a question are only in its whole record.
-    let machine = runtime.block_on(Machine::glance(&folder, Depth::Whole, PATIENCE)).ok()?;
+    // Machines that no process is connected to are left out: that would take too long.
+    let reach = Reach { machines: vec![remote::folder(&folder)], ..Reach::from(&folder) };
+    let machine = runtime.block_on(Machine::glance(reach, Depth::Whole, PATIENCE)).ok()?;
     Some(machine.store().read(|_, snapshot| snapshot.open()))
 }
 

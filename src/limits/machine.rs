@@ -4,6 +4,8 @@ use std::time::Duration;
 
 /// How long a machine may take to say that an `askbridge dial` runs there.
 pub const GREETING: Duration = Duration::from_secs(20);
+/// The same where a person is at the terminal: ssh may ask for a password, or for a touch of a key.
+pub const AT_TERMINAL: Duration = Duration::from_secs(120);
 /// Interval of the calls by which an idle connection shows that it lives. It is shorter than [`super::PRESENCE`], since
 /// the same calls say that this machine tells its person of questions.
 pub const HEARTBEAT: Duration = Duration::from_secs(25);

@@ -9,6 +9,7 @@ pub mod dialogue;
 pub mod doctor;
 pub mod layout;
 pub mod listing;
+pub mod machine_list;
 pub mod machines;
 pub mod past;
 pub mod prompt;

@@ -41,6 +41,25 @@ pub enum MachineRoute {
     Command(Vec<String>),
 }
 
+impl MachineRoute {
+    /// Returns the key and the value that a table has for it.
+    pub fn stored(&self) -> (&'static str, Value) {
+        match self {
+            MachineRoute::Ssh(host) => (SSH, host.as_str().into()),
+            MachineRoute::Command(words) => (COMMAND, words.as_slice().into()),
+        }
+    }
+
+    /// Checks it as a table is checked.
+    ///
+    /// # Errors
+    /// Fails with the mistake.
+    pub fn check(self) -> Result<Self, String> {
+        let (key, value) = self.stored();
+        route(key, &value).map(|(_, route)| route)
+    }
+}
+
 /// One `[machine.NAME]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MachineTable {

@@ -8,6 +8,7 @@ pub mod key;
 pub mod keys;
 pub mod kinds;
 pub mod layers;
+pub mod machine_file;
 pub mod machine_tables;
 pub mod place;
 pub mod render;

@@ -176,7 +176,7 @@ pub enum EditError {
     NoTable(String),
 }
 
-fn syntax(text: &str, error: &TomlError) -> EditError {
+pub(super) fn syntax(text: &str, error: &TomlError) -> EditError {
     let at = error.span().map_or(0, |span| span.start);
     let before = text.get(..at).unwrap_or(text);
     EditError::Syntax(before.matches('\n').count() + 1, error.message().to_owned())

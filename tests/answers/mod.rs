@@ -39,6 +39,8 @@ mod listed;
 #[cfg(test)]
 pub(crate) mod machine;
 #[cfg(test)]
+mod machine_tables;
+#[cfg(test)]
 #[cfg(target_os = "linux")]
 mod own_agent;
 #[cfg(test)]

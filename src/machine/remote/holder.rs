@@ -12,12 +12,12 @@ use askbridge_core::{
     question::{Provenance, Question},
 };
 use tokio::{
-    net::UnixStream,
     sync::{Notify, watch},
     time::{Instant, sleep, sleep_until, timeout, timeout_at},
 };
 
 use super::{
+    attempt::{Dialed, dial},
     failure::{repeated, why_not},
     route::{Route, Running},
 };
@@ -35,8 +35,11 @@ use crate::{
         link::LinkState,
         name::LinkName,
     },
-    rpc::client::{self, CallError, Client},
+    rpc::client::{CallError, Client},
 };
+
+/// Why a connection is ended that is open and does not reply.
+const FROZEN: &str = "it is frozen, or the network is: it does not reply";
 
 /// The connection to one machine, and its questions. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -131,46 +134,26 @@ impl Holder {
 
     /// Connects, and takes over the first snapshot. The error says why not.
     async fn begin(&self, route: &Route) -> Result<Begun, String> {
-        let mut running = route.start().map_err(|error| format!("its command cannot be started: {error}"))?;
-        let Some(stream) = running.stream() else { return Err("its command has no stdin".to_owned()) };
-        match timeout(limit::GREETING, self.greet(stream)).await {
-            Ok(Ok((client, version))) => {
+        let Dialed { running, client, version } = dial(&self.shared.name, route, limit::GREETING).await?;
+        let followed = async {
+            let followed = BridgeConnection::follow(client, None).await;
+            let (connection, feed) = followed.map_err(|error| Some(error.to_string()))?;
+            let client = Arc::clone(&connection.client);
+            if self.take_over(connection, feed).await { Ok(client) } else { Err(None::<String>) }
+        };
+        match timeout(limit::REPLY, followed).await {
+            Ok(Ok(client)) => {
                 self.change(|report| {
-                    report.version = Some(repeated(&version));
+                    report.version = Some(version);
                     report.connected_at = Some(SystemTime::now().into());
                     report.problem = None;
                 });
                 Ok(Begun { running, client })
             }
             Ok(Err(Some(why))) => Err(repeated(&why)),
+            // What its command says on stderr tells more.
             Ok(Err(None)) => Err(why_not(self.shared.name.as_str(), &running.end().await)),
-            Err(_) => {
-                let ended = running.end().await;
-                let seconds = limit::GREETING.as_secs();
-                match ended.said.is_empty() {
-                    true => Err(format!("no askbridge replied within {seconds} s")),
-                    false => Err(why_not(self.shared.name.as_str(), &ended)),
-                }
-            }
-        }
-    }
-
-    /// Greets the other end, and takes over the first snapshot. Without a reason, what the command says on stderr tells
-    /// more.
-    async fn greet(&self, stream: UnixStream) -> Result<(Arc<Client>, String), Option<String>> {
-        let mut skipped = 0;
-        let greeted = client::connect_dial(stream, |line| {
-            skipped += 1;
-            tracing::debug!(machine = %self.shared.name, line = repeated(line), "a line before the greeting is skipped");
-            skipped < limit::BANNER
-        });
-        let (client, version) = greeted.await.map_err(|_| None)?;
-        let followed = BridgeConnection::follow(client, None).await;
-        let (connection, feed) = followed.map_err(|error| Some(error.to_string()))?;
-        let client = Arc::clone(&connection.client);
-        match self.take_over(connection, feed).await {
-            true => Ok((client, version)),
-            false => Err(None),
+            Err(_) => Err(FROZEN.to_owned()),
         }
     }
 
@@ -184,7 +167,7 @@ impl Holder {
         let connections = self.shared.machine.connections();
         let why = tokio::select! {
             () = connections.keep_up(&LinkName::Dialed, Path::new("")) => None,
-            () = self.beat(&client, is_told) => Some("it is frozen, or the network is: it does not reply".to_owned()),
+            () = self.beat(&client, is_told) => Some(FROZEN.to_owned()),
             () = self.shared.is_silent.notified() => Some("it did not reply while an answer waited".to_owned()),
         };
         connections.disconnect(&LinkName::Dialed);

@@ -4,11 +4,13 @@
 //! runs the command, mostly the inbox in the background, and serves a socket for each machine; everything else connects
 //! to these sockets, as it does to those of bridges.
 
+mod attempt;
 mod failure;
 mod holder;
 mod hub;
 mod route;
 
+pub use attempt::{Found, attempt};
 pub use holder::Holder;
 pub use hub::{Hub, folder};
 pub use route::Route;

@@ -1,17 +1,18 @@
 //! The command that reaches a machine, and its process.
 
 use std::{
-    io,
+    io::{self, Write},
     os::{fd::OwnedFd, unix::net::UnixStream as StdStream},
     process::{ExitStatus, Stdio},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
+use askbridge_os::terminal::printable;
 use tokio::{
     io::AsyncReadExt,
     net::UnixStream,
-    process::{Child, Command},
+    process::{Child, ChildStderr, Command},
     task::JoinHandle,
     time::timeout,
 };
@@ -77,16 +78,23 @@ impl Route {
         let mut child = command.spawn()?;
         let said = Arc::new(Mutex::new(Vec::new()));
         let reader = child.stderr.take().map(|stderr| {
-            let said = Arc::clone(&said);
-            tokio::spawn(async move {
-                let mut stderr = stderr;
-                let mut bytes = [0; 1024];
-                while let Ok(count @ 1..) = stderr.read(&mut bytes).await {
-                    tail_of(&mut said.lock().unwrap_or_else(PoisonError::into_inner), &bytes[..count]);
-                }
-            })
+            let (said, is_shown) = (Arc::clone(&said), self.has_terminal);
+            tokio::spawn(async move { read(stderr, &said, is_shown).await })
         });
         Ok(Running { child, stream: Some(UnixStream::from_std(ours)?), said, reader })
+    }
+}
+
+/// Keeps the end of what a process says. If `is_shown`, a person reads it as well, as with a command that they typed.
+async fn read(mut stderr: ChildStderr, said: &Mutex<Vec<u8>>, is_shown: bool) {
+    let mut bytes = [0; 1024];
+    while let Ok(count @ 1..) = stderr.read(&mut bytes).await {
+        if is_shown {
+            // If our own stderr is closed, the result of the command still says why.
+            let text = String::from_utf8_lossy(&bytes[..count]).replace("\r\n", "\n");
+            drop(io::stderr().write_all(printable(&text).as_bytes()));
+        }
+        tail_of(&mut said.lock().unwrap_or_else(PoisonError::into_inner), &bytes[..count]);
     }
 }
 

@@ -1,0 +1,253 @@
+//! `askbridge machine`: the other machines whose questions are shown here. Adds them to the user's own file, makes the
+//! first connection at a terminal, lists them, and takes them out.
+//! Keeping the connections is left to `inbox`, and what runs on the machine to `dial`.
+
+use std::{
+    io::{self, IsTerminal},
+    path::Path,
+};
+
+use askbridge_core::desk::MachineName;
+use askbridge_os::{exit, terminal::printable};
+use clap::{Args, Subcommand};
+use clap_complete::engine::ArgValueCandidates;
+use futures::future::join_all;
+use tokio::time::timeout;
+
+use super::{
+    CommandError, background,
+    config::{own_file, own_text, unchanged},
+    reach::{candidates, route_of},
+    runner::{done, print, say, shown},
+    screen::Room,
+};
+use crate::{
+    inbox::report::MachineReport,
+    limits::{self, machine as limit},
+    machine::{
+        discovery,
+        remote::{self, attempt},
+    },
+    present::{
+        machine_list::{self, ListedMachine, MachineList},
+        text,
+    },
+    rpc::client::Client,
+    settings::{MachineRoute, MachineTable, Settings, files, machine_file, place::closest},
+};
+
+/// What a machine is, and the exit codes of `askbridge machine`.
+const HELP: &str = "\
+A machine is a server, a container or a virtual machine with an askbridge of its
+own. `askbridge inbox --detach` keeps all of them connected by your own ssh, with
+your keys and your configuration; nothing is copied to a machine, and no key is
+made. docs/machines.md has an example for each way, and what to do when a machine
+is not connected.
+
+Exit codes:
+  0    it is done; with `add` and `connect`, the machine replied
+  2    the command line was not understood, or there is no such machine
+  6    the machine cannot be reached: stderr says why (`add` has added it)
+  125  the command itself failed";
+
+/// Options of `askbridge machine`.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub struct MachineCommandArgs {
+    /// The action.
+    #[command(subcommand)]
+    pub action: MachineAction,
+}
+
+/// The actions of `askbridge machine`.
+#[derive(Debug, Subcommand)]
+pub enum MachineAction {
+    /// Add a machine to your own file, and try to connect
+    Add {
+        /// The name that it has here: the IDs of its questions begin with it
+        name: String,
+        /// Connect by your ssh to this host, such as me@box.lan [default: the name]
+        #[arg(long, value_name = "HOST", conflicts_with = "command")]
+        ssh: Option<String>,
+        /// Connect by this command, whose stdin and stdout are those of `askbridge dial` on the machine
+        #[arg(last = true, value_name = "COMMAND")]
+        command: Vec<String>,
+    },
+    /// Connect once at this terminal, where ssh may ask for what it needs
+    Connect {
+        /// The machine
+        #[arg(add = ArgValueCandidates::new(candidates))]
+        name: String,
+    },
+    /// List the machines, how each is reached, and how it is connected
+    List {
+        /// Print JSON (schema: machine_list.schema.json)
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take a machine out of your own file
+    Remove {
+        /// The machine
+        #[arg(add = ArgValueCandidates::new(candidates))]
+        name: String,
+    },
+}
+
+/// Adds, connects, lists or removes machines.
+pub async fn machine(args: &MachineCommandArgs) -> Result<u8, CommandError> {
+    match &args.action {
+        MachineAction::Add { name, ssh, command } => add(name, ssh.as_deref(), command).await,
+        MachineAction::Connect { name } => connect(name).await,
+        MachineAction::List { json } => list(*json).await,
+        MachineAction::Remove { name } => remove(name),
+    }
+}
+
+async fn add(name: &str, ssh: Option<&str>, command: &[String]) -> Result<u8, CommandError> {
+    let path = own_file()?;
+    let name = new_name(name, &files::read(None))?;
+    let route = match command {
+        [] => MachineRoute::Ssh(ssh.unwrap_or(name.as_str()).to_owned()),
+        words => MachineRoute::Command(words.to_vec()),
+    };
+    let route = route.check().map_err(CommandError::Usage)?;
+    let table = machine_file::table(&name, &route);
+    let text = machine_file::add(&own_text(&path)?, &table).map_err(|error| unchanged(&path, &error))?;
+    files::write(&path, &text).map_err(|source| CommandError::Write { path: path.clone(), source })?;
+    print(&format!("{}written to {}\n", changed('+', &table), path.display()))?;
+    match attempt(&name, &route_of(&route, false), limit::GREETING).await {
+        Ok(found) => {
+            let found = machine_list::found(&found.version, &found.bridges);
+            Ok(done(exit::OK, &format!("{name}: {found}\n{}", kept().await?)))
+        }
+        Err(why) => {
+            say(&format!("{name} is not connected: {why}"));
+            Ok(exit::BRIDGE_GONE)
+        }
+    }
+}
+
+/// Checks the name of a machine that is to be added.
+fn new_name(name: &str, settings: &Settings) -> Result<MachineName, CommandError> {
+    let parsed: MachineName = name.parse().map_err(|_| {
+        let allowed = "letters, digits, `_`, `-` and `.`, of which the first is a letter or a digit";
+        CommandError::Usage(format!("{name:?} cannot be the name of a machine: use up to 64 {allowed}"))
+    })?;
+    if settings.machines().iter().any(|machine| machine.name == parsed) {
+        return Err(CommandError::Usage(format!(
+            "there is a machine {name} already: `askbridge machine remove {name}` takes it out"
+        )));
+    }
+    if settings.machines().len() >= limit::MACHINES {
+        return Err(CommandError::Usage(format!(
+            "there are {} machines, the most that there can be",
+            limit::MACHINES
+        )));
+    }
+    Ok(parsed)
+}
+
+/// Returns the lines of a table, each with the sign of what becomes of it.
+fn changed(sign: char, table: &str) -> String {
+    table.lines().map(|line| format!("{sign} {}\n", printable(line))).collect()
+}
+
+/// Returns how the machines of the settings stay connected, as a line unless that is so already.
+async fn kept() -> Result<String, CommandError> {
+    let is_kept = background::find(&discovery::folder()?).await?.is_some();
+    Ok(if is_kept { String::new() } else { format!("{}\n", machine_list::KEPT_BY) })
+}
+
+async fn connect(name: &str) -> Result<u8, CommandError> {
+    let settings = files::read(None);
+    let machine = known(name, &settings)?;
+    let has_terminal = io::stdin().is_terminal();
+    let patience = if has_terminal { limit::AT_TERMINAL } else { limit::GREETING };
+    let found = attempt(&machine.name, &route_of(&machine.route, has_terminal), patience).await;
+    let found = match found {
+        Ok(found) => machine_list::found(&found.version, &found.bridges),
+        Err(why) => {
+            say(&format!("{name} is not connected: {why}"));
+            return Ok(exit::BRIDGE_GONE);
+        }
+    };
+    print(&format!("{name}: {found}\n"))?;
+    // What ssh asked for here, it cannot ask for in the background.
+    if let (true, MachineRoute::Ssh(_)) = (has_terminal, &machine.route)
+        && let Err(why) = attempt(&machine.name, &route_of(&machine.route, false), limit::GREETING).await
+    {
+        say(&format!("in the background, {name} is not connected, since ssh cannot ask there: {why}"));
+        return Ok(exit::BRIDGE_GONE);
+    }
+    hurry(&machine.name).await?;
+    Ok(done(exit::OK, &kept().await?))
+}
+
+/// Has the process that holds the connection try it now, if there is such a process.
+async fn hurry(name: &MachineName) -> Result<(), CommandError> {
+    if let Some(client) = holder(&remote::folder(&discovery::folder()?), name).await {
+        // It waits for the connection before it replies, which is all that is wanted.
+        drop(timeout(limit::CONNECT, client.lost()).await);
+    }
+    Ok(())
+}
+
+/// Returns the machine of the settings that has this name.
+fn known<'a>(name: &str, settings: &'a Settings) -> Result<&'a MachineTable, CommandError> {
+    let found = settings.machines().iter().find(|machine| machine.name.as_str() == name);
+    found.ok_or_else(|| unknown(name, settings))
+}
+
+fn unknown(name: &str, settings: &Settings) -> CommandError {
+    let names = settings.machines().iter().map(|machine| machine.name.as_str());
+    CommandError::Usage(match closest(name, names) {
+        Some(meant) => format!("there is no machine {name:?}; did you mean {meant:?}?"),
+        None => format!("there is no machine {name:?}: `askbridge machine list` shows all"),
+    })
+}
+
+async fn list(json: bool) -> Result<u8, CommandError> {
+    let folder = discovery::folder()?;
+    let settings = files::read(None);
+    let sockets = remote::folder(&folder);
+    let machines = join_all(settings.machines().iter().map(|machine| listed(&sockets, machine))).await;
+    let has_inbox = background::find(&folder).await?.is_some();
+    let list = MachineList { machines, has_inbox };
+    shown(print(&match json {
+        true => text::json(&list)?,
+        false => list.lines(Room::now().map(|room| room.columns)).join("\n") + "\n",
+    }))
+}
+
+async fn listed(sockets: &Path, machine: &MachineTable) -> ListedMachine {
+    let (ssh, command) = match machine.route.clone() {
+        MachineRoute::Ssh(host) => (Some(host), None),
+        MachineRoute::Command(words) => (None, Some(words)),
+    };
+    let name = machine.name.clone();
+    ListedMachine { report: report(sockets, &name).await, name, ssh, command }
+}
+
+/// Asks the process that holds the connection to a machine how it is connected.
+async fn report(sockets: &Path, name: &MachineName) -> Option<MachineReport> {
+    let client = holder(sockets, name).await?;
+    timeout(limits::PATIENCE, client.report(None)).await.ok()?.ok()
+}
+
+/// Connects to the process that holds the connection to a machine.
+async fn holder(sockets: &Path, name: &MachineName) -> Option<Client> {
+    let stream = discovery::connect(&sockets.join(format!("{name}.sock"))).await.ok()??;
+    timeout(limits::PATIENCE, Client::connect_machine(stream, name.clone())).await.ok()?.ok()
+}
+
+fn remove(name: &str) -> Result<u8, CommandError> {
+    let path = own_file()?;
+    let settings = files::read(None);
+    let text = machine_file::remove(&own_text(&path)?, name).map_err(|error| unchanged(&path, &error))?;
+    let text = text.ok_or_else(|| unknown(name, &settings))?;
+    files::write(&path, &text).map_err(|source| CommandError::Write { path: path.clone(), source })?;
+    // A table with a mistake is no machine, and is taken out as well.
+    let table = known(name, &settings).map(|machine| machine_file::table(&machine.name, &machine.route));
+    let removed = table.map(|table| changed('-', &table)).unwrap_or_default();
+    Ok(done(exit::OK, &format!("{removed}{name} is no longer in {}\n", path.display())))
+}

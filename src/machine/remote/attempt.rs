@@ -1,0 +1,63 @@
+//! One attempt to reach a machine: its command is started, and the `askbridge dial` there is greeted, or the attempt
+//! says why not. Keeping the connection is left to `holder.rs`.
+
+use std::time::Duration;
+
+use askbridge_core::desk::MachineName;
+use tokio::time::timeout;
+
+use super::{
+    failure::{repeated, why_not},
+    route::{Route, Running},
+};
+use crate::{
+    inbox::status::BridgeStatus,
+    limits::machine as limit,
+    rpc::client::{self, Client},
+};
+
+/// A machine that has replied.
+pub(super) struct Dialed {
+    pub(super) running: Running,
+    pub(super) client: Client,
+    /// The version of the askbridge there.
+    pub(super) version: String,
+}
+
+/// What an attempt has found on a machine.
+#[derive(Debug)]
+pub struct Found {
+    /// The version of the askbridge there.
+    pub version: String,
+    /// Its bridges.
+    pub bridges: Vec<BridgeStatus>,
+}
+
+/// Connects to a machine, and ends the connection. The error says why the machine cannot be reached.
+pub async fn attempt(name: &MachineName, route: &Route, patience: Duration) -> Result<Found, String> {
+    let Dialed { client, version, .. } = dial(name, route, patience).await?;
+    Ok(Found { version, bridges: client.greeting().to_vec() })
+}
+
+/// Connects to a machine, which may take this long. The error says why it cannot be reached.
+pub(super) async fn dial(name: &MachineName, route: &Route, patience: Duration) -> Result<Dialed, String> {
+    let mut running = route.start().map_err(|error| format!("its command cannot be started: {error}"))?;
+    let Some(stream) = running.stream() else { return Err("its command has no stdin".to_owned()) };
+    let mut skipped = 0;
+    let greeted = client::connect_dial(stream, |line| {
+        skipped += 1;
+        tracing::debug!(machine = %name, line = repeated(line), "a line before the greeting is skipped");
+        skipped < limit::BANNER
+    });
+    match timeout(patience, greeted).await {
+        Ok(Ok((client, version))) => Ok(Dialed { running, client, version: repeated(&version) }),
+        // What the command says on stderr tells more.
+        Ok(Err(_)) => Err(why_not(name.as_str(), &running.end().await)),
+        Err(_) => match running.end().await {
+            ended if ended.said.is_empty() => {
+                Err(format!("no askbridge replied within {} s", patience.as_secs()))
+            }
+            ended => Err(why_not(name.as_str(), &ended)),
+        },
+    }
+}
