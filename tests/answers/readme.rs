@@ -16,7 +16,7 @@ struct Block {
 }
 
 /// The pages whose shell blocks are all run here.
-const PAGES: [&str; 3] = ["README.md", "docs/editors.md", "docs/terminal.md"];
+const PAGES: [&str; 4] = ["README.md", "docs/editors.md", "docs/machines.md", "docs/terminal.md"];
 
 /// Returns the shell blocks of a page, in their order.
 fn blocks(page: &str) -> Vec<Block> {
@@ -101,6 +101,8 @@ fn each_shell_block_is_run_here() {
         "askbridge setup zed",
         "askbridge run -- npx",
         "askbridge doctor",
+        "askbridge machine add box",
+        "askbridge machine add dev",
         "askbridge status",
         "askbridge next",
         "case \"$(askbridge ask",
@@ -187,6 +189,50 @@ fn doctor_finds_nothing_wrong() {
     let bridge = id.split_once('-').unwrap().0;
     for part in ["program\n  ok ", &format!("{bridge}: the client, "), &format!("{bridge}: the agent, ")] {
         assert!(shown.contains(part), "no {part}: {shown}");
+    }
+}
+
+#[test]
+fn machines_are_added_by_each_command() {
+    let machine = TestMachine::new();
+    let folder = Folder::new(&machine);
+    // Each stands for a program that runs a command elsewhere: here.
+    let last = "for last; do :; done; exec sh -c \"$last\"";
+    let behind = |word: &str| format!("until [ \"$1\" = {word} ]; do shift; done; exec \"$@\"");
+    for (name, code) in [
+        ("ssh", last.to_owned()),
+        ("docker", behind("askbridge")),
+        ("kubectl", behind("askbridge")),
+        ("limactl", behind("askbridge")),
+        ("wsl.exe", behind("askbridge")),
+    ] {
+        folder.program(&format!("bin/{name}"), &code);
+    }
+    // The first block adds one machine and connects to it, the second adds four.
+    for (part, count) in [("askbridge machine add box", 2), ("askbridge machine add dev", 4)] {
+        let (code, shown) = folder.run(&block(part));
+        let found = format!(": askbridge {}, ", env!("CARGO_PKG_VERSION"));
+        let replies = shown.lines().filter(|line| line.contains(&found)).count();
+        assert_eq!((code, replies), (Some(0), count), "{shown}");
+    }
+    let listed = folder.run("askbridge machine list").1;
+    for part in ["dev ", "pods ", "kubectl exec -i deploy/agents -- askbridge dial", "ubuntu "] {
+        assert!(listed.contains(part), "no {part}: {listed}");
+    }
+    assert!(!listed.contains("me@box.lan"), "{listed}");
+}
+
+#[test]
+fn the_page_of_machines_says_what_is_said() {
+    let source = |path: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+    let page = source("docs/machines.md");
+    let said = source("src/machine/remote/failure.rs") + &source("src/machine/remote/holder.rs");
+    let (_, table) = page.split_once("| what is said | what to do |\n| --- | --- |\n").expect("the table");
+    let rows: Vec<_> = table.lines().take_while(|line| line.starts_with('|')).collect();
+    assert!(rows.len() >= 5, "{rows:?}");
+    for row in rows {
+        let words = row.trim_start_matches("| ").split(" |").next().unwrap();
+        assert!(said.contains(words), "nothing says {words:?}");
     }
 }
 
