@@ -40,11 +40,12 @@ pub async fn dial(args: &DialArgs) -> Result<u8, CommandError> {
         return Err(CommandError::Usage(what.to_owned()));
     }
     let ledger = super::ledger(files::read(None).journal());
-    // Other machines that this one knows are left out: machines that dial each other would not come to an end.
+    // Other machines that this one knows are left out: two machines that dial each other would ask each other without
+    // end.
     let machine = Machine::open_with(&folder()?, None, ledger).await?;
     tokio::select! {
         served = serve(machine.clone(), args.read_only) => match served {
-            // The other end is gone, which is how it ends.
+            // The other end is gone, which is the usual end of this command.
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
             _ => Ok(exit::OK),
         },

@@ -123,7 +123,8 @@ pub async fn inbox(
     }
     // Signals are caught before a socket is bound, so that no signal leaves it behind.
     let signals = Signals::catch()?;
-    // Its socket is dropped last: a command that waits until it is gone finds nothing else of this process.
+    // `presence` is dropped last: a command that waits for the end of the process then finds nothing else of this
+    // process.
     let presence = if args.detached { Some(Presence::begin()?) } else { None };
     let kinds = settings.get(&keys::INBOX_ATTACH);
     let finders = attach::finders(settings, |kind| kinds.has(kind));
@@ -145,7 +146,7 @@ async fn serve(
     // The address is set before the socket is served, so that every status of this inbox has it.
     own.inbox.serves_at(address);
     own.start()?;
-    // The machine reads the journal that the inbox writes: if the settings want none, none is opened for lost
+    // The machine reads the journal that the inbox writes: if the settings want no journal, none is opened for lost
     // questions.
     let folder = discovery::folder()?;
     let machines = remote::folder(&folder);

@@ -67,10 +67,10 @@ async fn tell(args: &NotifyArgs) -> Result<u8, CommandError> {
     if record.state != State::Open {
         return Ok(done(args, "the question does not wait any more", exit::OK));
     }
-    // Each notifier is a process of its own, so there may be only so many.
+    // Each notifier is a process of its own, so their number is limited.
     let Some(slot) = take(&discovery::folder()?)? else {
         if args.background {
-            // The bridge recognises this line. If it is gone, nobody needs it.
+            // The bridge recognises this line. If the bridge is gone, nobody needs the line.
             drop(writeln!(io::stderr(), "{BUSY}"));
             return Ok(exit::OK);
         }

@@ -53,7 +53,7 @@ impl Source {
         // Without bytes in the shadow, a read takes no more than usual. A longer one would leave little in the pipe,
         // and the next read would look like the end of the flood.
         let most = ahead.unwrap_or(limits::READ);
-        // `limit`, since the buffer may have more room than was reserved.
+        // The read needs `limit`, since the buffer may have more room than was reserved.
         space.reserve(most);
         let length = ready!(poll_read_buf(io, cx, &mut space.limit(most)))?;
         if let Some(shadow) = self.shadow.as_mut().filter(|_| ahead.is_some()) {

@@ -138,7 +138,8 @@ impl BridgeInbox {
         submission: Submission,
         by: Provenance,
     ) -> Result<(), Refusal> {
-        // The ledger keeps decisions. An extension is none, and a question that is over takes none any more.
+        // The ledger keeps decisions. An extension is not a decision, and a question that is over takes no further
+        // decision.
         let settles = !matches!(submission, Submission::Extend(_));
         let ledger = self.ledger.as_deref().zip(known.filter(|record| settles && record.is_open()));
         if let Some((ledger, record)) = ledger {
@@ -170,7 +171,7 @@ impl BridgeInbox {
         }
     }
 
-    /// Returns what does not change about this bridge: its name, agent, folder and start.
+    /// Returns the fixed properties of this bridge: its name, agent, folder and start.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }

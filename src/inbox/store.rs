@@ -226,8 +226,7 @@ impl Editor<'_> {
         let (record, size) = self.with_earlier(record, size);
         // The bounds count memory, and short options take more memory than JSON.
         let size = record.question.weight(size);
-        // The ledger gets the event before the log does: a follower that reads the journal finds at least what it has
-        // seen.
+        // The ledger gets the event before the log: a follower that reads the journal finds at least what it has seen.
         if let Some(event) = self.state.snapshot.put_sized(record, size) {
             if let Some(ledger) = self.state.ledger.as_deref().filter(|_| is_noted(&event)) {
                 ledger.note(event.record());

@@ -37,7 +37,7 @@ pub(super) fn run(shared: &Arc<SharedJournal>, options: &Options) {
             Ok(()) => back_off = limits::journal::BACK_OFF,
             Err(error) => {
                 shared.health.failed(&error);
-                // Pruning may be what failed, and has no hurry.
+                // Pruning may have caused the failure, and is not urgent.
                 pruning = pruning.max(Instant::now() + limits::journal::BACK_OFF_MOST);
                 if shared.queue.rest(Instant::now() + back_off) {
                     writer.write_the_last();

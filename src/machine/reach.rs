@@ -104,7 +104,7 @@ impl PrivateFolder {
 
 impl Drop for PrivateFolder {
     fn drop(&mut self) {
-        // It has nothing else in it than sockets of this process.
+        // The folder contains only sockets of this process.
         drop(fs::remove_dir_all(&self.0));
     }
 }

@@ -103,7 +103,7 @@ pub fn wrapped(line: &str, taken: usize, hang: usize, columns: usize) -> String 
     let (mut out, mut used, mut has_words) = (String::new(), taken, false);
     for word in line.split_inclusive(' ') {
         let columns_of_word = width(word.trim_end_matches(' '));
-        // Before the first word there is nothing that a break could stand behind.
+        // A line break needs a word before it.
         if has_words && used + columns_of_word > columns {
             out.truncate(out.trim_end_matches(' ').len());
             out.push('\n');

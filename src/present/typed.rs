@@ -17,7 +17,7 @@ const NO: [&str; 3] = ["no", "false", "n"];
 pub fn meant<'a>(text: &str, options: &'a [FieldOption]) -> Option<&'a FieldOption> {
     let lower = text.to_lowercase();
     let by = |fits: &dyn Fn(&FieldOption) -> bool| options.iter().find(|option| fits(option));
-    // An option that is called "2" is meant before the second option.
+    // The text “2” selects an option of that name before the second option.
     by(&|option| option.value == text)
         .or_else(|| by(&|option| option.label == text))
         .or_else(|| by(&|option| is_named(option, &lower)))
@@ -146,7 +146,7 @@ pub fn value(field: &Field, given: &[TypedText<'_>], hint: &str) -> Result<Value
 }
 
 fn flagged(text: &str, yes: &str, no: &str) -> Result<Value, String> {
-    // The labels of the question go first: a label such as “No” may stand for the yes.
+    // The labels of the question take precedence: a label such as “No” may stand for yes.
     let own = |word: &str| word.to_lowercase() == text.to_lowercase();
     match () {
         () if own(yes) => Ok(Value::Flag(true)),

@@ -58,7 +58,7 @@ pub trait Replies: Send {
 struct FinishedRequest {
     reply: Option<String>,
     changes: Option<mpsc::Receiver<Box<RawValue>>>,
-    /// Given back once the reply is sent.
+    /// The room of the call, which is given back once the reply is sent.
     _room: CallRoom,
 }
 

@@ -133,7 +133,7 @@ pub(super) async fn serve_http(
         .header_read_timeout(limits::HEAD)
         .max_buf_size(limits::HTTP_BUFFER)
         .serve_connection(TokioIo::new(stream), service)
-        // For WebSockets.
+        // WebSockets need upgrades.
         .with_upgrades();
     tokio::pin!(connection);
     tokio::select! {

@@ -91,7 +91,7 @@ pub(super) async fn check(
             hide_secrets(&mut request);
             if matches!(shown, Credential::Page) {
                 request.extensions_mut().insert(PageRequest);
-                // The header has the key beside the name of the subprotocol: only the name is left.
+                // The header has the key beside the name of the subprotocol. Only the name is kept.
                 let name = HeaderValue::from_static(SUBPROTOCOL);
                 request.headers_mut().insert(SEC_WEBSOCKET_PROTOCOL, name);
             }

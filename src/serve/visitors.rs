@@ -27,7 +27,7 @@ pub(super) struct Visitors {
     unknown: Mutex<VecDeque<Arc<Notify>>>,
     /// The places for connections that have shown the token.
     places: Arc<Semaphore>,
-    /// Closed when this and all connections are dropped.
+    /// The sender of a channel that closes when this value and all connections are dropped.
     _alive: mpsc::Sender<()>,
 }
 

@@ -43,9 +43,9 @@ pub struct BridgeContext {
     pub inbox: InboxSettings,
     /// The bytes that pass through the bridge. `None` if they are not counted.
     pub traffic: Option<Arc<Traffic>>,
-    /// Set by the service that ends the agent.
+    /// The flag that a service sets when it ends the agent.
     pub failed: AgentEndFlag,
-    /// `None` if the command line fixes the timeout.
+    /// The timeout that the settings may change; `None` if the command line fixes it.
     pub renewal: Option<Renewal>,
 }
 

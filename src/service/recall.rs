@@ -117,7 +117,8 @@ impl Service for LedgerService {
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
             let ledger = Arc::clone(&self.ledger);
-            // `stop` is ignored: this ends with the store, and only then has the ledger got the last changes.
+            // `stop` is ignored: this service ends with the store, since only then does the ledger have the last
+            // changes.
             self.follow(inbox).await;
             ledger.flush().await;
         })

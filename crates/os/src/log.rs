@@ -52,7 +52,7 @@ pub struct LogError {
 }
 
 fn hint(source: &io::Error) -> &'static str {
-    // The error of a FIFO without a reader that is opened for writing without blocking, and of a socket.
+    // This is the error for a socket, and for a FIFO without a reader.
     if source.raw_os_error() == Some(Errno::NXIO.raw_os_error()) {
         "; to log into a FIFO, start the program that reads it first"
     } else {

@@ -60,7 +60,7 @@ fn parse_stat(stat: &str) -> Option<Process> {
 
 /// Returns the child processes of the calling thread. Those of other threads are not among them.
 pub fn children() -> Vec<u32> {
-    // Asking whether there is one at all takes a tenth of the time, and a bridge must start fast.
+    // Checking whether there is any child takes a tenth of the time, and a bridge must start fast.
     let any = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     if waitid(WaitId::All, any).is_err() {
         return Vec::new();

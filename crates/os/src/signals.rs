@@ -95,7 +95,7 @@ impl Signals {
     pub async fn next(&mut self) -> u8 {
         match self.0.recv().await {
             Some(code) => code,
-            // The task that sends ends with the runtime, and not before.
+            // The sending task ends with the runtime, and not before it.
             None => pending().await,
         }
     }

@@ -122,7 +122,7 @@ impl Document {
 
     /// Changes the text of one agent.
     fn splice(&mut self, name: &str, splices: impl FnOnce(&str, &Object<'_>) -> Vec<Splice>) {
-        // The text parsed before, and does again after the change. If not, the settings stay as they are.
+        // The text parsed before the change, and must parse after it. Otherwise, the settings stay unchanged.
         let text = self.root.to_string();
         let Ok(parsed) = parse_to_ast(&text, &CollectOptions::default(), &options()) else { return };
         let root = parsed.value.as_ref().and_then(|root| root.as_object());

@@ -143,7 +143,8 @@ impl CardWriter {
         let is_label = question.fields.len() == 1 && question.fields[0].label == heading;
         let is_over = !item.record.is_open() || item.record.state == State::Delivering;
         if subject::is_command(question, heading) {
-            // The command is shown above already. Its gap goes, since what follows brings its own.
+            // The command is shown above already. The gap below it is removed, since the text that follows begins with
+            // a gap.
             self.out.pop_if(|last| last.line.width() == 0);
         } else if item.is_permission() || !is_formula && !is_label {
             self.text(heading, 0, own);

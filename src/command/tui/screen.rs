@@ -55,7 +55,7 @@ impl Screen {
 
     fn take(&self) -> io::Result<()> {
         enable_raw_mode()?;
-        // This comes before the write, so that the terminal is given back even if that fails half way.
+        // This comes before the write, so that the terminal is given back even if the write fails half way.
         *taken() = Some(self.leave());
         let mouse = if self.mouse { MOUSE } else { "" };
         let title = if self.known == TerminalKind::Plain { "" } else { KEEP_TITLE };

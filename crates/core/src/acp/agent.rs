@@ -64,7 +64,7 @@ impl Core {
                 self.ordinary_request(method, id, message);
             }
             Ok(Some(asked)) => {
-                // A question that has an ID leaves the number to the next.
+                // A question with an ID of its own leaves this number to the next question.
                 self.made_up += u64::from(asked.question.id == made_up);
                 self.question(id, asked, line, now);
             }

@@ -92,7 +92,7 @@ impl SharedConnection<Core> for Component {
             // A response is never in an envelope.
             Action::Respond(number, bytes) => link.respond(number, bytes),
             Action::Deliver(number) => link.deliver(number),
-            // There is no process to be brought to its end: the conductor does that.
+            // This component has no process to end: the conductor ends the agent.
             Action::Tell(Output::EndAgentInput | Output::Finish | Output::Abandon) => self.finish(link, now),
             Action::Tell(Output::EndClientOutput | Output::Terminate | Output::Kill) => {}
             Action::Tell(output) => link.output(output),
@@ -172,8 +172,8 @@ impl Component {
     fn response(&mut self, link: &mut Link, id: &str, line: &Line, now: Duration) {
         match whose(&link.core, &line.bytes) {
             Some(peer) => self.hears(link, peer, line, Tail::default(), now),
-            // No request has the ID `null`: this is an error about a line that the conductor could not read. Forwarded,
-            // it would help neither peer, and could be answered by another such error.
+            // No request has the ID `null`: this is an error about a line that the conductor could not read. Forwarding
+            // it would help neither peer, and could cause another such error.
             None if id == "null" => link.output(Output::Refused("a complaint about a line of ours")),
             None => self.forward(link, line.bytes.clone(), Tail::default()),
         }

@@ -89,7 +89,8 @@ impl Desk {
 
     pub(super) fn set_timers(&mut self, number: u64, deadline: Option<Duration>, warning: Option<Duration>) {
         let Some(entry) = self.open.get_mut(&number) else { return };
-        // Both may be due at the same time, and are one entry then: all are removed before any is set.
+        // The warning and the deadline may be due at the same time, and then share one entry. So the old entries are
+        // removed before any new one is set.
         for due in [entry.deadline, entry.warning].into_iter().flatten() {
             self.timers.remove(&(due, number));
         }
@@ -122,7 +123,7 @@ impl Desk {
             _ => true,
         };
         if was_decided {
-            // The remark explained the decision that is lost, and goes with it.
+            // The remark explained the lost decision, so it is removed too.
             let gone = Outcome::Rejected(Reason::AgentGone);
             *settlement = Settlement::new(gone, Provenance::bridge(), settlement.at);
         }

@@ -325,7 +325,7 @@ impl Desk {
             after,
         });
         entry.stage = Stage::Delivering { settlement, winner };
-        // Only the timers go: the record keeps its deadline.
+        // Only the timers are removed: the record keeps its deadline.
         self.set_timers(number, None, None);
         self.change(number, |record| record.state = State::Delivering);
     }

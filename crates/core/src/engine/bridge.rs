@@ -269,7 +269,7 @@ impl<P: Protocol> Bridge<P> {
     /// Carries out an action that needs no intercepted line.
     fn carry_out(&mut self, action: Action) {
         match action {
-            // No line was intercepted that could be forwarded.
+            // There is no intercepted line to forward.
             Action::Forward | Action::ForwardAs(_) => {}
             Action::Send(to, line) => self.link.send(to, line),
             Action::Respond(number, line) => self.link.respond(number, line),

@@ -165,7 +165,7 @@ impl<P: HasBase> Link<P> {
     /// Records that bytes of this peer's outbox were written.
     pub(super) fn flushed(&mut self, peer: Peer) {
         self.connection_mut(peer).outbox.flushed();
-        // Marks are in the order of the outbox: the first one that was not passed hides no other.
+        // Marks are in the order of the outbox, so no mark after the first unpassed one has passed.
         while let Some((mark, number)) = self.deliveries.front().copied()
             && self.connection(self.to_agent).outbox.has_passed(mark)
         {
@@ -184,7 +184,7 @@ impl<P: HasBase> Link<P> {
     fn ask_to_begin(&mut self) {
         let outbox = &self.connection(self.to_agent).outbox;
         let (is_idle, is_clear, queued) = (outbox.is_idle(), outbox.is_clear(), outbox.queued());
-        // At the end of the stream, a half-written line gets no end that could be waited for.
+        // At the end of the stream, a half-written line gets no end, so the response must not wait for one.
         let ends = self.ends;
         let can_be =
             |waiting: &&mut WaitingResponse| is_idle && (is_clear || ends || queued > waiting.behind);
@@ -197,7 +197,8 @@ impl<P: HasBase> Link<P> {
     /// Drops the queue for a peer, because it reads no more.
     pub(super) fn abandon(&mut self, peer: Peer) {
         self.connection_mut(peer).outbox.abandon();
-        // Part of a queued response may have left, of a waiting one nothing: only the latter can be given again.
+        // Part of a queued response may have left. Nothing of a waiting response has left, so only a waiting response
+        // can be delivered again.
         if peer == self.to_agent {
             for (_, number) in std::mem::take(&mut self.deliveries) {
                 self.undeliverable(number);

@@ -139,6 +139,6 @@ pub fn is_hidden(char: char) -> bool {
             | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{205f}'..='\u{206f}' | '\u{3164}'
             | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}'
             | '\u{e0000}'..='\u{e0fff}')
-        // Spaces of other kinds look like the one that parts words.
+        // Spaces of other kinds look like the space that separates words.
         || (char.is_whitespace() && char != ' ')
 }

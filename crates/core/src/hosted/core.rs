@@ -147,7 +147,7 @@ impl<S: HostProtocol> Core<S> {
         let question = Arc::new(question);
         // The reply format copies parts of the request, which are in memory beside the question.
         let weight = self.base.desk.weigh(&question, 0) + S::bytes(&reply);
-        // A question without room stays with the host alone.
+        // A question for which there is no room is left to the host alone.
         if self.base.desk.check_room(question.session.as_deref(), weight).is_err() {
             return;
         }

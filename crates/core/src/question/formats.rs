@@ -117,7 +117,7 @@ fn is_email(text: &str) -> bool {
             && ends_well(label.chars().next())
             && ends_well(label.chars().next_back())
     };
-    // Above, everything beyond ASCII is let through, with blanks such as U+00A0.
+    // The check above accepts every character beyond ASCII, including blanks such as U+00A0.
     let is_blank = |c: char| c.is_whitespace() || c.is_control();
     !name.is_empty() && name.chars().all(in_name) && host.split('.').all(is_label) && !text.contains(is_blank)
 }
