@@ -183,7 +183,7 @@ impl Parts<'_> {
         if self.bridge.timeout_is_fixed || self.inbox.no_inbox {
             return (None, None);
         }
-        // The service waits while a change is not taken yet: one place is enough.
+        // The channel needs room for one change only: the service waits until the bridge has taken it.
         let (tell, timeouts) = mpsc::channel(1);
         (Some(Renewal { timeout: self.bridge.timeout, timeouts: tell }), Some(timeouts))
     }

@@ -51,7 +51,7 @@ const LOG: &str = "inbox.log";
 const EXPOSED: &str = "other machines can reach this address, and nothing is encrypted: put it behind a proxy that \
                        speaks TLS, or a tunnel";
 /// The maximum number of open connections at the socket. The oldest is closed first: a command that waits for the end
-/// of the process has connected lately.
+/// of the process has connected only recently.
 const VISITORS: usize = 16;
 
 /// An inbox in the background.

@@ -134,7 +134,7 @@ impl ProxyArgs {
     }
 }
 
-/// Returns the value that one of two opposite options selects, or that of the setting if neither is given.
+/// Returns the value that one of two opposite options selects, or the value of the setting if neither option is given.
 fn flag(yes: bool, no: bool, settings: &Settings, key: &Key<bool>) -> bool {
     match (yes, no) {
         (true, _) => true,

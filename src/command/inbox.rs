@@ -131,8 +131,8 @@ pub async fn inbox(
     serve(&serve_at, presence.as_ref(), finders, hosts, signals).await
 }
 
-/// Serves the questions until a signal ends it. Questions that are asked through this server wait in an inbox of its
-/// own, which other commands find like that of a bridge.
+/// Serves the questions until a signal ends it. Questions that are asked through this server wait in the server's own
+/// inbox, which other commands find like a bridge's inbox.
 async fn serve(
     settings: &ServeSettings,
     presence: Option<&Presence>,

@@ -46,7 +46,7 @@ impl Room {
 
 /// Returns the bridge's end, the responders' end, and the task that applies the bridge's changes to a store.
 pub fn pair(store: Store) -> (Port, Submitter, Intake) {
-    // Changes that do not fit wait in the desk, where the last one to a question counts.
+    // Changes for which the channel has no room wait in the desk, which keeps only the last state of each question.
     let (hand_over, handed_over) = mpsc::channel(1);
     let (commands, submitted) = mpsc::channel(limits::COMMANDS);
     let (noted, begun) = mpsc::channel(limits::COMMANDS);

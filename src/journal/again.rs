@@ -78,7 +78,7 @@ enum Judgement {
 }
 
 fn judge(candidate: &Candidate, is_alive: LivenessCheck<'_>) -> Judgement {
-    // A decision that was claimed now belongs to the question that claimed it.
+    // A claimed decision belongs to the question that claimed it.
     let accepted = || {
         let decision = candidate.accepted.as_deref().filter(|_| !candidate.is_claimed)?;
         serde_json::from_str::<AcceptedDecision>(decision).ok()

@@ -40,7 +40,7 @@ pub struct Export<'a> {
     last: i64,
     /// The first rows with a value that no version writes.
     changed: Vec<Break>,
-    /// The number of further rows like that.
+    /// The number of further rows with such a value.
     more: u64,
 }
 

@@ -277,7 +277,8 @@ impl History {
         // The questions are read again: a bridge that shuts down in order writes how its questions ended, perhaps after
         // the first read.
         let mut lost = if ended.is_empty() { Vec::new() } else { self.recent(now)? };
-        // A program's questions ended with the program, and a question that was asked again continues as that one.
+        // A program's questions ended with the program, and a question that was asked again continues as the later
+        // question.
         lost.retain(|LostQuestion { record, replaced_by, .. }| {
             record.id.asker == Asker::Agent && replaced_by.is_none() && ended.contains(&record.bridge)
         });

@@ -105,7 +105,7 @@ pub struct Versions([Option<Version>; 2]);
 
 impl Versions {
     /// Returns the earliest time of the changes since `before`. `None` if no file has changed, or if a file is gone,
-    /// whose time is not known.
+    /// since the time of its removal is not known.
     pub fn changed_at(&self, before: &Versions) -> Option<SystemTime> {
         let changed = self.0.iter().zip(&before.0).filter(|(now, before)| now != before);
         let times: Option<Vec<_>> = changed.map(|(now, _)| Some(now.as_ref()?.changed_at())).collect();

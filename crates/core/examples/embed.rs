@@ -28,7 +28,7 @@ fn take(bridge: &mut Bridge, to: Peer) -> String {
 fn main() {
     // The bridge does not read a clock: each call says how much time has passed since the start.
     let now = Duration::from_secs(1);
-    // This program shows the questions itself, so that the chat needs no hint that they wait.
+    // This program shows the questions itself, so the chat needs no hint that they wait.
     let config = Config { tier: Some(Tier::None), chat_hint: false, ..Config::default() };
     let mut bridge = Bridge::new(config);
 

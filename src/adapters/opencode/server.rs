@@ -1,6 +1,6 @@
-//! Calls to an opencode server: they check what it is, list its open questions, answer one, and open its stream of
-//! events. Each call is an HTTP/1.1 request without TLS on a separate connection. Of server-sent events, only the data
-//! is read. The choice of when to call is left to `session.rs`.
+//! Calls to an opencode server. They check that the server is opencode, list its open questions, answer one, and open
+//! its stream of events. Each call is an HTTP/1.1 request without TLS on a separate connection. Of server-sent events,
+//! only the data is read. The choice of when to call is left to `session.rs`.
 
 use std::{future::Future, io, sync::Arc};
 

@@ -51,7 +51,7 @@ impl Turns {
         self.running.get(&*key(id)).map(String::as_str)
     }
 
-    /// Says whether a turn is running in this session.
+    /// Returns whether a turn is running in this session.
     pub(super) fn runs_in(&self, session: &str) -> bool {
         self.running.values().any(|running| running == session)
     }
@@ -77,7 +77,7 @@ impl Turns {
         self.running.remove(&*key(id))
     }
 
-    /// Says whether a prompt of this session is held already.
+    /// Returns whether a prompt of this session is held already.
     pub(super) fn holds(&self, session: &str) -> bool {
         self.held.iter().any(|held| held.session == session)
     }

@@ -239,9 +239,8 @@ impl IdPrefix {
     }
 
     /// Returns whether this reference matches the question. The number must match as a whole: `k3-1` never matches
-    /// `k3f9q2-10`.
-    /// Without a machine, it matches questions of other machines only where this machine has none: see
-    /// [`IdPrefix::prefer_own`].
+    /// `k3f9q2-10`. A reference without a machine also matches questions of other machines: [`IdPrefix::prefer_own`]
+    /// then leaves those out if a question of this machine matches.
     pub fn matches(&self, id: &QuestionId) -> bool {
         self.may_be_in(&id.bridge) && self.number.is_none_or(|number| number == (id.asker, id.number))
     }

@@ -26,7 +26,7 @@ pub enum Refusal {
     /// The answer does not fit the question.
     #[error("the answer does not fit the question: {}", list(.0, "; "))]
     DoesNotFit(Vec<FieldError>),
-    /// The question that was to be asked is malformed.
+    /// The question that a program asks is malformed.
     #[error("the question cannot be asked: {0}")]
     BadQuestion(String),
     /// A limit on open questions is reached.

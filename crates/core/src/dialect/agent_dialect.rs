@@ -47,7 +47,7 @@ pub trait AgentDialect: Sized {
     }
 }
 
-/// The clients that show an agent's own request, so that it is forwarded to them unchanged.
+/// The clients that show an agent's own request. The bridge forwards the request to them unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShownBy {
     /// Every client.

@@ -25,8 +25,8 @@ pub struct Programs {
 enum RunArgument {
     /// Any of them.
     Any,
-    /// The first, if it is an option or one of the group's words: the arguments after it are for the program that then
-    /// runs.
+    /// The first, if it is an option or one of the group's words. The arguments after it belong to the program that
+    /// then runs.
     First,
 }
 

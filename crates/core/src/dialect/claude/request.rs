@@ -110,7 +110,7 @@ fn can_use_tool(read: &CanUseTool<'_>, id: &str) -> Option<(Question, ControlRep
     question.check_limits().is_ok().then_some((question, ControlReply::Call(reply)))
 }
 
-/// Says by which rule the person wants to be asked.
+/// Returns a sentence that names the rule by which the person wants to be asked.
 fn matched_rule(rule: &Json) -> Option<String> {
     let tool = rule["tool_name"].as_str()?;
     let content = rule["rule_content"].as_str().map(|content| format!("({content})")).unwrap_or_default();

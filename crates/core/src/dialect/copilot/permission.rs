@@ -1,4 +1,5 @@
-//! Copilot's permissions, from JSON to the model. Judging the danger and cutting a subject are left to `permission`.
+//! Reads Copilot's permissions from JSON as questions. Judging the danger and cutting a subject are left to
+//! `permission`.
 
 use serde::Deserialize;
 use serde_json::{Value as Json, json};

@@ -1,6 +1,6 @@
-//! Copilot's forms, questions and plans, from JSON to the model; the replies that Copilot expects; and how each of them
-//! ended, as events and replies say it. A plan is approved together with the mode in which Copilot continues.
-//! Permissions are left to `permission.rs`.
+//! Reads Copilot's forms, questions and plans from JSON as questions, writes the replies that Copilot expects, and
+//! reads from events and replies how each of them ended. A plan is approved together with the mode in which Copilot
+//! continues. Permissions are left to `permission.rs`.
 
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};

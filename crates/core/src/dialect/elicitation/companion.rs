@@ -8,7 +8,7 @@ use super::schema::{FormProperty, FormSchema};
 /// The companion of a field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Companion {
-    /// The field has no companion: it takes no free text, or takes it itself.
+    /// The field has no companion: it takes no free text, or takes one itself.
     #[default]
     None,
     /// The companion's text is the answer, or one more choice beside multiple choices.

@@ -1,5 +1,5 @@
-//! opencode's questions and permissions, from JSON to the model, and how each of them ended, as replies and events say
-//! it. Assessing a permission, and cutting a long subject, is left to `dialect::permission`.
+//! Reads opencode's questions and permissions from JSON as questions, and reads from replies and events how each of
+//! them ended. Assessing a permission, and cutting a long subject, is left to `dialect::permission`.
 //!
 //! Source: the permissions that the tools of opencode 1.18.33 ask for; their kinds are those of its ACP server.
 

@@ -1,6 +1,6 @@
-//! The subject of a permission, from a tool call or another subject on the wire to the model. Agents with a protocol of
-//! their own fill in a [`PermissionDescription`], which becomes the same question as a permission over ACP. Reading the
-//! requests of such an agent is left to its dialect.
+//! Reads the subject of a permission: from a tool call, or from another subject on the wire, to a [`Subject`]. Agents
+//! with a protocol of their own fill in a [`PermissionDescription`], which becomes the same question as a permission
+//! over ACP. Reading the requests of such an agent is left to its dialect.
 //!
 //! Source: `ToolCallUpdate` and `RequestPermissionSubject` of the ACP schema; `rawInput` of the released agents:
 //! `command` and `description` (Claude, Qwen, opencode), `command` as a list and `cwd` (Codex), `plan` (Claude).
