@@ -11,11 +11,7 @@ use std::{
 };
 
 use askbridge_core::desk::{Event, LostQuestion, QuestionId, Record, State};
-use askbridge_os::{
-    exit,
-    signals::Signals,
-    terminal::{cut, printable_line},
-};
+use askbridge_os::{exit, signals::Signals, terminal::cut};
 use clap::Args;
 use tokio::time::sleep;
 
@@ -31,7 +27,7 @@ use crate::{
     machine::{Gaps, Machine, discovery},
     present::{
         bridges::{self, Bridges, UnreachableBridges},
-        listing::{self, QuestionList, row, table},
+        listing::{self, Looked, QuestionList, row, table},
         past, text,
     },
     rpc::client::Depth,
@@ -72,13 +68,13 @@ pub async fn list(args: &ListArgs) -> Result<u8, CommandError> {
     let machine = Machine::glance(reach, depth, limits::PATIENCE).await?;
     let gaps = machine.gaps().borrow().clone();
     warn(&gaps);
-    let (lost, elsewhere) = lost_and_elsewhere(&folder).await;
+    let (lost, elsewhere) = lost_and_elsewhere(&machine, &folder).await;
     if args.json {
         let list = QuestionList { lost, elsewhere, ..listing(&machine, &gaps) };
         return listed(print(&text::json(&list)?), gaps.is_empty());
     }
     let room = Room::now();
-    let mut lines = lines(&machine, &folder, &gaps, &elsewhere, room);
+    let mut lines = lines(&machine, &gaps, &elsewhere, room);
     lines.extend(bridges::unreachable_lines(&elsewhere, &folder));
     let lost = past::lost(&lost, SystemTime::now().into(), room.map(|room| room.columns));
     if !lost.is_empty() {
@@ -98,7 +94,6 @@ pub(super) fn listing(machine: &Machine, gaps: &Gaps) -> QuestionList {
 /// Returns the open questions as a table, or a line that says why there are none.
 pub(super) fn lines(
     machine: &Machine,
-    folder: &Path,
     gaps: &Gaps,
     elsewhere: &[UnreachableBridges],
     room: Option<Room>,
@@ -108,25 +103,26 @@ pub(super) fn lines(
     if !open.is_empty() {
         return table(&open, &Bridges::new(statuses), room.map(|room| room.columns));
     }
-    let folder = folder.display().to_string();
-    let folder = printable_line(&folder);
     // The inbox counts as a bridge here, but has no agent that could ask.
     let bridges = statuses.iter().filter(|status| status.agent != inbox::SERVER).count();
-    vec![match (bridges, gaps.has_asked_all()) {
-        (0, true) if !elsewhere.is_empty() => format!("no bridge runs in {folder}"),
-        (0, true) => format!("no bridge runs (looked in {folder})"),
-        (0, false) => format!("no bridge replied (looked in {folder})"),
-        (1, true) => "no question is open (1 bridge)".to_owned(),
-        (several, true) => format!("no question is open ({several} bridges)"),
-        (1, false) => "no question is open in the bridge that replied".to_owned(),
-        (several, false) => format!("no question is open in the {several} bridges that replied"),
-    }]
+    let machines = machine.machines();
+    let machines = machines.iter().filter(|machine| machine.report.connected_at.is_some());
+    let machines: Vec<_> = machines.map(|machine| machine.name.as_str()).collect();
+    let looked =
+        Looked { folder: machine.folder(), machines: &machines, has_elsewhere: !elsewhere.is_empty() };
+    vec![looked.nothing(bridges, gaps.has_asked_all())]
 }
 
 /// Returns the questions that were lost with their bridges, oldest first, and the bridges that run elsewhere. If the
-/// journal cannot be read, the command says so and lists the rest.
+/// journal cannot be read, the command says so and lists the rest. There are none where other machines are asked alone.
 #[cfg(feature = "journal")]
-pub(super) async fn lost_and_elsewhere(folder: &Path) -> (Vec<LostQuestion>, Vec<UnreachableBridges>) {
+pub(super) async fn lost_and_elsewhere(
+    machine: &Machine,
+    folder: &Path,
+) -> (Vec<LostQuestion>, Vec<UnreachableBridges>) {
+    if machine.folder().is_none() {
+        return (Vec::new(), Vec::new());
+    }
     let unsettled = super::ledger::unsettled().unwrap_or_else(|error| {
         super::runner::say(&format!("lost questions and bridges elsewhere are not known: {error}"));
         crate::journal::UnsettledQuestions::default()
@@ -137,7 +133,10 @@ pub(super) async fn lost_and_elsewhere(folder: &Path) -> (Vec<LostQuestion>, Vec
 }
 
 #[cfg(not(feature = "journal"))]
-pub(super) async fn lost_and_elsewhere(_: &Path) -> (Vec<LostQuestion>, Vec<UnreachableBridges>) {
+pub(super) async fn lost_and_elsewhere(
+    _: &Machine,
+    _: &Path,
+) -> (Vec<LostQuestion>, Vec<UnreachableBridges>) {
     (Vec::new(), Vec::new())
 }
 
@@ -151,26 +150,21 @@ pub(super) async fn watch(machine: &Machine, folder: &Path, as_json: bool) -> Re
     }
     let mut signals = Signals::catch()?;
     // An error that this prints must not be on the alternate screen, and no caught signal may leave that switched on.
-    let (_, elsewhere) = lost_and_elsewhere(folder).await;
+    let (_, elsewhere) = lost_and_elsewhere(machine, folder).await;
     let screen = Screen::enter()?;
     tokio::select! {
-        drawn = redraw(machine, folder, &elsewhere, screen) => shown(drawn),
+        drawn = redraw(machine, &elsewhere, screen) => shown(drawn),
         code = signals.next() => Ok(code),
     }
 }
 
 /// Draws the list again each time that something changes.
-async fn redraw(
-    machine: &Machine,
-    folder: &Path,
-    elsewhere: &[UnreachableBridges],
-    mut screen: Screen,
-) -> io::Result<()> {
+async fn redraw(machine: &Machine, elsewhere: &[UnreachableBridges], mut screen: Screen) -> io::Result<()> {
     let (mut follower, mut left_out) = (machine.store().follow(), machine.gaps());
     loop {
         let gaps = left_out.borrow_and_update().clone();
         let room = Room::now().unwrap_or(Room { columns: 80, lines: 24 });
-        screen.draw(&drawn(lines(machine, folder, &gaps, elsewhere, Some(room)), room, &gaps))?;
+        screen.draw(&drawn(lines(machine, &gaps, elsewhere, Some(room)), room, &gaps))?;
         tokio::select! {
             next = follower.next() => match next {
                 Some(_) => {}

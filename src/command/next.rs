@@ -43,8 +43,8 @@ pub async fn next(args: &NextArgs) -> Result<u8, CommandError> {
     open.retain(|record| record.state == State::Open);
     let more = open.len().saturating_sub(1);
     let Some(oldest) = open.into_iter().next() else {
-        let (_, elsewhere) = lost_and_elsewhere(&folder).await;
-        lines(&machine, &folder, &gaps, &elsewhere, None).iter().for_each(|line| say(line));
+        let (_, elsewhere) = lost_and_elsewhere(&machine, &folder).await;
+        lines(&machine, &gaps, &elsewhere, None).iter().for_each(|line| say(line));
         bridges::unreachable_lines(&elsewhere, &folder).iter().for_each(|line| say(line));
         // A bridge that did not reply may have a question that waits.
         return Ok(if gaps.is_empty() { exit::NO_QUESTION } else { exit::BRIDGE_GONE });

@@ -6,6 +6,7 @@ use clap::Args;
 use super::{
     CommandError, inbox,
     list::{lines, lost_and_elsewhere},
+    reach::MachineArgs,
     runner::{listed, print, warn},
     screen::Room,
 };
@@ -24,11 +25,12 @@ pub struct OverviewArgs {}
 /// Shows the questions that wait, and what to type next.
 pub async fn overview() -> Result<u8, CommandError> {
     let folder = discovery::folder()?;
-    let machine = Machine::glance(&folder, Depth::Outline, limits::PATIENCE).await?;
+    let reach = MachineArgs::default().reach().await?;
+    let machine = Machine::glance(reach, Depth::Outline, limits::PATIENCE).await?;
     let gaps = machine.gaps().borrow().clone();
     warn(&gaps);
-    let (_, elsewhere) = lost_and_elsewhere(&folder).await;
-    let mut shown = lines(&machine, &folder, &gaps, &elsewhere, Room::now());
+    let (_, elsewhere) = lost_and_elsewhere(&machine, &folder).await;
+    let mut shown = lines(&machine, &gaps, &elsewhere, Room::now());
     shown.extend(bridges::unreachable_lines(&elsewhere, &folder));
     let waits = machine.store().read(|_, snapshot| snapshot.open_count() > 0);
     // The inbox in the background has no agent that could ask.

@@ -13,7 +13,7 @@ use crate::{
     inbox::Inbox,
     limits,
     machine::{Machine, discovery},
-    present::{machines::ConnectedMachine, status::MachineStatus, text},
+    present::{status::MachineStatus, text},
     rpc::client::Depth,
 };
 
@@ -36,9 +36,9 @@ pub async fn status(args: &StatusArgs) -> Result<u8, CommandError> {
     let reach = args.machine.reach().await?;
     let machine = Machine::glance(reach, Depth::Outline, limits::PATIENCE).await?;
     let gaps = machine.gaps().borrow().clone();
-    let (_, elsewhere) = lost_and_elsewhere(&folder).await;
+    let (_, elsewhere) = lost_and_elsewhere(&machine, &folder).await;
     let status = MachineStatus::new(&folder, machine.status(), &gaps, machine.unreadable());
-    let machines = ConnectedMachine::all(&machine.machines());
+    let machines = machine.machines();
     let status = MachineStatus { elsewhere, machines, ..status };
     if args.json {
         return listed(print(&text::json(&status)?), gaps.has_asked_all());

@@ -13,7 +13,7 @@ use askbridge_os::processes::AgentTree;
 
 use super::{
     past::{HistoryFilter, PastQuestion},
-    report::MachineReport,
+    report::{MachineListing, MachineReport},
     status::BridgeStatus,
     store::Store,
 };
@@ -47,6 +47,17 @@ pub trait Inbox: Clone + Send + Sync + 'static {
         async move {
             match known {
                 None => MachineReport::here(),
+                Some(_) => future::pending().await,
+            }
+        }
+    }
+
+    /// Returns the other machines, and how each is connected. Where that is known under this revision, it waits for another
+    /// one.
+    fn machine_list(&self, known: Option<u64>) -> impl Future<Output = MachineListing> + Send {
+        async move {
+            match known {
+                None => MachineListing::default(),
                 Some(_) => future::pending().await,
             }
         }

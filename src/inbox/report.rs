@@ -1,9 +1,44 @@
 //! How another machine is connected: what the process that holds the connection says of it.
 
-use askbridge_core::desk::Timestamp;
+use askbridge_core::desk::{MachineName, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::status::PROTOCOL;
+
+/// The other machines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", schemars(title = "MachineListing"))]
+#[non_exhaustive]
+pub struct MachineListing {
+    /// The version of the control protocol.
+    pub protocol: u32,
+    /// The revision of the listing. It grows with each change.
+    pub revision: u64,
+    /// The machines, in the order of their names.
+    pub machines: Vec<ConnectedMachine>,
+}
+
+impl Default for MachineListing {
+    /// Returns the listing of an inbox that has no other machines.
+    fn default() -> Self {
+        MachineListing { protocol: PROTOCOL, revision: 0, machines: Vec::new() }
+    }
+}
+
+/// Another machine, and how it is connected.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ConnectedMachine {
+    /// The name that the settings give to it, with which the IDs of its questions begin.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub name: MachineName,
+    /// How it is connected.
+    #[serde(flatten)]
+    pub report: MachineReport,
+}
 
 /// How a machine is connected.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

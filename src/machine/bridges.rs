@@ -1,12 +1,14 @@
 //! Joins the inboxes of all the bridges of this machine into one inbox.
 //! Finding their sockets is left to `discovery.rs`, the messages over them to `connections.rs`.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use askbridge_core::{
-    desk::{
-        BridgeName, IdPrefix, LostQuestion, MachineName, QuestionId, Record, Refusal, Settlement, Submission,
-    },
+    desk::{BridgeName, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Submission},
     question::{Provenance, Question},
 };
 use futures::future::join_all;
@@ -23,7 +25,7 @@ use crate::{
         access::Inbox,
         ledger::{Ledger, latest_lost, latest_past},
         past::{HistoryFilter, PastQuestion},
-        report::MachineReport,
+        report::{ConnectedMachine, MachineListing},
         status::BridgeStatus,
         store::Store,
     },
@@ -129,9 +131,14 @@ impl Machine {
         statuses.iter().any(|status| status.bridge == *bridge && status.watched)
     }
 
-    /// Returns how each other machine is connected, in the order of their names.
-    pub fn machines(&self) -> Vec<(MachineName, MachineReport)> {
-        self.connections().machines()
+    /// Returns the directory of the sockets of this machine's bridges. `None` if other machines are asked alone.
+    pub fn folder(&self) -> Option<&Path> {
+        self.shared.reach.bridges.as_deref()
+    }
+
+    /// Returns the other machines that are asked, in the order of their names.
+    pub fn machines(&self) -> Vec<ConnectedMachine> {
+        self.connections().machines.borrow().machines.clone()
     }
 
     /// Returns the questions of the past of the connected machines: each machine's latest first.
@@ -314,6 +321,12 @@ impl Inbox for Machine {
 
     fn status(&self) -> Vec<BridgeStatus> {
         self.connections().status()
+    }
+
+    async fn machine_list(&self, known: Option<u64>) -> MachineListing {
+        let mut machines = self.connections().machines.subscribe();
+        let changed = machines.wait_for(|listing| known != Some(listing.revision)).await;
+        changed.map(|listing| listing.clone()).unwrap_or_default()
     }
 
     fn find(&self, typed: &IdPrefix) -> Result<Arc<Record>, Refusal> {

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use askbridge_core::desk::{IdPrefix, MachineName, QuestionId};
+use askbridge_core::desk::{IdPrefix, QuestionId};
 use futures::future::join_all;
 use tokio::{sync::watch, time::timeout};
 
@@ -18,7 +18,11 @@ use super::{
     name::LinkName,
 };
 use crate::{
-    inbox::{report::MachineReport, status::BridgeStatus, store::Store},
+    inbox::{
+        report::{ConnectedMachine, MachineListing},
+        status::BridgeStatus,
+        store::Store,
+    },
     limits,
     rpc::client::{Client, Depth},
 };
@@ -29,6 +33,8 @@ pub(super) struct Connections {
     pub store: Store,
     links: Mutex<BTreeMap<LinkName, BridgeLink>>,
     gaps: watch::Sender<Gaps>,
+    /// The machines that were found.
+    pub machines: watch::Sender<MachineListing>,
     /// Notified at each message of a bridge.
     pub heard: watch::Sender<()>,
 }
@@ -205,6 +211,13 @@ impl Connections {
             *gaps = now;
             changed
         });
+        let now = machines(&links);
+        self.machines.send_if_modified(|listing| {
+            let changed = listing.machines != now;
+            listing.machines = now;
+            listing.revision += u64::from(changed);
+            changed
+        });
         drop(links);
     }
 
@@ -218,16 +231,6 @@ impl Connections {
         let mut clients = self.all_clients();
         clients.retain(|(name, _)| matches!(name, LinkName::Machine(_)));
         clients
-    }
-
-    /// Returns how the machines are connected that were found.
-    pub(super) fn machines(&self) -> Vec<(MachineName, MachineReport)> {
-        let links = self.lock();
-        let machines = links.iter().filter_map(|(name, link)| match name {
-            LinkName::Machine(machine) => Some((machine.clone(), link.report.clone().unwrap_or_default())),
-            LinkName::Bridge(_) | LinkName::Dialed => None,
-        });
-        machines.collect()
     }
 
     /// Returns the sockets that are known, whether they are still in the directory or not.
@@ -305,4 +308,16 @@ impl Connections {
         // No code that holds it can leave it half changed.
         self.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Returns how the machines among these are connected.
+fn machines(links: &BTreeMap<LinkName, BridgeLink>) -> Vec<ConnectedMachine> {
+    let machines = links.iter().filter_map(|(name, link)| match name {
+        LinkName::Machine(name) => {
+            let report = link.report.clone().unwrap_or_default();
+            Some(ConnectedMachine { name: name.clone(), report })
+        }
+        LinkName::Bridge(_) | LinkName::Dialed => None,
+    });
+    machines.collect()
 }

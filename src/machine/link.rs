@@ -10,7 +10,7 @@ use std::{
 };
 
 use askbridge_core::{
-    desk::{IdPrefix, MachineName, QuestionId, Record, Settlement},
+    desk::{IdPrefix, QuestionId, Record, Settlement},
     question::{Outcome, Provenance, Reason},
 };
 
@@ -19,7 +19,11 @@ use super::{
     name::LinkName,
 };
 use crate::{
-    inbox::{report::MachineReport, status::BridgeStatus, store::Editor},
+    inbox::{
+        report::{ConnectedMachine, MachineReport},
+        status::BridgeStatus,
+        store::Editor,
+    },
     limits,
     rpc::protocol::UnreadableItem,
 };
@@ -116,7 +120,7 @@ pub(super) fn gaps<'a>(links: impl Iterator<Item = (&'a LinkName, &'a BridgeLink
         if let (LinkName::Machine(machine), Some(report)) = (name, &link.report)
             && report.connected_at.is_none()
         {
-            gaps.machines.push((machine.clone(), report.clone()));
+            gaps.machines.push(ConnectedMachine { name: machine.clone(), report: report.clone() });
         }
         match link.peer {
             LinkState::Unreachable => gaps.unreachable.push(link.path.clone()),
@@ -141,7 +145,7 @@ pub struct Gaps {
     /// The sockets of bridges that speak a protocol from before protocols had versions.
     pub older: Vec<PathBuf>,
     /// The machines that are not connected.
-    pub machines: Vec<(MachineName, MachineReport)>,
+    pub machines: Vec<ConnectedMachine>,
     /// How many open questions need a newer askbridge.
     pub unreadable: usize,
     /// How many open questions are left out because there is no room for them.

@@ -17,10 +17,13 @@ use serde::Serialize;
 use super::{
     bridges::{Bridges, UnreachableBridges},
     layout::{Column, Columns, NarrowingStep},
-    machines::{self, ConnectedMachine},
+    machines,
     text::{self, NONE, place, span},
 };
-use crate::{inbox::status::PROTOCOL, machine::Gaps};
+use crate::{
+    inbox::{report::ConnectedMachine, status::PROTOCOL},
+    machine::Gaps,
+};
 
 /// The output of `askbridge list --json`.
 #[derive(Debug, Serialize)]
@@ -96,7 +99,7 @@ impl QuestionList {
             unreachable: gaps.unreachable.clone(),
             busy: gaps.busy.clone(),
             older: gaps.older.clone(),
-            not_connected: ConnectedMachine::all(&gaps.machines),
+            not_connected: gaps.machines.clone(),
             unreadable: gaps.unreadable,
             left_out: gaps.left_out,
             lost: Vec::new(),
@@ -196,6 +199,46 @@ pub fn gap_lines(gaps: &Gaps) -> Vec<String> {
     lines
 }
 
+/// Where questions were looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Looked<'a> {
+    /// The directory of the sockets of this machine's bridges. `None` if other machines were asked alone.
+    pub folder: Option<&'a Path>,
+    /// The other machines that are connected.
+    pub machines: &'a [&'a str],
+    /// Whether there are bridges that this command could not ask because they are elsewhere.
+    pub has_elsewhere: bool,
+}
+
+impl Looked<'_> {
+    /// Returns a line that says that none of so many bridges has an open question, or that there is no bridge.
+    pub fn nothing(self, bridges: usize, has_asked_all: bool) -> String {
+        let folder = self.folder.map(|folder| printable_line(&folder.display().to_string()).into_owned());
+        let machines = match self.machines {
+            [] => None,
+            few @ ([_] | [_, _] | [_, _, _]) => Some(format!("on {}", few.join(", "))),
+            many => Some(format!("on {} other machines", many.len())),
+        };
+        let looked = folder.iter().map(|folder| format!("in {folder}")).chain(machines.clone());
+        let looked = looked.collect::<Vec<_>>().join(" and ");
+        let looked = if looked.is_empty() { looked } else { format!(" (looked {looked})") };
+        let place = match (&folder, machines) {
+            (_, None) => String::new(),
+            (Some(_), Some(machines)) => format!(" here and {machines}"),
+            (None, Some(machines)) => format!(" {machines}"),
+        };
+        match (bridges, has_asked_all, folder) {
+            (0, true, Some(folder)) if self.has_elsewhere => format!("no bridge runs in {folder}"),
+            (0, true, _) => format!("no bridge runs{looked}"),
+            (0, false, _) => format!("no bridge replied{looked}"),
+            (1, true, _) => format!("no question is open (1 bridge{place})"),
+            (several, true, _) => format!("no question is open ({several} bridges{place})"),
+            (1, false, _) => "no question is open in the bridge that replied".to_owned(),
+            (several, false, _) => format!("no question is open in the {several} bridges that replied"),
+        }
+    }
+}
+
 /// Returns one line that names the bridges that could not be asked.
 pub fn unasked(gaps: &Gaps) -> String {
     let older = gaps.older.iter().map(|path| older(path));
@@ -259,12 +302,16 @@ mod tests {
 
     /// A bridge by whose clock it is 12:05.
     fn bridges() -> Bridges {
+        Bridges::new(bridges_named("k3f9q2"))
+    }
+
+    fn bridges_named(name: &str) -> Vec<crate::inbox::BridgeStatus> {
         let status = json!({
-            "protocol": 1, "bridge": "k3f9q2", "pid": 1, "version": "1.0.0", "open": 1, "folder": "/",
+            "protocol": 1, "bridge": name, "pid": 1, "version": "1.0.0", "open": 1, "folder": "/",
             "agent": "npx -y @zed-industries/claude-code-acp@0.9.1", "startedAt": "2026-11-21T11:00:00Z",
             "uptimeMs": 65 * 60 * 1000,
         });
-        Bridges::new(vec![serde_json::from_value(status).expect("a status")])
+        vec![serde_json::from_value(status).expect("a status")]
     }
 
     fn some() -> Vec<Arc<Record>> {
@@ -351,6 +398,52 @@ k3f9q2-2  -     ! rm -rf build";
             let shown = printable_line(text);
             assert_eq!(piped.matches(&*shown).count(), 3, "{piped}");
             assert_eq!(shown == text, text != marks);
+        }
+    }
+
+    #[test]
+    fn where_no_question_is_open_the_machines_are_named() {
+        let here = Looked { folder: Some(Path::new("/run")), machines: &[], has_elsewhere: false };
+        let both = Looked { machines: &["box", "lab"], ..here };
+        let there = Looked { folder: None, machines: &["box"], ..here };
+        let many = Looked { machines: &["a", "b", "c", "d"], ..here };
+        let frozen = Looked { folder: None, ..here };
+        for (looked, bridges, all, said) in [
+            (here, 0, true, "no bridge runs (looked in /run)"),
+            (here, 2, true, "no question is open (2 bridges)"),
+            (both, 0, true, "no bridge runs (looked in /run and on box, lab)"),
+            (both, 3, true, "no question is open (3 bridges here and on box, lab)"),
+            (both, 1, false, "no question is open in the bridge that replied"),
+            (there, 0, true, "no bridge runs (looked on box)"),
+            (there, 1, true, "no question is open (1 bridge on box)"),
+            (many, 5, true, "no question is open (5 bridges here and on 4 other machines)"),
+            (frozen, 0, false, "no bridge replied"),
+            (Looked { has_elsewhere: true, ..here }, 0, true, "no bridge runs in /run"),
+        ] {
+            assert_eq!(looked.nothing(bridges, all), said);
+        }
+    }
+
+    #[test]
+    fn questions_of_two_machines_are_told_apart_by_their_ids() {
+        let question =
+            |message: &str| json!({ "message": message, "agent": "Codex", "project": "/src/shop" });
+        let more = |bridge: &str| json!({ "bridge": bridge, "deadline": "2026-11-21T12:15:00Z" });
+        let open = ["k3f9q2", "dev-box/k3f9q2"].map(|bridge| {
+            record(&format!("{bridge}-1"), &question("Deploy the shop to the new region?"), &more(bridge))
+        });
+        let at_80 = "
+ID                AGENT  PROJECT  AGE  ENDS  QUESTION
+k3f9q2-1          Codex  shop     5m   10m   Deploy the shop to the new region?
+dev-box/k3f9q2-1  Codex  shop     5m   10m   Deploy the shop to the new region?";
+        let at_40 = "
+ID                QUESTION
+k3f9q2-1          Deploy the shop to th…
+dev-box/k3f9q2-1  Deploy the shop to th…";
+        for (room, shown) in [(80, at_80), (40, at_40)] {
+            let statuses = [bridges_named("k3f9q2"), bridges_named("dev-box/k3f9q2")].concat();
+            let listed = table(&open, &Bridges::new(statuses), Some(room)).join("\n");
+            assert_eq!("\n".to_owned() + &listed, shown, "{room}");
         }
     }
 

@@ -1,35 +1,13 @@
 //! How other machines are connected, as lines for people and as JSON.
 
-use askbridge_core::desk::{MachineName, Timestamp};
+use askbridge_core::desk::Timestamp;
 use askbridge_os::terminal::printable_line;
-use serde::Serialize;
 
 use super::text::{self, span};
-use crate::{inbox::report::MachineReport, machine::Gaps};
-
-/// Another machine, and how it is connected.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct ConnectedMachine {
-    /// The name that the settings give to it, with which the IDs of its questions begin.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub name: MachineName,
-    /// How it is connected.
-    #[serde(flatten)]
-    pub report: MachineReport,
-}
-
-impl ConnectedMachine {
-    /// Returns these machines.
-    pub fn all(machines: &[(MachineName, MachineReport)]) -> Vec<Self> {
-        let machine = |(name, report): &(MachineName, MachineReport)| ConnectedMachine {
-            name: name.clone(),
-            report: report.clone(),
-        };
-        machines.iter().map(machine).collect()
-    }
-}
+use crate::{
+    inbox::report::{ConnectedMachine, MachineReport},
+    machine::Gaps,
+};
 
 /// Returns how a machine is connected, such as `connected for 2h, askbridge 0.1.0`.
 pub fn state(report: &MachineReport, now: Timestamp) -> String {
@@ -47,7 +25,7 @@ pub fn state(report: &MachineReport, now: Timestamp) -> String {
 
 /// Returns a line for each machine that is not connected.
 pub(super) fn gap_lines(gaps: &Gaps) -> impl Iterator<Item = String> + use<'_> {
-    gaps.machines.iter().map(|(name, report)| match &report.problem {
+    gaps.machines.iter().map(|ConnectedMachine { name, report }| match &report.problem {
         Some(problem) => format!("{name} is not connected: {}", printable_line(problem)),
         None => format!("{name} is not connected yet"),
     })
@@ -74,7 +52,7 @@ mod tests {
         report.retry_at = at(10_012);
         assert_eq!(state(&report, now), "not connected: no route to the host\u{2407}; tried again in 12s");
 
-        let machines = vec![("box".parse().expect("a name"), report)];
+        let machines = vec![ConnectedMachine { name: "box".parse().expect("a name"), report }];
         let gaps = Gaps { machines, ..Gaps::default() };
         assert_eq!(
             gap_lines(&gaps).collect::<Vec<_>>(),

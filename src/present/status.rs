@@ -14,10 +14,13 @@ use serde::Serialize;
 use super::{
     bridges::{self, UnreachableBridges},
     layout::{Column, Columns, NarrowingStep},
-    machines::{self, ConnectedMachine},
+    machines,
     text::{self, NONE, span},
 };
-use crate::{inbox::BridgeStatus, machine::Gaps};
+use crate::{
+    inbox::{BridgeStatus, report::ConnectedMachine},
+    machine::Gaps,
+};
 
 /// The version of this program.
 const THIS_VERSION: &str = env!("CARGO_PKG_VERSION");

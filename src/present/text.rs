@@ -114,6 +114,11 @@ pub fn project(question: &Question) -> Option<String> {
     Some(line(if name.is_empty() { folder } else { name }))
 }
 
+/// Returns the other machine that a question waits on, for the end of a sentence: ` on box`. Empty for this machine.
+pub fn on_machine(record: &Record) -> String {
+    record.bridge.machine().map(|machine| format!(" on {}", short(machine, 40))).unwrap_or_default()
+}
+
 /// Returns the whole text of a question: its title and message, and each field with its help and its options. The text
 /// is as the agent wrote it: whoever prints it must make it printable first.
 pub fn asked(question: &Question) -> String {

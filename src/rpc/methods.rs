@@ -17,12 +17,12 @@ use serde::{Deserialize, de::DeserializeOwned};
 use super::{
     connection::{Budgets, CallRoom, Connection, error},
     history::{HistoryListing, HistoryParams},
+    machines,
     protocol::{Listing, LostListing, OutlineListing, deltas, method},
 };
 use crate::{
     inbox::{
         access::Inbox,
-        report::MachineReport,
         status::{BridgeStatus, PROTOCOL},
     },
     limits,
@@ -68,8 +68,10 @@ impl Methods {
     /// Returns the methods over this inbox.
     pub fn new<I: Inbox>(inbox: I, caller: Caller) -> Self {
         let budgets = Budgets::default();
-        let mut module = RpcModule::new(Context { inbox, caller, budgets: budgets.clone() });
-        let registered = register(&mut module);
+        let context = Context { inbox: inbox.clone(), caller, budgets: budgets.clone() };
+        let mut module = RpcModule::new(context);
+        let registered =
+            register(&mut module).and_then(|()| module.merge(machines::methods(inbox, &budgets)?));
         debug_assert!(registered.is_ok(), "each name stands once: {registered:?}");
         Methods { module: module.into(), budgets, peer: None }
     }
@@ -133,11 +135,6 @@ struct SettledParams {
 }
 
 #[derive(Deserialize)]
-struct ReportParams {
-    known: Option<u64>,
-}
-
-#[derive(Deserialize)]
 struct GetParams {
     id: String,
 }
@@ -191,16 +188,6 @@ fn register<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), Register
     module.register_async_method(method::STATUS, async |_, context, _| -> RpcResult<Vec<BridgeStatus>> {
         Ok(context.inbox.status())
     })?;
-    module.register_async_method(
-        method::REPORT,
-        async |params, context, extensions| -> RpcResult<MachineReport> {
-            let known = read_optional(&params)?.and_then(|ReportParams { known }| known);
-            if known.is_some() {
-                wait(&extensions);
-            }
-            Ok(context.inbox.report(known).await)
-        },
-    )?;
     module.register_async_method(method::WATCH, async |_, context, extensions| -> RpcResult<()> {
         // An agent could otherwise pretend that a person is looking, and so keep the person from being notified (I12).
         if is_of_agent(&extensions) {

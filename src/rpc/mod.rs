@@ -6,6 +6,7 @@ pub mod connection;
 pub mod history;
 pub mod host;
 mod line;
+mod machines;
 pub mod methods;
 mod on_machine;
 #[cfg(test)]

@@ -58,6 +58,9 @@ pub mod method {
     /// Says how a machine is connected: `{known?}` → [`crate::inbox::report::MachineReport`]. With a known revision, the
     /// reply comes once there is another one.
     pub const REPORT: &str = "machine_report";
+    /// Lists the other machines: `{known?}` → [`crate::inbox::report::MachineListing`]. With a known revision, the reply
+    /// comes once there is another one.
+    pub const MACHINES: &str = "machine_list";
     /// Describes the bridges, and greets: → a list of [`crate::inbox::status::BridgeStatus`].
     pub const STATUS: &str = "bridge_status";
 }

@@ -20,7 +20,10 @@ use serde_json::{Map, Value, json};
 
 use super::rpc::NEEDS_WEBSOCKET;
 use crate::{
-    inbox::{report::MachineReport, status::BridgeStatus},
+    inbox::{
+        report::{MachineListing, MachineReport},
+        status::BridgeStatus,
+    },
     rpc::{
         history::{HistoryListing, HistoryParams},
         protocol::{Delta, Listing, LostListing, OutlineListing},
@@ -95,7 +98,7 @@ fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
     let mut methods = Vec::from(lookups(generator));
     methods.extend(submissions(generator));
     let question = must::<Question>(generator, "question", "The question to ask.");
-    let known = may::<u64>(generator, "known", "The revision of the report that is known.");
+    let known = may::<u64>(generator, "known", "The revision that is known.");
     methods.extend([
         method::<Settlement>(
             generator,
@@ -117,7 +120,15 @@ fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
             "Returns how the machine is connected whose questions these are: this machine always is. With `known`, the \
              revision of a report, it waits for another one.",
             &[&known],
-            &[],
+            &["too_many_requests"],
+        ),
+        method::<MachineListing>(
+            generator,
+            "machine_list",
+            "Returns the other machines, and how each is connected. With `known`, the revision of a listing, it waits for \
+             another one.",
+            &[&known],
+            &["too_many_requests"],
         ),
         method::<()>(
             generator,

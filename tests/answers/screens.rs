@@ -191,6 +191,42 @@ fn the_list_has_what_waits_most_urgently_first() {
     check("empty", InboxState::default, |_| {});
 }
 
+/// Returns questions of this machine and of another one, which has a project of the same name.
+fn two_machines() -> InboxState {
+    let there = |number: u32, question: Value| {
+        item(
+            number,
+            &question,
+            &json!({ "id": format!("dev-box/m4b7xa-{number}"), "bridge": "dev-box/m4b7xa" }),
+        )
+    };
+    let settled = json!({
+        "id": "dev-box/m4b7xa-9", "bridge": "dev-box/m4b7xa", "state": "settled",
+        "settlement": { "outcome": { "status": "rejected", "reason": "user" }, "by": { "responder": "page" }, "at": ago(20) },
+    });
+    InboxState {
+        open: vec![
+            item(1, &json!({ "fields": [database()] }), &json!({})),
+            there(1, json!({ "fields": [database()], "agent": "Codex" })),
+            there(2, permission(false)),
+        ],
+        settled: vec![item(9, &json!({ "fields": [database()] }), &settled)],
+        gaps: vec!["lab is not connected: no route to the host".to_owned()],
+        bridges: 2,
+    }
+}
+
+#[test]
+fn a_question_of_another_machine_stands_below_its_name_and_is_found_by_it() {
+    check("machines", two_machines, |scene| scene.keys(&[Key::Char('j'), Key::Enter]));
+    let mut scene = Scene::new((80, 24), two_machines());
+    scene.keys(&[Key::Char('/')]);
+    scene.types("dev-box");
+    let drawn = text(&scene.drawn());
+    assert!(drawn.contains("2 of 3 found: dev-box"), "{drawn}");
+    assert!(drawn.contains(" dev-box: payments\n") && !drawn.contains("\n payments\n"), "{drawn}");
+}
+
 #[test]
 fn a_choice_shows_its_options_and_the_sample_of_the_one_with_the_cursor() {
     check(

@@ -216,6 +216,7 @@ async fn calls<W: Wire>(client: &mut Client<'_, W>, bridge: &Bridge) {
 async fn look<W: Wire>(client: &mut Client<'_, W>) {
     assert_eq!(client.call("bridge_status", json!({})).await.unwrap()[0]["bridge"], "bridge");
     assert!(client.call("machine_report", json!({})).await.unwrap()["version"].is_string());
+    assert_eq!(client.call("machine_list", json!({})).await.unwrap()["machines"], json!([]));
     assert_eq!(client.call("question_watch", json!({})).await, Ok(Value::Null));
     for (args, open) in [
         (json!({}), &["bridge-1", "bridge-2"][..]),

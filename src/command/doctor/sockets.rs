@@ -22,7 +22,7 @@ use crate::{
         reach::MachineArgs,
         setup::{clients::SetupClient, environment::Environment},
     },
-    inbox::{BridgeStatus, Inbox, PeerStatus, Peers},
+    inbox::{BridgeStatus, Inbox, PeerStatus, Peers, report::ConnectedMachine},
     limits,
     machine::{Machine, Reach, discovery},
     present::{
@@ -81,7 +81,7 @@ pub(super) async fn look(around: Option<&Environment>, report: &mut Report) -> V
 /// Reports how each other machine is connected.
 fn look_at_machines(machine: &Machine, report: &mut Report) {
     let now = SystemTime::now().into();
-    for (name, how) in machine.machines() {
+    for ConnectedMachine { name, report: how } in machine.machines() {
         let is_connected = how.connected_at.is_some();
         let level = if is_connected { Level::Ok } else { Level::Problem };
         let advice = format!("`askbridge machine connect {name}` tries it, where ssh may ask you");

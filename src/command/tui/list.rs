@@ -26,12 +26,17 @@ use crate::present::{
 /// One line of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListLine {
-    /// The name of a project, or of the part with the settled questions.
+    /// The name of a project, with that of its machine where it is another one, or of the part with the settled questions.
     Heading(String),
     /// An open question, by its place in the world.
     Open(usize),
     /// A settled question, by its place in the world.
     Settled(usize),
+}
+
+/// Returns the other machine that a question waits on, and its project.
+fn group(item: &QuestionItem) -> (Option<&str>, Option<String>) {
+    (item.record.bridge.machine(), text::project(&item.record.question))
 }
 
 impl App {
@@ -40,8 +45,8 @@ impl App {
         self.order().into_iter().map(|place| self.world.open[place].record.id.clone()).collect()
     }
 
-    /// Returns the open questions that the search finds, in the order of the list: by project, and in it what waits most
-    /// urgently first.
+    /// Returns the open questions that the search finds, in the order of the list: by project, each on its machine, and in
+    /// it what waits most urgently first.
     pub fn order(&self) -> Vec<usize> {
         let open = &self.world.open;
         let urgency = |place: usize| {
@@ -57,9 +62,9 @@ impl App {
                 place,
             )
         };
-        let mut projects: BTreeMap<Option<String>, Vec<usize>> = BTreeMap::new();
+        let mut projects: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         for (place, item) in open.iter().enumerate().filter(|(_, item)| self.search.finds(item)) {
-            projects.entry(text::project(&item.record.question)).or_default().push(place);
+            projects.entry(group(item)).or_default().push(place);
         }
         let mut groups: Vec<_> = projects.into_values().collect();
         groups.iter_mut().for_each(|group| group.sort_by_key(|place| urgency(*place)));
@@ -71,11 +76,13 @@ impl App {
     pub fn list(&self) -> Vec<ListLine> {
         let (mut lines, mut last) = (Vec::new(), None);
         for place in self.order() {
-            let project = text::project(&self.world.open[place].record.question);
-            if last.as_ref() != Some(&project) {
-                let heading = project.clone().unwrap_or_else(|| "no project".to_owned());
+            let group = group(&self.world.open[place]);
+            if last.as_ref() != Some(&group) {
+                let (machine, project) = &group;
+                let project = project.as_deref().unwrap_or("no project");
+                let heading = machine.map_or_else(|| project.to_owned(), |name| format!("{name}: {project}"));
                 lines.push(ListLine::Heading(heading));
-                last = Some(project);
+                last = Some(group);
             }
             lines.push(ListLine::Open(place));
         }

@@ -30,7 +30,8 @@ impl Search {
         &self.typed
     }
 
-    /// Returns whether each word is in what the list says of a question: its title, its project, its agent or its ID.
+    /// Returns whether each word is in what the list says of a question: its title, its project, its agent, or its ID,
+    /// which begins with the name of another machine.
     pub fn finds(&self, item: &QuestionItem) -> bool {
         if self.words.is_empty() {
             return true;
@@ -66,11 +67,15 @@ mod tests {
     use super::*;
 
     fn item(title: &str, label: &str) -> QuestionItem {
+        item_in("k3f9q2", title, label)
+    }
+
+    fn item_in(bridge: &str, title: &str, label: &str) -> QuestionItem {
         let field = json!([{ "name": "f", "label": label, "kind": "text" }]);
         let mut question =
             Question::new(Origin::Program, "q", serde_json::from_value(field).expect("a field"));
         (question.title, question.project) = (Some(title.into()), Some("/src/Payments".into()));
-        let record = json!({ "id": "k3f9q2-7", "bridge": "k3f9q2", "openedAt": "2026-11-21T12:00:00Z", "question": question });
+        let record = json!({ "id": format!("{bridge}-7"), "bridge": bridge, "openedAt": "2026-11-21T12:00:00Z", "question": question });
         let record: Record = serde_json::from_value(record).expect("a record");
         let now = record.opened_at;
         QuestionItem { record: Arc::new(record), agent: Some("Claude Code".to_owned()), now }
@@ -94,6 +99,15 @@ mod tests {
             search.edit(|editor| editor.insert(typed, false));
             assert_eq!(search.finds(&item), finds, "{typed:?}");
             assert_eq!(search.is_empty(), typed.trim().is_empty(), "{typed:?}");
+        }
+    }
+
+    #[test]
+    fn a_question_is_found_by_its_machine() {
+        for (bridge, finds) in [("dev-box/k3f9q2", true), ("k3f9q2", false)] {
+            let mut search = Search::default();
+            search.edit(|editor| editor.insert("dev-box", false));
+            assert_eq!(search.finds(&item_in(bridge, "a", "b")), finds, "{bridge}");
         }
     }
 

@@ -265,11 +265,10 @@ impl App {
     }
 }
 
-/// Returns the agent that asks, and the project that it works in.
+/// Returns the agent that asks, the project that it works in, and its machine where that is another one.
 pub fn name(item: &QuestionItem) -> String {
     let agent = item.agent.as_deref().map_or_else(|| "an agent".to_owned(), |agent| text::short(agent, 40));
-    match text::project(&item.record.question) {
-        Some(project) => format!("{agent} in {}", text::short(&project, 40)),
-        None => agent,
-    }
+    let project = text::project(&item.record.question);
+    let project = project.map(|project| format!(" in {}", text::short(&project, 40))).unwrap_or_default();
+    agent + &project + &text::on_machine(&item.record)
 }

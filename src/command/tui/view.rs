@@ -172,7 +172,7 @@ const KEYS: [(&str, &str); 19] = [
     ("j, k", "next and previous question"),
     ("g, G", "first and last question (also Home, End)"),
     ("PgUp, PgDn", "scroll the list, or a long question"),
-    ("/", "search title, project, agent; Esc shows all"),
+    ("/", "search title, project, agent, machine; Esc ends"),
     ("Enter", "open the question; take the option; send"),
     ("Esc", "stop typing; leave the question"),
     ("?", "these keys"),
