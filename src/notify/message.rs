@@ -13,7 +13,7 @@ use crate::{
     limits,
     present::{
         caution::{caution, role},
-        text::{asked, headline, line, project, short},
+        text::{asked, headline, line, on_machine, project, short},
     },
     settings::words::Disclosure,
 };
@@ -55,10 +55,8 @@ impl Message {
             Purpose::Permission => "A permission",
             _ => "A question",
         };
-        let title = match place(question, folder) {
-            Some(project) => format!("{what} waits in {project}"),
-            None => format!("{what} waits"),
-        };
+        let place = place(question, folder).map(|project| format!(" in {project}")).unwrap_or_default();
+        let title = format!("{what} waits{place}{}", on_machine(record));
         let (body, buttons) = match text {
             Disclosure::None => (String::new(), Vec::new()),
             // The labels of buttons would disclose more than the title.
@@ -240,6 +238,17 @@ mod tests {
         assert!(title.buttons.is_empty());
         let all = Message::new(&record, "/x", Disclosure::All, Risk::Plain);
         assert!(all.body.contains("rm -rf build") && !all.body.contains('\u{1b}'), "{}", all.body);
+    }
+
+    #[test]
+    fn the_title_names_another_machine() {
+        let mut record = record(choice(&json!([])));
+        record.id = "dev-box/b-1".parse().expect("an ID");
+        record.bridge = record.id.bridge.clone();
+        let title = |record: &Record| Message::new(record, "", Disclosure::None, Risk::Plain).title;
+        assert_eq!(title(&record), "A question waits in sh␛op on dev-box");
+        std::sync::Arc::make_mut(&mut record.question).project = None;
+        assert_eq!(title(&record), "A question waits on dev-box");
     }
 
     #[test]

@@ -90,7 +90,9 @@ pub(super) struct QuestionFile(PathBuf);
 impl QuestionFile {
     /// Writes a question into a new file in `folder`, which only its owner can enter.
     pub(super) fn write(folder: &Path, record: &Record) -> io::Result<Self> {
-        let paper = QuestionFile(folder.join(format!("notify-{}-{}.json", record.id, std::process::id())));
+        // The ID of a question of another machine has a slash.
+        let id = record.id.to_string().replace('/', "+");
+        let paper = QuestionFile(folder.join(format!("notify-{id}-{}.json", std::process::id())));
         let json = serde_json::to_vec(record)?;
         // A killed process that had the same process ID may have left a file behind.
         drop(fs::remove_file(&paper.0));
@@ -209,6 +211,20 @@ mod tests {
         assert_eq!(failed(&shell("exit 3")).await, "sh ended with exit code 3");
         assert_eq!(failed(&shell("kill -9 $$")).await, "sh was ended by signal 9");
         assert!(failed(&["/nowhere/x".to_owned()]).await.starts_with("/nowhere/x: No such file"));
+    }
+
+    #[test]
+    fn the_file_of_a_question_of_another_machine_is_in_the_folder_and_goes_with_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let id = "dev-box/b-1".parse().expect("an ID");
+        let record = Record::new(id, Arc::new(question("Go?")), Timestamp::default());
+        let file = QuestionFile::write(folder.path(), &record).expect("a file");
+        assert_eq!(file.path().parent(), Some(folder.path()));
+        let written: Record =
+            serde_json::from_slice(&fs::read(file.path()).expect("it is read")).expect("JSON");
+        assert_eq!(written, record);
+        drop(file);
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
     }
 
     fn telling(text: &str) -> NotifiedQuestion {
