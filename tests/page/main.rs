@@ -55,6 +55,9 @@ mod order;
 mod errors;
 
 #[cfg(test)]
+mod machines;
+
+#[cfg(test)]
 mod racing;
 
 #[cfg(test)]

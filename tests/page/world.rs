@@ -26,6 +26,10 @@ const AGENT: &str = r#"
     done
 "#;
 
+/// The variables that name the folders of a user.
+const FOLDERS: [&str; 5] =
+    ["XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"];
+
 /// A machine with a running inbox.
 pub(crate) struct World {
     pub(crate) http: Http,
@@ -39,6 +43,23 @@ impl World {
         let inbox = Process::spawn(&mut command(&folder, &["inbox", "--addr", "127.0.0.1:0"]));
         let http = announced(&inbox, &folder);
         World { http, inbox, folder }
+    }
+
+    /// Adds a machine that this command reaches. The server learns of it when it starts again.
+    pub(crate) fn add_machine(&self, name: &str, command: &[&str]) {
+        use std::io::Write as _;
+        let folder = self.folder.path().join("askbridge");
+        let mut settings =
+            fs::OpenOptions::new().create(true).append(true).open(folder.join("config.toml")).unwrap();
+        writeln!(settings, "[machine.{name:?}]\ncommand = {}", json!(command)).unwrap();
+    }
+
+    /// Returns the command that reaches this machine from others.
+    pub(crate) fn dial(&self) -> Vec<String> {
+        let folder = self.folder.path().to_str().unwrap();
+        let variables = FOLDERS.into_iter().chain(["HOME"]).map(|name| format!("{name}={folder}"));
+        let words = ["env".to_owned()].into_iter().chain(variables);
+        words.chain([ASKBRIDGE, "dial"].map(str::to_owned)).collect()
     }
 
     /// Returns the address of the page.
@@ -224,7 +245,7 @@ pub(crate) fn asks(id: u64, prompt: &str, fields: &Value) -> Value {
 fn command(folder: &TempDir, args: &[&str]) -> Command {
     let mut command = Command::new(ASKBRIDGE);
     command.args(args).env("HOME", folder.path()).env("USER", "tester");
-    for name in ["XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
+    for name in FOLDERS {
         command.env(name, folder.path());
     }
     command

@@ -1,4 +1,5 @@
-// `<askbridge-inbox>`: the list of the questions, and the one that the person looks at.
+// <askbridge-inbox>: the list of the questions, and the one that the person looks at. elements.html describes its
+// attribute, properties, slots and events.
 
 import { Alerts } from "./alerts.js";
 import { Connection } from "./connection.js";
@@ -7,9 +8,9 @@ import { drafts, keepDraft } from "./drafts.js";
 import { action } from "./keys.js";
 import "./question.js";
 import { Overview, Past } from "./past.js";
-import { agentOf, arrange, from, projectName, Row, searched, title, write } from "./rows.js";
+import { agentOf, arrange, from, onMachine, projectName, Row, searched, title, write } from "./rows.js";
 import { Store } from "./store.js";
-import { done, isOpen, line, longest, visible } from "./words.js";
+import { done, isOpen, line, longest, machineOf, visible } from "./words.js";
 
 const SHEETS = await stylesheet("tokens.css", "base.css", "inbox.css");
 
@@ -17,15 +18,11 @@ const SHEETS = await stylesheet("tokens.css", "base.css", "inbox.css");
 const FOLD = 30_000;
 /** After a restart of the server, bridges are back within this. */
 const RETURN = 2_000;
+/** The longest that a browser can time. */
+const FOR_EVER = 2 ** 31 - 1;
 /** What was sent is said for at least so long, and until the person goes on to something else. */
 const SAID = 6_000;
 
-/**
- * Attribute `src`: the server's address, by default that of this module. Property `connection`: an object of the page's
- * own, like `Connection`; `search`: the words that rows are searched for. Slots: `heading`, `tools`, `sign-in`. Events:
- * `askbridge-count` `{ waiting }`, `askbridge-select` `{ id }`, `askbridge-search` `{ search }`, and `askbridge-help`
- * `{ isByKey }` when the person wants to see the keys.
- */
 export class AskbridgeInbox extends HTMLElement {
   /** The id of the question that is shown, or null. */
   current = null;
@@ -43,6 +40,7 @@ export class AskbridgeInbox extends HTMLElement {
   /** The shown question, and those that hold what is nowhere else: a secret, an answer on its way. */
   #cards = new Map();
   #count = -1;
+  #machines = [];
   /** When something was sent here. */
   #sentAt = 0;
   /** What the page was opened for, which may come later. */
@@ -107,7 +105,7 @@ export class AskbridgeInbox extends HTMLElement {
     const ended = (name, rows) => el("section.past", { hidden: true }, el("h2", name), rows);
     parts.known = el("datalist", { id: "known" });
     const oninput = ({ target }) => (this.search = target.value);
-    parts.search = el("input.search", { type: "search", placeholder: "Search (/)", ariaLabel: "Search questions by text, project, agent or kind", value: this.search, oninput });
+    parts.search = el("input.search", { type: "search", placeholder: "Search (/)", ariaLabel: "Search questions by text, machine, project, agent or kind", value: this.search, oninput });
     parts.search.setAttribute("list", "known");
     parts.none = el("p.none");
     parts.past = ended("History", [parts.settled, this.#past.more]);
@@ -171,8 +169,10 @@ export class AskbridgeInbox extends HTMLElement {
   #turn() {
     const { shell, notice } = this.#parts;
     shell.dataset.state = this.#connection.state;
-    if (this.#connection.state == "online") this.#greet();
-    else this.#store.reset();
+    if (this.#connection.state == "online") {
+      this.#greet();
+      this.#follow();
+    } else this.#store.reset();
     // A moment without a connection is no news.
     this.#later("notice", 1000, () => {
       const { state } = this.#connection;
@@ -216,8 +216,19 @@ export class AskbridgeInbox extends HTMLElement {
       this.#bridges.set(status.bridge, { status, clock });
       unreadable += status.unreadable ?? 0;
     }
-    write(this.#parts.newer, unreadable ? `${unreadable} more can be read only by a newer askbridge.` : "");
+    const why = this.#machines.filter(({ connectedAt }) => !connectedAt).map(({ name, problem }) => `${line(name)} is not connected${problem ? `: ${line(problem)}` : " yet"}.`);
+    if (unreadable) why.push(`${unreadable} more can be read only by a newer askbridge.`);
+    write(this.#parts.newer, why.join("\n"));
     this.#render();
+  }
+
+  /** Learns how other machines are connected, each time that this changes. */
+  async #follow(known) {
+    const { revision, machines } = await this.#connection.call("machine_list", { known }, FOR_EVER).catch(() => ({}));
+    if (!machines) return;
+    this.#machines = machines;
+    this.#ask();
+    this.#follow(revision);
   }
 
   /* The list */
@@ -241,8 +252,8 @@ export class AskbridgeInbox extends HTMLElement {
       arrange(list, rows(this.#store.ended(list == lost, isFound)));
       list.parentNode.hidden = !list.firstChild;
     }
-    const sections = [...this.#store.groups(isFound)].map(([project, records]) => {
-      const group = this.#group(project);
+    const sections = [...this.#store.groups(isFound)].map(([key, records]) => {
+      const group = this.#group(key, records[0]);
       arrange(group.lastChild, rows(records));
       const since = Math.min(...records.map(({ id }) => this.#rows.get(id).since));
       const { clock } = this.#rows.get(records[0].id);
@@ -263,15 +274,16 @@ export class AskbridgeInbox extends HTMLElement {
     this.#select(shown);
   }
 
-  #group(project) {
-    if (!this.#groups.has(project)) {
+  #group(key, record) {
+    if (!this.#groups.has(key)) {
+      const { project = "" } = record.question;
       const id = `project-${this.#groups.size}`;
       const waits = el("span.waits");
-      const heading = el("h3", { id, title: visible(project) }, el("bdi", projectName(project)), waits);
+      const heading = el("h3", { id, title: visible(project) }, el("bdi", machineOf(record) && `${machineOf(record)}: `, projectName(project)), waits);
       const group = el("section", { "aria-labelledby": id }, heading, el("ul"));
-      this.#groups.set(project, Object.assign(group, { waits }));
+      this.#groups.set(key, Object.assign(group, { waits }));
     }
-    return this.#groups.get(project);
+    return this.#groups.get(key);
   }
 
   /** Returns whether each word of the search is in a record. The server has searched what is of the past. */
@@ -280,10 +292,10 @@ export class AskbridgeInbox extends HTMLElement {
     return record => !words.length || record.isPast || words.every(word => searched(record, this.#bridges.get(record.bridge)?.status).includes(word));
   }
 
-  /** Offers the projects, agents and kinds of what waits as words to search for. */
+  /** Offers the machines, projects, agents and kinds of what waits as words to search for. */
   #suggest() {
-    const words = this.#store.open().flatMap(record => [projectName(record.question.project ?? ""), agentOf(record, this.#bridges.get(record.bridge)?.status), record.question.purpose]);
-    const options = [...new Set(words)].sort();
+    const words = this.#store.open().flatMap(record => [machineOf(record), projectName(record.question.project ?? ""), agentOf(record, this.#bridges.get(record.bridge)?.status), record.question.purpose]);
+    const options = [...new Set(words.filter(Boolean))].sort();
     if (this.#parts.known.dataset.of == options.join()) return;
     this.#parts.known.dataset.of = options.join();
     fill(this.#parts.known, options.map(value => el("option", { value })));
@@ -387,7 +399,7 @@ export class AskbridgeInbox extends HTMLElement {
     const { project, sessionId } = record.question;
     const isolated = text => `\u2068${visible(text)}\u2069`;
     const folder = isolated(project ?? status?.folder ?? "an unknown folder");
-    write(context, `${agentOf(record, status)} in ${folder}${sessionId ? ` · session ${isolated(sessionId)}` : ""}`);
+    write(context, `${agentOf(record, status)} in ${folder}${onMachine(record)}${sessionId ? ` · session ${isolated(sessionId)}` : ""}`);
     const card = this.#card ?? el("askbridge-question");
     card.clockOffset = clock;
     if (card.record != record) card.record = record;

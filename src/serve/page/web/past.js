@@ -2,7 +2,7 @@
 // connected, what was settled today, and how to set up the next one.
 
 import { button, el, fill } from "./dom.js";
-import { agentOf, projectName } from "./rows.js";
+import { agentOf, onMachine, projectName } from "./rows.js";
 import { line } from "./words.js";
 
 /** Questions that are asked for at once. */
@@ -70,7 +70,7 @@ export class Overview {
   /** Says which agents are connected. */
   update(statuses) {
     const agents = statuses.filter(({ agent }) => agent != SERVER);
-    const row = status => el("li", el("b", agentOf({ question: { agent: status.peers?.agent?.name } }, status)), " in ", el("bdi", { title: line(status.folder) }, projectName(status.folder)));
+    const row = status => el("li", el("b", agentOf({ question: { agent: status.peers?.agent?.name } }, status)), " in ", el("bdi", { title: line(status.folder) }, projectName(status.folder)), onMachine(status));
     fill(this.#agents, agents.map(row));
     this.#none.hidden = agents.length > 0;
   }

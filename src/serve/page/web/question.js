@@ -5,7 +5,7 @@ import { button, el, fill, on, stylesheet, tell, upgrade } from "./dom.js";
 import { createField, entries, others } from "./field.js";
 import { decision, kind, optionButton, subject } from "./subject.js";
 import { direction, headed, inline, prose } from "./text.js";
-import { ago, decided, ended, given, heading, isHarmful, isOpen, line, own, remaining, riskOf, visible } from "./words.js";
+import { ago, decided, ended, given, heading, isHarmful, isOpen, line, machineOf, own, remaining, riskOf, visible } from "./words.js";
 
 const sheets = await stylesheet("tokens.css", "base.css", "question.css");
 const MORE_TIME = 600_000;
@@ -256,7 +256,7 @@ export class AskbridgeQuestion extends HTMLElement {
     };
     const head = el(
       "div.head",
-      [about, !isCommand && question.title != title && question.title].map(text => text && el("bdi.chip", line(text))),
+      [machineOf(this.#record), about, !isCommand && question.title != title && question.title].map(text => text && el("bdi.chip", line(text))),
       isHarmful(risk) && el("span.chip.danger", "Dangerous: ", el("bdi", line(riskReason || "can do harm"))),
       risk == "acts" && riskReason && el("bdi.chip", line(riskReason)),
       el("span.until", parts.time, parts.later),

@@ -2,7 +2,7 @@
 
 import { button, el, fill } from "./dom.js";
 import { kind } from "./subject.js";
-import { ago, ended, headline, isHarmful, isOpen, line, remaining, riskOf } from "./words.js";
+import { ago, ended, headline, isHarmful, isOpen, line, machineOf, remaining, riskOf } from "./words.js";
 
 const LONGEST = 300;
 
@@ -29,8 +29,11 @@ export function agentOf({ question }, status) {
 /** Returns the name of a project's folder. */
 export const projectName = path => line(path.replace(/\/+$/, "").replace(/.*\//s, "") || path || "No project");
 
-/** Returns what asks, and in which project. */
-export const from = (record, status) => agentOf(record, status) + (record.question.project ? ` in ${projectName(record.question.project)}` : "");
+/** Returns the other machine of a question or a bridge, for the end of a sentence. */
+export const onMachine = of => machineOf(of) && ` on ${machineOf(of)}`;
+
+/** Returns what asks, in which project, and on which machine. */
+export const from = (record, status) => agentOf(record, status) + (record.question.project ? ` in ${projectName(record.question.project)}` : "") + onMachine(record);
 
 /** Returns what a search looks at: what is asked, by which agent, where, and of which kind, in lower case. */
 export function searched(record, status) {
@@ -72,7 +75,7 @@ export class Row {
     this.#left.classList.toggle("soon", !!expiring);
     const chip = (text, isBad) => text && el(`span.chip.${isBad ? "danger" : ""}`, text);
     if (!isWaiting) fill(this.#meta, el("span.ended", { dir: "auto" }, ended(record)), el("bdi", from(record, status)));
-    else fill(this.#meta, el("bdi", agentOf(record, status)), purpose == "permission" && el("span", kind(question)), chip(isHarmful(riskOf(question)) && "Dangerous", true), chip(mark, mark != "Draft"), this.deadline && this.#left);
+    else fill(this.#meta, chip(machineOf(record)), el("bdi", agentOf(record, status)), purpose == "permission" && el("span", kind(question)), chip(isHarmful(riskOf(question)) && "Dangerous", true), chip(mark, mark != "Draft"), this.deadline && this.#left);
     this.tick();
   }
 

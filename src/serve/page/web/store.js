@@ -1,7 +1,7 @@
 // The questions as the server last said they are: which wait, in which order, and which were settled lately.
 
 import { tell } from "./dom.js";
-import { isHarmful, isOpen, riskOf } from "./words.js";
+import { isHarmful, isOpen, machineOf, riskOf } from "./words.js";
 
 /** A question that ended keeps its place for a while, so that the person sees what became of it. */
 const FOLD = 10_000;
@@ -83,10 +83,10 @@ export class Store extends EventTarget {
     tell(this, "change");
   }
 
-  /** Returns what waits by project, the most urgent first. @returns {Map<string, object[]>} */
+  /** Returns what waits by machine and project, the most urgent first. @returns {Map<string, object[]>} */
   groups(isFound) {
     const waiting = this.all(record => this.#waits(record) && isFound(record));
-    return Map.groupBy(waiting.sort(order), ({ question }) => question.project ?? "");
+    return Map.groupBy(waiting.sort(order), record => `${machineOf(record)}\n${record.question.project ?? ""}`);
   }
 
   /** Returns what was lost with its bridge, or what is over, latest first. What was lost long ago is over. */

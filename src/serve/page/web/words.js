@@ -45,6 +45,9 @@ export function headline(question) {
 /** Returns a member of an object that others wrote, and none of its prototype. */
 export const own = (object, name) => (object && Object.hasOwn(object, name) ? object[name] : undefined);
 
+/** Returns the name of the other machine that a question waits on, or a bridge runs on; "" of this one. */
+export const machineOf = ({ bridge }) => line(/^([^/]+)\//.exec(bridge)?.[1] ?? "");
+
 /** Returns whether a question can be answered. */
 export const isOpen = record => !!record && (record.state ?? "open") == "open" && !record.settlement;
 
