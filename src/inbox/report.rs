@@ -3,7 +3,7 @@
 use askbridge_core::desk::{MachineName, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::status::PROTOCOL;
+use super::status::{PROTOCOL, is_zero};
 
 /// The other machines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -67,6 +67,12 @@ pub struct MachineReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub retry_at: Option<Timestamp>,
+    /// How many of its open questions are not listed because they need a newer askbridge.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unreadable: usize,
+    /// How many of its open questions are not listed because there is no room for them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out: usize,
 }
 
 impl MachineReport {

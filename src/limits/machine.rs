@@ -28,6 +28,8 @@ pub const KEPT: Duration = Duration::from_secs(600);
 pub const PATIENCE: Duration = Duration::from_secs(5);
 /// The most machines.
 pub const MACHINES: usize = 64;
+/// The most bridges that are shown of one machine.
+pub const BRIDGES: usize = 1000;
 /// The most lines before the greeting that are skipped, such as those of a login shell.
 pub const BANNER: usize = 1000;
 /// Interval at which the process that holds the connections looks whether the settings have changed.

@@ -236,11 +236,13 @@ impl Machine {
         let record = self.store().read(|_, snapshot| snapshot.find(typed).cloned())?;
         let mut ids = self.connections().hidden(typed);
         ids.retain(|id| *id != record.id);
-        if ids.is_empty() || !record.is_open() {
-            return Ok(record);
-        }
         ids.insert(0, record.id.clone());
-        Err(Refusal::Ambiguous(ids))
+        IdPrefix::prefer_own(&mut ids, |id| id);
+        match ids[..] {
+            [_] => Ok(record),
+            _ if !record.is_open() => Ok(record),
+            _ => Err(Refusal::Ambiguous(ids)),
+        }
     }
 
     /// Asks all bridges that may have a question.
@@ -250,14 +252,16 @@ impl Machine {
         let mut found = LookupReplies::default();
         for (bridge, answer) in join_all(asked).await {
             match answer.map(|reply| reply.value) {
-                Ok(Some(record)) if bridge.has(&record.id.bridge) => {
+                Ok(Some(record)) if bridge.owns(&record) => {
                     found.ids.push(record.id.clone());
                     found.records.push(Arc::new(record));
                 }
                 // A bridge speaks only for its own questions.
                 Ok(Some(_)) | Err(CallError::Refused(Refusal::NotFound)) => {}
                 Ok(None) => found.is_unreadable = true,
-                Err(CallError::Refused(Refusal::Ambiguous(several))) => found.ids.extend(several),
+                Err(CallError::Refused(Refusal::Ambiguous(several))) => {
+                    found.ids.extend(several.into_iter().filter(|id| bridge.has(&id.bridge)));
+                }
                 Err(CallError::Refused(Refusal::TooManyRequests)) => found.is_busy = true,
                 Err(_) => found.is_unknown = true,
             }

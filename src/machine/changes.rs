@@ -146,7 +146,7 @@ impl Connections {
         let count = items.len();
         let sizes = sizes.into_iter().map(Some).chain(repeat(None));
         let mut items: Vec<_> = items.into_iter().zip(sizes).collect();
-        items.retain(|(record, _)| bridge.has(&record.id.bridge) && record.bridge == record.id.bridge);
+        items.retain(|(record, _)| bridge.owns(record));
         unreadable.retain(|item| item.id.as_ref().is_none_or(|id| bridge.has(&id.bridge)));
         let left_out = self.store.edit(|editor| put_all(editor, &items, &unreadable));
         let items: Vec<_> = items.into_iter().map(|(record, _)| record).collect();
@@ -169,7 +169,9 @@ impl Connections {
         self.store.edit(|editor| {
             for (id, answer) in answers {
                 match answer.map(|reply| reply.value) {
-                    Ok(Some(record)) if record.id == id => editor.put(Arc::new(record)),
+                    Ok(Some(record)) if record.id == id && bridge.owns(&record) => {
+                        editor.put(Arc::new(record))
+                    }
                     // The question is settled, but its outcome is forgotten or cannot be read.
                     Ok(_) | Err(CallError::Refused(Refusal::NotFound)) => editor.forget(&id),
                     Err(_) => editor.lose_one(&id, &told),

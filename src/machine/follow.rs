@@ -96,7 +96,7 @@ pub(super) async fn latest_settled(connections: &Connections, limit: usize) -> V
     let asked = connections.all_clients().into_iter().map(async |(bridge, client)| {
         let remembered = timeout(limits::PATIENCE, client.settled(limit)).await;
         let mut remembered = remembered.ok().and_then(Result::ok).unwrap_or_default();
-        remembered.retain(|record| bridge.has(&record.id.bridge));
+        remembered.retain(|record| bridge.owns(record));
         remembered
     });
     // Bounded, since each reply is held in memory until it is merged.

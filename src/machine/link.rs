@@ -69,13 +69,14 @@ impl BridgeLink {
                 return Vec::new();
             }
         };
+        let is_only = statuses.len() == 1;
         for status in &mut statuses {
             let is_in = |id: &&QuestionId| id.bridge == status.bridge;
             // Those without an ID cannot be told apart on a machine with several bridges.
-            status.unreadable = match self.report {
-                Some(_) => self.unreadable.ids().filter(is_in).count(),
-                None => self.unreadable.count(),
-            };
+            let hidden =
+                if is_only { self.unreadable.count() } else { self.unreadable.ids().filter(is_in).count() };
+            // Beside those that the other end cannot read.
+            status.unreadable = status.unreadable.saturating_add(hidden);
         }
         statuses
     }
@@ -117,10 +118,12 @@ impl BridgeLink {
 pub(super) fn gaps<'a>(links: impl Iterator<Item = (&'a LinkName, &'a BridgeLink)>) -> Gaps {
     let mut gaps = Gaps::default();
     for (name, link) in links {
-        if let (LinkName::Machine(machine), Some(report)) = (name, &link.report)
-            && report.connected_at.is_none()
-        {
-            gaps.machines.push(ConnectedMachine { name: machine.clone(), report: report.clone() });
+        if let (LinkName::Machine(machine), Some(report)) = (name, &link.report) {
+            gaps.unreadable = gaps.unreadable.saturating_add(report.unreadable);
+            gaps.left_out = gaps.left_out.saturating_add(report.left_out);
+            if report.connected_at.is_none() {
+                gaps.machines.push(ConnectedMachine { name: machine.clone(), report: report.clone() });
+            }
         }
         match link.peer {
             LinkState::Unreachable => gaps.unreachable.push(link.path.clone()),

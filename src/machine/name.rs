@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use askbridge_core::desk::{BridgeName, IdPrefix, MachineName};
+use askbridge_core::desk::{BridgeName, IdPrefix, MachineName, Record};
 
 /// The inbox at the other end of a link.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +31,11 @@ impl LinkName {
             LinkName::Machine(machine) => bridge.machine() == Some(machine.as_str()),
             LinkName::Dialed => bridge.machine().is_none(),
         }
+    }
+
+    /// Returns whether a record is of a question that the other end speaks for.
+    pub(super) fn owns(&self, record: &Record) -> bool {
+        self.has(&record.id.bridge) && record.bridge == record.id.bridge
     }
 
     /// Returns whether the other end may have a question.

@@ -39,9 +39,11 @@ impl Machine {
         match done {
             Ok(reply) => Ok(self.accept(&known, reply.value, || assumed(&known, submission, by))),
             Err(CallError::Refused(refusal)) => {
-                if let Refusal::Conflict(record) | Refusal::Gone(record) = &refusal
-                    && record.id == *id
-                {
+                if let Refusal::Conflict(record) | Refusal::Gone(record) = &refusal {
+                    if !is_of(id, record) {
+                        // How this question ended is not said.
+                        return Err(Refusal::Unavailable.into());
+                    }
                     self.store().edit(|editor| editor.put(Arc::clone(record)));
                 }
                 Err(refusal.into())
@@ -54,7 +56,7 @@ impl Machine {
     async fn fetch(&self, client: &Client, id: &QuestionId) -> Result<Arc<Record>, Refusal> {
         match get(client, &IdPrefix::from(id)).await {
             Ok(reply) => {
-                let record = reply.value.filter(|record| record.id == *id);
+                let record = reply.value.filter(|record| is_of(id, record));
                 // A question can be settled only by a version that can read it.
                 record.map(Arc::new).ok_or(Refusal::Unavailable)
             }
@@ -83,7 +85,7 @@ impl Machine {
         reply: Option<Record>,
         assume: impl FnOnce() -> Record,
     ) -> Arc<Record> {
-        let reply = reply.filter(|record| record.id == known.id);
+        let reply = reply.filter(|record| is_of(&known.id, record));
         // A reply that this version cannot read still says that the asker has the answer.
         let record = Arc::new(reply.unwrap_or_else(assume));
         self.store().edit(|editor| {
@@ -96,4 +98,9 @@ impl Machine {
             editor.snapshot().get(&known.id).cloned().unwrap_or(record)
         })
     }
+}
+
+/// Returns whether a record is of this question, and of its bridge.
+fn is_of(id: &QuestionId, record: &Record) -> bool {
+    record.id == *id && record.bridge == id.bridge
 }

@@ -85,7 +85,8 @@ pub async fn connect_dial(
             Err(error) if error.kind() == io::ErrorKind::InvalidData => String::new(),
             text => text?,
         };
-        match text.trim_end().strip_prefix(DIAL).and_then(|rest| rest.split_once(' ')) {
+        // What a shell writes before it, such as the title of a window, need not end its line.
+        match text.trim_end().rsplit_once(DIAL).and_then(|(_, rest)| rest.split_once(' ')) {
             Some((_, version)) => break version.to_owned(),
             None if skips(&text) => {}
             None => return Err(ConnectError::NotABridge),

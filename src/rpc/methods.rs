@@ -212,7 +212,7 @@ fn register<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), Register
 fn register_waiting<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), RegisterMethodError> {
     module.register_async_method(method::ANSWER, async |params, context, extensions| {
         let AnswerParams { id, answer, by } = read(&params)?;
-        let record = context.named(&id, &extensions)?;
+        let record = context.named(&id, &extensions).await?;
         let answer = answer.read(&record.question).map_err(|errors| error(Refusal::DoesNotFit(errors)))?;
         // `submit` gives the room of the request back, so nothing of the request's text may be held then.
         drop(params);
@@ -220,14 +220,14 @@ fn register_waiting<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), 
     })?;
     module.register_async_method(method::REJECT, async |params, context, extensions| {
         let RejectParams { id, reason, by } = read(&params)?;
-        let id = context.named(&id, &extensions)?.id.clone();
+        let id = context.named(&id, &extensions).await?.id.clone();
         drop(params);
         context.submit(&id, Submission::Reject(reason), by, &extensions).await
     })?;
     module.register_async_method(method::EXTEND, async |params, context, extensions| {
         let ExtendParams { id, milliseconds } = read(&params)?;
         let time = Duration::from_millis(milliseconds.get());
-        let id = context.named(&id, &extensions)?.id.clone();
+        let id = context.named(&id, &extensions).await?.id.clone();
         drop(params);
         context.submit(&id, Submission::Extend(time), None, &extensions).await
     })?;
@@ -295,9 +295,10 @@ impl<I: Inbox> Context<I> {
     }
 
     /// Returns the question with this ID, if this connection may settle it. Settling a question requires its full ID.
-    fn named(&self, id: &str, extensions: &Extensions) -> RpcResult<Arc<Record>> {
+    async fn named(&self, id: &str, extensions: &Extensions) -> RpcResult<Arc<Record>> {
         let id: QuestionId = id.parse().map_err(|_| error(Refusal::NotFound))?;
-        let record = self.inbox.find(&IdPrefix::from(&id)).map_err(error)?;
+        // `look_up`: an answer given again may be to a question that only its bridge remembers.
+        let record = self.inbox.look_up(&IdPrefix::from(&id)).await.map_err(error)?;
         if id.asker == Asker::Agent && is_of_agent(extensions) {
             return Err(error(Refusal::OwnAgent));
         }

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     inbox::status::BridgeStatus,
     limits::machine as limit,
+    machine::name::LinkName,
     rpc::client::{self, Client},
 };
 
@@ -36,7 +37,7 @@ pub struct Found {
 /// Connects to a machine, and ends the connection. The error says why the machine cannot be reached.
 pub async fn attempt(name: &MachineName, route: &Route, patience: Duration) -> Result<Found, String> {
     let Dialed { client, version, .. } = dial(name, route, patience).await?;
-    Ok(Found { version, bridges: client.greeting().to_vec() })
+    Ok(Found { version, bridges: own(client.greeting().to_vec()) })
 }
 
 /// Connects to a machine, which may take this long. The error says why it cannot be reached.
@@ -51,6 +52,9 @@ pub(super) async fn dial(name: &MachineName, route: &Route, patience: Duration) 
     });
     match timeout(patience, greeted).await {
         Ok(Ok((client, version))) => Ok(Dialed { running, client, version: repeated(&version) }),
+        Ok(Err(_)) if skipped >= limit::BANNER => {
+            Err(format!("it sends {skipped} lines, and none that is from askbridge"))
+        }
         // What the command says on stderr tells more.
         Ok(Err(_)) => Err(why_not(name.as_str(), &running.end().await)),
         Err(_) => match running.end().await {
@@ -60,4 +64,11 @@ pub(super) async fn dial(name: &MachineName, route: &Route, patience: Duration) 
             ended => Err(why_not(name.as_str(), &ended)),
         },
     }
+}
+
+/// Returns the bridges that a machine can speak for, and no more than are allowed.
+pub(super) fn own(mut statuses: Vec<BridgeStatus>) -> Vec<BridgeStatus> {
+    statuses.retain(|status| LinkName::Dialed.has(&status.bridge));
+    statuses.truncate(limit::BRIDGES);
+    statuses
 }

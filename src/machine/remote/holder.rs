@@ -5,7 +5,7 @@
 //! connection. An answer whose verdict was lost with a connection is sent again over the next one: the bridge accepts the
 //! same answer twice, and refuses another.
 
-use std::{path::Path, sync::Arc, time::SystemTime};
+use std::{convert::Infallible, future::pending, path::Path, sync::Arc, time::SystemTime};
 
 use askbridge_core::{
     desk::{IdPrefix, LostQuestion, MachineName, QuestionId, Record, Refusal, Settlement, Submission},
@@ -17,7 +17,7 @@ use tokio::{
 };
 
 use super::{
-    attempt::{Dialed, dial},
+    attempt::{Dialed, dial, own},
     failure::{repeated, why_not},
     route::{Route, Running},
 };
@@ -44,19 +44,19 @@ const FROZEN: &str = "it is frozen, or the network is: it does not reply";
 /// The connection to one machine, and its questions. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Holder {
-    shared: Arc<SharedHolder>,
+    pub(super) shared: Arc<SharedHolder>,
 }
 
 #[derive(Debug)]
-struct SharedHolder {
+pub(super) struct SharedHolder {
     name: MachineName,
     /// What is known of the machine: one link, to all of its bridges.
-    machine: Machine,
-    report: watch::Sender<MachineReport>,
+    pub(super) machine: Machine,
+    pub(super) report: watch::Sender<MachineReport>,
     /// A person waits: the next try is to begin now.
     is_wanted: Notify,
     /// The connection does not reply to a person who waits: it is to end now.
-    is_silent: Notify,
+    pub(super) is_silent: Notify,
 }
 
 /// A connection that has just begun.
@@ -137,9 +137,16 @@ impl Holder {
         let Dialed { running, client, version } = dial(&self.shared.name, route, limit::GREETING).await?;
         let followed = async {
             let followed = BridgeConnection::follow(client, None).await;
-            let (connection, feed) = followed.map_err(|error| Some(error.to_string()))?;
+            let (mut connection, feed) = followed.map_err(|error| Some(error.to_string()))?;
+            connection.greeted = TimedStatus::now(own(connection.greeted.statuses()));
             let client = Arc::clone(&connection.client);
-            if self.take_over(connection, feed).await { Ok(client) } else { Err(None::<String>) }
+            match self.take_over(connection, feed).await {
+                true => Ok(client),
+                false if client.is_connected() => {
+                    Err(Some("what it says of its questions breaks a limit".to_owned()))
+                }
+                false => Err(None),
+            }
         };
         match timeout(limit::REPLY, followed).await {
             Ok(Ok(client)) => {
@@ -147,6 +154,7 @@ impl Holder {
                     report.version = Some(version);
                     report.connected_at = Some(SystemTime::now().into());
                     report.problem = None;
+                    self.count_hidden(report);
                 });
                 Ok(Begun { running, client })
             }
@@ -167,6 +175,7 @@ impl Holder {
         let connections = self.shared.machine.connections();
         let why = tokio::select! {
             () = connections.keep_up(&LinkName::Dialed, Path::new("")) => None,
+            never = self.report_hidden() => match never {},
             () = self.beat(&client, is_told) => Some(FROZEN.to_owned()),
             () = self.shared.is_silent.notified() => Some("it did not reply while an answer waited".to_owned()),
         };
@@ -181,6 +190,21 @@ impl Holder {
                 ended => why_not(self.shared.name.as_str(), &ended),
             },
         }
+    }
+
+    /// Reports how many questions are not listed, each time that this may have changed.
+    async fn report_hidden(&self) -> Infallible {
+        let mut gaps = self.shared.machine.gaps();
+        while gaps.changed().await.is_ok() {
+            self.change(|report| self.count_hidden(report));
+        }
+        pending().await
+    }
+
+    fn count_hidden(&self, report: &mut MachineReport) {
+        let gaps = self.shared.machine.gaps();
+        let gaps = gaps.borrow();
+        (report.unreadable, report.left_out) = (gaps.unreadable, gaps.left_out);
     }
 
     /// Shows that the connection lives, and reads which bridges there are. Returns once there is no reply.
@@ -205,6 +229,7 @@ impl Holder {
 
     /// Takes over which bridges the machine has.
     fn know(&self, statuses: Vec<BridgeStatus>) {
+        let statuses = own(statuses);
         let connections = self.shared.machine.connections();
         let names = |statuses: &[BridgeStatus]| -> Vec<_> {
             statuses.iter().map(|status| (status.bridge.clone(), status.peers.clone())).collect()
@@ -238,7 +263,7 @@ impl Holder {
     }
 
     /// Returns the connection, and waits for one for at most this long.
-    async fn client(&self, patience: std::time::Duration) -> Option<Arc<Client>> {
+    pub(super) async fn client(&self, patience: std::time::Duration) -> Option<Arc<Client>> {
         let until = Instant::now() + patience;
         let mut reports = self.shared.report.subscribe();
         loop {
@@ -252,33 +277,10 @@ impl Holder {
         }
     }
 
-    fn problem(&self) -> String {
+    pub(super) fn problem(&self) -> String {
         let report = self.shared.report.borrow();
         let why = report.problem.clone().unwrap_or_else(|| "it is being connected to".to_owned());
         format!("{}: {why}", self.shared.name)
-    }
-
-    /// Submits over one connection. `Gone` where its verdict was lost with it.
-    async fn submit_once(
-        &self,
-        client: &Client,
-        id: &QuestionId,
-        submission: Submission,
-        by: Provenance,
-    ) -> Result<Arc<Record>, CallError> {
-        let silent = async {
-            loop {
-                sleep(limit::URGENT).await;
-                if timeout(limit::URGENT, client.statuses()).await.is_err() {
-                    return self.shared.is_silent.notify_one();
-                }
-            }
-        };
-        tokio::select! {
-            biased;
-            done = self.shared.machine.submit_over(client, id, submission, by) => done,
-            () = silent => Err(CallError::Gone),
-        }
     }
 }
 
@@ -293,19 +295,7 @@ impl Inbox for Holder {
         submission: Submission,
         by: Provenance,
     ) -> Result<Arc<Record>, Refusal> {
-        let Some(mut client) = self.client(limit::CONNECT).await else {
-            return Err(Refusal::Unreached(self.problem()));
-        };
-        loop {
-            match self.submit_once(&client, id, submission.clone(), by.clone()).await {
-                Err(CallError::Gone) => {}
-                done => return Ok(done?),
-            }
-            // Whether the agent has it is not known: the same answer again tells.
-            let gone = client;
-            let Some(again) = self.another(&gone).await else { return Err(Refusal::Unavailable) };
-            client = again;
-        }
+        self.submit_until_known(id, submission, by).await
     }
 
     async fn ask(&self, _: Question) -> Result<Settlement, Refusal> {
@@ -337,8 +327,10 @@ impl Inbox for Holder {
         match (&found, self.shared.machine.connections().client(&LinkName::Dialed)) {
             (Err(Refusal::NotFound | Refusal::Unavailable), Some(client)) => {
                 let asked = timeout(limits::HANDSHAKE_TIMEOUT, client.get(typed)).await;
-                let reply = asked.unwrap_or(Err(CallError::Gone))?;
-                reply.value.map(Arc::new).ok_or(Refusal::Unavailable)
+                let record = asked.unwrap_or(Err(CallError::Gone))?.value;
+                let record =
+                    record.filter(|record| typed.matches(&record.id) && LinkName::Dialed.owns(record));
+                record.map(Arc::new).ok_or(Refusal::Unavailable)
             }
             _ => found,
         }
@@ -350,31 +342,22 @@ impl Inbox for Holder {
 
     async fn lost(&self) -> Vec<LostQuestion> {
         let Some(client) = self.client(limit::CONNECT).await else { return Vec::new() };
-        timeout(limits::PATIENCE, client.lost()).await.ok().and_then(Result::ok).unwrap_or_default()
+        let lost = timeout(limits::PATIENCE, client.lost()).await;
+        let mut lost = lost.ok().and_then(Result::ok).unwrap_or_default();
+        lost.retain(|lost| LinkName::Dialed.owns(&lost.record));
+        lost
     }
 
     async fn past(&self, filter: HistoryFilter) -> Vec<PastQuestion> {
         let Some(client) = self.client(limit::CONNECT).await else { return Vec::new() };
         let params = filter.into();
-        timeout(limits::PATIENCE, client.past(&params)).await.ok().and_then(Result::ok).unwrap_or_default()
+        let past = timeout(limits::PATIENCE, client.past(&params)).await;
+        let mut past = past.ok().and_then(Result::ok).unwrap_or_default();
+        past.retain(|past| LinkName::Dialed.owns(&past.record));
+        past
     }
 
     async fn watch(&self) {
         self.shared.machine.watch().await;
-    }
-}
-
-impl Holder {
-    /// Waits for a connection after this one.
-    async fn another(&self, gone: &Arc<Client>) -> Option<Arc<Client>> {
-        let until = Instant::now() + limit::RECONNECT;
-        loop {
-            let client = self.client(until.saturating_duration_since(Instant::now())).await?;
-            if !Arc::ptr_eq(&client, gone) {
-                return Some(client);
-            }
-            // It is about to be noticed that this one ended.
-            timeout_at(until, self.shared.report.subscribe().changed()).await.ok()?.ok()?;
-        }
     }
 }

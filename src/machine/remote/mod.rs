@@ -4,6 +4,7 @@
 //! runs the command, mostly the inbox in the background, and serves a socket for each machine; everything else connects
 //! to these sockets, as it does to those of bridges.
 
+mod answer;
 mod attempt;
 mod failure;
 mod holder;
