@@ -35,6 +35,9 @@ mod live;
 #[cfg(test)]
 mod machine;
 #[cfg(test)]
+#[cfg(feature = "mock")]
+mod machines;
+#[cfg(test)]
 mod matrix;
 #[cfg(test)]
 #[cfg(feature = "mcp")]

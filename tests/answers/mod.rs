@@ -46,7 +46,7 @@ mod own_agent;
 #[cfg(test)]
 mod permits;
 #[cfg(test)]
-mod person;
+pub(crate) mod person;
 #[cfg(test)]
 #[cfg(feature = "tui")]
 mod pictures;
