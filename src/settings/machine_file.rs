@@ -130,7 +130,7 @@ mod tests {
         let dotted = "machine.box.ssh = \"box\"\nmachine.dev.ssh = \"dev\"\n";
         assert_eq!(remove(dotted, "box").expect("TOML").as_deref(), Some("machine.dev.ssh = \"dev\"\n"));
         let inline = "machine = { box = { ssh = \"box\" } }\n";
-        assert_eq!(remove(inline, "box").expect("TOML").as_deref(), Some("machine = { }\n"));
+        assert_eq!(remove(inline, "box").expect("TOML").as_deref(), Some("machine = {}\n"));
     }
 
     #[test]
