@@ -28,7 +28,7 @@ use crate::{
         self,
         attach::{Finder, SharedInboxes},
     },
-    inbox::{BridgeInbox, Ledger, Port},
+    inbox::{BridgeInbox, Inbox, Ledger, Port},
     limits,
     machine::{
         Machine, Reach,
@@ -38,7 +38,7 @@ use crate::{
     present::listing,
     rpc::host::Host,
     serve::Server,
-    service::{Context, services},
+    service::{self, Context, services},
     settings::{
         Settings,
         addresses::address,
@@ -170,17 +170,29 @@ async fn serve(
         () = server.run(machine.clone(), None, stop) => Ok(exit::OK),
         () = report(&machine) => Ok(exit::OK),
         never = hold(machines) => match never {},
+        () = notify_elsewhere(&machine, &own.inbox) => Ok(exit::OK),
         never = told => match never {},
         never = adapters::attach::attach(finders, hosts) => match never {},
         code = signals.next() => Ok(code),
     }
 }
 
+/// Notifies the user of the questions of other machines: their own notifiers are told that this is done here.
+#[cfg(feature = "notify")]
+async fn notify_elsewhere(machine: &Machine, own: &BridgeInbox) {
+    service::notify::notify_elsewhere(machine.store().clone(), own.clone()).await;
+}
+
+#[cfg(not(feature = "notify"))]
+async fn notify_elsewhere(_: &Machine, _: &BridgeInbox) {
+    pending().await
+}
+
 /// Holds the connections to the machines of the settings, which other programs share.
 async fn hold(folder: PathBuf) -> Infallible {
     let live = Arc::new(Live::of_user());
     let told = Arc::clone(&live);
-    let is_told = move || NotifySettings::is_set(&told.settings(), false);
+    let is_told = move || cfg!(feature = "notify") && NotifySettings::is_set(&told.settings(), false);
     let mut hub = Hub::new(folder, Arc::new(is_told));
     loop {
         hub.set(routes(&live.settings())).await;

@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::context::{Context, LogOnce};
 use crate::{
-    inbox::{BridgeInbox, Inbox, real_files::RealFiles},
+    inbox::{BridgeInbox, Inbox, Store, real_files::RealFiles},
     notify::{
         Circumstances, NotifierStarts, Plan, ruled,
         ways::follow::{self, BUSY},
@@ -77,14 +77,7 @@ impl Service for NotifyService {
         stop: CancellationToken,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
-            let running = NotifierPool {
-                terminal: self.terminal,
-                inbox,
-                starts: NotifierStarts::default(),
-                projects: BTreeMap::new(),
-                notifiers: JoinSet::new(),
-                logged: LogOnce::default(),
-            };
+            let running = NotifierPool::new(self.terminal, inbox.store().clone(), inbox, false);
             // Notifiers end by themselves when the bridge is gone, so it does not wait for them (I8).
             tokio::select! {
                 () = running.run() => {}
@@ -92,6 +85,12 @@ impl Service for NotifyService {
             }
         })
     }
+}
+
+/// Notifies the user of the questions of other machines in this store, until the store ends. `inbox` is that of this
+/// process, which knows whether a person is looking.
+pub async fn notify_elsewhere(store: Store, inbox: BridgeInbox) {
+    NotifierPool::new(None, store, inbox, true).run().await;
 }
 
 /// The result of a notifier.
@@ -129,7 +128,12 @@ impl Project {
 
 struct NotifierPool {
     terminal: Option<PathBuf>,
+    /// Where the questions are.
+    store: Store,
+    /// The inbox of this process.
     inbox: BridgeInbox,
+    /// Whether the questions are those of other machines.
+    is_elsewhere: bool,
     starts: NotifierStarts,
     /// The cached settings of projects, at most [`PROJECTS`].
     projects: BTreeMap<Option<Arc<str>>, Project>,
@@ -138,8 +142,21 @@ struct NotifierPool {
 }
 
 impl NotifierPool {
+    fn new(terminal: Option<PathBuf>, store: Store, inbox: BridgeInbox, is_elsewhere: bool) -> Self {
+        NotifierPool {
+            terminal,
+            store,
+            inbox,
+            is_elsewhere,
+            starts: NotifierStarts::default(),
+            projects: BTreeMap::new(),
+            notifiers: JoinSet::new(),
+            logged: LogOnce::default(),
+        }
+    }
+
     async fn run(mut self) {
-        let mut follower = self.inbox.store().follow();
+        let mut follower = self.store.follow();
         loop {
             self.look();
             let deadline = self.starts.next_deadline().map(|at| at.saturating_sub(self.inbox.uptime()));
@@ -154,7 +171,8 @@ impl NotifierPool {
     /// Starts the notifiers that are due now.
     fn look(&mut self) {
         self.projects.values_mut().for_each(Project::refresh);
-        let mut open = self.inbox.store().read(|_, snapshot| snapshot.open());
+        let mut open = self.store.read(|_, snapshot| snapshot.open());
+        open.retain(|record| record.id.bridge.machine().is_some() == self.is_elsewhere);
         // A question whose answer is being delivered needs nobody any more.
         open.retain(|record| record.state == State::Open);
         let open: BTreeMap<_, _> = open.iter().map(|record| (&record.id, record)).collect();
@@ -175,7 +193,8 @@ impl NotifierPool {
 
     /// Returns the plan for a question. `None` if the settings ask for nothing.
     fn plan(&mut self, record: &Record) -> Option<Plan> {
-        let project = record.question.project.clone();
+        // A folder of another machine has no settings here.
+        let project = record.question.project.clone().filter(|_| !self.is_elsewhere);
         let has_terminal = self.terminal.is_some();
         if !self.projects.contains_key(&project) {
             if self.projects.len() >= PROJECTS {
