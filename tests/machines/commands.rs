@@ -1,7 +1,12 @@
 //! The commands, with a machine that behaves: with the inbox in the background, and without.
 
-use super::world::{BOX, World, ask, on_box};
+use std::{path::Path, thread, time::Instant};
+
 use askbridge_os::exit;
+use serde_json::json;
+
+use super::world::{BOX, World, ask, on_box};
+use crate::support::{DEADLINE, Process};
 
 /// Lists, shows, extends, rejects and answers questions of the other machine.
 fn everything_is_done_to_questions_of(world: &World) {
@@ -136,4 +141,26 @@ fn an_id_that_both_machines_have_means_this_machine() {
     assert!(world.ok(&["show", &here]).contains("Here?"));
     world.ok(&["answer", &here, "a"]);
     assert_eq!((mine.end().0, agent.end().0), (1, 0));
+}
+
+#[test]
+fn a_question_is_told_on_the_machine_of_the_person_alone() {
+    let mut world = World::new();
+    let (here, there) = (world.person.machine.path().join("told"), world.far.path().join("told"));
+    let tells = |file: &Path| json!(["touch", file]).to_string();
+    let machine = format!("[machine.{BOX}]\ncommand = {}\n", json!(world.launcher.words()));
+    let notify = format!("[notify]\ndelay = '2s'\n[notify.command]\ncommand = {}\n", tells(&here));
+    world.person.sets(&(machine + &notify));
+    world.inbox();
+    // The bridge starts only now, so nothing could be said to it when the connection began.
+    let mut ask = world.far.command(&["ask", "Which?", "--option", "a", "--option", "b"]);
+    ask.env("ASKBRIDGE_NOTIFY_DELAY", "500ms").env("ASKBRIDGE_NOTIFY_COMMAND_COMMAND", tells(&there));
+    let asking = Process::spawn(&mut ask);
+    let deadline = Instant::now() + DEADLINE;
+    while !here.exists() {
+        assert!(Instant::now() < deadline, "the person was not told: {:?}", world.run(&["list"]));
+        thread::yield_now();
+    }
+    assert!(!there.exists(), "it was told there as well");
+    drop(asking);
 }

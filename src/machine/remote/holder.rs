@@ -5,7 +5,9 @@
 //! connection. An answer whose verdict was lost with a connection is sent again over the next one: the bridge accepts the
 //! same answer twice, and refuses another.
 
-use std::{convert::Infallible, future::pending, path::Path, sync::Arc, time::SystemTime};
+use std::{
+    collections::BTreeSet, convert::Infallible, future::pending, path::Path, sync::Arc, time::SystemTime,
+};
 
 use askbridge_core::{
     desk::{IdPrefix, LostQuestion, MachineName, QuestionId, Record, Refusal, Settlement, Submission},
@@ -26,7 +28,7 @@ use crate::{
         HistoryFilter, Inbox, PastQuestion,
         report::MachineReport,
         status::{BridgeStatus, PROTOCOL},
-        store::Store,
+        store::{Follower, Store},
     },
     limits::{self, machine as limit},
     machine::{
@@ -209,6 +211,7 @@ impl Holder {
 
     /// Shows that the connection lives, and reads which bridges there are. Returns once there is no reply.
     async fn beat(&self, client: &Client, is_told: impl Fn() -> bool) {
+        let mut follower = self.store().follow();
         loop {
             let call = async {
                 if is_told() {
@@ -223,8 +226,23 @@ impl Holder {
                 Ok(Err(CallError::Refused(_))) => {}
                 Ok(Err(CallError::Gone)) | Err(_) => return,
             }
-            sleep(limit::HEARTBEAT).await;
+            // A new bridge has to hear soon that this machine tells of its questions.
+            tokio::select! {
+                () = sleep(limit::HEARTBEAT) => {}
+                () = self.new_bridge(&mut follower) => {}
+            }
         }
+    }
+
+    /// Waits until a question opens in a bridge whose status is not known.
+    async fn new_bridge(&self, follower: &mut Follower) {
+        while follower.next().await.is_some() {
+            let known: BTreeSet<_> = self.status().into_iter().map(|status| status.bridge).collect();
+            if self.store().read(|_, now| now.open_ids().any(|id| !known.contains(&id.bridge))) {
+                return;
+            }
+        }
+        pending().await
     }
 
     /// Takes over which bridges the machine has.
