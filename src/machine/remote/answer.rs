@@ -29,6 +29,10 @@ impl Holder {
         let mut is_known = true;
         loop {
             match self.submit_once(&client, id, submission.clone(), by.clone()).await {
+                // More time that is given twice is twice as long.
+                Err(CallError::Gone) if matches!(submission, Submission::Extend(_)) => {
+                    return Err(Refusal::Unavailable);
+                }
                 Err(CallError::Gone) => {}
                 // It may have been carried out before, so that only a settlement says that it was not.
                 Err(CallError::Refused(refusal)) if !is_known && !tells(&refusal) => {
@@ -36,7 +40,7 @@ impl Holder {
                 }
                 done => return Ok(done?),
             }
-            // Whether the agent has it is not known: the same answer again tells.
+            // The bridge may have delivered the answer. Submitting it again shows whether it did.
             is_known = false;
             client = self.another(&client).await.ok_or(Refusal::Unavailable)?;
         }
