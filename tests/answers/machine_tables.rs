@@ -63,7 +63,7 @@ fn a_machine_that_is_not_reached_is_added_and_says_why() {
     let added = here.run(&["machine", "add", "box", "--", "sh", "-c", script]);
     assert_eq!(added.code, i32::from(exit::BRIDGE_GONE), "{added:?}");
     let missing = "askbridge: box is not connected: askbridge is not installed there, or not on its PATH: \
-                   `npm install -g askbridge` there\n";
+                   https://github.com/askbridge/askbridge says how\n";
     assert_eq!(added.stderr, missing);
     assert!(text(&here).starts_with("[machine.box]\n"));
     let connected = here.run(&["machine", "connect", "box"]);

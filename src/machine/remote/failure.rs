@@ -53,7 +53,7 @@ pub(super) fn why_not(name: &str, ended: &Ended) -> String {
     }
     // `sh` says 127 for a program that does not exist, docker says so in words.
     if ended.code == Some(127) || said.contains("executable file not found") {
-        return "askbridge is not installed there, or not on its PATH: `npm install -g askbridge` there"
+        return "askbridge is not installed there, or not on its PATH: https://github.com/askbridge/askbridge says how"
             .to_owned();
     }
     if said.contains("unrecognized subcommand") {
