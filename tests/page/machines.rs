@@ -90,13 +90,8 @@ async fn a_question_of_another_machine_has_its_name_and_is_found_and_answered() 
     browser.until("those of the other machine", &format!("{ROWS}.length === 3"), &[]).await;
     browser.shows("3 of 4 found").await;
     browser.select("Which database?").await;
-    browser
-        .until(
-            "its ID",
-            "new URLSearchParams(location.hash.slice(1)).get('question')?.startsWith('dev-box/')",
-            &[],
-        )
-        .await;
+    let holds = "new URLSearchParams(location.hash.slice(1)).get('question')?.startsWith('dev-box/')";
+    browser.until("its ID", holds, &[]).await;
     browser.refresh().await;
     browser.until("the same question", "currentTitle() === 'Which database?'", &[]).await;
     browser.fill("Database", "Postgres").await;
