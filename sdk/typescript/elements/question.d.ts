@@ -1,0 +1,58 @@
+import type { QuestionRecord, Value } from "../dist/index.js";
+
+/** What a person entered, without secrets. It can be stored as JSON. */
+export interface Draft {
+  values: Record<string, Value>;
+  notes: Record<string, string>;
+  others: Record<string, string>;
+  reason: string;
+}
+
+/** Why an answer was refused. */
+export interface Failure {
+  message: string;
+  fields?: { field: string; message: string }[] | undefined;
+}
+
+/** `<askbridge-question>`: shows one question or permission. */
+export interface AskbridgeQuestion extends HTMLElement {
+  /** The question, as `record` of a `Question` has it. A changed record of the same ID keeps what was entered. */
+  record: QuestionRecord | null;
+  /** What was entered. */
+  draft: Partial<Draft>;
+  /** Whether the person entered something. */
+  readonly touched: boolean;
+  /** Whether what was decided is on its way: the buttons do nothing. */
+  busy: boolean;
+  /** Whether the question has only just appeared, so that its buttons and keys do nothing yet. */
+  paused: boolean;
+  /** Why it was refused, or null. */
+  failure: Failure | null;
+  /** The clock of the bridge minus the one of the page, in milliseconds. */
+  clockOffset: number;
+  /** Moves the focus to the first field, or to the heading of a permission. */
+  focusFirst(): void;
+  /** Chooses the option with this number, from 1. Returns whether there is one. */
+  choose(number: number): boolean;
+  /** Sends the answer, or takes the step that is open. It never allows what is dangerous. */
+  submit(): void;
+  /** Asks for a reason, and then rejects. */
+  reject(): void;
+  /** Forgets what was entered. */
+  discard(): void;
+}
+
+/** The events of `<askbridge-question>`, which bubble and cross shadow roots. */
+export interface QuestionEvents {
+  "askbridge-answer": CustomEvent<{ id: string; values: Record<string, Value>; notes: Record<string, string> }>;
+  "askbridge-reject": CustomEvent<{ id: string; reason?: string }>;
+  "askbridge-extend": CustomEvent<{ id: string; milliseconds: number }>;
+  "askbridge-draft": CustomEvent<{ id: string }>;
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "askbridge-question": AskbridgeQuestion;
+  }
+  interface HTMLElementEventMap extends QuestionEvents {}
+}

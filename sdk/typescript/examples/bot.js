@@ -1,0 +1,42 @@
+// A bot: puts each question and permission into a chat, and answers by the buttons that a person presses there.
+// `chat` has `post(text, buttons)`, which returns a message with `edit(text)`, and calls a button's `press(user)`.
+
+/** Starts the bot. Returns what stops it. */
+export function startBot(inbox, chat) {
+  const messages = new Map();
+  const stop = new AbortController();
+  const { signal } = stop;
+
+  const post = (question, text, buttons) => messages.set(question.id, chat.post(text, buttons));
+  const button = (label, act) => ({
+    label,
+    // Whoever presses too late is told what counts.
+    press: async user => act(user).catch(error => chat.post(`${user}: ${error.message}`, [])),
+  });
+
+  inbox.onQuestion(question => {
+    const [field, ...more] = question.fields;
+    const where = question.machine ? ` (on ${question.machine})` : "";
+    if (more.length || !["choice", "boolean"].includes(field.kind)) {
+      return post(question, `${question.text}${where}: answer it at a computer`, []);
+    }
+    const options = field.kind === "boolean" ? [{ label: "Yes", value: true }, { label: "No", value: false }] : field.options;
+    const buttons = options.map(({ label, value }) => button(label, () => question.reply({ [field.name]: value })));
+    post(question, question.text + where, [...buttons, button("Not now", user => question.reject(`${user} has no time`))]);
+  }, { signal });
+
+  inbox.onPermission(permission => {
+    const deny = button("Deny", user => permission.deny(`${user} denied it`));
+    const allow = button("Allow", () => permission.allow());
+    // What may do harm is not one press away.
+    post(permission, permission.subject?.command ?? permission.text, permission.needsConfirmation ? [deny] : [allow, deny]);
+  }, { signal });
+
+  inbox.onResolved(({ question, outcome }) => {
+    const said = outcome.status === "answered" ? Object.values(outcome.values).join(", ") : outcome.reason ?? outcome.status;
+    messages.get(question.id)?.edit(`${question.text}: ${said}`);
+    messages.delete(question.id);
+  }, { signal });
+
+  return () => stop.abort();
+}

@@ -1,0 +1,26 @@
+// Builds the package: dist/ from src/, and elements/ from the files that the inbox serves.
+
+import { execFileSync } from "node:child_process";
+import { copyFileSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const here = new URL("../", import.meta.url);
+const page = new URL("../../src/serve/page/web/", here);
+
+// Declarations keep the comments, which editors show. The code does not.
+const tsc = (...args) => execFileSync("npx", ["tsc", "-p", ".", ...args], { cwd: fileURLToPath(here), stdio: "inherit" });
+tsc("--emitDeclarationOnly");
+tsc("--declaration", "false", "--removeComments");
+
+/** Copies a file of the page with all that it loads. */
+function copy(name, copied) {
+  if (copied.has(name)) return;
+  copied.add(name);
+  copyFileSync(new URL(name, page), new URL(`elements/${name}`, here));
+  if (!name.endsWith(".js")) return;
+  const code = readFileSync(new URL(name, page), "utf8");
+  // Modules, style sheets and images, by their names.
+  for (const [, loaded] of code.matchAll(/"(?:\.\/)?([\w-]+\.(?:js|css|svg))"/g)) copy(loaded, copied);
+}
+const copied = new Set();
+for (const name of ["question.js", "inbox.js"]) copy(name, copied);

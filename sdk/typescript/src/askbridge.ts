@@ -1,0 +1,221 @@
+import { AskbridgeError } from "./error.js";
+import { Feed, type InboxEvent } from "./feed.js";
+import { type AccessSource, Http, pathOf } from "./http.js";
+import { type Cancel, type Permission, type Question, questionOf, type ReplyOptions } from "./question.js";
+import { readOutcome, readRecord } from "./read.js";
+import { isDecidedSo, isOpen, recall } from "./recall.js";
+import type { Answer, NewQuestion, Outcome, QuestionRecord, Settlement, Value } from "./types.js";
+import { wait } from "./wait.js";
+
+/** Which questions a listener wants, and until when. */
+export interface ListenOptions extends Cancel {
+  /** The folder of the project, as an absolute path. */
+  project?: string;
+  /** The name of the machine; the empty text for the one that the inbox runs on. */
+  machine?: string;
+  /**
+   * Called once where nothing will come any more, because the token is refused for example. Without it, that is an
+   * uncaught error. A lost connection is no error: it is made again.
+   */
+  onError?: (error: AskbridgeError) => void;
+}
+
+/** How a question ended. */
+export interface Resolution {
+  question: Question;
+  outcome: Outcome;
+  /** Who decided it and when. Absent where nobody remembers how it ended. */
+  settlement?: Settlement;
+}
+
+/** Ends listening. */
+export type Stop = () => void;
+
+/** How often a question is looked up that is open but not in the stream. */
+const LOOK_UP_AGAIN = 1_000;
+
+/** The questions of an inbox: hears of them, answers them, and asks some. */
+export class Askbridge {
+  readonly #http: Http;
+  readonly #feed: Feed;
+
+  /** Makes no connection yet. */
+  constructor(access: AccessSource) {
+    this.#http = new Http(access);
+    this.#feed = new Feed(this.#http, record => questionOf(this, record));
+  }
+
+  /** Calls back with each question once: first with those that are open, then with each new one. */
+  onQuestion(listener: (question: Question) => unknown, options: ListenOptions = {}): Stop {
+    return this.#on(options, event => {
+      if (event.type === "requested" && !event.question.isPermission()) listener(event.question);
+    });
+  }
+
+  /** Calls back with each permission once: first with those that are open, then with each new one. */
+  onPermission(listener: (permission: Permission) => unknown, options: ListenOptions = {}): Stop {
+    return this.#on(options, event => {
+      if (event.type === "requested" && event.question.isPermission()) listener(event.question);
+    });
+  }
+
+  /** Calls back with each question or permission that ends, once, also with those that ended while there was no connection. */
+  onResolved(listener: (resolution: Resolution) => unknown, options: ListenOptions = {}): Stop {
+    return this.#on(options, event => {
+      if (event.type !== "resolved") return;
+      const { type: _, ...resolution } = event;
+      listener(resolution);
+    });
+  }
+
+  /** Follows everything that happens: first the open questions, then a snapshot, then each change. */
+  async *events(options: Cancel = {}): AsyncGenerator<InboxEvent, void, undefined> {
+    const events: InboxEvent[] = [];
+    let failure: unknown;
+    let wake = () => {};
+    const fail = (error: unknown) => {
+      failure ??= error;
+      wake();
+    };
+    const abort = () => fail(options.signal!.reason);
+    options.signal?.throwIfAborted();
+    options.signal?.addEventListener("abort", abort, { once: true });
+    const hear = (event: InboxEvent) => {
+      events.push(event);
+      wake();
+    };
+    const stop = this.#feed.subscribe({ hear, fail });
+    try {
+      while (!failure) {
+        yield* events.splice(0);
+        if (!events.length && !failure) await new Promise<void>(resolve => (wake = resolve));
+      }
+      throw failure;
+    } finally {
+      stop();
+      options.signal?.removeEventListener("abort", abort);
+    }
+  }
+
+  /** Returns the open questions and permissions, oldest first. */
+  async questions(options: Cancel = {}): Promise<Question[]> {
+    const call = { ...options, isSafe: true };
+    const { questions } = await this.#http.call<{ questions: QuestionRecord[] }>("/v1/questions", call);
+    return questions.map(record => questionOf(this, readRecord(record)));
+  }
+
+  /** Returns a question, open or over. */
+  async question(id: string, options: Cancel = {}): Promise<Question> {
+    return questionOf(this, readRecord(await this.#http.call(pathOf(id), { ...options, isSafe: true })));
+  }
+
+  /**
+   * Answers a question, by field name. When this returns, the asker has the answer. Over a lost connection the answer is
+   * sent again, which is the same as once.
+   */
+  async replyQuestion(id: string, values: Record<string, Value>, options: ReplyOptions = {}): Promise<void> {
+    const { notes, signal } = options;
+    await this.#decide(id, "reply", { values, ...(notes && { notes }) }, signal);
+  }
+
+  /** Rejects a question or a permission. */
+  async rejectQuestion(id: string, reason?: string, options: Cancel = {}): Promise<void> {
+    await this.#decide(id, "reject", reason === undefined ? {} : { reason }, options.signal);
+  }
+
+  /** Moves the deadline of a question, and returns the question with its new one. */
+  async extendQuestion(id: string, milliseconds: number, options: Cancel = {}): Promise<Question> {
+    const record = await this.#http.call<QuestionRecord>(pathOf(id, "extend"), { ...options, body: { milliseconds } });
+    return questionOf(this, readRecord(record));
+  }
+
+  /** Waits until a question is over, and returns how it ended. It may be over already. */
+  async waitFor(id: string, options: Cancel = {}): Promise<Outcome> {
+    const { signal } = options;
+    const done = new AbortController();
+    const open = new Set<string>();
+    const ended = new Promise<Outcome>((resolve, reject) => {
+      const abort = () => reject(signal!.reason);
+      if (signal?.aborted) abort();
+      signal?.addEventListener("abort", abort, { once: true, signal: done.signal });
+      const hear = (event: InboxEvent) => {
+        if (event.type === "requested") open.add(event.question.id);
+        else if (event.type === "resolved" && event.question.id === id) resolve(event.outcome);
+        else if (event.type === "snapshot" && !open.has(id)) this.#look(id, done.signal).then(resolve, reject);
+      };
+      const stop = this.#feed.subscribe({ hear, fail: reject });
+      done.signal.addEventListener("abort", stop);
+    });
+    try {
+      return await ended;
+    } finally {
+      done.abort();
+    }
+  }
+
+  /**
+   * Asks a question, and waits for the answer. The question is withdrawn when the signal is aborted or the connection
+   * ends. Without an answer, this throws an error of the name `not_answered`, whose `outcome` says why.
+   */
+  async ask(question: NewQuestion, options: Cancel & { timeoutMs?: number } = {}): Promise<Answer> {
+    const { signal, ...rest } = options;
+    const body = { message: "", ...question, ...rest };
+    const settlement = await this.#http.call<Settlement>("/v1/questions", { body, signal, isLong: true });
+    const outcome = readOutcome(settlement.outcome);
+    if (outcome.status === "answered") {
+      const { status: _, ...answer } = outcome;
+      return answer;
+    }
+    const why = settlement.remark ?? (outcome.status === "rejected" ? outcome.reason : outcome.status);
+    throw new AskbridgeError("not_answered", `the question was not answered: ${why}`, { outcome });
+  }
+
+  #on(options: ListenOptions, hear: (event: InboxEvent) => void): Stop {
+    const { signal, project, machine, onError } = options;
+    if (signal?.aborted) return () => {};
+    const isWanted = (question: Question) =>
+      (project === undefined || question.project === project) &&
+      (machine === undefined || (question.machine ?? "") === machine);
+    const unsubscribe = this.#feed.subscribe({
+      hear: event => {
+        if ("question" in event && isWanted(event.question)) hear(event);
+      },
+      fail: error => {
+        signal?.removeEventListener("abort", stop);
+        if (!onError) throw error;
+        onError(error);
+      },
+    });
+    const stop = () => {
+      signal?.removeEventListener("abort", stop);
+      unsubscribe();
+    };
+    signal?.addEventListener("abort", stop);
+    return stop;
+  }
+
+  /** Looks up how a question ended that is not among the open ones. */
+  async #look(id: string, signal: AbortSignal): Promise<Outcome> {
+    for (;;) {
+      const record = await recall(this.#http, id, signal);
+      if (!record) throw new AskbridgeError("not_found", `nobody knows a question ${id}`);
+      if (!isOpen(record)) return record.settlement?.outcome ?? { status: "unknown" };
+      await wait(LOOK_UP_AGAIN, signal);
+    }
+  }
+
+  /** Sends a decision. Where it is not known whether it arrived, finds out what counts. */
+  async #decide(id: string, verb: "reply" | "reject", body: object, signal: AbortSignal | undefined): Promise<void> {
+    try {
+      await this.#http.call(pathOf(id, verb), { body, signal, isSafe: true });
+    } catch (error) {
+      if (!(error instanceof AskbridgeError) || !error.wasSent || ![404, 409, 410].includes(error.status)) throw error;
+      // It may have been this very decision that ended the question.
+      const record = await recall(this.#http, id, signal);
+      if (!record?.settlement) throw error;
+      if (isDecidedSo(record, verb === "reply" ? (body as Answer) : undefined)) return;
+      const { outcome } = record.settlement;
+      throw new AskbridgeError("conflict", `${id} was settled in another way`, { outcome, problem: error.problem, wasSent: true });
+    }
+  }
+}

@@ -1,0 +1,139 @@
+// The types of the fields of a question.
+
+import type { Other } from "./types.js";
+
+/** One field of the form. */
+export type Field = TextField | ChoiceField | ChoicesField | BooleanField | NumberField | ConfirmField | UnknownField;
+
+/** What every field has. */
+export interface FieldBase {
+  /** The key of the field, unique in the form. */
+  name: string;
+  /** The label of the field. */
+  label: string;
+  /** A short label, for a chip or a tab. */
+  header?: string;
+  /** A longer explanation. */
+  help?: string;
+  /** Whether the form needs a value for this field. Default: `false`. */
+  required?: boolean;
+  /** Whether the value is secret: it must not be shown, logged or stored. */
+  secret?: boolean;
+}
+
+/** A text. */
+export interface TextField extends FieldBase {
+  kind: "text";
+  /** The initial value. */
+  default?: string;
+  /** A hint at the format, as JSON Schema names it: `email`, `uri`, `date`, `date-time` and so on. */
+  format?: string;
+  /** The maximum length, in characters. */
+  maxLength?: number;
+  /** The minimum length, in characters. */
+  minLength?: number;
+  /** Whether the text may have several lines. Default: `false`. */
+  multiline?: boolean;
+  /** A regular expression that must match somewhere in the text. */
+  pattern?: string;
+  /** The text that an empty field shows. */
+  placeholder?: string;
+}
+
+/** One of the options. */
+export interface ChoiceField extends FieldBase {
+  kind: "choice";
+  /** The options to choose from. */
+  options: FieldOption[];
+  /** The value of the option that is chosen initially. */
+  default?: string;
+  /** Whether a free text is accepted instead of an option. Default: `false`. */
+  other?: boolean;
+}
+
+/** Several of the options. */
+export interface ChoicesField extends FieldBase {
+  kind: "choices";
+  /** The options to choose from. */
+  options: FieldOption[];
+  /** The values of the options that are chosen initially. */
+  default?: string[];
+  /** The maximum number of choices. */
+  max?: number;
+  /** The minimum number of choices. */
+  min?: number;
+  /** Whether a free text is accepted beside the options. Default: `false`. */
+  other?: boolean;
+}
+
+/** True or false. */
+export interface BooleanField extends FieldBase {
+  kind: "boolean";
+  /** The initial value. */
+  default?: boolean;
+}
+
+/** A number. */
+export interface NumberField extends FieldBase {
+  kind: "number";
+  /** The initial value. */
+  default?: number;
+  /** Whether the number must be an integer. Default: `false`. */
+  integer?: boolean;
+  /** The maximum. */
+  max?: number;
+  /** The minimum. */
+  min?: number;
+  /** The number must be a multiple of this. */
+  step?: number;
+}
+
+/** Yes or no, with the agent's own labels. */
+export interface ConfirmField extends FieldBase {
+  kind: "confirm";
+  /** The label for no. */
+  no: string;
+  /** The label for yes. */
+  yes: string;
+}
+
+/** A field of a kind that this version does not know, and cannot answer. */
+export interface UnknownField extends FieldBase {
+  kind: "unknown";
+  /** The field as it was sent. */
+  raw: Readonly<Record<string, unknown>>;
+}
+
+/** One option of a field. */
+export interface FieldOption {
+  /** The text that the person sees. */
+  label: string;
+  /** The value that the agent gets. */
+  value: string;
+  /** A longer explanation. */
+  description?: string;
+  /** A sample of what the option leads to. */
+  preview?: Preview;
+  /** The effect of choosing an option of a permission. */
+  role?: Role;
+}
+
+/** The effect of choosing an option of a permission. */
+export type Role = KnownRole | Other;
+
+/** The effect of choosing an option of a permission. */
+export type KnownRole = "allow_once" | "allow_always" | "reject_once" | "reject_always";
+
+/** A sample of what an option leads to. Show it as text unless you can render its format safely. */
+export interface Preview {
+  /** The format of the text. */
+  format: PreviewFormat;
+  /** The text. */
+  text: string;
+}
+
+/** The format of a preview's text. */
+export type PreviewFormat = KnownPreviewFormat | Other;
+
+/** The format of a preview's text. */
+export type KnownPreviewFormat = "markdown" | "code" | "text" | "mermaid" | "svg" | "html";

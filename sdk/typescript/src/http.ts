@@ -1,0 +1,139 @@
+// Requests to askbridge, with the token, and repeated where that is safe.
+
+import { AskbridgeError } from "./error.js";
+import type { Problem } from "./types.js";
+import { BackOff, Limit } from "./wait.js";
+
+/** Where askbridge serves, and the token that it wants. */
+export interface Access {
+  url: string | URL;
+  token: string;
+}
+
+/** The access, or a function that finds it: it is called again when the token is refused or the server is not reached. */
+export type AccessSource = Access | (() => Access | Promise<Access>);
+
+/** How a request is sent. */
+export interface Call {
+  body?: unknown;
+  headers?: Record<string, string>;
+  signal?: AbortSignal | undefined;
+  /** Whether it may be sent again when it is not known whether it arrived. */
+  isSafe?: boolean;
+  /** Whether the response comes only when a person has answered. */
+  isLong?: boolean;
+}
+
+/** How long one attempt may take, and how long a request is repeated. */
+const ATTEMPT = 10_000;
+const PATIENCE = 25_000;
+const TOO_BUSY = new Set([429, 502, 503, 504]);
+
+/** Sends requests. */
+export class Http {
+  #access: Promise<Access> | undefined;
+
+  constructor(private readonly source: AccessSource) {}
+
+  /** Sends a request and returns the parsed response. What is safe is sent again over a lost connection. */
+  async call<T>(path: string, call: Call = {}): Promise<T> {
+    const backOff = new BackOff(100, 2_000);
+    const end = Date.now() + PATIENCE;
+    for (let wasSent = false; ; ) {
+      const limit = new Limit(call.signal, call.isLong ? undefined : ATTEMPT);
+      try {
+        const response = await this.open(path, { ...call, signal: limit.signal });
+        return (response.status === 204 ? undefined : await response.json()) as T;
+      } catch (error) {
+        call.signal?.throwIfAborted();
+        const known = error instanceof AskbridgeError ? error : undefined;
+        // Status 0: the server was not found. It may be starting again.
+        const isPassing = !known || known.status === 0 || TOO_BUSY.has(known.status);
+        if (!call.isSafe || !isPassing || Date.now() > end) throw asError(error, wasSent);
+        wasSent ||= !known;
+        await backOff.wait(call.signal, known ? 1_000 : 0);
+      } finally {
+        limit.end();
+      }
+    }
+  }
+
+  /** Sends a request once, and again if another token is found. Returns a response that is no error. */
+  async open(path: string, call: Call = {}): Promise<Response> {
+    const used = await this.#find();
+    let response = await this.#fetch(used, path, call);
+    if (response.status === 401 && typeof this.source === "function") {
+      const found = await this.#find(used);
+      if (found.token !== used.token) response = await this.#fetch(found, path, call);
+    }
+    if (response.ok) return response;
+    throw await refusal(response);
+  }
+
+  /** Returns the access, and looks for another one in the place of this one. */
+  async #find(stale?: Access): Promise<Access> {
+    const { source } = this;
+    if (typeof source !== "function") return source;
+    const access = this.#access;
+    if (!access || (stale && (await access) === stale)) {
+      // What was not found is looked for again by the next request.
+      this.#access = Promise.resolve(source());
+      this.#access.catch(() => (this.#access = undefined));
+    }
+    return this.#access!;
+  }
+
+  async #fetch({ url, token }: Access, path: string, { body, headers, signal, isLong }: Call): Promise<Response> {
+    const hasBody = body !== undefined;
+    const init: RequestInit = {
+      method: hasBody ? "POST" : "GET",
+      headers: { Authorization: `Bearer ${token}`, ...(hasBody && { "Content-Type": "application/json" }), ...headers },
+      ...(hasBody && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+      ...(isLong && withoutLimit()),
+    };
+    try {
+      return await fetch(new URL(path, url), init);
+    } catch (error) {
+      // The server may be somewhere else by now.
+      this.#access = undefined;
+      throw error;
+    }
+  }
+}
+
+let unlimited: object | undefined;
+
+/** Returns what lets a request wait for longer than the 5 minutes of Node and Bun. Browsers and Deno wait anyway. */
+function withoutLimit(): object {
+  if (unlimited) return unlimited;
+  const agent = (globalThis as Record<symbol, unknown>)[Symbol.for("undici.globalDispatcher.1")];
+  const Agent = agent?.constructor as (new (options: object) => object) | undefined;
+  return (unlimited = { timeout: false, ...(Agent && { dispatcher: new Agent({ headersTimeout: 0, bodyTimeout: 0 }) }) });
+}
+
+/** Returns the error that a response is. */
+async function refusal(response: Response): Promise<AskbridgeError> {
+  const { status, statusText } = response;
+  const problem = (await response.json().catch(() => undefined)) as Problem | undefined;
+  const known = problem?.name ? problem : { status, title: statusText, name: status === 503 ? "unavailable" : `http_${status}` };
+  return new AskbridgeError(known.name, known.detail ?? `askbridge responded ${status} ${known.title}`, { problem: known });
+}
+
+function asError(error: unknown, wasSent: boolean): AskbridgeError {
+  if (!(error instanceof AskbridgeError)) {
+    const text = "the connection to askbridge was lost: it is not known whether it acted";
+    return new AskbridgeError("unconfirmed", text, { cause: error, wasSent: true });
+  }
+  const { name, message, problem } = error;
+  return wasSent ? new AskbridgeError(name, message, { problem, wasSent }) : error;
+}
+
+/** Says whether another attempt cannot help. */
+export function isFinal(error: unknown): error is AskbridgeError {
+  return error instanceof AskbridgeError && error.status >= 400 && error.status < 500 && error.status !== 429 && error.status !== 408;
+}
+
+/** Returns the path of a question. */
+export const pathOf = (id: string, verb = ""): string => `/v1/questions/${encodeURIComponent(id)}${verb && `/${verb}`}`;
+

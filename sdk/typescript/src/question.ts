@@ -1,0 +1,120 @@
+import type { Askbridge } from "./askbridge.js";
+import { AskbridgeError } from "./error.js";
+import type { FieldOption, Outcome, QuestionBody, QuestionRecord, Role, Subject, Value } from "./types.js";
+
+/** What ends a request early. */
+export interface Cancel {
+  signal?: AbortSignal | undefined;
+}
+
+/** What a reply can have besides its values. */
+export interface ReplyOptions extends Cancel {
+  /** Notes on fields, by field name. */
+  notes?: Record<string, string>;
+}
+
+/** How to allow a permission. */
+export interface AllowOptions extends Cancel {
+  /** Says that you know that it is dangerous: nothing dangerous is allowed without it. */
+  dangerous?: boolean;
+  /** Allows it from now on instead of this time. */
+  always?: boolean;
+  /** The value of the option to choose, where several allow it. */
+  option?: string;
+}
+
+/** All that is known of a question, and what can be done with it. It does not change: a changed question is a new object. */
+export interface Question extends QuestionBody, Omit<QuestionRecord, "question"> {}
+
+export class Question {
+  /** The question as it was sent. */
+  declare readonly record: QuestionRecord;
+  /** The machine that it was asked on, where that is another one. */
+  declare readonly machine: string | undefined;
+  declare protected readonly inbox: Askbridge;
+
+  constructor(inbox: Askbridge, record: QuestionRecord) {
+    const { question, ...rest } = record;
+    const slash = record.id.indexOf("/");
+    const machine = slash < 0 ? undefined : record.id.slice(0, slash);
+    Object.assign(this, question, rest, { machine });
+    // They are left out when the question is printed.
+    Object.defineProperties(this, { inbox: { value: inbox }, record: { value: record } });
+  }
+
+  /** What is asked, in one text: the message, or else the label of the only field, or the title. */
+  get text(): string {
+    return this.message || (this.fields.length === 1 ? this.fields[0]!.label : (this.title ?? ""));
+  }
+
+  /** Whether it is a permission. */
+  isPermission(): this is Permission {
+    return this.purpose === "permission";
+  }
+
+  /** Answers the question. When this returns, the asker has the answer. */
+  reply(values: Record<string, Value>, options?: ReplyOptions): Promise<void> {
+    return this.inbox.replyQuestion(this.id, values, options);
+  }
+
+  /** Rejects the question. */
+  reject(reason?: string, options?: Cancel): Promise<void> {
+    return this.inbox.rejectQuestion(this.id, reason, options);
+  }
+
+  /** Moves the deadline, and returns the question with its new one. */
+  extend(milliseconds: number, options?: Cancel): Promise<Question> {
+    return this.inbox.extendQuestion(this.id, milliseconds, options);
+  }
+
+  /** Waits until the question is over, and returns how it ended. */
+  settled(options?: Cancel): Promise<Outcome> {
+    return this.inbox.waitFor(this.id, options);
+  }
+}
+
+/** An agent wants permission to do something. */
+export class Permission extends Question {
+  /** What it is about. */
+  declare readonly subject?: Subject;
+
+  /** The options to decide between. */
+  get options(): FieldOption[] {
+    const field = this.fields[0];
+    return field?.kind === "choice" ? field.options : [];
+  }
+
+  /** Whether it has to be allowed with `{ dangerous: true }`: it may do harm, or its person wants a second step. */
+  get needsConfirmation(): boolean {
+    const { risk, dangerous, confirm } = this;
+    // A name of another version may mean more harm than those that are known.
+    return !!confirm || (risk === undefined ? dangerous : risk !== "plain" && risk !== "acts");
+  }
+
+  /** Allows it this time, or `always`. */
+  async allow({ dangerous, always, option, signal }: AllowOptions = {}): Promise<void> {
+    if (this.needsConfirmation && !dangerous) {
+      const text = `${this.id} may do harm: look at it, and then call allow({ dangerous: true })`;
+      throw new AskbridgeError("needs_confirmation", text);
+    }
+    const role: Role = always ? "allow_always" : "allow_once";
+    const allowing = this.options.filter(one => (option === undefined ? one.role === role : one.value === option));
+    const [chosen] = allowing;
+    if (!chosen || allowing.length > 1 || chosen.role?.startsWith("reject")) {
+      const offered = this.options.map(one => `${JSON.stringify(one.value)} (${one.role ?? "no role"})`).join(", ");
+      const wanted = option === undefined ? `not exactly one option ${role}` : `no option ${JSON.stringify(option)} that allows`;
+      throw new AskbridgeError("no_such_option", `${this.id} has ${wanted}: it has ${offered || "none"}`);
+    }
+    await this.reply({ [this.fields[0]!.name]: chosen.value }, { signal });
+  }
+
+  /** Refuses it. */
+  deny(reason?: string, options?: Cancel): Promise<void> {
+    return this.reject(reason, options);
+  }
+}
+
+/** Makes the object of a record. */
+export function questionOf(inbox: Askbridge, record: QuestionRecord): Question {
+  return new (record.question.purpose === "permission" ? Permission : Question)(inbox, record);
+}

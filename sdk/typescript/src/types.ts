@@ -1,0 +1,327 @@
+// The types of what askbridge sends. Another version may send names and kinds that this one does not know: a set of names
+// that may grow accepts any string, and an object of a kind that is not known becomes one of kind `unknown`, with all that
+// was sent in `raw`.
+
+import type { Field, UnknownField } from "./fields.js";
+
+export type * from "./fields.js";
+
+/** Any other name, without losing the completion of the known ones. */
+export type Other = string & {};
+
+/** A question, from when it opens until it is forgotten. */
+export interface QuestionRecord {
+  /** Its ID, unique on the machine. */
+  id: string;
+  /** The name of the bridge that holds the question. */
+  bridge: string;
+  /** When the question was asked, by RFC 3339. */
+  openedAt: string;
+  /** The question. */
+  question: QuestionBody;
+  /** When the question expires, by RFC 3339. Absent if it never does. */
+  deadline?: string;
+  /** How the same question ended when it was asked before, if that is known. */
+  earlier?: Earlier;
+  /**
+   * Whether other responders must answer: the client cannot show the question, or left it to them. Default: `false`.
+   */
+  elsewhere?: boolean;
+  /** Whether four fifths of its time have passed. Default: `false`. */
+  expiring?: boolean;
+  /** The answers that the client gave before it left the rest to other responders. */
+  kept?: Answer;
+  /** How the question was settled. Absent while it is open. */
+  settlement?: Settlement;
+  /** The state of the question. Default: `"open"`. */
+  state?: State;
+}
+
+/** The state of a question. */
+export type State = KnownState | Other;
+
+/** The state of a question. */
+export type KnownState = "open" | "delivering" | "settled" | "lost";
+
+/** A question: a form with one or more fields. */
+export interface QuestionBody {
+  /** Whether the agent waits for the answer. If not, it continues meanwhile. */
+  blocking: boolean;
+  /** Whether a wrong answer can do harm, of either degree. */
+  dangerous: boolean;
+  /** The fields to fill in; at least one. */
+  fields: Field[];
+  /** The question that the form as a whole asks. Empty if the labels of the fields say it all. */
+  message: string;
+  /** The protocol that the question came in. */
+  origin: Origin;
+  /** The agent's own ID of the question, or one that the bridge made up. */
+  questionId: string;
+  /** The agent or program that asks, by the name that it gives itself. */
+  agent?: string;
+  /** Whether its person wants a second step before it is allowed, though it is not dangerous. */
+  confirm?: boolean;
+  /** Whether what asks has a place for notes beside the answer. Without one, it never learns of them. */
+  notes?: boolean;
+  /** The folder that the session works in, as an absolute path. */
+  project?: string;
+  /** The purpose of the question: an answer, or a permission. Default: `"question"`. */
+  purpose?: Purpose;
+  /** The ID of the client's request that the question belongs to, as JSON text, if it names no session. */
+  requestId?: string;
+  /** The harm that a wrong answer may do. Absent if a bridge of another version has not looked. */
+  risk?: Risk;
+  /** Why it is not plain. */
+  riskReason?: string;
+  /** The session that the question belongs to, if the dialect or the running turn says so. */
+  sessionId?: string;
+  /** The subject of a permission. */
+  subject?: Subject;
+  /** The label of the button that sends the answer. */
+  submit?: string;
+  /** How long the agent is willing to wait, in milliseconds. */
+  timeoutMs?: number;
+  /** The subject of the question, in a few words. */
+  title?: string;
+  /** The tool call that the question came from. */
+  toolCallId?: string;
+}
+
+/** The purpose of a question. */
+export type Purpose = KnownPurpose | Other;
+
+/** The purpose of a question. */
+export type KnownPurpose = "question" | "permission";
+
+/** The protocol in which a question was asked. */
+export type Origin = KnownOrigin | Other;
+
+/** The protocol in which a question was asked. */
+export type KnownOrigin =
+  | "sandboxagent"
+  | "elicitation"
+  | "permission"
+  | "cursor"
+  | "grok"
+  | "kiro"
+  | "claude"
+  | "codex"
+  | "opencode"
+  | "copilot"
+  | "mcp"
+  | "program";
+
+/** The harm that a wrong answer may do, in three degrees. */
+export type Risk = KnownRisk | Other;
+
+/** The harm that a wrong answer may do, in three degrees. */
+export type KnownRisk = "plain" | "acts" | "dangerous";
+
+/** The subject of a permission. Texts that are longer than their limit are cut, and say how much is missing. */
+export interface Subject {
+  /**
+   * The kind of the tool, as ACP names it: `read`, `edit`, `delete`, `execute`, `fetch`, `switch_mode` and so on. Of
+   * a subject that is no tool call, its type.
+   */
+  kind?: string;
+  /** The command that would run. */
+  command?: string;
+  /** The rest of the tool call. */
+  content?: string;
+  /** Why the agent asks. */
+  description?: string;
+  /** The changes of files. */
+  diffs?: Diff[];
+  /** The folder that the command would run in, where the agent says so. */
+  folder?: string;
+  /** Whether `rawInput` says more than the rest of what would be done, so that a person has to see it. */
+  inputSaysMore?: boolean;
+  /** The files that it is about, with the line after a colon where the agent names one. */
+  locations?: string[];
+  /** The changes as a patch in the format of Git, where the agent sends one. */
+  patch?: string;
+  /** The plan that the agent wants to carry out, as Markdown. */
+  plan?: string;
+  /** The input of the tool, as JSON text. */
+  rawInput?: string;
+  /** The title of the tool call, where the heading of the permission says something else. */
+  title?: string;
+  /** The parts of the agent's request that could not be read, or contradict each other. */
+  unclear?: string;
+}
+
+/** The change of one file: the part that differs, with a few lines around it. */
+export interface Diff {
+  /** The number of the line that both texts begin with, from 1. */
+  line: number;
+  /** The text after. */
+  new: string;
+  /** The file. */
+  path: string;
+  /** The text before. Absent where the file is new. */
+  old?: string;
+}
+
+/** The value of one field. */
+export type Value = string | string[] | boolean | number;
+
+/** The values of a question's fields, by field name. */
+export interface Answer {
+  /**
+   * The chosen or typed value of each field. A field without a value is absent. Once the question is settled, a value
+   * of a secret field is the text `(secret)`.
+   */
+  values: Record<string, Value>;
+  /** Notes on fields, by field name. Once the question is settled, a note on a secret field is the text `(secret)`. */
+  notes?: Record<string, string>;
+}
+
+/** How a question was settled. */
+export interface Settlement {
+  /** When it was settled, by RFC 3339. */
+  at: string;
+  /** The responder that settled it. */
+  by: Provenance;
+  /** The outcome: answered, rejected or failed. */
+  outcome: Outcome;
+  /** The reason of a rejection, in the person's own words. */
+  remark?: string;
+}
+
+/** The responder that settled a question. */
+export interface Provenance {
+  /** The kind of responder. */
+  responder: Responder;
+  /** The name that the responder gave itself, such as that of a client in `initialize`. */
+  name?: string;
+}
+
+/** The kinds of responders. */
+export type Responder = KnownResponder | Other;
+
+/** The kinds of responders. */
+export type KnownResponder =
+  | "client"
+  | "dialog"
+  | "bridge"
+  | "command_line"
+  | "terminal"
+  | "http"
+  | "rpc"
+  | "page"
+  | "notification"
+  | "rule";
+
+/** How a question ended: one object with a `status`. */
+export type Outcome = AnsweredOutcome | RejectedOutcome | FailedOutcome | UnknownOutcome;
+
+/** A responder answered. */
+export interface AnsweredOutcome extends Answer {
+  status: "answered";
+}
+
+/** The question ended without an answer. */
+export interface RejectedOutcome {
+  status: "rejected";
+  /** Why it was rejected. */
+  reason: Reason;
+}
+
+/** The client failed, or replied with something that only the agent may understand. */
+export interface FailedOutcome {
+  status: "failed";
+}
+
+/** An outcome that this version does not know, or that nobody remembers. */
+export interface UnknownOutcome {
+  status: "unknown";
+  /** The outcome as it was sent. Absent where the question is over and nobody remembers how it ended. */
+  raw?: Readonly<Record<string, unknown>>;
+}
+
+/** Why a question was rejected. */
+export type Reason = KnownReason | Other;
+
+/** Why a question was rejected. */
+export type KnownReason =
+  | "user"
+  | "cancelled"
+  | "withdrawn"
+  | "timeout"
+  | "replied_in_chat"
+  | "client_gone"
+  | "agent_gone"
+  | "session_closed"
+  | "shutdown"
+  | "policy";
+
+/** The decision about an earlier question that is identical to an open one. */
+export interface Earlier {
+  /** The ID of the earlier question. */
+  id: string;
+  /** When it was decided, by RFC 3339. */
+  at: string;
+  /** The responder that decided it. */
+  by: Provenance;
+  /** The decision. */
+  outcome: Outcome;
+  /** Whether the asker got it, as far as that was noted. */
+  wasDelivered: boolean;
+  /**
+   * Whether the asker may have got it all the same: its delivery had begun when the bridge or the agent ended. Where
+   * neither is so, nothing of it was given to the asker.
+   */
+  mayHaveArrived?: boolean;
+}
+
+/** A question to ask: the members of a question that its asker chooses. */
+export interface NewQuestion {
+  /** The fields to fill in; at least one. */
+  fields: Exclude<Field, UnknownField>[];
+  /** The name of the program that asks. */
+  agent?: string;
+  /** Whether a wrong answer can do harm. Default: `false`. */
+  dangerous?: boolean;
+  /** The question that the form as a whole asks. Empty if the labels of the fields say it all. Default: `""`. */
+  message?: string;
+  /** The directory that the program works in, as an absolute path. */
+  project?: string;
+  /** The asker's own ID of the question; `ask` by default. */
+  questionId?: string;
+  /** The session that the question belongs to. */
+  sessionId?: string;
+  /** The label of the button that sends the answer. */
+  submit?: string;
+  /** How long to wait for an answer, in milliseconds. By default, there is no limit. */
+  timeoutMs?: number;
+  /** The subject of the question, in a few words. */
+  title?: string;
+}
+
+/** Why a request failed. */
+export interface Problem {
+  /** The HTTP status. */
+  status: number;
+  /** The stable name of the refusal. */
+  name: string;
+  /** The name of the HTTP status. */
+  title: string;
+  /** The mistake in this request, and its remedy. */
+  detail?: string;
+  /** The errors in the answer or the question, by field. */
+  errors?: FieldError[];
+  /** The IDs that the ambiguous one may stand for. */
+  ids?: string[];
+  /** How the question ended, if it did. */
+  outcome?: Outcome;
+  /** The question, with its settlement. */
+  question?: QuestionRecord;
+}
+
+/** An error in the answer to one field. */
+export interface FieldError {
+  /** The name of the field. It may be one that the question does not have. */
+  field: string;
+  /** The mistake, as a sentence whose subject is the field: `must have at least 5 characters, has 3`. */
+  message: string;
+}

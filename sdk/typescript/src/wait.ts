@@ -1,0 +1,76 @@
+/** Waits; rejects with the reason of the signal as soon as it is aborted. */
+export function wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal!.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}
+
+/** Times to wait between attempts: each is twice the one before, and no two clients keep step. */
+export class BackOff {
+  #next: number;
+
+  constructor(
+    private readonly first: number,
+    private readonly last: number,
+  ) {
+    this.#next = first;
+  }
+
+  /** Begins again at the first time. */
+  reset(): void {
+    this.#next = this.first;
+  }
+
+  /** Waits for the next time, and at least for this one. */
+  async wait(signal?: AbortSignal, least = 0): Promise<void> {
+    const time = Math.max(least, this.#next * (0.75 + Math.random() / 2));
+    this.#next = Math.min(2 * this.#next, this.last);
+    await wait(time, signal);
+  }
+}
+
+/** A signal that is aborted with another one, or after a time that can be set again. */
+export class Limit {
+  readonly #abort = new AbortController();
+  readonly #outer: AbortSignal | undefined;
+  readonly #stop = () => this.#abort.abort(this.#outer?.reason);
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(outer: AbortSignal | undefined, milliseconds?: number) {
+    this.#outer = outer;
+    if (outer?.aborted) this.#stop();
+    outer?.addEventListener("abort", this.#stop, { once: true });
+    if (milliseconds !== undefined) this.set(milliseconds);
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** Begins the time again. */
+  set(milliseconds: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(this.#stop, milliseconds);
+  }
+
+  /** Aborts what the signal is given to. */
+  abort(): void {
+    this.end();
+    this.#stop();
+  }
+
+  /** Forgets the time and the other signal. */
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#outer?.removeEventListener("abort", this.#stop);
+  }
+}

@@ -1,0 +1,85 @@
+// The types against schema/openapi.json and against questions of every kind. tsc does the work: what is written here
+// does not compile where they differ.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { promisify } from "node:util";
+
+import { readRecord } from "../dist/read.js";
+
+const read = path => JSON.parse(readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8"));
+const { components, paths } = read("schema/openapi.json");
+const { schemas } = components;
+
+/** What only the library sees. */
+const INTERNAL = new Set([
+  "Answer", "AnswerByName", "AnswerByPlace", "AnswerInput", "Extension", "HistoryListing", "PastQuestion", "QuestionEvent",
+  "QuestionListing", "QuestionSnapshot", "QuestionStatus", "Rejection",
+]);
+/** What is not known is of the library's own shape. */
+const OWN = new Set(["UnknownField", "UnknownOutcome"]);
+const NAMES = { Question: "QuestionBody" };
+const OVERRIDES = { "NewQuestion.fields": "Exclude<c.Field, c.UnknownField>[]" };
+/** What is done with an operation, or why it is left out. */
+const OPERATIONS = {
+  followEvents: "events", listQuestions: "questions", askQuestion: "ask", getQuestion: "question", answerQuestion: "replyQuestion",
+  rejectQuestion: "rejectQuestion", extendQuestion: "extendQuestion", listHistory: "waitFor",
+};
+
+/** Returns the type of a schema. What may be null is absent instead. */
+function type(schema) {
+  if (schema.$ref) {
+    const name = schema.$ref.split("/").at(-1);
+    return `c.${NAMES[name] ?? name}`;
+  }
+  if ("const" in schema) return JSON.stringify(schema.const);
+  if (schema.enum) return schema.enum.map(value => JSON.stringify(value)).join(" | ");
+  if (schema.anyOf) {
+    const parts = schema.anyOf.filter(({ type }) => type !== "null");
+    // A set of names that may grow.
+    const isOpen = parts.length === 2 && parts[0].$ref?.includes("/Known") && parts[1].type === "string";
+    return parts.map((part, place) => (isOpen && place ? "c.Other" : type(part))).join(" | ");
+  }
+  const [kind] = [schema.type].flat().filter(kind => kind !== "null");
+  if (kind === "array") return `(${type(schema.items)})[]`;
+  if (kind === "object" && !schema.properties) return `Record<string, ${type(schema.additionalProperties)}>`;
+  return kind === "integer" ? "number" : kind;
+}
+
+function members(name, { properties, required = [] }) {
+  const member = ([key, schema]) =>
+    `${key}${required.includes(key) ? "" : "?"}: ${OVERRIDES[`${name}.${key}`] ?? type(schema)};`;
+  return `{ ${Object.entries(properties).map(member).join(" ")} }`;
+}
+
+test("the types are those of the schema, and of questions of every kind", async () => {
+  const lines = [
+    'import type * as c from "../../dist/index.js";',
+    "type Flat<T> = T extends object ? { [K in keyof T]: T[K] } : T;",
+    "type Same<A, B> = (<T>() => T extends Flat<A> ? 1 : 2) extends <T>() => T extends Flat<B> ? 1 : 2 ? true : never;",
+  ];
+  for (const [name, schema] of Object.entries(schemas)) {
+    if (INTERNAL.has(name) || OWN.has(name)) continue;
+    const wanted = schema.properties ? members(name, schema) : type(schema);
+    lines.push(`export const ${name}: Same<c.${NAMES[name] ?? name}, ${wanted}> = true;`);
+  }
+  const records = read("src/serve/page/web/examples.json").map(({ record }) => {
+    // The page puts what was accepted of a lost question into its record.
+    const { accepted: _, ...rest } = record;
+    return readRecord(rest);
+  });
+  assert.ok(records.some(({ question }) => question.fields.some(({ kind }) => kind === "unknown")));
+  lines.push(`export const samples: c.QuestionRecord[] = ${JSON.stringify(records, null, 1)};`);
+  writeFileSync(new URL("types/generated.ts", import.meta.url), `${lines.join("\n")}\n`);
+  const cwd = new URL("..", import.meta.url);
+  await promisify(execFile)("npx", ["tsc", "-p", "tests/types"], { cwd }).catch(({ stdout, stderr }) => assert.fail(stdout + stderr));
+});
+
+test("every operation of the schema is in the library", () => {
+  const named = Object.values(paths).flatMap(methods => Object.values(methods).map(({ operationId }) => operationId));
+  // What is below a session is the same by another name.
+  const missing = named.filter(name => name && !/Session/.test(name) && !(name in OPERATIONS));
+  assert.deepEqual(missing, []);
+});
