@@ -98,11 +98,15 @@ const CASES: &[Case] = &[
 ];
 
 /// What a person does first is no command, or it cannot be brought about here.
-const NOT_PLAYED: [(&str, &str); 4] = [
+const NOT_PLAYED: [(&str, &str); 5] = [
     ("askbridge config edit", "no port is free"),
     ("askbridge setup {}", "repair it, then"),
     ("askbridge inbox --stop", "a server that hangs; the same commands are played for one that does not"),
     ("askbridge inbox --detach", "the same"),
+    (
+        "askbridge machine connect {name}",
+        "`answers::machine_tables` plays it, with a machine that is not reached",
+    ),
 ];
 
 /// Commands that a text names, and does not tell to run.
