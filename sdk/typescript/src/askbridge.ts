@@ -33,6 +33,9 @@ export type Stop = () => void;
 
 /** How often a question is looked up that is open but not in the stream. */
 const LOOK_UP_AGAIN = 1_000;
+/** How often a decision is sent about a question that was open and that the server does not know, and when again. */
+const ATTEMPTS = 6;
+const ATTEMPT_AGAIN = 500;
 
 /** The questions of an inbox: hears of them, answers them, and asks some. */
 export class Askbridge {
@@ -206,16 +209,24 @@ export class Askbridge {
 
   /** Sends a decision. Where it is not known whether it arrived, finds out what counts. */
   async #decide(id: string, verb: "reply" | "reject", body: object, signal: AbortSignal | undefined): Promise<void> {
-    try {
-      await this.#http.call(pathOf(id, verb), { body, signal, isSafe: true });
-    } catch (error) {
-      if (!(error instanceof AskbridgeError) || !error.wasSent || ![404, 409, 410].includes(error.status)) throw error;
-      // It may have been this very decision that ended the question.
-      const record = await recall(this.#http, id, signal);
-      if (!record?.settlement) throw error;
-      if (isDecidedSo(record, verb === "reply" ? (body as Answer) : undefined)) return;
-      const { outcome } = record.settlement;
-      throw new AskbridgeError("conflict", `${id} was settled in another way`, { outcome, problem: error.problem, wasSent: true });
+    for (let attempts = 1; ; attempts++) {
+      try {
+        return await this.#http.call(pathOf(id, verb), { body, signal, isSafe: true });
+      } catch (error) {
+        if (!(error instanceof AskbridgeError) || ![404, 409, 410].includes(error.status)) throw error;
+        const wasThere = error.wasSent || attempts > 1 || (error.status === 404 && this.#feed.has(id));
+        if (!wasThere) throw error;
+        // It may have been this very decision that ended the question.
+        const record = await recall(this.#http, id, signal);
+        if (record?.settlement) {
+          if (isDecidedSo(record, verb === "reply" ? (body as Answer) : undefined)) return;
+          const { outcome } = record.settlement;
+          throw new AskbridgeError("conflict", `${id} was settled in another way`, { outcome, problem: error.problem, wasSent: true });
+        }
+        // A server that has just started may not know its bridge yet.
+        if (error.status !== 404 || attempts >= ATTEMPTS) throw error;
+        await wait(ATTEMPT_AGAIN, signal);
+      }
     }
   }
 }

@@ -40,6 +40,8 @@ const FIRST_BACK_OFF = 100;
 const LAST_BACK_OFF = 5_000;
 /** How many ended questions are remembered. */
 const REMEMBERED = 4_096;
+/** How often a question is looked up that nobody knows: a server that has just started may not know its bridge yet. */
+const LOOKUPS = 5;
 
 /** The stream, which runs while anyone listens. */
 export class Feed {
@@ -77,6 +79,11 @@ export class Feed {
       this.#subscribers.delete(subscriber);
       if (this.#subscribers.size === 0) this.#stop();
     };
+  }
+
+  /** Says whether a question was open when the server was last heard. */
+  has(id: string): boolean {
+    return this.#open.has(id);
   }
 
   #start(): void {
@@ -204,18 +211,20 @@ export class Feed {
     this.#missing.delete(id);
   }
 
-  /** Finds out what became of a question. A server that has just started may not know its bridge yet. */
+  /** Finds out what became of a question. */
   async #lookUp(record: QuestionRecord, signal: AbortSignal): Promise<void> {
     const { id, openedAt } = record;
     const backOff = new BackOff(250, LAST_BACK_OFF);
-    for (;;) {
+    for (let lookups = 1; ; lookups++) {
       const found = await recall(this.http, id, signal, openedAt).catch((error: unknown) => error);
       if (signal.aborted) return;
       // After a while of 503, its bridge is gone. Any other error is one of the connection, which the stream looks after.
       const isUnreached = found instanceof AskbridgeError && found.status === 503;
-      if (isUnreached || !(found instanceof Error || isOpen(found as QuestionRecord | undefined))) {
+      const known = found instanceof Error ? undefined : (found as QuestionRecord | undefined);
+      const isUnknown = !(found instanceof Error) && !isOpen(known) && (known?.settlement || lookups >= LOOKUPS);
+      if (isUnreached || isUnknown) {
         const { settlement: _, ...last } = record;
-        return this.#resolve(isUnreached || !found ? { ...last, state: "lost" } : (found as QuestionRecord));
+        return this.#resolve(known ?? { ...last, state: "lost" });
       }
       await backOff.wait(signal);
     }

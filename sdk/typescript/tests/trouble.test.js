@@ -22,7 +22,7 @@ const random = () => (seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647;
 /** What each question is asked for, and what the test says about its end. */
 const ENDS = ["replied", "answered elsewhere", "withdrawn"];
 
-test(`a server that is killed ${KILLS} times loses nothing and tells nothing twice`, { timeout: 120_000 + KILLS * 2_000 }, async () => {
+test(`a server that is killed ${KILLS} times loses nothing and tells nothing twice`, { timeout: 120_000 + KILLS * 2_000 }, async t => {
   const inbox = machine.client();
   const asked = new Map();
   const told = [];
@@ -36,6 +36,7 @@ test(`a server that is killed ${KILLS} times loses nothing and tells nothing twi
     }),
     inbox.onResolved(({ question, outcome }) => ended.push([question.text, outcome])),
   ];
+  t.after(() => stops.forEach(stop => stop()));
   let number = 0;
   const open = () => [...asked].filter(([, { child }]) => child.exitCode === null && child.signalCode === null);
   for (let kill = 0; kill < KILLS; kill++) {
@@ -66,7 +67,6 @@ test(`a server that is killed ${KILLS} times loses nothing and tells nothing twi
   assert.deepEqual((await Promise.allSettled(replies)).filter(({ status }) => status === "rejected"), []);
   const missing = () => told.filter(text => !ended.some(([other]) => other === text));
   await until("end of all", () => missing().length === 0, missing);
-  for (const stop of stops) stop();
 
   const twice = texts => texts.filter((text, place) => texts.indexOf(text) !== place);
   assert.deepEqual(twice(told), [], "told twice");
