@@ -83,6 +83,33 @@ test(`a server that is killed ${KILLS} times loses nothing and tells nothing twi
   assert.deepEqual(silent, [], "what only this client answers was told");
 });
 
+test("a question that ends while there is no server is told once, with its outcome", async () => {
+  const inbox = machine.client();
+  const told = [];
+  const ended = [];
+  const stops = [inbox.onQuestion(({ id }) => told.push(id)), inbox.onResolved(({ question, outcome }) => ended.push([question.id, outcome]))];
+  try {
+    const { child, id } = await opened("Who answers meanwhile?");
+    const { child: other, id: open } = await opened("Who waits?");
+    await until("both questions", () => told.length === 2, () => told);
+    await machine.kill();
+    machine.spawn(["answer", id, "a"]);
+    await child.ended;
+    await machine.start();
+    await until("end", () => ended.length, () => ended);
+    await inbox.replyQuestion(open, { q0: "b" });
+    await other.ended;
+    await until("second end", () => ended.length > 1, () => ended);
+    assert.deepEqual(ended, [
+      [id, { status: "answered", values: { q0: "a" } }],
+      [open, { status: "answered", values: { q0: "b" } }],
+    ]);
+    assert.deepEqual(told, [id, open]);
+  } finally {
+    for (const stop of stops) stop();
+  }
+});
+
 /** Passes bytes on to the inbox. `onReply` is called in the place of passing on what it responds to a reply. */
 async function proxy(onReply) {
   const server = createServer(client => {
