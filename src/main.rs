@@ -8,8 +8,6 @@ use std::{
     process::ExitCode,
 };
 
-#[cfg(feature = "mock")]
-use askbridge::command::mock::MockWhat;
 use askbridge::{
     command::{
         self,
@@ -19,7 +17,7 @@ use askbridge::{
     driver::FatalError,
 };
 #[cfg(feature = "mock")]
-use askbridge_mock::{agent, claude, client, codex, copilot, demo, opencode};
+use askbridge_mock::{agent, client, demo};
 use askbridge_os::exit;
 use clap::CommandFactory;
 
@@ -70,26 +68,16 @@ fn main() -> ExitCode {
         Command::Completions(args) => written(args.print(Cli::command())),
         Command::Complete(args) => written(args.print(Cli::command())),
         Command::Man(args) => written(args.write(Cli::command())),
+        #[cfg(feature = "check")]
+        Command::Check(args) => command::run(command::check(args)),
         #[cfg(feature = "mock")]
         Command::MockAgent(args) => agent::run(&args.settings()),
         #[cfg(feature = "mock")]
         Command::MockClient(args) => client::run(&args.settings()),
         #[cfg(feature = "mock")]
-        Command::Mock(args) => mock(&args.what),
+        Command::Mock(args) => args.what.run(),
         #[cfg(feature = "mock")]
         Command::Demo(args) => demo::run(&args.settings(), command::consent),
-    }
-}
-
-#[cfg(feature = "mock")]
-fn mock(what: &MockWhat) -> ExitCode {
-    match what {
-        MockWhat::ClaudeHook(args) => {
-            claude::run(&args.settings()).unwrap_or_else(|error| fail(exit::FAILED, &error.to_string()))
-        }
-        MockWhat::CodexDaemon(args) => codex::server::run(&args.settings()),
-        MockWhat::Opencode(args) => opencode::server::run(&args.opencode()),
-        MockWhat::Copilot(args) => copilot::server::run(&args.copilot()),
     }
 }
 

@@ -103,8 +103,11 @@ fn help_is_printed_on_stdout() {
         ("help-doctor", &["doctor", "--help"]),
         ("help-completions", &["completions", "--help"]),
         ("help-man", &["man", "--help"]),
+        ("help-check", &["check", "--help"]),
+        ("help-check-bridge", &["check", "bridge", "--help"]),
         ("help-mock-agent", &["mock-agent", "--help"]),
         ("help-mock-client", &["mock-client", "--help"]),
+        ("help-mock-bridge", &["mock", "bridge", "--help"]),
         ("help-mock-codex-daemon", &["mock", "codex-daemon", "--help"]),
         ("help-demo", &["demo", "--help"]),
     ] {

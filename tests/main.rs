@@ -11,6 +11,9 @@ mod attach;
 #[cfg(feature = "mock")]
 mod bridge;
 #[cfg(test)]
+#[cfg(all(feature = "check", feature = "mock"))]
+mod check;
+#[cfg(test)]
 #[cfg(feature = "mock")]
 mod cli;
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use clap::{Parser, Subcommand};
 
+#[cfg(feature = "check")]
+use super::check::CheckArgs;
 #[cfg(feature = "journal")]
 use super::history::HistoryArgs;
 #[cfg(feature = "mcp")]
@@ -119,6 +121,9 @@ pub enum Command {
     /// Show what waits, and what to type next: `askbridge` alone in a terminal
     #[command(hide = true)]
     Overview(LazyArgs<OverviewArgs>),
+    /// Check an agent, a client or a bridge by conformance cases
+    #[cfg(feature = "check")]
+    Check(LazyArgs<CheckArgs>),
     /// Run a mock ACP agent, to try clients and for CI
     #[cfg(feature = "mock")]
     MockAgent(LazyArgs<MockAgentArgs>),

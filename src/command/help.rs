@@ -20,7 +20,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Set up", &["config", "rules", "status", "inbox", "machine", "attach"]),
     ("Run agents", &["run", "proxy", "demo"]),
     ("Ask", &["ask", "mcp"]),
-    ("For programs", &["hook", "notify", "completions", "man", "mock", "mock-agent", "mock-client"]),
+    ("For programs", &["hook", "notify", "check", "completions", "man", "mock", "mock-agent", "mock-client"]),
 ];
 
 /// Returns the help of the program as a template for clap: the commands in groups, since thirty in one list say nothing
@@ -43,6 +43,7 @@ pub(super) fn top() -> String {
 /// Returns whether this build has the command: some need a feature.
 fn is_built(name: &str) -> bool {
     match name {
+        "check" => cfg!(feature = "check"),
         "history" => cfg!(feature = "journal"),
         "tui" => cfg!(feature = "tui"),
         "mcp" => cfg!(feature = "mcp"),

@@ -7,6 +7,7 @@ use std::{
     ffi::OsString,
     io::{self, IsTerminal},
     path::PathBuf,
+    process::ExitCode,
     sync::Arc,
     time::SystemTime,
 };
@@ -26,13 +27,16 @@ use askbridge_mock::{
     copilot::{server as copilot, server::CopilotSettings},
     demo,
     opencode::{server as opencode, server::OpencodeSettings},
+    relay::{self, RelayFault, RelaySettings},
 };
+use askbridge_os::exit;
 use clap::{
     Args, Subcommand,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
 use serde_json::Value as Json;
 
+use super::runner::say;
 use crate::present::dialogue::{Dialogue, DialogueReply};
 
 /// Options of `askbridge mock-agent`.
@@ -231,6 +235,25 @@ pub enum MockWhat {
     /// Be Copilot CLI with its server, with a keyboard on stdin
     #[command(after_help = copilot::HELP)]
     Copilot(PortArgs),
+    /// Be a bridge that passes everything on, or breaks one rule of `askbridge check bridge`
+    Bridge(RelayArgs),
+}
+
+impl MockWhat {
+    /// Runs the mock, and returns its exit code.
+    pub fn run(&self) -> ExitCode {
+        let failed = |error: io::Error| {
+            say(&error.to_string());
+            ExitCode::from(exit::FAILED)
+        };
+        match self {
+            MockWhat::ClaudeHook(args) => claude::run(&args.settings()).unwrap_or_else(failed),
+            MockWhat::CodexDaemon(args) => server::run(&args.settings()),
+            MockWhat::Opencode(args) => opencode::run(&args.opencode()),
+            MockWhat::Copilot(args) => copilot::run(&args.copilot()),
+            MockWhat::Bridge(args) => relay::run(&args.settings()).unwrap_or_else(failed),
+        }
+    }
 }
 
 /// Options of `askbridge mock opencode` and `askbridge mock copilot`.
@@ -257,6 +280,31 @@ impl PortArgs {
         let token = env::var("COPILOT_CONNECTION_TOKEN").ok().filter(|token| !token.is_empty());
         CopilotSettings { port: self.port, cwd: env::current_dir().unwrap_or_default(), token }
     }
+}
+
+/// Options of `askbridge mock bridge`.
+#[derive(Clone, Debug, Args)]
+pub struct RelayArgs {
+    /// Break this rule
+    #[arg(long, value_name = "NAME", value_parser = relay_fault())]
+    pub fault: Option<RelayFault>,
+
+    /// The agent's command and its arguments
+    #[arg(last = true, required = true, value_name = "AGENT [ARGS]")]
+    pub agent: Vec<OsString>,
+}
+
+impl RelayArgs {
+    /// Returns the settings.
+    pub fn settings(&self) -> RelaySettings {
+        RelaySettings { fault: self.fault, agent: self.agent.clone() }
+    }
+}
+
+fn relay_fault() -> impl TypedValueParser<Value = RelayFault> {
+    let values = RelayFault::ALL.iter().map(|fault| PossibleValue::new(fault.name()).help(fault.summary()));
+    let named = |name: String| RelayFault::named(&name).ok_or("not a fault");
+    PossibleValuesParser::new(values).try_map(named)
 }
 
 /// Options of `askbridge mock codex-daemon`.

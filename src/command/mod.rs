@@ -6,6 +6,8 @@ mod ask;
 pub mod attach;
 mod background;
 mod bridge;
+#[cfg(feature = "check")]
+mod check;
 pub mod cli;
 mod config;
 mod converse;
@@ -47,6 +49,8 @@ pub mod tui;
 
 pub use ask::ask;
 pub use attach::attach;
+#[cfg(feature = "check")]
+pub use check::check;
 pub use config::config;
 pub use dial::dial;
 pub use doctor::doctor;

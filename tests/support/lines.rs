@@ -1,4 +1,4 @@
-//! Hostile lines: the files of `fixtures/lines`, and generated lines that are too large for a file.
+//! Hostile lines: the files of `crates/check/lines`, and generated lines that are too large for a file.
 //! Sending them is left to the tests.
 
 use std::{fs, path::Path};
@@ -30,7 +30,7 @@ pub(crate) fn stream() -> Vec<u8> {
 }
 
 fn fixtures() -> Vec<Line> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/lines");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/check/lines");
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
     let mut lines: Vec<Line> = paths

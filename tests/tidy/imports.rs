@@ -47,7 +47,7 @@ const IMPURE: [&str; 30] = [
 ];
 
 /// What each room may know of the others, by the design. That the crates keep their order, Cargo holds as well.
-const MAY_KNOW: [(&str, &[&str]); 24] = [
+const MAY_KNOW: [(&str, &[&str]); 25] = [
     // The pure core, `crates/core`.
     ("limits", &[]),
     ("wire", &["limits"]),
@@ -61,6 +61,7 @@ const MAY_KNOW: [(&str, &[&str]); 24] = [
     // The crates beside it. A mock is a peer like any other: it knows nothing of a bridge.
     ("os", &[]),
     ("mock", &["os"]),
+    ("check", &["dialect", "limits", "os", "question", "wire"]),
     // The program.
     ("rule", &["desk", "guard", "limits", "question"]),
     ("settings", &["acp", "desk", "limits", "os", "question", "rule"]),
@@ -83,8 +84,9 @@ const MAY_KNOW: [(&str, &[&str]); 24] = [
     (
         "command",
         &[
-            "acp", "adapters", "desk", "dialect", "guard", "inbox", "journal", "limits", "machine", "mock",
-            "notify", "os", "present", "question", "rpc", "rule", "serve", "service", "settings", "wire",
+            "acp", "adapters", "check", "desk", "dialect", "guard", "inbox", "journal", "limits", "machine",
+            "mock", "notify", "os", "present", "question", "rpc", "rule", "serve", "service", "settings",
+            "wire",
         ],
     ),
 ];
@@ -185,15 +187,17 @@ fn absolute(path: &str, module: &[&str]) -> Option<String> {
     let segments: Vec<_> = path.split("::").collect();
     let ups = segments.iter().take_while(|segment| ["self", "super"].contains(*segment));
     let ups = ups.filter(|segment| **segment == "super").count();
-    let own_crate =
-        || if matches!(module[0], "os" | "mock") { module.first() } else { segments.get(ups.max(1)) };
+    let own_crate = || {
+        if matches!(module[0], "check" | "os" | "mock") { module.first() } else { segments.get(ups.max(1)) }
+    };
     let found = match segments[0] {
         "askbridge_core" => segments.get(1),
         "askbridge_os" => Some(&"os"),
+        "askbridge_check" => Some(&"check"),
         "askbridge_mock" => Some(&"mock"),
         "crate" => own_crate(),
         "super" if ups >= module.len() - root_of(module) => match module[0] {
-            "os" | "mock" => module.first(),
+            "check" | "os" | "mock" => module.first(),
             _ => segments.get(ups),
         },
         _ => None,

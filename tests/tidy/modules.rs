@@ -97,6 +97,7 @@ impl<'a> Crate<'a> {
 fn of_workspace(name: &str) -> Option<Vec<&'static str>> {
     match name {
         "askbridge" => Some(Vec::new()),
+        "askbridge_check" => Some(vec!["check"]),
         "askbridge_core" => Some(vec!["core"]),
         "askbridge_mock" => Some(vec!["mock"]),
         "askbridge_os" => Some(vec!["os"]),

@@ -91,7 +91,7 @@ pub(crate) fn module(path: &str) -> Vec<&str> {
 
 /// Returns how many names of a module lead to the root of its crate: none for the program.
 pub(crate) fn root_of(module: &[&str]) -> usize {
-    usize::from(matches!(module, ["core" | "os" | "mock", ..]))
+    usize::from(matches!(module, ["check" | "core" | "os" | "mock", ..]))
 }
 
 /// Returns the room that a module belongs to: a folder under `src` or under the core's `src`, or one of the other crates.

@@ -15,6 +15,7 @@ mod message;
 pub mod opencode;
 mod permission;
 mod permissions;
+pub mod relay;
 mod script;
 mod session;
 mod settings;

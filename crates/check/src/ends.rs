@@ -1,0 +1,116 @@
+//! What an end does in a step: fences, streams that it closes, reading that it stops.
+//! Writing and expecting lines is left to `play.rs`.
+
+use std::time::Instant;
+
+use crate::{
+    end::Next,
+    expect::{Expected, fence},
+    limits,
+    play::{Play, Problem},
+    puppet::Order,
+    puppets::Role,
+    stage::Stage,
+    step::{EndAction, Side},
+    wire::shown,
+};
+
+impl Play {
+    pub(crate) fn end(&mut self, side: Side, action: EndAction) -> Result<(), Problem> {
+        self.connect(side)?;
+        match action {
+            EndAction::Fence => {
+                self.fences += 1;
+                let fence = fence(self.fences);
+                self.write(side, format!("{fence}\n").as_bytes())?;
+                return self.expect(side.other(), &Expected::whole(&fence, self.matching));
+            }
+            EndAction::IsBlocked => return self.blocked(side),
+            EndAction::GetsNothing => return self.nothing(side),
+            EndAction::IsWritten => return self.flush(side),
+            EndAction::GetsLines(count) => return self.lines(side, count),
+            EndAction::ClosesOutput => {
+                self.flush(side)?;
+                self.order(side, &Order::CloseStdout)?;
+            }
+            EndAction::ClosesInput => self.order(side, &Order::CloseStdin)?,
+            EndAction::StopsReading | EndAction::ReadsAgain => {}
+        }
+        self.stage.wire.note(format!("{}! {action:?}", side.name()));
+        let Some(end) = self.stage.end(side) else { return Ok(()) };
+        match action {
+            EndAction::ClosesOutput => end.close_output(),
+            EndAction::ClosesInput => end.close_input(),
+            EndAction::StopsReading => end.read_on(false),
+            _ => end.read_on(true),
+        }
+        Ok(())
+    }
+
+    /// Lets the puppet do it as well: its process has the same streams.
+    pub(crate) fn order(&mut self, side: Side, order: &Order) -> Result<(), Problem> {
+        if side == Side::Client {
+            return Ok(());
+        }
+        if let Some(puppet) = self.stage.puppet(Role::Agent) {
+            puppet.order(order);
+        }
+        let done = self.stage.until(self.deadline, |stage| {
+            stage
+                .puppet(Role::Agent)
+                .is_none_or(|puppet| puppet.waiting == 0 || puppet.has_ended)
+                .then_some(())
+        });
+        done.ok_or_else(|| "the agent's process does not react".into())
+    }
+
+    fn blocked(&mut self, side: Side) -> Result<(), Problem> {
+        loop {
+            let unsent = |stage: &mut Stage| stage.end(side).map_or(0, |end| end.unsent());
+            let before = unsent(&mut self.stage);
+            if before == 0 {
+                return Err(format!("the command took all that the {} wrote", side.name()).into());
+            }
+            let until = Instant::now() + limits::SETTLE;
+            let went_on = self.stage.until(until, |stage| (unsent(stage) != before).then_some(()));
+            if went_on.is_none() {
+                self.stage.wire.note(format!("{}! is blocked with {before} bytes", side.name()));
+                return Ok(());
+            }
+            if Instant::now() > self.deadline {
+                return Err(
+                    format!("the command takes more and more of what the {} writes", side.name()).into()
+                );
+            }
+        }
+    }
+
+    fn lines(&mut self, side: Side, count: usize) -> Result<(), Problem> {
+        for got in 0..count {
+            let line = self.stage.until(self.deadline, |stage| stage.end(side)?.next_line());
+            if !matches!(line, Some(Next::Line(_))) {
+                return Err(format!("the {} got {got} lines of {count}", side.name()).into());
+            }
+        }
+        self.stage.wire.note(format!("{}< ({count} lines)", side.name()));
+        Ok(())
+    }
+
+    fn nothing(&mut self, side: Side) -> Result<(), Problem> {
+        let until = Instant::now() + limits::SETTLE;
+        match self.stage.until(until, |stage| stage.end(side)?.next_line()) {
+            None => Ok(()),
+            Some(next) => {
+                let got = match next {
+                    Next::Line(line) => shown(&line),
+                    Next::End => "the end".to_owned(),
+                };
+                Err(Problem {
+                    what: format!("the {} got something", side.name()),
+                    expected: None,
+                    got: Some(got),
+                })
+            }
+        }
+    }
+}

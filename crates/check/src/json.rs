@@ -1,0 +1,165 @@
+//! Compares JSON by its values: white space, the order of members and the spelling of strings and numbers do not count.
+//! Numbers are compared as decimals of any length, so that one that was rounded differs.
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+use crate::variables::unbound;
+
+/// How much of a value must be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// Exactly the expected members.
+    Whole,
+    /// At least the expected members, at every depth.
+    Part,
+}
+
+/// Compares a value with a pattern. Returns the variables that the value binds, or where the two differ.
+pub(crate) fn compare(expected: &str, got: &str, extent: Extent) -> Result<Vec<(String, String)>, String> {
+    let raw = |text: &str| serde_json::from_str::<Box<RawValue>>(text);
+    let expected = raw(expected).map_err(|error| format!("the expected line is no JSON: {error}"))?;
+    let got = raw(got).map_err(|error| format!("no JSON: {error}"))?;
+    let mut compared = Compared { extent, path: Vec::new(), bound: Vec::new() };
+    if compared.fits(expected.get(), got.get()) {
+        return Ok(compared.bound);
+    }
+    let path = compared.path.concat();
+    Err(if path.is_empty() {
+        "differs".to_owned()
+    } else {
+        format!("differs at `{}`", path.trim_start_matches('.'))
+    })
+}
+
+struct Compared {
+    extent: Extent,
+    /// The place of the first difference.
+    path: Vec<String>,
+    bound: Vec<(String, String)>,
+}
+
+impl Compared {
+    fn fits(&mut self, expected: &str, got: &str) -> bool {
+        if let Ok(string) = serde_json::from_str::<String>(expected) {
+            if let Some(name) = unbound(&string) {
+                self.bound.push((name.to_owned(), got.to_owned()));
+                return true;
+            }
+            return serde_json::from_str::<String>(got).is_ok_and(|got| got == string);
+        }
+        match (expected.as_bytes().first(), got.as_bytes().first()) {
+            (Some(b'{'), Some(b'{')) => self.object(expected, got),
+            (Some(b'['), Some(b'[')) => self.array(expected, got),
+            (Some(b'-' | b'0'..=b'9'), Some(b'-' | b'0'..=b'9')) => decimal(expected) == decimal(got),
+            // Literals, and strings that are no Unicode.
+            _ => expected == got,
+        }
+    }
+
+    fn object(&mut self, expected: &str, got: &str) -> bool {
+        type Members<'a> = BTreeMap<String, &'a RawValue>;
+        let (Ok(expected), Ok(got)) =
+            (serde_json::from_str::<Members>(expected), serde_json::from_str::<Members>(got))
+        else {
+            return expected == got;
+        };
+        for (name, value) in &expected {
+            self.path.push(format!(".{name}"));
+            let Some(got) = got.get(name) else { return false };
+            if !self.fits(value.get(), got.get()) {
+                return false;
+            }
+            self.path.pop();
+        }
+        let extra = got.keys().find(|name| self.extent == Extent::Whole && !expected.contains_key(*name));
+        self.path.extend(extra.map(|name| format!(".{name}")));
+        extra.is_none()
+    }
+
+    fn array(&mut self, expected: &str, got: &str) -> bool {
+        type Values<'a> = Vec<&'a RawValue>;
+        let (Ok(expected), Ok(got)) =
+            (serde_json::from_str::<Values>(expected), serde_json::from_str::<Values>(got))
+        else {
+            return expected == got;
+        };
+        for (at, (value, got)) in expected.iter().zip(&got).enumerate() {
+            self.path.push(format!("[{at}]"));
+            if !self.fits(value.get(), got.get()) {
+                return false;
+            }
+            self.path.pop();
+        }
+        expected.len() == got.len()
+    }
+}
+
+/// The value of a number: whether it is negative, its digits without zeros at either end, and the power of ten of the last
+/// digit.
+fn decimal(number: &str) -> (bool, String, i64) {
+    let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let (negative, mantissa) = match mantissa.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, mantissa),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}");
+    let kept = digits.trim_end_matches('0');
+    let dropped = i64::try_from(digits.len() - kept.len()).unwrap_or(i64::MAX);
+    let behind_the_point = i64::try_from(fraction.len()).unwrap_or(i64::MAX);
+    let kept = kept.trim_start_matches('0');
+    if kept.is_empty() {
+        return (false, String::new(), 0);
+    }
+    let exponent: i64 = exponent.parse().unwrap_or(i64::MAX);
+    (negative, kept.to_owned(), exponent.saturating_add(dropped).saturating_sub(behind_the_point))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn differs(expected: &str, got: &str, extent: Extent) -> String {
+        compared(expected, got, extent).unwrap_err()
+    }
+
+    fn compared(expected: &str, got: &str, extent: Extent) -> Result<Vec<(String, String)>, String> {
+        compare(expected, got, extent)
+    }
+
+    #[test]
+    fn spelling_does_not_count() {
+        for (expected, got) in [
+            (r#"{"a":1,"b":[true,null]}"#, r#" { "b" : [ true , null ], "\u0061": 1.0 } "#),
+            ("100", "1e2"),
+            ("0", "-0.0"),
+            ("-1.50", "-15e-1"),
+            (r#""é\n""#, r#""\u00e9\u000a""#),
+            (r#""\ud800""#, r#""\ud800""#),
+        ] {
+            assert_eq!(compared(expected, got, Extent::Whole).unwrap(), [], "{expected} {got}");
+        }
+    }
+
+    #[test]
+    fn the_place_of_a_difference_is_named() {
+        let whole = Extent::Whole;
+        assert_eq!(differs("{\"a\":{\"b\":[1,2]}}", "{\"a\":{\"b\":[1,3]}}", whole), "differs at `a.b[1]`");
+        assert_eq!(differs("{\"a\":1}", "{\"a\":1,\"b\":2}", whole), "differs at `b`");
+        assert_eq!(differs("{\"a\":1}", "{}", whole), "differs at `a`");
+        assert_eq!(differs("[1]", "[1,2]", whole), "differs");
+        assert_eq!(differs("\"1\"", "1", whole), "differs");
+        assert_eq!(differs("18446744073709551617", "18446744073709551616", whole), "differs");
+        assert!(differs("{}", "oops", whole).starts_with("no JSON"));
+        assert!(compared("{\"a\":{}}", "{\"a\":{\"c\":1},\"b\":2}", Extent::Part).is_ok());
+    }
+
+    #[test]
+    fn variables_are_bound_to_the_spelling() {
+        let pattern = r#"{"id":"\u0000id","of":"\u0000name"}"#;
+        let bound = compared(pattern, r#"{"id": 1.50,"of":"x"}"#, Extent::Whole).unwrap();
+        assert_eq!(bound, [("id".to_owned(), "1.50".to_owned()), ("name".to_owned(), "\"x\"".to_owned())]);
+    }
+}

@@ -1,0 +1,247 @@
+//! Plays one case: performs its steps on a stage, one after the other, and returns the verdict.
+//! What a step expects of a line is compared in `expect.rs`; what an end does is in `ends.rs`, and what a process does in
+//! `processes.rs`.
+
+use std::{
+    ffi::OsString,
+    fs, io,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use askbridge_os::terminal::printable;
+
+use crate::{
+    case::{Case, Kind, Match},
+    end::Next,
+    expect::Expected,
+    limits,
+    peer::described,
+    stage::Stage,
+    step::{Action, Side, Step},
+    variables::Variables,
+    verdict::{Failure, Verdict},
+    wire::shown,
+};
+
+/// What a case is played with.
+#[derive(Clone, Debug)]
+pub(crate) struct Setting<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) command: &'a [OsString],
+    /// The script that starts a puppet.
+    pub(crate) script: &'a Path,
+    /// A folder for this case alone.
+    pub(crate) folder: PathBuf,
+    pub(crate) timeout: Duration,
+    /// A file that gets the whole wire.
+    pub(crate) wire: Option<PathBuf>,
+}
+
+/// Why a case ends before its last step.
+pub(crate) enum Stop {
+    Failed(Box<Failure>),
+}
+
+/// Plays a case.
+pub(crate) fn play(case: &Case, setting: &Setting<'_>) -> io::Result<Verdict> {
+    fs::create_dir(&setting.folder)?;
+    let stage = Stage::start(setting.kind, setting.command, setting.script, &setting.folder)?;
+    let deadline = Instant::now() + setting.timeout;
+    let mut play =
+        Play { stage, matching: case.matching, variables: Variables::default(), deadline, fences: 0 };
+    let stopped = play.steps(&case.steps).err();
+    if let Some(path) = &setting.wire {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(path, play.stage.wire.text())?;
+    }
+    let verdict = match stopped {
+        None => Verdict::Passed,
+        Some(Stop::Failed(failure)) => Verdict::Failed(failure),
+    };
+    play.stage.close();
+    Ok(verdict)
+}
+
+/// A case that is being played.
+pub(crate) struct Play {
+    pub(crate) stage: Stage,
+    pub(crate) matching: Match,
+    pub(crate) variables: Variables,
+    pub(crate) deadline: Instant,
+    pub(crate) fences: usize,
+}
+
+/// What is wrong with a step that was performed.
+pub(crate) struct Problem {
+    pub(crate) what: String,
+    pub(crate) expected: Option<String>,
+    pub(crate) got: Option<String>,
+}
+
+impl<T: Into<String>> From<T> for Problem {
+    fn from(what: T) -> Self {
+        Self { what: what.into(), expected: None, got: None }
+    }
+}
+
+impl Play {
+    fn steps(&mut self, steps: &[Step]) -> Result<(), Stop> {
+        for step in steps {
+            self.step(&step.action).map_err(|problem| self.failed(step, problem))?;
+        }
+        let Some(last) = steps.last() else { return Ok(()) };
+        for side in [Side::Client, Side::Agent] {
+            let pending = self.stage.end(side).map(|end| end.pending().to_vec()).unwrap_or_default();
+            if !pending.is_empty() {
+                let what = format!("the {} got more than the case expects", side.name());
+                let problem = Problem { what, expected: None, got: Some(shown(&pending)) };
+                return Err(self.failed(last, problem));
+            }
+        }
+        Ok(())
+    }
+
+    fn failed(&mut self, step: &Step, problem: Problem) -> Stop {
+        let Problem { what, expected, got } = problem;
+        let expected = expected.or_else(|| Some(shown(step.text.as_bytes())));
+        let wire = self.stage.wire.last();
+        let stderr = printable(self.stage.peer.last_words().trim_end()).into_owned();
+        Stop::Failed(Box::new(Failure { what, step: step.to_string(), expected, got, wire, stderr }))
+    }
+
+    fn step(&mut self, action: &Action) -> Result<(), Problem> {
+        match action {
+            Action::WriteLine(side, text) => {
+                let mut line = self.variables.fill(text)?.into_bytes();
+                line.push(b'\n');
+                self.write(*side, &line)
+            }
+            Action::WriteBytes(side, bytes) => self.write(*side, bytes),
+            Action::ExpectLine(side, text) => self.expect(*side, &Expected::whole(text, self.matching)),
+            Action::ExpectPart(side, text) => self.expect(*side, &Expected::part(text)),
+            Action::ExpectBytes(side, bytes) => self.expect_bytes(*side, bytes),
+            Action::ExpectEnd(side) => self.expect_end(*side),
+            Action::End(side, action) => self.end(*side, *action),
+            Action::Agent(action) => self.agent(action),
+            Action::Peer(action) => self.peer(action),
+            Action::NoOtherAgent => {
+                let until = Instant::now() + limits::SETTLE;
+                let other = self.stage.until(until, |stage| (stage.agents() > 1).then_some(()));
+                other.map_or(Ok(()), |()| Err("the command started the agent more than once".into()))
+            }
+            Action::NothingLeft => {
+                let left = self.stage.until(self.deadline, |stage| stage.is_empty().then_some(()));
+                left.ok_or_else(|| "a process that the command started still runs".into())
+            }
+        }
+    }
+
+    pub(crate) fn write(&mut self, side: Side, bytes: &[u8]) -> Result<(), Problem> {
+        self.connect(side)?;
+        self.stage.wire.bytes(&format!("{}>", side.name()), bytes);
+        let is_open = self.stage.end(side).is_some_and(|end| end.write(bytes));
+        // What nobody reads is lost, as it is for a real peer; a case that relies on it fails at what it expects.
+        if !is_open {
+            self.stage.wire.note(format!("({} cannot write: the command reads no more)", side.name()));
+        }
+        Ok(())
+    }
+
+    /// Waits until the agent is started.
+    pub(crate) fn connect(&mut self, side: Side) -> Result<(), Problem> {
+        let connected =
+            self.stage.until(self.deadline, |stage| match (stage.end(side).is_some(), stage.has_exited()) {
+                (true, _) => Some(true),
+                (false, true) => Some(false),
+                (false, false) => None,
+            });
+        match connected {
+            Some(true) if self.stage.agents() > 1 => {
+                Err("the command started the agent more than once".into())
+            }
+            Some(true) => Ok(()),
+            Some(false) => {
+                Err(format!("the command ended with {} before it started its agent", self.status()).into())
+            }
+            None => Err("the command did not start its agent in time".into()),
+        }
+    }
+
+    pub(crate) fn status(&mut self) -> String {
+        self.stage.peer.status().map_or_else(|| "an unknown status".to_owned(), described)
+    }
+
+    fn next(&mut self, side: Side) -> Result<Option<Vec<u8>>, Problem> {
+        self.connect(side)?;
+        let next = self.stage.until(self.deadline, |stage| stage.end(side)?.next_line());
+        match next {
+            Some(Next::Line(line)) => {
+                self.stage.wire.bytes(&format!("{}<", side.name()), &line);
+                Ok(Some(line))
+            }
+            Some(Next::End) => {
+                self.stage.wire.note(format!("{}< (end)", side.name()));
+                Ok(None)
+            }
+            None => {
+                let pending = self.stage.end(side).map(|end| end.pending().to_vec()).unwrap_or_default();
+                let got = (!pending.is_empty()).then(|| format!("{} (no line feed)", shown(&pending)));
+                let what = format!("the {} did not get it in time", side.name());
+                Err(Problem { what, expected: None, got })
+            }
+        }
+    }
+
+    pub(crate) fn expect(&mut self, side: Side, expected: &Expected<'_>) -> Result<(), Problem> {
+        let Some(line) = self.next(side)? else {
+            return Err(format!("the command closed its output to the {}", side.name()).into());
+        };
+        expected.compare(&line, &mut self.variables).map_err(|(what, expected)| Problem {
+            what: format!("the {} got another line: {what}", side.name()),
+            expected: Some(expected),
+            got: Some(shown(&line)),
+        })
+    }
+
+    fn expect_bytes(&mut self, side: Side, bytes: &[u8]) -> Result<(), Problem> {
+        self.connect(side)?;
+        let got = self.stage.until(self.deadline, |stage| stage.end(side)?.next_bytes(bytes.len()));
+        let got = match got {
+            Some(got) => got,
+            None => self.stage.end(side).map(|end| end.pending().to_vec()).unwrap_or_default(),
+        };
+        self.stage.wire.bytes(&format!("{}<", side.name()), &got);
+        if got == bytes {
+            return Ok(());
+        }
+        let at = got.iter().zip(bytes).take_while(|(one, other)| one == other).count();
+        let around = |bytes: &[u8]| shown(bytes.get(at.saturating_sub(40)..).unwrap_or_default());
+        let what = match got.len() {
+            count if count < bytes.len() && at == count => {
+                format!("the {} got {count} of {} bytes", side.name(), bytes.len())
+            }
+            _ => format!("the {} got other bytes, from byte {at} on", side.name()),
+        };
+        Err(Problem { what, expected: Some(around(bytes)), got: Some(around(&got)) })
+    }
+
+    fn expect_end(&mut self, side: Side) -> Result<(), Problem> {
+        match self.next(side)? {
+            None => Ok(()),
+            Some(line) => {
+                let what = format!("the {} got a line where the end was expected", side.name());
+                Err(Problem { what, expected: Some("the end".to_owned()), got: Some(shown(&line)) })
+            }
+        }
+    }
+
+    /// Waits until all that an end wrote is taken.
+    pub(crate) fn flush(&mut self, side: Side) -> Result<(), Problem> {
+        self.connect(side)?;
+        let flushed = self.stage.until(self.deadline, |stage| (stage.end(side)?.unsent() == 0).then_some(()));
+        flushed.ok_or_else(|| format!("the command does not take what the {} writes", side.name()).into())
+    }
+}

@@ -1,0 +1,116 @@
+//! What a process does in a step, or what must have happened to it: the agent, which is a puppet, and the command under test.
+//! The streams of the agent are left to `ends.rs`.
+
+use std::time::Instant;
+
+use rustix::process::Signal;
+
+use crate::{
+    limits,
+    play::{Play, Problem},
+    puppet::Order,
+    puppets::Role,
+    step::{AgentAction, PeerAction, Side},
+};
+
+impl Play {
+    pub(crate) fn agent(&mut self, action: &AgentAction) -> Result<(), Problem> {
+        self.connect(Side::Agent)?;
+        self.stage.wire.note(format!("agent! {action:?}"));
+        match action {
+            AgentAction::Exit(_) | AgentAction::Kill => {
+                self.flush(Side::Agent)?;
+                // Our copies of its streams close first, so that they close at the moment in which the process ends.
+                if let Some(end) = self.stage.end(Side::Agent) {
+                    end.close_output();
+                    end.close_input();
+                }
+                let puppet = self.stage.puppet(Role::Agent);
+                match action {
+                    AgentAction::Exit(code) => puppet.map_or((), |puppet| puppet.order(&Order::Exit(*code))),
+                    _ => puppet.map_or((), |puppet| puppet.kill()),
+                }
+                self.ended(Role::Agent)
+            }
+            AgentAction::TrapTerm => self.order(Side::Agent, &Order::TrapTerm),
+            AgentAction::GetsTerm => {
+                let got = self.stage.until(self.deadline, |stage| {
+                    let puppet = stage.puppet(Role::Agent)?;
+                    (puppet.terminations > 0).then(|| puppet.terminations -= 1)
+                });
+                got.ok_or_else(|| "the agent's process did not get SIGTERM in time".into())
+            }
+            AgentAction::SaysOnStderr(text) => self.order(Side::Agent, &Order::Stderr(text.clone())),
+            AgentAction::Ends => self.ended(Role::Agent),
+            AgentAction::ChildEnds => self.ended(Role::Child),
+            AgentAction::StartChild => {
+                if let Some(puppet) = self.stage.puppet(Role::Agent) {
+                    puppet.order(&Order::StartChild);
+                }
+                let started = self.stage.until(self.deadline, |stage| stage.puppet(Role::Child).map(|_| ()));
+                started.ok_or_else(|| "the agent's process started no child".into())
+            }
+        }
+    }
+
+    fn ended(&mut self, role: Role) -> Result<(), Problem> {
+        let ended = self.stage.until(self.deadline, |stage| stage.puppet(role)?.has_ended.then_some(()));
+        ended.ok_or_else(|| match role {
+            Role::Agent => "the agent's process did not end in time".into(),
+            Role::Child => "the child of the agent's process did not end in time".into(),
+        })
+    }
+
+    pub(crate) fn peer(&mut self, action: &PeerAction) -> Result<(), Problem> {
+        match action {
+            PeerAction::Signal(name) => {
+                self.flush(Side::Client)?;
+                self.stage.wire.note(format!("peer! {name}"));
+                self.stage.peer.signal(match name.as_str() {
+                    "SIGTERM" => Signal::TERM,
+                    "SIGINT" => Signal::INT,
+                    "SIGHUP" => Signal::HUP,
+                    _ => Signal::KILL,
+                });
+                Ok(())
+            }
+            PeerAction::SaysOnStderr(text) => {
+                // It may take a moment, and nothing wakes the stage: a thread reads it.
+                let said = loop {
+                    if self.stage.peer.last_words().contains(text) {
+                        break true;
+                    }
+                    let now = Instant::now();
+                    if now > self.deadline {
+                        break false;
+                    }
+                    self.stage.until(now + limits::LOOK, |_| None::<()>);
+                };
+                if said { Ok(()) } else { Err("the command did not say it on its stderr".into()) }
+            }
+            PeerAction::Runs if self.stage.has_exited() => {
+                Err(format!("the command ended with {}", self.status()).into())
+            }
+            PeerAction::Runs => Ok(()),
+            PeerAction::Exits(code) => {
+                let exited = self.stage.until(self.deadline, |stage| stage.has_exited().then_some(()));
+                exited.ok_or("the command did not exit in time")?;
+                let status = self.stage.peer.status();
+                let got = self.status();
+                self.stage.wire.note(format!("peer! {got}"));
+                match (code, status.and_then(|status| status.code())) {
+                    (None, _) => Ok(()),
+                    (Some(code), Some(got)) if *code == got => Ok(()),
+                    (Some(code), _) => {
+                        let expected = Some(format!("exit code {code}"));
+                        Err(Problem {
+                            what: "the command exited with another status".to_owned(),
+                            expected,
+                            got: Some(got),
+                        })
+                    }
+                }
+            }
+        }
+    }
+}

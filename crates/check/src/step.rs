@@ -1,0 +1,284 @@
+//! One step of a case: what an end writes, what an end must get, and what a process does. In the lines of a case, only
+//! fillers are replaced, because JSON has escapes of its own.
+//! Performing the steps is left to `play.rs`.
+
+use std::{fmt, sync::Arc};
+
+use crate::{limits, lines};
+
+/// One end of the conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Client,
+    Agent,
+}
+
+impl Side {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Agent => "agent",
+        }
+    }
+
+    pub(crate) fn other(self) -> Self {
+        match self {
+            Self::Client => Self::Agent,
+            Self::Agent => Self::Client,
+        }
+    }
+}
+
+/// A step, and where it stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    pub(crate) file: Arc<str>,
+    pub(crate) line: usize,
+    pub(crate) text: String,
+    pub(crate) action: Action,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Action {
+    /// An end writes a line, in which variables are replaced.
+    WriteLine(Side, String),
+    /// An end writes bytes.
+    WriteBytes(Side, Arc<[u8]>),
+    /// The next line that an end gets.
+    ExpectLine(Side, String),
+    /// The next line that an end gets has at least these members.
+    ExpectPart(Side, String),
+    /// The next bytes that an end gets.
+    ExpectBytes(Side, Arc<[u8]>),
+    /// An end gets nothing any more: what it reads from was closed.
+    ExpectEnd(Side),
+    /// An end does something, or something must have happened to it.
+    End(Side, EndAction),
+    /// The agent's process does something, or something must have happened to it.
+    Agent(AgentAction),
+    /// The command under test gets a signal, or must have ended.
+    Peer(PeerAction),
+    /// The command has started no second agent.
+    NoOtherAgent,
+    /// Every process that the command started must have ended, and itself.
+    NothingLeft,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EndAction {
+    /// The end writes a line that the other end must get as its very next one: nothing else came in between.
+    Fence,
+    /// The end writes nothing any more.
+    ClosesOutput,
+    /// The end reads nothing any more, and says so.
+    ClosesInput,
+    StopsReading,
+    ReadsAgain,
+    /// The command takes no more of what the end writes.
+    IsBlocked,
+    /// Nothing comes within the settle time.
+    GetsNothing,
+    /// The command has taken all that the end wrote.
+    IsWritten,
+    /// The end gets this many lines, whatever they are.
+    GetsLines(usize),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum AgentAction {
+    Exit(u8),
+    Kill,
+    TrapTerm,
+    GetsTerm,
+    Ends,
+    StartChild,
+    ChildEnds,
+    SaysOnStderr(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum PeerAction {
+    Signal(String),
+    Exits(Option<i32>),
+    Runs,
+    SaysOnStderr(String),
+}
+
+/// What stands before a text on stderr.
+const ON_STDERR: &str = "says on stderr: ";
+
+/// Reads the steps of a file. An error comes with the number of its line.
+pub(crate) fn read<'a>(
+    file: &str,
+    lines: impl Iterator<Item = (usize, &'a str)>,
+) -> Result<Vec<Step>, (usize, String)> {
+    let file: Arc<str> = file.into();
+    let mut steps = Vec::new();
+    for (line, text) in lines {
+        if text.trim().is_empty() || text.starts_with("# ") {
+            continue;
+        }
+        let action = action(text).map_err(|why| (line, why))?;
+        steps.push(Step { file: Arc::clone(&file), line, text: text.to_owned(), action });
+    }
+    Ok(steps)
+}
+
+fn action(line: &str) -> Result<Action, String> {
+    match line {
+        "no process is left" => return Ok(Action::NothingLeft),
+        "no other agent" => return Ok(Action::NoOtherAgent),
+        _ => {}
+    }
+    let (head, text) = line.split_once(' ').ok_or("not a step")?;
+    for side in [Side::Client, Side::Agent] {
+        let Some(mark) = head.strip_prefix(side.name()) else { continue };
+        return match mark {
+            ">" => Ok(Action::WriteLine(side, filled(text)?)),
+            ">|" => Ok(Action::WriteBytes(side, unescaped(text)?.into())),
+            ">@" => Ok(Action::WriteBytes(side, hostile_line(text)?)),
+            "<" if text == "end" => Ok(Action::ExpectEnd(side)),
+            "<" => Ok(Action::ExpectLine(side, filled(text)?)),
+            "<~" => Ok(Action::ExpectPart(side, filled(text)?)),
+            "<|" => Ok(Action::ExpectBytes(side, unescaped(text)?.into())),
+            "<@" => Ok(Action::ExpectBytes(side, hostile_line(text)?)),
+            "!" => end_action(side, text),
+            _ => Err(format!("`{head}` begins no step")),
+        };
+    }
+    match head {
+        "peer!" => peer_action(text).map(Action::Peer),
+        _ => Err(format!("`{head}` begins no step")),
+    }
+}
+
+fn hostile_line(name: &str) -> Result<Arc<[u8]>, String> {
+    lines::line(name).map(Into::into).ok_or_else(|| format!("no line is named `{name}`"))
+}
+
+fn end_action(side: Side, text: &str) -> Result<Action, String> {
+    let action = match (side, text) {
+        (_, "fence") => EndAction::Fence,
+        (Side::Client, "closes stdin") | (Side::Agent, "closes stdout") => EndAction::ClosesOutput,
+        (Side::Client, "closes stdout") | (Side::Agent, "closes stdin") => EndAction::ClosesInput,
+        (_, "stops reading") => EndAction::StopsReading,
+        (_, "reads again") => EndAction::ReadsAgain,
+        (_, "is blocked") => EndAction::IsBlocked,
+        (_, "gets nothing") => EndAction::GetsNothing,
+        (_, "is written") => EndAction::IsWritten,
+        (_, text) if line_count(text).is_some() => EndAction::GetsLines(line_count(text).unwrap_or_default()),
+        (Side::Agent, text) => return agent_action(text).map(Action::Agent),
+        (Side::Client, _) => return Err(format!("a client does nothing that is named `{text}`")),
+    };
+    Ok(Action::End(side, action))
+}
+
+/// Reads `gets 7 lines`.
+fn line_count(text: &str) -> Option<usize> {
+    text.strip_prefix("gets ")?.strip_suffix(" lines")?.parse().ok()
+}
+
+fn agent_action(text: &str) -> Result<AgentAction, String> {
+    if let Some(code) = text.strip_prefix("exit ") {
+        return code.parse().map(AgentAction::Exit).map_err(|_| format!("`{code}` is no exit code"));
+    }
+    if let Some(text) = text.strip_prefix(ON_STDERR) {
+        return Ok(AgentAction::SaysOnStderr(text.to_owned()));
+    }
+    match text {
+        "kill" => Ok(AgentAction::Kill),
+        "traps SIGTERM" => Ok(AgentAction::TrapTerm),
+        "gets SIGTERM" => Ok(AgentAction::GetsTerm),
+        "ends" => Ok(AgentAction::Ends),
+        "starts a child" => Ok(AgentAction::StartChild),
+        "loses its child" => Ok(AgentAction::ChildEnds),
+        _ => Err(format!("an agent does nothing that is named `{text}`")),
+    }
+}
+
+fn peer_action(text: &str) -> Result<PeerAction, String> {
+    if let Some(code) = text.strip_prefix("exits ") {
+        return code
+            .parse()
+            .map(|code| PeerAction::Exits(Some(code)))
+            .map_err(|_| format!("`{code}` is no exit code"));
+    }
+    if let Some(text) = text.strip_prefix(ON_STDERR) {
+        return Ok(PeerAction::SaysOnStderr(text.to_owned()));
+    }
+    match text {
+        "exits" => Ok(PeerAction::Exits(None)),
+        "runs" => Ok(PeerAction::Runs),
+        "SIGTERM" | "SIGINT" | "SIGHUP" | "SIGKILL" => Ok(PeerAction::Signal(text.to_owned())),
+        _ => Err(format!("nothing named `{text}` happens to the command")),
+    }
+}
+
+/// Returns the text with each filler `\{TEXT*COUNT\}` replaced by the text, COUNT times. JSON has no such escape.
+fn filled(text: &str) -> Result<String, String> {
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("\\{") {
+        let (filler, after) = after.split_once("\\}").ok_or("a filler has no end: `\\{TEXT*COUNT\\}`")?;
+        let (repeated, count) = filler.rsplit_once('*').ok_or("a filler is `\\{TEXT*COUNT\\}`")?;
+        let count: usize = count.parse().map_err(|_| format!("`{count}` is no count"))?;
+        if repeated.len().saturating_mul(count) > limits::FILLER {
+            return Err(format!("a filler of more than {} bytes", limits::FILLER));
+        }
+        filled.push_str(before);
+        filled.push_str(&repeated.repeat(count));
+        rest = after;
+    }
+    filled.push_str(rest);
+    Ok(filled)
+}
+
+/// Returns the bytes that a text with escapes stands for: `\n`, `\r`, `\t`, `\\`, `\xHH`, and fillers.
+fn unescaped(text: &str) -> Result<Vec<u8>, String> {
+    let text = filled(text)?;
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        if *first != b'\\' {
+            bytes.push(*first);
+            rest = after;
+            continue;
+        }
+        let (byte, length) = match after {
+            [b'n', ..] => (b'\n', 1),
+            [b'r', ..] => (b'\r', 1),
+            [b't', ..] => (b'\t', 1),
+            [b'\\', ..] => (b'\\', 1),
+            [b'x', high, low, ..] => (hex(*high)? << 4 | hex(*low)?, 3),
+            _ => return Err("an escape is `\\n`, `\\r`, `\\t`, `\\\\` or `\\xHH`".to_owned()),
+        };
+        bytes.push(byte);
+        rest = after.get(length..).unwrap_or_default();
+    }
+    Ok(bytes)
+}
+
+fn hex(digit: u8) -> Result<u8, String> {
+    let value = char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok());
+    value.ok_or_else(|| format!("`{}` is no hexadecimal digit", char::from(digit)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fillers_and_escapes_are_replaced() {
+        assert_eq!(filled(r#"{"a":"\{xy*3\}\n"}"#).unwrap(), r#"{"a":"xyxyxy\n"}"#);
+        assert_eq!(unescaped(r"a\n\r\t\\\xff\{b*2\}").unwrap(), b"a\n\r\t\\\xffbb");
+        for wrong in [r"\q", r"\x1", r"\xg0", r"\{a", r"\{a\}", r"\{a*b\}", r"\{a*999999999\}"] {
+            assert!(unescaped(wrong).is_err(), "{wrong}");
+        }
+    }
+}

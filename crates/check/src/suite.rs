@@ -1,0 +1,250 @@
+//! Runs the cases of a kind against a command, some at a time, and judges the whole.
+//! Playing one case is left to `play.rs`, words and documents to `report`.
+
+use std::{
+    ffi::OsString,
+    fs, io,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    sync::{
+        atomic::{AtomicUsize, Ordering},
+        mpsc::{SyncSender, sync_channel},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use wildmatch::WildMatch;
+
+use crate::{
+    case::{Case, Kind, Level},
+    library, limits,
+    play::{Setting, play},
+    stage::shlex_line,
+    verdict::Verdict,
+};
+
+/// How cases are run.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// What is checked.
+    pub kind: Kind,
+    /// The command under test. `{agent}` in it stands for the command of the agent that the checker plays.
+    pub command: Vec<OsString>,
+    /// This program, whose `check puppet` is the puppet.
+    pub program: PathBuf,
+    /// The time that one case may take.
+    pub timeout: Duration,
+    /// How many cases run at once.
+    pub jobs: usize,
+    /// Whether the cases that only askbridge promises are run.
+    pub ours: bool,
+    /// A folder that gets the wire of each case.
+    pub wire: Option<PathBuf>,
+    /// The cases that are expected to fail: IDs, groups and patterns.
+    pub expected: Vec<String>,
+    /// Whether `should` counts as `must`, and an inconclusive case as a failed one.
+    pub strict: bool,
+}
+
+/// How one case ended.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The case.
+    pub case: Case,
+    /// How it ended.
+    pub verdict: Verdict,
+    /// How long it took.
+    pub time: Duration,
+    /// Whether it was expected to fail.
+    pub expected: bool,
+    /// Whether it makes the run fail.
+    pub is_unexpected: bool,
+}
+
+/// Why no case could be run.
+#[derive(Debug, thiserror::Error)]
+pub enum SuiteError {
+    /// The command could not be started.
+    #[error("cannot start {0}: {1}")]
+    Start(String, io::Error),
+    /// The command does not speak ACP at all.
+    #[error("{0} does not take part in a conversation: {1}")]
+    Silent(String, String),
+    /// No case has such an ID.
+    #[error("no case is named `{0}`: `askbridge check {1} --list` lists them")]
+    NoCase(String, &'static str),
+    /// A folder or file of ours cannot be written.
+    #[error("cannot prepare the cases: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// Returns whether a case is of these: by its ID, by a group that it is in, or by a pattern with `*`. The name of the kind in
+/// front of it may be left out.
+pub fn is_selected(id: &str, selection: &str) -> bool {
+    let short = id.split_once('/').map_or(id, |(_, short)| short);
+    [id, short].into_iter().any(|id| {
+        let selection = selection.trim_end_matches('/');
+        let is_in_group =
+            id.strip_prefix(selection).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        is_in_group || (selection.contains('*') && WildMatch::new(selection).matches(id))
+    })
+}
+
+/// Returns the cases that are selected. All, if nothing is.
+///
+/// # Errors
+/// If a selection fits no case.
+pub fn selected(cases: Vec<Case>, kind: Kind, selections: &[String]) -> Result<Vec<Case>, SuiteError> {
+    for selection in selections {
+        if !cases.iter().any(|case| is_selected(&case.id, selection)) {
+            return Err(SuiteError::NoCase(selection.clone(), kind.name()));
+        }
+    }
+    let fits = |case: &Case| selections.is_empty() || selections.iter().any(|it| is_selected(&case.id, it));
+    Ok(cases.into_iter().filter(fits).collect())
+}
+
+/// Plays the beginning of a conversation, without which no case says anything.
+///
+/// # Errors
+/// If the command cannot be started, or takes no part in it.
+pub fn probe(settings: &Settings) -> Result<(), SuiteError> {
+    let case = library::probe(settings.kind).map_err(|error| io::Error::other(error.to_string()))?;
+    let case = [case];
+    // It is needed by every case, whatever is expected of them.
+    let settings = Settings { expected: Vec::new(), wire: None, ..settings.clone() };
+    let outcomes = run(&case, &settings, |_| ())?;
+    let Some(Verdict::Failed(failure)) = outcomes.into_iter().next().map(|outcome| outcome.verdict) else {
+        return Ok(());
+    };
+    let last = failure.stderr.lines().last().map(|line| format!("; its last words: {line}"));
+    let why = format!("{}{}", failure.what, last.unwrap_or_default());
+    Err(SuiteError::Silent(shlex_line(&settings.command), why))
+}
+
+/// Runs the cases. `ended` is called for each as it ends; the outcomes are returned in the order of the cases.
+///
+/// # Errors
+/// If the command cannot be run at all.
+pub fn run(
+    cases: &[Case],
+    settings: &Settings,
+    mut ended: impl FnMut(&Outcome),
+) -> Result<Vec<Outcome>, SuiteError> {
+    let folder = tempfile::Builder::new().prefix("askbridge-check-").tempdir()?;
+    let script = script(folder.path(), &settings.program)?;
+    let runner =
+        Runner { cases, settings, script: &script, folder: folder.path(), next: AtomicUsize::new(0) };
+    let (sender, receiver) = sync_channel(limits::OUTCOMES);
+    let mut outcomes: Vec<Option<Outcome>> = cases.iter().map(|_| None).collect();
+    let mut failed = None;
+    thread::scope(|scope| {
+        for _ in 0..settings.jobs.clamp(1, cases.len().max(1)) {
+            let (runner, sender) = (&runner, sender.clone());
+            scope.spawn(move || runner.work(&sender));
+        }
+        drop(sender);
+        while let Ok((index, outcome)) = receiver.recv() {
+            match outcome {
+                Ok(outcome) => {
+                    ended(&outcome);
+                    if let Some(place) = outcomes.get_mut(index) {
+                        *place = Some(outcome);
+                    }
+                }
+                Err(error) => {
+                    // Nothing else can be started either.
+                    runner.next.store(cases.len(), Ordering::Relaxed);
+                    failed.get_or_insert(error);
+                }
+            }
+        }
+    });
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(outcomes.into_iter().flatten().collect()),
+    }
+}
+
+struct Runner<'a> {
+    cases: &'a [Case],
+    settings: &'a Settings,
+    script: &'a Path,
+    folder: &'a Path,
+    next: AtomicUsize,
+}
+
+impl Runner<'_> {
+    fn work(&self, outcomes: &SyncSender<(usize, Result<Outcome, SuiteError>)>) {
+        loop {
+            let index = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(case) = self.cases.get(index) else { return };
+            if outcomes.send((index, self.outcome(index, case))).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn outcome(&self, index: usize, case: &Case) -> Result<Outcome, SuiteError> {
+        let started = Instant::now();
+        let verdict = match self.skipped(case) {
+            Some(why) => Verdict::Skipped(why),
+            None => self.played(index, case)?,
+        };
+        let expected = self.settings.expected.iter().any(|expected| is_selected(&case.id, expected));
+        let is_unexpected = match &verdict {
+            Verdict::Passed => expected,
+            Verdict::Failed(_) => !expected && (case.level != Level::Should || self.settings.strict),
+            Verdict::Inconclusive(_) => !expected && self.settings.strict,
+            Verdict::Skipped(_) => false,
+        };
+        Ok(Outcome { case: case.clone(), verdict, time: started.elapsed(), expected, is_unexpected })
+    }
+
+    fn skipped(&self, case: &Case) -> Option<String> {
+        (case.level == Level::Ours && !self.settings.ours)
+            .then(|| "a promise of askbridge alone: `--ours`".to_owned())
+    }
+
+    fn played(&self, index: usize, case: &Case) -> Result<Verdict, SuiteError> {
+        let setting = Setting {
+            kind: self.settings.kind,
+            command: &self.settings.command,
+            script: self.script,
+            folder: self.folder.join(index.to_string()),
+            timeout: self.settings.timeout,
+            wire: self.settings.wire.as_ref().map(|folder| folder.join(format!("{case}.txt"))),
+        };
+        play(case, &setting).map_err(|error| SuiteError::Start(shlex_line(&self.settings.command), error))
+    }
+}
+
+/// Writes the script that starts a puppet: one word that any command can take. It finds the socket of its case beside the
+/// link by which it is started. It is written once, before any process starts: a file that another process has open for writing
+/// cannot be executed.
+fn script(folder: &Path, program: &Path) -> io::Result<PathBuf> {
+    let path = folder.join("puppet");
+    let program = program.to_str().and_then(|program| shlex::try_quote(program).ok());
+    let program = program.ok_or_else(|| io::Error::other("the path of this program is not Unicode"))?;
+    fs::write(&path, format!("#!/bin/sh\nexec {program} check puppet \"${{0%/*}}\"\n"))?;
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o700))?;
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_selected;
+
+    #[test]
+    fn cases_are_selected_by_id_group_and_pattern() {
+        let id = "bridge/order/updates";
+        for selection in [id, "bridge", "bridge/order", "order/", "order/updates", "*updates", "bridge/*/up*"]
+        {
+            assert!(is_selected(id, selection), "{selection}");
+        }
+        for selection in ["bridge/ord", "updates", "agent", "*update", ""] {
+            assert!(!is_selected(id, selection), "{selection}");
+        }
+    }
+}

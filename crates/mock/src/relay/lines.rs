@@ -1,0 +1,288 @@
+//! What the relay does with each line: it passes it on, or breaks the rule of its fault.
+//! Reading and writing is left to `run.rs`.
+
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::{Value, json};
+
+use super::{
+    fault::RelayFault,
+    values::{changed, is_about_values},
+};
+
+/// A line of more bytes is a long one, for the faults about length.
+const LONG: usize = 64 << 10;
+/// The lines that a relay with a limit passes on.
+const MANY: usize = 5_000;
+/// The methods of ACP that the relay knows, for the faults about others.
+const KNOWN: [&str; 7] = [
+    "initialize",
+    "session/new",
+    "session/prompt",
+    "session/update",
+    "session/cancel",
+    "session/request_permission",
+    "elicitation/create",
+];
+
+/// Where a line comes from, or goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Client,
+    Agent,
+}
+
+impl Side {
+    pub(super) fn other(self) -> Self {
+        match self {
+            Self::Client => Self::Agent,
+            Self::Agent => Self::Client,
+        }
+    }
+}
+
+/// What comes of a line: bytes, each for a side.
+pub(super) type Passed = Vec<(Side, Vec<u8>)>;
+
+/// Passes lines on, with a fault.
+#[derive(Debug)]
+pub(super) struct Lines {
+    fault: Option<RelayFault>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// A notification that waits to be overtaken, with the side that it goes to.
+    held: Option<(Side, Vec<u8>)>,
+    /// Requests that have no response yet: who sent them, and the ID.
+    open: Vec<(Side, Value)>,
+    responses: usize,
+    lines: usize,
+}
+
+impl Lines {
+    pub(super) fn new(fault: Option<RelayFault>) -> Self {
+        Self { fault, state: Mutex::default() }
+    }
+
+    /// Takes a line with its line feed, or the last one without.
+    pub(super) fn pass(&self, from: Side, line: Vec<u8>) -> Passed {
+        let Some(fault) = self.fault else { return vec![(from.other(), line)] };
+        match self.bytes(fault, from, line) {
+            Err(passed) => passed,
+            Ok(line) => match serde_json::from_slice(&line) {
+                Ok(message @ Value::Object(_)) => {
+                    let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+                    message_of(fault, from, line, message, &mut state)
+                }
+                _ => vec![(from.other(), line)],
+            },
+        }
+    }
+
+    /// Returns what a stream ends with.
+    pub(super) fn end(&self, to: Side) -> Vec<u8> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.held.take_if(|(held, _)| *held == to).map(|(_, line)| line).unwrap_or_default()
+    }
+
+    /// Breaks a rule about bytes. What is passed on at once is an error; other lines are messages perhaps.
+    fn bytes(&self, fault: RelayFault, from: Side, mut line: Vec<u8>) -> Result<Vec<u8>, Passed> {
+        let to = from.other();
+        let is_terminated = line.ends_with(b"\n");
+        let text = line.trim_ascii();
+        let is_json = || serde_json::from_slice::<Value>(text).is_ok();
+        match fault {
+            RelayFault::ChangesBytes => {
+                let at = line.len() - usize::from(is_terminated);
+                line.insert(at, b' ');
+            }
+            RelayFault::BreaksUtf8 => line = String::from_utf8_lossy(&line).into_owned().into_bytes(),
+            RelayFault::StripsControl => {
+                line.retain(|byte| *byte >= b' ' || *byte == b'\n');
+                let text = String::from_utf8_lossy(&line).replace("\\u001b", "").replace("\\u0000", "");
+                line = text.into_bytes();
+            }
+            RelayFault::DropsBlankLines if text.is_empty() => return Err(Vec::new()),
+            RelayFault::DropsInvalid if !is_json() => return Err(Vec::new()),
+            RelayFault::DropsBatches if text.starts_with(b"[") => return Err(Vec::new()),
+            RelayFault::AnswersInvalid if !is_json() => {
+                let error = json!({ "code": -32700, "message": "Parse error" });
+                let reply = json!({ "jsonrpc": "2.0", "id": null, "error": error });
+                return Err(vec![(from, written(&reply))]);
+            }
+            RelayFault::LimitsLines if line.len() > LONG => return Err(Vec::new()),
+            RelayFault::LimitsMessages => {
+                let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+                state.lines += 1;
+                if state.lines > MANY {
+                    return Err(Vec::new());
+                }
+            }
+            RelayFault::SplitsLines if line.len() > LONG => {
+                return Err(vec![(to, line.chunks(LONG).collect::<Vec<_>>().join(&b'\n'))]);
+            }
+            RelayFault::DropsRest if !is_terminated => return Err(Vec::new()),
+            RelayFault::TerminatesRest if !is_terminated => line.push(b'\n'),
+            _ => {}
+        }
+        Ok(line)
+    }
+}
+
+/// Breaks a rule about messages.
+fn message_of(fault: RelayFault, from: Side, line: Vec<u8>, message: Value, state: &mut State) -> Passed {
+    let to = from.other();
+    let method = message.get("method").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let id = message.get("id").cloned();
+    let is_request = !method.is_empty() && id.is_some();
+    let is_notification = !method.is_empty() && id.is_none();
+    let is_response = method.is_empty() && id.is_some();
+    let is_known = KNOWN.contains(&method.as_str());
+    let is_question = from == Side::Agent && is_request;
+    let is_cancel = method == "session/cancel" || method == "$/cancel_request";
+    let same = || vec![(to, line.clone())];
+    let reply = |result: Value| written(&json!({ "jsonrpc": "2.0", "id": id, "result": result }));
+    let refusal = |code: i64| {
+        let error = json!({ "code": code, "message": "refused by the relay" });
+        written(&json!({ "jsonrpc": "2.0", "id": id, "error": error }))
+    };
+    match fault {
+        RelayFault::ReSerializes => vec![(to, written(&message))],
+        RelayFault::Duplicates => [same(), same()].concat(),
+        RelayFault::DropsNotifications if is_notification => Vec::new(),
+        RelayFault::DropsExtensions if method.starts_with('_') => Vec::new(),
+        RelayFault::DropsErrors if is_response && message.get("error").is_some() => Vec::new(),
+        RelayFault::DropsUnknown if !method.is_empty() && !is_known => Vec::new(),
+        RelayFault::DropsCancel if is_cancel => Vec::new(),
+        RelayFault::DropsSecond if is_response => {
+            state.responses += 1;
+            if state.responses.is_multiple_of(2) { Vec::new() } else { same() }
+        }
+        fault if is_about_values(fault) => {
+            changed(fault, message, 0).map(|message| (to, written(&message))).into_iter().collect()
+        }
+        RelayFault::KeepsObjects
+            if is_response && message.get("result").is_some_and(|it| !it.is_object()) =>
+        {
+            Vec::new()
+        }
+        RelayFault::DropsStrings if id.as_ref().is_some_and(Value::is_string) => Vec::new(),
+        RelayFault::AnswersTwice if is_response && from == Side::Client => [same(), same()].concat(),
+        RelayFault::RefusesUnknown if is_request && !is_known => vec![(from, refusal(-32601))],
+        RelayFault::RefusesAgain if is_response => [same(), vec![(to, refusal(-32603))]].concat(),
+        RelayFault::Acknowledges if is_notification => {
+            [same(), vec![(from, written(&json!({ "jsonrpc": "2.0", "id": null, "result": {} })))]].concat()
+        }
+        RelayFault::AsksTwice if is_question => [same(), same()].concat(),
+        RelayFault::Approves if is_question && method == "session/request_permission" => {
+            let option = message.pointer("/params/options/0/optionId").cloned().unwrap_or_default();
+            vec![(from, reply(json!({ "outcome": { "outcome": "selected", "optionId": option } })))]
+        }
+        RelayFault::Answers if is_question => vec![(from, reply(json!({ "action": "cancel" })))],
+        RelayFault::AnswersAsWell if is_question => {
+            [same(), vec![(from, reply(json!({ "action": "cancel" })))]].concat()
+        }
+        RelayFault::ChangesVersion => vec![(to, written(&with_version(message, 2)))],
+        RelayFault::DropsCapabilities => vec![(to, written(&without_capabilities(message)))],
+        _ => with_state(fault, from, line, message, state),
+    }
+}
+
+/// Breaks a rule for which messages before count, or those about IDs.
+fn with_state(fault: RelayFault, from: Side, line: Vec<u8>, mut message: Value, state: &mut State) -> Passed {
+    let to = from.other();
+    let is_call = message.get("method").is_some();
+    let id = message.get("id").cloned();
+    match (fault, id) {
+        (RelayFault::Reorders, None) if is_call && state.held.is_none() => {
+            state.held = Some((to, line));
+            Vec::new()
+        }
+        (RelayFault::Reorders, _) => {
+            let held = state.held.take_if(|(held, _)| *held == to);
+            [(to, line)].into_iter().chain(held).collect()
+        }
+        (RelayFault::RoundsIds | RelayFault::StringIds | RelayFault::NumberIds, Some(id)) => {
+            vec![(to, with_id(fault, line, message, &id))]
+        }
+        (RelayFault::SharesIds, Some(id)) if is_call => {
+            if state.open.iter().any(|(_, open)| *open == id) {
+                return Vec::new();
+            }
+            state.open.push((from, id));
+            vec![(to, line)]
+        }
+        (RelayFault::RemembersIds, Some(id)) if is_call => {
+            let is_new = !state.open.contains(&(from, id.clone()));
+            state.open.push((from, id));
+            if is_new { vec![(to, line)] } else { Vec::new() }
+        }
+        (RelayFault::SwapsIds, Some(id)) if is_call => {
+            state.open.push((from, id));
+            vec![(to, line)]
+        }
+        (RelayFault::SwapsIds, Some(id)) => {
+            let other = state.open.iter().rev().find(|(asker, other)| *asker == to && *other != id);
+            match other {
+                Some((_, other)) => {
+                    message["id"] = other.clone();
+                    vec![(to, written(&message))]
+                }
+                None => vec![(to, line)],
+            }
+        }
+        (RelayFault::AnswersOnCancel, Some(id)) if is_call && from == Side::Agent => {
+            state.open.push((from, id));
+            vec![(to, line)]
+        }
+        (RelayFault::AnswersOnCancel, None) if message["method"] == "session/cancel" => {
+            let reply = |(asker, id): (Side, Value)| {
+                let result = json!({ "outcome": { "outcome": "cancelled" } });
+                (asker, written(&json!({ "jsonrpc": "2.0", "id": id, "result": result })))
+            };
+            [(to, line)].into_iter().chain(state.open.drain(..).map(reply)).collect()
+        }
+        (RelayFault::SharesIds, Some(id)) => {
+            state.open.retain(|(_, open)| *open != id);
+            vec![(to, line)]
+        }
+        _ => vec![(to, line)],
+    }
+}
+
+/// Spells the ID of a message in another way.
+fn with_id(fault: RelayFault, line: Vec<u8>, mut message: Value, id: &Value) -> Vec<u8> {
+    let changed = match (fault, id) {
+        (RelayFault::RoundsIds, Value::Number(number)) => number.as_f64().map(Value::from),
+        (RelayFault::StringIds, Value::Number(number)) => Some(Value::from(number.to_string())),
+        (RelayFault::NumberIds, Value::String(text)) => text.parse::<u64>().ok().map(Value::from),
+        _ => None,
+    };
+    let Some(changed) = changed else { return line };
+    message["id"] = changed;
+    written(&message)
+}
+
+fn written(message: &Value) -> Vec<u8> {
+    format!("{message}\n").into_bytes()
+}
+
+fn with_version(mut message: Value, version: u64) -> Value {
+    for part in ["/params/protocolVersion", "/result/protocolVersion"] {
+        if let Some(offered) = message.pointer_mut(part) {
+            *offered = version.into();
+        }
+    }
+    message
+}
+
+fn without_capabilities(mut message: Value) -> Value {
+    for part in ["/params/clientCapabilities", "/result/agentCapabilities"] {
+        if let Some(capabilities) = message.pointer_mut(part) {
+            *capabilities = json!({});
+        }
+    }
+    message
+}

@@ -1,0 +1,10 @@
+//! A bridge that passes everything on, and breaks one rule if it is told to: `fault` has the rules, `lines` breaks those about lines, `streams` and `run` those about streams and processes. `askbridge check bridge` is tested against it.
+
+mod fault;
+mod lines;
+mod run;
+mod streams;
+mod values;
+
+pub use fault::RelayFault;
+pub use run::{RelaySettings, run};

@@ -1,0 +1,219 @@
+//! `askbridge check`: conformance cases for an agent, a client or a bridge, their selection, and where the results go.
+//! The cases, what plays them and the words of the results are left to the crate of the checks.
+
+use std::{
+    ffi::OsString,
+    fs,
+    io::{self, IsTerminal},
+    num::NonZeroUsize,
+    path::{Path, PathBuf},
+    thread,
+    time::Instant,
+};
+
+use askbridge_check::{
+    case::Kind,
+    library, puppet,
+    report::{Document, Progress, json, junit, list, summary},
+    suite::{self, Settings, SuiteError},
+};
+use askbridge_os::exit;
+use clap::{Args, Subcommand};
+use rustix::termios::tcgetwinsize;
+
+use super::{
+    CommandError,
+    runner::{print, shown},
+};
+
+/// How the command of `askbridge check` is written, and its exit codes.
+const HELP: &str = "\
+Examples:
+  askbridge check agent -- my-agent --acp
+  askbridge check client -- my-client --agent {agent}
+  askbridge check bridge -- my-bridge -- {agent}
+
+`{agent}` becomes the path of a program without arguments. docs/check.md has the
+form of the cases, and what the verdicts mean.
+
+Exit codes of `askbridge check`:
+  0    each case ended as expected
+  1    a case failed, or one that was expected to fail passed
+  2    the cases could not be run, or the command line was not understood";
+
+/// Options of `askbridge check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// What is checked.
+    #[command(subcommand)]
+    pub what: CheckWhat,
+}
+
+/// What is checked.
+#[derive(Clone, Debug, Subcommand)]
+pub enum CheckWhat {
+    /// Check an agent: askbridge is its client
+    #[command(after_help = HELP)]
+    Agent(CasesArgs),
+    /// Check a client: askbridge is its agent, whose command is `{agent}`
+    #[command(after_help = HELP)]
+    Client(CasesArgs),
+    /// Check a program between the two: askbridge is both, `{agent}` is the agent's command
+    #[command(after_help = HELP)]
+    Bridge(CasesArgs),
+    /// Be an agent that the checker plays
+    #[command(hide = true)]
+    Puppet(PuppetArgs),
+}
+
+/// Options of `askbridge check agent`, `client` and `bridge`.
+#[derive(Clone, Debug, Args)]
+pub struct CasesArgs {
+    /// Run these cases only: an ID, a group such as `order`, or a pattern such as `*/cancel*`
+    #[arg(value_name = "CASE")]
+    pub cases: Vec<String>,
+
+    /// List the cases, with their levels and rules
+    #[arg(long)]
+    pub list: bool,
+
+    /// Also run the cases of rules that only askbridge promises to keep
+    #[arg(long)]
+    pub ours: bool,
+
+    /// Fail where a recommendation is not followed (level `should`), and where nothing was shown
+    #[arg(long)]
+    pub strict: bool,
+
+    /// Expect that these cases fail: a file with an ID, group or pattern on each line
+    #[arg(long, value_name = "FILE")]
+    pub expected: Option<PathBuf>,
+
+    /// Write the results as JSON (`-` is stdout)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+
+    /// Write the results in the XML of JUnit (`-` is stdout)
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+
+    /// Write what was said in each case to a file of this folder
+    #[arg(long, value_name = "DIR")]
+    pub wire: Option<PathBuf>,
+
+    /// The time that one case may take
+    #[arg(long, value_name = "DURATION", default_value = "10s")]
+    pub timeout: humantime::Duration,
+
+    /// How many cases run at once [default: two for each processor]
+    #[arg(long, value_name = "COUNT")]
+    pub jobs: Option<NonZeroUsize>,
+
+    /// The command to check and its arguments
+    #[arg(last = true, required_unless_present = "list", value_name = "COMMAND [ARGS]")]
+    pub command: Vec<OsString>,
+}
+
+/// Options of `askbridge check puppet`.
+#[derive(Clone, Debug, Args)]
+pub struct PuppetArgs {
+    /// Be a child of an agent
+    #[arg(long)]
+    pub child: bool,
+
+    /// The folder of the case
+    pub folder: PathBuf,
+}
+
+/// Runs the cases, or lists them.
+pub async fn check(args: &CheckArgs) -> Result<u8, CommandError> {
+    match &args.what {
+        CheckWhat::Agent(args) => run(Kind::Agent, args),
+        CheckWhat::Client(args) => run(Kind::Client, args),
+        CheckWhat::Bridge(args) => run(Kind::Bridge, args),
+        CheckWhat::Puppet(args) => Ok(puppet::run(&args.folder, args.child)?),
+    }
+}
+
+fn run(kind: Kind, args: &CasesArgs) -> Result<u8, CommandError> {
+    let cases = library::cases(kind).map_err(|error| CommandError::Usage(error.to_string()))?;
+    let cases = suite::selected(cases, kind, &args.cases).map_err(not_run)?;
+    if args.list {
+        return shown(print(&list(&cases)));
+    }
+    let has_agent = args.command.iter().any(|word| word.to_string_lossy().contains("{agent}"));
+    if kind != Kind::Agent && !has_agent {
+        let what = format!(
+            "the command to check starts an agent: put `{{agent}}` where a {} has its command",
+            kind.name()
+        );
+        return Err(CommandError::Usage(what));
+    }
+    let settings = settings(kind, args)?;
+    suite::probe(&settings).map_err(not_run)?;
+    let columns = columns();
+    let mut progress = Progress::new(anstream::stderr(), columns, &cases);
+    let started = Instant::now();
+    // Progress that cannot be shown does not stop the cases.
+    let outcomes = suite::run(&cases, &settings, |outcome| progress.ended(outcome).unwrap_or_default());
+    progress.finish().unwrap_or_default();
+    let outcomes = outcomes.map_err(not_run)?;
+    let documents = [args.json.as_deref(), args.junit.as_deref()];
+    if let Some(path) = &args.json {
+        let text = json(&Document::new(&settings, &outcomes, env!("CARGO_PKG_VERSION")));
+        write(path, &text.map_err(io::Error::from)?)?;
+    }
+    if let Some(path) = &args.junit {
+        write(path, &junit(&settings, &outcomes))?;
+    }
+    let text = summary(&settings, &outcomes, started.elapsed().as_secs_f64());
+    match documents.contains(&Some(Path::new("-"))) {
+        true => io::Write::write_all(&mut anstream::stderr(), text.as_bytes())?,
+        false => io::Write::write_all(&mut anstream::stdout(), text.as_bytes())?,
+    }
+    let is_unexpected = outcomes.iter().any(|outcome| outcome.is_unexpected);
+    Ok(if is_unexpected { exit::PROBLEM } else { exit::OK })
+}
+
+fn settings(kind: Kind, args: &CasesArgs) -> Result<Settings, CommandError> {
+    let jobs = args
+        .jobs
+        .map_or_else(|| 2 * thread::available_parallelism().map_or(1, NonZeroUsize::get), NonZeroUsize::get);
+    Ok(Settings {
+        kind,
+        command: args.command.clone(),
+        program: std::env::current_exe()?,
+        timeout: *args.timeout,
+        jobs,
+        ours: args.ours,
+        wire: args.wire.clone(),
+        expected: args.expected.as_deref().map(expected).transpose()?.unwrap_or_default(),
+        strict: args.strict,
+    })
+}
+
+/// Reads the cases that are expected to fail: one a line, with comments after `#`.
+fn expected(path: &Path) -> Result<Vec<String>, CommandError> {
+    let text =
+        fs::read_to_string(path).map_err(|source| CommandError::Read { path: path.to_owned(), source })?;
+    let names = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+    Ok(names.filter(|name| !name.is_empty()).map(str::to_owned).collect())
+}
+
+fn not_run(error: SuiteError) -> CommandError {
+    CommandError::Usage(error.to_string())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), CommandError> {
+    if path == Path::new("-") {
+        return Ok(print(text)?);
+    }
+    fs::write(path, text).map_err(|source| CommandError::Write { path: path.to_owned(), source })
+}
+
+/// Returns the width of the terminal that the progress is shown on.
+fn columns() -> Option<usize> {
+    let stderr = io::stderr();
+    let size = tcgetwinsize(&stderr).ok().filter(|size| stderr.is_terminal() && size.ws_col > 0)?;
+    Some(size.ws_col.into())
+}

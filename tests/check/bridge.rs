@@ -1,0 +1,34 @@
+//! The cases for bridges, against the relay of the mocks and against the bridge itself.
+
+use askbridge_check::case::{Case, Kind};
+use askbridge_mock::relay::RelayFault;
+
+use crate::{
+    check::faults::{ASKBRIDGE, all_pass, cases, each_fails_under_its_faults, outcomes},
+    support::process::DEADLINE,
+};
+
+/// Returns the cases that any bridge can be tried with: a relay has no inbox.
+fn without_inbox() -> Vec<Case> {
+    cases(Kind::Bridge).into_iter().filter(|case| case.needs.is_empty()).collect()
+}
+
+#[test]
+fn a_right_relay_passes_every_case() {
+    let command = [ASKBRIDGE, "mock", "bridge", "--", "{agent}"];
+    all_pass(&outcomes(Kind::Bridge, &without_inbox(), &command, DEADLINE));
+}
+
+#[test]
+fn the_bridge_passes_every_case() {
+    let cases = cases(Kind::Bridge);
+    all_pass(&outcomes(Kind::Bridge, &cases, &[ASKBRIDGE, "run", "--", "{agent}"], DEADLINE));
+}
+
+#[test]
+fn each_case_fails_against_a_relay_that_breaks_its_rule() {
+    let faults = RelayFault::ALL.iter().map(|fault| fault.name());
+    each_fails_under_its_faults(Kind::Bridge, &without_inbox(), faults, |fault| {
+        vec![ASKBRIDGE, "mock", "bridge", "--fault", fault, "--", "{agent}"]
+    });
+}

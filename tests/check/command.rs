@@ -1,0 +1,117 @@
+//! The command line of `askbridge check`: exit codes, selections, what is expected to fail, and documents.
+
+use std::{fs, process::Command};
+
+use serde_json::Value;
+
+use crate::{check::faults::ASKBRIDGE, support::Process};
+
+/// A case that the relay passes quickly, and fails under `swallows-exit-code`.
+const CASE: &str = "bridge/lifecycle/agent-exit-code";
+
+struct Run {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+fn check(args: &[&str]) -> Run {
+    let mut process = Process::spawn(Command::new(ASKBRIDGE).arg("check").args(args));
+    process.close_stdin();
+    let mut stdout = Vec::new();
+    while let Some(line) = process.next_line() {
+        stdout.extend(line);
+    }
+    let code = process.wait().code();
+    Run { code, stdout: String::from_utf8(stdout).unwrap(), stderr: process.whole_stderr() }
+}
+
+fn check_bridge(args: &[&str], fault: &[&str]) -> Run {
+    let relay = [&["--", ASKBRIDGE, "mock", "bridge"], fault, &["--", "{agent}"]].concat();
+    check(&[&["bridge"], args, &relay].concat())
+}
+
+#[test]
+fn what_fails_and_what_was_expected_to_decides_the_exit_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let expected = folder.path().join("expected");
+    fs::write(&expected, format!("# known\n{CASE} # its bug\n")).unwrap();
+    let expected = expected.to_str().unwrap();
+    let broken = ["--fault", "swallows-exit-code"];
+    for (args, fault, code) in [
+        (&[CASE][..], &[][..], 0),
+        // A recommendation is a must with `--strict` alone.
+        (&[CASE], &broken, 0),
+        (&[CASE, "--strict"], &broken, 1),
+        (&[CASE, "--strict", "--expected", expected], &broken, 0),
+        (&[CASE, "--expected", expected], &[], 1),
+    ] {
+        let run = check_bridge(args, fault);
+        assert_eq!(run.code, Some(code), "{args:?} {fault:?}\n{}{}", run.stdout, run.stderr);
+    }
+}
+
+#[test]
+fn a_failure_shows_the_rule_the_step_and_both_lines() {
+    let run = check_bridge(&[CASE, "--strict"], &["--fault", "swallows-exit-code"]);
+    for text in [
+        "FAILED  bridge/lifecycle/agent-exit-code\n",
+        "  The exit code of the agent is the exit code of the bridge\n  should: ",
+        "bridge/lifecycle/agent-exit-code.txt:8: the command exited with another status\n",
+        "expected  exit code 7\n",
+        "     got  exit code 0\n",
+        "    agent! Exit(7)\n",
+        "FAILED  0 passed, 1 failed of 1 cases in ",
+    ] {
+        assert!(run.stdout.contains(text), "{text:?} is missing in\n{}", run.stdout);
+    }
+    assert_eq!(run.stderr, "  bridge/lifecycle: 0 passed, 1 failed\n");
+}
+
+#[test]
+fn what_cannot_be_run_is_no_failure() {
+    let agent = ["--", "{agent}"];
+    let cat = ["bridge", CASE, "--timeout", "200ms", "--", "sh", "-c", "echo words >&2; cat", "{agent}"];
+    for (args, why) in [
+        (&["bridge", CASE, "--", "askbridge-is-not-here", "{agent}"][..], "cannot start "),
+        (&cat, "does not take part in a conversation: "),
+        (&["bridge", CASE, "--", "cat"], "put `{agent}` where a bridge has its command"),
+        (&[&["bridge", "no/case"], &agent[..]].concat(), "no case is named `no/case`"),
+    ] {
+        let run = check(args);
+        assert!(run.code == Some(2) && run.stderr.contains(why), "{args:?} {:?} {}", run.code, run.stderr);
+    }
+}
+
+#[test]
+fn documents_have_each_case() {
+    let folder = tempfile::tempdir().unwrap();
+    let junit = folder.path().join("junit.xml");
+    let wire = folder.path().join("wire");
+    let args = [CASE, "lines/invalid-utf8", "--strict", "--json", "-", "--junit", junit.to_str().unwrap()];
+    let args = [&args[..], &["--wire", wire.to_str().unwrap()]].concat();
+    let run = check_bridge(&args, &["--fault", "swallows-exit-code"]);
+    let json: Value = serde_json::from_str(&run.stdout).unwrap();
+    let member = |case: &str, name: &str| {
+        let cases = json["cases"].as_array().unwrap();
+        cases.iter().find(|it| it["id"] == case).unwrap()[name].clone()
+    };
+    assert_eq!((&json["kind"], &json["passed"]), (&"bridge".into(), &false.into()));
+    assert_eq!(member(CASE, "verdict"), "failed");
+    assert_eq!(member(CASE, "failure")["got"], "exit code 0");
+    assert_eq!(member("bridge/lines/invalid-utf8", "verdict"), "skipped");
+    let xml = fs::read_to_string(junit).unwrap();
+    assert!(xml.contains("<testsuites name=\"askbridge check bridge\" tests=\"2\" failures=\"1\""), "{xml}");
+    assert!(xml.contains("<failure message=\"the command exited with another status\">"), "{xml}");
+    assert!(xml.contains("<skipped message="), "{xml}");
+    let wire = fs::read_to_string(wire.join(format!("{CASE}.txt"))).unwrap();
+    assert!(wire.lines().any(|line| line.contains("  client> {\"jsonrpc\"")), "{wire}");
+}
+
+#[test]
+fn cases_are_listed_without_a_command() {
+    let run = check(&["bridge", "--list", "lifecycle"]);
+    assert_eq!(run.code, Some(0));
+    assert!(run.stdout.lines().all(|line| line.contains("bridge/lifecycle/")), "{}", run.stdout);
+    assert!(run.stdout.contains("should  bridge/lifecycle/agent-exit-code "), "{}", run.stdout);
+}
