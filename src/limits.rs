@@ -144,7 +144,8 @@ pub const CODE: Duration = Duration::from_secs(300);
 /// How long a call waits for room for its reply. It is shorter than [`PATIENCE`], so that the caller still gets the
 /// error that there is no room.
 pub const REPLY_WAIT: Duration = Duration::from_millis(1500);
-/// Interval of the comments that keep a stream of events alive.
+/// Interval of what keeps a response alive: comments in a stream of events, spaces before JSON that is not ready. Many
+/// proxies give a silent response up after a minute.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Interval of the heartbeats for opencode's clients, which give a stream up after 15 s without an event.
 pub const HEARTBEAT: Duration = Duration::from_secs(10);

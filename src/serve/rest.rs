@@ -255,13 +255,14 @@ impl From<NewQuestion> for Question {
     }
 }
 
-/// Asks a question, and returns how it was settled. hyper drops this future when the client disconnects, which withdraws
-/// the question.
+/// Asks a question, and returns how it was settled. hyper drops this future, or the body that has taken it over, when the
+/// client disconnects, which withdraws the question.
 pub(super) async fn ask<I: Inbox>(
     State(app): State<App<I>>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, Problem> {
     let question: NewQuestion = body::read(&headers, body, QUESTION)?;
-    Ok(stream::json(app.inbox.ask(question.into()).await?))
+    let asking = async move { app.inbox.ask(question.into()).await };
+    Ok(stream::json_when_ready(asking).await?)
 }

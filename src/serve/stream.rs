@@ -2,7 +2,7 @@
 //! does not read, the server holds one window of the response, not all of it (I6).
 //! The content of a response is left to the handlers.
 
-use std::{convert::Infallible, io, iter};
+use std::{convert::Infallible, error::Error, io, iter};
 
 use axum::{
     body::{Body, Bytes},
@@ -136,6 +136,33 @@ pub(super) fn json_of(body: Body) -> Response {
     ([(CONTENT_TYPE, "application/json")], body).into_response()
 }
 
+/// Returns a response with the value of a future that may take long. After [`limits::KEEP_ALIVE`], the response begins
+/// with spaces, which JSON allows before a value. An error after that can only end the connection.
+pub(super) async fn json_when_ready<T, E>(
+    value: impl Future<Output = Result<T, E>> + Send + 'static,
+) -> Result<Response, E>
+where
+    T: Serialize + Send + 'static,
+    E: Error + Send + Sync + 'static,
+{
+    let mut value = Box::pin(value);
+    if let Ok(ready) = timeout(limits::KEEP_ALIVE, &mut value).await {
+        return Ok(json(ready?));
+    }
+    let waiting = stream::unfold(Some(value), async |value| {
+        let mut value = value?;
+        Some(match timeout(limits::KEEP_ALIVE, &mut value).await {
+            Err(_) => (stream::iter([Ok(SPACE)]).boxed(), Some(value)),
+            Ok(Ok(ready)) => (stream::iter(Windows::new(ready).map(Ok)).boxed(), None),
+            Ok(Err(error)) => (stream::iter([Err(error)]).boxed(), None),
+        })
+    });
+    let pieces = stream::iter([Ok(SPACE)]).chain(waiting.flatten());
+    Ok(json_of(Body::from_stream(pieces)))
+}
+
+const SPACE: Bytes = Bytes::from_static(b" ");
+
 /// One event.
 pub(super) struct SseMessage {
     head: String,
@@ -239,6 +266,27 @@ mod tests {
             assert_eq!(comment.into_data().unwrap(), ":\n\n");
             assert_eq!(start.elapsed(), limits::KEEP_ALIVE * times);
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_value_that_takes_long_begins_with_spaces() {
+        let start = Instant::now();
+        let after = |times| async move {
+            tokio::time::sleep(limits::KEEP_ALIVE * times / 2).await;
+            Ok::<_, io::Error>(json!({ "a": 1 }))
+        };
+        for (times, expected) in [(1, r#"{"a":1}"#), (3, r#" {"a":1}"#), (7, r#"   {"a":1}"#)] {
+            let response = json_when_ready(after(times)).await.unwrap();
+            assert_eq!(to_bytes(response.into_body(), usize::MAX).await.unwrap(), expected);
+        }
+        assert_eq!(start.elapsed(), limits::KEEP_ALIVE * 11 / 2);
+        let fails = |times| async move {
+            tokio::time::sleep(limits::KEEP_ALIVE * times / 2).await;
+            Err::<(), _>(io::Error::other("gone"))
+        };
+        assert_eq!(json_when_ready(fails(1)).await.unwrap_err().to_string(), "gone");
+        let late = json_when_ready(fails(3)).await.unwrap();
+        assert!(to_bytes(late.into_body(), usize::MAX).await.is_err(), "a body without a value is complete");
     }
 
     #[tokio::test]
