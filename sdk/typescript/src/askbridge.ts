@@ -5,7 +5,7 @@ import { type Cancel, type Permission, type Question, questionOf, type ReplyOpti
 import { readOutcome, readRecord } from "./read.js";
 import { isDecidedSo, isOpen, recall } from "./recall.js";
 import type { Answer, NewQuestion, Outcome, QuestionRecord, Settlement, Value } from "./types.js";
-import { wait } from "./wait.js";
+import { abortable, wait } from "./wait.js";
 
 /** Which questions a listener wants, and until when. */
 export interface ListenOptions extends Cancel {
@@ -73,30 +73,33 @@ export class Askbridge {
 
   /** Follows everything that happens: first the open questions, then a snapshot, then each change. */
   async *events(options: Cancel = {}): AsyncGenerator<InboxEvent, void, undefined> {
+    const { signal } = options;
     const events: InboxEvent[] = [];
-    let failure: unknown;
+    let failure: AskbridgeError | undefined;
     let wake = () => {};
-    const fail = (error: unknown) => {
-      failure ??= error;
-      wake();
-    };
-    const abort = () => fail(options.signal!.reason);
-    options.signal?.throwIfAborted();
-    options.signal?.addEventListener("abort", abort, { once: true });
     const hear = (event: InboxEvent) => {
       events.push(event);
       wake();
     };
+    const fail = (error: AskbridgeError) => {
+      failure = error;
+      wake();
+    };
+    signal?.throwIfAborted();
     const stop = this.#feed.subscribe({ hear, fail });
+    // Also where nobody asks for the next event.
+    signal?.addEventListener("abort", stop, { once: true });
     try {
-      while (!failure) {
+      for (;;) {
         yield* events.splice(0);
-        if (!events.length && !failure) await new Promise<void>(resolve => (wake = resolve));
+        signal?.throwIfAborted();
+        if (events.length) continue;
+        if (failure) throw failure;
+        await abortable(new Promise<void>(resolve => (wake = resolve)), signal);
       }
-      throw failure;
     } finally {
       stop();
-      options.signal?.removeEventListener("abort", abort);
+      signal?.removeEventListener("abort", stop);
     }
   }
 
@@ -221,7 +224,7 @@ export class Askbridge {
         if (record?.settlement) {
           if (isDecidedSo(record, verb === "reply" ? (body as Answer) : undefined)) return;
           const { outcome } = record.settlement;
-          throw new AskbridgeError("conflict", `${id} was settled in another way`, { outcome, problem: error.problem, wasSent: true });
+          throw new AskbridgeError("conflict", `${id} was settled in another way`, { outcome, wasSent: true });
         }
         // A server that has just started may not know its bridge yet.
         if (error.status !== 404 || attempts >= ATTEMPTS) throw error;

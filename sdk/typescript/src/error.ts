@@ -5,7 +5,7 @@ import type { FieldError, Other, Outcome, Problem } from "./types.js";
 export type ErrorName =
   | "not_found" | "ambiguous" | "conflict" | "gone" | "does_not_fit" | "bad_question" | "no_deadline"
   | "too_many_questions" | "own_agent" | "read_only" | "unavailable" | "unreached" | "wrong_token" | "too_many_requests"
-  | "unconfirmed" | "not_answered" | "needs_confirmation" | "no_such_option" | "no_inbox" | "no_token"
+  | "unconfirmed" | "no_connection" | "not_answered" | "needs_confirmation" | "no_such_option" | "no_inbox" | "no_token"
   | Other;
 
 /** Why something could not be done. */

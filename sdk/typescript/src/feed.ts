@@ -2,13 +2,13 @@
 // and tells each question and each end once.
 
 import { AskbridgeError } from "./error.js";
-import { type Http, isFinal } from "./http.js";
+import { asError, type Http, isFinal } from "./http.js";
 import type { Question } from "./question.js";
 import { readRecord } from "./read.js";
 import { isOpen, recall } from "./recall.js";
 import { EventReader, type Message } from "./sse.js";
 import type { Outcome, QuestionRecord, Settlement } from "./types.js";
-import { BackOff, Limit } from "./wait.js";
+import { BackOff, Limit, Turns } from "./wait.js";
 
 /** What happens to questions, in order. */
 export type InboxEvent =
@@ -21,7 +21,7 @@ export type InboxEvent =
   /** The IDs of all open questions: each was told before, and no others are open. It is told after each connection. */
   | { type: "snapshot"; open: string[] }
   /** The connection was lost, or could not be made. It is tried again. */
-  | { type: "offline"; error: unknown }
+  | { type: "offline"; error: AskbridgeError }
   /** An event of a name that this version does not know. */
   | { type: "unknown"; raw: { event: string; data: string } };
 
@@ -42,6 +42,8 @@ const LAST_BACK_OFF = 5_000;
 const REMEMBERED = 4_096;
 /** How often a question is looked up that nobody knows: a server that has just started may not know its bridge yet. */
 const LOOKUPS = 5;
+/** How many questions are looked up at once: a server takes a limited number of connections. */
+const LOOKUPS_AT_ONCE = 8;
 
 /** The stream, which runs while anyone listens. */
 export class Feed {
@@ -52,6 +54,7 @@ export class Feed {
   /** What is looked up, and what ends looking it up. */
   readonly #missing = new Map<string, AbortController>();
   readonly #subscribers = new Set<Subscriber>();
+  readonly #turns = new Turns(LOOKUPS_AT_ONCE);
   #run: AbortController | undefined;
   #isKnown = false;
   #lastId = "";
@@ -108,15 +111,16 @@ export class Feed {
     const backOff = new BackOff(FIRST_BACK_OFF, LAST_BACK_OFF);
     let least = 0;
     while (!signal.aborted) {
-      let error: unknown;
+      let error: AskbridgeError;
       try {
         await this.#connect(signal, backOff, retry => (least = retry));
-        error = new AskbridgeError("unconfirmed", "askbridge ended the stream of events");
+        error = new AskbridgeError("no_connection", "askbridge ended the stream of events");
       } catch (caught) {
-        error = caught;
+        error = asError(caught);
       }
       if (signal.aborted) return;
-      if (isFinal(error)) return this.#fail(error);
+      // A proxy may say 404 while the server behind it starts again. An address where it never was is a wrong one.
+      if (isFinal(error) && !(this.#isKnown && error.status === 404)) return this.#fail(error);
       this.#emit({ type: "offline", error });
       await backOff.wait(signal, least).catch(() => {});
     }
@@ -138,6 +142,7 @@ export class Feed {
       limit.set(SILENCE);
       const reader = response.body!.getReader();
       const events = new EventReader(this.#lastId, message => {
+        backOff.reset();
         if (!signal.aborted) this.#take(message);
       });
       const decoder = new TextDecoder();
@@ -150,7 +155,6 @@ export class Feed {
         if (signal.aborted) return;
         this.#lastId = events.lastId;
         if (events.retry !== undefined) onRetry(events.retry);
-        backOff.reset();
       }
     } finally {
       limit.abort();
@@ -216,16 +220,18 @@ export class Feed {
     const { id, openedAt } = record;
     const backOff = new BackOff(250, LAST_BACK_OFF);
     for (let lookups = 1; ; lookups++) {
-      const found = await recall(this.http, id, signal, openedAt).catch((error: unknown) => error);
-      if (signal.aborted) return;
-      // After a while of 503, its bridge is gone. Any other error is one of the connection, which the stream looks after.
-      const isUnreached = found instanceof AskbridgeError && found.status === 503;
-      const known = found instanceof Error ? undefined : (found as QuestionRecord | undefined);
-      const isUnknown = !(found instanceof Error) && !isOpen(known) && (known?.settlement || lookups >= LOOKUPS);
-      if (isUnreached || isUnknown) {
-        const { settlement: _, ...last } = record;
-        return this.#resolve(known ?? { ...last, state: "lost" });
+      let found: QuestionRecord | undefined;
+      let error: unknown;
+      try {
+        found = await this.#turns.take(() => recall(this.http, id, signal, openedAt));
+      } catch (caught) {
+        error = caught;
       }
+      if (signal.aborted) return;
+      if (found?.settlement) return this.#resolve(found);
+      // After a while of 503, its bridge is gone. Any other error is one of a connection: nothing is known.
+      const isGone = error ? error instanceof AskbridgeError && error.name === "unavailable" : !isOpen(found) && lookups >= LOOKUPS;
+      if (isGone) return this.#resolve(found ?? { ...record, state: "lost" });
       await backOff.wait(signal);
     }
   }

@@ -2,7 +2,7 @@
 
 import { AskbridgeError } from "./error.js";
 import type { Problem } from "./types.js";
-import { BackOff, Limit } from "./wait.js";
+import { abortable, BackOff, Limit } from "./wait.js";
 
 /** Where askbridge serves, and the token that it wants. */
 export interface Access {
@@ -49,7 +49,7 @@ export class Http {
         const known = error instanceof AskbridgeError ? error : undefined;
         // Status 0: the server was not found. It may be starting again.
         const isPassing = !known || known.status === 0 || TOO_BUSY.has(known.status);
-        if (!call.isSafe || !isPassing || Date.now() > end) throw asError(error, wasSent);
+        if (!call.isSafe || !isPassing || Date.now() > end) throw asError(error, call, wasSent);
         wasSent ||= !known;
         await backOff.wait(call.signal, known ? 1_000 : 0);
       } finally {
@@ -60,10 +60,10 @@ export class Http {
 
   /** Sends a request once, and again if another token is found. Returns a response that is no error. */
   async open(path: string, call: Call = {}): Promise<Response> {
-    const used = await this.#find();
+    const used = await abortable(this.#find(), call.signal);
     let response = await this.#fetch(used, path, call);
     if (response.status === 401 && typeof this.source === "function") {
-      const found = await this.#find(used);
+      const found = await abortable(this.#find(used), call.signal);
       if (found.token !== used.token) response = await this.#fetch(found, path, call);
     }
     if (response.ok) return response;
@@ -83,14 +83,13 @@ export class Http {
     return this.#access!;
   }
 
-  async #fetch({ url, token }: Access, path: string, { body, headers, signal, isLong }: Call): Promise<Response> {
+  async #fetch({ url, token }: Access, path: string, { body, headers, signal }: Call): Promise<Response> {
     const hasBody = body !== undefined;
     const init: RequestInit = {
       method: hasBody ? "POST" : "GET",
       headers: { Authorization: `Bearer ${token}`, ...(hasBody && { "Content-Type": "application/json" }), ...headers },
       ...(hasBody && { body: JSON.stringify(body) }),
       ...(signal && { signal }),
-      ...(isLong && withoutLimit()),
     };
     try {
       return await fetch(new URL(path, url), init);
@@ -102,16 +101,6 @@ export class Http {
   }
 }
 
-let unlimited: object | undefined;
-
-/** Returns what lets a request wait for longer than the 5 minutes of Node and Bun. Browsers and Deno wait anyway. */
-function withoutLimit(): object {
-  if (unlimited) return unlimited;
-  const agent = (globalThis as Record<symbol, unknown>)[Symbol.for("undici.globalDispatcher.1")];
-  const Agent = agent?.constructor as (new (options: object) => object) | undefined;
-  return (unlimited = { timeout: false, ...(Agent && { dispatcher: new Agent({ headersTimeout: 0, bodyTimeout: 0 }) }) });
-}
-
 /** Returns the error that a response is. */
 async function refusal(response: Response): Promise<AskbridgeError> {
   const { status, statusText } = response;
@@ -120,10 +109,12 @@ async function refusal(response: Response): Promise<AskbridgeError> {
   return new AskbridgeError(known.name, known.detail ?? `askbridge responded ${status} ${known.title}`, { problem: known });
 }
 
-function asError(error: unknown, wasSent: boolean): AskbridgeError {
+/** Returns the error to throw. Where only something was asked for, it does not matter whether the server got the request. */
+export function asError(error: unknown, { body }: Call = {}, wasSent = false): AskbridgeError {
   if (!(error instanceof AskbridgeError)) {
-    const text = "the connection to askbridge was lost: it is not known whether it acted";
-    return new AskbridgeError("unconfirmed", text, { cause: error, wasSent: true });
+    return body === undefined
+      ? new AskbridgeError("no_connection", `askbridge was not reached: ${String(error)}`, { cause: error })
+      : new AskbridgeError("unconfirmed", "the connection to askbridge was lost: it is not known whether it acted", { cause: error, wasSent: true });
   }
   const { name, message, problem } = error;
   return wasSent ? new AskbridgeError(name, message, { problem, wasSent }) : error;

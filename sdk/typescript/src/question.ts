@@ -37,9 +37,12 @@ export class Question {
     const { question, ...rest } = record;
     const slash = record.id.indexOf("/");
     const machine = slash < 0 ? undefined : record.id.slice(0, slash);
-    Object.assign(this, question, rest, { machine });
     // They are left out when the question is printed.
     Object.defineProperties(this, { inbox: { value: inbox }, record: { value: record } });
+    for (const [name, value] of Object.entries({ ...question, ...rest, machine })) {
+      // A member of another version does not replace a method of this one.
+      if (!(name in this)) Object.assign(this, { [name]: value });
+    }
   }
 
   /** What is asked, in one text: the message, or else the label of the only field, or the title. */

@@ -1,7 +1,7 @@
 import { AskbridgeError } from "./error.js";
 import { type Http, pathOf } from "./http.js";
 import { readRecord } from "./read.js";
-import type { Answer, QuestionRecord, Value } from "./types.js";
+import type { Answer, QuestionRecord } from "./types.js";
 
 interface Past {
   questions: { record: QuestionRecord }[];
@@ -49,14 +49,11 @@ export function isDecidedSo({ question, settlement }: QuestionRecord, answer: An
   if (!answer) return outcome?.status === "rejected" && outcome.reason === "user";
   if (outcome?.status !== "answered") return false;
   const { values } = outcome;
-  const isSame = (name: string) => {
-    const field = question.fields.find(field => field.name === name);
-    // An option may be chosen by its label. What was secret is not shown again.
-    const options = field && "options" in field ? field.options : [];
-    const valueOf = (one: Value) => options.find(({ label }) => label === one)?.value ?? one;
-    const wanted = answer.values[name]!;
-    const value = Array.isArray(wanted) ? wanted.map(valueOf) : valueOf(wanted);
-    return field?.secret || JSON.stringify(value) === JSON.stringify(values[name]);
-  };
-  return Object.keys(values).every(name => name in answer.values) && Object.keys(answer.values).every(isSame);
+  const isSecret = (name: string) => question.fields.some(field => field.name === name && field.secret);
+  // What was secret is not shown again: it is known alone that it came over HTTP.
+  const isSame = (name: string) =>
+    name in values && name in answer.values && isSecret(name)
+      ? settlement!.by.responder === "http"
+      : JSON.stringify(answer.values[name]) === JSON.stringify(values[name]);
+  return Object.keys({ ...values, ...answer.values }).every(isSame);
 }

@@ -14,6 +14,36 @@ export function wait(milliseconds: number, signal?: AbortSignal): Promise<void> 
   });
 }
 
+/** Returns what a promise returns; rejects with the reason of the signal as soon as it is aborted. */
+export function abortable<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
+  if (!signal) return promise;
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const stop = () => reject(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
+
+/** Lets so many run at once; the others wait for their turn. */
+export class Turns {
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(private free: number) {}
+
+  async take<T>(run: () => Promise<T>): Promise<T> {
+    if (this.free > 0) this.free--;
+    else await new Promise<void>(resolve => this.#waiting.push(resolve));
+    try {
+      return await run();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.free++;
+    }
+  }
+}
+
 /** Times to wait between attempts: each is twice the one before, and no two clients keep step. */
 export class BackOff {
   #next: number;
@@ -42,7 +72,7 @@ export class BackOff {
 export class Limit {
   readonly #abort = new AbortController();
   readonly #outer: AbortSignal | undefined;
-  readonly #stop = () => this.#abort.abort(this.#outer?.reason);
+  readonly #stop = () => this.#abort.abort(this.#outer?.aborted ? this.#outer.reason : new DOMException("nothing came in time", "TimeoutError"));
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(outer: AbortSignal | undefined, milliseconds?: number) {

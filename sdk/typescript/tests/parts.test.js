@@ -8,6 +8,7 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 
 import { Askbridge } from "../dist/index.js";
+import { Permission, Question, questionOf } from "../dist/question.js";
 import { readOutcome, readRecord } from "../dist/read.js";
 import { isDecidedSo } from "../dist/recall.js";
 import { EventReader } from "../dist/sse.js";
@@ -37,12 +38,27 @@ test("what is of another version is unknown, and kept", () => {
   assert.deepEqual(readOutcome({ status: "failed" }), { status: "failed" });
 });
 
+test("a member of another version does not replace a method", () => {
+  const question = JSON.parse('{"fields":[{"label":"L"}],"text":"x","reply":1,"options":[],"__proto__":{"a":1},"colour":"red"}');
+  const made = questionOf({}, { id: "a-1", question });
+  assert.equal(made.text, "L");
+  assert.equal(typeof made.reply, "function");
+  assert.equal(made.colour, "red");
+  assert.ok(made instanceof Question);
+  const permission = questionOf({}, { id: "a-1", question: { ...question, purpose: "permission" } });
+  assert.ok(permission instanceof Permission);
+  assert.equal(permission.record.question.text, "x");
+});
+
 test("a decision is recognized by what it means", () => {
   const options = [{ value: "1", label: "One" }, { value: "2", label: "Two" }];
   const fields = [{ name: "a", kind: "choice", options }, { name: "b", kind: "choices", options }, { name: "c", kind: "text", secret: true }];
-  const record = values => ({ question: { fields }, settlement: { outcome: { status: "answered", values } } });
-  const is = (values, wanted) => isDecidedSo(record(values), { values: wanted });
-  assert.ok(is({ a: "1", b: ["1", "2"], c: "(secret)" }, { a: "One", b: ["One", "2"], c: "x" }));
+  const record = (values, responder) => ({ question: { fields }, settlement: { by: { responder }, outcome: { status: "answered", values } } });
+  const is = (values, wanted, responder = "http") => isDecidedSo(record(values, responder), { values: wanted });
+  assert.ok(is({ a: "1", b: ["1", "2"], c: "(secret)" }, { a: "1", b: ["1", "2"], c: "x" }));
+  assert.ok(!is({ c: "(secret)" }, { c: "x" }, "page"));
+  assert.ok(!is({ c: "(secret)" }, {}));
+  assert.ok(!is({}, { c: "x" }));
   assert.ok(!is({ a: "1" }, { a: "2" }));
   assert.ok(!is({ a: "1", b: ["1"] }, { a: "1" }));
   assert.ok(!is({ a: "1" }, { a: "1", b: ["1"] }));

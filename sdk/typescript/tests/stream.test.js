@@ -1,0 +1,149 @@
+// The stream of events against servers that misbehave.
+
+import assert from "node:assert/strict";
+import { mock, test } from "node:test";
+
+import { Askbridge } from "../dist/index.js";
+import { begin, event, play, record, snapshot } from "./played.js";
+import { until } from "./server.js";
+
+test("no response but a refusal ends listening", async t => {
+  const responses = [
+    ["an HTML page", response => response.end("<p>Sign in\n\n")],
+    ["another one", response => response.end("<p>Sign in\n\n")],
+    ["503", response => response.writeHead(503).end()],
+    ["429", response => response.writeHead(429).end()],
+    ["a stream", response => begin(response).end(snapshot())],
+    ["404 of a proxy", response => response.writeHead(404).end()],
+    ["a broken event", response => begin(response).end("event: snapshot\ndata: {\n\n")],
+    ["another event", response => begin(response).end(event("of.next.year", { a: 1 }))],
+    ["403", response => response.writeHead(403).end()],
+  ];
+  const times = [];
+  const server = await play(t, (_, response) => responses[times.push(performance.now()) - 1][1](response));
+  const seen = [];
+  const follow = async () => {
+    for await (const { type, error } of server.client().events()) seen.push(error ? `${type} ${error.name}` : type);
+  };
+  await assert.rejects(follow(), { name: "http_403" });
+  assert.deepEqual(seen, [
+    "offline no_connection", "offline no_connection", "offline unavailable", "offline http_429", "snapshot", "offline no_connection",
+    "offline http_404", "offline no_connection", "unknown", "offline no_connection",
+  ]);
+  const wait = place => times[place] - times[place - 1];
+  // What is not askbridge is not asked again and again; the back-off begins anew once askbridge was there.
+  assert.ok(wait(2) >= 150 && wait(4) >= 600, times.join());
+  assert.ok(wait(5) < wait(4), times.join());
+});
+
+test("the stream continues where it was, and waits as long as the server says", async t => {
+  const places = [];
+  const times = [];
+  const server = await play(t, (request, response) => {
+    times.push(performance.now());
+    places.push(request.headers["last-event-id"]);
+    begin(response).write(`retry: 300\n\n${snapshot([], `e-${places.length}`)}`);
+    if (places.length < 3) response.end();
+  });
+  const abort = new AbortController();
+  const ends = server.client().events({ signal: abort.signal });
+  while (places.length < 3) await ends.next();
+  abort.abort();
+  assert.deepEqual(places, [undefined, "e-1", "e-2"]);
+  assert.ok(times[2] - times[1] >= 295, `${times[2] - times[1]} ms`);
+});
+
+test("a connection on which nothing comes is made again", async t => {
+  let connections = 0;
+  const server = await play(t, (_, response) => {
+    connections++;
+    begin(response).write(snapshot());
+  });
+  t.after(() => mock.timers.reset());
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const events = server.client().events();
+  assert.equal((await events.next()).value.type, "snapshot");
+  mock.timers.tick(44_000);
+  assert.equal(connections, 1);
+  mock.timers.tick(1_000);
+  const { type, error } = (await events.next()).value;
+  assert.deepEqual([type, error.name, error.cause.name], ["offline", "no_connection", "TimeoutError"]);
+  const next = events.next();
+  // The back-off begins once the event was told.
+  await new Promise(resolve => setImmediate(resolve));
+  mock.timers.tick(200);
+  assert.equal((await next).value.type, "snapshot");
+  assert.equal(connections, 2);
+  await events.return();
+});
+
+test("what ended meanwhile is looked up a few at a time", async t => {
+  const MANY = 300;
+  const ids = Array.from({ length: MANY }, (_, number) => `a-${number}`);
+  let connections = 0;
+  let lookups = 0;
+  let most = 0;
+  const server = await play(t, (request, response) => {
+    if (request.url === "/v1/events") {
+      if (connections++) return begin(response).write(snapshot([], "f-0"));
+      return begin(response).end(ids.map(id => event("question.requested", { question: record(id) })).join("") + snapshot(ids));
+    }
+    most = Math.max(most, ++lookups);
+    setImmediate(() => {
+      lookups--;
+      const id = request.url.split("/").at(-1);
+      response.end(JSON.stringify(record(id, { settlement: { outcome: { status: "answered", values: {} } } })));
+    });
+  });
+  const ended = [];
+  const stop = server.client().onResolved(({ question }) => ended.push(question.id));
+  await until("ends", () => ended.length >= MANY, () => ended.length);
+  stop();
+  assert.deepEqual(ended.sort(), ids.sort());
+  assert.ok(most > 1 && most <= 8, `${most} at once`);
+});
+
+test("events end with their signal, whether the next one is asked for or not", async t => {
+  let open = 0;
+  const server = await play(t, (request, response) => {
+    open++;
+    response.on("close", () => open--);
+    begin(response).write(snapshot());
+  });
+  for (const reason of [undefined, null, new Error("enough")]) {
+    const asking = new AbortController();
+    const events = server.client().events({ signal: asking.signal });
+    await events.next();
+    const next = events.next();
+    asking.abort(reason);
+    await assert.rejects(next, error => error === asking.signal.reason);
+
+    const idle = new AbortController();
+    const left = server.client().events({ signal: idle.signal });
+    await left.next();
+    idle.abort(reason);
+    await until("end of the connections", () => open === 0, () => open);
+  }
+});
+
+test("a signal ends the search for the server, too", async () => {
+  const inbox = new Askbridge(() => new Promise(() => {}));
+  const abort = new AbortController();
+  const asked = [
+    inbox.questions({ signal: abort.signal }),
+    inbox.waitFor("a-1", { signal: abort.signal }),
+    inbox.replyQuestion("a-1", {}, { signal: abort.signal }),
+    inbox.ask({ fields: [] }, { signal: abort.signal }),
+  ];
+  const ends = Promise.all(asked.map(one => assert.rejects(one, /enough/)));
+  abort.abort(new Error("enough"));
+  await ends;
+});
+
+test("a server that waits with spaces is understood", async t => {
+  const server = await play(t, (_, response) => {
+    response.writeHead(200, { "Content-Type": "application/json" }).write(" ");
+    setImmediate(() => (response.write("  "), response.end('{"at":"","by":{},"outcome":{"status":"answered","values":{"a":1}}}')));
+  });
+  assert.deepEqual(await server.client().ask({ fields: [] }), { values: { a: 1 } });
+});
