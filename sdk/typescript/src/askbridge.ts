@@ -1,6 +1,6 @@
 import { AskbridgeError } from "./error.js";
 import { Feed, type InboxEvent } from "./feed.js";
-import { type AccessSource, Http, pathOf } from "./http.js";
+import { type AccessSource, Http, pathOf, unconfirmed } from "./http.js";
 import { type Cancel, type Permission, type Question, questionOf, type ReplyOptions } from "./question.js";
 import { readOutcome, readRecord } from "./read.js";
 import { isDecidedSo, isOpen, recall } from "./recall.js";
@@ -220,7 +220,10 @@ export class Askbridge {
         const wasThere = error.wasSent || attempts > 1 || (error.status === 404 && this.#feed.has(id));
         if (!wasThere) throw error;
         // It may have been this very decision that ended the question.
-        const record = await recall(this.#http, id, signal);
+        const record = await recall(this.#http, id, signal).catch((cause: unknown) => {
+          signal?.throwIfAborted();
+          throw unconfirmed(cause);
+        });
         if (record?.settlement) {
           if (isDecidedSo(record, verb === "reply" ? (body as Answer) : undefined)) return;
           const { outcome } = record.settlement;

@@ -72,9 +72,9 @@ export class Feed {
       if (isStopped) return;
       this.#subscribers.add(subscriber);
       for (const question of [...this.#open.values()]) {
-        if (!isStopped) tell(subscriber, { type: "requested", question });
+        if (!isStopped) guarded(() => subscriber.hear({ type: "requested", question }));
       }
-      if (!isStopped && this.#isKnown) tell(subscriber, { type: "snapshot", open: [...this.#open.keys()] });
+      if (!isStopped && this.#isKnown) guarded(() => subscriber.hear({ type: "snapshot", open: [...this.#open.keys()] }));
       if (!isStopped && !this.#run) this.#start();
     });
     return () => {
@@ -104,7 +104,7 @@ export class Feed {
   }
 
   #emit(event: InboxEvent): void {
-    for (const subscriber of [...this.#subscribers]) tell(subscriber, event);
+    for (const subscriber of [...this.#subscribers]) guarded(() => subscriber.hear(event));
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
@@ -237,7 +237,7 @@ export class Feed {
   }
 }
 
-/** What a listener throws is an uncaught error, and does not keep others from the event. */
+/** Calls a listener. What it throws is an uncaught error, and does not keep others from the event. */
 function guarded(call: () => void): void {
   try {
     call();
@@ -246,8 +246,4 @@ function guarded(call: () => void): void {
       throw error;
     });
   }
-}
-
-function tell(subscriber: Subscriber, event: InboxEvent): void {
-  guarded(() => subscriber.hear(event));
 }

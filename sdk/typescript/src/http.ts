@@ -109,12 +109,16 @@ async function refusal(response: Response): Promise<AskbridgeError> {
   return new AskbridgeError(known.name, known.detail ?? `askbridge responded ${status} ${known.title}`, { problem: known });
 }
 
+/** Returns the error of a request that may have arrived. */
+export const unconfirmed = (cause: unknown): AskbridgeError =>
+  new AskbridgeError("unconfirmed", "the connection to askbridge was lost: it is not known whether it acted", { cause, wasSent: true });
+
 /** Returns the error to throw. Where only something was asked for, it does not matter whether the server got the request. */
 export function asError(error: unknown, { body }: Call = {}, wasSent = false): AskbridgeError {
   if (!(error instanceof AskbridgeError)) {
     return body === undefined
       ? new AskbridgeError("no_connection", `askbridge was not reached: ${String(error)}`, { cause: error })
-      : new AskbridgeError("unconfirmed", "the connection to askbridge was lost: it is not known whether it acted", { cause: error, wasSent: true });
+      : unconfirmed(error);
   }
   const { name, message, problem } = error;
   return wasSent ? new AskbridgeError(name, message, { problem, wasSent }) : error;

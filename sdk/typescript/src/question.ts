@@ -104,9 +104,9 @@ export class Permission extends Question {
     const allowing = this.options.filter(one => (option === undefined ? one.role === role : one.value === option));
     const [chosen] = allowing;
     if (!chosen || allowing.length > 1 || chosen.role?.startsWith("reject")) {
-      const offered = this.options.map(one => `${JSON.stringify(one.value)} (${one.role ?? "no role"})`).join(", ");
-      const wanted = option === undefined ? `not exactly one option ${role}` : `no option ${JSON.stringify(option)} that allows`;
-      throw new AskbridgeError("no_such_option", `${this.id} has ${wanted}: it has ${offered || "none"}`);
+      const offered = JSON.stringify(this.options.map(({ value, role }) => ({ value, role })));
+      const wanted = JSON.stringify(option ?? role);
+      throw new AskbridgeError("no_such_option", `${this.id} has not exactly one option ${wanted} that allows it: ${offered}`);
     }
     await this.reply({ [this.fields[0]!.name]: chosen.value }, { signal });
   }

@@ -10,7 +10,7 @@ import { Askbridge } from "../dist/index.js";
 
 const MANY = 10_000;
 
-test(`${MANY} open questions take at most 1 s and 60 MiB`, async () => {
+test(`${MANY} open questions take at most 1 s of a processor and 60 MiB`, async () => {
   const server = createServer((_, response) => {
     response.writeHead(200, { "Content-Type": "text/event-stream" });
     const open = [];
@@ -30,18 +30,21 @@ test(`${MANY} open questions take at most 1 s and 60 MiB`, async () => {
     import { Askbridge } from ${JSON.stringify(new URL("../dist/index.js", import.meta.url))};
     await fetch("http://127.0.0.1:1").catch(() => {});
     gc();
-    const before = process.memoryUsage().rss, start = performance.now();
+    const before = process.memoryUsage().rss, start = performance.now(), used = process.cpuUsage();
     const inbox = new Askbridge({ url: "http://127.0.0.1:${server.address().port}", token: "t" });
     let count = 0;
     const stop = inbox.onQuestion(() => count++);
     for await (const event of inbox.events()) if (event.type === "snapshot") break;
     const milliseconds = performance.now() - start;
-    const { rss, heapUsed } = process.memoryUsage();
+    const { user, system } = process.cpuUsage(used);
+    const { rss } = process.memoryUsage();
     gc();
     const MiB = bytes => Math.round(bytes / 2 ** 20);
-    console.log(JSON.stringify({ count, milliseconds: Math.round(milliseconds), grown: MiB(rss - before), rss: MiB(rss), kept: MiB(process.memoryUsage().heapUsed) }));
+    console.log(JSON.stringify({ count, milliseconds: Math.round(milliseconds), cpu: Math.round((user + system) / 1000), grown: MiB(rss - before), rss: MiB(rss), kept: MiB(process.memoryUsage().heapUsed) }));
     stop();`;
-  const child = spawn(process.execPath, ["--expose-gc", "--input-type=module", "-e", code], { stdio: ["ignore", "pipe", "inherit"] });
+  // With a small heap: how much of a larger one is in use depends on how busy the machine is.
+  const flags = ["--expose-gc", "--max-old-space-size=40", "--max-semi-space-size=2"];
+  const child = spawn(process.execPath, [...flags, "--input-type=module", "-e", code], { stdio: ["ignore", "pipe", "inherit"] });
   let said = "";
   child.stdout.on("data", data => (said += data));
   await new Promise(resolve => child.on("close", resolve));
@@ -50,7 +53,7 @@ test(`${MANY} open questions take at most 1 s and 60 MiB`, async () => {
   const figures = JSON.parse(said);
   console.log(said.trim());
   assert.equal(figures.count, MANY);
-  assert.ok(figures.milliseconds <= 1_000 && figures.grown <= 60, said);
+  assert.ok(figures.cpu <= 1_000 && figures.grown <= 60, said);
 });
 
 test("an event is with its listener within 5 ms", async () => {

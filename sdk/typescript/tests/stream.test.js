@@ -140,6 +140,20 @@ test("a signal ends the search for the server, too", async () => {
   await ends;
 });
 
+test("a decision whose fate cannot be found out is unconfirmed", { timeout: 60_000 }, async t => {
+  // The token is refused once the first reply was lost: nothing can be looked up any more.
+  let replies = 0;
+  const server = await play(t, (request, response) => {
+    if (!request.url.endsWith("/reply")) return response.writeHead(401).end();
+    if (replies++) return response.writeHead(404).end("{}");
+    request.socket.destroy();
+  });
+  await assert.rejects(server.client().replyQuestion("a-1", { q0: "a" }), ({ name, wasSent, cause }) => {
+    assert.deepEqual([name, wasSent, cause.status], ["unconfirmed", true, 401]);
+    return true;
+  });
+});
+
 test("a server that waits with spaces is understood", async t => {
   const server = await play(t, (_, response) => {
     response.writeHead(200, { "Content-Type": "application/json" }).write(" ");

@@ -32,11 +32,23 @@ test(`a server that is killed ${KILLS} times loses nothing and tells nothing twi
     inbox.onQuestion(question => {
       told.push(question.text);
       // Some replies meet a dead server: they arrive once all the same.
-      if (asked.get(question.text).end === "replied") replies.push(question.reply({ q0: "b" }));
+      if (asked.get(question.text).end === "replied") replies.push(reply(question).catch(error => error));
     }),
     inbox.onResolved(({ question, outcome }) => ended.push([question.text, outcome])),
   ];
   t.after(() => stops.forEach(stop => stop()));
+  // A server that is hardly ever there takes more patience than the library has: it says so, and the reply is repeated.
+  let unconfirmed = 0;
+  const reply = async question => {
+    for (;;) {
+      try {
+        return await question.reply({ q0: "b" });
+      } catch (error) {
+        if (error.name !== "unconfirmed") throw error;
+        unconfirmed++;
+      }
+    }
+  };
   let number = 0;
   const open = () => [...asked].filter(([, { child }]) => child.exitCode === null && child.signalCode === null);
   for (let kill = 0; kill < KILLS; kill++) {
@@ -64,7 +76,7 @@ test(`a server that is killed ${KILLS} times loses nothing and tells nothing twi
     }
   }
   await Promise.all([...asked.values()].map(({ child }) => child.ended));
-  assert.deepEqual((await Promise.allSettled(replies)).filter(({ status }) => status === "rejected"), []);
+  assert.deepEqual((await Promise.all(replies)).filter(Boolean), []);
   const missing = () => told.filter(text => !ended.some(([other]) => other === text));
   await until("end of all", () => missing().length === 0, missing);
 
@@ -81,6 +93,7 @@ test(`a server that is killed ${KILLS} times loses nothing and tells nothing twi
   }
   const silent = [...asked].filter(([text, { end }]) => end === "replied" && !told.includes(text));
   assert.deepEqual(silent, [], "what only this client answers was told");
+  console.log(`${told.length} questions told, ${ended.length} ends, ${replies.length} replies, ${unconfirmed} of them unconfirmed at first`);
 });
 
 test("a question that ends while there is no server is told once, with its outcome", async () => {
