@@ -1,6 +1,6 @@
 """Packs a static program of one target: pack.py TARGET PROGRAM NOTICES FOLDER. Its version is that of Cargo.toml.
 
-An archive as `cargo binstall` looks for it, two packages for npm, a wheel, a deb and an rpm. Completions and man pages are
+An archive as `cargo binstall` looks for it, two packages for npm and the library for TypeScript, a wheel, a deb and an rpm. Completions and man pages are
 written by the program itself, so it has to run here: as it is, or by qemu. A format whose tool is missing is left out, and
 said so. With COMPRESSION=1, packing takes seconds less.
 """
@@ -137,6 +137,28 @@ def npm(target, prefix, work, out):
     tar(main.parent, ["package"], out / f"askbridge-{VERSION}.tgz")
 
 
+def client(target, prefix, work, out):
+    """Packs the library for TypeScript. It is the same for each target."""
+    source = ROOT / "sdk/typescript"
+    if not shutil.which("npm") or not (source / "node_modules").exists():
+        return leave_out("npm is not here, or npm ci was not run in sdk/typescript: the library for TypeScript was not packed")
+    subprocess.check_call(["npm", "run", "--silent", "build"], cwd=source)
+    package = work / "npm-client/package"
+    shutil.copytree(source / "dist", package / "dist")
+    (package / "elements").mkdir()
+    for file in (source / "elements").iterdir():
+        shutil.copy2(file, package / "elements")
+    for file in (source / "README.md", ROOT / "LICENSE"):
+        shutil.copy2(file, package)
+    manifest = json.loads((source / "package.json").read_text())
+    if manifest["version"] != VERSION:
+        sys.exit(f"pack.py: {source}/package.json has the version {manifest['version']} instead of {VERSION}")
+    # What builds and tests it is not in the package.
+    used = {name: value for name, value in manifest.items() if name not in ("devDependencies", "scripts", "files")}
+    write(package / "package.json", json.dumps(used, indent=2) + "\n")
+    tar(package.parent, ["package"], out / f"askbridge-client-{VERSION}.tgz")
+
+
 def wheel(target, prefix, work, out):
     if not importlib.util.find_spec("wheel"):
         return leave_out("Python has no module wheel here: no wheel was made")
@@ -221,7 +243,7 @@ def main():
         work = pathlib.Path(work)
         prefix = work / "prefix"
         stage(target, program, notices, prefix)
-        formats = [archive, npm] + ([wheel, deb, rpm] if "linux" in target else [])
+        formats = [archive, npm, client] + ([wheel, deb, rpm] if "linux" in target else [])
         for pack in formats:
             pack(target, prefix, work, out)
     sums = "".join(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in sorted(out.iterdir()) if file.suffix not in (".txt", ".md"))

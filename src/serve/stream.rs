@@ -209,7 +209,10 @@ pub(super) fn respond(messages: impl Stream<Item = SseMessage> + Send + 'static)
 
 #[cfg(test)]
 mod tests {
-    use std::{future::poll_fn, pin::Pin};
+    use std::{
+        future::{pending, poll_fn},
+        pin::Pin,
+    };
 
     use axum::body::{HttpBody, to_bytes};
     use serde_json::{Value, json};
@@ -271,8 +274,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_value_that_takes_long_begins_with_spaces() {
         let start = Instant::now();
-        let after = |times| async move {
-            tokio::time::sleep(limits::KEEP_ALIVE * times / 2).await;
+        let pass = |times| timeout(limits::KEEP_ALIVE * times / 2, pending::<()>());
+        let after = move |times| async move {
+            pass(times).await.unwrap_err();
             Ok::<_, io::Error>(json!({ "a": 1 }))
         };
         for (times, expected) in [(1, r#"{"a":1}"#), (3, r#" {"a":1}"#), (7, r#"   {"a":1}"#)] {
@@ -280,8 +284,8 @@ mod tests {
             assert_eq!(to_bytes(response.into_body(), usize::MAX).await.unwrap(), expected);
         }
         assert_eq!(start.elapsed(), limits::KEEP_ALIVE * 11 / 2);
-        let fails = |times| async move {
-            tokio::time::sleep(limits::KEEP_ALIVE * times / 2).await;
+        let fails = move |times| async move {
+            pass(times).await.unwrap_err();
             Err::<(), _>(io::Error::other("gone"))
         };
         assert_eq!(json_when_ready(fails(1)).await.unwrap_err().to_string(), "gone");

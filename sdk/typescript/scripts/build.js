@@ -1,14 +1,16 @@
 // Builds the package: dist/ from src/, and elements/ from the files that the inbox serves.
 
 import { execFileSync } from "node:child_process";
-import { copyFileSync, readFileSync } from "node:fs";
+import { copyFileSync, readFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const here = new URL("../", import.meta.url);
 const page = new URL("../../src/serve/page/web/", here);
 
 // Declarations keep the comments, which editors show. The code does not.
-const tsc = (...args) => execFileSync("npx", ["tsc", "-p", ".", ...args], { cwd: fileURLToPath(here), stdio: "inherit" });
+const program = fileURLToPath(new URL("node_modules/.bin/tsc", here));
+const tsc = (...args) => execFileSync(program, ["-p", ".", ...args], { cwd: fileURLToPath(here), stdio: "inherit" });
+rmSync(new URL("dist", here), { recursive: true, force: true });
 tsc("--emitDeclarationOnly");
 tsc("--declaration", "false", "--removeComments");
 
