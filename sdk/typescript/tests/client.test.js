@@ -10,7 +10,7 @@ import { Askbridge, AskbridgeError, Permission } from "../dist/index.js";
 import { Askbridge as Local } from "../dist/local.js";
 import { Machine, until } from "./server.js";
 
-const RACES = Number(process.env.RACES ?? 6);
+const RACES = Number(process.env.RACES ?? 4);
 
 const machine = new Machine();
 before(() => machine.start());

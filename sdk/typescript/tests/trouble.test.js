@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Askbridge } from "../dist/index.js";
 import { Machine, until } from "./server.js";
 
-const KILLS = Number(process.env.KILLS ?? 20);
+const KILLS = Number(process.env.KILLS ?? 10);
 
 const machine = new Machine();
 before(() => machine.start());
