@@ -98,7 +98,8 @@ impl HttpArgs {
         let mut allowed_hosts = settings.get(&keys::INBOX_ALLOW_HOST).0;
         allowed_hosts.extend(self.allow_host.iter().cloned());
         let token_file = self.token_file.clone().or_else(|| settings.path(&keys::INBOX_TOKEN_FILE));
-        HttpSettings { token_file, allowed_hosts }
+        let allowed_origins = settings.get(&keys::INBOX_ALLOW_ORIGIN).0;
+        HttpSettings { token_file, allowed_hosts, allowed_origins }
     }
 }
 

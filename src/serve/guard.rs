@@ -1,7 +1,8 @@
 //! Checks every request before any handler reads it: its Host and Origin headers, the token, and the rate. A web page
-//! of another site can make a browser send requests here; the guard refuses them. The reply to a request without the
-//! token is a problem for programs, or a small page for a person in a browser.
-//! How a browser signs in is left to `page`.
+//! of another site can make a browser send requests here; the guard refuses them, unless the settings name the origin
+//! of the page: then the token decides. The reply to a request without the token is a problem for programs, or a small
+//! page for a person in a browser.
+//! How a browser signs in is left to `page`, and the headers for pages of other sites to `origins.rs`.
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
@@ -32,6 +33,7 @@ use data_encoding::HEXLOWER;
 
 use super::{
     host::{SEC_FETCH_SITE, host, is_loopback},
+    origins::{self, Origins},
     problem::{self, HTML, Problem},
     public::{HEALTH, OPENAPI_PATH, OPENRPC_PATH},
     rpc::RPC,
@@ -63,6 +65,8 @@ pub(super) struct Guard {
     pub(super) address: SocketAddr,
     /// Names of this machine, beside its addresses and `localhost`.
     pub(super) hosts: Vec<String>,
+    /// The other sites whose pages may use the token.
+    pub(super) origins: Origins,
     pub(super) rate: Arc<Rate>,
     /// The reply to a request without the token.
     pub(super) unauthorized: Arc<UnauthorizedReply>,
@@ -70,46 +74,70 @@ pub(super) struct Guard {
     pub(super) sign_in: Arc<SignIn>,
 }
 
+/// The sender of a request.
+enum Sender {
+    /// Any page or program: the path is that of a file which all of them may load.
+    Anyone,
+    /// A program, or the page of this server.
+    Here,
+    /// A page of another site, whose origin the settings name.
+    Elsewhere(HeaderValue),
+}
+
 /// What a request has shown.
 enum Credential {
     /// Nothing: its path needs none.
     Nothing,
+    /// Nothing: a browser asks whether a page of another site may send a request.
+    Preflight,
     Token,
     /// The cookie and the key of the page.
     Page,
 }
 
 /// Forwards a request to its handler, or refuses it.
-pub(super) async fn check(
-    State(guard): State<Arc<Guard>>,
-    mut request: Request<Body>,
-    next: Next,
-) -> Response {
-    let visitor = request.extensions().get::<Arc<Visitor>>();
-    match guard.judge(&request, visitor.map(|visitor| &**visitor)) {
-        Ok(shown) => {
-            hide_secrets(&mut request);
-            if matches!(shown, Credential::Page) {
-                request.extensions_mut().insert(PageRequest);
-                // The header has the key beside the name of the subprotocol. Only the name is kept.
-                let name = HeaderValue::from_static(SUBPROTOCOL);
-                request.headers_mut().insert(SEC_WEBSOCKET_PROTOCOL, name);
-            }
-            next.run(request).await
-        }
-        // Either reply closes the connection of the refused client.
-        Err(problem)
-            if problem.status == StatusCode::UNAUTHORIZED
-                && is_for_person(request.method(), request.headers()) =>
-        {
-            problem::page(guard.unauthorized.page())
-        }
-        Err(problem) => problem.and_close(),
+pub(super) async fn check(State(guard): State<Arc<Guard>>, request: Request<Body>, next: Next) -> Response {
+    let sender = match guard.sender(&request) {
+        Ok(sender) => sender,
+        // The reply closes the connection of the refused client.
+        Err(problem) => return problem.and_close(),
+    };
+    let mut response = guard.respond(&sender, request, next).await;
+    // A page also has to read why its request failed.
+    if let Sender::Elsewhere(origin) = sender {
+        origins::share(&mut response, origin);
     }
+    response
 }
 
 impl Guard {
-    fn judge(&self, request: &Request<Body>, visitor: Option<&Visitor>) -> Result<Credential, Problem> {
+    async fn respond(&self, sender: &Sender, mut request: Request<Body>, next: Next) -> Response {
+        let visitor = request.extensions().get::<Arc<Visitor>>();
+        match self.judge(sender, &request, visitor.map(|visitor| &**visitor)) {
+            Ok(Credential::Preflight) => origins::preflight(),
+            Ok(shown) => {
+                hide_secrets(&mut request);
+                if matches!(shown, Credential::Page) {
+                    request.extensions_mut().insert(PageRequest);
+                    // The header has the key beside the name of the subprotocol. Only the name is kept.
+                    let name = HeaderValue::from_static(SUBPROTOCOL);
+                    request.headers_mut().insert(SEC_WEBSOCKET_PROTOCOL, name);
+                }
+                next.run(request).await
+            }
+            // Either reply closes the connection of the refused client.
+            Err(problem)
+                if problem.status == StatusCode::UNAUTHORIZED
+                    && is_for_person(request.method(), request.headers()) =>
+            {
+                problem::page(self.unauthorized.page())
+            }
+            Err(problem) => problem.and_close(),
+        }
+    }
+
+    /// Returns who sent a request, from its Host and Origin headers.
+    fn sender(&self, request: &Request<Body>) -> Result<Sender, Problem> {
         let (method, uri, headers) = (request.method(), request.uri(), request.headers());
         let forbidden = |name, detail| Err(Problem::new(StatusCode::FORBIDDEN, name, detail));
         let Some(host) = host(uri, headers).filter(|host| self.is_ours(host)) else {
@@ -119,15 +147,37 @@ impl Guard {
         };
         // Pages of other sites may load these files, so their origin is not checked.
         if is_file(method, uri.path()) && has_short_body(headers) {
-            return Ok(Credential::Nothing);
+            return Ok(Sender::Anyone);
         }
-        if !is_from_here(headers, &host) {
-            return forbidden("wrong_origin", "the request comes from a web page of another site");
+        if is_from_here(headers, &host) {
+            return Ok(Sender::Here);
         }
-        if PUBLIC.contains(&uri.path()) {
+        // Only the page of this server signs in: a page of another site has the token, and no use for a cookie.
+        match self.origins.named(headers).filter(|_| uri.path() != LOGIN) {
+            Some(origin) => Ok(Sender::Elsewhere(origin)),
+            None => forbidden("wrong_origin", "the request comes from a web page of another site"),
+        }
+    }
+
+    fn judge(
+        &self,
+        sender: &Sender,
+        request: &Request<Body>,
+        visitor: Option<&Visitor>,
+    ) -> Result<Credential, Problem> {
+        let (method, uri, headers) = (request.method(), request.uri(), request.headers());
+        let is_here = matches!(sender, Sender::Here);
+        let needs_none = match sender {
+            Sender::Anyone => Some(Credential::Nothing),
+            Sender::Here if PUBLIC.contains(&uri.path()) => Some(Credential::Nothing),
+            // A browser never shows the token in a preflight.
+            Sender::Elsewhere(_) if origins::is_preflight(request) => Some(Credential::Preflight),
+            Sender::Here | Sender::Elsewhere(_) => None,
+        };
+        if let Some(credential) = needs_none {
             // Clients without the token could otherwise fill the memory for bodies, which responders need.
             if has_short_body(headers) {
-                return Ok(Credential::Nothing);
+                return Ok(credential);
             }
             let detail =
                 format!("the body must say its length, and be no longer than {} bytes", limits::PUBLIC_BODY);
@@ -135,7 +185,7 @@ impl Guard {
         }
         let shown = if token(headers).is_some_and(|token| self.token.is(&token)) {
             Credential::Token
-        } else if uri.path() == RPC && self.sign_in.admits(method, uri, headers) {
+        } else if is_here && uri.path() == RPC && self.sign_in.admits(method, uri, headers) {
             Credential::Page
         } else {
             return Err(Problem::new(StatusCode::UNAUTHORIZED, "wrong_token", self.unauthorized.detail()));

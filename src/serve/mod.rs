@@ -21,6 +21,7 @@ pub mod openapi;
 mod opencode;
 #[cfg(feature = "schema")]
 pub mod openrpc;
+mod origins;
 pub mod page;
 mod problem;
 mod public;

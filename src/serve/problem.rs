@@ -145,9 +145,11 @@ async fn problem_of(response: Response) -> Response {
         (said, _) => said,
     };
     let mut response = Problem::new(parts.status, name(parts.status), detail).into_response();
-    // RFC 9110 requires it with 405, and only the router knows the methods.
-    let allow = parts.headers.get(header::ALLOW).cloned();
-    response.headers_mut().extend(allow.map(|allow| (header::ALLOW, allow)));
+    // RFC 9110 requires Allow with 405, and only the router knows the methods. The others are those of the guard.
+    for name in [header::ALLOW, header::ACCESS_CONTROL_ALLOW_ORIGIN, header::VARY] {
+        let kept = parts.headers.get(&name).cloned();
+        response.headers_mut().extend(kept.map(|kept| (name, kept)));
+    }
     response
 }
 

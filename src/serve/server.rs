@@ -16,7 +16,9 @@ use super::{
     guard::{self, Guard, UnauthorizedReply},
     host::is_loopback,
     metrics::{self, Metrics},
-    opencode, problem, public, rest, rpc,
+    opencode,
+    origins::Origins,
+    problem, public, rest, rpc,
     token::{Token, TokenError},
     visitors::Rate,
 };
@@ -70,7 +72,7 @@ pub struct Server {
     address: SocketAddr,
     token: Token,
     token_file: PathBuf,
-    hosts: Vec<String>,
+    settings: HttpSettings,
     started: SystemTime,
 }
 
@@ -94,8 +96,8 @@ impl Server {
         let listener = listen(address).map_err(failed)?;
         // The port may have been 0, which the system has replaced by a free one.
         let address = listener.local_addr().map_err(failed)?;
-        let hosts = settings.allowed_hosts.clone();
-        Ok(Server { listener, address, token, token_file, hosts, started: SystemTime::now() })
+        let settings = settings.clone();
+        Ok(Server { listener, address, token, token_file, settings, started: SystemTime::now() })
     }
 
     /// Returns the address that the server listens on.
@@ -103,12 +105,16 @@ impl Server {
         self.address
     }
 
-    /// Returns the message for the user: the address, the token file, and a warning if other machines can reach the
-    /// address.
+    /// Returns the message for the user: the address, the token file, the other sites whose pages may use it, and a
+    /// warning if other machines can reach the address.
     pub fn announcement(&self) -> String {
-        let Server { address, token_file, .. } = self;
+        let Server { address, token_file, settings, .. } = self;
         let mut text =
             format!("askbridge: listening on http://{address}, with the token in {}\n", token_file.display());
+        if !settings.allowed_origins.is_empty() {
+            let origins = settings.allowed_origins.join(", ");
+            text.push_str(&format!("askbridge: web pages of {origins} can use that token as well\n"));
+        }
         if !is_loopback(address.ip()) {
             text.push_str(
                 "askbridge: other machines can reach this address. Whoever has the token, or reads it on its way, can \
@@ -127,7 +133,8 @@ impl Server {
             sign_in: Arc::new(SignIn::new(self.token.clone(), self.address.port(), self.started)),
             token: self.token,
             address: self.address,
-            hosts: self.hosts,
+            origins: Origins::new(&self.settings.allowed_origins),
+            hosts: self.settings.allowed_hosts,
             rate: Arc::clone(&rate),
             unauthorized: Arc::new(UnauthorizedReply::new(self.address.ip(), &self.token_file)),
         };

@@ -90,6 +90,72 @@ impl Setting for Hosts {
     }
 }
 
+/// Origins of web pages, in the form in which browsers send them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origins(pub Vec<String>);
+
+/// The form of an origin.
+const ORIGIN: &str = "an origin such as \"https://dash.example\" or \"http://localhost:3000\": \
+                      a scheme, a host and, if it is not the default, a port, without a path or a wildcard";
+
+/// Returns an origin in the form in which browsers send it: in lower case, without the default port. `None` if the text
+/// is no origin of a website.
+fn origin(text: &str) -> Option<String> {
+    let text = text.to_ascii_lowercase();
+    let (scheme, rest) = text.split_once("://")?;
+    let default = match scheme {
+        "http" => 80,
+        "https" => 443,
+        _ => return None,
+    };
+    let (host, port) = match rest.rsplit_once(':') {
+        // The last colon of an IPv6 address without a port is inside of its brackets.
+        Some((host, port)) if !port.ends_with(']') => (host, port_of_origin(port)?),
+        _ => (rest, default),
+    };
+    let host = match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
+        Some(address) => format!("[{}]", address.parse::<Ipv6Addr>().ok()?),
+        None => Some(host).filter(|host| is_host_of_origin(host))?.to_owned(),
+    };
+    Some(if port == default { format!("{scheme}://{host}") } else { format!("{scheme}://{host}:{port}") })
+}
+
+fn port_of_origin(text: &str) -> Option<u16> {
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|port| is_number && *port > 0)
+}
+
+/// Returns whether browsers send this host in an origin: a DNS name, whose letters are ASCII there, or an IPv4 address.
+fn is_host_of_origin(host: &str) -> bool {
+    let is_label = |label: &str| {
+        !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+    };
+    let last = host.rsplit('.').next().unwrap_or_default();
+    let is_address = last.bytes().all(|byte| byte.is_ascii_digit());
+    host.split('.').all(is_label) && (!is_address || host.parse::<Ipv4Addr>().is_ok())
+}
+
+impl Setting for Origins {
+    fn read(value: &Value) -> Result<Self, String> {
+        let entry = |value: &Value| {
+            origin(text(value, ORIGIN)?).ok_or_else(|| format!("{} is not {ORIGIN}", quoted(value)))
+        };
+        list(value, "a list of origins such as [\"https://dash.example\"]", entry).map(Origins)
+    }
+
+    fn to_value(&self) -> Value {
+        json!(self.0)
+    }
+
+    fn typed(text: &str) -> Value {
+        typed_list(text)
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "array", "items": { "type": "string", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@*\\s]+$" } })
+    }
+}
+
 /// Characters of the longest topic that ntfy accepts.
 const TOPIC: usize = 64;
 
@@ -219,6 +285,75 @@ mod tests {
         {
             assert!(address(text).is_err_and(|error| error.contains("a port alone")), "{text:?}");
         }
+    }
+
+    #[test]
+    fn origins_are_written_as_browsers_send_them() {
+        let read = |text: &str| Origins::read(&Origins::typed(text)).map(|origins| origins.to_value());
+        for (text, sent) in [
+            ("https://dash.example", "https://dash.example"),
+            ("HTTPS://Dash.Example:443", "https://dash.example"),
+            ("http://localhost:3000", "http://localhost:3000"),
+            ("http://box:80", "http://box"),
+            ("http://box:443", "http://box:443"),
+            ("http://127.0.0.1:08421", "http://127.0.0.1:8421"),
+            ("http://[0:0::1]", "http://[::1]"),
+            ("http://[::1]:3000", "http://[::1]:3000"),
+            ("https://xn--bcher-kva.example", "https://xn--bcher-kva.example"),
+        ] {
+            assert_eq!(read(text), Ok(json!([sent])), "{text}");
+        }
+        assert_eq!(read("https://a.example, http://b:1"), Ok(json!(["https://a.example", "http://b:1"])));
+        assert_eq!(read("[]"), Ok(json!([])));
+    }
+
+    #[test]
+    fn what_is_no_origin_is_refused() {
+        for wrong in [
+            "",
+            "*",
+            "null",
+            "dash.example",
+            "//dash.example",
+            "https:dash.example",
+            "https://",
+            "https://dash.example/",
+            "https://dash.example/app",
+            "https://dash.example?",
+            "https://*.example",
+            "https://*",
+            "https://ada@dash.example",
+            "https://dash.example:",
+            "https://dash.example:0",
+            "https://dash.example:+1",
+            "https://dash.example:65536",
+            "https://dash.example:*",
+            "https://dash.example.",
+            "https://.example",
+            "https://dash..example",
+            "https://dash example",
+            " https://dash.example",
+            "https://bücher.example",
+            "https://dash.example\r\nx: 1",
+            "https://127.1",
+            "https://[::1",
+            "https://[dash]",
+            "https://::1",
+            "file:///dash.html",
+            "chrome-extension://abcdef",
+            "https://a.example https://b.example",
+        ] {
+            let refused = Origins::read(&json!([wrong])).unwrap_err();
+            assert!(
+                refused.contains("is not an origin such as \"https://dash.example\""),
+                "{wrong}: {refused}"
+            );
+        }
+        assert!(
+            Origins::read(&json!("https://dash.example"))
+                .is_err_and(|error| error.contains("a list of origins"))
+        );
+        assert!(Origins::read(&json!([true])).is_err());
     }
 
     #[test]

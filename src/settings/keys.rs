@@ -10,7 +10,7 @@ use askbridge_core::question::Purpose;
 use askbridge_os::log::{LogFormat, LogLevel};
 
 use super::{
-    addresses::{DEFAULT_ADDRESS, Hosts, ServeAddress, Topic, TrustedServers, Url},
+    addresses::{DEFAULT_ADDRESS, Hosts, Origins, ServeAddress, Topic, TrustedServers, Url},
     key::{
         AnyKey,
         EffectTime::{NextBridge, NextCommand, NextInbox, NextQuestion},
@@ -78,6 +78,8 @@ settings! { SETTINGS:
         "The file with the token that every request has to show; left out, it is in the folder of the sockets";
     INBOX_ALLOW_HOST: Hosts = "inbox.allow-host", NextInbox, Refused(ADDRESS), Hosts::default,
         "Host names for which requests are accepted as well: that of a proxy, or of this machine in its network";
+    INBOX_ALLOW_ORIGIN: Origins = "inbox.allow-origin", NextInbox, Refused(LEAVES), Origins::default,
+        "Let web pages of these origins, such as [\"https://dash.example\"], read and answer questions with the token";
     INBOX_ATTACH: AgentKinds = "inbox.attach", NextInbox, Refused(PROCESS), AgentKinds::default,
         "Attach to the agents in your terminals, as `askbridge attach` does: all that are found, or a list such as [\"codex\"]";
     INBOX_TRUSTED_SERVERS: TrustedServers = "inbox.trusted-servers", NextCommand, Refused(LEAVES), TrustedServers::default,

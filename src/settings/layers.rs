@@ -517,7 +517,7 @@ mod tests {
     }
 
     /// Each value is of the right kind, and would do what a project must not do.
-    const HOSTILE: [(&str, &str, &str); 38] = [
+    const HOSTILE: [(&str, &str, &str); 39] = [
         ("journal", "enabled", "false"),
         ("journal", "texts", "false"),
         ("journal", "keep", "'1s'"),
@@ -535,6 +535,7 @@ mod tests {
         ("inbox", "address", "'0.0.0.0:80'"),
         ("inbox", "token-file", "'/dev/null'"),
         ("inbox", "allow-host", "['evil.example']"),
+        ("inbox", "allow-origin", "['https://evil.example']"),
         ("inbox", "attach", "true"),
         ("inbox", "trusted-servers", "['evil.example:80']"),
         ("claude", "enabled", "false"),

@@ -169,4 +169,6 @@ pub struct HttpSettings {
     pub token_file: Option<PathBuf>,
     /// Host names, beside the address itself, under which requests are answered.
     pub allowed_hosts: Vec<String>,
+    /// The origins of other sites whose pages may send requests, as browsers send them.
+    pub allowed_origins: Vec<String>,
 }

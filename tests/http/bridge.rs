@@ -66,7 +66,16 @@ impl Bridge {
 
     /// Starts a bridge whose server has further names.
     pub(crate) async fn start_with(hosts: &[&str]) -> Self {
-        Self::start_in(tempfile::tempdir().unwrap(), hosts).await
+        let allowed_hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
+        let settings = HttpSettings { allowed_hosts, ..HttpSettings::default() };
+        Self::start_in(tempfile::tempdir().unwrap(), settings).await
+    }
+
+    /// Starts a bridge whose server is open to pages of these origins.
+    pub(crate) async fn start_for(origins: &[&str]) -> Self {
+        let allowed_origins = origins.iter().map(|origin| (*origin).to_owned()).collect();
+        let settings = HttpSettings { allowed_origins, ..HttpSettings::default() };
+        Self::start_in(tempfile::tempdir().unwrap(), settings).await
     }
 
     /// Starts a bridge whose server has this token.
@@ -75,10 +84,10 @@ impl Bridge {
         let path = folder.path().join("token");
         fs::write(&path, token).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-        Self::start_in(folder, &[]).await
+        Self::start_in(folder, HttpSettings::default()).await
     }
 
-    async fn start_in(token: TempDir, hosts: &[&str]) -> Self {
+    async fn start_in(token: TempDir, settings: HttpSettings) -> Self {
         let bridge: BridgeName = "bridge".parse().unwrap();
         let started_at = SystemTime::now().into();
         let (agent, folder) = ("agent".to_owned(), "/".to_owned());
@@ -92,7 +101,7 @@ impl Bridge {
         let played = Played { desk, port, agent: Arc::clone(&agent), heard: heard_by, held: None };
         let played = tokio::spawn(played.run(received));
         let stop = CancellationToken::new();
-        let (http, server) = serve(inbox.clone(), hosts, &token, stop.clone()).await;
+        let (http, server) = serve(inbox.clone(), settings, &token, stop.clone()).await;
         Bridge { http, inbox, agent, heard, orders, server, stop, played, work, folder: token }
     }
 
@@ -160,13 +169,12 @@ fn id(number: u64) -> QuestionId {
 /// Serves an inbox. Returns the address and the token, which is in this directory, and the server's task.
 async fn serve(
     inbox: BridgeInbox,
-    hosts: &[&str],
+    settings: HttpSettings,
     folder: &TempDir,
     stop: CancellationToken,
 ) -> (Http, JoinHandle<()>) {
     let token_file = folder.path().join("token");
-    let allowed_hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
-    let settings = HttpSettings { token_file: Some(token_file.clone()), allowed_hosts };
+    let settings = HttpSettings { token_file: Some(token_file.clone()), ..settings };
     let server = Server::bind("127.0.0.1:0".parse().unwrap(), &settings).await.unwrap();
     let token = std::fs::read_to_string(&token_file).unwrap().trim_end().to_owned();
     let http = Http { address: server.address(), token };

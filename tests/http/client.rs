@@ -105,8 +105,19 @@ impl Http {
 
     /// Returns the status, and does not wait for the end of the response.
     pub(crate) async fn get_head(&self, path: &str) -> u16 {
+        self.status(path, &[&format!("Host: {}", self.address), &self.bearer()]).await
+    }
+
+    /// Sends what a browser sends to open a WebSocket, with these headers, and returns the status.
+    pub(crate) async fn open_websocket(&self, headers: &[&str]) -> u16 {
+        let key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
+        let upgrade = ["Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", key];
+        self.status("/rpc", &[&upgrade, headers].concat()).await
+    }
+
+    async fn status(&self, path: &str, headers: &[&str]) -> u16 {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
-        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{}\r\n\r\n", self.address, self.bearer());
+        let request = format!("GET {path} HTTP/1.1\r\n{}\r\n\r\n", headers.join("\r\n"));
         stream.write_all(request.as_bytes()).await.unwrap();
         let mut status = [0; 12];
         soon("a status", stream.read_exact(&mut status)).await.unwrap();
@@ -120,10 +131,10 @@ impl Http {
             (self.bearer(), headers.iter().map(|header| format!("{header}\r\n")).collect::<String>());
         let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{bearer}\r\n{more}\r\n", self.address);
         stream.write_all(request.as_bytes()).await.unwrap();
-        let mut listener = Listener { stream: BufReader::new(stream), text: Vec::new() };
-        let mut head = String::new();
+        let mut listener = Listener { stream: BufReader::new(stream), head: String::new(), text: Vec::new() };
+        let head = &mut listener.head;
         while !head.ends_with("\r\n\r\n") {
-            assert!(soon("headers", listener.stream.read_line(&mut head)).await.unwrap() > 0, "{head}");
+            assert!(soon("headers", listener.stream.read_line(head)).await.unwrap() > 0, "{head}");
         }
         assert!(
             head.starts_with("HTTP/1.1 200 ") && head.contains("content-type: text/event-stream"),
@@ -150,6 +161,8 @@ fn unchunked(mut rest: &str) -> String {
 /// A stream of events.
 pub(crate) struct Listener {
     stream: BufReader<TcpStream>,
+    /// The status and the headers of the response.
+    pub(crate) head: String,
     /// What was received, and is not returned yet.
     text: Vec<u8>,
 }

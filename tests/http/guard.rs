@@ -10,7 +10,7 @@ use crate::http::bridge::{Bridge, choice};
 use crate::http::client::soon;
 
 /// The paths that need the token, each with its method.
-const PATHS: [(&str, &str); 15] = [
+pub(crate) const PATHS: [(&str, &str); 15] = [
     ("GET", "/v1/questions"),
     ("GET", "/v1/questions/bridge-1"),
     ("POST", "/v1/questions/bridge-1/reply"),
@@ -29,20 +29,12 @@ const PATHS: [(&str, &str); 15] = [
 ];
 
 /// The paths that need no token.
-const PUBLIC: [(&str, &str); 5] = [
+pub(crate) const PUBLIC: [(&str, &str); 5] = [
     ("GET", "/"),
     ("GET", "/elements"),
     ("GET", "/healthz"),
     ("GET", "/v1/openapi.json"),
     ("GET", "/v1/openrpc.json"),
-];
-
-/// What a browser sends to open a WebSocket.
-const UPGRADE: [&str; 4] = [
-    "Connection: Upgrade",
-    "Upgrade: websocket",
-    "Sec-WebSocket-Version: 13",
-    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
 ];
 
 /// I10.
@@ -253,27 +245,19 @@ async fn pages_of_other_sites_are_refused() {
 async fn websockets_of_other_sites_are_refused() {
     let bridge = Bridge::start().await;
     let (host, bearer) = (format!("Host: {}", bridge.http.address), bridge.http.bearer());
-    let open = async |headers: &[&str]| {
-        let headers = [&UPGRADE[..], headers].concat().join("\r\n");
-        let mut stream = TcpStream::connect(bridge.http.address).await.unwrap();
-        let request = format!("GET /rpc HTTP/1.1\r\n{headers}\r\n\r\n");
-        tokio::io::AsyncWriteExt::write_all(&mut stream, request.as_bytes()).await.unwrap();
-        let mut status = [0; 12];
-        soon("a status", stream.read_exact(&mut status)).await.unwrap();
-        String::from_utf8_lossy(&status).into_owned()
-    };
-    assert_eq!(open(&[&host, &bearer]).await, "HTTP/1.1 101");
-    assert_eq!(open(&[&host, &bearer, "Origin: https://evil.example"]).await, "HTTP/1.1 403");
-    assert_eq!(open(&[&host, &bearer, "Sec-Fetch-Site: cross-site"]).await, "HTTP/1.1 403");
-    assert_eq!(open(&["Host: evil.example", &bearer]).await, "HTTP/1.1 403");
-    assert_eq!(open(&[&host]).await, "HTTP/1.1 401");
+    let open = async |headers: &[&str]| bridge.http.open_websocket(headers).await;
+    assert_eq!(open(&[&host, &bearer]).await, 101);
+    assert_eq!(open(&[&host, &bearer, "Origin: https://evil.example"]).await, 403);
+    assert_eq!(open(&[&host, &bearer, "Sec-Fetch-Site: cross-site"]).await, 403);
+    assert_eq!(open(&["Host: evil.example", &bearer]).await, 403);
+    assert_eq!(open(&[&host]).await, 401);
 }
 
 #[tokio::test]
 async fn the_token_file_is_created_once_and_private() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("token");
-    let args = HttpSettings { token_file: Some(path.clone()), allowed_hosts: Vec::new() };
+    let args = HttpSettings { token_file: Some(path.clone()), ..HttpSettings::default() };
     let bind = || Server::bind("127.0.0.1:0".parse().unwrap(), &args);
     let server = bind().await.unwrap();
     let token = fs::read_to_string(&path).unwrap();
@@ -292,7 +276,7 @@ async fn the_token_file_is_created_once_and_private() {
         let error = bind().await.unwrap_err().to_string();
         assert!(error.contains("holds no token"), "{error}");
     }
-    let args = HttpSettings { token_file: Some(folder.path().to_owned()), allowed_hosts: Vec::new() };
+    let args = HttpSettings { token_file: Some(folder.path().to_owned()), ..HttpSettings::default() };
     let error = Server::bind("127.0.0.1:0".parse().unwrap(), &args).await.unwrap_err().to_string();
     assert!(error.contains("is no regular file"), "{error}");
 }
@@ -300,7 +284,7 @@ async fn the_token_file_is_created_once_and_private() {
 #[tokio::test]
 async fn the_announcement_warns_of_an_address_that_others_can_reach() {
     let folder = tempfile::tempdir().unwrap();
-    let args = HttpSettings { token_file: Some(folder.path().join("token")), allowed_hosts: Vec::new() };
+    let args = HttpSettings { token_file: Some(folder.path().join("token")), ..HttpSettings::default() };
     let bind =
         async |address: &str| Server::bind(address.parse().unwrap(), &args).await.unwrap().announcement();
     assert!(!bind("127.0.0.1:0").await.contains("other machines"));

@@ -25,6 +25,8 @@ mod opencode;
 #[cfg(test)]
 mod openrpc;
 #[cfg(test)]
+mod origins;
+#[cfg(test)]
 mod page;
 #[cfg(test)]
 mod program;

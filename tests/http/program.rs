@@ -68,6 +68,29 @@ fn is_not_in(http: &Http, process: &Process) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_settings_of_the_user_open_a_server_to_an_origin_and_those_of_a_project_do_not() {
+    let (folder, project) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let config = folder.path().join("config");
+    fs::create_dir_all(config.join("askbridge")).unwrap();
+    fs::write(config.join("askbridge/config.toml"), "[inbox]\nallow-origin = ['https://Dash.example:443']\n")
+        .unwrap();
+    fs::write(project.path().join(".askbridge.toml"), "[inbox]\nallow-origin = ['https://evil.example']\n")
+        .unwrap();
+    for args in [&["inbox", "--addr", "127.0.0.1:0"][..], &["run", "--serve=127.0.0.1:0", "--", "cat"]] {
+        let mut command = askbridge(&folder, args);
+        let server = Process::spawn(command.env("XDG_CONFIG_HOME", &config).current_dir(&project));
+        let http = http(&server, &folder);
+        let said = server.expect_stderr("the origins", |text| text.contains("web pages of "));
+        assert!(said.contains("web pages of https://dash.example can use that token"), "{said}");
+        for (origin, status) in [("https://dash.example", 200), ("https://evil.example", 403)] {
+            let origin = format!("Origin: {origin}");
+            let reply = http.send("GET", "/v1/questions", &[&origin], "").await;
+            assert_eq!(reply.status, status, "{reply:?}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_server_answers_for_all_bridges() {
     let folder = tempfile::tempdir().unwrap();
     let mut inbox = Process::spawn(&mut askbridge(&folder, &["inbox", "--addr", "127.0.0.1:0"]));

@@ -137,6 +137,14 @@ fn doctor_looks_where_the_inbox_serves() {
     follow(&home, &found[0].2);
     assert!(!home.read(".config/askbridge/config.toml").contains(&address.to_string()));
     drop(taken);
+    home.write(
+        ".config/askbridge/config.toml",
+        "[inbox]\naddress = '127.0.0.1:0'\nallow-origin = ['https://dash.example', 'http://localhost:3000']\n",
+    );
+    let found = of_area(&home, "inbox");
+    let origins =
+        "inbox.allow-origin: web pages of https://dash.example, http://localhost:3000 can use the token";
+    assert_eq!((&*found[0].0, &*found[0].1), ("ok", origins), "{found:?}");
     set("127.0.0.1:0");
     let inbox = Process::spawn(&mut home.command(&["inbox"]));
     let said = inbox.expect_stderr("its address", |text| text.contains("http://127.0.0.1:"));

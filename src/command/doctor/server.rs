@@ -34,6 +34,11 @@ pub(super) struct Inbox {
 /// Checks what listens at the address.
 pub(super) fn look(settings: &Settings, statuses: &[BridgeStatus], report: &mut Report) -> Inbox {
     let set = settings.get(&keys::INBOX_ADDRESS);
+    let origins = settings.get(&keys::INBOX_ALLOW_ORIGIN).0;
+    if !origins.is_empty() {
+        let text = format!("inbox.allow-origin: web pages of {} can use the token", origins.join(", "));
+        report.add(AREA, Level::Ok, text, None);
+    }
     let served = statuses.iter().filter(|status| status.agent == SERVER).filter_map(|status| {
         let address = status.address.as_deref()?;
         address.parse::<SocketAddr>().ok()
