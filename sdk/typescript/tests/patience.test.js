@@ -10,6 +10,23 @@ import { Machine } from "./server.js";
 const MINUTES = Number(process.env.MINUTES ?? 0);
 const skip = MINUTES ? false : "MINUTES is not set";
 
+test("a question is withdrawn also after the response has begun", { skip, timeout: 120_000 }, async () => {
+  const machine = await new Machine().start();
+  try {
+    const abort = new AbortController();
+    const asked = machine.client().ask({ fields: [{ name: "go", label: "Deploy?", kind: "boolean" }] }, { signal: abort.signal });
+    const ended = asked.catch(error => error);
+    // The response begins after 15 s.
+    await Promise.race([ended, sleep(20_000)]);
+    const [question] = await machine.client().questions();
+    abort.abort(new Error("enough"));
+    assert.equal((await ended).message, "enough");
+    assert.equal((await question.settled()).reason, "withdrawn");
+  } finally {
+    await machine.end();
+  }
+});
+
 test(`a question waits for ${MINUTES} minutes`, { skip, timeout: (MINUTES + 2) * 60_000 }, async () => {
   const machine = await new Machine().start();
   try {

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Askbridge } from "../dist/local.js";
 
 export const PROGRAM = process.env.ASKBRIDGE ?? new URL("../../../target/debug/askbridge", import.meta.url).pathname;
-const PATIENCE = 20_000;
+const PATIENCE = 60_000;
 
 /** Waits for something, with a deadline. What was seen is said when it does not come. */
 export async function until(what, check, seen = () => "") {

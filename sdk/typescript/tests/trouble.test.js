@@ -50,6 +50,7 @@ test(`a server that is killed ${KILLS} times loses nothing and tells nothing twi
     }
   };
   let number = 0;
+  const answers = [];
   const open = () => [...asked].filter(([, { child }]) => child.exitCode === null && child.signalCode === null);
   for (let kill = 0; kill < KILLS; kill++) {
     for (let many = 0; many < 3; many++) {
@@ -63,10 +64,12 @@ test(`a server that is killed ${KILLS} times loses nothing and tells nothing twi
     for (const [, { child, end }] of open().slice(0, 4)) {
       const id = /question (\S+) waits/.exec(child.said)?.[1];
       if (end === "withdrawn") child.kill("SIGTERM");
-      else if (end === "answered elsewhere" && id) machine.spawn(["answer", id, "a"]);
+      else if (end === "answered elsewhere" && id) answers.push(machine.spawn(["answer", id, "a"]).ended);
     }
     await sleep(random() * 60);
     await machine.start();
+    await Promise.all(answers.splice(0));
+    if ((kill + 1) % 100 === 0) console.log(`${kill + 1} kills: ${told.length} told, ${ended.length} ends, ${unconfirmed} unconfirmed`);
   }
   for (const [, { child, end }] of open()) {
     if (end === "withdrawn") child.kill("SIGTERM");

@@ -74,7 +74,19 @@ test("the types are those of the schema, and of questions of every kind", async 
   lines.push(`export const samples: c.QuestionRecord[] = ${JSON.stringify(records, null, 1)};`);
   writeFileSync(new URL("types/generated.ts", import.meta.url), `${lines.join("\n")}\n`);
   const cwd = new URL("..", import.meta.url);
-  await promisify(execFile)("npx", ["tsc", "-p", "tests/types"], { cwd }).catch(({ stdout, stderr }) => assert.fail(stdout + stderr));
+  await promisify(execFile)("node_modules/.bin/tsc", ["-p", "tests/types"], { cwd }).catch(({ stdout, stderr }) => {
+    const places = [...stdout.matchAll(/generated\.ts\((\d+),/g)].map(([, line]) => lines[line - 1]);
+    assert.fail(`${["the schema has another type than the library:", ...places].join("\n")}\n${stdout}${stderr}`);
+  });
+});
+
+test("every refusal of the schema is the name of an error", () => {
+  const { errors } = read("schema/openrpc.json").components;
+  const names = Object.values(errors).flatMap(({ data }) => (data?.name ? [data.name] : []));
+  const declared = readFileSync(new URL("../dist/error.d.ts", import.meta.url), "utf8");
+  assert.ok(names.length > 10, names.join());
+  // What only a WebSocket gets is left out.
+  assert.deepEqual(names.filter(name => name !== "needs_websocket" && !declared.includes(`"${name}"`)), []);
 });
 
 test("every operation of the schema is in the library", () => {
