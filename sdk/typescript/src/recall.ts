@@ -7,7 +7,7 @@ interface Past {
   questions: { record: QuestionRecord }[];
 }
 
-/** What a page of the history has, and how many pages are looked through. */
+/** What a page of the history has, and how many pages are looked through where it is not known when to stop. */
 const PAGE = 128;
 const PAGES = 8;
 
@@ -25,7 +25,7 @@ export async function recall(
   }
   // The program that asked may have ended, and the server may have started since.
   let until: string | undefined;
-  for (let page = 0; page < PAGES; page++) {
+  for (let page = 0; since || page < PAGES; page++) {
     const query = new URLSearchParams({ limit: String(PAGE), ...(since && { since }), ...(until && { until }) });
     const { questions } = await http.call<Past>(`/v1/history?${query}`, { signal, isSafe: true });
     const found = questions.find(({ record }) => record.id === id);
