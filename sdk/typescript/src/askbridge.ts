@@ -7,15 +7,15 @@ import { isDecidedSo, isOpen, recall } from "./recall.js";
 import type { Answer, NewQuestion, Outcome, QuestionRecord, Settlement, Value } from "./types.js";
 import { abortable, wait } from "./wait.js";
 
-/** Which questions a listener wants, and until when. */
+/** Which questions a listener receives, and until when. */
 export interface ListenOptions extends Cancel {
   /** The folder of the project, as an absolute path. */
   project?: string;
   /** The name of the machine; the empty text for the one that the inbox runs on. */
   machine?: string;
   /**
-   * Called once where nothing will come any more, because the token is refused for example. Without it, that is an
-   * uncaught error. A lost connection is no error: it is made again.
+   * Called once if an error ends the listener, such as a refused token. Without it, the error is uncaught. A lost
+   * connection is no such error: the library connects again.
    */
   onError?: (error: AskbridgeError) => void;
 }
@@ -24,11 +24,11 @@ export interface ListenOptions extends Cancel {
 export interface Resolution {
   question: Question;
   outcome: Outcome;
-  /** Who decided it and when. Absent where nobody remembers how it ended. */
+  /** Who decided it, and when. Absent if nobody remembers how it ended. */
   settlement?: Settlement;
 }
 
-/** Ends listening. */
+/** Stops a listener. */
 export type Stop = () => void;
 
 /** How often a question is looked up that is open but not in the stream. */
@@ -37,7 +37,7 @@ const LOOK_UP_AGAIN = 1_000;
 const ATTEMPTS = 6;
 const ATTEMPT_AGAIN = 500;
 
-/** The questions of an inbox: hears of them, answers them, and asks some. */
+/** A client of an inbox: receives its questions, answers them, and asks some. */
 export class Askbridge {
   readonly #http: Http;
   readonly #feed: Feed;
@@ -48,21 +48,21 @@ export class Askbridge {
     this.#feed = new Feed(this.#http, record => questionOf(this, record));
   }
 
-  /** Calls back with each question once: first with those that are open, then with each new one. */
+  /** Calls the listener once for each question: first for those that are open, then for each new one. */
   onQuestion(listener: (question: Question) => unknown, options: ListenOptions = {}): Stop {
     return this.#on(options, event => {
       if (event.type === "requested" && !event.question.isPermission()) listener(event.question);
     });
   }
 
-  /** Calls back with each permission once: first with those that are open, then with each new one. */
+  /** Calls the listener once for each permission: first for those that are open, then for each new one. */
   onPermission(listener: (permission: Permission) => unknown, options: ListenOptions = {}): Stop {
     return this.#on(options, event => {
       if (event.type === "requested" && event.question.isPermission()) listener(event.question);
     });
   }
 
-  /** Calls back with each question or permission that ends, once, also with those that ended while there was no connection. */
+  /** Calls the listener once for each question or permission that ends, also for those that ended without a connection. */
   onResolved(listener: (resolution: Resolution) => unknown, options: ListenOptions = {}): Stop {
     return this.#on(options, event => {
       if (event.type !== "resolved") return;
@@ -71,7 +71,7 @@ export class Askbridge {
     });
   }
 
-  /** Follows everything that happens: first the open questions, then a snapshot, then each change. */
+  /** Yields everything that happens: first the open questions, then a snapshot, then each change. */
   async *events(options: Cancel = {}): AsyncGenerator<InboxEvent, void, undefined> {
     const { signal } = options;
     const events: InboxEvent[] = [];
@@ -87,7 +87,7 @@ export class Askbridge {
     };
     signal?.throwIfAborted();
     const stop = this.#feed.subscribe({ hear, fail });
-    // Also where nobody asks for the next event.
+    // The caller may never ask for the next event.
     signal?.addEventListener("abort", stop, { once: true });
     try {
       for (;;) {
@@ -160,8 +160,8 @@ export class Askbridge {
   }
 
   /**
-   * Asks a question, and waits for the answer. The question is withdrawn when the signal is aborted or the connection
-   * ends. Without an answer, this throws an error of the name `not_answered`, whose `outcome` says why.
+   * Asks a question, and waits for the answer. The question is withdrawn if the signal is aborted or the connection is
+   * lost. Without an answer, this throws `not_answered`, whose `outcome` says why.
    */
   async ask(question: NewQuestion, options: Cancel & { timeoutMs?: number } = {}): Promise<Answer> {
     const { signal, ...rest } = options;

@@ -16,11 +16,11 @@ export type InboxEvent =
   | { type: "requested"; question: Question }
   /** An open question changed: its deadline, its state, or what the client answered of it. */
   | { type: "changed"; question: Question }
-  /** A question is over. Without a settlement, nobody remembers how it ended. */
+  /** A question is over. `settlement` is absent if nobody remembers how it ended. */
   | { type: "resolved"; question: Question; outcome: Outcome; settlement?: Settlement }
-  /** The IDs of all open questions: each was told before, and no others are open. It is told after each connection. */
+  /** The IDs of all open questions: each was in a `requested` event before. Comes after each new connection. */
   | { type: "snapshot"; open: string[] }
-  /** The connection was lost, or could not be made. It is tried again. */
+  /** The connection was lost, or could not be made. The library tries again. */
   | { type: "offline"; error: AskbridgeError }
   /** An event of a name that this version does not know. */
   | { type: "unknown"; raw: { event: string; data: string } };

@@ -4,13 +4,13 @@ import { AskbridgeError } from "./error.js";
 import type { Problem } from "./types.js";
 import { abortable, BackOff, Limit } from "./wait.js";
 
-/** Where askbridge serves, and the token that it wants. */
+/** The address of the server, and its token. */
 export interface Access {
   url: string | URL;
   token: string;
 }
 
-/** The access, or a function that finds it: it is called again when the token is refused or the server is not reached. */
+/** The access, or a function that finds it. The library calls it again if the server is not reached or refuses the token. */
 export type AccessSource = Access | (() => Access | Promise<Access>);
 
 /** How a request is sent. */

@@ -11,7 +11,7 @@ import type { Access } from "./http.js";
 
 export * from "./index.js";
 
-/** Where the inbox of this machine is, if not where it is by default. */
+/** Where the inbox of this machine is, if not in the default folder. */
 export interface LocalOptions {
   /** The folder of the sockets; by default `askbridge` in `$XDG_RUNTIME_DIR`, `$XDG_STATE_HOME` or `~/.local/state`. */
   folder?: string;
@@ -19,11 +19,11 @@ export interface LocalOptions {
   tokenFile?: string;
 }
 
-/** The questions of an inbox: hears of them, answers them, and asks some. */
+/** A client of the inbox of this machine. */
 export class Askbridge extends Remote {
   /**
-   * Finds the inbox that this user runs, and its token. They are looked for again when the inbox is not reached or refuses
-   * the token, so that it may start again elsewhere.
+   * Finds the inbox that this user runs, and its token. The library looks for both again if it does not reach the inbox,
+   * or the inbox refuses the token.
    */
   static async local(options: LocalOptions = {}): Promise<Askbridge> {
     await access(options);

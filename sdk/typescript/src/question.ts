@@ -87,7 +87,7 @@ export class Permission extends Question {
     return field?.kind === "choice" ? field.options : [];
   }
 
-  /** Whether it has to be allowed with `{ dangerous: true }`: it may do harm, or its person wants a second step. */
+  /** Whether it has to be allowed with `{ dangerous: true }`: it may do harm, or the settings of its user want a second step. */
   get needsConfirmation(): boolean {
     const { risk, dangerous, confirm } = this;
     // A name of another version may mean more harm than those that are known.
