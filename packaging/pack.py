@@ -140,7 +140,7 @@ def npm(target, prefix, work, out):
 def client(target, prefix, work, out):
     """Packs the library for TypeScript. It is the same for each target."""
     source = ROOT / "sdk/typescript"
-    if not shutil.which("npm") or not (source / "node_modules").exists():
+    if not shutil.which("npm") or not (source / "node_modules/.bin/tsc").exists():
         return leave_out("npm is not here, or npm ci was not run in sdk/typescript: the library for TypeScript was not packed")
     subprocess.check_call(["npm", "run", "--silent", "build"], cwd=source)
     package = work / "npm-client/package"

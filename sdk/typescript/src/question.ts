@@ -27,22 +27,28 @@ export interface AllowOptions extends Cancel {
 export interface Question extends QuestionBody, Omit<QuestionRecord, "question"> {}
 
 export class Question {
-  /** The question as it was sent. */
-  declare readonly record: QuestionRecord;
+  readonly #inbox: Askbridge;
+  readonly #record: QuestionRecord;
   /** The machine that it was asked on, where that is another one. */
   declare readonly machine: string | undefined;
-  declare protected readonly inbox: Askbridge;
 
   constructor(inbox: Askbridge, record: QuestionRecord) {
+    this.#inbox = inbox;
+    this.#record = record;
     const { question, ...rest } = record;
     const slash = record.id.indexOf("/");
     const machine = slash < 0 ? undefined : record.id.slice(0, slash);
-    // They are left out when the question is printed.
-    Object.defineProperties(this, { inbox: { value: inbox }, record: { value: record } });
-    for (const [name, value] of Object.entries({ ...question, ...rest, machine })) {
-      // A member of another version does not replace a method of this one.
-      if (!(name in this)) Object.assign(this, { [name]: value });
+    for (const members of [{ machine }, rest, question] as Record<string, unknown>[]) {
+      for (const name in members) {
+        // A member of another version does not replace a method of this one.
+        if (!(name in this)) (this as Record<string, unknown>)[name] = members[name];
+      }
     }
+  }
+
+  /** The question as it was sent. */
+  get record(): QuestionRecord {
+    return this.#record;
   }
 
   /** What is asked, in one text: the message, or else the label of the only field, or the title. */
@@ -57,22 +63,22 @@ export class Question {
 
   /** Answers the question. When this returns, the asker has the answer. */
   reply(values: Record<string, Value>, options?: ReplyOptions): Promise<void> {
-    return this.inbox.replyQuestion(this.id, values, options);
+    return this.#inbox.replyQuestion(this.id, values, options);
   }
 
   /** Rejects the question. */
   reject(reason?: string, options?: Cancel): Promise<void> {
-    return this.inbox.rejectQuestion(this.id, reason, options);
+    return this.#inbox.rejectQuestion(this.id, reason, options);
   }
 
   /** Moves the deadline, and returns the question with its new one. */
   extend(milliseconds: number, options?: Cancel): Promise<Question> {
-    return this.inbox.extendQuestion(this.id, milliseconds, options);
+    return this.#inbox.extendQuestion(this.id, milliseconds, options);
   }
 
   /** Waits until the question is over, and returns how it ended. */
   settled(options?: Cancel): Promise<Outcome> {
-    return this.inbox.waitFor(this.id, options);
+    return this.#inbox.waitFor(this.id, options);
   }
 }
 
