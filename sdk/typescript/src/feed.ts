@@ -41,7 +41,7 @@ const LAST_BACK_OFF = 5_000;
 /** How many ended questions are remembered. */
 const REMEMBERED = 4_096;
 /** How often a question is looked up that nobody knows: a server that has just started may not know its bridge yet. */
-const LOOKUPS = 5;
+const LOOKUPS = 7;
 /** How many questions are looked up at once: a server takes a limited number of connections. */
 const LOOKUPS_AT_ONCE = 8;
 
