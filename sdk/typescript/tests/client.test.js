@@ -62,7 +62,8 @@ test("a question is heard, answered, and heard to be over", async () => {
 
 test("an answer that does not fit says which field", async () => {
   const inbox = machine.client();
-  const child = machine.ask("Does it fit?");
+  // Without a deadline.
+  const child = machine.spawn(["ask", "Does it fit?", "--option", "a", "--option", "b"]);
   const question = await next(inbox, "Does it fit?");
   await assert.rejects(question.reply({ q0: "c" }), error => {
     assert.equal(error.errors[0].field, "q0");

@@ -70,7 +70,7 @@ export class Machine {
 
   /** Asks, in a process that outlives the inbox. */
   ask(label, options = ["a", "b"]) {
-    return this.spawn(["ask", label, ...options.flatMap(option => ["--option", option])]);
+    return this.spawn(["ask", label, "--timeout", "1h", ...options.flatMap(option => ["--option", option])]);
   }
 
   /** Runs a mock agent that does what this prompt says. */
