@@ -42,7 +42,7 @@ export class Askbridge {
   readonly #http: Http;
   readonly #feed: Feed;
 
-  /** Makes no connection yet. */
+  /** Makes no connection yet. Throws if the address is not a URL. */
   constructor(access: AccessSource) {
     this.#http = new Http(access);
     this.#feed = new Feed(this.#http, record => questionOf(this, record));

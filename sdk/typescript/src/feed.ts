@@ -230,7 +230,9 @@ export class Feed {
       if (signal.aborted) return;
       if (found?.settlement) return this.#resolve(found);
       // After a while of 503, its bridge is gone. Any other error is one of a connection: nothing is known.
-      const isGone = error ? error instanceof AskbridgeError && error.name === "unavailable" : !isOpen(found) && lookups >= LOOKUPS;
+      const isGone = error
+        ? error instanceof AskbridgeError && error.name === "unavailable"
+        : !isOpen(found) && lookups >= LOOKUPS;
       if (isGone) return this.#resolve(found ?? { ...record, state: "lost" });
       await backOff.wait(signal);
     }

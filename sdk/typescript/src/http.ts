@@ -33,7 +33,10 @@ const TOO_BUSY = new Set([429, 502, 503, 504]);
 export class Http {
   #access: Promise<Access> | undefined;
 
-  constructor(private readonly source: AccessSource) {}
+  constructor(private readonly source: AccessSource) {
+    // A wrong address is a mistake of the program, and no lost connection: it throws at once.
+    if (typeof source !== "function") new URL("/", source.url);
+  }
 
   /** Sends a request and returns the parsed response. What is safe is sent again over a lost connection. */
   async call<T>(path: string, call: Call = {}): Promise<T> {
@@ -110,8 +113,10 @@ async function refusal(response: Response): Promise<AskbridgeError> {
 }
 
 /** Returns the error of a request that may have arrived. */
-export const unconfirmed = (cause: unknown): AskbridgeError =>
-  new AskbridgeError("unconfirmed", "the connection to askbridge was lost: it is not known whether it acted", { cause, wasSent: true });
+export function unconfirmed(cause: unknown): AskbridgeError {
+  const text = "the connection to askbridge was lost: it is not known whether it acted";
+  return new AskbridgeError("unconfirmed", text, { cause, wasSent: true });
+}
 
 /** Returns the error to throw. Where only something was asked for, it does not matter whether the server got the request. */
 export function asError(error: unknown, { body }: Call = {}, wasSent = false): AskbridgeError {
@@ -126,7 +131,7 @@ export function asError(error: unknown, { body }: Call = {}, wasSent = false): A
 
 /** Says whether another attempt cannot help. */
 export function isFinal(error: unknown): error is AskbridgeError {
-  return error instanceof AskbridgeError && error.status >= 400 && error.status < 500 && error.status !== 429 && error.status !== 408;
+  return error instanceof AskbridgeError && error.status >= 400 && error.status < 500 && ![408, 429].includes(error.status);
 }
 
 /** Returns the path of a question. */

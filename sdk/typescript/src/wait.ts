@@ -72,7 +72,10 @@ export class BackOff {
 export class Limit {
   readonly #abort = new AbortController();
   readonly #outer: AbortSignal | undefined;
-  readonly #stop = () => this.#abort.abort(this.#outer?.aborted ? this.#outer.reason : new DOMException("nothing came in time", "TimeoutError"));
+  readonly #stop = () => {
+    const isLate = !this.#outer?.aborted;
+    this.#abort.abort(isLate ? new DOMException("nothing came in time", "TimeoutError") : this.#outer.reason);
+  };
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(outer: AbortSignal | undefined, milliseconds?: number) {

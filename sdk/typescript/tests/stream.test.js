@@ -150,6 +150,10 @@ test("events end with their signal, whether the next one is asked for or not", a
   }
 });
 
+test("a wrong address is an error at once", () => {
+  for (const url of ["127.0.0.1:8421", "localhost:8421", ""]) assert.throws(() => new Askbridge({ url, token: "t" }), TypeError, url);
+});
+
 test("a signal ends the search for the server, too", async () => {
   const inbox = new Askbridge(() => new Promise(() => {}));
   const abort = new AbortController();
