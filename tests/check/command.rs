@@ -40,7 +40,7 @@ fn what_fails_and_what_was_expected_to_decides_the_exit_code() {
     let broken = ["--fault", "swallows-exit-code"];
     for (args, fault, code) in [
         (&[CASE][..], &[][..], 0),
-        // A recommendation is a must with `--strict` alone.
+        // A recommendation is a demand with `--strict` alone.
         (&[CASE], &broken, 0),
         (&[CASE, "--strict"], &broken, 1),
         (&[CASE, "--strict", "--expected", expected], &broken, 0),
@@ -60,7 +60,7 @@ fn a_failure_shows_the_rule_the_step_and_both_lines() {
         "bridge/lifecycle/agent-exit-code.txt:8: the command exited with another status\n",
         "expected  exit code 7\n",
         "     got  exit code 0\n",
-        "    agent! Exit(7)\n",
+        "    agent! exit 7\n",
         "FAILED  0 passed, 1 failed of 1 cases in ",
     ] {
         assert!(run.stdout.contains(text), "{text:?} is missing in\n{}", run.stdout);

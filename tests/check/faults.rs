@@ -5,11 +5,10 @@ use std::{collections::BTreeSet, ffi::OsString, thread, time::Duration};
 use askbridge_check::{
     case::{Case, Kind},
     library,
+    report::failure,
     suite::{self, Outcome, Settings},
     verdict::Verdict,
 };
-
-use crate::support::process::DEADLINE;
 
 pub(crate) const ASKBRIDGE: &str = env!("CARGO_BIN_EXE_askbridge");
 /// The time that a case may take against a mock that breaks its rule. Each case that fails by what does not come takes as
@@ -40,15 +39,24 @@ pub(crate) fn outcomes(kind: Kind, cases: &[Case], command: &[&str], timeout: Du
 /// Fails for each case that does not pass, with all that led to it.
 #[track_caller]
 pub(crate) fn all_pass(outcomes: &[Outcome]) {
-    let wrong: Vec<_> = outcomes.iter().filter(|outcome| outcome.verdict != Verdict::Passed).collect();
-    let shown = wrong.iter().map(|outcome| askbridge_check::report::failure(outcome, false));
-    let shown: Vec<_> = wrong.iter().map(|outcome| outcome.case.id.clone()).zip(shown).collect();
-    let shown: Vec<_> = shown.iter().map(|(id, text)| format!("{id}\n{text}")).collect();
-    assert!(wrong.is_empty(), "{} of {} cases\n{}", wrong.len(), outcomes.len(), shown.join("\n"));
+    let wrong = outcomes.iter().filter(|outcome| outcome.verdict != Verdict::Passed);
+    let wrong: Vec<_> =
+        wrong.map(|outcome| format!("{}\n{}", outcome.case.id, failure(outcome, false))).collect();
+    assert!(wrong.is_empty(), "{} of {} cases\n{}", wrong.len(), outcomes.len(), wrong.join("\n"));
 }
 
-/// Checks that the cases name these faults alone, and that each case fails under each fault that it names.
-/// `broken` returns the command of the mock with a fault.
+/// Checks that the cases name each of these faults and no other.
+#[track_caller]
+pub(crate) fn each_is_named<'a>(cases: &[Case], faults: impl IntoIterator<Item = &'a str>) {
+    let faults: BTreeSet<_> = faults.into_iter().collect();
+    let named: BTreeSet<_> = cases.iter().flat_map(|case| &case.faults).map(String::as_str).collect();
+    let unknown: Vec<_> = named.difference(&faults).collect();
+    assert!(unknown.is_empty(), "no mock has the faults {unknown:?}");
+    let idle: Vec<_> = faults.difference(&named).collect();
+    assert!(idle.is_empty(), "no case names the faults {idle:?}");
+}
+
+/// Checks that each case fails under each fault that it names. `broken` returns the command of the mock with a fault.
 #[track_caller]
 pub(crate) fn each_fails_under_its_faults<'a>(
     kind: Kind,
@@ -56,18 +64,14 @@ pub(crate) fn each_fails_under_its_faults<'a>(
     faults: impl IntoIterator<Item = &'a str>,
     broken: impl Fn(&'a str) -> Vec<&'a str>,
 ) {
-    let faults: BTreeSet<_> = faults.into_iter().collect();
-    let named: BTreeSet<_> = cases.iter().flat_map(|case| &case.faults).map(String::as_str).collect();
-    let unknown: Vec<_> = named.difference(&faults).collect();
-    assert!(unknown.is_empty(), "no mock has the faults {unknown:?}");
     let mut wrong = Vec::new();
     for fault in faults {
-        let of_fault: Vec<_> =
-            cases.iter().filter(|case| case.faults.iter().any(|it| it == fault)).cloned().collect();
-        let outcomes = outcomes(kind, &of_fault, &broken(fault), BROKEN.min(DEADLINE));
-        let passed = outcomes.iter().filter(|outcome| !matches!(outcome.verdict, Verdict::Failed(_)));
+        let named = |case: &&Case| case.faults.iter().any(|named| named == fault);
+        let of_fault: Vec<_> = cases.iter().filter(named).cloned().collect();
+        let outcomes = outcomes(kind, &of_fault, &broken(fault), BROKEN);
+        let others = outcomes.iter().filter(|outcome| !matches!(outcome.verdict, Verdict::Failed(_)));
         wrong.extend(
-            passed.map(|outcome| format!("{} {} under `{fault}`", outcome.case.id, outcome.verdict.name())),
+            others.map(|outcome| format!("{} {} under `{fault}`", outcome.case.id, outcome.verdict.name())),
         );
     }
     assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));

@@ -4,7 +4,7 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use memchr::memchr;
-use rustix::io::{Errno, read, write};
+use rustix::io::{Errno, ioctl_fionread, read, write};
 
 use crate::limits;
 
@@ -60,6 +60,11 @@ impl End {
     /// Returns how many bytes wait to be written.
     pub(crate) fn unsent(&self) -> usize {
         self.unsent.len() - self.sent
+    }
+
+    /// Returns whether the other side has not read all that was written. `false` where that is not known.
+    pub(crate) fn has_unread(&self) -> bool {
+        self.output.as_ref().is_some_and(|output| ioctl_fionread(output).is_ok_and(|bytes| bytes > 0))
     }
 
     /// Returns the descriptor to write to, if anything waits to be written.
@@ -175,6 +180,9 @@ mod tests {
         assert!(end.write(b"out") && end.wants_to_write().is_some());
         end.send();
         assert_eq!((end.unsent(), end.wants_to_write().is_some()), (0, false));
+        assert!(end.has_unread());
+        read(&from_end, &mut [0; 8]).unwrap();
+        assert!(!end.has_unread());
         drop(from_end);
         end.write(b"lost");
         end.send();

@@ -27,7 +27,7 @@ impl Play {
             }
             EndAction::IsBlocked => return self.blocked(side),
             EndAction::GetsNothing => return self.nothing(side),
-            EndAction::IsWritten => return self.flush(side),
+            EndAction::IsRead => return self.read(side),
             EndAction::GetsLines(count) => return self.lines(side, count),
             EndAction::ClosesOutput => {
                 self.flush(side)?;
@@ -36,7 +36,6 @@ impl Play {
             EndAction::ClosesInput => self.order(side, &Order::CloseStdin)?,
             EndAction::StopsReading | EndAction::ReadsAgain => {}
         }
-        self.stage.wire.note(format!("{}! {action:?}", side.name()));
         let Some(end) = self.stage.end(side) else { return Ok(()) };
         match action {
             EndAction::ClosesOutput => end.close_output(),
@@ -64,6 +63,20 @@ impl Play {
         done.ok_or_else(|| "the agent's process does not react".into())
     }
 
+    /// Waits until the command has read what the end wrote, so that what follows is another piece.
+    fn read(&mut self, side: Side) -> Result<(), Problem> {
+        self.flush(side)?;
+        while self.stage.end(side).is_some_and(|end| end.has_unread()) {
+            let now = Instant::now();
+            if now > self.deadline {
+                return Err(format!("the command does not read what the {} writes", side.name()).into());
+            }
+            // The kernel does not tell when somebody reads.
+            self.stage.until(now + limits::LOOK, |_| None::<()>);
+        }
+        Ok(())
+    }
+
     fn blocked(&mut self, side: Side) -> Result<(), Problem> {
         loop {
             let unsent = |stage: &mut Stage| stage.end(side).map_or(0, |end| end.unsent());
@@ -74,7 +87,7 @@ impl Play {
             let until = Instant::now() + limits::SETTLE;
             let went_on = self.stage.until(until, |stage| (unsent(stage) != before).then_some(()));
             if went_on.is_none() {
-                self.stage.wire.note(format!("{}! is blocked with {before} bytes", side.name()));
+                self.stage.wire.note(format!("({before} bytes are not taken)"));
                 return Ok(());
             }
             if Instant::now() > self.deadline {
@@ -105,7 +118,7 @@ impl Play {
                     Next::Line(line) => shown(&line),
                     Next::End => "the end".to_owned(),
                 };
-                Err(Problem {
+                Err(Problem::Broken {
                     what: format!("the {} got something", side.name()),
                     expected: None,
                     got: Some(got),

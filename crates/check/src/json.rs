@@ -138,6 +138,7 @@ mod tests {
             ("-1.50", "-15e-1"),
             (r#""é\n""#, r#""\u00e9\u000a""#),
             (r#""\ud800""#, r#""\ud800""#),
+            (r#""\u0000a""#, r#""\u0000a""#),
         ] {
             assert_eq!(compared(expected, got, Extent::Whole).unwrap(), [], "{expected} {got}");
         }
@@ -151,6 +152,8 @@ mod tests {
         assert_eq!(differs("{\"a\":1}", "{}", whole), "differs at `a`");
         assert_eq!(differs("[1]", "[1,2]", whole), "differs");
         assert_eq!(differs("\"1\"", "1", whole), "differs");
+        // A text may begin as a variable does, but for the `$`.
+        assert_eq!(differs(r#""\u0000a""#, r#""a""#, whole), "differs");
         assert_eq!(differs("18446744073709551617", "18446744073709551616", whole), "differs");
         assert!(differs("{}", "oops", whole).starts_with("no JSON"));
         assert!(compared("{\"a\":{}}", "{\"a\":{\"c\":1},\"b\":2}", Extent::Part).is_ok());
@@ -158,7 +161,7 @@ mod tests {
 
     #[test]
     fn variables_are_bound_to_the_spelling() {
-        let pattern = r#"{"id":"\u0000id","of":"\u0000name"}"#;
+        let pattern = r#"{"id":"\u0000$id","of":"\u0000$name"}"#;
         let bound = compared(pattern, r#"{"id": 1.50,"of":"x"}"#, Extent::Whole).unwrap();
         assert_eq!(bound, [("id".to_owned(), "1.50".to_owned()), ("name".to_owned(), "\"x\"".to_owned())]);
     }

@@ -18,6 +18,7 @@ mod processes;
 pub mod puppet;
 mod puppets;
 pub mod report;
+mod responder;
 mod stage;
 mod step;
 pub mod suite;

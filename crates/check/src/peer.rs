@@ -32,6 +32,19 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) folder: &'a Path,
 }
 
+impl Surroundings<'_> {
+    /// Gives a command a private place for its sockets. A bridge gets private settings and a private state as well: those of
+    /// the user must not count. An agent or a client keeps them, because it needs its account.
+    pub(crate) fn surround(self, command: &mut Command) {
+        command.env("XDG_RUNTIME_DIR", self.folder);
+        if self.kind == Kind::Bridge {
+            for (name, folder) in [("XDG_CONFIG_HOME", "config"), ("XDG_STATE_HOME", "state")] {
+                command.env(name, self.folder.join(folder));
+            }
+        }
+    }
+}
+
 impl Peer {
     /// Starts the command in a process group of its own. Returns the end that its stdin and stdout are, unless it is a
     /// client, which talks to the agent that it starts.
@@ -39,7 +52,7 @@ impl Peer {
         let (program, arguments) = command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let mut command = Command::new(program);
         command.args(arguments).process_group(0).stderr(Stdio::piped());
-        surround(&mut command, around);
+        around.surround(&mut command);
         let is_client = around.kind == Kind::Client;
         command.stdin(if is_client { Stdio::null() } else { Stdio::piped() }).stdout(Stdio::piped());
         let mut child = command.spawn()?;
@@ -108,17 +121,6 @@ pub(crate) fn described(status: ExitStatus) -> String {
         (Some(code), _) => format!("exit code {code}"),
         (_, Some(signal)) => format!("signal {signal}"),
         _ => "an unknown status".to_owned(),
-    }
-}
-
-/// Gives the command a private place for its sockets. A bridge gets private settings and a private state as well: those of the
-/// user must not count. An agent or a client keeps them, because it needs its account.
-fn surround(command: &mut Command, around: Surroundings<'_>) {
-    command.env("XDG_RUNTIME_DIR", around.folder);
-    if around.kind == Kind::Bridge {
-        for (name, folder) in [("XDG_CONFIG_HOME", "config"), ("XDG_STATE_HOME", "state")] {
-            command.env(name, around.folder.join(folder));
-        }
     }
 }
 

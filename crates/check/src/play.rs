@@ -16,7 +16,7 @@ use crate::{
     end::Next,
     expect::Expected,
     limits,
-    peer::described,
+    peer::{Surroundings, described},
     stage::Stage,
     step::{Action, Side, Step},
     variables::Variables,
@@ -24,11 +24,18 @@ use crate::{
     wire::shown,
 };
 
+/// The need of a case for the inbox of askbridge.
+const INBOX: &str = "inbox";
+/// Why a case is skipped that needs the inbox.
+pub(crate) const NO_INBOX: &str = "the command has no inbox in `XDG_RUNTIME_DIR`";
+
 /// What a case is played with.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting<'a> {
     pub(crate) kind: Kind,
     pub(crate) command: &'a [OsString],
+    /// This program.
+    pub(crate) program: &'a Path,
     /// The script that starts a puppet.
     pub(crate) script: &'a Path,
     /// A folder for this case alone.
@@ -38,18 +45,22 @@ pub(crate) struct Setting<'a> {
     pub(crate) wire: Option<PathBuf>,
 }
 
-/// Why a case ends before its last step.
-pub(crate) enum Stop {
-    Failed(Box<Failure>),
-}
-
 /// Plays a case.
 pub(crate) fn play(case: &Case, setting: &Setting<'_>) -> io::Result<Verdict> {
     fs::create_dir(&setting.folder)?;
     let stage = Stage::start(setting.kind, setting.command, setting.script, &setting.folder)?;
     let deadline = Instant::now() + setting.timeout;
-    let mut play =
-        Play { stage, matching: case.matching, variables: Variables::default(), deadline, fences: 0 };
+    let mut play = Play {
+        stage,
+        matching: case.matching,
+        variables: Variables::default(),
+        deadline,
+        fences: 0,
+        program: setting.program.to_owned(),
+        other_code: None,
+        kind: setting.kind,
+        folder: setting.folder.clone(),
+    };
     let stopped = play.steps(&case.steps).err();
     if let Some(path) = &setting.wire {
         if let Some(folder) = path.parent() {
@@ -57,12 +68,12 @@ pub(crate) fn play(case: &Case, setting: &Setting<'_>) -> io::Result<Verdict> {
         }
         fs::write(path, play.stage.wire.text())?;
     }
-    let verdict = match stopped {
-        None => Verdict::Passed,
-        Some(Stop::Failed(failure)) => Verdict::Failed(failure),
-    };
+    let lacks_inbox = case.needs.iter().any(|need| need == INBOX) && !play.has_inbox();
     play.stage.close();
-    Ok(verdict)
+    Ok(match stopped {
+        _ if lacks_inbox => Verdict::Skipped(NO_INBOX.to_owned()),
+        stopped => stopped.unwrap_or(Verdict::Passed),
+    })
 }
 
 /// A case that is being played.
@@ -72,24 +83,45 @@ pub(crate) struct Play {
     pub(crate) variables: Variables,
     pub(crate) deadline: Instant,
     pub(crate) fences: usize,
+    /// This program, which answers as another responder.
+    pub(crate) program: PathBuf,
+    /// The exit code of the last program that ran as a responder.
+    pub(crate) other_code: Option<u8>,
+    pub(crate) kind: Kind,
+    /// The folder of the case, where the command under test has its sockets.
+    pub(crate) folder: PathBuf,
 }
 
-/// What is wrong with a step that was performed.
-pub(crate) struct Problem {
-    pub(crate) what: String,
-    pub(crate) expected: Option<String>,
-    pub(crate) got: Option<String>,
+/// Why a step ends its case.
+pub(crate) enum Problem {
+    /// The rule is broken.
+    Broken { what: String, expected: Option<String>, got: Option<String> },
+    /// The command under test does not have what the case needs.
+    Lacking(String),
 }
 
 impl<T: Into<String>> From<T> for Problem {
     fn from(what: T) -> Self {
-        Self { what: what.into(), expected: None, got: None }
+        Self::Broken { what: what.into(), expected: None, got: None }
     }
 }
 
 impl Play {
-    fn steps(&mut self, steps: &[Step]) -> Result<(), Stop> {
+    /// Returns where the command runs, and what runs beside it.
+    pub(crate) fn around(&self) -> Surroundings<'_> {
+        Surroundings { kind: self.kind, folder: &self.folder }
+    }
+
+    /// Returns whether the command has put its sockets where it was told to.
+    pub(crate) fn has_inbox(&self) -> bool {
+        self.folder.join("askbridge").is_dir()
+    }
+
+    fn steps(&mut self, steps: &[Step]) -> Result<(), Verdict> {
         for step in steps {
+            if matches!(step.action, Action::End(..) | Action::Agent(_) | Action::Peer(_)) {
+                self.stage.wire.note(step.text.clone());
+            }
             self.step(&step.action).map_err(|problem| self.failed(step, problem))?;
         }
         let Some(last) = steps.last() else { return Ok(()) };
@@ -97,19 +129,22 @@ impl Play {
             let pending = self.stage.end(side).map(|end| end.pending().to_vec()).unwrap_or_default();
             if !pending.is_empty() {
                 let what = format!("the {} got more than the case expects", side.name());
-                let problem = Problem { what, expected: None, got: Some(shown(&pending)) };
+                let problem = Problem::Broken { what, expected: None, got: Some(shown(&pending)) };
                 return Err(self.failed(last, problem));
             }
         }
         Ok(())
     }
 
-    fn failed(&mut self, step: &Step, problem: Problem) -> Stop {
-        let Problem { what, expected, got } = problem;
+    fn failed(&mut self, step: &Step, problem: Problem) -> Verdict {
+        let (what, expected, got) = match problem {
+            Problem::Broken { what, expected, got } => (what, expected, got),
+            Problem::Lacking(why) => return Verdict::Skipped(why),
+        };
         let expected = expected.or_else(|| Some(shown(step.text.as_bytes())));
         let wire = self.stage.wire.last();
         let stderr = printable(self.stage.peer.last_words().trim_end()).into_owned();
-        Stop::Failed(Box::new(Failure { what, step: step.to_string(), expected, got, wire, stderr }))
+        Verdict::Failed(Box::new(Failure { what, step: step.to_string(), expected, got, wire, stderr }))
     }
 
     fn step(&mut self, action: &Action) -> Result<(), Problem> {
@@ -127,6 +162,7 @@ impl Play {
             Action::End(side, action) => self.end(*side, *action),
             Action::Agent(action) => self.agent(action),
             Action::Peer(action) => self.peer(action),
+            Action::Other(action) => self.other(action),
             Action::NoOtherAgent => {
                 let until = Instant::now() + limits::SETTLE;
                 let other = self.stage.until(until, |stage| (stage.agents() > 1).then_some(()));
@@ -190,7 +226,7 @@ impl Play {
                 let pending = self.stage.end(side).map(|end| end.pending().to_vec()).unwrap_or_default();
                 let got = (!pending.is_empty()).then(|| format!("{} (no line feed)", shown(&pending)));
                 let what = format!("the {} did not get it in time", side.name());
-                Err(Problem { what, expected: None, got })
+                Err(Problem::Broken { what, expected: None, got })
             }
         }
     }
@@ -199,7 +235,7 @@ impl Play {
         let Some(line) = self.next(side)? else {
             return Err(format!("the command closed its output to the {}", side.name()).into());
         };
-        expected.compare(&line, &mut self.variables).map_err(|(what, expected)| Problem {
+        expected.compare(&line, &mut self.variables).map_err(|(what, expected)| Problem::Broken {
             what: format!("the {} got another line: {what}", side.name()),
             expected: Some(expected),
             got: Some(shown(&line)),
@@ -225,7 +261,7 @@ impl Play {
             }
             _ => format!("the {} got other bytes, from byte {at} on", side.name()),
         };
-        Err(Problem { what, expected: Some(around(bytes)), got: Some(around(&got)) })
+        Err(Problem::Broken { what, expected: Some(around(bytes)), got: Some(around(&got)) })
     }
 
     fn expect_end(&mut self, side: Side) -> Result<(), Problem> {
@@ -233,7 +269,7 @@ impl Play {
             None => Ok(()),
             Some(line) => {
                 let what = format!("the {} got a line where the end was expected", side.name());
-                Err(Problem { what, expected: Some("the end".to_owned()), got: Some(shown(&line)) })
+                Err(Problem::Broken { what, expected: Some("the end".to_owned()), got: Some(shown(&line)) })
             }
         }
     }

@@ -16,7 +16,6 @@ use crate::{
 impl Play {
     pub(crate) fn agent(&mut self, action: &AgentAction) -> Result<(), Problem> {
         self.connect(Side::Agent)?;
-        self.stage.wire.note(format!("agent! {action:?}"));
         match action {
             AgentAction::Exit(_) | AgentAction::Kill => {
                 self.flush(Side::Agent)?;
@@ -40,6 +39,7 @@ impl Play {
                 });
                 got.ok_or_else(|| "the agent's process did not get SIGTERM in time".into())
             }
+            AgentAction::Runs(arguments) => self.runs_in_agent(arguments),
             AgentAction::SaysOnStderr(text) => self.order(Side::Agent, &Order::Stderr(text.clone())),
             AgentAction::Ends => self.ended(Role::Agent),
             AgentAction::ChildEnds => self.ended(Role::Child),
@@ -65,7 +65,6 @@ impl Play {
         match action {
             PeerAction::Signal(name) => {
                 self.flush(Side::Client)?;
-                self.stage.wire.note(format!("peer! {name}"));
                 self.stage.peer.signal(match name.as_str() {
                     "SIGTERM" => Signal::TERM,
                     "SIGINT" => Signal::INT,
@@ -97,13 +96,13 @@ impl Play {
                 exited.ok_or("the command did not exit in time")?;
                 let status = self.stage.peer.status();
                 let got = self.status();
-                self.stage.wire.note(format!("peer! {got}"));
+                self.stage.wire.note(format!("({got})"));
                 match (code, status.and_then(|status| status.code())) {
                     (None, _) => Ok(()),
                     (Some(code), Some(got)) if *code == got => Ok(()),
                     (Some(code), _) => {
                         let expected = Some(format!("exit code {code}"));
-                        Err(Problem {
+                        Err(Problem::Broken {
                             what: "the command exited with another status".to_owned(),
                             expected,
                             got: Some(got),

@@ -9,7 +9,7 @@ use std::{
     io::{self, BufRead, BufReader, IoSlice, Write},
     os::{fd::AsFd, unix::net::UnixStream},
     path::Path,
-    process::Command,
+    process::{Command, Stdio},
     sync::{Arc, Mutex, PoisonError},
     thread,
 };
@@ -29,6 +29,9 @@ pub(crate) const DONE: &str = "done";
 /// What the puppet says when it gets a signal that it traps.
 pub(crate) const SIGTERM: &str = "SIGTERM";
 
+/// What the puppet says when a program that it ran has ended. The exit code follows.
+pub(crate) const RAN: &str = "ran ";
+
 /// What a puppet is ordered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
@@ -39,6 +42,8 @@ pub(crate) enum Order {
     StartChild,
     /// Writes a line to stderr.
     Stderr(String),
+    /// Runs this program with these arguments, and reports its exit code.
+    Run(String),
 }
 
 impl Order {
@@ -51,6 +56,7 @@ impl Order {
             Self::TrapTerm => "trap SIGTERM".to_owned(),
             Self::StartChild => "child".to_owned(),
             Self::Stderr(text) => format!("stderr {text}"),
+            Self::Run(arguments) => format!("run {arguments}"),
         }
     }
 
@@ -63,6 +69,7 @@ impl Order {
             _ => match line.split_once(' ')? {
                 ("exit", code) => code.parse().ok().map(Self::Exit),
                 ("stderr", text) => Some(Self::Stderr(text.to_owned())),
+                ("run", arguments) => Some(Self::Run(arguments.to_owned())),
                 _ => None,
             },
         }
@@ -92,6 +99,13 @@ pub fn run(folder: &Path, is_child: bool) -> io::Result<u8> {
             }
             Some(Order::TrapTerm) => trap(&says)?,
             Some(Order::Stderr(text)) => writeln!(io::stderr(), "{text}")?,
+            Some(Order::Run(arguments)) => {
+                let arguments = shlex::split(&arguments).ok_or(io::ErrorKind::InvalidData)?;
+                let mut command = Command::new(env::current_exe()?);
+                // Its stdout is the checker's.
+                let run = command.args(arguments).stdin(Stdio::null()).stdout(io::stderr()).status()?;
+                say(&says, &format!("{RAN}{}", run.code().unwrap_or_default()))?;
+            }
             // Its first line tells the checker that it runs.
             Some(Order::StartChild) => {
                 let program = env::current_exe()?;
@@ -150,7 +164,11 @@ mod tests {
     #[test]
     fn each_order_is_read_as_it_is_written() {
         let orders = [Order::CloseStdin, Order::CloseStdout, Order::TrapTerm, Order::StartChild];
-        for order in orders.into_iter().chain([Order::Exit(7), Order::Stderr("a b".to_owned())]) {
+        for order in orders.into_iter().chain([
+            Order::Exit(7),
+            Order::Stderr("a b".to_owned()),
+            Order::Run("a 'b c'".to_owned()),
+        ]) {
             assert_eq!(Order::read(&order.line()), Some(order));
         }
         assert_eq!(Order::read("dance"), None);

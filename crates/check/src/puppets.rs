@@ -15,7 +15,7 @@ use rustix::{
 use crate::{
     end::End,
     limits,
-    puppet::{AGENT, CHILD, DONE, Order, SIGTERM},
+    puppet::{AGENT, CHILD, DONE, Order, RAN, SIGTERM},
 };
 
 /// Linux has it; elsewhere, a descriptor is inherited by a process that starts in the moment between.
@@ -43,6 +43,8 @@ pub(crate) struct Puppet {
     pub(crate) waiting: usize,
     /// How often it got SIGTERM while it trapped it.
     pub(crate) terminations: usize,
+    /// The exit code of the last program that it ran.
+    pub(crate) ran: Option<u8>,
     /// Whether its process has ended, or closed the connection by its end.
     pub(crate) has_ended: bool,
 }
@@ -50,7 +52,7 @@ pub(crate) struct Puppet {
 impl Puppet {
     pub(crate) fn new(socket: UnixStream) -> Self {
         let (said, pid, role) = (Vec::new(), None, None);
-        Self { socket, said, pid, role, waiting: 0, terminations: 0, has_ended: false }
+        Self { socket, said, pid, role, waiting: 0, terminations: 0, ran: None, has_ended: false }
     }
 
     pub(crate) fn socket(&self) -> &UnixStream {
@@ -108,6 +110,9 @@ impl Puppet {
                 self.role = Some(role);
                 self.pid = pid.parse().ok().and_then(Pid::from_raw);
             }
+        }
+        if let Some(code) = line.strip_prefix(RAN) {
+            self.ran = code.parse().ok();
         }
         match line {
             DONE => self.waiting = self.waiting.saturating_sub(1),

@@ -64,6 +64,8 @@ pub(crate) enum Action {
     Agent(AgentAction),
     /// The command under test gets a signal, or must have ended.
     Peer(PeerAction),
+    /// Another responder does something, through the inbox of the command under test.
+    Other(OtherAction),
     /// The command has started no second agent.
     NoOtherAgent,
     /// Every process that the command started must have ended, and itself.
@@ -84,8 +86,8 @@ pub(crate) enum EndAction {
     IsBlocked,
     /// Nothing comes within the settle time.
     GetsNothing,
-    /// The command has taken all that the end wrote.
-    IsWritten,
+    /// The command has read all that the end wrote.
+    IsRead,
     /// The end gets this many lines, whatever they are.
     GetsLines(usize),
 }
@@ -100,6 +102,8 @@ pub(crate) enum AgentAction {
     StartChild,
     ChildEnds,
     SaysOnStderr(String),
+    /// Runs this program with these arguments, as a child of the agent.
+    Runs(Vec<String>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,6 +112,14 @@ pub(crate) enum PeerAction {
     Exits(Option<i32>),
     Runs,
     SaysOnStderr(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum OtherAction {
+    /// Runs this program with these arguments.
+    Runs(Vec<String>),
+    /// It has exited with this code.
+    Exits(u8),
 }
 
 /// What stands before a text on stderr.
@@ -154,12 +166,22 @@ fn action(line: &str) -> Result<Action, String> {
     }
     match head {
         "peer!" => peer_action(text).map(Action::Peer),
+        "other>" => Ok(Action::Other(OtherAction::Runs(words(text)?))),
+        "other!" => match text.strip_prefix("exits ").and_then(|code| code.parse().ok()) {
+            Some(code) => Ok(Action::Other(OtherAction::Exits(code))),
+            None => Err(format!("another responder does nothing that is named `{text}`")),
+        },
         _ => Err(format!("`{head}` begins no step")),
     }
 }
 
 fn hostile_line(name: &str) -> Result<Arc<[u8]>, String> {
     lines::line(name).map(Into::into).ok_or_else(|| format!("no line is named `{name}`"))
+}
+
+/// Reads a command line as a shell does.
+fn words(text: &str) -> Result<Vec<String>, String> {
+    shlex::split(text).ok_or_else(|| format!("`{text}` has an open quote"))
 }
 
 fn end_action(side: Side, text: &str) -> Result<Action, String> {
@@ -171,7 +193,7 @@ fn end_action(side: Side, text: &str) -> Result<Action, String> {
         (_, "reads again") => EndAction::ReadsAgain,
         (_, "is blocked") => EndAction::IsBlocked,
         (_, "gets nothing") => EndAction::GetsNothing,
-        (_, "is written") => EndAction::IsWritten,
+        (_, "is read") => EndAction::IsRead,
         (_, text) if line_count(text).is_some() => EndAction::GetsLines(line_count(text).unwrap_or_default()),
         (Side::Agent, text) => return agent_action(text).map(Action::Agent),
         (Side::Client, _) => return Err(format!("a client does nothing that is named `{text}`")),
@@ -187,6 +209,9 @@ fn line_count(text: &str) -> Option<usize> {
 fn agent_action(text: &str) -> Result<AgentAction, String> {
     if let Some(code) = text.strip_prefix("exit ") {
         return code.parse().map(AgentAction::Exit).map_err(|_| format!("`{code}` is no exit code"));
+    }
+    if let Some(text) = text.strip_prefix("runs ") {
+        return words(text).map(AgentAction::Runs);
     }
     if let Some(text) = text.strip_prefix(ON_STDERR) {
         return Ok(AgentAction::SaysOnStderr(text.to_owned()));

@@ -211,6 +211,7 @@ impl Runner<'_> {
         let setting = Setting {
             kind: self.settings.kind,
             command: &self.settings.command,
+            program: &self.settings.program,
             script: self.script,
             folder: self.folder.join(index.to_string()),
             timeout: self.settings.timeout,

@@ -54,7 +54,7 @@ impl Variables {
                 Part::Text(text) => pattern.push_str(text),
                 Part::Name(name) => match self.get(name).filter(|_| name != ID) {
                     Some(json) => pattern.push_str(json),
-                    None => pattern.push_str(&format!("\"\\u0000{name}\"")),
+                    None => pattern.push_str(&format!("\"\\u0000${name}\"")),
                 },
             }
         }
@@ -82,7 +82,7 @@ impl Variables {
 
 /// Returns the name of the variable that a string of a pattern stands for.
 pub(crate) fn unbound(string: &str) -> Option<&str> {
-    string.strip_prefix('\0')
+    string.strip_prefix("\0$")
 }
 
 fn parts(text: &str) -> Vec<Part<'_>> {
@@ -124,7 +124,7 @@ mod tests {
         let filled = r#"{"id":1.50,"m":"$/id $id \" $id","of":"a","price":"$"}"#;
         assert_eq!(variables.fill(text).unwrap(), filled);
         assert!(variables.fill("$other").unwrap_err().contains("`$other`"));
-        let pattern = r#"{"id":"\u0000id","m":"$/id $id \" $id","of":"a","price":"$"}"#;
+        let pattern = r#"{"id":"\u0000$id","m":"$/id $id \" $id","of":"a","price":"$"}"#;
         assert_eq!(variables.pattern(text), pattern);
         assert!(variables.binds(text) && !variables.binds("$first $ \"$id\""));
         variables.bind("any", "1");

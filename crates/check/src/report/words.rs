@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
-use askbridge_os::terminal::{padded, printable_line};
+use askbridge_os::terminal::{cut, padded, printable_line};
 use serde::Serialize;
 
 use crate::{
@@ -14,6 +14,10 @@ use crate::{
 
 /// How many failures are shown with all that led to them.
 const DETAILED: usize = 8;
+/// The columns of what was said that are shown of each line; `--wire` has more.
+const SAID: usize = 300;
+/// The columns that are shown of what was expected, and of what came.
+const COMPARED: usize = 800;
 /// The columns of a bar in the table of the groups.
 const BAR: usize = 20;
 
@@ -152,11 +156,11 @@ pub fn failure(outcome: &Outcome, coloured: bool) -> String {
     put(&mut text, &format!("  {}: {}", failure.step, paint(BOLD, &failure.what)));
     for (name, value, style) in [("expected", &failure.expected, GREEN), ("got", &failure.got, RED)] {
         if let Some(value) = value {
-            put(&mut text, &format!("    {}  {value}", paint(style, &format!("{name:>8}"))));
+            put(&mut text, &format!("    {}  {}", paint(style, &format!("{name:>8}")), cut(value, COMPARED)));
         }
     }
     put(&mut text, &paint(DIM, "  what was said"));
-    failure.wire.iter().for_each(|line| put(&mut text, &format!("    {line}")));
+    failure.wire.iter().for_each(|line| put(&mut text, &format!("    {}", cut(line, SAID))));
     if !failure.stderr.is_empty() {
         put(&mut text, &paint(DIM, "  stderr"));
         failure.stderr.lines().for_each(|line| put(&mut text, &format!("    {line}")));

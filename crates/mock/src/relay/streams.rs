@@ -63,11 +63,14 @@ impl Streams {
                 Some(RelayFault::HoldsLines) => streams.held(input, from),
                 Some(_) => streams.lines(input, from),
             }
-            let is_kept = match from {
-                Side::Client => Some(RelayFault::IgnoresEnd),
-                Side::Agent => Some(RelayFault::KeepsStdout),
+            let is_kept = match (from, streams.0.fault) {
+                // The agent is killed instead, by `run.rs`.
+                (Side::Client, fault) => {
+                    matches!(fault, Some(RelayFault::IgnoresEnd | RelayFault::KillsAtEnd))
+                }
+                (Side::Agent, fault) => fault == Some(RelayFault::KeepsStdout),
             };
-            if streams.0.fault != is_kept {
+            if !is_kept {
                 streams.close(from.other());
             }
         })
