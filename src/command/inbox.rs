@@ -7,7 +7,7 @@ use std::{
     future::pending,
     io::{self, Write},
     net::SocketAddr,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
@@ -150,8 +150,10 @@ async fn serve(
     // The machine reads the journal that the inbox writes: if the settings want no journal, none is opened for lost
     // questions.
     let folder = discovery::folder()?;
-    let machines = remote::folder(&folder);
-    let reach = Reach { machines: vec![machines.clone()], ..Reach::from(&folder) };
+    // Before the machine looks at their sockets: a question of theirs is then not taken for one that does not exist.
+    let mut machines = Machines::new(&folder);
+    machines.set().await;
+    let reach = Reach { machines: vec![remote::folder(&folder)], ..Reach::from(&folder) };
     let machine = Machine::open_with(reach, Some(own.inbox.clone()), own.ledger.clone()).await?;
     announce(&server);
     if let Some(presence) = presence {
@@ -170,7 +172,7 @@ async fn serve(
         followed = machine.follow() => Ok(followed.map(|()| exit::OK)?),
         () = server.run(machine.clone(), None, stop) => Ok(exit::OK),
         () = report(&machine) => Ok(exit::OK),
-        never = hold(machines) => match never {},
+        never = machines.keep() => match never {},
         () = notify_elsewhere(&machine, &own.inbox) => Ok(exit::OK),
         never = told => match never {},
         never = adapters::attach::attach(finders, hosts) => match never {},
@@ -189,15 +191,31 @@ async fn notify_elsewhere(_: &Machine, _: &BridgeInbox) {
     pending().await
 }
 
-/// Holds the connections to the machines of the settings, which other programs share.
-async fn hold(folder: PathBuf) -> Infallible {
-    let live = Arc::new(Live::of_user());
-    let told = Arc::clone(&live);
-    let is_told = move || cfg!(feature = "notify") && NotifySettings::is_set(&told.settings(), false);
-    let mut hub = Hub::new(folder, Arc::new(is_told));
-    loop {
-        hub.set(routes(&live.settings())).await;
-        sleep(limits::machine::SETTINGS).await;
+/// The connections to the machines of the settings, which other programs share.
+struct Machines {
+    live: Arc<Live>,
+    hub: Hub,
+}
+
+impl Machines {
+    fn new(folder: &Path) -> Self {
+        let live = Arc::new(Live::of_user());
+        let told = Arc::clone(&live);
+        let is_told = move || cfg!(feature = "notify") && NotifySettings::is_set(&told.settings(), false);
+        Machines { hub: Hub::new(remote::folder(folder), folder.to_owned(), Arc::new(is_told)), live }
+    }
+
+    /// Connects to the machines of the settings, and to no others.
+    async fn set(&mut self) {
+        self.hub.set(routes(&self.live.settings())).await;
+    }
+
+    /// Follows the settings.
+    async fn keep(&mut self) -> Infallible {
+        loop {
+            sleep(limits::machine::SETTINGS).await;
+            self.set().await;
+        }
     }
 }
 
@@ -206,7 +224,7 @@ async fn report(machine: &Machine) {
     let (mut left_out, mut said) = (machine.gaps(), Vec::new());
     loop {
         // The value is marked as seen before it is waited for, so that no change is missed.
-        let lines = listing::gap_lines(&left_out.borrow_and_update());
+        let lines = listing::gap_lines(&left_out.borrow_and_update().clone().without_new());
         lines.iter().filter(|line| !said.contains(*line)).for_each(|line| tracing::warn!("{line}"));
         said = lines;
         if left_out.changed().await.is_err() {

@@ -53,9 +53,8 @@ pub struct ListArgs {
 /// Lists the open questions.
 pub async fn list(args: &ListArgs) -> Result<u8, CommandError> {
     let folder = discovery::folder()?;
-    let reach = args.machine.reach().await?;
     if args.watch {
-        let machine = Machine::open_soon(reach).await?;
+        let machine = Machine::open_soon(args.machine.reach_to_follow().await?).await?;
         return tokio::select! {
             followed = machine.follow() => Ok(followed.map(|()| exit::OK)?),
             watched = watch(&machine, &folder, args.json) => watched,
@@ -63,6 +62,7 @@ pub async fn list(args: &ListArgs) -> Result<u8, CommandError> {
             () = stdout_closed() => Ok(exit::OK),
         };
     }
+    let reach = args.machine.reach().await?;
     // A table shows the outline of a question only, which is much less to send.
     let depth = if args.json { Depth::Whole } else { Depth::Outline };
     let machine = Machine::glance(reach, depth, limits::PATIENCE).await?;
@@ -110,7 +110,7 @@ pub(super) fn lines(
     let machines: Vec<_> = machines.map(|machine| machine.name.as_str()).collect();
     let looked =
         Looked { folder: machine.folder(), machines: &machines, has_elsewhere: !elsewhere.is_empty() };
-    vec![looked.nothing(bridges, gaps.has_asked_all())]
+    vec![looked.nothing(bridges, gaps)]
 }
 
 /// Returns the questions that were lost with their bridges, oldest first, and the bridges that run elsewhere. If the
@@ -202,7 +202,7 @@ async fn report(machine: &Machine, as_json: bool) -> io::Result<()> {
 
 /// Reports on stderr which bridges are left out since the last report, and returns all that are left out.
 pub(super) fn report_gaps(gaps: &Gaps, said: &[String]) -> Vec<String> {
-    let lines = listing::gap_lines(gaps);
+    let lines = listing::gap_lines(&gaps.clone().without_new());
     lines.iter().filter(|line| !said.contains(line)).for_each(|line| say(line));
     lines
 }

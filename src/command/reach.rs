@@ -1,14 +1,16 @@
 //! Which machines a command asks: this one and all of the settings, or the one that `--host` or `--via` names. Machines
 //! that no inbox in the background holds are connected to by the command itself.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
 use askbridge_core::desk::{IdPrefix, MachineName};
 use clap::Args;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+use tokio::time::timeout;
 
 use super::CommandError;
 use crate::{
+    limits::machine as limit,
     machine::{
         PrivateFolder, Reach, discovery, machines,
         remote::{self, Hub, Route},
@@ -38,13 +40,28 @@ impl MachineArgs {
         self.host.is_some() || self.via.is_some()
     }
 
-    /// Returns what a command asks that shows all questions.
+    /// Returns what a command asks that shows all questions. One machine that is slow delays it for a short time only,
+    /// unless the machine was named.
     pub async fn reach(&self) -> Result<Reach, CommandError> {
-        self.reach_for(None).await
+        self.reach_within(None, limit::PATIENCE).await
+    }
+
+    /// Returns what a command asks that follows the questions: it waits for no machine.
+    pub async fn reach_to_follow(&self) -> Result<Reach, CommandError> {
+        self.reach_within(None, Duration::ZERO).await
     }
 
     /// Returns what a command asks for this question: one machine alone, where that can be told from the ID.
     pub async fn reach_for(&self, typed: Option<&IdPrefix>) -> Result<Reach, CommandError> {
+        self.reach_within(typed, limit::CONNECT).await
+    }
+
+    /// Connects to machines for no longer than this, where several are asked.
+    async fn reach_within(
+        &self,
+        typed: Option<&IdPrefix>,
+        patience: Duration,
+    ) -> Result<Reach, CommandError> {
         let folder = discovery::folder()?;
         let settings = files::read(None);
         let routes_of_all = routes(&settings);
@@ -70,8 +87,10 @@ impl MachineArgs {
             (None, None) => (None, routes_of_all),
         };
         let bridges = only.is_none().then(|| folder.clone());
+        // There is nothing to show without the machine that was named.
+        let patience = if only.is_some() && patience != Duration::ZERO { None } else { Some(patience) };
         let reach = Reach { bridges, only, ..Reach::default() };
-        connect(reach, &folder, routes).await
+        connect(reach, &folder, routes, patience).await
     }
 }
 
@@ -121,11 +140,13 @@ fn named_machine(name: &str, settings: &Settings) -> Result<Only, CommandError> 
     Ok((Some(machine.clone()), [(machine, route_of(&route, false))].into()))
 }
 
-/// Adds the machines: those that another process holds by its sockets, and the others by connections of this process.
+/// Adds the machines: those that another process holds by its sockets, and the others by connections of this process,
+/// for which it waits no longer than `patience`, or else until each machine is connected or has failed.
 async fn connect(
     mut reach: Reach,
     folder: &Path,
     mut routes: BTreeMap<MachineName, Route>,
+    patience: Option<Duration>,
 ) -> Result<Reach, CommandError> {
     if routes.is_empty() {
         return Ok(reach);
@@ -140,9 +161,12 @@ async fn connect(
     reach.machines.push(shared);
     if !routes.is_empty() {
         let own = PrivateFolder::new(folder)?;
-        let mut hub = Hub::new(own.path().to_owned(), Arc::new(|| false));
+        let mut hub = Hub::new(own.path().to_owned(), folder.to_owned(), Arc::new(|| false));
         hub.set(routes).await;
-        hub.tried().await;
+        match patience {
+            Some(patience) => timeout(patience, hub.tried()).await.unwrap_or_default(),
+            None => hub.tried().await,
+        }
         reach.machines.push(own.path().to_owned());
         reach.held = Some(Arc::new((hub, own)));
     }

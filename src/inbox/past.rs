@@ -49,6 +49,13 @@ pub struct PastQuestion {
     pub claimed_by: Option<QuestionId>,
 }
 
+impl PastQuestion {
+    /// Returns when it was settled, or when it opened if it was not: the latest is listed first.
+    pub fn ended_at(&self) -> Timestamp {
+        self.record.settlement.as_ref().map_or(self.record.opened_at, |settlement| settlement.at)
+    }
+}
+
 impl From<LostQuestion> for PastQuestion {
     fn from(lost: LostQuestion) -> Self {
         let LostQuestion { record, accepted, may_have_arrived, replaced_by: claimed_by } = lost;

@@ -73,6 +73,9 @@ pub struct MachineReport {
     /// How many of its open questions are not listed because there is no room for them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub left_out: usize,
+    /// How many of its bridges could not be asked: their questions are missing.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unasked: usize,
 }
 
 impl MachineReport {

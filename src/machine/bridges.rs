@@ -17,15 +17,15 @@ use tokio::{sync::watch, time::timeout};
 use super::missing::Missing;
 use super::{
     connections::Connections, discovery::DiscoveryError, follow, handshake::get, link::Gaps, name::LinkName,
-    reach::Reach,
+    over, reach::Reach,
 };
 use crate::{
     inbox::{
         BridgeInbox,
         access::Inbox,
-        ledger::{Ledger, latest_lost, latest_past},
+        ledger::{Ledger, latest_lost},
         past::{HistoryFilter, PastQuestion},
-        report::{ConnectedMachine, MachineListing},
+        report::{ConnectedMachine, MachineListing, MachineReport},
         status::BridgeStatus,
         store::Store,
     },
@@ -146,16 +146,7 @@ impl Machine {
     /// # Errors
     /// A machine does not reply, or its askbridge has no journal.
     pub async fn past_elsewhere(&self, filter: HistoryFilter) -> Result<Vec<PastQuestion>, CallError> {
-        let params = filter.into();
-        let clients = self.connections().machine_clients();
-        let asked = join_all(clients.iter().map(async |(name, client)| {
-            let past =
-                timeout(limits::machine::REPLY, client.past(&params)).await.unwrap_or(Err(CallError::Gone));
-            past.map(|past| {
-                past.into_iter().filter(|past| name.has(&past.record.id.bridge)).collect::<Vec<_>>()
-            })
-        }));
-        Ok(asked.await.into_iter().collect::<Result<Vec<_>, _>>()?.concat())
+        over::past_elsewhere(self.connections(), filter).await
     }
 
     /// Returns the questions of the connected machines that were lost with their bridges: each machine's latest first.
@@ -163,14 +154,7 @@ impl Machine {
     /// # Errors
     /// As those of [`Machine::past_elsewhere`].
     pub async fn lost_elsewhere(&self) -> Result<Vec<LostQuestion>, CallError> {
-        let clients = self.connections().machine_clients();
-        let asked = join_all(clients.iter().map(async |(name, client)| {
-            let lost = timeout(limits::machine::REPLY, client.lost()).await.unwrap_or(Err(CallError::Gone));
-            lost.map(|lost| {
-                lost.into_iter().filter(|lost| name.has(&lost.record.id.bridge)).collect::<Vec<_>>()
-            })
-        }));
-        Ok(asked.await.into_iter().collect::<Result<Vec<_>, _>>()?.concat())
+        over::lost_elsewhere(self.connections()).await
     }
 
     /// Returns a receiver of the current gaps, which can also wait until they change.
@@ -226,9 +210,15 @@ impl Machine {
             () if found.is_unreadable || self.connections().is_unreadable(typed) => Missing::Unreadable,
             () if found.is_busy => Missing::Refused(Refusal::TooManyRequests),
             () if !gaps.has_asked_all() => Missing::Unasked(Box::new(gaps)),
-            () if is_lost || found.is_unknown => Missing::Refused(Refusal::Unavailable),
+            () if is_lost || found.is_unknown || self.is_new(typed) => Missing::Refused(Refusal::Unavailable),
             () => Missing::Refused(Refusal::NotFound),
         }
+    }
+
+    /// Returns whether a bridge that this ID names has a socket, and was not asked yet: a process that follows the
+    /// bridges finds each within [`limits::DISCOVERY_INTERVAL`].
+    fn is_new(&self, typed: &IdPrefix) -> bool {
+        self.shared.reach.link_of(typed).is_some_and(|(bridge, _)| !self.connections().has_asked(&bridge))
     }
 
     /// Finds a question in the store. A question that is only counted also makes an ID ambiguous.
@@ -327,6 +317,12 @@ impl Inbox for Machine {
         self.connections().status()
     }
 
+    async fn report(&self, known: Option<u64>) -> MachineReport {
+        let mut reports = self.connections().report.subscribe();
+        let changed = reports.wait_for(|report| known != Some(report.revision)).await;
+        changed.map(|report| report.clone()).unwrap_or_default()
+    }
+
     async fn machine_list(&self, known: Option<u64>) -> MachineListing {
         let mut machines = self.connections().machines.subscribe();
         let changed = machines.wait_for(|listing| known != Some(listing.revision)).await;
@@ -339,7 +335,8 @@ impl Inbox for Machine {
             return found;
         }
         let gaps = self.connections().gaps_for(typed);
-        match !gaps.has_asked_all() || !self.connections().hidden(typed).is_empty() {
+        let is_unknown = !gaps.has_asked_all() || self.is_new(typed);
+        match is_unknown || !self.connections().hidden(typed).is_empty() {
             true => Err(Refusal::Unavailable),
             false => Err(Refusal::NotFound),
         }
@@ -357,10 +354,7 @@ impl Inbox for Machine {
     }
 
     async fn past(&self, filter: HistoryFilter) -> Vec<PastQuestion> {
-        match &self.shared.ledger {
-            Some(ledger) => latest_past(ledger.past(filter).await),
-            None => Vec::new(),
-        }
+        over::past(self.shared.ledger.as_ref(), self.connections(), filter).await
     }
 
     async fn watch(&self) {
@@ -371,7 +365,7 @@ impl Inbox for Machine {
     }
 
     async fn settled(&self, limit: usize) -> Vec<Arc<Record>> {
-        follow::latest_settled(self.connections(), limit).await
+        over::latest_settled(self.connections(), limit).await
     }
 }
 
@@ -392,6 +386,7 @@ mod tests {
 
     use super::*;
     use crate::{
+        inbox::store::wait_until,
         limits,
         rpc::played::{PlayedBridge, listen, soon},
     };
@@ -657,6 +652,24 @@ mod tests {
         let machine = open(&folder).await;
         assert_eq!(machine.store().read(|_, snapshot| snapshot.open_count()), 0);
         assert_eq!(machine.gaps().borrow().unreachable, [path]);
+    }
+
+    #[tokio::test]
+    async fn a_question_of_a_bridge_that_was_not_asked_yet_is_not_known_to_be_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let machine = open(&folder).await;
+        assert_eq!(machine.find(&typed("b-1")), Err(Refusal::NotFound));
+        let mut bridge = PlayedBridge::start(folder.path(), "b");
+        bridge.open("a").await;
+        assert_eq!(machine.find(&typed("b-1")), Err(Refusal::Unavailable));
+        assert_eq!(machine.look_up(&typed("b-1")).await, Err(Refusal::Unavailable));
+        assert_eq!(machine.find(&typed("other-1")), Err(Refusal::NotFound), "no such bridge runs");
+        let asked = wait_until(machine.store(), limits::WAIT, |now| now.open_count() == 1);
+        tokio::select! {
+            followed = machine.follow() => panic!("not followed: {followed:?}"),
+            asked = soon(asked) => assert!(asked),
+        }
+        assert_eq!(machine.find(&typed("b-2")), Err(Refusal::NotFound), "its bridge would know it");
     }
 
     #[tokio::test]

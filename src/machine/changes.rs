@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, future::pending, iter::repeat, path::Path, sync
 
 use askbridge_core::desk::{IdPrefix, QuestionId, Record, Refusal};
 use futures::{StreamExt, stream};
+use tokio::time::sleep;
 
 use super::{
     connections::Connections,
@@ -63,19 +64,33 @@ impl Connections {
         }
     }
 
-    /// Takes over how a machine is connected, and which bridges it has, each time that this changes.
+    /// Takes over how a machine is connected, what it misses, and which bridges it has, each time that this changes.
     async fn keep_up_report(&self, name: &LinkName, path: &Path, client: &Client) {
-        let LinkName::Machine(_) = name else { return pending().await };
         let mut known = self.lock().get(name).and_then(|link| Some(link.report.as_ref()?.revision));
-        while let Ok(report) = client.report(known).await {
+        loop {
+            let (report, statuses) = match name {
+                LinkName::Bridge(_) => return pending().await,
+                LinkName::Machine(_) => match client.report(known).await {
+                    Ok(report) => (report, client.statuses().await.ok()),
+                    Err(_) => return,
+                },
+                // Which bridges it has is read with each heartbeat.
+                LinkName::Dialed => match client.report(known).await {
+                    Ok(report) => (report, None),
+                    // It is of an earlier version.
+                    Err(CallError::Refused(_)) => return pending().await,
+                    Err(CallError::Gone) => return,
+                },
+            };
             known = Some(report.revision);
-            let statuses = client.statuses().await;
             self.change(name, path, |link| {
                 link.report = Some(report);
-                if let (LinkState::Connected(connection, _), Ok(statuses)) = (&mut link.peer, statuses) {
+                if let (LinkState::Connected(connection, _), Some(statuses)) = (&mut link.peer, statuses) {
                     connection.greeted = TimedStatus::now(statuses);
                 }
             });
+            // A machine that replies at once each time must not keep us busy.
+            sleep(limits::DEBOUNCE).await;
         }
     }
 
@@ -148,7 +163,7 @@ impl Connections {
         let mut items: Vec<_> = items.into_iter().zip(sizes).collect();
         items.retain(|(record, _)| bridge.owns(record));
         unreadable.retain(|item| item.id.as_ref().is_none_or(|id| bridge.has(&id.bridge)));
-        let left_out = self.store.edit(|editor| put_all(editor, &items, &unreadable));
+        let left_out = self.store.edit(|editor| put_all(editor, bridge.room(), &items, &unreadable));
         let items: Vec<_> = items.into_iter().map(|(record, _)| record).collect();
         self.change(bridge, path, |link| link.count(begins, &items, unreadable, left_out));
         items.len() < count

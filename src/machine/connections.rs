@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     inbox::{
-        report::{ConnectedMachine, MachineListing},
+        report::{ConnectedMachine, MachineListing, MachineReport},
         status::BridgeStatus,
         store::Store,
     },
@@ -28,13 +28,15 @@ use crate::{
 };
 
 /// The bridges whose sockets were found, and the store of their questions.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Connections {
     pub store: Store,
     links: Mutex<BTreeMap<LinkName, BridgeLink>>,
     gaps: watch::Sender<Gaps>,
     /// The machines that were found.
     pub machines: watch::Sender<MachineListing>,
+    /// What is missing, as another machine is told.
+    pub report: watch::Sender<MachineReport>,
     /// Notified at each message of a bridge.
     pub heard: watch::Sender<()>,
 }
@@ -50,11 +52,24 @@ pub(super) enum SocketPeer {
     Unreachable,
 }
 
+impl Default for Connections {
+    fn default() -> Self {
+        Connections {
+            store: Store::default(),
+            links: Mutex::default(),
+            gaps: watch::Sender::default(),
+            machines: watch::Sender::default(),
+            report: watch::Sender::new(MachineReport::here()),
+            heard: watch::Sender::default(),
+        }
+    }
+}
+
 impl Connections {
     /// Connects to the bridge behind a socket, unless that takes too long.
     pub(super) async fn visit(&self, bridge: &LinkName, path: &Path) {
         if timeout(limits::HANDSHAKE_TIMEOUT, self.meet(bridge, path)).await.is_err() {
-            self.miss(bridge, path, LinkState::Unreachable);
+            self.give_up(bridge, path);
         }
     }
 
@@ -98,7 +113,7 @@ impl Connections {
 
     /// Reads the open questions of a bridge once.
     async fn read(&self, bridge: &LinkName, path: &Path, depth: Depth) {
-        let greeting = look(bridge, path, depth).await;
+        let greeting = look(bridge, path, depth, |is_short| self.is_short(bridge, path, is_short)).await;
         self.heard.send_replace(());
         match greeting {
             Greeting::Met((greeted, report, questions)) => {
@@ -122,7 +137,7 @@ impl Connections {
         match timeout(limits::HANDSHAKE_TIMEOUT, &mut meeting).await {
             Ok(met) => met,
             Err(_) => {
-                self.miss(bridge, path, LinkState::Unreachable);
+                self.give_up(bridge, path);
                 meeting.await
             }
         }
@@ -130,7 +145,7 @@ impl Connections {
 
     /// Connects to what is behind a socket, and takes over its first snapshot.
     async fn meet(&self, bridge: &LinkName, path: &Path) -> SocketPeer {
-        let greeting = greet(bridge, path).await;
+        let greeting = greet(bridge, path, |is_short| self.is_short(bridge, path, is_short)).await;
         self.heard.send_replace(());
         let (connection, feed) = match greeting {
             Greeting::Met(met) => met,
@@ -183,6 +198,24 @@ impl Connections {
         self.change(bridge, path, |link| link.peer = peer);
     }
 
+    /// Records that a bridge takes too long, unless it is known why.
+    fn give_up(&self, bridge: &LinkName, path: &Path) {
+        self.change(bridge, path, |link| {
+            if !matches!(link.peer, LinkState::NoDescriptors) {
+                link.peer = LinkState::Unreachable;
+            }
+        });
+    }
+
+    /// Records whether this process is short of file descriptors.
+    fn is_short(&self, bridge: &LinkName, path: &Path, is_short: bool) {
+        self.change(bridge, path, |link| match link.peer {
+            _ if is_short => link.peer = LinkState::NoDescriptors,
+            LinkState::NoDescriptors => link.peer = LinkState::New,
+            _ => {}
+        });
+    }
+
     /// Records that there is no connection for now. What was open there counts as open.
     pub(super) fn disconnect(&self, bridge: &LinkName) {
         if let Some(link) = self.lock().get_mut(bridge) {
@@ -206,6 +239,13 @@ impl Connections {
     fn tell(&self, links: MutexGuard<'_, BTreeMap<LinkName, BridgeLink>>) {
         let now = gaps(links.iter());
         // Under the lock, so that the last that is told is the latest.
+        self.report.send_if_modified(|report| {
+            let counts = (now.unreadable, now.left_out, now.unasked_bridges());
+            let changed = counts != (report.unreadable, report.left_out, report.unasked);
+            (report.unreadable, report.left_out, report.unasked) = counts;
+            report.revision += u64::from(changed);
+            changed
+        });
         self.gaps.send_if_modified(|gaps| {
             let changed = *gaps != now;
             *gaps = now;
@@ -231,6 +271,11 @@ impl Connections {
         let mut clients = self.all_clients();
         clients.retain(|(name, _)| matches!(name, LinkName::Machine(_)));
         clients
+    }
+
+    /// Returns whether a bridge was asked, with or without success.
+    pub(super) fn has_asked(&self, bridge: &LinkName) -> bool {
+        self.lock().get(bridge).is_some_and(|link| !matches!(link.peer, LinkState::New))
     }
 
     /// Returns the sockets that are known, whether they are still in the directory or not.

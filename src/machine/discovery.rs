@@ -213,6 +213,11 @@ pub fn socket_of(folder: &Path, typed: &IdPrefix) -> Option<(BridgeName, PathBuf
     is_socket(&path).then_some((bridge, path))
 }
 
+/// Returns whether a bridge has a socket in this directory.
+pub(super) fn is_here(folder: &Path, bridge: &BridgeName) -> bool {
+    bridge.machine().is_none() && is_socket(&folder.join(bridge.as_str()).with_extension(NAMED))
+}
+
 /// Returns where the bridges of this process run. `None` if there is no folder for their sockets.
 pub fn home() -> Option<Home> {
     let pid = std::process::id();

@@ -100,17 +100,23 @@ pub(super) enum Greeting<T> {
 }
 
 /// Connects to the bridge behind a socket, however long that takes, to follow its changes.
-pub(super) async fn greet(name: &LinkName, path: &Path) -> Greeting<(Box<BridgeConnection>, Box<Feed>)> {
-    meet(path, async |stream| connect(name, stream).await).await
+/// `is_short` hears of a lack of file descriptors, and of its end.
+pub(super) async fn greet(
+    name: &LinkName,
+    path: &Path,
+    is_short: impl Fn(bool),
+) -> Greeting<(Box<BridgeConnection>, Box<Feed>)> {
+    meet(path, is_short, async |stream| connect(name, stream).await).await
 }
 
-/// Reads the open questions of the bridge behind a socket once, however long that takes.
+/// Reads the open questions of the bridge behind a socket once, however long that takes. `is_short` is as in [`greet`].
 pub(super) async fn look(
     name: &LinkName,
     path: &Path,
     depth: Depth,
+    is_short: impl Fn(bool),
 ) -> Greeting<(Box<TimedStatus>, Option<MachineReport>, ReadableList<Record>)> {
-    meet(path, async |stream| {
+    meet(path, is_short, async |stream| {
         let (statuses, report, questions) = match name {
             LinkName::Machine(machine) => {
                 let (statuses, report, questions) = read_machine_once(stream, machine, depth).await?;
@@ -127,8 +133,12 @@ pub(super) async fn look(
     .await
 }
 
-async fn meet<T>(path: &Path, talk: impl AsyncFnOnce(UnixStream) -> Result<T, Failure>) -> Greeting<T> {
-    match reach(path).await {
+async fn meet<T>(
+    path: &Path,
+    is_short: impl Fn(bool),
+    talk: impl AsyncFnOnce(UnixStream) -> Result<T, Failure>,
+) -> Greeting<T> {
+    match reach(path, is_short).await {
         Ok(Some(stream)) => match talk(stream).await {
             Ok(met) => return Greeting::Met(met),
             Err(Failure::Older) => return Greeting::Older,
@@ -151,11 +161,17 @@ async fn meet<T>(path: &Path, talk: impl AsyncFnOnce(UnixStream) -> Result<T, Fa
 }
 
 /// Connects to the bridge behind a socket. If the backlog of the socket is full, the bridge lives but accepts no
-/// connections yet, so this tries again without a timeout.
-async fn reach(path: &Path) -> io::Result<Option<UnixStream>> {
+/// connections yet, so this tries again without a timeout. The same holds while this process has no file descriptors.
+async fn reach(path: &Path, is_short: impl Fn(bool)) -> io::Result<Option<UnixStream>> {
     let mut back_off = limits::DEBOUNCE;
+    let mut was_short = false;
     loop {
-        match discovery::connect(path).await {
+        let reached = discovery::connect(path).await;
+        let lacks = reached.as_ref().is_err_and(lacks_descriptors);
+        if std::mem::replace(&mut was_short, lacks) != lacks {
+            is_short(lacks);
+        }
+        match reached {
             Err(error) if is_passing(&error) => {}
             reached => return reached,
         }
@@ -167,7 +183,12 @@ async fn reach(path: &Path) -> io::Result<Option<UnixStream>> {
 /// Returns whether another attempt may succeed: the backlog of the socket is full, or there is no file descriptor now.
 pub(super) fn is_passing(error: &io::Error) -> bool {
     // Linux reports a full backlog of a UNIX socket as EAGAIN, and no event says when there is room.
-    matches!(Errno::from_io_error(error), Some(Errno::AGAIN | Errno::MFILE | Errno::NFILE))
+    Errno::from_io_error(error) == Some(Errno::AGAIN) || lacks_descriptors(error)
+}
+
+/// Returns whether this process, or the whole system, has no file descriptor left.
+fn lacks_descriptors(error: &io::Error) -> bool {
+    matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
 }
 
 /// Why a handshake failed.

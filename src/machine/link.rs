@@ -51,6 +51,8 @@ pub(super) enum LinkState {
     /// The bridge was read once, and is not connected.
     Read(Box<TimedStatus>),
     Unreachable,
+    /// This process has no file descriptor left for a connection.
+    NoDescriptors,
     Busy,
     Older,
 }
@@ -65,9 +67,11 @@ impl BridgeLink {
         let mut statuses = match &self.peer {
             LinkState::Connected(connection, _) => connection.greeted.statuses(),
             LinkState::Read(greeted) => greeted.statuses(),
-            LinkState::New | LinkState::Unreachable | LinkState::Busy | LinkState::Older => {
-                return Vec::new();
-            }
+            LinkState::New
+            | LinkState::Unreachable
+            | LinkState::NoDescriptors
+            | LinkState::Busy
+            | LinkState::Older => return Vec::new(),
         };
         let is_only = statuses.len() == 1;
         for status in &mut statuses {
@@ -118,21 +122,26 @@ impl BridgeLink {
 pub(super) fn gaps<'a>(links: impl Iterator<Item = (&'a LinkName, &'a BridgeLink)>) -> Gaps {
     let mut gaps = Gaps::default();
     for (name, link) in links {
-        if let (LinkName::Machine(machine), Some(report)) = (name, &link.report) {
+        if let Some(report) = &link.report {
             gaps.unreadable = gaps.unreadable.saturating_add(report.unreadable);
             gaps.left_out = gaps.left_out.saturating_add(report.left_out);
-            if report.connected_at.is_none() {
-                gaps.machines.push(ConnectedMachine { name: machine.clone(), report: report.clone() });
+            match name {
+                LinkName::Machine(name) if report.connected_at.is_none() || report.unasked > 0 => {
+                    gaps.machines.push(ConnectedMachine { name: name.clone(), report: report.clone() });
+                }
+                LinkName::Dialed => gaps.unasked = report.unasked,
+                LinkName::Machine(_) | LinkName::Bridge(_) => {}
             }
         }
         match link.peer {
             LinkState::Unreachable => gaps.unreachable.push(link.path.clone()),
+            LinkState::NoDescriptors => gaps.no_descriptors.push(link.path.clone()),
             LinkState::Busy => gaps.busy.push(link.path.clone()),
             LinkState::Older => gaps.older.push(link.path.clone()),
             LinkState::New | LinkState::Connected(..) | LinkState::Read(_) => {}
         }
-        gaps.unreadable += link.unreadable.count();
-        gaps.left_out += link.left_out.count();
+        gaps.unreadable = gaps.unreadable.saturating_add(link.unreadable.count());
+        gaps.left_out = gaps.left_out.saturating_add(link.left_out.count());
     }
     gaps
 }
@@ -143,12 +152,16 @@ pub(super) fn gaps<'a>(links: impl Iterator<Item = (&'a LinkName, &'a BridgeLink
 pub struct Gaps {
     /// The sockets of bridges that did not reply.
     pub unreachable: Vec<PathBuf>,
+    /// The sockets of bridges that could not be connected to, since this process has no file descriptors left.
+    pub no_descriptors: Vec<PathBuf>,
     /// The sockets of bridges that were too busy: they had too many connections or calls.
     pub busy: Vec<PathBuf>,
     /// The sockets of bridges that speak a protocol from before protocols had versions.
     pub older: Vec<PathBuf>,
-    /// The machines that are not connected.
+    /// The machines that are not connected, or that could not ask all of their bridges.
     pub machines: Vec<ConnectedMachine>,
+    /// How many bridges the machine at the other end of a dial could not ask.
+    pub unasked: usize,
     /// How many open questions need a newer askbridge.
     pub unreadable: usize,
     /// How many open questions are left out because there is no room for them.
@@ -161,14 +174,29 @@ impl Gaps {
         Gaps { unreadable, ..Gaps::default() }
     }
 
+    /// Returns the gaps without machines that are being connected to for the first time: nothing is wrong yet, for one
+    /// who follows what changes.
+    #[must_use]
+    pub fn without_new(mut self) -> Self {
+        self.machines.retain(|machine| !machine.report.is_new());
+        self
+    }
+
     /// Returns whether nothing is left out.
     pub fn is_empty(&self) -> bool {
         *self == Gaps::default()
     }
 
+    /// Returns how many bridges could not be asked.
+    pub fn unasked_bridges(&self) -> usize {
+        self.unreachable.len() + self.no_descriptors.len() + self.busy.len() + self.older.len()
+    }
+
     /// Returns whether each bridge could be asked.
     pub fn has_asked_all(&self) -> bool {
         self.unreachable.is_empty()
+            && self.no_descriptors.is_empty()
+            && self.unasked == 0
             && self.busy.is_empty()
             && self.older.is_empty()
             && self.machines.is_empty()
@@ -221,10 +249,11 @@ impl HiddenQuestions {
     }
 }
 
-/// Puts questions into the store, and returns the IDs of those that do not fit. Questions that are unreadable now are
-/// forgotten, since the store's records of them are out of date.
+/// Puts questions into the store, and returns the IDs of those that do not fit into this room: a size, and a number of
+/// open questions. Questions that are unreadable now are forgotten, since the store's records of them are out of date.
 pub(super) fn put_all(
     editor: &mut Editor<'_>,
+    (bytes, count): (usize, usize),
     items: &[(Arc<Record>, Option<usize>)],
     unreadable: &[UnreadableItem],
 ) -> Vec<QuestionId> {
@@ -233,7 +262,9 @@ pub(super) fn put_all(
         let size = size.unwrap_or_else(|| record.size());
         let is_new = editor.snapshot().get(&record.id).is_none();
         // Only a new open question is left out, so that no change of a known question is missed.
-        if is_new && record.is_open() && editor.snapshot().bytes() + size > limits::MACHINE_BYTES {
+        let now = editor.snapshot();
+        let is_full = now.open_count() >= count || now.bytes() + record.question.weight(size) > bytes;
+        if is_new && record.is_open() && is_full {
             left_out.push(record.id.clone());
         } else {
             editor.put_sized(Arc::clone(record), size);

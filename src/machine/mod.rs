@@ -10,6 +10,7 @@ mod handshake;
 mod link;
 mod missing;
 mod name;
+mod over;
 mod reach;
 pub mod remote;
 mod submit;

@@ -4,6 +4,8 @@ use std::fmt;
 
 use askbridge_core::desk::{BridgeName, IdPrefix, MachineName, Record};
 
+use crate::limits;
+
 /// The inbox at the other end of a link.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum LinkName {
@@ -36,6 +38,18 @@ impl LinkName {
     /// Returns whether a record is of a question that the other end speaks for.
     pub(super) fn owns(&self, record: &Record) -> bool {
         self.has(&record.id.bridge) && record.bridge == record.id.bridge
+    }
+
+    /// Returns the room for open questions of the other end: the size that the whole store may have by then, and how
+    /// many questions there may be in it.
+    pub(super) fn room(&self) -> (usize, usize) {
+        match self {
+            // A bridge bounds how many there are of it.
+            LinkName::Bridge(_) => (limits::MACHINE_BYTES, usize::MAX),
+            // So does the process that holds the connection to a machine.
+            LinkName::Machine(_) => (limits::machine::QUESTIONS_OF_ALL, usize::MAX),
+            LinkName::Dialed => (limits::machine::QUESTIONS, limits::LISTED),
+        }
     }
 
     /// Returns whether the other end may have a question.

@@ -42,11 +42,13 @@ pub struct QuestionList {
     pub complete: bool,
     /// The sockets of bridges that did not reply.
     pub unreachable: Vec<PathBuf>,
+    /// The sockets of bridges that could not be asked, since the command had no file descriptor left.
+    pub no_descriptors: Vec<PathBuf>,
     /// The sockets of bridges that were too busy to reply: they had too many connections or calls.
     pub busy: Vec<PathBuf>,
     /// The sockets of bridges that speak a protocol of a version before 1.
     pub older: Vec<PathBuf>,
-    /// The other machines that are not connected.
+    /// The other machines that are not connected, or where a bridge did not reply.
     pub not_connected: Vec<ConnectedMachine>,
     /// How many open questions are not listed because they need a newer askbridge.
     pub unreadable: usize,
@@ -97,6 +99,7 @@ impl QuestionList {
             questions,
             complete: gaps.is_empty(),
             unreachable: gaps.unreachable.clone(),
+            no_descriptors: gaps.no_descriptors.clone(),
             busy: gaps.busy.clone(),
             older: gaps.older.clone(),
             not_connected: gaps.machines.clone(),
@@ -190,7 +193,8 @@ pub fn row(record: &Record, bridges: &Bridges) -> [String; 8] {
 
 /// Returns a line for each reason why questions are left out.
 pub fn gap_lines(gaps: &Gaps) -> Vec<String> {
-    let missing = unreachable(gaps).chain(busy(gaps)).map(|why| format!("questions may be missing: {why}"));
+    let unasked = unreachable(gaps).chain(no_descriptors(gaps)).chain(busy(gaps));
+    let missing = unasked.map(|why| format!("questions may be missing: {why}"));
     let mut lines: Vec<_> = missing.chain(gaps.older.iter().map(|path| older(path))).collect();
     lines.extend(machines::gap_lines(gaps));
     lines.extend(count(gaps.unreadable, "needs a newer askbridge", "need a newer askbridge"));
@@ -212,7 +216,8 @@ pub struct Looked<'a> {
 
 impl Looked<'_> {
     /// Returns a line that says that none of so many bridges has an open question, or that there is no bridge.
-    pub fn nothing(self, bridges: usize, has_asked_all: bool) -> String {
+    pub fn nothing(self, bridges: usize, gaps: &Gaps) -> String {
+        let has_asked_all = gaps.has_asked_all();
         let folder = self.folder.map(|folder| printable_line(&folder.display().to_string()).into_owned());
         let machines = match self.machines {
             [] => None,
@@ -227,10 +232,15 @@ impl Looked<'_> {
             (Some(_), Some(machines)) => format!(" here and {machines}"),
             (None, Some(machines)) => format!(" {machines}"),
         };
+        if let (0, true, Some(why)) = (bridges, gaps.unasked_bridges() == 0, machines::not_connected(gaps)) {
+            let none = folder.map(|folder| format!("no bridge runs in {folder}; "));
+            return none.unwrap_or_default() + &why;
+        }
         match (bridges, has_asked_all, folder) {
             (0, true, Some(folder)) if self.has_elsewhere => format!("no bridge runs in {folder}"),
             (0, true, _) => format!("no bridge runs{looked}"),
-            (0, false, _) => format!("no bridge replied{looked}"),
+            (0, false, Some(folder)) => format!("no bridge replied (looked in {folder})"),
+            (0, false, None) => "no bridge replied".to_owned(),
             (1, true, _) => format!("no question is open (1 bridge{place})"),
             (several, true, _) => format!("no question is open ({several} bridges{place})"),
             (1, false, _) => "no question is open in the bridge that replied".to_owned(),
@@ -243,11 +253,22 @@ impl Looked<'_> {
 pub fn unasked(gaps: &Gaps) -> String {
     let older = gaps.older.iter().map(|path| older(path));
     let machines = machines::gap_lines(gaps);
-    unreachable(gaps).chain(busy(gaps)).chain(older).chain(machines).collect::<Vec<_>>().join("; ")
+    let unasked = unreachable(gaps).chain(no_descriptors(gaps)).chain(busy(gaps));
+    unasked.chain(older).chain(machines).collect::<Vec<_>>().join("; ")
 }
 
 fn unreachable(gaps: &Gaps) -> impl Iterator<Item = String> + use<> {
     bridges(&gaps.unreachable, "did not reply", "did not reply")
+}
+
+fn no_descriptors(gaps: &Gaps) -> impl Iterator<Item = String> + use<> {
+    let asked = match gaps.no_descriptors.len() {
+        0 => None,
+        1 => Some("a bridge".to_owned()),
+        count => Some(format!("{count} bridges")),
+    };
+    let advice = "this command has no file descriptor left: raise the limit with `ulimit -n`";
+    asked.map(|asked| format!("{asked} could not be asked: {advice}")).into_iter()
 }
 
 fn busy(gaps: &Gaps) -> impl Iterator<Item = String> + use<> {
@@ -408,6 +429,45 @@ k3f9q2-2  -     ! rm -rf build";
         let there = Looked { folder: None, machines: &["box"], ..here };
         let many = Looked { machines: &["a", "b", "c", "d"], ..here };
         let frozen = Looked { folder: None, ..here };
+        let frozen_bridge = Gaps { unreachable: vec!["/run/a.sock".into()], ..Gaps::default() };
+        let of = |problem: Option<&str>| {
+            let report = crate::inbox::report::MachineReport {
+                problem: problem.map(str::to_owned),
+                ..crate::inbox::report::MachineReport::default()
+            };
+            ConnectedMachine { name: "box".parse().expect("a name"), report }
+        };
+        let missing = |machines: Vec<ConnectedMachine>| Gaps { machines, ..Gaps::default() };
+        let away = missing(vec![of(Some("no route to the host"))]);
+        for (looked, gaps, said) in [
+            (
+                here,
+                &away,
+                "no bridge runs in /run; box is not connected: no route to the host; `askbridge list --host box` tries again",
+            ),
+            (
+                frozen,
+                &away,
+                "box is not connected: no route to the host; `askbridge list --host box` tries again",
+            ),
+            (
+                here,
+                &missing(vec![of(None)]),
+                "no bridge runs in /run; box has not replied yet: `askbridge list --host box` waits for it",
+            ),
+            (
+                here,
+                &missing(vec![of(None), of(None)]),
+                "no bridge runs in /run; box, box are not connected: `askbridge status` says why",
+            ),
+            (
+                here,
+                &Gaps { unreachable: frozen_bridge.unreachable.clone(), ..away.clone() },
+                "no bridge replied (looked in /run)",
+            ),
+        ] {
+            assert_eq!(looked.nothing(0, gaps), said);
+        }
         for (looked, bridges, all, said) in [
             (here, 0, true, "no bridge runs (looked in /run)"),
             (here, 2, true, "no question is open (2 bridges)"),
@@ -420,7 +480,8 @@ k3f9q2-2  -     ! rm -rf build";
             (frozen, 0, false, "no bridge replied"),
             (Looked { has_elsewhere: true, ..here }, 0, true, "no bridge runs in /run"),
         ] {
-            assert_eq!(looked.nothing(bridges, all), said);
+            let gaps = if all { Gaps::default() } else { frozen_bridge.clone() };
+            assert_eq!(looked.nothing(bridges, &gaps), said);
         }
     }
 
@@ -456,12 +517,15 @@ dev-box/k3f9q2-1  Deploy the shop to th…";
         gaps.unreadable = 2;
         gaps.left_out = 1;
         gaps.unreachable = vec!["/r/a.sock".into(), "/r/b.sock".into()];
+        gaps.no_descriptors = vec!["/r/d.sock".into()];
         gaps.busy = vec!["/r/c.sock".into()];
         gaps.older = vec!["/r/old.sock".into()];
         assert_eq!(
             gap_lines(&gaps),
             [
                 "questions may be missing: 2 bridges did not reply: /r/a.sock, /r/b.sock",
+                "questions may be missing: a bridge could not be asked: this command has no file descriptor left: \
+                 raise the limit with `ulimit -n`",
                 "questions may be missing: a bridge is too busy: /r/c.sock",
                 "/r/old.sock speaks an older protocol: restart the agent that it wraps",
                 "2 questions need a newer askbridge",
@@ -470,7 +534,8 @@ dev-box/k3f9q2-1  Deploy the shop to th…";
         );
         assert_eq!(
             unasked(&gaps),
-            "2 bridges did not reply: /r/a.sock, /r/b.sock; a bridge is too busy: /r/c.sock; \
+            "2 bridges did not reply: /r/a.sock, /r/b.sock; a bridge could not be asked: this command has no file \
+             descriptor left: raise the limit with `ulimit -n`; a bridge is too busy: /r/c.sock; \
              /r/old.sock speaks an older protocol: restart the agent that it wraps"
         );
     }

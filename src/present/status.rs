@@ -42,6 +42,8 @@ pub struct MachineStatus {
     pub bridges: Vec<BridgeStatus>,
     /// The sockets of bridges that did not reply.
     pub unreachable: Vec<PathBuf>,
+    /// The sockets of bridges that could not be asked, since the command had no file descriptor left.
+    pub no_descriptors: Vec<PathBuf>,
     /// The sockets of bridges that were too busy to reply: they had too many connections or calls.
     pub busy: Vec<PathBuf>,
     /// The sockets of bridges that speak a protocol of a version before 1.
@@ -67,6 +69,7 @@ impl MachineStatus {
             directory: directory.to_owned(),
             bridges,
             unreachable: gaps.unreachable.clone(),
+            no_descriptors: gaps.no_descriptors.clone(),
             busy: gaps.busy.clone(),
             older: gaps.older.clone(),
             machines: Vec::new(),
@@ -80,7 +83,7 @@ impl MachineStatus {
         let directory = self.directory.display().to_string();
         let directory = printable_line(&directory);
         let elsewhere = bridges::unreachable_lines(&self.elsewhere, &self.directory);
-        let unasked = [&self.unreachable, &self.busy, &self.older];
+        let unasked = [&self.unreachable, &self.no_descriptors, &self.busy, &self.older];
         let is_empty = self.bridges.is_empty() && self.machines.is_empty();
         if is_empty && unasked.iter().all(|sockets| sockets.is_empty()) {
             let none = match elsewhere.is_empty() {
@@ -98,6 +101,12 @@ impl MachineStatus {
                 .map(|machine| format!("{}: {}", machine.name, machines::state(&machine.report, now))),
         );
         notes.extend(self.unreachable.iter().map(|path| format!("did not reply: {}", socket(path))));
+        let advice = "raise the limit with `ulimit -n`";
+        notes.extend(
+            self.no_descriptors
+                .iter()
+                .map(|path| format!("not asked for want of file descriptors: {}: {advice}", socket(path))),
+        );
         notes.extend(self.busy.iter().map(|path| format!("is too busy: {}", socket(path))));
         notes.extend(self.older.iter().map(|path| super::listing::older(path)));
         notes.extend(self.unreadable.iter().map(|id| format!("{id} needs a newer askbridge")));

@@ -20,17 +20,14 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use thiserror::Error as ThisError;
 use tokio::{
-    io::AsyncWriteExt,
-    net::{
-        UnixStream,
-        unix::{OwnedReadHalf, OwnedWriteHalf},
-    },
+    io::{AsyncRead, AsyncWrite, AsyncWriteExt},
+    net::UnixStream,
 };
 
 pub use super::line::{ConnectError, Depth, read_machine_once, read_once};
 use super::{
     history::{HistoryListing, HistoryParams},
-    line::{Line, why},
+    line::{Line, ReadHalf, WriteHalf, why},
     on_machine::OnMachine,
     protocol::{CallReply, Delta, Listing, LostListing, method},
     socket::LineReader,
@@ -75,10 +72,10 @@ pub const DIAL: &str = "askbridge-dial ";
 /// Reads lines of the other end until one says that it is an `askbridge dial`, and greets it. The other lines are of a
 /// shell that greets its user; `skips` returns whether one more may be skipped.
 pub async fn connect_dial(
-    stream: UnixStream,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     mut skips: impl FnMut(&str) -> bool,
 ) -> Result<(Client, String), ConnectError> {
-    let mut line = Line::new(stream);
+    let mut line = Line::over(stream);
     let version = loop {
         let text = match line.reader.next().await.ok_or(ConnectError::NotABridge)? {
             // A greeting in another encoding is skipped as well.
@@ -296,7 +293,7 @@ impl Changes {
     }
 }
 
-struct Sender(OwnedWriteHalf);
+struct Sender(WriteHalf);
 
 impl TransportSenderT for Sender {
     type Error = io::Error;
@@ -311,7 +308,7 @@ impl TransportSenderT for Sender {
     }
 }
 
-struct Receiver(LineReader<OwnedReadHalf>);
+struct Receiver(LineReader<ReadHalf>);
 
 impl TransportReceiverT for Receiver {
     type Error = io::Error;

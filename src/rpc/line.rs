@@ -7,11 +7,8 @@ use askbridge_core::desk::{MachineName, Record, Refusal, refusal::Detail};
 use jsonrpsee::types::ErrorObjectOwned;
 use thiserror::Error as ThisError;
 use tokio::{
-    io::AsyncWriteExt,
-    net::{
-        UnixStream,
-        unix::{OwnedReadHalf, OwnedWriteHalf},
-    },
+    io::{AsyncRead, AsyncWrite, AsyncWriteExt, split},
+    net::UnixStream,
     sync::Semaphore,
     task::spawn_blocking,
 };
@@ -43,16 +40,29 @@ pub enum ConnectError {
     Io(#[from] io::Error),
 }
 
+/// What a connection is read from: a socket, or a stream over a broker.
+pub(super) type ReadHalf = Box<dyn AsyncRead + Unpin + Send>;
+/// What a connection is written to.
+pub(super) type WriteHalf = Box<dyn AsyncWrite + Unpin + Send>;
+
 /// A connection for one call at a time, without subscriptions.
 pub(super) struct Line {
-    pub(super) reader: LineReader<OwnedReadHalf>,
-    pub(super) writer: OwnedWriteHalf,
+    pub(super) reader: LineReader<ReadHalf>,
+    pub(super) writer: WriteHalf,
 }
 
 impl Line {
     pub(super) fn new(stream: UnixStream) -> Self {
         let (reader, writer) = stream.into_split();
-        Line { reader: LineReader::new(reader, limits::MESSAGE), writer }
+        let reader: ReadHalf = Box::new(reader);
+        Line { reader: LineReader::new(reader, limits::MESSAGE), writer: Box::new(writer) }
+    }
+
+    /// Returns a connection to another machine, over any stream.
+    pub(super) fn over(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> Self {
+        let (reader, writer) = split(stream);
+        let reader: ReadHalf = Box::new(reader);
+        Line { reader: LineReader::new(reader, limits::machine::MESSAGE), writer: Box::new(writer) }
     }
 
     /// Greets the other end, however long it takes to answer.

@@ -240,22 +240,42 @@ fn a_bridge_ends_in_silence_while_programs_follow_it() {
     assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{run:?}");
 }
 
-#[test]
-fn more_bridges_than_file_descriptors_are_all_read() {
-    let machine = TestMachine::new();
-    let _bridges: Vec<_> = (0..30)
+/// Starts bridges without questions.
+fn many(machine: &TestMachine) -> Vec<PlayedBridge> {
+    (0..30)
         .map(|number| {
             let name = format!("played{number}");
             let status = json!({
                 "protocol": 1, "bridge": name, "agent": "a", "folder": "/", "pid": 1, "startedAt": "2026-11-21T12:00:00Z",
                 "uptimeMs": 5, "version": "1.0.0", "open": 0,
             });
-            PlayedBridge::start(&machine, &name, status, Vec::new())
+            PlayedBridge::start(machine, &name, status, Vec::new())
         })
-        .collect();
+        .collect()
+}
+
+/// Starts a command that can have 24 files open.
+fn short_of_descriptors(machine: &TestMachine, args: &[&str]) -> Process {
     let mut shell = Command::new("sh");
-    shell.args(["-c", "ulimit -n 24; exec \"$@\"", "sh", ASKBRIDGE, "list"]);
+    shell.args(["-c", "ulimit -n 24; exec \"$@\"", "sh", ASKBRIDGE]).args(args);
     shell.env("XDG_RUNTIME_DIR", machine.path()).env("ASKBRIDGE_JOURNAL_ENABLED", "false");
-    let run = end(Process::spawn(&mut shell));
+    Process::spawn(&mut shell)
+}
+
+#[test]
+fn more_bridges_than_file_descriptors_are_all_read() {
+    let machine = TestMachine::new();
+    let _bridges = many(&machine);
+    let run = end(short_of_descriptors(&machine, &["list"]));
     assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{run:?}");
+}
+
+/// A command that follows the bridges keeps a connection to each.
+#[test]
+fn a_command_that_has_no_file_descriptor_left_says_so() {
+    let machine = TestMachine::new();
+    let _bridges = many(&machine);
+    let follower = short_of_descriptors(&machine, &["list", "--watch"]);
+    let said = follower.expect_stderr("why", |said| said.contains("file descriptor left"));
+    assert!(said.contains("bridges could not be asked") && said.contains("ulimit -n"), "{said}");
 }

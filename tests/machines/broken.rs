@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use askbridge::limits::machine as limit;
 use askbridge_os::exit;
 
 use super::world::{World, ask, on_box, timed};
@@ -182,6 +183,58 @@ fn machines_that_are_dead_or_stalled_delay_no_listing() {
     world.launcher.set(|faults| faults.is_stalled = false);
     world.ok(&["answer", &id, "a"]);
     assert_eq!((agent.end().0, mine.end().0), (1, 1));
+}
+
+/// Without an inbox, a command connects by itself.
+#[test]
+fn a_machine_that_stalls_delays_the_others_only_for_a_short_time() {
+    let world = World::new();
+    world.sets(&[("stalled", &["sleep", "1000"])]);
+    let (agent, own) = world.asks("Which?");
+    let id = on_box(&own);
+    world.until_listed("the question", |ids, _| ids == [id.clone()]);
+    let (listed, took) = timed(|| world.run(&["list"]));
+    assert!(listed.stdout.contains(&id) && listed.code == i32::from(exit::BRIDGE_GONE), "{listed:?}");
+    let said = "stalled has not replied yet: `askbridge list --host stalled` waits for it";
+    assert!(listed.stderr.contains(said), "{listed:?}");
+    assert!(took < limit::PATIENCE + SOON, "{took:?}");
+    // Who follows the questions sees them as they come, and is not told of what only takes its time.
+    let mut follower = world.watch();
+    follower.until("the question", |ids| ids == [id.clone()], |_| false);
+    assert_eq!(agent.end().0, 0);
+}
+
+#[test]
+fn a_machine_that_was_named_is_waited_for() {
+    let world = World::new();
+    let (agent, own) = world.asks("Which?");
+    world.launcher.set(|faults| faults.is_stalled = true);
+    let mut named = world.start(&["list", "--host", super::world::BOX]);
+    named.close_stdin();
+    world.launcher.until("that it is asked", |seen| seen.connections == 1);
+    // As long as a list of all waits, and longer.
+    let (_, took) = timed(|| world.run(&["list"]));
+    assert!(took >= limit::PATIENCE, "{took:?}");
+    world.launcher.set(|faults| faults.is_stalled = false);
+    let listed = end(named);
+    assert!(listed.code == 0 && listed.stdout.contains(&on_box(&own)), "{listed:?}");
+    assert_eq!(agent.end().0, 0);
+}
+
+#[test]
+fn an_inbox_that_begins_warns_of_nothing() {
+    let mut world = World::new();
+    world.launcher.set(|faults| faults.is_stalled = true);
+    world.inbox_alone();
+    world.launcher.until("that it is asked", |seen| seen.connections == 1);
+    world.launcher.set(|faults| faults.is_stalled = false);
+    world.until_listed("box connected", |_, list| list.contains("\"complete\": true"));
+    let said = world.said();
+    assert!(!said.contains("connected") && !said.contains("replied"), "{said}");
+    // What is wrong is still said.
+    world.launcher.fails(Some("No route to host\n"));
+    world.launcher.cut();
+    world.until_said("box is not connected: no route to the host");
 }
 
 #[test]

@@ -6,6 +6,10 @@ mod broken;
 #[cfg(test)]
 mod commands;
 #[cfg(test)]
+mod ends;
+#[cfg(test)]
+mod history;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod launcher;

@@ -29,6 +29,8 @@ pub(crate) struct World {
     pub(crate) far: TestMachine,
     pub(crate) launcher: Launcher,
     inbox: Option<Process>,
+    /// What the inbox said when it began.
+    said: String,
 }
 
 impl World {
@@ -60,7 +62,7 @@ impl World {
     fn with(far: TestMachine, end: Far) -> Self {
         let person = Person::new();
         let launcher = Launcher::new(person.machine.path().join("launcher"), end);
-        let world = World { person, far, launcher, inbox: None };
+        let world = World { person, far, launcher, inbox: None, said: String::new() };
         world.sets(&[]);
         world
     }
@@ -84,8 +86,30 @@ impl World {
     /// Starts the inbox of the person.
     pub(crate) fn inbox_alone(&mut self) {
         let inbox = Process::spawn(&mut self.person.command(&["inbox", "--addr", "127.0.0.1:0"]));
-        inbox.expect_stderr("that it listens", |said| said.contains("127.0.0.1"));
+        // The whole address is there with the end of its line.
+        self.said = inbox.expect_stderr("that it listens", |said| {
+            said.split_once("http://127.0.0.1:").is_some_and(|(_, rest)| rest.contains(char::is_whitespace))
+        });
         self.inbox = Some(inbox);
+    }
+
+    /// Returns what the inbox has said so far.
+    pub(crate) fn said(&self) -> String {
+        self.inbox.as_ref().expect("an inbox").expect_stderr("anything", |_| true)
+    }
+
+    /// Waits until the inbox says this on stderr.
+    pub(crate) fn until_said(&self, what: &str) {
+        self.inbox.as_ref().expect("an inbox").expect_stderr(what, |said| said.contains(what));
+    }
+
+    /// Returns where the inbox listens.
+    pub(crate) fn address(&self) -> String {
+        let (_, rest) = self.said.split_once("http://").expect("an address");
+        rest.split(|char: char| char != '.' && char != ':' && !char.is_ascii_digit())
+            .next()
+            .unwrap()
+            .to_owned()
     }
 
     pub(crate) fn inbox_id(&self) -> u32 {

@@ -26,7 +26,7 @@ fn time(time: Duration) -> String {
 }
 
 /// Returns the column with the limits, row by row.
-fn limits() -> [String; 14] {
+fn limits() -> [String; 15] {
     [
         size(of::HOLD),
         format!(
@@ -59,6 +59,13 @@ fn limits() -> [String; 14] {
         format!("{}, {}, {}", time(of::BODY), time(of::HEAD), time(of::HEAD)),
         format!("{}, and {}", of::EVENTS, size(of::EVENTS_BYTES)),
         format!("{}, and {}", of::HELD_PROMPTS, size(of::HELD_BYTES)),
+        format!(
+            "{}, {} and {}, {}",
+            size(of::machine::MESSAGE),
+            number(of::LISTED),
+            size(of::machine::QUESTIONS),
+            size(of::machine::HELD)
+        ),
     ]
 }
 

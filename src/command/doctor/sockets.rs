@@ -160,6 +160,10 @@ fn bridges(around: Option<&Environment>, machine: &Machine, report: &mut Report)
         let advice = "its process hangs or is stopped: continue it, or end it and remove the socket";
         report.add(BRIDGES, Level::Problem, text, Some(advice));
     }
+    for path in &gaps.no_descriptors {
+        let text = format!("{} was not asked: this command has no file descriptor left", path.display());
+        report.add(BRIDGES, Level::Problem, text, Some("raise the limit with `ulimit -n`"));
+    }
     for path in &gaps.busy {
         let text = format!("{} is too busy: it has as many connections or calls as it may", path.display());
         let advice = "end the programs that are connected to it, or try again later";

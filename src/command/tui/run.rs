@@ -81,7 +81,7 @@ pub async fn tui(args: &TuiArgs) -> Result<u8, CommandError> {
         let told = "`tui` needs a terminal: `askbridge list` and `askbridge answer` work without one";
         return Err(CommandError::Usage(told.to_owned()));
     }
-    let machine = Machine::open_soon(args.machine.reach().await?).await?;
+    let machine = Machine::open_soon(args.machine.reach_to_follow().await?).await?;
     // Signals are caught before the terminal is taken, so that each of them gives it back.
     let mut signals = Signals::catch()?;
     let mut session = Session::begin(&machine, args)?;
@@ -349,7 +349,7 @@ impl<'a> Session<'a> {
         InboxState {
             open: open.into_iter().map(item).collect(),
             settled: latest(settled, &self.remembered, SETTLED).into_iter().map(item).collect(),
-            gaps: listing::gap_lines(&self.left_out.borrow_and_update()),
+            gaps: listing::gap_lines(&self.left_out.borrow_and_update().clone().without_new()),
             bridges: count,
         }
     }

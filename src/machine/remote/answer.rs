@@ -9,7 +9,7 @@ use askbridge_core::{
 };
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use super::Holder;
+use super::{Holder, holder::THIS_MACHINE};
 use crate::{
     limits::machine as limit,
     rpc::client::{CallError, Client},
@@ -23,6 +23,9 @@ impl Holder {
         submission: Submission,
         by: Provenance,
     ) -> Result<Arc<Record>, Refusal> {
+        if self.is_here(&id.bridge) {
+            return Err(Refusal::Unreached(self.said(THIS_MACHINE)));
+        }
         let Some(mut client) = self.client(limit::CONNECT).await else {
             return Err(Refusal::Unreached(self.problem()));
         };

@@ -1,21 +1,22 @@
 //! The holder of the connection to one machine: it connects, notices when the connection ends or the other side is
-//! frozen, connects again, and offers the questions of the machine as an inbox.
+//! frozen, and connects again. Offering the questions is left to `inbox.rs`, answers to `answer.rs`.
 //!
 //! The questions stay open while the machine is not connected: its bridges go on there, and a snapshot follows each new
-//! connection. An answer whose verdict was lost with a connection is sent again over the next one: the bridge accepts the
-//! same answer twice, and refuses another.
+//! connection.
 
 use std::{
-    collections::BTreeSet, convert::Infallible, future::pending, path::Path, sync::Arc, time::SystemTime,
+    collections::BTreeSet,
+    convert::Infallible,
+    future::pending,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, SystemTime},
 };
 
-use askbridge_core::{
-    desk::{IdPrefix, LostQuestion, MachineName, QuestionId, Record, Refusal, Settlement, Submission},
-    question::{Provenance, Question},
-};
+use askbridge_core::desk::{BridgeName, MachineName};
 use tokio::{
-    sync::{Notify, watch},
-    time::{Instant, sleep, sleep_until, timeout, timeout_at},
+    sync::{Notify, Semaphore, watch},
+    time::{Instant, sleep, sleep_until, timeout},
 };
 
 use super::{
@@ -25,14 +26,14 @@ use super::{
 };
 use crate::{
     inbox::{
-        HistoryFilter, Inbox, PastQuestion,
+        Inbox,
         report::MachineReport,
         status::{BridgeStatus, PROTOCOL},
-        store::{Follower, Store},
+        store::Follower,
     },
-    limits::{self, machine as limit},
+    limits::machine as limit,
     machine::{
-        Machine, Reach,
+        Machine, Reach, discovery,
         handshake::{BridgeConnection, Feed, TimedStatus},
         link::LinkState,
         name::LinkName,
@@ -43,6 +44,10 @@ use crate::{
 /// Why a connection is ended that is open and does not reply.
 const FROZEN: &str = "it is frozen, or the network is: it does not reply";
 
+/// Why a machine is not connected whose bridges are those of this machine. Over such a connection, an agent here could
+/// answer itself (I12): its bridge would take it for a person at another machine.
+pub(super) const THIS_MACHINE: &str = "it is this machine, whose questions are listed without it: remove it";
+
 /// The connection to one machine, and its questions. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Holder {
@@ -51,12 +56,16 @@ pub struct Holder {
 
 #[derive(Debug)]
 pub(super) struct SharedHolder {
-    name: MachineName,
+    pub(super) name: MachineName,
+    /// The directory with the sockets of the bridges of this machine.
+    bridges: PathBuf,
     /// What is known of the machine: one link, to all of its bridges.
     pub(super) machine: Machine,
     pub(super) report: watch::Sender<MachineReport>,
     /// A person waits: the next try is to begin now.
-    is_wanted: Notify,
+    pub(super) is_wanted: Notify,
+    /// Permits one call at a time whose reply may be long: each is held in memory while it is read.
+    pub(super) turn: Semaphore,
     /// The connection does not reply to a person who waits: it is to end now.
     pub(super) is_silent: Notify,
 }
@@ -69,13 +78,15 @@ struct Begun {
 
 impl Holder {
     /// Returns a holder that is not connected yet.
-    pub fn new(name: MachineName) -> Self {
+    pub fn new(name: MachineName, bridges: PathBuf) -> Self {
         let report = MachineReport { protocol: PROTOCOL, ..MachineReport::default() };
         let shared = SharedHolder {
             name,
+            bridges,
             machine: Machine::new(Reach::default(), None),
             report: watch::Sender::new(report),
             is_wanted: Notify::new(),
+            turn: Semaphore::new(1),
             is_silent: Notify::new(),
         };
         Holder { shared: Arc::new(shared) }
@@ -84,35 +95,36 @@ impl Holder {
     /// Keeps the machine connected until the future is dropped. If `is_told` returns true, this process tells its person
     /// of questions, so that the machine need not.
     pub async fn hold(&self, route: &Route, is_told: impl Fn() -> bool) {
-        let mut back_off = limit::BACK_OFF;
+        let mut back_off = BackOff::new();
         // From now on, since nothing is known before the first connection.
         let mut known_until = Instant::now() + limit::KEPT;
         loop {
             self.change(|report| report.retry_at = None);
             let why = match self.begin(route).await {
                 Ok(begun) => {
-                    back_off = limit::BACK_OFF;
+                    let since = Instant::now();
                     let why = self.keep(begun, &is_told).await;
+                    back_off.lasted(since.elapsed());
                     known_until = Instant::now() + limit::KEPT;
                     why
                 }
                 Err(why) => why,
             };
             tracing::info!(machine = %self.shared.name, why, "the machine is not connected");
+            let pause = back_off.pause(random());
             self.change(|report| {
                 report.problem = Some(why);
                 report.connected_at = None;
                 report.retry_at =
-                    Some(SystemTime::now().checked_add(back_off).unwrap_or_else(SystemTime::now).into());
+                    Some(SystemTime::now().checked_add(pause).unwrap_or_else(SystemTime::now).into());
             });
-            self.rest(back_off, known_until).await;
-            back_off = limit::BACK_OFF_MOST.min(2 * back_off);
+            self.rest(pause, known_until).await;
         }
     }
 
     /// Waits before the next try, unless a person waits for it.
-    async fn rest(&self, back_off: std::time::Duration, known_until: Instant) {
-        let until = Instant::now() + back_off;
+    async fn rest(&self, pause: Duration, known_until: Instant) {
+        let until = Instant::now() + pause;
         let hurried = async {
             self.shared.is_wanted.notified().await;
             // However often it is wanted, a host is not tried all the time.
@@ -138,9 +150,15 @@ impl Holder {
     async fn begin(&self, route: &Route) -> Result<Begun, String> {
         let Dialed { running, client, version } = dial(&self.shared.name, route, limit::GREETING).await?;
         let followed = async {
-            let followed = BridgeConnection::follow(client, None).await;
+            // An earlier version does not say what it leaves out.
+            let report = client.report(None).await.ok();
+            let followed = BridgeConnection::follow(client, report).await;
             let (mut connection, feed) = followed.map_err(|error| Some(error.to_string()))?;
-            connection.greeted = TimedStatus::now(own(connection.greeted.statuses()));
+            let statuses = own(connection.greeted.statuses());
+            if self.is_this_machine(&statuses) {
+                return Err(Some(THIS_MACHINE.to_owned()));
+            }
+            connection.greeted = TimedStatus::now(statuses);
             let client = Arc::clone(&connection.client);
             match self.take_over(connection, feed).await {
                 true => Ok(client),
@@ -178,10 +196,13 @@ impl Holder {
         let why = tokio::select! {
             () = connections.keep_up(&LinkName::Dialed, Path::new("")) => None,
             never = self.report_hidden() => match never {},
-            () = self.beat(&client, is_told) => Some(FROZEN.to_owned()),
+            why = self.beat(&client, is_told) => Some(why.to_owned()),
             () = self.shared.is_silent.notified() => Some("it did not reply while an answer waited".to_owned()),
         };
         connections.disconnect(&LinkName::Dialed);
+        if why.as_deref() == Some(THIS_MACHINE) {
+            connections.lose(&LinkName::Dialed);
+        }
         match why {
             Some(why) => {
                 drop(running);
@@ -203,14 +224,16 @@ impl Holder {
         pending().await
     }
 
+    /// Counts what is missing here, and what the machine itself misses.
     fn count_hidden(&self, report: &mut MachineReport) {
         let gaps = self.shared.machine.gaps();
         let gaps = gaps.borrow();
         (report.unreadable, report.left_out) = (gaps.unreadable, gaps.left_out);
+        report.unasked = gaps.unasked;
     }
 
-    /// Shows that the connection lives, and reads which bridges there are. Returns once there is no reply.
-    async fn beat(&self, client: &Client, is_told: impl Fn() -> bool) {
+    /// Shows that the connection lives, and reads which bridges there are. Returns why the connection is to end.
+    async fn beat(&self, client: &Client, is_told: impl Fn() -> bool) -> &'static str {
         let mut follower = self.store().follow();
         loop {
             let call = async {
@@ -222,9 +245,10 @@ impl Holder {
                 client.statuses().await
             };
             match timeout(limit::REPLY, call).await {
+                Ok(Ok(statuses)) if self.is_this_machine(&statuses) => return THIS_MACHINE,
                 Ok(Ok(statuses)) => self.know(statuses),
                 Ok(Err(CallError::Refused(_))) => {}
-                Ok(Err(CallError::Gone)) | Err(_) => return,
+                Ok(Err(CallError::Gone)) | Err(_) => return FROZEN,
             }
             // A new bridge has to hear soon that this machine tells of its questions.
             tokio::select! {
@@ -232,6 +256,15 @@ impl Holder {
                 () = self.new_bridge(&mut follower) => {}
             }
         }
+    }
+
+    fn is_this_machine(&self, statuses: &[BridgeStatus]) -> bool {
+        statuses.iter().any(|status| self.is_here(&status.bridge))
+    }
+
+    /// Returns whether a bridge runs on this machine.
+    pub(super) fn is_here(&self, bridge: &BridgeName) -> bool {
+        discovery::is_here(&self.shared.bridges, bridge)
     }
 
     /// Waits until a question opens in a bridge whose status is not known.
@@ -279,103 +312,314 @@ impl Holder {
         // It fails without a sender only, and the holder has one.
         drop(self.shared.report.subscribe().wait_for(|report| !report.is_new()).await);
     }
+}
 
-    /// Returns the connection, and waits for one for at most this long.
-    pub(super) async fn client(&self, patience: std::time::Duration) -> Option<Arc<Client>> {
-        let until = Instant::now() + patience;
-        let mut reports = self.shared.report.subscribe();
-        loop {
-            // Before the look, so that no change is missed.
-            reports.mark_unchanged();
-            if let Some(client) = self.shared.machine.connections().client(&LinkName::Dialed) {
-                return Some(client);
-            }
-            self.shared.is_wanted.notify_one();
-            timeout_at(until, reports.changed()).await.ok()?.ok()?;
-        }
+/// The pauses between the tries to reach one machine.
+#[derive(Debug)]
+pub(super) struct BackOff {
+    /// The longest that the next pause can be.
+    most: Duration,
+}
+
+impl BackOff {
+    pub(super) fn new() -> Self {
+        BackOff { most: limit::BACK_OFF }
     }
 
-    pub(super) fn problem(&self) -> String {
-        let report = self.shared.report.borrow();
-        let why = report.problem.clone().unwrap_or_else(|| "it is being connected to".to_owned());
-        format!("{}: {why}", self.shared.name)
+    /// Returns the next pause: between three quarters and all of its length, as `random` says. Machines that were lost
+    /// at once, such as with the network, are not all tried at once then.
+    pub(super) fn pause(&mut self, random: u8) -> Duration {
+        let pause = self.most.mul_f64(0.75 + 0.25 * f64::from(random) / f64::from(u8::MAX));
+        self.most = limit::BACK_OFF_MOST.min(2 * self.most);
+        pause
+    }
+
+    /// Begins with short pauses again, if a connection has lasted for long enough. One that ends at once shows that the
+    /// next will most likely end at once too.
+    pub(super) fn lasted(&mut self, time: Duration) {
+        if time >= limit::STEADY {
+            *self = BackOff::new();
+        }
     }
 }
 
-impl Inbox for Holder {
-    fn store(&self) -> &Store {
-        self.shared.machine.store()
-    }
+/// Returns a random byte.
+pub(super) fn random() -> u8 {
+    let mut random = [0];
+    // Without random numbers, all pauses are as short as they may be.
+    getrandom::fill(&mut random).unwrap_or_default();
+    random[0]
+}
 
-    async fn submit(
-        &self,
-        id: &QuestionId,
-        submission: Submission,
-        by: Provenance,
-    ) -> Result<Arc<Record>, Refusal> {
-        self.submit_until_known(id, submission, by).await
-    }
+#[cfg(test)]
+mod tests {
+    use std::{path::Path, pin::Pin};
 
-    async fn ask(&self, _: Question) -> Result<Settlement, Refusal> {
-        Err(Refusal::Unavailable)
-    }
+    use askbridge_core::{
+        desk::{Refusal, Submission},
+        question::Provenance,
+    };
+    use tempfile::TempDir;
+    use tokio::{
+        io::{AsyncWriteExt, DuplexStream, split},
+        sync::mpsc,
+        task::JoinHandle,
+    };
+    use tokio_util::sync::CancellationToken;
 
-    fn status(&self) -> Vec<BridgeStatus> {
-        self.shared.machine.status()
-    }
+    use super::*;
+    use crate::{
+        inbox::store::wait_until,
+        machine::remote::route::Dial,
+        rpc::{
+            client::DIAL,
+            methods::{Caller, Methods},
+            played::{PlayedBridge, listen, soon},
+            session,
+            socket::{LineWriter, PipedLines},
+        },
+    };
 
-    async fn report(&self, known: Option<u64>) -> MachineReport {
-        let mut reports = self.shared.report.subscribe();
-        let changed = reports.wait_for(|report| known != Some(report.revision)).await;
-        changed.map(|report| report.clone()).unwrap_or_default()
-    }
+    /// Connections that wait for the test to accept them.
+    const WAITING: usize = 4;
 
-    fn find(&self, typed: &IdPrefix) -> Result<Arc<Record>, Refusal> {
-        let found = self.store().read(|_, snapshot| snapshot.find(typed).cloned());
-        match found {
-            Err(Refusal::NotFound) if self.shared.report.borrow().connected_at.is_none() => {
-                Err(Refusal::Unreached(self.problem()))
-            }
-            found => found,
+    /// Another machine, whose side of each connection the test plays. Where the test does not listen any more, each
+    /// connection ends at once.
+    #[derive(Debug)]
+    struct Far(mpsc::Sender<DuplexStream>);
+
+    impl Dial for Far {
+        fn carry(&self, stream: DuplexStream) -> Pin<Box<dyn Future<Output = String> + Send>> {
+            let sender = self.0.clone();
+            Box::pin(async move {
+                drop(sender.send(stream).await);
+                String::new()
+            })
         }
     }
 
-    async fn look_up(&self, typed: &IdPrefix) -> Result<Arc<Record>, Refusal> {
-        let found = self.find(typed);
-        match (&found, self.shared.machine.connections().client(&LinkName::Dialed)) {
-            (Err(Refusal::NotFound | Refusal::Unavailable), Some(client)) => {
-                let asked = timeout(limits::HANDSHAKE_TIMEOUT, client.get(typed)).await;
-                let record = asked.unwrap_or(Err(CallError::Gone))?.value;
-                let record =
-                    record.filter(|record| typed.matches(&record.id) && LinkName::Dialed.owns(record));
-                record.map(Arc::new).ok_or(Refusal::Unavailable)
-            }
-            _ => found,
+    /// The person's side of a machine, and the machine.
+    struct World {
+        holder: Holder,
+        holding: JoinHandle<()>,
+        connections: Option<mpsc::Receiver<DuplexStream>>,
+        /// The directories of the sockets of both machines.
+        here: TempDir,
+        there: TempDir,
+    }
+
+    impl World {
+        fn start() -> Self {
+            let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+            let (sender, connections) = mpsc::channel(WAITING);
+            let holder = Holder::new("box".parse().unwrap(), here.path().to_owned());
+            let (held, route) = (holder.clone(), Route::dial(Arc::new(Far(sender))));
+            let holding = tokio::spawn(async move { held.hold(&route, || false).await });
+            World { holder, holding, connections: Some(connections), here, there }
+        }
+
+        /// Accepts the next connection.
+        async fn accept(&mut self) -> DuplexStream {
+            soon(self.connections.as_mut().unwrap().recv()).await.unwrap()
+        }
+
+        /// Accepts the next connection, and serves an inbox over it.
+        async fn serve(&mut self, inbox: impl Inbox) -> Served {
+            let served = Served::start(self.accept().await, inbox);
+            self.until("connected", |report| report.connected_at.is_some()).await;
+            served
+        }
+
+        /// Waits until this holds of how the machine is connected.
+        async fn until(&self, what: &str, holds: impl Fn(&MachineReport) -> bool) -> MachineReport {
+            let mut reports = self.holder.shared.report.subscribe();
+            let waited = timeout(2 * limit::KEPT, reports.wait_for(holds)).await;
+            waited.unwrap_or_else(|_| panic!("never {what}")).unwrap().clone()
+        }
+
+        async fn until_open(&self, count: usize) {
+            assert!(wait_until(self.holder.store(), 2 * limit::KEPT, |now| now.open_count() == count).await);
         }
     }
 
-    async fn settled(&self, limit: usize) -> Vec<Arc<Record>> {
-        self.shared.machine.settled(limit).await
+    impl Drop for World {
+        fn drop(&mut self) {
+            self.holding.abort();
+        }
     }
 
-    async fn lost(&self) -> Vec<LostQuestion> {
-        let Some(client) = self.client(limit::CONNECT).await else { return Vec::new() };
-        let lost = timeout(limits::PATIENCE, client.lost()).await;
-        let mut lost = lost.ok().and_then(Result::ok).unwrap_or_default();
-        lost.retain(|lost| LinkName::Dialed.owns(&lost.record));
-        lost
+    /// What serves a connection on the other machine. Dropping it ends the connection.
+    struct Served {
+        serving: JoinHandle<()>,
+        freezes: Arc<Notify>,
     }
 
-    async fn past(&self, filter: HistoryFilter) -> Vec<PastQuestion> {
-        let Some(client) = self.client(limit::CONNECT).await else { return Vec::new() };
-        let params = filter.into();
-        let past = timeout(limits::PATIENCE, client.past(&params)).await;
-        let mut past = past.ok().and_then(Result::ok).unwrap_or_default();
-        past.retain(|past| LinkName::Dialed.owns(&past.record));
-        past
+    impl Served {
+        fn start(stream: DuplexStream, inbox: impl Inbox) -> Self {
+            let freezes = Arc::new(Notify::new());
+            let frozen = Arc::clone(&freezes);
+            let serving = tokio::spawn(async move {
+                let (reader, mut writer) = split(stream);
+                let greeting = format!("{DIAL}{PROTOCOL} 0.1.0\n");
+                writer.write_all(greeting.as_bytes()).await.unwrap();
+                let methods = Methods::new(inbox, Caller::Ours);
+                let mut requests = PipedLines::new(reader, &methods);
+                let mut replies = LineWriter(writer);
+                tokio::select! {
+                    _ = session::serve(&methods, &mut requests, &mut replies, CancellationToken::new()) => {}
+                    // The connection stays open.
+                    () = frozen.notified() => pending().await,
+                }
+            });
+            Served { serving, freezes }
+        }
     }
 
-    async fn watch(&self) {
-        self.shared.machine.watch().await;
+    impl Drop for Served {
+        fn drop(&mut self) {
+            self.serving.abort();
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_machine_that_is_frozen_is_noticed_within_45_s_in_the_background() {
+        let mut world = World::start();
+        let bridge = PlayedBridge::start(world.there.path(), "k3");
+        let served = world.serve(bridge.inbox.clone()).await;
+        // Just after a heartbeat, so that the next one is as late as it can be.
+        soon(world.until("the first heartbeat", |_| !world.holder.status().is_empty())).await;
+        let begun = Instant::now();
+        served.freezes.notify_one();
+        let report = world.until("noticed", |report| report.problem.is_some()).await;
+        assert_eq!(report.problem.as_deref(), Some(FROZEN));
+        let took = begun.elapsed();
+        assert!(took > limit::REPLY && took <= Duration::from_secs(45), "{took:?}");
+        // It is connected to again, although the old connection was never closed.
+        let _again = world.serve(bridge.inbox.clone()).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn questions_of_a_machine_that_is_away_are_kept_for_ten_minutes() {
+        let mut world = World::start();
+        let mut bridge = PlayedBridge::start(world.there.path(), "k3");
+        bridge.open("a").await;
+        let served = world.serve(bridge.inbox.clone()).await;
+        world.until_open(1).await;
+        world.connections = None;
+        drop(served);
+        world.until("away", |report| report.problem.is_some()).await;
+        let away = Instant::now();
+        world.until_open(0).await;
+        let took = away.elapsed();
+        assert!(
+            took > limit::KEPT - Duration::from_secs(1) && took < limit::KEPT + Duration::from_secs(1),
+            "{took:?}"
+        );
+        let found = world.holder.look_up(&"k3-1".parse().unwrap()).await;
+        assert!(found.is_err(), "{found:?}");
+    }
+
+    #[test]
+    fn pauses_grow_up_to_a_limit_and_vary_by_a_quarter() {
+        for random in [0, 1, 100, 255] {
+            let mut back_off = BackOff::new();
+            let mut whole = limit::BACK_OFF;
+            for _ in 0..12 {
+                let pause = back_off.pause(random);
+                assert!(pause >= whole.mul_f64(0.75) && pause <= whole, "{random}: {pause:?} of {whole:?}");
+                whole = limit::BACK_OFF_MOST.min(2 * whole);
+            }
+        }
+        let (least, most) = (BackOff::new().pause(0), BackOff::new().pause(255));
+        assert_eq!((least, most), (limit::BACK_OFF.mul_f64(0.75), limit::BACK_OFF));
+    }
+
+    #[test]
+    fn only_a_connection_that_lasted_makes_pauses_short_again() {
+        let mut back_off = BackOff::new();
+        for _ in 0..5 {
+            back_off.pause(255);
+        }
+        back_off.lasted(limit::STEADY - Duration::from_millis(1));
+        assert_eq!(back_off.pause(255), 32 * limit::BACK_OFF);
+        back_off.lasted(limit::STEADY);
+        assert_eq!(back_off.pause(255), limit::BACK_OFF);
+    }
+
+    /// Returns how long it takes from the end of a connection to the next one.
+    async fn pause(world: &mut World, served: Served) -> (Duration, DuplexStream) {
+        drop(served);
+        let ended = Instant::now();
+        let next = timeout(2 * limit::BACK_OFF_MOST, world.connections.as_mut().unwrap().recv()).await;
+        (ended.elapsed(), next.expect("it is tried again").unwrap())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_machine_that_greets_and_ends_is_tried_less_and_less_often() {
+        let mut world = World::start();
+        let bridge = PlayedBridge::start(world.there.path(), "k3");
+        let mut stream = world.accept().await;
+        let mut whole = limit::BACK_OFF;
+        for _ in 0..9 {
+            let served = Served::start(stream, bridge.inbox.clone());
+            world.until("connected", |report| report.connected_at.is_some()).await;
+            let (took, next) = pause(&mut world, served).await;
+            // The timer of a paused clock counts whole milliseconds.
+            let most = whole + Duration::from_millis(5);
+            assert!(took >= whole.mul_f64(0.75) && took <= most, "{took:?} instead of {whole:?}");
+            (stream, whole) = (next, limit::BACK_OFF_MOST.min(2 * whole));
+        }
+        let served = Served::start(stream, bridge.inbox.clone());
+        world.until("connected", |report| report.connected_at.is_some()).await;
+        // The paused clock goes on at once.
+        assert!(timeout(limit::STEADY, pending::<()>()).await.is_err());
+        let (took, _) = pause(&mut world, served).await;
+        assert!(took <= limit::BACK_OFF + Duration::from_millis(5), "{took:?} after a steady connection");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_the_machine_itself_misses_is_said_here() {
+        let mut world = World::start();
+        let frozen = listen(&world.there.path().join("mute.sock"));
+        let far = Machine::open(world.there.path()).await.unwrap();
+        let _served = world.serve(far.clone()).await;
+        world.until("one is missing", |report| report.unasked == 1).await;
+        assert!(!world.holder.shared.machine.gaps().borrow().has_asked_all());
+        let followed = far.clone();
+        let following = tokio::spawn(async move { followed.follow().await });
+        let _bridge = PlayedBridge::on(frozen, None, world.there.path().join("mute.sock"), "mute");
+        world.until("none is missing", |report| report.unasked == 0).await;
+        following.abort();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_machine_that_is_this_one_is_not_connected_to() {
+        for has_begun in [false, true] {
+            let mut world = World::start();
+            let mut bridge = PlayedBridge::start(world.there.path(), "k3");
+            bridge.open("a").await;
+            let link = |folder: &Path| {
+                std::fs::hard_link(&bridge.path, folder.join("k3.sock")).unwrap();
+            };
+            if has_begun {
+                let _served = world.serve(bridge.inbox.clone()).await;
+                world.until_open(1).await;
+                link(world.here.path());
+                // Before the next heartbeat notices it, no answer is taken.
+                let id = "k3-1".parse().unwrap();
+                let refused = world.holder.submit(&id, Submission::Reject(None), Provenance::bridge()).await;
+                assert!(
+                    matches!(&refused, Err(Refusal::Unreached(why)) if why.contains(THIS_MACHINE)),
+                    "{refused:?}"
+                );
+                world.until("noticed", |report| report.problem.as_deref() == Some(THIS_MACHINE)).await;
+                world.until_open(0).await;
+            } else {
+                link(world.here.path());
+                let _served = Served::start(world.accept().await, bridge.inbox.clone());
+                world.until("noticed", |report| report.problem.as_deref() == Some(THIS_MACHINE)).await;
+                assert_eq!(world.holder.store().read(|_, now| now.open_count()), 0);
+            }
+        }
     }
 }

@@ -1,17 +1,19 @@
 //! Other machines: how one is reached, how its connection is kept, and how all programs here share it.
 //!
-//! A machine is a command whose stdin and stdout are those of `askbridge dial` there, by ssh or otherwise. One process
-//! runs the command, mostly the inbox in the background, and serves a socket for each machine; everything else connects
-//! to these sockets, as it does to those of bridges.
+//! A machine is a command whose stdin and stdout are those of `askbridge dial` there, by ssh or otherwise, or a stream
+//! that another room provides. One process holds it, mostly the inbox in the background, and serves a socket for each
+//! machine; everything else connects to these sockets, as it does to those of bridges.
 
 mod answer;
 mod attempt;
 mod failure;
 mod holder;
 mod hub;
+mod inbox;
+mod process;
 mod route;
 
 pub use attempt::{Found, attempt};
 pub use holder::Holder;
 pub use hub::{Hub, folder};
-pub use route::Route;
+pub use route::{Dial, Route};

@@ -1,23 +1,15 @@
-//! The command that reaches a machine, and its process.
+//! The ways to a machine: a command, whose process speaks with it, or a task of this process.
 
-use std::{
-    io::{self, Write},
-    os::{fd::OwnedFd, unix::net::UnixStream as StdStream},
-    process::{ExitStatus, Stdio},
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{fmt, io, pin::Pin, sync::Arc, time::Duration};
 
-use askbridge_os::terminal::printable;
 use tokio::{
-    io::AsyncReadExt,
-    net::UnixStream,
-    process::{Child, ChildStderr, Command},
+    io::{AsyncRead, AsyncWrite, DuplexStream, duplex},
     task::JoinHandle,
     time::timeout,
 };
 
-use super::failure::{Ended, tail_of};
+use super::{failure::Ended, process::Process};
+use crate::limits;
 
 /// What ssh runs on the machine. A shell that ssh starts reads no profile, so that the places where installers put
 /// programs are often missing in its `PATH`.
@@ -27,14 +19,41 @@ const DIAL: &str = "sh -c 'PATH=\"$PATH:$HOME/.local/bin:$HOME/.cargo/bin:/usr/l
 const OPTIONS: [&str; 6] =
     ["-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=3", "-o", "ConnectTimeout=10"];
 
-/// How long an ended process may take to say why.
+/// How long an ended task may take to say why.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// A command that reaches a machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Route {
-    words: Vec<String>,
-    has_terminal: bool,
+/// A stream whose other end is an `askbridge dial`, or something that greets and speaks like one.
+pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> Stream for T {}
+
+/// A way to a machine that is no command.
+pub trait Dial: fmt::Debug + Send + Sync {
+    /// Carries bytes between the machine and this stream until one of them ends, and returns why it did.
+    fn carry(&self, stream: DuplexStream) -> Pin<Box<dyn Future<Output = String> + Send>>;
+}
+
+/// A way to a machine.
+#[derive(Clone, Debug)]
+pub struct Route(Way);
+
+#[derive(Clone, Debug)]
+enum Way {
+    /// The command, and whether a person is at its terminal.
+    Command(Vec<String>, bool),
+    Dial(Arc<dyn Dial>),
+}
+
+impl PartialEq for Route {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Way::Command(..), Way::Dial(_)) | (Way::Dial(_), Way::Command(..)) => false,
+            (Way::Command(one, at_terminal), Way::Command(other, other_at)) => {
+                (one, at_terminal) == (other, other_at)
+            }
+            (Way::Dial(one), Way::Dial(other)) => Arc::ptr_eq(one, other),
+        }
+    }
 }
 
 impl Route {
@@ -47,81 +66,60 @@ impl Route {
         }
         // Behind `--`, a host is no option.
         words.extend(["--", host, DIAL]);
-        Route { words: words.into_iter().map(str::to_owned).collect(), has_terminal }
+        Route::command(words.into_iter().map(str::to_owned).collect(), has_terminal)
     }
 
     /// Returns the route by a command of the user's.
     pub fn command(words: Vec<String>, has_terminal: bool) -> Self {
-        Route { words, has_terminal }
+        Route(Way::Command(words, has_terminal))
     }
 
-    /// Starts the command.
+    /// Returns the route that a task of this process serves. It equals its clones alone.
+    pub fn dial(dial: Arc<dyn Dial>) -> Self {
+        Route(Way::Dial(dial))
+    }
+
+    /// Starts the command or the task.
     pub(super) fn start(&self) -> io::Result<Running> {
-        let Some((program, arguments)) = self.words.split_first() else {
-            return Err(io::ErrorKind::InvalidInput.into());
-        };
-        // One socket in place of two pipes: the other end is then like that of a bridge.
-        let (ours, theirs) = StdStream::pair()?;
-        ours.set_nonblocking(true)?;
-        let theirs = OwnedFd::from(theirs);
-        let mut command = Command::new(program);
-        command
-            .args(arguments)
-            .stdin(theirs.try_clone()?)
-            .stdout(theirs)
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
-        if !self.has_terminal {
-            // Ctrl-C in the terminal is for the command that the person typed.
-            command.process_group(0);
+        match &self.0 {
+            Way::Command(words, has_terminal) => {
+                let (process, stream) = Process::start(words, *has_terminal)?;
+                Ok(Running { stream: Some(Box::new(stream)), carrier: Carrier::Process(process) })
+            }
+            Way::Dial(dial) => {
+                let (ours, theirs) = duplex(limits::machine::STREAM);
+                let carrying = tokio::spawn(dial.carry(theirs));
+                Ok(Running { stream: Some(Box::new(ours)), carrier: Carrier::Task(carrying) })
+            }
         }
-        let mut child = command.spawn()?;
-        let said = Arc::new(Mutex::new(Vec::new()));
-        let reader = child.stderr.take().map(|stderr| {
-            let (said, is_shown) = (Arc::clone(&said), self.has_terminal);
-            tokio::spawn(async move { read(stderr, &said, is_shown).await })
-        });
-        Ok(Running { child, stream: Some(UnixStream::from_std(ours)?), said, reader })
     }
 }
 
-/// Keeps the end of what a process says. If `is_shown`, a person reads it as well, as with a command that they typed.
-async fn read(mut stderr: ChildStderr, said: &Mutex<Vec<u8>>, is_shown: bool) {
-    let mut bytes = [0; 1024];
-    while let Ok(count @ 1..) = stderr.read(&mut bytes).await {
-        if is_shown {
-            // If our own stderr is closed, the result of the command still says why.
-            let text = String::from_utf8_lossy(&bytes[..count]).replace("\r\n", "\n");
-            drop(io::stderr().write_all(printable(&text).as_bytes()));
-        }
-        tail_of(&mut said.lock().unwrap_or_else(PoisonError::into_inner), &bytes[..count]);
-    }
-}
-
-/// The process of a route. It is killed when this is dropped.
-#[derive(Debug)]
+/// The process or the task of a route. A process ends when this is dropped, a task once its stream is.
 pub(super) struct Running {
-    child: Child,
-    stream: Option<UnixStream>,
-    said: Arc<Mutex<Vec<u8>>>,
-    reader: Option<JoinHandle<()>>,
+    stream: Option<Box<dyn Stream>>,
+    carrier: Carrier,
+}
+
+enum Carrier {
+    Process(Process),
+    Task(JoinHandle<String>),
 }
 
 impl Running {
-    /// Returns its stdin and stdout, once.
-    pub(super) fn stream(&mut self) -> Option<UnixStream> {
+    /// Returns the stream to the machine, once.
+    pub(super) fn stream(&mut self) -> Option<Box<dyn Stream>> {
         self.stream.take()
     }
 
-    /// Ends the process, if it has not ended by itself, and returns what it said of why.
-    pub(super) async fn end(mut self) -> Ended {
-        let status = timeout(LAST_WORDS, self.child.wait()).await.ok().and_then(Result::ok);
-        drop(self.child.start_kill());
-        // A process that it left behind may keep stderr open.
-        if let Some(reader) = self.reader.take() {
-            timeout(LAST_WORDS, reader).await.map(drop).unwrap_or_default();
+    /// Ends the process or the task, if it has not ended by itself, and returns what it said of why.
+    pub(super) async fn end(self) -> Ended {
+        match self.carrier {
+            Carrier::Process(process) => process.end().await,
+            Carrier::Task(task) => {
+                let said = timeout(LAST_WORDS, task).await.ok().and_then(Result::ok).unwrap_or_default();
+                Ended { code: None, said: said.into_bytes() }
+            }
         }
-        let said = std::mem::take(&mut *self.said.lock().unwrap_or_else(PoisonError::into_inner));
-        Ended { code: status.and_then(|status: ExitStatus| status.code()), said }
     }
 }
