@@ -13,13 +13,14 @@
 //! 5. [`rpc`]: the control protocol, over which other processes reach an inbox.
 //! 6. `journal`: questions and answers in one SQLite file.
 //! 7. [`machine`]: all bridges of the machine as one inbox.
-//! 8. [`driver`]: the bridge's I/O between the agent's process and stdio. It decides nothing.
-//! 9. [`adapters`]: agents that are asked beside their own dialog: hooks, attached servers, MCP.
-//! 10. [`present`]: questions in words, and the dialogue that asks a user line by line.
-//! 11. [`serve`]: HTTP and the page.
-//! 12. `notify`: when the user is notified, and the ways.
-//! 13. [`service`]: what runs beside an inbox: rules, unattended questions, recall, notifications, HTTP.
-//! 14. [`command`]: the subcommands, each with its arguments.
+//! 8. `fleet`: other machines over a NATS server.
+//! 9. [`driver`]: the bridge's I/O between the agent's process and stdio. It decides nothing.
+//! 10. [`adapters`]: agents that are asked beside their own dialog: hooks, attached servers, MCP.
+//! 11. [`present`]: questions in words, and the dialogue that asks a user line by line.
+//! 12. [`serve`]: HTTP and the page.
+//! 13. `notify`: when the user is notified, and the ways.
+//! 14. [`service`]: what runs beside an inbox: rules, unattended questions, recall, notifications, HTTP.
+//! 15. [`command`]: the subcommands, each with its arguments.
 //!
 //! Beside them stand `crates/os` (terminals, signals, exit codes, the log, processes) and `crates/mock` (peers without
 //! a model).
@@ -27,6 +28,8 @@
 pub mod adapters;
 pub mod command;
 pub mod driver;
+#[cfg(feature = "fleet")]
+pub mod fleet;
 pub mod inbox;
 #[cfg(feature = "journal")]
 pub mod journal;

@@ -1,6 +1,7 @@
 //! Every constant that bounds the memory that peers and responders can make the program use (I6), and every time that
 //! is not a setting, in addition to those of the core. Sizes are in bytes unless their name says otherwise.
 
+pub mod fleet;
 pub mod journal;
 pub mod machine;
 pub mod mcp;

@@ -42,6 +42,8 @@ fn main() -> ExitCode {
         Command::Inbox(args) => command::run(command::inbox(args, &settings, &cli.log, compose::hosts())),
         Command::Open(args) => command::run(command::open(args, &settings, &cli.log)),
         Command::Machine(args) => command::run(command::machine(args)),
+        #[cfg(feature = "fleet")]
+        Command::Fleet(args) => command::run(command::fleet(args)),
         Command::Dial(args) => command::run(command::dial(args)),
         Command::List(args) => command::run(command::list(args)),
         Command::Status(args) => command::run(command::status(args)),

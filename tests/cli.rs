@@ -80,6 +80,8 @@ fn help_is_printed_on_stdout() {
         ("help-proxy", &["proxy", "--help"]),
         ("help-machine", &["machine", "--help"]),
         ("help-machine-add", &["machine", "add", "--help"]),
+        ("help-fleet", &["fleet", "--help"]),
+        ("help-fleet-credentials", &["fleet", "credentials", "--help"]),
         ("help-attach", &["attach", "--help"]),
         ("help-attach-codex", &["attach", "codex", "--help"]),
         ("help-inbox", &["inbox", "--help"]),
@@ -158,6 +160,7 @@ fn a_usage_error_is_printed_on_stderr() {
         ("no-such-machine", &["machine", "connect", "box"]),
         ("bad-machine-name", &["machine", "add", "a/b"]),
         ("bad-machine-host", &["machine", "add", "box", "--ssh=-box"]),
+        ("bad-fleet-user", &["fleet", "credentials", "fleet", "--person", "a.b"]),
         ("bad-serve", &["run", "--serve", "box.local:8421", "--", "cat"]),
     ] {
         let run = check(name, args);

@@ -4,6 +4,8 @@ use clap::{Parser, Subcommand};
 
 #[cfg(feature = "check")]
 use super::check::CheckArgs;
+#[cfg(feature = "fleet")]
+use super::fleet::FleetArgs;
 #[cfg(feature = "journal")]
 use super::history::HistoryArgs;
 #[cfg(feature = "mcp")]
@@ -106,6 +108,9 @@ pub enum Command {
     Setup(LazyArgs<SetupArgs>),
     /// Add, connect, list and remove other machines, whose questions are shown here as well
     Machine(LazyArgs<MachineCommandArgs>),
+    /// Machines over a NATS server: make credentials for it
+    #[cfg(feature = "fleet")]
+    Fleet(LazyArgs<FleetArgs>),
     /// Offer the questions of this machine to another one, on stdio (another askbridge runs this)
     #[command(hide = true)]
     Dial(LazyArgs<DialArgs>),

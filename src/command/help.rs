@@ -17,7 +17,7 @@ const FIRST: [(&str, &str); 6] = [
 /// The other commands, by purpose.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Answer", &["answer", "allow", "reject", "extend", "show", "tui"]),
-    ("Set up", &["config", "rules", "status", "inbox", "machine", "attach"]),
+    ("Set up", &["config", "rules", "status", "inbox", "machine", "fleet", "attach"]),
     ("Run agents", &["run", "proxy", "demo"]),
     ("Ask", &["ask", "mcp"]),
     ("For programs", &["hook", "notify", "check", "completions", "man", "mock", "mock-agent", "mock-client"]),
@@ -44,6 +44,7 @@ pub(super) fn top() -> String {
 fn is_built(name: &str) -> bool {
     match name {
         "check" => cfg!(feature = "check"),
+        "fleet" => cfg!(feature = "fleet"),
         "history" => cfg!(feature = "journal"),
         "tui" => cfg!(feature = "tui"),
         "mcp" => cfg!(feature = "mcp"),

@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     CommandError, attach,
     background::{self, Presence},
+    fleet_machines::FleetMachines,
     help,
     log::LogArgs,
     reach::routes,
@@ -173,6 +174,7 @@ async fn serve(
         () = server.run(machine.clone(), None, stop) => Ok(exit::OK),
         () = report(&machine) => Ok(exit::OK),
         never = machines.keep() => match never {},
+        never = serve_fleet(folder, own.ledger.clone()) => match never {},
         () = notify_elsewhere(&machine, &own.inbox) => Ok(exit::OK),
         never = told => match never {},
         never = adapters::attach::attach(finders, hosts) => match never {},
@@ -191,9 +193,21 @@ async fn notify_elsewhere(_: &Machine, _: &BridgeInbox) {
     pending().await
 }
 
-/// The connections to the machines of the settings, which other programs share.
+/// Serves the questions of this machine to the fleet, if the settings name one.
+#[cfg(feature = "fleet")]
+async fn serve_fleet(folder: PathBuf, ledger: Option<Arc<dyn Ledger>>) -> Infallible {
+    super::fleet::keep(folder, ledger).await
+}
+
+#[cfg(not(feature = "fleet"))]
+async fn serve_fleet(_: PathBuf, _: Option<Arc<dyn Ledger>>) -> Infallible {
+    pending().await
+}
+
+/// The connections to the machines of the settings and of the fleet, which other programs share.
 struct Machines {
     live: Arc<Live>,
+    fleet: FleetMachines,
     hub: Hub,
 }
 
@@ -202,18 +216,26 @@ impl Machines {
         let live = Arc::new(Live::of_user());
         let told = Arc::clone(&live);
         let is_told = move || cfg!(feature = "notify") && NotifySettings::is_set(&told.settings(), false);
-        Machines { hub: Hub::new(remote::folder(folder), folder.to_owned(), Arc::new(is_told)), live }
+        let hub = Hub::new(remote::folder(folder), folder.to_owned(), Arc::new(is_told));
+        Machines { hub, fleet: FleetMachines::shared(folder.to_owned()), live }
     }
 
-    /// Connects to the machines of the settings, and to no others.
+    /// Connects to the machines of the settings and of the fleet, and to no others.
     async fn set(&mut self) {
-        self.hub.set(routes(&self.live.settings())).await;
+        let settings = self.live.settings();
+        let mut machines = self.fleet.routes(&settings);
+        // A machine of the settings keeps its name.
+        machines.extend(routes(&settings));
+        self.hub.set(machines).await;
     }
 
-    /// Follows the settings.
+    /// Follows the settings and the fleet.
     async fn keep(&mut self) -> Infallible {
         loop {
-            sleep(limits::machine::SETTINGS).await;
+            tokio::select! {
+                () = sleep(limits::machine::SETTINGS) => {}
+                () = self.fleet.changed() => {}
+            }
             self.set().await;
         }
     }

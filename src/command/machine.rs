@@ -25,7 +25,7 @@ use crate::{
     inbox::report::MachineReport,
     limits::{self, machine as limit},
     machine::{
-        discovery,
+        discovery, machines as remote_machines,
         remote::{self, attempt},
     },
     present::{
@@ -210,7 +210,12 @@ async fn list(json: bool) -> Result<u8, CommandError> {
     let folder = discovery::folder()?;
     let settings = files::read(None);
     let sockets = remote::folder(&folder);
-    let machines = join_all(settings.machines().iter().map(|machine| listed(&sockets, machine))).await;
+    let mut machines = join_all(settings.machines().iter().map(|machine| listed(&sockets, machine))).await;
+    let held = remote_machines(&sockets)?;
+    let of_fleet = held.into_keys().filter(|name| machines.iter().all(|machine| machine.name != *name));
+    let of_fleet: Vec<_> = of_fleet.collect();
+    machines.extend(join_all(of_fleet.into_iter().map(|name| of_fleet_machine(&sockets, name))).await);
+    machines.sort_by(|one, other| one.name.cmp(&other.name));
     let has_inbox = background::find(&folder).await?.is_some();
     let list = MachineList { machines, has_inbox };
     shown(print(&match json {
@@ -226,6 +231,11 @@ async fn listed(sockets: &Path, machine: &MachineTable) -> ListedMachine {
     };
     let name = machine.name.clone();
     ListedMachine { report: report(sockets, &name).await, name, ssh, command }
+}
+
+/// Returns a machine that a process holds, and that no settings have.
+async fn of_fleet_machine(sockets: &Path, name: MachineName) -> ListedMachine {
+    ListedMachine { report: report(sockets, &name).await, name, ssh: None, command: None }
 }
 
 /// Asks the process that holds the connection to a machine how it is connected.

@@ -14,6 +14,9 @@ mod converse;
 mod dial;
 mod doctor;
 mod error;
+#[cfg(feature = "fleet")]
+pub mod fleet;
+mod fleet_machines;
 mod help;
 #[cfg(feature = "journal")]
 mod history;
@@ -55,6 +58,8 @@ pub use config::config;
 pub use dial::dial;
 pub use doctor::doctor;
 pub use error::CommandError;
+#[cfg(feature = "fleet")]
+pub use fleet::fleet;
 #[cfg(feature = "journal")]
 pub use history::history;
 pub use hook::hook;

@@ -1,14 +1,19 @@
 //! Which machines a command asks: this one and all of the settings, or the one that `--host` or `--via` names. Machines
 //! that no inbox in the background holds are connected to by the command itself.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use askbridge_core::desk::{IdPrefix, MachineName};
 use clap::Args;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use tokio::time::timeout;
 
-use super::CommandError;
+use super::{CommandError, fleet_machines::FleetMachines};
 use crate::{
     limits::machine as limit,
     machine::{
@@ -64,16 +69,9 @@ impl MachineArgs {
     ) -> Result<Reach, CommandError> {
         let folder = discovery::folder()?;
         let settings = files::read(None);
-        let routes_of_all = routes(&settings);
-        let named = match (&self.host, typed.and_then(IdPrefix::machine)) {
-            (Some(host), _) => Some(host.as_str()),
-            // An agent may give its question an ID such as `ask/1`, which names no machine.
-            (None, Some(machine)) if self.via.is_none() && routes_of_all.contains_key(machine) => {
-                Some(machine.as_str())
-            }
-            _ => None,
-        };
-        if named.is_none()
+        let mut routes_of_all = routes(&settings);
+        let of_settings = self.named(typed, |machine| routes_of_all.contains_key(machine));
+        if of_settings.is_none()
             && self.via.is_none()
             && let Some(typed) = typed
             && discovery::sockets(&folder).await?.keys().any(|bridge| typed.may_be_in(bridge))
@@ -81,16 +79,42 @@ impl MachineArgs {
             // An ID without a machine means this machine first, so that no other one delays the command.
             return Ok(Reach::from(&folder));
         }
-        let (only, routes) = match (named, &self.via) {
+        let mut fleet = FleetMachines::new(folder.clone());
+        let is_of_settings =
+            of_settings.is_some_and(|name| routes_of_all.keys().any(|of| of.as_str() == name));
+        if self.via.is_none() && !is_of_settings && !fleet.is_held() {
+            fleet.routes(&settings);
+            fleet.known().await;
+            for (name, route) in fleet.routes(&settings) {
+                routes_of_all.entry(name).or_insert(route);
+            }
+        }
+        let held = machines(&remote::folder(&folder))?;
+        let is_known = |name: &MachineName| routes_of_all.contains_key(name) || held.contains_key(name);
+        let (only, routes) = match (self.named(typed, is_known), &self.via) {
             (_, Some(command)) => via(command),
-            (Some(name), None) => named_machine(name, &settings)?,
+            (Some(name), None) => named_machine(name, &routes_of_all, &held)?,
             (None, None) => (None, routes_of_all),
         };
         let bridges = only.is_none().then(|| folder.clone());
         // There is nothing to show without the machine that was named.
         let patience = if only.is_some() && patience != Duration::ZERO { None } else { Some(patience) };
-        let reach = Reach { bridges, only, ..Reach::default() };
-        connect(reach, &folder, routes, patience).await
+        let reach = Reach { bridges, only, machines: vec![remote::folder(&folder)], ..Reach::default() };
+        connect(reach, &folder, routes, held, fleet, patience).await
+    }
+
+    /// Returns the name of the only machine that is meant.
+    fn named<'a>(
+        &'a self,
+        typed: Option<&'a IdPrefix>,
+        is_known: impl Fn(&MachineName) -> bool,
+    ) -> Option<&'a str> {
+        match (&self.host, typed.and_then(IdPrefix::machine)) {
+            (Some(host), _) => Some(host.as_str()),
+            // An agent may give its question an ID such as `ask/1`, which names no machine.
+            (None, Some(machine)) if self.via.is_none() && is_known(machine) => Some(machine.as_str()),
+            _ => None,
+        }
     }
 }
 
@@ -124,20 +148,27 @@ fn via(command: &str) -> Only {
     (name.clone(), name.into_iter().map(|name| (name, route.clone())).collect())
 }
 
-fn named_machine(name: &str, settings: &Settings) -> Result<Only, CommandError> {
-    let route = match settings.machines().iter().find(|machine| machine.name.as_str() == name) {
-        Some(machine) => machine.route.clone(),
-        None if is_host(name) => MachineRoute::Ssh(name.to_owned()),
-        None => {
-            return Err(CommandError::Usage(format!("--host: {name:?} is no machine, and no host for ssh")));
-        }
-    };
-    let machine: MachineName = name.parse().map_err(|_| {
+fn named_machine(
+    name: &str,
+    routes: &BTreeMap<MachineName, Route>,
+    held: &BTreeMap<MachineName, PathBuf>,
+) -> Result<Only, CommandError> {
+    let machine = name.parse::<MachineName>();
+    if let Ok(machine) = &machine
+        && (routes.contains_key(machine) || held.contains_key(machine))
+    {
+        let route = routes.get(machine).map(|route| (machine.clone(), route.clone()));
+        return Ok((Some(machine.clone()), route.into_iter().collect()));
+    }
+    if !is_host(name) {
+        return Err(CommandError::Usage(format!("--host: {name:?} is no machine, and no host for ssh")));
+    }
+    let machine = machine.map_err(|_| {
         CommandError::Usage(format!(
             "--host: {name:?} is not the name of a machine: `askbridge machine add NAME --ssh {name:?}` gives it one"
         ))
     })?;
-    Ok((Some(machine.clone()), [(machine, route_of(&route, false))].into()))
+    Ok((Some(machine.clone()), [(machine, Route::ssh(name, false))].into()))
 }
 
 /// Adds the machines: those that another process holds by its sockets, and the others by connections of this process,
@@ -146,19 +177,19 @@ async fn connect(
     mut reach: Reach,
     folder: &Path,
     mut routes: BTreeMap<MachineName, Route>,
+    held: BTreeMap<MachineName, PathBuf>,
+    fleet: FleetMachines,
     patience: Option<Duration>,
 ) -> Result<Reach, CommandError> {
-    if routes.is_empty() {
-        return Ok(reach);
-    }
-    let shared = remote::folder(folder);
-    for (name, path) in machines(&shared)? {
+    for (name, path) in held {
+        if !routes.contains_key(&name) {
+            continue;
+        }
         // `--via` is never what another process holds.
         if name.as_str() != VIA && discovery::connect(&path).await.is_ok_and(|stream| stream.is_some()) {
             routes.remove(&name);
         }
     }
-    reach.machines.push(shared);
     if !routes.is_empty() {
         let own = PrivateFolder::new(folder)?;
         let mut hub = Hub::new(own.path().to_owned(), folder.to_owned(), Arc::new(|| false));
@@ -168,7 +199,7 @@ async fn connect(
             None => hub.tried().await,
         }
         reach.machines.push(own.path().to_owned());
-        reach.held = Some(Arc::new((hub, own)));
+        reach.held = Some(Arc::new((hub, own, fleet)));
     }
     Ok(reach)
 }

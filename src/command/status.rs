@@ -3,7 +3,9 @@
 use clap::Args;
 
 use super::{
-    CommandError, help,
+    CommandError,
+    fleet_machines::fleet_status,
+    help,
     list::lost_and_elsewhere,
     reach::MachineArgs,
     runner::{listed, print},
@@ -15,6 +17,7 @@ use crate::{
     machine::{Machine, discovery},
     present::{status::MachineStatus, text},
     rpc::client::Depth,
+    settings::files,
 };
 
 /// Options of `askbridge status`.
@@ -39,7 +42,8 @@ pub async fn status(args: &StatusArgs) -> Result<u8, CommandError> {
     let (_, elsewhere) = lost_and_elsewhere(&machine, &folder).await;
     let status = MachineStatus::new(&folder, machine.status(), &gaps, machine.unreadable());
     let machines = machine.machines();
-    let status = MachineStatus { elsewhere, machines, ..status };
+    let fleet = fleet_status(&files::read(None)).await;
+    let status = MachineStatus { elsewhere, machines, fleet, ..status };
     if args.json {
         return listed(print(&text::json(&status)?), gaps.has_asked_all());
     }

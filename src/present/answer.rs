@@ -215,11 +215,13 @@ fn by(by: &Provenance) -> String {
         Responder::Rpc => "JSON-RPC",
         Responder::Page => "the page",
         Responder::Notification => "a notification",
+        Responder::Fleet => "a person over the fleet",
         Responder::Rule => "a rule",
         Responder::Other(other) => &printable_line(other.as_str()),
     };
     match &by.name {
         Some(name) if by.responder == Responder::Rule => format!("rule \"{}\"", printable_line(name)),
+        Some(name) if by.responder == Responder::Fleet => format!("{} over the fleet", printable_line(name)),
         Some(name) => format!("{responder} ({})", printable_line(name)),
         None => responder.to_owned(),
     }

@@ -7,8 +7,7 @@ use serde::Serialize;
 
 use super::{
     layout::{Column, Columns, NarrowingStep},
-    machines,
-    text::{self, NONE},
+    machines, text,
 };
 use crate::inbox::{report::MachineReport, status::BridgeStatus};
 
@@ -17,7 +16,7 @@ const LEAST: usize = 40;
 /// The width to which that is cut.
 const ROUTE: usize = 20;
 
-/// The machines of the settings.
+/// The machines of the settings, and those of the fleet that are connected to.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -29,18 +28,18 @@ pub struct MachineList {
     pub has_inbox: bool,
 }
 
-/// One machine of the settings.
+/// One machine.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ListedMachine {
-    /// The name that the settings give to it, with which the IDs of its questions begin.
+    /// The name that the settings or the fleet give to it, with which the IDs of its questions begin.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub name: MachineName,
     /// The host that ssh connects to. Absent if a command connects.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ssh: Option<String>,
-    /// The command that connects. Absent if ssh does.
+    /// The command that connects. Absent if ssh does, and absent with `ssh` if the fleet does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<Vec<String>>,
     /// How it is connected, by the process that holds the connection. Absent if no process does, or if that process does
@@ -90,7 +89,7 @@ fn reached_by(machine: &ListedMachine) -> String {
     match (&machine.ssh, &machine.command) {
         (Some(host), _) => text::line(&format!("ssh {host}")),
         (None, Some(words)) => text::line(&words.join(" ")),
-        (None, None) => NONE.to_owned(),
+        (None, None) => "the fleet".to_owned(),
     }
 }
 

@@ -30,6 +30,56 @@ const COMFORT: usize = 30;
 /// The least width of a folder, and of an agent. Below that, the column of the agent is left out.
 const LEAST: usize = 12;
 
+/// The broker of the fleet, as this command has found it.
+#[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct BrokerStatus {
+    /// The addresses of its servers.
+    pub broker: String,
+    /// The user of the credentials. Absent if they cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// The account that the user belongs to. Absent if the broker does not reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    /// How long the broker took to reply, in microseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_us: Option<u64>,
+    /// The number of machines in its directory. Absent if this user may not read it, or if it cannot be read now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machines: Option<usize>,
+    /// Why the broker cannot be used. Absent if it can.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+impl BrokerStatus {
+    /// Returns a line for people.
+    pub fn line(&self) -> String {
+        let mut line = printable_line(&self.broker).into_owned();
+        if let Some(user) = &self.user {
+            line += &format!(" as {user}");
+        }
+        if let Some(account) = &self.account {
+            line += &format!(", account {}", printable_line(account));
+        }
+        if let Some(latency) = self.latency_us {
+            // Tenths of a millisecond tell a broker here from one that is far away.
+            line += &format!(", replies in {}.{} ms", latency / 1000, latency % 1000 / 100);
+        }
+        match self.machines {
+            Some(1) => line += ", 1 machine",
+            Some(count) => line += &format!(", {count} machines"),
+            None => {}
+        }
+        if let Some(problem) = &self.problem {
+            line += &format!(": not connected: {}", printable_line(problem));
+        }
+        line
+    }
+}
+
 /// The bridges of this machine.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -50,6 +100,9 @@ pub struct MachineStatus {
     pub older: Vec<PathBuf>,
     /// The other machines.
     pub machines: Vec<ConnectedMachine>,
+    /// The broker of the fleet. Absent if the settings name none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<BrokerStatus>,
     /// The IDs of the open questions that need a newer askbridge, as far as they can be read.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub unreadable: Vec<QuestionId>,
@@ -73,6 +126,7 @@ impl MachineStatus {
             busy: gaps.busy.clone(),
             older: gaps.older.clone(),
             machines: Vec::new(),
+            fleet: None,
             unreadable,
             elsewhere: Vec::new(),
         }
@@ -84,7 +138,7 @@ impl MachineStatus {
         let directory = printable_line(&directory);
         let elsewhere = bridges::unreachable_lines(&self.elsewhere, &self.directory);
         let unasked = [&self.unreachable, &self.no_descriptors, &self.busy, &self.older];
-        let is_empty = self.bridges.is_empty() && self.machines.is_empty();
+        let is_empty = self.bridges.is_empty() && self.machines.is_empty() && self.fleet.is_none();
         if is_empty && unasked.iter().all(|sockets| sockets.is_empty()) {
             let none = match elsewhere.is_empty() {
                 true => format!("no bridge runs (looked in {directory})"),
@@ -95,6 +149,7 @@ impl MachineStatus {
         let mut lines = if self.bridges.is_empty() { Vec::new() } else { self.table(room) };
         let mut notes = vec![format!("looked in {directory}")];
         let now = SystemTime::now().into();
+        notes.extend(self.fleet.as_ref().map(|fleet| format!("fleet: {}", fleet.line())));
         notes.extend(
             self.machines
                 .iter()

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use askbridge_core::desk::Refusal;
+use askbridge_core::{desk::Refusal, question::Provenance};
 use askbridge_os::processes::Peer;
 use jsonrpsee::{core::RpcResult, types::ErrorObjectOwned};
 use tokio::{
@@ -20,6 +20,8 @@ use crate::limits;
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
     pub(super) peer: Option<Peer>,
+    /// The responder behind the connection, if that is known for certain.
+    pub(super) by: Option<Provenance>,
     /// Permits one long reply at a time.
     turn: Arc<Semaphore>,
     pub(super) subscriptions: Arc<Semaphore>,
@@ -31,9 +33,10 @@ pub(super) struct Connection {
 
 impl Connection {
     /// Returns the budgets of a connection from `peer`, which is `None` if the process cannot be one of the agent's.
-    pub(super) fn of(peer: Option<Peer>) -> Self {
+    pub(super) fn of(peer: Option<Peer>, by: Option<Provenance>) -> Self {
         Connection {
             peer,
+            by,
             turn: Arc::new(Semaphore::new(1)),
             subscriptions: Arc::new(Semaphore::new(limits::SUBSCRIPTIONS_PER_CONNECTION)),
             changes: Arc::new(Semaphore::new(1)),

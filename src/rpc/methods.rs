@@ -55,6 +55,8 @@ pub struct Methods {
     pub(super) budgets: Budgets,
     /// The process that calls them, if it may be one of the agent's.
     peer: Option<Peer>,
+    /// The responder who calls them, if that is known for certain.
+    by: Option<Provenance>,
 }
 
 /// The context of the methods.
@@ -73,7 +75,7 @@ impl Methods {
         let registered =
             register(&mut module).and_then(|()| module.merge(machines::methods(inbox, &budgets)?));
         debug_assert!(registered.is_ok(), "each name stands once: {registered:?}");
-        Methods { module: module.into(), budgets, peer: None }
+        Methods { module: module.into(), budgets, peer: None, by: None }
     }
 
     /// Returns the methods for calls of this process.
@@ -82,9 +84,16 @@ impl Methods {
         self
     }
 
+    /// Returns the methods for calls of this responder, whatever the calls say.
+    #[must_use]
+    pub fn answering_as(mut self, by: Provenance) -> Self {
+        self.by = Some(by);
+        self
+    }
+
     /// Returns the methods for one connection, which has limits of its own.
     pub(super) fn for_connection(&self) -> (jsonrpsee::Methods, Connection) {
-        let connection = Connection::of(self.peer.clone());
+        let connection = Connection::of(self.peer.clone(), self.by.clone());
         // Calls get their connection from the extensions of the module, so each connection has its own clone.
         let mut module = self.module.clone();
         module.extensions_mut().insert(connection.clone());
@@ -316,7 +325,9 @@ impl<I: Inbox> Context<I> {
         let room = self.budgets.submission(submission.bytes());
         let _room = room.ok_or_else(|| error(Refusal::TooManyRequests))?;
         wait(extensions);
-        self.inbox.submit(id, submission, self.caller.provenance(by)).await.map_err(error)
+        let known = extensions.get::<Connection>().and_then(|connection| connection.by.clone());
+        let by = known.unwrap_or_else(|| self.caller.provenance(by));
+        self.inbox.submit(id, submission, by).await.map_err(error)
     }
 }
 

@@ -1,5 +1,7 @@
 //! The list of the services of an inbox, which every composition of the program uses.
 
+#[cfg(feature = "fleet")]
+use super::fleet;
 #[cfg(feature = "notify")]
 use super::notify;
 use super::{context::Context, http, recall, rules, settings, unattended};
@@ -13,6 +15,8 @@ pub fn services(context: &Context) -> Vec<Box<dyn Service>> {
         unattended::UnattendedService::of(context),
         settings::SettingsService::of(context),
         http::HttpService::of(context),
+        #[cfg(feature = "fleet")]
+        fleet::FleetService::of(context),
         #[cfg(feature = "notify")]
         notify::NotifyService::of(context),
     ];

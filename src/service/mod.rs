@@ -4,6 +4,8 @@
 pub mod context;
 #[cfg(test)]
 pub mod crashes;
+#[cfg(feature = "fleet")]
+pub mod fleet;
 pub mod http;
 pub mod list;
 #[cfg(feature = "notify")]

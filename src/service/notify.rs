@@ -3,7 +3,6 @@
 
 use std::{
     collections::BTreeMap,
-    env,
     future::Future,
     io::{self, IsTerminal},
     path::PathBuf,
@@ -22,7 +21,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::context::{Context, LogOnce};
+use super::context::{Context, LogOnce, own_program};
 use crate::{
     inbox::{BridgeInbox, Inbox, Store, real_files::RealFiles},
     notify::{
@@ -268,12 +267,6 @@ async fn said(child: &mut Child) -> Vec<String> {
         said.push(line);
     }
     said
-}
-
-/// Returns the path of this program, even if a newer version has replaced its file.
-fn own_program() -> io::Result<PathBuf> {
-    let running = PathBuf::from("/proc/self/exe");
-    if running.symlink_metadata().is_ok() { Ok(running) } else { env::current_exe() }
 }
 
 async fn after(time: Option<Duration>) {

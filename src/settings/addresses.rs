@@ -156,6 +156,44 @@ impl Setting for Origins {
     }
 }
 
+/// The servers of one broker. Without one, there is no fleet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Brokers(pub Vec<String>);
+
+/// The form of a server of the broker.
+const BROKER: &str = "an address such as \"tls://broker.example.org:4222\", without a user";
+
+impl Setting for Brokers {
+    fn read(value: &Value) -> Result<Self, String> {
+        let server = |value: &Value| {
+            let said = value.as_str().filter(|text| {
+                let rest = text.strip_prefix("tls://").or_else(|| text.strip_prefix("nats://"));
+                // A password has a file of its own, which others cannot read.
+                let is_host = |rest: &str| !rest.is_empty() && !rest.contains(['@', '/', '?', '#', ',']);
+                rest.is_some_and(is_host) && text.chars().all(|c| c.is_ascii_graphic())
+            });
+            said.map(str::to_owned).ok_or_else(|| format!("{} is not {BROKER}", quoted(value)))
+        };
+        match value {
+            Value::String(_) => Ok(Brokers(vec![server(value)?])),
+            _ => list(value, "an address, or a list of them", server).map(Brokers),
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        json!(self.0)
+    }
+
+    fn typed(text: &str) -> Value {
+        typed_list(text)
+    }
+
+    fn schema() -> Value {
+        let server = json!({ "type": "string", "pattern": "^(tls|nats)://[^@]+$" });
+        json!({ "anyOf": [server, { "type": "array", "items": server }] })
+    }
+}
+
 /// Characters of the longest topic that ntfy accepts.
 const TOPIC: usize = 64;
 
@@ -354,6 +392,18 @@ mod tests {
                 .is_err_and(|error| error.contains("a list of origins"))
         );
         assert!(Origins::read(&json!([true])).is_err());
+    }
+
+    #[test]
+    fn a_broker_is_named_without_a_user() {
+        let read = |text: &str| Brokers::read(&Brokers::typed(text)).map(|brokers| brokers.0);
+        assert_eq!(read("tls://broker.example.org"), Ok(vec!["tls://broker.example.org".to_owned()]));
+        assert_eq!(read("nats://a:1, tls://[::1]:2").map(|servers| servers.len()), Ok(2));
+        for wrong in
+            ["broker", "https://broker", "tls://ana:secret@broker", "tls://", "tls://a/b", "tls://a b"]
+        {
+            assert!(read(wrong).is_err_and(|error| error.contains("without a user")), "{wrong}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use askbridge_core::question::Purpose;
 use askbridge_os::log::{LogFormat, LogLevel};
 
 use super::{
-    addresses::{DEFAULT_ADDRESS, Hosts, Origins, ServeAddress, Topic, TrustedServers, Url},
+    addresses::{Brokers, DEFAULT_ADDRESS, Hosts, Origins, ServeAddress, Topic, TrustedServers, Url},
     key::{
         AnyKey,
         EffectTime::{NextBridge, NextCommand, NextInbox, NextQuestion},
@@ -34,6 +34,7 @@ const WRITES: &str = "it decides what is written, and to where";
 const KEEPS: &str = "it decides what is kept of what you decided";
 const GUARDS: &str = "it decides what you are asked twice";
 const DECIDES: &str = "it decides in your place";
+const FLEET: &str = "it decides who sees and answers your questions";
 const RUNS: &str = "it is about a command that runs";
 
 /// Declares settings, and the list of them. A row has the name of the constant, the type of its values, its path, when
@@ -100,6 +101,13 @@ settings! { SETTINGS:
         "Remove what is older than this";
     JOURNAL_SIZE: Size = "journal.size", NextBridge, Refused(KEEPS), || Size(limits::journal::SIZE),
         "Remove the oldest questions once the file is larger than this";
+
+    FLEET_URL: Brokers = "fleet.url", NextCommand, Refused(FLEET), Brokers::default,
+        "The NATS server over which machines are reached, such as \"tls://broker.example.org:4222\", or a list of the servers of one cluster; left out, there is no fleet";
+    FLEET_CREDENTIALS: Option<PathBuf> = "fleet.credentials", NextCommand, Refused(FLEET), || None,
+        "The file with your user and password at that server, which `askbridge fleet credentials` makes; only you may be able to read it";
+    FLEET_CA: Option<PathBuf> = "fleet.ca", NextCommand, Refused(FLEET), || None,
+        "The file with the certificate that the server's is checked against; left out, those of the system are used";
 
     UNATTENDED_THEN: UnattendedAction = "unattended.then", NextQuestion, Refused(DECIDES), UnattendedAction::default,
         "What to do with a question that nobody can answer: let it wait, reject it, or end the agent";
@@ -207,12 +215,13 @@ pub fn variable(key: &dyn AnyKey) -> String {
 pub const PREFIX: &str = "ASKBRIDGE_";
 
 /// The tables of a file, each with its description.
-pub const SECTIONS: [(&str, &str); 15] = [
+pub const SECTIONS: [(&str, &str); 16] = [
     ("bridge", "What a bridge does with questions: `askbridge run` and `askbridge proxy`"),
     ("permission", "What you are asked before something is allowed"),
     ("inbox", "Questions over HTTP: `askbridge inbox`, and bridges with `serve`"),
     ("claude", "Claude Code in a terminal: `askbridge hook claude`"),
     ("journal", "The file of questions and answers: `askbridge history`"),
+    ("fleet", "Machines over a NATS server, where no ssh leads to them"),
     ("unattended", "What to do with questions that nobody can answer, such as in CI"),
     ("log", "The log of every command"),
     ("notify", "When you are told that a question waits"),

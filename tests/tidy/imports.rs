@@ -47,7 +47,7 @@ const IMPURE: [&str; 30] = [
 ];
 
 /// What each room may know of the others, by the design. That the crates keep their order, Cargo holds as well.
-const MAY_KNOW: [(&str, &[&str]); 25] = [
+const MAY_KNOW: [(&str, &[&str]); 26] = [
     // The pure core, `crates/core`.
     ("limits", &[]),
     ("wire", &["limits"]),
@@ -69,6 +69,7 @@ const MAY_KNOW: [(&str, &[&str]); 25] = [
     ("rpc", &["desk", "inbox", "limits", "os", "question"]),
     ("journal", &["desk", "inbox", "limits", "question"]),
     ("machine", &["desk", "inbox", "limits", "os", "question", "rpc"]),
+    ("fleet", &["desk", "inbox", "limits", "machine", "os", "question", "rpc", "settings"]),
     ("driver", &["acp", "desk", "engine", "inbox", "limits", "os", "question", "rpc", "wire"]),
     ("adapters", &["desk", "dialect", "inbox", "limits", "machine", "os", "question", "settings"]),
     ("present", &["desk", "inbox", "limits", "machine", "os", "question"]),
@@ -80,13 +81,19 @@ const MAY_KNOW: [(&str, &[&str]); 25] = [
             "settings",
         ],
     ),
-    ("service", &["desk", "inbox", "limits", "notify", "os", "question", "rpc", "rule", "serve", "settings"]),
+    (
+        "service",
+        &[
+            "desk", "fleet", "inbox", "limits", "machine", "notify", "os", "question", "rpc", "rule",
+            "serve", "settings",
+        ],
+    ),
     (
         "command",
         &[
-            "acp", "adapters", "check", "desk", "dialect", "guard", "inbox", "journal", "limits", "machine",
-            "mock", "notify", "os", "present", "question", "rpc", "rule", "serve", "service", "settings",
-            "wire",
+            "acp", "adapters", "check", "desk", "dialect", "fleet", "guard", "inbox", "journal", "limits",
+            "machine", "mock", "notify", "os", "present", "question", "rpc", "rule", "serve", "service",
+            "settings", "wire",
         ],
     ),
 ];

@@ -282,7 +282,11 @@ fn subscribe(settings: &LogSettings, writer: LazyWriter, is_terminal: bool, repe
 /// Returns the level of each crate. `rmcp` logs whole messages at lower levels, which only `trace` may show.
 fn targets(level: LevelFilter) -> Targets {
     let all = Targets::new().with_default(level);
-    if level == LevelFilter::TRACE { all } else { all.with_target("rmcp", level.min(LevelFilter::WARN)) }
+    if level == LevelFilter::TRACE {
+        all
+    } else {
+        all.with_target("rmcp", level.min(LevelFilter::WARN)).with_target("async_nats", LevelFilter::OFF)
+    }
 }
 
 fn level(level: LogLevel) -> LevelFilter {

@@ -210,6 +210,7 @@ export type KnownResponder =
   | "rpc"
   | "page"
   | "notification"
+  | "fleet"
   | "rule";
 
 /** How a question ended: one object with a `status`. */

@@ -18,6 +18,7 @@ use askbridge_core::desk::BridgeName;
 use crate::{
     command::{
         ask::ASKER,
+        fleet_machines::fleet_status,
         inbox::SERVER,
         reach::MachineArgs,
         setup::{clients::SetupClient, environment::Environment},
@@ -31,11 +32,13 @@ use crate::{
     },
     rpc::client::Depth,
     serve::Token,
+    settings::files,
 };
 
 const FOLDER: &str = "folder";
 const BRIDGES: &str = "bridges";
 const MACHINES: &str = "machines";
+const FLEET: &str = "fleet";
 
 /// Checks the folder and the bridges in it, and returns the bridges that replied.
 pub(super) async fn look(around: Option<&Environment>, report: &mut Report) -> Vec<BridgeStatus> {
@@ -75,17 +78,23 @@ pub(super) async fn look(around: Option<&Environment>, report: &mut Report) -> V
     }
     leftovers(&folder, &now, report);
     look_at_machines(&machine, report);
+    if let Some(fleet) = fleet_status(&files::read(None)).await {
+        let level = if fleet.problem.is_none() { Level::Ok } else { Level::Problem };
+        report.add(FLEET, level, fleet.line(), None);
+    }
     bridges(around, &machine, report)
 }
 
 /// Reports how each other machine is connected.
 fn look_at_machines(machine: &Machine, report: &mut Report) {
     let now = SystemTime::now().into();
+    let settings = files::read(None);
     for ConnectedMachine { name, report: how } in machine.machines() {
         let is_connected = how.connected_at.is_some();
         let level = if is_connected { Level::Ok } else { Level::Problem };
         let advice = format!("`askbridge machine connect {name}` tries it, where ssh may ask you");
-        let advice = Some(advice.as_str()).filter(|_| !is_connected);
+        let is_of_settings = settings.machines().iter().any(|machine| machine.name == name);
+        let advice = Some(advice.as_str()).filter(|_| !is_connected && is_of_settings);
         report.add(MACHINES, level, format!("{name}: {}", machines::state(&how, now)), advice);
     }
 }

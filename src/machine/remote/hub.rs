@@ -15,7 +15,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{Holder, Route};
 use crate::{
-    limits::machine as limit,
+    limits::{fleet, machine as limit},
     machine::discovery::{self, Socket},
     rpc::socket,
 };
@@ -68,7 +68,7 @@ impl Hub {
     /// left to that process.
     pub async fn set(&mut self, machines: BTreeMap<MachineName, Route>) {
         self.machines.retain(|name, held| machines.get(name) == Some(&held.route));
-        for (name, route) in machines.into_iter().take(limit::MACHINES) {
+        for (name, route) in machines.into_iter().take(limit::MACHINES + fleet::MACHINES) {
             if self.machines.contains_key(&name) {
                 continue;
             }

@@ -154,6 +154,8 @@ open_enum! {
         Page = "page",
         /// A person at a notification: of the desktop, or of a phone.
         Notification = "notification",
+        /// A person on another machine, by the name that the broker between them knows.
+        Fleet = "fleet",
         /// A rule that the person wrote beforehand, by its name.
         Rule = "rule",
     }

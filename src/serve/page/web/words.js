@@ -57,6 +57,7 @@ const RESPONDERS = { http: "HTTP", rpc: "JSON-RPC", unknown: "an unknown respond
 function by({ responder = "unknown", name } = {}) {
   const kind = own(RESPONDERS, responder) ?? `the ${spoken(responder)}`;
   if (!name) return kind;
+  if (responder == "fleet") return `${line(name)} over the fleet`;
   if (responder == "rule") return `rule "${line(name)}"`;
   return responder == "client" ? line(name) : `${kind} (${line(name)})`;
 }

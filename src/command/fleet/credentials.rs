@@ -1,0 +1,151 @@
+//! `askbridge fleet` and its arguments. `credentials` writes a file for each new user, and the part of the server's
+//! configuration that has all users of the folder. The gateway is left to `gateway.rs`.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, DirBuilder, OpenOptions},
+    io::{self, Write},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+};
+
+use askbridge_os::exit;
+use clap::{Args, Subcommand};
+
+use super::gateway;
+
+use crate::{
+    command::{CommandError, runner::done},
+    fleet::{NewUser, Role, UserName, server_config},
+};
+
+/// What a fleet is.
+const HELP: &str = "\
+A fleet is the machines whose askbridge connects to the same NATS server: also
+those that no ssh leads to, such as a sandbox that can only reach out. Put
+`[fleet] url` and `credentials` into the settings of each; docs/fleet.md begins
+with a broker in one command.
+
+Exit codes:
+  0    it is done
+  2    the command line was not understood
+  125  the command itself failed";
+
+/// Options of `askbridge fleet`.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub struct FleetArgs {
+    /// The action.
+    #[command(subcommand)]
+    pub action: FleetAction,
+}
+
+/// The actions of `askbridge fleet`.
+#[derive(Debug, Subcommand)]
+pub enum FleetAction {
+    /// Make credentials for machines and persons, and the users.conf that the NATS server includes
+    Credentials(CredentialsArgs),
+    /// Serve the questions of this machine to the fleet, until no bridge runs (bridges call this)
+    #[command(hide = true)]
+    Gateway,
+}
+
+/// The file for the server.
+const SERVER: &str = "users.conf";
+
+/// Options of `askbridge fleet credentials`.
+#[derive(Debug, Args)]
+pub struct CredentialsArgs {
+    /// The folder of the files: users that are in it already stay, and users.conf has all of them
+    pub folder: PathBuf,
+
+    /// Add a user for a machine, or for sandboxes that trust each other: it shows its own questions, and sees and answers
+    /// no others (can be repeated)
+    #[arg(long, value_name = "NAME")]
+    pub bridge: Vec<String>,
+
+    /// Add a user for a person: it sees and answers the questions of all machines (can be repeated)
+    #[arg(long, value_name = "NAME")]
+    pub person: Vec<String>,
+}
+
+/// Makes credentials, or serves.
+pub async fn fleet(args: &FleetArgs) -> Result<u8, CommandError> {
+    match &args.action {
+        FleetAction::Credentials(args) => write(args),
+        FleetAction::Gateway => gateway::serve().await,
+    }
+}
+
+/// Writes the files.
+fn write(args: &CredentialsArgs) -> Result<u8, CommandError> {
+    let folder = &args.folder;
+    let wanted = [(Role::Bridge, &args.bridge), (Role::Person, &args.person)];
+    let wanted = wanted.into_iter().flat_map(|(role, names)| names.iter().map(move |name| (role, name)));
+    let wanted: Vec<(Role, UserName)> = wanted
+        .map(|(role, name)| name.parse().map(|name| (role, name)))
+        .collect::<Result<_, _>>()
+        .map_err(CommandError::Usage)?;
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed(folder))?;
+    let mut users = known(folder)?;
+    let mut said = String::new();
+    for (role, name) in wanted {
+        if users.contains_key(&name) {
+            return Err(CommandError::Usage(format!("{} has a user {name} already", folder.display())));
+        }
+        let user = NewUser::new(name.clone(), role).map_err(CommandError::Setup)?;
+        let path = folder.join(format!("{name}.json"));
+        create(&path, &user.credentials())?;
+        said += &format!("{}: {}\n", path.display(), allowed(role));
+        users.insert(name, user);
+    }
+    let users: Vec<_> = users.into_values().collect();
+    let path = folder.join(SERVER);
+    // It is replaced as a whole: a server may read it at any time.
+    let new = path.with_extension("new");
+    drop(fs::remove_file(&new));
+    create(&new, &server_config(&users))?;
+    fs::rename(&new, &path).map_err(failed(&path))?;
+    said += &format!(
+        "{}: the {} users; `include` it in the server's configuration\n",
+        path.display(),
+        users.len()
+    );
+    Ok(done(exit::OK, &said))
+}
+
+/// Says what a user may do.
+fn allowed(role: Role) -> &'static str {
+    match role {
+        Role::Bridge => {
+            "shows the questions of its own machines; sees and answers no others, whoever has this file"
+        }
+        Role::Person => {
+            "sees and answers the questions of all machines: whoever has this file is this person"
+        }
+    }
+}
+
+/// Reads the users whose files are in the folder.
+fn known(folder: &Path) -> Result<BTreeMap<UserName, NewUser>, CommandError> {
+    let mut users = BTreeMap::new();
+    for entry in fs::read_dir(folder).map_err(failed(folder))? {
+        let path = entry.map_err(failed(folder))?.path();
+        if path.extension().is_some_and(|ending| ending == "json") {
+            let user = NewUser::read(&path).map_err(CommandError::Setup)?;
+            users.insert(user.name().clone(), user);
+        }
+    }
+    Ok(users)
+}
+
+/// Writes a new file that only the user can read.
+fn create(path: &Path, text: &str) -> Result<(), CommandError> {
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(failed(path))
+}
+
+fn failed(path: &Path) -> impl Fn(io::Error) -> CommandError + use<> {
+    let path: PathBuf = path.to_owned();
+    move |source| CommandError::Write { path: path.clone(), source }
+}

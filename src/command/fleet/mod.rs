@@ -1,0 +1,7 @@
+//! `askbridge fleet`: the users of a broker, and the gateway of this machine.
+
+mod credentials;
+mod gateway;
+
+pub use credentials::{FleetArgs, fleet};
+pub(super) use gateway::keep;

@@ -1,0 +1,251 @@
+//! The machines of the fleet for a person: the directory is followed, and each machine in it is a route.
+//! Holding the connections and showing the questions is left to `machine::remote`.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    pin::Pin,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use askbridge_core::desk::MachineName;
+use futures::StreamExt;
+use tokio::{
+    io::DuplexStream,
+    sync::{mpsc, watch},
+    time::{Instant, sleep, timeout},
+};
+use tokio_util::task::AbortOnDropHandle;
+
+use super::{
+    access::{Access, Role},
+    broker::{Broker, Who},
+    directory::{self, Directory},
+    gateway,
+    place::Place,
+    session::Session,
+};
+use crate::{
+    limits::fleet as limit,
+    machine::{
+        discovery,
+        remote::{Dial, Route},
+    },
+};
+
+/// The machines of the fleet. Dropping it ends the connection to the broker.
+#[derive(Debug)]
+pub struct Fleet {
+    access: Access,
+    shared: Arc<Shared>,
+    changes: watch::Receiver<Directory>,
+    /// The directory of the sockets here.
+    folder: PathBuf,
+    known: Mutex<BTreeMap<Place, Known>>,
+    _following: AbortOnDropHandle<()>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    /// The connection, or why there is none.
+    broker: watch::Sender<Result<Broker, String>>,
+    directory: watch::Sender<Directory>,
+}
+
+/// A machine, its name and its route.
+#[derive(Debug)]
+struct Known {
+    name: MachineName,
+    dial: Arc<FleetDial>,
+}
+
+impl Fleet {
+    /// Begins to follow the directory. `folder` is that of the sockets here.
+    pub fn start(access: Access, folder: PathBuf) -> Self {
+        let (broker, directory) = (
+            watch::Sender::new(Err("the broker is being connected to".to_owned())),
+            watch::Sender::new(Directory::default()),
+        );
+        let changes = directory.subscribe();
+        let shared = Arc::new(Shared { broker, directory });
+        let following = tokio::spawn(follow(access.clone(), Arc::clone(&shared)));
+        let following = AbortOnDropHandle::new(following);
+        Fleet { access, shared, changes, folder, known: Mutex::default(), _following: following }
+    }
+
+    /// Returns how the broker is reached.
+    pub fn access(&self) -> &Access {
+        &self.access
+    }
+
+    /// Waits until a machine comes or goes.
+    pub async fn changed(&mut self) {
+        if self.changes.changed().await.is_err() {
+            // The task has ended, which only a panic explains.
+            std::future::pending().await
+        }
+    }
+
+    /// Waits until the machines that are there now are known, or the broker cannot be reached.
+    pub async fn known(&mut self) {
+        let mut broker = self.shared.broker.subscribe();
+        let known = async {
+            drop(broker.changed().await);
+            if self.shared.broker.borrow().is_ok() {
+                drop(self.changes.wait_for(|now| now.is_read).await);
+            }
+        };
+        timeout(limit::CONNECT, known).await.unwrap_or_default();
+    }
+
+    /// Returns the machines that are there now but this one, and those that are not in the directory any more and still
+    /// reply.
+    pub fn routes(&self) -> BTreeMap<MachineName, Route> {
+        let own = gateway::own_name(&self.folder);
+        let now = self.shared.directory.borrow();
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|place, known| now.has(place) || known.dial.sessions.load(Ordering::Relaxed) > 0);
+        for place in now.places() {
+            let name = place.name().filter(|name| own.as_deref() != Some(name.as_str()));
+            if let Some(name) = name.filter(|_| !known.contains_key(place)) {
+                let dial = FleetDial {
+                    access: self.access.clone(),
+                    place: place.clone(),
+                    shared: Arc::clone(&self.shared),
+                    sessions: Arc::default(),
+                };
+                known.insert(place.clone(), Known { name, dial: Arc::new(dial) });
+            }
+        }
+        let route =
+            |known: &Known| (known.name.clone(), Route::dial(Arc::clone(&known.dial) as Arc<dyn Dial>));
+        known.values().map(route).collect()
+    }
+}
+
+/// Follows the directory over one connection after the other.
+async fn follow(access: Access, shared: Arc<Shared>) {
+    let mut back_off = limit::BACK_OFF;
+    loop {
+        let begun = Instant::now();
+        let why = match Broker::connect(&access).await {
+            Ok(broker) => {
+                // They are renewed within this time, if they are still there.
+                shared.directory.send_if_modified(|directory| {
+                    directory.extend(Instant::now() + limit::VALID);
+                    false
+                });
+                drop(shared.broker.send_replace(Ok(broker.clone())));
+                directory::follow(&broker, &shared.directory).await
+            }
+            Err(why) => why,
+        };
+        tracing::info!(broker = access.broker(), why, "the fleet is not connected");
+        drop(shared.broker.send_replace(Err(why)));
+        if begun.elapsed() > limit::BACK_OFF_MOST {
+            back_off = limit::BACK_OFF;
+        }
+        sleep(back_off).await;
+        back_off = limit::BACK_OFF_MOST.min(2 * back_off);
+    }
+}
+
+/// The way to one machine.
+#[derive(Debug)]
+struct FleetDial {
+    access: Access,
+    place: Place,
+    shared: Arc<Shared>,
+    /// Number of open sessions.
+    sessions: Arc<AtomicUsize>,
+}
+
+impl Dial for FleetDial {
+    fn carry(&self, stream: DuplexStream) -> Pin<Box<dyn Future<Output = String> + Send>> {
+        let broker = self.shared.broker.borrow().clone();
+        let (call, name) = (
+            self.place.call(&self.access.user),
+            self.place.session(&self.access.user, &[discovery::name(), discovery::name()].concat()),
+        );
+        let sessions = Arc::clone(&self.sessions);
+        Box::pin(async move {
+            match broker {
+                Ok(broker) if !broker.has_ended() => {
+                    sessions.fetch_add(1, Ordering::Relaxed);
+                    let counted = Counted(sessions);
+                    let why = carry(&broker, call, name, stream).await.unwrap_or_else(|why| why);
+                    drop(counted);
+                    why
+                }
+                Ok(_) => "the connection to the broker ended".to_owned(),
+                Err(why) => why,
+            }
+        })
+    }
+}
+
+/// Counts a session until it is dropped.
+struct Counted(Arc<AtomicUsize>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+async fn carry(broker: &Broker, call: String, name: String, stream: DuplexStream) -> Result<String, String> {
+    let client = broker.client();
+    let mut replies = client.subscribe(format!("{name}.*")).await.map_err(|error| error.to_string())?;
+    let session = Session::new(client.clone(), call.into(), Some(name));
+    session.open().await?;
+    let (sender, incoming) = mpsc::channel(limit::UNREAD);
+    let sorting = async move {
+        while let Some(message) = replies.next().await {
+            // A long one is not kept until the session reads it.
+            if message.payload.len() > limit::CHUNK || sender.try_send(message).is_err() {
+                break;
+            }
+        }
+        // Without a sender, the session ends.
+        drop(sender);
+        std::future::pending().await
+    };
+    Ok(tokio::select! {
+        why = session.carry(stream, incoming) => why,
+        () = broker.ended() => "the connection to the broker ended".to_owned(),
+        why = sorting => why,
+    })
+}
+
+/// The broker, as one connection has found it.
+#[derive(Clone, Debug)]
+pub struct FleetStatus {
+    /// The account of the user.
+    pub account: String,
+    /// How long the broker took to reply.
+    pub latency: Duration,
+    /// The number of machines in the directory, if the user may read it and the broker has it.
+    pub machines: Option<usize>,
+}
+
+/// Asks the broker, over a connection of its own.
+///
+/// # Errors
+/// It cannot be reached, or does not reply.
+pub async fn status(access: &Access) -> Result<FleetStatus, String> {
+    let broker = Broker::connect(access).await?;
+    // The first reply has the cost of a subscription in it.
+    broker.who(access).await?;
+    let Who { account, latency } = broker.who(access).await?;
+    let directory = watch::Sender::new(Directory::default());
+    let machines = match access.role {
+        Role::Bridge => None,
+        Role::Person => directory::read(&broker, &directory).await.ok(),
+    };
+    let machines = machines.map(|()| directory.borrow().places().count());
+    Ok(FleetStatus { account, latency, machines })
+}

@@ -1,0 +1,49 @@
+//! Limits of machines over a broker.
+
+use std::time::Duration;
+
+/// How long a connection to the broker may take.
+pub const CONNECT: Duration = Duration::from_secs(5);
+/// How long a reply of the broker itself may take.
+pub const REPLY: Duration = Duration::from_secs(5);
+/// Interval of the pings on an idle connection to the broker: after two without a reply, it has ended.
+pub const PING: Duration = Duration::from_secs(10);
+/// The first pause before the broker is tried again. Each further pause is twice as long.
+pub const BACK_OFF: Duration = Duration::from_millis(500);
+/// The longest pause before the broker is tried again.
+pub const BACK_OFF_MOST: Duration = Duration::from_secs(30);
+/// Interval at which a machine writes its entry into the directory.
+pub const RENEW: Duration = Duration::from_secs(10);
+/// Shortest time between two writes of the entry, since the number of open questions is in it.
+pub const RENEW_LEAST: Duration = Duration::from_secs(1);
+/// How long an entry is valid.
+pub const VALID: Duration = Duration::from_secs(30);
+/// Size of an entry.
+pub const ENTRY: usize = 1024;
+/// Size of all entries at the broker.
+pub const ENTRIES_BYTES: usize = 64 * 1024 * 1024;
+/// The most machines of the directory that are shown.
+pub const MACHINES: usize = 1024;
+/// Number of entries that are read from the directory at once.
+pub const PAGE: usize = 500;
+/// Size of the bytes in one message: with more, a message of many questions would delay the answers behind it.
+pub const CHUNK: usize = 64 * 1024;
+/// Number of messages of a session on their way in each direction.
+pub const WINDOW: usize = 8;
+/// Number of received messages after which the other end is told.
+pub const SEEN: u64 = 4;
+/// Number of messages of a session that wait to be read: those of a window, and as many notes of what was seen. A
+/// session with more is ended.
+pub const UNREAD: usize = 2 * WINDOW;
+/// Number of messages of a subscription that wait until they are given to their session.
+pub const UNSORTED: usize = 1024;
+/// Number of messages that were not written to the broker yet.
+pub const UNSENT: usize = 64;
+/// Number of sessions of a machine. One more is refused.
+pub const SESSIONS: usize = 64;
+/// Number of sessions of a machine with one person.
+pub const SESSIONS_OF_PERSON: usize = 16;
+/// How long a session may be silent. A person's process calls each [`super::machine::HEARTBEAT`].
+pub const SILENCE: Duration = Duration::from_secs(60);
+/// How long a gateway that a bridge started stays without a bridge.
+pub const IDLE: Duration = Duration::from_secs(60);

@@ -1,0 +1,91 @@
+//! The fleet service: with the first question, it starts the gateway of this machine as a process of its own, unless
+//! one runs. So a bridge never has a connection to the broker, and its memory does not grow by one.
+
+use std::{future::Future, io, pin::Pin, process::Stdio, sync::Arc};
+
+use tokio::{process::Command, time::sleep};
+use tokio_util::sync::CancellationToken;
+
+use super::context::{Context, own_program};
+use crate::{
+    fleet::Gateway,
+    inbox::{BridgeInbox, Inbox},
+    limits::fleet as limit,
+    machine::discovery,
+    rpc::host::{Service, Starts},
+    settings::{files::Live, keys},
+};
+
+/// Starts the gateway.
+#[derive(Debug)]
+pub struct FleetService {
+    /// The user's own file: no other file can name a broker.
+    live: Arc<Live>,
+}
+
+impl FleetService {
+    /// Returns the service, which every inbox has: the broker may be set while it runs.
+    #[expect(clippy::unnecessary_wraps, reason = "the list of services asks each whether this inbox has it")]
+    pub(super) fn of(context: &Context) -> Option<Box<dyn Service>> {
+        Some(Box::new(FleetService { live: Arc::clone(&context.live) }))
+    }
+
+    /// Starts the gateway with the next question for which none runs.
+    async fn follow(self, inbox: BridgeInbox) {
+        let mut openings = inbox.store().openings();
+        let mut gateway = None;
+        while let Some(opened) = openings.next().await {
+            if opened.is_empty() {
+                continue;
+            }
+            let is_set = !self.live.settings().get(&keys::FLEET_URL).0.is_empty();
+            // The lock is free again at once.
+            let is_free = discovery::folder().ok().and_then(|folder| Gateway::claim(&folder).ok()?).is_some();
+            if is_set && is_free {
+                match start(&inbox) {
+                    // An earlier one has ended, and is reaped.
+                    Ok(child) => gateway = Some(child),
+                    Err(error) => tracing::warn!(%error, "the gateway to the fleet cannot be started"),
+                }
+                sleep(limit::RENEW_LEAST).await;
+            }
+        }
+        drop(gateway);
+    }
+}
+
+fn start(inbox: &BridgeInbox) -> io::Result<tokio::process::Child> {
+    let mut command = Command::new(own_program()?);
+    // The stdin and stdout of the bridge belong to the protocol (I5).
+    command.args(["fleet", "gateway"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let child = command.current_dir("/").spawn()?;
+    if let (Some(tree), Some(pid)) = (inbox.agent_tree(), child.id()) {
+        // It passes on answers of persons, unlike the agent's own processes.
+        tree.leave_out(pid);
+    }
+    Ok(child)
+}
+
+impl Service for FleetService {
+    fn name(&self) -> &'static str {
+        "fleet"
+    }
+
+    fn starts(&self) -> Starts {
+        let live = Arc::clone(&self.live);
+        Starts::WithQuestion(Arc::new(move || !live.settings().get(&keys::FLEET_URL).0.is_empty()))
+    }
+
+    fn run(
+        self: Box<Self>,
+        inbox: BridgeInbox,
+        stop: CancellationToken,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async move {
+            tokio::select! {
+                () = self.follow(inbox) => {}
+                () = stop.cancelled() => {}
+            }
+        })
+    }
+}

@@ -1,0 +1,121 @@
+//! What persons see and do, while everything works.
+
+use std::{fs, thread, time::Instant};
+
+use askbridge_os::exit;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::{
+    support::DEADLINE,
+    world::{Member, World},
+};
+
+/// Lists, shows, rejects and answers questions of the machine.
+fn everything_is_done(person: &Member, far: &Member, machine: &str) {
+    let (agent, own) = far.asks("Which database?");
+    let id = format!("{machine}/{own}");
+    person.until_listed("the question", |ids| ids == [id.clone()]);
+    let shown = person.ok(&["show", &id]);
+    assert!(shown.contains("Which database?") && shown.contains(&id), "{shown}");
+    let unfit = person.run(&["answer", &id, "zzz"]);
+    assert_eq!(unfit.code, i32::from(exit::DOES_NOT_FIT), "{unfit:?}");
+    assert!(person.ok(&["answer", &id, "b"]).starts_with(&id));
+    // The same again is accepted, and another is refused.
+    assert!(person.ok(&["answer", &id, "b"]).starts_with(&id));
+    let other = person.run(&["answer", &id, "a"]);
+    assert_eq!(other.code, i32::from(exit::SETTLED), "{other:?}");
+    assert!(other.stderr.contains("ana over the fleet"), "{other:?}");
+    let (answers, heard) = agent.end();
+    assert!(answers == 1 && heard.contains(r#"[["b"]]"#), "{heard}");
+    let kept = far.ok(&["history"]);
+    assert!(kept.contains("answered by ana over the fleet"), "{kept}");
+
+    let (agent, own) = far.asks("Really?");
+    person.until_listed("the question", |ids| ids.contains(&format!("{machine}/{own}")));
+    // Without the name of the machine it is found as well.
+    assert!(person.ok(&["show", &own]).contains("Really?"));
+    person.ok(&["reject", &own, "--reason", "no"]);
+    let (answers, heard) = agent.end();
+    assert!(answers == 0 && heard.contains("\"result\""), "{heard}");
+}
+
+#[test]
+fn everything_is_done_through_the_inbox() {
+    let world = World::new();
+    let (mut far, mut person) = (world.member("box"), world.member("ana"));
+    let own = person.inbox();
+    let machine = far.gateway();
+    assert!(machine.starts_with("box") && machine != own, "{machine} {own}");
+    everything_is_done(&person, &far, &machine);
+    let machines = person.ok(&["machine", "list"]);
+    assert!(machines.contains(&machine) && machines.contains("the fleet"), "{machines}");
+    assert!(!machines.contains(&own), "this machine is no other: {machines}");
+    let status = person.ok(&["status"]);
+    let broker = format!("fleet: {} as ana, account askbridge, replies in ", world.server.url());
+    // The person's own machine is one of the two.
+    assert!(status.contains(&broker) && status.contains(" ms, 2 machines"), "{status}");
+    let status = far.ok(&["status"]);
+    assert!(status.contains(" as box, account askbridge, replies in "), "{status}");
+}
+
+#[test]
+fn everything_is_done_without_an_inbox() {
+    let world = World::new();
+    let (mut far, person) = (world.member("box"), world.member("ana"));
+    // The bucket is made by the first person who connects.
+    person.ok(&["list"]);
+    let machine = far.gateway();
+    everything_is_done(&person, &far, &machine);
+}
+
+#[test]
+fn a_machine_without_an_inbox_is_in_the_fleet_while_its_agents_ask() {
+    let world = World::new();
+    let (far, mut person) = (world.member("box"), world.member("ana"));
+    person.inbox();
+    let (agent, own) = far.asks("Which?");
+    let ids = person.until_listed("the question", |ids| ids.len() == 1);
+    assert!(ids[0].ends_with(&format!("/{own}")), "{ids:?}");
+    person.ok(&["answer", &ids[0], "a"]);
+    assert_eq!(agent.end().0, 1);
+    let gateway = gateway_of(&far);
+    kill_process(gateway, Signal::TERM).unwrap();
+    // It says that it ends, so that nothing has to run out.
+    let begun = Instant::now();
+    while person.ok(&["machine", "list"]).contains("the fleet") {
+        assert!(begun.elapsed() < DEADLINE, "it is still listed");
+        thread::yield_now();
+    }
+    assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+}
+
+/// Returns the process that a bridge has started as the gateway.
+fn gateway_of(member: &Member) -> Pid {
+    let place = format!("XDG_RUNTIME_DIR={}", member.person.machine.path().display());
+    let is_gateway = |id: i32| {
+        let read = |file: &str| fs::read(format!("/proc/{id}/{file}")).unwrap_or_default();
+        let has = |bytes: &[u8], word: &str| bytes.split(|byte| *byte == 0).any(|of| of == word.as_bytes());
+        has(&read("cmdline"), "gateway") && has(&read("environ"), &place)
+    };
+    let ids =
+        fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    Pid::from_raw(ids.into_iter().find(|id| is_gateway(*id)).expect("a gateway")).unwrap()
+}
+
+#[test]
+fn what_is_wrong_with_the_settings_is_said() {
+    let world = World::new();
+    let person = world.member("ana");
+    let said = |member: &Member| member.run(&["status"]).stdout;
+    person.sets(&world.users.folder().join("creds/nobody.json"), &world.server.url());
+    assert!(said(&person).contains("nobody.json: No such file"), "{}", said(&person));
+    let copy = world.users.folder().join("wrong.json");
+    let text = fs::read_to_string(world.users.file("ana")).unwrap();
+    let mode = fs::metadata(world.users.file("ana")).unwrap().permissions();
+    fs::write(&copy, text.replace("\"password\": \"", "\"password\": \"x")).unwrap();
+    fs::set_permissions(&copy, mode).unwrap();
+    person.sets(&copy, &world.server.url());
+    assert!(said(&person).contains("does not accept the user ana or its password"), "{}", said(&person));
+    person.sets(&world.users.file("ana"), "nats://127.0.0.1:1");
+    assert!(said(&person).contains("not connected: the broker cannot be reached"), "{}", said(&person));
+}

@@ -1,0 +1,139 @@
+//! What it costs: many machines with ten open questions each on one broker, a person's list and answers, the memory of a
+//! gateway, and the load of the directory. `FIGURES` says how many machines; all but one are tasks of the test.
+
+use std::{
+    env, fs,
+    io::Write,
+    time::{Duration, Instant},
+};
+
+use askbridge::{
+    fleet::{Access, Gateway, run},
+    machine::Machine,
+};
+use futures::StreamExt;
+use tokio::{
+    runtime::Builder,
+    time::{Instant as TokioInstant, timeout_at},
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    support::{DEADLINE, Process},
+    world::{Member, World, ids},
+};
+
+/// Open questions of each machine.
+const OPEN: usize = 10;
+/// Rounds of each measurement.
+const ROUNDS: usize = 15;
+
+fn say(what: &str, value: impl std::fmt::Display) {
+    writeln!(std::io::stderr(), "{what:<60} {value}").unwrap();
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times[times.len() / 2]
+}
+
+/// Returns a line of a process's status, in KiB.
+fn memory(id: u32, line: &str) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+    let line = status.lines().find_map(|of| of.strip_prefix(line)).expect("its memory");
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+fn asks(member: &Member, what: &str) -> Process {
+    Process::spawn(&mut member.command(&["ask", what, "--option", "a", "--option", "b"]))
+}
+
+#[test]
+fn many_machines_on_one_broker() {
+    let count: usize = env::var("FIGURES").map_or(20, |count| count.parse().expect("a number"));
+    let world = World::new();
+    let mut far = world.member("box");
+    let name = far.gateway();
+    let asking: Vec<_> = (0..OPEN).map(|number| asks(&far, &format!("Question {number}?"))).collect();
+    far.person.machine.questions(OPEN);
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let access = Access::read(vec![world.server.url()], &world.users.file("box"), None).unwrap();
+    let folder = world.users.folder().join("locks");
+    let machine = runtime.block_on(Machine::open(&far.person.machine.sockets())).unwrap();
+    let followed = machine.clone();
+    runtime.spawn(async move { followed.follow().await });
+    for number in 1..count {
+        let folder = folder.join(number.to_string());
+        fs::create_dir_all(&folder).unwrap();
+        let gateway = Gateway::claim(&folder).unwrap().expect("a lock");
+        let (access, machine) = (access.clone(), machine.clone());
+        runtime.spawn(async move { run(gateway, &access, &machine, None, &CancellationToken::new()).await });
+    }
+    let mut person = world.member("ana");
+    person.inbox();
+    let begun = Instant::now();
+    person.until_listed("all questions", |ids| ids.len() == count * OPEN);
+    say(
+        &format!("{count} machines with {OPEN} questions each are listed after"),
+        format!("{:?}", begun.elapsed()),
+    );
+    let list = |_| {
+        let begun = Instant::now();
+        let listed = person.ok(&["list", "--json"]);
+        let elapsed = begun.elapsed();
+        assert_eq!(ids(&listed).len(), count * OPEN);
+        elapsed
+    };
+    say(
+        "a person's list, in a process of its own (goal: 300 ms)",
+        format!("{:?}", median((0..ROUNDS).map(list).collect())),
+    );
+    answers(&far, &person, &name);
+    let gateway = far.serving().id();
+    say("the gateway of a machine: resident", format!("{} KiB", memory(gateway, "VmRSS:")));
+    say("  of these not shared with its file (goal: 12 MiB)", format!("{} KiB", memory(gateway, "RssAnon:")));
+    say("a person's inbox: resident", format!("{} KiB", memory(person.serving().id(), "VmRSS:")));
+    say("writes of the directory in a second", format!("{:.1}", runtime.block_on(writes(&world))));
+    drop(asking);
+}
+
+/// Measures how long answers from here take, and answers on the machine itself.
+fn answers(far: &Member, person: &Member, name: &str) {
+    let (mut here, mut there) = (Vec::new(), Vec::new());
+    for round in 0..ROUNDS {
+        for is_here in [true, false] {
+            let before = far.person.machine.questions(OPEN);
+            let mut asking = asks(far, &format!("Round {round}?"));
+            let now = far.person.machine.questions(OPEN + 1);
+            let new = now.iter().find(|question| !before.contains(question)).expect("the new question");
+            let own = new["id"].as_str().unwrap().to_owned();
+            let id = format!("{name}/{own}");
+            person.until_said(&["show", &id], "Round");
+            let begun = Instant::now();
+            match is_here {
+                true => person.ok(&["answer", &id, "a"]),
+                false => far.ok(&["answer", &own, "a"]),
+            };
+            if is_here { &mut here } else { &mut there }.push(begun.elapsed());
+            asking.expect("the answer", |line| line == "a");
+        }
+    }
+    let (here, there) = (median(here), median(there));
+    say("an answer from a person, in a process of its own", format!("{here:?}"));
+    say("the same on the machine itself", format!("{there:?}"));
+    say("what the fleet adds (goal: 20 ms)", format!("{:?}", here.saturating_sub(there)));
+}
+
+/// Counts the writes of the directory for ten seconds.
+async fn writes(world: &World) -> f64 {
+    let options =
+        async_nats::ConnectOptions::with_user_and_password("ana".to_owned(), world.users.password("ana"));
+    let client = options.connect(world.server.url()).await.unwrap();
+    let mut entries = client.subscribe("$KV.askbridge.>").await.unwrap();
+    let until = TokioInstant::now() + Duration::from_secs(10).min(DEADLINE);
+    let mut count = 0;
+    while let Ok(Some(_)) = timeout_at(until, entries.next()).await {
+        count += 1;
+    }
+    f64::from(count) / 10.0
+}

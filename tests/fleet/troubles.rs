@@ -1,0 +1,213 @@
+//! The broker, a machine or the network fails: what is answered here goes on, what cannot be is said at once, and no answer
+//! is given twice.
+
+use std::{
+    fs, thread,
+    time::{Duration, Instant},
+};
+
+use askbridge_os::exit;
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::{
+    answers::machine::end,
+    support::{DEADLINE, Process},
+    world::World,
+};
+
+/// An answer that cannot be given is refused after this at the latest.
+const AT_ONCE: Duration = Duration::from_secs(8);
+
+#[test]
+fn a_machine_that_was_killed_gets_no_answer_and_its_entry_runs_out() {
+    let world = World::new();
+    let (mut far, mut person) = (world.member("box"), world.member("ana"));
+    person.inbox();
+    let machine = far.gateway();
+    let (agent, own) = far.asks("Which?");
+    let id = format!("{machine}/{own}");
+    person.until_listed("the question", |ids| ids == [id.clone()]);
+    far.kill();
+    // It is in the directory still, and nothing says that it is gone but the broker.
+    let begun = Instant::now();
+    let refused = person.run(&["answer", &id, "a"]);
+    assert!(begun.elapsed() < AT_ONCE, "{:?}", begun.elapsed());
+    assert_eq!(refused.code, i32::from(exit::BRIDGE_GONE), "{refused:?}");
+    assert!(refused.stderr.contains("it does not listen at the broker"), "{refused:?}");
+    assert!(!refused.stderr.contains("not known"), "it is known that it was not given: {refused:?}");
+    // What is answered there goes on.
+    far.ok(&["answer", &own, "b"]);
+    let (answers, heard) = agent.end();
+    assert!(answers == 1 && heard.contains(r#"[["b"]]"#), "{heard}");
+    let begun = Instant::now();
+    while person.ok(&["machine", "list"]).contains(&machine) {
+        assert!(begun.elapsed() < DEADLINE, "its entry does not run out");
+        thread::yield_now();
+    }
+    // The next process has another name, and no session of the one before.
+    let next = far.gateway();
+    assert_ne!(next, machine);
+    let (agent, own) = far.asks("And now?");
+    person.until_listed("the question", |ids| ids == [format!("{next}/{own}")]);
+    person.ok(&["answer", &format!("{next}/{own}"), "a"]);
+    assert_eq!(agent.end().0, 1);
+}
+
+#[test]
+fn without_the_broker_local_answers_go_on_and_others_are_refused_until_it_is_back() {
+    let mut world = World::new();
+    let (mut far, mut person) = (world.member("box"), world.member("ana"));
+    person.inbox();
+    let machine = far.gateway();
+    let (first, own) = far.asks("First?");
+    let (second, other) = far.asks("Second?");
+    let on_machine = |own: &str| format!("{machine}/{own}");
+    person.until_listed("both", |ids| ids.len() == 2);
+    world.server.kill();
+    person.until_said(&["machine", "list"], "not connected");
+    let begun = Instant::now();
+    let refused = person.run(&["answer", &on_machine(&own), "a"]);
+    assert!(begun.elapsed() < AT_ONCE, "{:?}", begun.elapsed());
+    assert_eq!(refused.code, i32::from(exit::BRIDGE_GONE), "{refused:?}");
+    far.ok(&["answer", &own, "b"]);
+    let (answers, heard) = first.end();
+    assert!(answers == 1 && heard.contains(r#"[["b"]]"#), "{heard}");
+    world.server.run();
+    // Its directory was in memory: the machine writes its entry anew.
+    person.until_listed("the question that is left", |ids| ids == [on_machine(&other)]);
+    person.until_said(&["answer", &on_machine(&other), "a"], "answered");
+    let (answers, heard) = second.end();
+    assert!(answers == 1 && heard.contains(r#"[["a"]]"#), "the refused one was not kept anywhere: {heard}");
+}
+
+#[test]
+fn an_answer_that_the_network_holds_up_is_given_once() {
+    let world = World::new();
+    let mut person = world.member("ana");
+    let (mut far, link) = world.linked("box");
+    person.inbox();
+    let machine = far.gateway();
+    for (round, is_cut) in [false, true].into_iter().enumerate() {
+        let (agent, own) = far.asks("Which?");
+        let id = format!("{machine}/{own}");
+        person.until_listed("the question", |ids| ids.contains(&id));
+        link.freeze(true);
+        let answering = Process::spawn(&mut person.command(&["answer", &id, "a"]));
+        // It is noticed that there is no reply, and the person's end begins another session.
+        let log = |said: &str| said.matches("did not reply while an answer waited").count() > round;
+        let inbox = person.serving();
+        inbox.expect_stderr("that it did not reply", log);
+        match is_cut {
+            false => link.freeze(false),
+            // What was on its way is lost, or not: the connection is reset.
+            true => link.cut(),
+        }
+        let answered = end(answering);
+        assert_eq!(answered.code, 0, "{answered:?}");
+        let (answers, heard) = agent.end();
+        assert!(answers == 1 && heard.matches("\"id\":\"ask\"").count() == 1, "{heard}");
+    }
+}
+
+#[test]
+fn a_machine_that_is_cut_off_goes_on_and_is_there_again_afterwards() {
+    let world = World::new();
+    let mut person = world.member("ana");
+    let (mut far, link) = world.linked("box");
+    person.inbox();
+    let machine = far.gateway();
+    let (first, own) = far.asks("First?");
+    person.until_listed("the question", |ids| ids.len() == 1);
+    link.down();
+    let refused = person.until_said(&["answer", &format!("{machine}/{own}"), "a"], "does not listen");
+    assert_eq!(refused.code, i32::from(exit::BRIDGE_GONE), "{refused:?}");
+    far.ok(&["answer", &own, "b"]);
+    assert_eq!(first.end().0, 1);
+    let (second, own) = far.asks("Second?");
+    link.up();
+    person.until_listed("what is open now", |ids| ids == [format!("{machine}/{own}")]);
+    person.ok(&["answer", &format!("{machine}/{own}"), "a"]);
+    assert_eq!(second.end().0, 1);
+}
+
+#[test]
+fn a_person_whose_process_is_stopped_holds_up_nobody() {
+    let world = World::new();
+    let (mut ana, mut bob) = (world.member("ana"), world.member("bob"));
+    let mut far = world.member("box");
+    ana.inbox();
+    bob.inbox();
+    let machine = far.gateway();
+    let (first, own) = far.asks("First?");
+    let id = |own: &str| format!("{machine}/{own}");
+    ana.until_listed("the question", |ids| ids == [id(&own)]);
+    let stopped = ana.serving().id().cast_signed();
+    let stop =
+        |signal| rustix::process::kill_process(rustix::process::Pid::from_raw(stopped).unwrap(), signal);
+    stop(Signal::STOP).unwrap();
+    // More than all windows and buffers have room for.
+    let long: Vec<_> = (0..10).map(|number| number.to_string() + &"x".repeat(3900)).collect();
+    let options: Vec<_> = long.iter().flat_map(|text| ["--option", text]).collect();
+    let asking: Vec<_> = (0..60)
+        .map(|number| {
+            let question = format!("{number}?");
+            Process::spawn(&mut far.command(&[&["ask", &question][..], &options].concat()))
+        })
+        .collect();
+    bob.until_listed("all", |ids| ids.len() == 61);
+    let begun = Instant::now();
+    bob.ok(&["answer", &id(&own), "a"]);
+    assert!(begun.elapsed() < AT_ONCE, "{:?}", begun.elapsed());
+    assert_eq!(first.end().0, 1);
+    stop(Signal::CONT).unwrap();
+    ana.until_listed("what is open now", |ids| ids.len() == 60);
+    drop(asking);
+}
+
+#[test]
+fn a_flood_of_calls_is_bounded_and_holds_up_nobody() {
+    let world = World::new();
+    let mut bob = world.member("bob");
+    let mut far = world.member("box");
+    bob.inbox();
+    let machine = far.gateway();
+    let (agent, own) = far.asks("Which?");
+    let id = format!("{machine}/{own}");
+    bob.until_listed("the question", |ids| ids == [id.clone()]);
+    let gateway = far.serving().id();
+    let before = resident(gateway);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let place = format!("askbridge.v1.box.{}", machine.trim_start_matches("box."));
+    runtime.block_on(async {
+        let options =
+            async_nats::ConnectOptions::with_user_and_password("ana".to_owned(), world.users.password("ana"));
+        let client = options.connect(world.server.url()).await.unwrap();
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "question_list" }).to_string() + "\n";
+        let long = call + &" ".repeat(500_000);
+        for session in 0..100 {
+            for number in 0..20 {
+                let mut headers = async_nats::HeaderMap::new();
+                headers.insert("Askbridge-Number", number.to_string());
+                let reply = format!("{place}.reply.ana.t{session}.{number}");
+                let subject = format!("{place}.call.ana");
+                let payload = if number == 0 { String::new() } else { long.clone() };
+                client.publish_with_reply_and_headers(subject, reply, headers, payload.into()).await.unwrap();
+            }
+        }
+        client.flush().await.unwrap();
+    });
+    let begun = Instant::now();
+    bob.until_said(&["answer", &id, "a"], "answered");
+    assert!(begun.elapsed() < AT_ONCE, "{:?}", begun.elapsed());
+    let grown = resident(gateway).saturating_sub(before);
+    assert!(grown < 64 * 1024, "the gateway has grown by {grown} KiB");
+    assert_eq!(agent.end().0, 1);
+}
+
+/// Returns the most memory that a process has had, in KiB.
+fn resident(id: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("its memory");
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}

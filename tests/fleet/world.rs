@@ -1,0 +1,195 @@
+//! A broker, machines with agents, and persons.
+
+use std::{
+    fs,
+    path::PathBuf,
+    process::Command,
+    sync::{
+        atomic::{AtomicUsize, Ordering},
+        mpsc::{Receiver, sync_channel},
+    },
+    thread,
+    time::Instant,
+};
+
+use serde_json::{Value, json};
+
+use crate::{
+    answers::{machine::Run, person::Person},
+    link::Link,
+    server::{Server, Users},
+    support::{DEADLINE, Process},
+};
+
+/// Number of agents that were started.
+static AGENTS: AtomicUsize = AtomicUsize::new(0);
+
+/// A broker and its users.
+pub(crate) struct World {
+    pub(crate) users: Users,
+    pub(crate) server: Server,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let users = Users::new();
+        let server = Server::start(&users, "one", "");
+        World { users, server }
+    }
+
+    /// Returns a machine or a person of this user.
+    pub(crate) fn member(&self, user: &str) -> Member {
+        Member::new(&self.users, user, &self.server.url())
+    }
+
+    /// The same, over a network of its own.
+    pub(crate) fn linked(&self, user: &str) -> (Member, Link) {
+        let link = Link::to(self.server.port);
+        (Member::new(&self.users, user, &link.url()), link)
+    }
+}
+
+/// A machine of a user: its own folders, and a broker in its settings.
+pub(crate) struct Member {
+    pub(crate) person: Person,
+    /// What serves here: the gateway, or the inbox.
+    serving: Option<Process>,
+}
+
+impl Member {
+    pub(crate) fn new(users: &Users, user: &str, url: &str) -> Self {
+        let person = Person::new();
+        let member = Member { person, serving: None };
+        member.sets(&users.file(user), url);
+        member
+    }
+
+    pub(crate) fn sets(&self, credentials: &std::path::Path, url: &str) {
+        self.person.sets(&format!("[fleet]\nurl = {url:?}\ncredentials = {credentials:?}\n"));
+    }
+
+    /// Starts the gateway, and waits until it is the one of this machine. Returns the name of the machine.
+    pub(crate) fn gateway(&mut self) -> String {
+        self.serves(&["fleet", "gateway"])
+    }
+
+    /// Starts the inbox of a person. Returns the name of the machine.
+    pub(crate) fn inbox(&mut self) -> String {
+        self.serves(&["inbox", "--addr", "127.0.0.1:0"])
+    }
+
+    fn serves(&mut self, args: &[&str]) -> String {
+        let file = self.person.machine.sockets().join("fleet.lock");
+        let before = fs::read_to_string(&file).unwrap_or_default();
+        self.serving = Some(Process::spawn(&mut self.person.command(args)));
+        let deadline = Instant::now() + DEADLINE;
+        loop {
+            match fs::read_to_string(&file) {
+                Ok(name) if !name.is_empty() && name != before => return name,
+                _ => assert!(Instant::now() < deadline, "no gateway in time"),
+            }
+            thread::yield_now();
+        }
+    }
+
+    pub(crate) fn serving(&self) -> &Process {
+        self.serving.as_ref().expect("it serves")
+    }
+
+    /// Kills the process that serves here.
+    pub(crate) fn kill(&mut self) {
+        self.serving.take().expect("it serves");
+    }
+
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        self.person.command(args)
+    }
+
+    pub(crate) fn run(&self, args: &[&str]) -> Run {
+        self.person.run(args)
+    }
+
+    #[track_caller]
+    pub(crate) fn ok(&self, args: &[&str]) -> String {
+        self.person.ok(args)
+    }
+
+    /// Repeats a listing until this holds of the IDs in it.
+    #[track_caller]
+    pub(crate) fn until_listed(&self, what: &str, fits: impl Fn(&[String]) -> bool) -> Vec<String> {
+        let deadline = Instant::now() + DEADLINE;
+        loop {
+            let run = self.run(&["list", "--json"]);
+            let ids = ids(&run.stdout);
+            if fits(&ids) {
+                return ids;
+            }
+            assert!(Instant::now() < deadline, "not listed in time: {what}: {run:?}");
+            thread::yield_now();
+        }
+    }
+
+    /// Repeats a command until its output has this text.
+    #[track_caller]
+    pub(crate) fn until_said(&self, args: &[&str], text: &str) -> Run {
+        let deadline = Instant::now() + DEADLINE;
+        loop {
+            let run = self.run(args);
+            if run.stdout.contains(text) || run.stderr.contains(text) {
+                return run;
+            }
+            assert!(Instant::now() < deadline, "not said in time: {text}: {run:?}");
+            thread::yield_now();
+        }
+    }
+
+    /// Starts an agent that asks, and waits until it has asked. Returns it with the ID of its question here.
+    pub(crate) fn asks(&self, prompt: &str) -> (Agent, String) {
+        let params = json!({ "sessionId": "s", "prompt": prompt, "options": ["a", "b"] });
+        let method = "_sandboxagent/session/request_question";
+        let question =
+            json!({ "jsonrpc": "2.0", "id": "ask", "method": method, "params": params }).to_string();
+        let before = self.person.machine.names();
+        let number = AGENTS.fetch_add(1, Ordering::Relaxed);
+        let path = self.person.machine.path().join(format!("heard{number}"));
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let heard = heard(path.clone());
+        let script = r#"printf '%s\n' "$1" '{"jsonrpc":"2.0","method":"asked"}'; cat >"$2""#;
+        let command = ["run", "--client-questions", "none", "--", "sh", "-c", script, "sh", &question];
+        let args = [&command[..], &[path.to_str().unwrap()]].concat();
+        let mut bridge = Process::spawn(&mut self.command(&args));
+        bridge.expect("that it has asked", |line| line.contains("asked"));
+        let names = self.person.machine.names();
+        let is_new = |name: &&String| !before.contains(name) && name.ends_with(".sock");
+        let socket = names.iter().find(is_new).unwrap_or_else(|| panic!("no socket: {names:?}"));
+        (Agent { bridge, heard }, format!("{}-1", socket.trim_end_matches(".sock")))
+    }
+}
+
+/// Returns the IDs in a listing.
+pub(crate) fn ids(listing: &str) -> Vec<String> {
+    let listing: Value = serde_json::from_str(listing).unwrap_or_default();
+    let questions = listing["questions"].as_array().cloned().unwrap_or_default();
+    questions.iter().map(|question| question["id"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+/// An agent behind a bridge: it asks once, and keeps what it hears.
+pub(crate) struct Agent {
+    pub(crate) bridge: Process,
+    heard: Receiver<String>,
+}
+
+impl Agent {
+    /// Lets the agent end, and returns how often it was answered, and what it heard.
+    pub(crate) fn end(mut self) -> (usize, String) {
+        self.bridge.close_stdin();
+        let heard = self.heard.recv_timeout(DEADLINE).expect("the agent ends");
+        (heard.matches("\"answered\"").count(), heard)
+    }
+}
+
+fn heard(path: PathBuf) -> Receiver<String> {
+    let (sender, receiver) = sync_channel(1);
+    thread::spawn(move || sender.send(fs::read_to_string(path).unwrap_or_default()));
+    receiver
+}
