@@ -16,6 +16,7 @@ use askbridge_check::{
     library, puppet,
     report::{Document, Progress, json, junit, list, summary},
     suite::{self, Settings, SuiteError},
+    talk::prompts::Prompts,
 };
 use askbridge_os::exit;
 use clap::{Args, Subcommand};
@@ -54,7 +55,7 @@ pub struct CheckArgs {
 pub enum CheckWhat {
     /// Check an agent: askbridge is its client
     #[command(after_help = HELP)]
-    Agent(CasesArgs),
+    Agent(AgentArgs),
     /// Check a client: askbridge is its agent, whose command is `{agent}`
     #[command(after_help = HELP)]
     Client(CasesArgs),
@@ -65,6 +66,26 @@ pub enum CheckWhat {
     #[command(hide = true)]
     Puppet(PuppetArgs),
 }
+
+/// Options of `askbridge check agent`.
+#[derive(Clone, Debug, Args)]
+pub struct AgentArgs {
+    /// Prompt by this text, such as `question=Ask me which database to use`: for plain, long, question, many, text, fields, two,
+    /// permission or dangerous (can be repeated)
+    #[arg(long, value_name = "NAME=TEXT")]
+    pub prompt: Vec<String>,
+
+    /// The dialect in which it must ask its questions [default: any that is known]
+    #[arg(long, value_name = "NAME", value_parser = DIALECTS)]
+    pub dialect: Option<String>,
+
+    /// The options of all kinds.
+    #[command(flatten)]
+    pub cases: CasesArgs,
+}
+
+/// The dialects of agents, by the names of their origins.
+const DIALECTS: [&str; 6] = ["sandboxagent", "elicitation", "permission", "cursor", "grok", "kiro"];
 
 /// Options of `askbridge check agent`, `client` and `bridge`.
 #[derive(Clone, Debug, Args)]
@@ -128,14 +149,20 @@ pub struct PuppetArgs {
 /// Runs the cases, or lists them.
 pub async fn check(args: &CheckArgs) -> Result<u8, CommandError> {
     match &args.what {
-        CheckWhat::Agent(args) => run(Kind::Agent, args),
-        CheckWhat::Client(args) => run(Kind::Client, args),
-        CheckWhat::Bridge(args) => run(Kind::Bridge, args),
+        CheckWhat::Agent(args) => {
+            let prompts = Prompts::with(&args.prompt).map_err(CommandError::Usage)?;
+            let settings =
+                Settings { prompts, dialect: args.dialect.clone(), ..settings(Kind::Agent, &args.cases)? };
+            run(settings, &args.cases)
+        }
+        CheckWhat::Client(args) => run(settings(Kind::Client, args)?, args),
+        CheckWhat::Bridge(args) => run(settings(Kind::Bridge, args)?, args),
         CheckWhat::Puppet(args) => Ok(puppet::run(&args.folder, args.child)?),
     }
 }
 
-fn run(kind: Kind, args: &CasesArgs) -> Result<u8, CommandError> {
+fn run(settings: Settings, args: &CasesArgs) -> Result<u8, CommandError> {
+    let kind = settings.kind;
     let cases = library::cases(kind).map_err(|error| CommandError::Usage(error.to_string()))?;
     let cases = suite::selected(cases, kind, &args.cases).map_err(not_run)?;
     if args.list {
@@ -149,7 +176,6 @@ fn run(kind: Kind, args: &CasesArgs) -> Result<u8, CommandError> {
         );
         return Err(CommandError::Usage(what));
     }
-    let settings = settings(kind, args)?;
     suite::probe(&settings).map_err(not_run)?;
     let columns = columns();
     let mut progress = Progress::new(anstream::stderr(), columns, &cases);
@@ -189,6 +215,8 @@ fn settings(kind: Kind, args: &CasesArgs) -> Result<Settings, CommandError> {
         wire: args.wire.clone(),
         expected: args.expected.as_deref().map(expected).transpose()?.unwrap_or_default(),
         strict: args.strict,
+        prompts: Prompts::default(),
+        dialect: None,
     })
 }
 

@@ -19,8 +19,8 @@ use askbridge_core::{
     question::{Purpose, Value},
 };
 use askbridge_mock::{
-    AgentSettings, ClientKind, ClientSettings, Consent, ConsentReply, DemoSettings, Fallback, MockDialect,
-    PermissionAnswer, behaviour,
+    AgentFault, AgentSettings, ClientKind, ClientSettings, Consent, ConsentReply, DemoSettings, Fallback,
+    MockDialect, PermissionAnswer, behaviour,
     claude::{self, ClaudeSettings},
     client,
     codex::server::{self, CodexDaemonSettings},
@@ -54,12 +54,17 @@ pub struct MockAgentArgs {
     /// Show on stderr every line that is read and written
     #[arg(long)]
     pub wire: bool,
+
+    /// Break this rule of `askbridge check agent`
+    #[arg(long, value_name = "NAME", value_parser = agent_fault(), conflicts_with = "script")]
+    pub fault: Option<AgentFault>,
 }
 
 impl MockAgentArgs {
     /// Returns the agent's settings.
     pub fn settings(&self) -> AgentSettings {
-        AgentSettings { script: self.script.clone(), wire: self.wire, ..AgentSettings::new(self.dialect) }
+        let (script, wire, fault) = (self.script.clone(), self.wire, self.fault);
+        AgentSettings { script, wire, fault, ..AgentSettings::new(self.dialect) }
     }
 }
 
@@ -299,6 +304,12 @@ impl RelayArgs {
     pub fn settings(&self) -> RelaySettings {
         RelaySettings { fault: self.fault, agent: self.agent.clone() }
     }
+}
+
+fn agent_fault() -> impl TypedValueParser<Value = AgentFault> {
+    let values = AgentFault::ALL.iter().map(|fault| PossibleValue::new(fault.name()).help(fault.summary()));
+    let named = |name: String| AgentFault::named(&name).ok_or("not a fault");
+    PossibleValuesParser::new(values).try_map(named)
 }
 
 fn relay_fault() -> impl TypedValueParser<Value = RelayFault> {

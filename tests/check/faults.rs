@@ -7,6 +7,7 @@ use askbridge_check::{
     library,
     report::failure,
     suite::{self, Outcome, Settings},
+    talk::prompts::Prompts,
     verdict::Verdict,
 };
 
@@ -32,6 +33,8 @@ pub(crate) fn outcomes(kind: Kind, cases: &[Case], command: &[&str], timeout: Du
         wire: None,
         expected: Vec::new(),
         strict: true,
+        prompts: Prompts::default(),
+        dialect: None,
     };
     suite::run(cases, &settings, |_| ()).unwrap_or_else(|error| panic!("{error}"))
 }

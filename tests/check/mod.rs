@@ -2,6 +2,8 @@
 //! What a case is made of is left to the unit tests of the crate.
 
 #[cfg(test)]
+mod agent;
+#[cfg(test)]
 mod bridge;
 #[cfg(test)]
 mod command;

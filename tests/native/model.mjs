@@ -1,7 +1,8 @@
 // A stand-in for a model: serves the interfaces that Claude Code, Codex, opencode, Copilot CLI and Gemini CLI speak, on the
 // loopback. It calls the tool that the person's last message names, and ends the turn with what it was told of the call.
 //
-// "ASK: …" asks a question, "RUN: COMMAND" runs a command, and "CALL: TOOL INPUT" calls any tool with an input in JSON.
+// "ASK: …" asks a question, "MANY: …" one of which several options may be chosen, "RUN: COMMAND" runs a command, and
+// "CALL: TOOL INPUT" calls any tool with an input in JSON. "WAIT: …" has no answer: the turn lasts until it is cancelled.
 // Each result of a call is a line of JSON on stdout.
 //
 //     node model.mjs PORT
@@ -35,6 +36,11 @@ const TOOLS = {
       },
     }),
   },
+  MANY: {
+    AskUserQuestion: () => ({ questions: [{ ...question, multiSelect: true }] }),
+    question: () => ({ questions: [{ ...question, multiple: true }] }),
+    ask_user_question: () => ({ questions: [{ ...question, multiSelect: true }] }),
+  },
   RUN: {
     Bash: (command) => ({ command, description: "Make a file" }),
     exec_command: (cmd) => ({ cmd, ...escalated }),
@@ -44,6 +50,9 @@ const TOOLS = {
   },
 };
 
+// Is thrown where the model says nothing.
+const WAITS = new Error("the model says nothing");
+
 // Counts what was said: an agent takes two messages with one ID for parts of the same.
 let turns = 0;
 
@@ -52,9 +61,10 @@ function next(tools, text, told) {
   turns += 1;
   if (told !== undefined) {
     console.log(JSON.stringify({ told }));
-    return { text: "The turn is over." };
+    return { text: `I was told: ${told}` };
   }
-  const [, what, rest] = /\b(ASK|RUN|CALL): (.*)/.exec(text ?? "") ?? [];
+  const [, what, rest] = /\b(ASK|MANY|RUN|CALL|WAIT): (.*)/.exec(text ?? "") ?? [];
+  if (what === "WAIT") throw WAITS;
   if (what === "CALL") return called(tools, rest);
   const name = Object.keys(TOOLS[what] ?? {}).find((name) => tools.includes(name));
   if (!name) {
@@ -184,6 +194,7 @@ const server = createServer(async (request, response) => {
     // What else agents ask a vendor for is not needed.
     json(response, path.endsWith("/models") ? { data: [], models: [] } : {}, path.endsWith("/models") ? 200 : 404);
   } catch (error) {
+    if (error === WAITS) return;
     console.error(path, error);
     json(response, { error: { type: "invalid_request_error", message: String(error) } }, 400);
   }

@@ -44,6 +44,9 @@ impl Compared {
     fn fits(&mut self, expected: &str, got: &str) -> bool {
         if let Ok(string) = serde_json::from_str::<String>(expected) {
             if let Some(name) = unbound(&string) {
+                if let Some(is_of_type) = of_type(name) {
+                    return is_of_type(got);
+                }
                 self.bound.push((name.to_owned(), got.to_owned()));
                 return true;
             }
@@ -66,8 +69,17 @@ impl Compared {
             return expected == got;
         };
         for (name, value) in &expected {
+            // A member whose name ends with `?` may be absent.
+            let optional = name.strip_suffix('?').filter(|_| self.extent == Extent::Part);
+            let (name, is_optional) = (optional.unwrap_or(name), optional.is_some());
             self.path.push(format!(".{name}"));
-            let Some(got) = got.get(name) else { return false };
+            let Some(got) = got.get(name).filter(|got| !is_optional || got.get() != "null") else {
+                if is_optional {
+                    self.path.pop();
+                    continue;
+                }
+                return false;
+            };
             if !self.fits(value.get(), got.get()) {
                 return false;
             }
@@ -96,6 +108,18 @@ impl Compared {
     }
 }
 
+/// Returns what a variable with the name of a type fits.
+fn of_type(name: &str) -> Option<fn(&str) -> bool> {
+    Some(match name {
+        "string" => |json| json.starts_with('"'),
+        "boolean" => |json| matches!(json, "true" | "false"),
+        "integer" => |json| json.parse::<i64>().is_ok(),
+        "object" => |json| json.starts_with('{'),
+        "array" => |json| json.starts_with('['),
+        _ => return None,
+    })
+}
+
 /// The value of a number: whether it is negative, its digits without zeros at either end, and the power of ten of the last
 /// digit.
 fn decimal(number: &str) -> (bool, String, i64) {
@@ -120,6 +144,21 @@ fn decimal(number: &str) -> (bool, String, i64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn types_and_optional_members_are_compared() {
+        let fits = |expected: &str, got: &str| {
+            compare(expected, got, Extent::Part).is_ok_and(|bound| bound.is_empty())
+        };
+        let expected = r#"{"n":"\u0000integer","l?":"\u0000array","o?":{"b":"\u0000boolean"}}"#;
+        for got in [r#"{"n":1}"#, r#"{"n":-1,"l":[],"o":{"b":true}}"#, r#"{"n":1,"l":null}"#] {
+            assert!(fits(expected, got), "{got}");
+        }
+        for got in ["{}", r#"{"n":"1"}"#, r#"{"n":1.5}"#, r#"{"n":1,"l":{}}"#, r#"{"n":1,"o":{}}"#] {
+            assert!(!fits(expected, got), "{got}");
+        }
+        assert!(fits("\"\\u0000string\"", "\"a\"") && !fits("\"\\u0000object\"", "[]"));
+    }
 
     fn differs(expected: &str, got: &str, extent: Extent) -> String {
         compared(expected, got, extent).unwrap_err()

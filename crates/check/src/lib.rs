@@ -2,7 +2,7 @@
 //! command. The command line is left to the program.
 //!
 //! `library` has the cases, `case` and `step` read them, `play` performs the steps of one case on a `stage`, and `suite` runs
-//! all cases of a kind. `report` has the results in words and as documents.
+//! all cases of a kind. `talk` is the client of an agent. `report` has the results in words and as documents.
 
 pub mod case;
 mod end;
@@ -22,6 +22,7 @@ mod responder;
 mod stage;
 mod step;
 pub mod suite;
+pub mod talk;
 mod variables;
 pub mod verdict;
 mod wire;

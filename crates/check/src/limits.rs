@@ -18,6 +18,8 @@ pub(crate) const WRITTEN: usize = 4096;
 pub(crate) const WRITTEN: usize = 512;
 /// The time for a thing that must not happen, where no later line can show that it did not.
 pub(crate) const SETTLE: Duration = Duration::from_millis(300);
+/// The time in which an agent that asks several questions at once asks the next one, before the first is answered.
+pub(crate) const AT_ONCE: Duration = Duration::from_secs(1);
 /// A line between the checker and a puppet: longer ones are not sent.
 pub(crate) const PUPPET_LINE: usize = 4096;
 /// Entries that are kept of what a case said and got, in the report of its failure.

@@ -19,6 +19,10 @@ use crate::{
     peer::{Surroundings, described},
     stage::Stage,
     step::{Action, Side, Step},
+    talk::{
+        prompts::Prompts,
+        state::{Conversation, Project},
+    },
     variables::Variables,
     verdict::{Failure, Verdict},
     wire::shown,
@@ -43,17 +47,27 @@ pub(crate) struct Setting<'a> {
     pub(crate) timeout: Duration,
     /// A file that gets the whole wire.
     pub(crate) wire: Option<PathBuf>,
+    /// What the client asks of an agent.
+    pub(crate) prompts: &'a Prompts,
+    /// The dialect in which an agent must ask.
+    pub(crate) dialect: Option<&'a str>,
 }
 
 /// Plays a case.
 pub(crate) fn play(case: &Case, setting: &Setting<'_>) -> io::Result<Verdict> {
     fs::create_dir(&setting.folder)?;
+    let mut variables = Variables::default();
+    let conversation = match setting.kind {
+        Kind::Agent => Some(conversation(setting, &mut variables)?),
+        Kind::Client | Kind::Bridge => None,
+    };
     let stage = Stage::start(setting.kind, setting.command, setting.script, &setting.folder)?;
     let deadline = Instant::now() + setting.timeout;
     let mut play = Play {
         stage,
         matching: case.matching,
-        variables: Variables::default(),
+        variables,
+        conversation,
         deadline,
         fences: 0,
         program: setting.program.to_owned(),
@@ -76,11 +90,21 @@ pub(crate) fn play(case: &Case, setting: &Setting<'_>) -> io::Result<Verdict> {
     })
 }
 
+/// Returns the conversation with an agent, and binds `$cwd` to the folder of its sessions.
+fn conversation(setting: &Setting<'_>, variables: &mut Variables) -> io::Result<Box<Conversation>> {
+    let project = Project::make(setting.folder.join("project"))?;
+    variables.bind("cwd", &serde_json::to_string(project.folder())?);
+    let dialect = setting.dialect.map(str::to_owned);
+    Ok(Box::new(Conversation::new(setting.prompts.clone(), dialect, project)))
+}
+
 /// A case that is being played.
 pub(crate) struct Play {
     pub(crate) stage: Stage,
     pub(crate) matching: Match,
     pub(crate) variables: Variables,
+    /// What the client of an agent knows.
+    pub(crate) conversation: Option<Box<Conversation>>,
     pub(crate) deadline: Instant,
     pub(crate) fences: usize,
     /// This program, which answers as another responder.
@@ -98,6 +122,8 @@ pub(crate) enum Problem {
     Broken { what: String, expected: Option<String>, got: Option<String> },
     /// The command under test does not have what the case needs.
     Lacking(String),
+    /// What the case is about did not happen.
+    Unseen(String),
 }
 
 impl<T: Into<String>> From<T> for Problem {
@@ -125,6 +151,10 @@ impl Play {
             self.step(&step.action).map_err(|problem| self.failed(step, problem))?;
         }
         let Some(last) = steps.last() else { return Ok(()) };
+        if self.conversation.is_some() {
+            // An agent may write updates at any time.
+            return self.hear_the_rest().map_err(|problem| self.failed(last, problem));
+        }
         for side in [Side::Client, Side::Agent] {
             let pending = self.stage.end(side).map(|end| end.pending().to_vec()).unwrap_or_default();
             if !pending.is_empty() {
@@ -140,6 +170,7 @@ impl Play {
         let (what, expected, got) = match problem {
             Problem::Broken { what, expected, got } => (what, expected, got),
             Problem::Lacking(why) => return Verdict::Skipped(why),
+            Problem::Unseen(why) => return Verdict::Inconclusive(why),
         };
         let expected = expected.or_else(|| Some(shown(step.text.as_bytes())));
         let wire = self.stage.wire.last();
@@ -160,6 +191,7 @@ impl Play {
             Action::ExpectBytes(side, bytes) => self.expect_bytes(*side, bytes),
             Action::ExpectEnd(side) => self.expect_end(*side),
             Action::End(side, action) => self.end(*side, *action),
+            Action::Talk(talk) => self.talk(talk),
             Action::Agent(action) => self.agent(action),
             Action::Peer(action) => self.peer(action),
             Action::Other(action) => self.other(action),
@@ -178,6 +210,9 @@ impl Play {
     pub(crate) fn write(&mut self, side: Side, bytes: &[u8]) -> Result<(), Problem> {
         self.connect(side)?;
         self.stage.wire.bytes(&format!("{}>", side.name()), bytes);
+        if let Some(conversation) = &mut self.conversation {
+            conversation.wrote(bytes);
+        }
         let is_open = self.stage.end(side).is_some_and(|end| end.write(bytes));
         // What nobody reads is lost, as it is for a real peer; a case that relies on it fails at what it expects.
         if !is_open {

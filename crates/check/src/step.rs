@@ -4,7 +4,10 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::{limits, lines};
+use crate::{
+    limits, lines,
+    talk::action::{self, Talk},
+};
 
 /// One end of the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +63,8 @@ pub(crate) enum Action {
     ExpectEnd(Side),
     /// An end does something, or something must have happened to it.
     End(Side, EndAction),
+    /// The client of an agent under test does something, or something must have happened to it.
+    Talk(Talk),
     /// The agent's process does something, or something must have happened to it.
     Agent(AgentAction),
     /// The command under test gets a signal, or must have ended.
@@ -136,13 +141,13 @@ pub(crate) fn read<'a>(
         if text.trim().is_empty() || text.starts_with("# ") {
             continue;
         }
-        let action = action(text).map_err(|why| (line, why))?;
+        let action = read_action(text).map_err(|why| (line, why))?;
         steps.push(Step { file: Arc::clone(&file), line, text: text.to_owned(), action });
     }
     Ok(steps)
 }
 
-fn action(line: &str) -> Result<Action, String> {
+fn read_action(line: &str) -> Result<Action, String> {
     match line {
         "no process is left" => return Ok(Action::NothingLeft),
         "no other agent" => return Ok(Action::NoOtherAgent),
@@ -157,6 +162,7 @@ fn action(line: &str) -> Result<Action, String> {
             ">@" => Ok(Action::WriteBytes(side, hostile_line(text)?)),
             "<" if text == "end" => Ok(Action::ExpectEnd(side)),
             "<" => Ok(Action::ExpectLine(side, filled(text)?)),
+            "<*" if side == Side::Client => Ok(Action::Talk(Talk::GetsAmong(filled(text)?))),
             "<~" => Ok(Action::ExpectPart(side, filled(text)?)),
             "<|" => Ok(Action::ExpectBytes(side, unescaped(text)?.into())),
             "<@" => Ok(Action::ExpectBytes(side, hostile_line(text)?)),
@@ -196,7 +202,10 @@ fn end_action(side: Side, text: &str) -> Result<Action, String> {
         (_, "is read") => EndAction::IsRead,
         (_, text) if line_count(text).is_some() => EndAction::GetsLines(line_count(text).unwrap_or_default()),
         (Side::Agent, text) => return agent_action(text).map(Action::Agent),
-        (Side::Client, _) => return Err(format!("a client does nothing that is named `{text}`")),
+        (Side::Client, text) => {
+            let talk = action::read(text).map(Action::Talk);
+            return talk.ok_or_else(|| format!("a client does nothing that is named `{text}`"));
+        }
     };
     Ok(Action::End(side, action))
 }

@@ -21,6 +21,7 @@ use crate::{
     library, limits,
     play::{Setting, play},
     stage::shlex_line,
+    talk::prompts::Prompts,
     verdict::Verdict,
 };
 
@@ -45,6 +46,10 @@ pub struct Settings {
     pub expected: Vec<String>,
     /// Whether `should` counts as `must`, and an inconclusive case as a failed one.
     pub strict: bool,
+    /// What the client asks of an agent.
+    pub prompts: Prompts,
+    /// The dialect in which an agent must ask its questions; any that is known, if none is named.
+    pub dialect: Option<String>,
 }
 
 /// How one case ended.
@@ -216,6 +221,8 @@ impl Runner<'_> {
             folder: self.folder.join(index.to_string()),
             timeout: self.settings.timeout,
             wire: self.settings.wire.as_ref().map(|folder| folder.join(format!("{case}.txt"))),
+            prompts: &self.settings.prompts,
+            dialect: self.settings.dialect.as_deref(),
         };
         play(case, &setting).map_err(|error| SuiteError::Start(shlex_line(&self.settings.command), error))
     }

@@ -18,6 +18,7 @@ use crate::{
     AgentSettings, MockDialect,
     behaviour::End,
     dialects::{ClientCapabilities, MockQuestion},
+    faulty::Received,
     lines::{LineReader, LineWriter, READ, WRITTEN, WireTrace},
     message::{Id, Params, RpcError, RpcMessage},
     permissions::MockPermission,
@@ -31,7 +32,10 @@ const FAILED: u8 = 1;
 /// Runs the agent on our stdin and stdout until stdin ends.
 pub fn run(settings: &AgentSettings) -> ExitCode {
     let input = LineReader::new(io::stdin().lock(), WireTrace::new(READ, settings.wire));
-    let output = LineWriter::new(io::stdout().lock(), WireTrace::new(WRITTEN, settings.wire));
+    let mut output = LineWriter::new(io::stdout().lock(), WireTrace::new(WRITTEN, settings.wire));
+    if let Some(fault) = settings.fault {
+        output.break_rule(fault);
+    }
     let ended = match &settings.script {
         Some(path) => Script::read(path).and_then(|script| script.play(input, output)),
         None => MockAgent::new(settings.dialect, output).serve(input).map_err(ScriptError::Io),
@@ -110,9 +114,17 @@ impl<W: Write> MockAgent<W> {
     /// Handles lines until stdin ends or a prompt ends the process. Returns the exit code.
     fn serve<R: Read>(mut self, mut input: LineReader<R>) -> io::Result<u8> {
         while let Some(line) = input.next_line()? {
-            if let Some(end) = self.handle(line)? {
+            let end = match self.output.received(line) {
+                Received::Line(line) => self.handle(&line)?,
+                Received::Nothing => None,
+                Received::Death => Some(End::Exit(FAILED)),
+            };
+            if let Some(end) = end {
                 self.output.flush()?;
                 return Ok(end_now(end));
+            }
+            while let Some(line) = self.output.injected() {
+                self.handle(&line)?;
             }
             // Lines that came together are answered in one write.
             if !input.has_line() {
@@ -120,7 +132,7 @@ impl<W: Write> MockAgent<W> {
             }
         }
         self.output.flush()?;
-        if self.outlives_stdin {
+        if self.outlives_stdin || self.output.stays() {
             sleep_until_killed();
         }
         Ok(exit::OK)

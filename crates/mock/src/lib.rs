@@ -9,6 +9,8 @@ pub mod codex;
 pub mod copilot;
 pub mod demo;
 mod dialects;
+mod faults;
+mod faulty;
 mod keyboard;
 mod lines;
 mod message;
@@ -23,6 +25,7 @@ mod template;
 mod turn;
 
 pub use client::answers::{AskConsent, Consent, ConsentReply};
+pub use faulty::AgentFault;
 pub use settings::{
     AgentSettings, ClientKind, ClientSettings, DemoSettings, Fallback, MockDialect, PermissionAnswer,
 };

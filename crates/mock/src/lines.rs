@@ -7,7 +7,10 @@ use askbridge_os::terminal::printable_bytes;
 use memchr::memchr;
 use serde::Serialize;
 
-use crate::message::{self, Id, RpcError};
+use crate::{
+    faulty::{AgentFault, Faulty, Received},
+    message::{self, Id, RpcError},
+};
 
 /// The longest line that is read whole. A longer line is cut here, which leaves invalid JSON.
 const LONGEST_LINE: u64 = 64 << 20;
@@ -88,16 +91,48 @@ impl<R: Read> LineReader<R> {
 pub(super) struct LineWriter<W: Write> {
     output: BufWriter<W>,
     wire: WireTrace,
+    /// The rule that the peer breaks.
+    faulty: Option<Box<Faulty>>,
 }
 
 impl<W: Write> LineWriter<W> {
     /// Writes to `output`.
     pub(super) fn new(output: W, wire: WireTrace) -> Self {
-        Self { output: BufWriter::with_capacity(CHUNK, output), wire }
+        Self { output: BufWriter::with_capacity(CHUNK, output), wire, faulty: None }
+    }
+
+    /// Breaks a rule from now on.
+    pub(super) fn break_rule(&mut self, fault: AgentFault) {
+        self.faulty = Some(Box::new(Faulty::new(fault)));
+    }
+
+    /// Returns what the peer gets of a line that it has read.
+    pub(super) fn received<'a>(&mut self, line: &'a [u8]) -> Received<'a> {
+        match &mut self.faulty {
+            Some(faulty) => faulty.received(line),
+            None => Received::Line(line.into()),
+        }
+    }
+
+    /// Returns the next line that the peer gets though nobody wrote it.
+    pub(super) fn injected(&mut self) -> Option<Vec<u8>> {
+        self.faulty.as_mut()?.injected()
+    }
+
+    /// Returns whether the peer stays by its fault when its stdin has ended.
+    pub(super) fn stays(&self) -> bool {
+        self.faulty.as_ref().is_some_and(|faulty| faulty.stays())
     }
 
     /// Writes a line and its newline.
     pub(super) fn line(&mut self, line: &[u8]) -> io::Result<()> {
+        match self.faulty.as_mut().map(|faulty| faulty.written(line)) {
+            Some(lines) => lines.iter().try_for_each(|line| self.put(line)),
+            None => self.put(line),
+        }
+    }
+
+    fn put(&mut self, line: &[u8]) -> io::Result<()> {
         self.wire.show(line);
         self.output.write_all(line)?;
         self.output.write_all(b"\n")

@@ -3,6 +3,8 @@
 
 use std::{convert::Infallible, ffi::OsString, path::PathBuf, str::FromStr, time::Duration};
 
+use crate::AgentFault;
+
 /// Settings of the mock agent.
 #[derive(Clone, Debug)]
 pub struct AgentSettings {
@@ -12,12 +14,14 @@ pub struct AgentSettings {
     pub script: Option<PathBuf>,
     /// Whether every line that is read or written is shown on stderr.
     pub wire: bool,
+    /// The rule that the built-in behaviour breaks.
+    pub fault: Option<AgentFault>,
 }
 
 impl AgentSettings {
     /// Returns settings for the built-in behaviour in this dialect.
     pub fn new(dialect: MockDialect) -> Self {
-        Self { dialect, script: None, wire: false }
+        Self { dialect, script: None, wire: false, fault: None }
     }
 }
 

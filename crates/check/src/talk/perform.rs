@@ -1,0 +1,343 @@
+//! Performs the steps of the client of an agent.
+//! What a line means is left to `hear.rs`, what a reply is to `answer.rs`.
+
+use std::time::Instant;
+
+use askbridge_core::question::{FieldOption, Purpose, Role, form::options_with_role};
+use serde_json::{Value, json};
+
+use super::{
+    action::{Asking, How, Talk},
+    answer,
+    hear::wants_sign_in,
+    state::{Conversation, Replied, Response, ToolCall, Turn},
+};
+use crate::{
+    end::Next,
+    expect::Expected,
+    limits,
+    play::{Play, Problem},
+    step::Side,
+    wire::shown,
+};
+
+/// The first of the IDs of prompts. Those below are left to the lines of cases.
+const FIRST_PROMPT: usize = 100;
+/// Texts of this length say nothing where they stand in a message.
+const SHORT: usize = 2;
+/// The prompt for a permission.
+const PERMISSION: &str = "permission";
+/// The reasons for which a turn ends.
+const REASONS: [&str; 5] = ["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"];
+
+impl Play {
+    pub(crate) fn talk(&mut self, talk: &Talk) -> Result<(), Problem> {
+        match talk {
+            Talk::GetsAmong(text) => self.gets_among(text),
+            Talk::Prompts { prompt, session } => self.prompt(prompt, session),
+            Talk::IsAsked { what, at_once } => self.is_asked(*what, *at_once),
+            Talk::IsAskedAgain => self.is_asked_again(),
+            Talk::Answers { how, newest } => self.reply(*how, *newest),
+            Talk::Cancels => self.cancel(),
+            Talk::TurnEnds { session, reason } => {
+                let response = self.end_of_turn(session, false)?;
+                stopped(&response, reason.as_deref())
+            }
+            Talk::TurnEndsSomehow => self.end_of_turn(SESSION, false).map(drop),
+            Talk::NothingMore => {
+                let response = self.end_of_turn(SESSION, true)?;
+                stopped(&response, None)
+            }
+            Talk::HearsNoMore => {
+                let before = self.conversation()?.messages;
+                self.settle()?;
+                match self.conversation()?.messages == before {
+                    true => Ok(()),
+                    false => Err("the agent said more after the end of the turn".into()),
+                }
+            }
+            Talk::CanRefuse => self.can_refuse(),
+            Talk::NothingDone => self.nothing_done(),
+            Talk::Done => match self.last_call()?.as_deref() {
+                Some("failed") => Err("the tool call failed, although it was allowed".into()),
+                _ => Ok(()),
+            },
+            Talk::IsRepeated => self.is_repeated(),
+        }
+    }
+
+    /// Notes what has come by the end of the case.
+    pub(crate) fn hear_the_rest(&mut self) -> Result<(), Problem> {
+        while let Some(Next::Line(line)) = self.stage.end(Side::Client).and_then(|end| end.next_line()) {
+            self.heard(&line)?;
+        }
+        Ok(())
+    }
+
+    fn conversation(&mut self) -> Result<&mut Conversation, Problem> {
+        self.conversation.as_deref_mut().ok_or_else(|| "only the client of an agent does this".into())
+    }
+
+    /// Waits for the next line, and notes what it means. `None` if none comes until then.
+    fn attend(&mut self, until: Instant) -> Result<Option<Vec<u8>>, Problem> {
+        match self.stage.until(until, |stage| stage.end(Side::Client)?.next_line()) {
+            None => Ok(None),
+            Some(Next::End) => {
+                self.stage.wire.note("client< (end)".to_owned());
+                Err("the agent closed its output".into())
+            }
+            Some(Next::Line(line)) => self.heard(&line).map(|()| Some(line)),
+        }
+    }
+
+    fn heard(&mut self, line: &[u8]) -> Result<(), Problem> {
+        self.stage.wire.bytes("client<", line);
+        match self.conversation()?.hear(line)? {
+            Some(reply) => self.write(Side::Client, format!("{reply}\n").as_bytes()),
+            None => Ok(()),
+        }
+    }
+
+    /// Gives what must not happen its time. An agent that has ended does nothing.
+    fn settle(&mut self) -> Result<(), Problem> {
+        let until = Instant::now() + limits::SETTLE;
+        while let Some(Next::Line(line)) =
+            self.stage.until(until, |stage| stage.end(Side::Client)?.next_line())
+        {
+            self.heard(&line)?;
+        }
+        Ok(())
+    }
+
+    fn gets_among(&mut self, text: &str) -> Result<(), Problem> {
+        let expected = Expected::part(text);
+        let pattern: Value = serde_json::from_str(&self.variables.pattern(text)).unwrap_or_default();
+        let id = pattern.get("id").filter(|_| pattern.get("method").is_none()).map(Value::to_string);
+        loop {
+            if let Some(response) = id.as_ref().and_then(|id| self.take_response(id)) {
+                if wants_sign_in(&response.line) {
+                    return Err(Problem::Unseen("the agent wants its user to sign in first".to_owned()));
+                }
+                let compared = expected.compare(&response.line, &mut self.variables);
+                return compared.map_err(|(what, expected)| Problem::Broken {
+                    what: format!("the client got another response: {what}"),
+                    expected: Some(expected),
+                    got: Some(shown(&response.line)),
+                });
+            }
+            let Some(line) = self.attend(self.deadline)? else {
+                return Err("the client did not get it in time".into());
+            };
+            if id.is_none() && expected.compare(&line, &mut self.variables).is_ok() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn take_response(&mut self, id: &str) -> Option<Response> {
+        let responses = &mut self.conversation.as_deref_mut()?.responses;
+        let at = responses.iter().position(|response| response.id == id)?;
+        Some(responses.remove(at))
+    }
+
+    /// Returns the ID that a variable is bound to.
+    fn session(&self, variable: &str) -> Result<String, Problem> {
+        let json = self.variables.get(variable).and_then(|json| serde_json::from_str(json).ok());
+        json.ok_or_else(|| format!("`${variable}` is not bound to a session").into())
+    }
+
+    fn prompt(&mut self, prompt: &str, session: &str) -> Result<(), Problem> {
+        let session = self.session(session)?;
+        let conversation = self.conversation()?;
+        let id = FIRST_PROMPT + conversation.turns.len();
+        let text = [json!({ "type": "text", "text": conversation.prompts.text(prompt) })];
+        let params = json!({ "sessionId": session, "prompt": text });
+        conversation.said.clear();
+        conversation.turns.push(Turn { id: id.to_string(), session, has_ended: false });
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "session/prompt", "params": params }))
+    }
+
+    fn send(&mut self, message: &Value) -> Result<(), Problem> {
+        self.write(Side::Client, format!("{message}\n").as_bytes())
+    }
+
+    fn cancel(&mut self) -> Result<(), Problem> {
+        let session = self.session(SESSION)?;
+        self.hear_the_rest()?;
+        if !self.conversation()?.runs(None) {
+            return Err(Problem::Unseen("the turn ended before it could be cancelled".to_owned()));
+        }
+        let params = json!({ "sessionId": session });
+        self.send(&json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": params }))
+    }
+
+    fn is_asked(&mut self, what: Asking, at_once: bool) -> Result<(), Problem> {
+        let until = if at_once { Instant::now() + limits::AT_ONCE } else { self.deadline };
+        loop {
+            let conversation = self.conversation()?;
+            if let Some(asked) = conversation.asked.iter_mut().find(|asked| !asked.is_seen) {
+                asked.is_seen = true;
+                let question = &asked.asked.question;
+                let is_permission = question.purpose == Purpose::Permission;
+                if is_permission != (what == Asking::Permission) {
+                    return Err(Problem::Unseen("the agent asked for something else".to_owned()));
+                }
+                if is_permission && question.tool_call.is_none() {
+                    return Err(broken("the permission names no tool call", &asked.line));
+                }
+                let id = asked.id.clone();
+                self.variables.bind("asked", &id);
+                return Ok(());
+            }
+            if !conversation.runs(None) {
+                return Err(Problem::Unseen(format!(
+                    "the turn ended, and the agent did not ask for {}",
+                    what.name()
+                )));
+            }
+            if self.attend(until)?.is_none() {
+                return Err(Problem::Unseen(format!("the agent did not ask for {} in time", what.name())));
+            }
+        }
+    }
+
+    /// An agent that did the same again without permission breaks the rule; one that did something else shows nothing.
+    fn is_asked_again(&mut self) -> Result<(), Problem> {
+        let conversation = self.conversation()?;
+        let call = conversation.last_seen().and_then(|asked| asked.asked.question.tool_call.as_ref());
+        let before = call.and_then(|call| conversation.calls.get(call)).cloned();
+        self.prompt(PERMISSION, SESSION)?;
+        self.is_asked(Asking::Permission, false).map_err(|problem| {
+            let calls = self.conversation.iter().flat_map(|conversation| conversation.calls.values());
+            let is_same = |call: &&ToolCall| before.as_ref().is_some_and(|before| **call == *before);
+            match calls.filter(is_same).count() {
+                0 | 1 => problem,
+                _ => "the agent did what was allowed once, and did not ask again".into(),
+            }
+        })
+    }
+
+    fn reply(&mut self, how: How, newest: bool) -> Result<(), Problem> {
+        let conversation = self.conversation()?;
+        let line = if how == How::Again {
+            let replied = conversation.replied.as_ref().ok_or("nothing was answered before")?;
+            replied.line.clone()
+        } else {
+            let mut waiting =
+                conversation.asked.iter().enumerate().filter(|(_, it)| it.is_seen && !it.is_replied);
+            let found = if newest { waiting.next_back() } else { waiting.next() };
+            let (at, asked) = found.ok_or("nothing waits for an answer")?;
+            let id = &asked.id;
+            let body = match how {
+                How::Error => {
+                    r#""error":{"code":-32603,"message":"the question cannot be shown"}"#.to_owned()
+                }
+                _ => match answer::result(&asked.asked, how) {
+                    Some(result) => format!(r#""result":{result}"#),
+                    None => return Err(Problem::Unseen("what the agent asks has no such answer".to_owned())),
+                },
+            };
+            let line = format!(r#"{{"jsonrpc":"2.0","id":{id},{body}}}"#);
+            conversation.replied = Some(Replied { line: line.clone(), how, at });
+            conversation.said.clear();
+            conversation.asked[at].is_replied = true;
+            line
+        };
+        self.write(Side::Client, format!("{line}\n").as_bytes())
+    }
+
+    /// Waits for the response to the last prompt in a session. What is asked meanwhile is cancelled, or an error.
+    fn end_of_turn(&mut self, session: &str, is_strict: bool) -> Result<Response, Problem> {
+        let session = self.session(session)?;
+        loop {
+            let turns = &self.conversation()?.turns;
+            let turn = turns.iter().rev().find(|turn| turn.session == session);
+            let id = turn.ok_or("no turn was begun in this session")?.id.clone();
+            if let Some(response) = self.take_response(&id) {
+                return Ok(response);
+            }
+            let asked = &mut self.conversation()?.asked;
+            if let Some(asked) = asked.iter_mut().find(|asked| !asked.is_seen) {
+                if is_strict {
+                    return Err(broken("the agent asked once more", &asked.line));
+                }
+                (asked.is_seen, asked.is_replied) = (true, true);
+                let result = answer::result(&asked.asked, How::Cancelled).unwrap_or_default();
+                let line = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, asked.id);
+                self.write(Side::Client, format!("{line}\n").as_bytes())?;
+            }
+            if self.attend(self.deadline)?.is_none() {
+                return Err("the turn did not end in time".into());
+            }
+        }
+    }
+
+    fn can_refuse(&mut self) -> Result<(), Problem> {
+        let asked = self.conversation()?.last_seen().ok_or("nothing was asked")?;
+        let can = |role| options_with_role(&asked.asked.question, role).next().is_some();
+        match can(Role::RejectOnce) || can(Role::RejectAlways) {
+            true => Ok(()),
+            false => Err(broken("no option of the permission refuses it", &asked.line)),
+        }
+    }
+
+    /// Returns the last status of the tool call of the last permission.
+    fn last_call(&mut self) -> Result<Option<String>, Problem> {
+        let conversation = self.conversation()?;
+        let call = conversation.last_seen().and_then(|asked| asked.asked.question.tool_call.as_ref());
+        Ok(call.and_then(|call| conversation.calls.get(call)).map(|call| call.status.clone()))
+    }
+
+    fn nothing_done(&mut self) -> Result<(), Problem> {
+        self.settle()?;
+        if self.last_call()?.as_deref() == Some("completed") {
+            return Err("the agent completed the tool call without permission".into());
+        }
+        match self.conversation()?.project.changed() {
+            Some(path) => Err(format!("the agent changed {} without permission", path.display()).into()),
+            None => Ok(()),
+        }
+    }
+
+    fn is_repeated(&mut self) -> Result<(), Problem> {
+        let conversation = self.conversation()?;
+        let replied = conversation.replied.as_ref().ok_or("nothing was answered before")?;
+        let question = &conversation.asked[replied.at].asked.question;
+        let (chosen, others) = answer::chosen(question, replied.how).ok_or("no option was chosen")?;
+        let said = conversation.said.to_lowercase();
+        // A value may be a mere number, which is in many texts.
+        let has = |text: &str| text.len() > SHORT && said.contains(&text.to_lowercase());
+        let repeats = |option: &FieldOption| has(&option.label) || has(&option.value);
+        match (repeats(chosen), others.iter().find(|option| repeats(option))) {
+            (true, _) => Ok(()),
+            (false, Some(other)) => Err(Problem::Broken {
+                what: format!("the agent says that `{}` was chosen", other.label),
+                expected: Some(chosen.label.clone()),
+                got: Some(shown(conversation.said.as_bytes())),
+            }),
+            (false, None) => Err(Problem::Unseen("the agent did not repeat what was chosen".to_owned())),
+        }
+    }
+}
+
+/// The session that most steps are in.
+const SESSION: &str = "session";
+
+/// Returns that a rule is broken by this line.
+fn broken(what: &str, line: &[u8]) -> Problem {
+    Problem::Broken { what: what.to_owned(), expected: None, got: Some(shown(line)) }
+}
+
+/// Judges the response to a prompt.
+fn stopped(response: &Response, reason: Option<&str>) -> Result<(), Problem> {
+    let got = response.result.as_ref().and_then(|result| result["stopReason"].as_str());
+    let what = match (got, reason) {
+        (None, _) if response.result.is_none() => "the prompt got an error",
+        (Some(got), None) if REASONS.contains(&got) => return Ok(()),
+        (Some(got), Some(reason)) if got == reason => return Ok(()),
+        (Some(_), Some(_)) => "the turn ended for another reason",
+        (Some(_) | None, _) => "the turn ended for no reason that the protocol has",
+    };
+    let expected = reason.map(|reason| format!(r#""stopReason":"{reason}""#));
+    Err(Problem::Broken { what: what.to_owned(), expected, got: Some(shown(&response.line)) })
+}

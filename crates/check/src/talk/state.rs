@@ -1,0 +1,195 @@
+//! What the client of an agent knows of the conversation: the requests that are open on both sides, the sessions and their
+//! turns, what the agent has said, and how far its tool calls are.
+//! How lines change it is left to `hear.rs`.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use askbridge_core::dialect::AgentQuestion;
+use serde_json::Value;
+
+use super::{action::How, prompts::Prompts};
+
+/// The conversation with an agent.
+#[derive(Debug, Default)]
+pub(crate) struct Conversation {
+    pub(super) prompts: Prompts,
+    /// The dialect in which the agent must ask, by the name of its origin.
+    pub(super) dialect: Option<String>,
+    /// Whether the client said that it shows forms.
+    pub(super) promised_forms: bool,
+    /// The methods of the client's requests without a response, by their IDs as they are spelled.
+    pub(super) open: BTreeMap<String, String>,
+    /// The responses that no step has expected yet.
+    pub(super) responses: Vec<Response>,
+    pub(super) sessions: BTreeSet<String>,
+    pub(super) turns: Vec<Turn>,
+    /// The requests of the agent that are questions or permissions, in their order.
+    pub(super) asked: Vec<Asked>,
+    /// What the agent has said since the last prompt.
+    pub(super) said: String,
+    /// How many messages it has said in all.
+    pub(super) messages: usize,
+    /// The tool calls, by their IDs.
+    pub(super) calls: BTreeMap<String, ToolCall>,
+    /// Whether the client has written something that is no message.
+    pub(super) wrote_nonsense: bool,
+    pub(super) replied: Option<Replied>,
+    pub(super) project: Project,
+}
+
+/// The last reply of the client.
+#[derive(Debug)]
+pub(super) struct Replied {
+    /// The reply as it was written.
+    pub(super) line: String,
+    pub(super) how: How,
+    /// The place of what it replies to in `asked`.
+    pub(super) at: usize,
+}
+
+/// A response of the agent.
+#[derive(Debug)]
+pub(super) struct Response {
+    pub(super) id: String,
+    pub(super) line: Vec<u8>,
+    pub(super) result: Option<Value>,
+}
+
+/// A prompt, and the session that it is in.
+#[derive(Debug)]
+pub(super) struct Turn {
+    pub(super) id: String,
+    pub(super) session: String,
+    pub(super) has_ended: bool,
+}
+
+/// What is known of a tool call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ToolCall {
+    pub(super) title: String,
+    pub(super) status: String,
+}
+
+/// A question or a permission.
+#[derive(Debug)]
+pub(super) struct Asked {
+    /// The ID of the request, as it is spelled.
+    pub(super) id: String,
+    pub(super) line: Vec<u8>,
+    pub(super) asked: AgentQuestion,
+    /// Whether a step has seen it. The others are declined once the turn must end.
+    pub(super) is_seen: bool,
+    pub(super) is_replied: bool,
+}
+
+impl Conversation {
+    pub(crate) fn new(prompts: Prompts, dialect: Option<String>, project: Project) -> Self {
+        Self { prompts, dialect, project, ..Self::default() }
+    }
+
+    /// Returns the last question or permission that a step has seen.
+    pub(super) fn last_seen(&self) -> Option<&Asked> {
+        self.asked.iter().rev().find(|asked| asked.is_seen)
+    }
+
+    /// Returns whether a turn runs, in this session if one is named.
+    pub(super) fn runs(&self, session: Option<&str>) -> bool {
+        let is_here = |turn: &&Turn| session.is_none_or(|session| session == turn.session);
+        self.turns.iter().filter(is_here).any(|turn| !turn.has_ended)
+    }
+
+    /// Notes a line that the client wrote.
+    pub(crate) fn wrote(&mut self, bytes: &[u8]) {
+        for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()) {
+            let Ok(Value::Object(message)) = serde_json::from_slice::<Value>(line) else {
+                self.wrote_nonsense = true;
+                continue;
+            };
+            let method = message.get("method").and_then(Value::as_str);
+            if let (Some(id), Some(method)) = (message.get("id"), method) {
+                self.open.insert(id.to_string(), method.to_owned());
+            }
+            if method == Some("initialize") {
+                let forms = "/clientCapabilities/elicitation/form";
+                self.promised_forms = message["params"].pointer(forms).is_some_and(Value::is_object);
+            }
+        }
+    }
+}
+
+/// The folder of the sessions, in which nothing must change without permission.
+#[derive(Debug, Default)]
+pub(crate) struct Project {
+    folder: PathBuf,
+    before: BTreeMap<PathBuf, (u64, Option<SystemTime>)>,
+}
+
+impl Project {
+    /// Makes the folder, with the files that the prompts name.
+    pub(crate) fn make(folder: PathBuf) -> std::io::Result<Self> {
+        for (name, text) in
+            [("build/out.o", "old\n"), ("src/main.rs", "fn main() {}\n"), ("README.md", "# A project\n")]
+        {
+            let path = folder.join(name);
+            if let Some(parent) = path.parent() {
+                std::fs::create_dir_all(parent)?;
+            }
+            std::fs::write(path, text)?;
+        }
+        let before = files(&folder);
+        Ok(Self { folder, before })
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns the first file that was made, changed or removed. Hidden files are the agent's own.
+    pub(super) fn changed(&self) -> Option<PathBuf> {
+        let now = files(&self.folder);
+        let differs = |path: &&PathBuf| now.get(*path) != self.before.get(*path);
+        now.keys().chain(self.before.keys()).find(differs).cloned()
+    }
+}
+
+/// Returns the files of a folder with their sizes and times, except for hidden ones.
+fn files(folder: &Path) -> BTreeMap<PathBuf, (u64, Option<SystemTime>)> {
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with('.') {
+            continue;
+        }
+        // A file that is gone meanwhile is not there.
+        let Ok(about) = entry.metadata() else { continue };
+        if about.is_dir() {
+            found.extend(files(&entry.path()));
+        } else {
+            found.insert(entry.path(), (about.len(), about.modified().ok()));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_change_of_the_project_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = Project::make(folder.path().join("project")).unwrap();
+        let path = |name: &str| project.folder().join(name);
+        assert_eq!(project.changed(), None);
+        std::fs::write(path(".state"), "").unwrap();
+        assert_eq!(project.changed(), None);
+        std::fs::write(path("by-agent"), "").unwrap();
+        assert_eq!(project.changed(), Some(path("by-agent")));
+        std::fs::remove_file(path("by-agent")).unwrap();
+        std::fs::remove_dir_all(path("build")).unwrap();
+        assert_eq!(project.changed(), Some(path("build/out.o")));
+    }
+}

@@ -1,0 +1,140 @@
+//! What a fault does to the lines of the client.
+
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
+
+use super::{
+    fault::AgentFault,
+    filter::{Faulty, Received, allowing, selected},
+};
+
+/// The longest line under [`AgentFault::LimitsLines`].
+const LONGEST: usize = 64 << 10;
+/// The methods that the mock agent knows.
+const KNOWN: [&str; 6] =
+    ["initialize", "session/new", "session/load", "session/list", "session/close", "session/prompt"];
+
+impl Faulty {
+    /// Returns what the agent gets of a line of the client.
+    pub(crate) fn received<'a>(&mut self, line: &'a [u8]) -> Received<'a> {
+        let passed_on = || Received::Line(Cow::Borrowed(line));
+        match self.fault {
+            AgentFault::LimitsLines if line.len() > LONGEST => return Received::Nothing,
+            AgentFault::OneSpelling if line.starts_with(b"{ ") => return Received::Nothing,
+            _ => {}
+        }
+        let Ok(message) = serde_json::from_slice::<Value>(line) else {
+            return if self.fault == AgentFault::DiesOnBadJson { Received::Death } else { passed_on() };
+        };
+        match (message["method"].as_str().map(str::to_owned), message.get("id").cloned()) {
+            (Some(method), Some(id)) => self.request(&method, &id, message),
+            (Some(method), None) => self.notification(&method, message),
+            (None, Some(id)) => self.response(&id, message),
+            (None, None) => passed_on(),
+        }
+    }
+
+    fn request(&mut self, method: &str, id: &Value, mut message: Value) -> Received<'static> {
+        let params = &mut message["params"];
+        match method {
+            "initialize" => {
+                self.version = params["protocolVersion"].clone();
+                if self.fault == AgentFault::AsksWithoutPromise {
+                    params["clientCapabilities"]["elicitation"] = json!({ "form": {} });
+                }
+            }
+            "session/new" => self.cwd = params["cwd"].as_str().unwrap_or_default().to_owned(),
+            "session/prompt" => {
+                self.turns.push(id.clone());
+                if self.fault == AgentFault::TakesAnySession {
+                    params["sessionId"] = json!("session-1");
+                }
+            }
+            _ => {}
+        }
+        let is_dropped = match self.fault {
+            AgentFault::IgnoresUnknown => !KNOWN.contains(&method),
+            AgentFault::SharesIds => self.open.contains_key(&id.to_string()),
+            AgentFault::BlocksWhileAsking => !self.open.is_empty(),
+            _ => false,
+        };
+        if is_dropped { Received::Nothing } else { line(&message) }
+    }
+
+    fn notification(&mut self, method: &str, message: Value) -> Received<'static> {
+        match self.fault {
+            AgentFault::AnswersNotifications => {
+                self.before.push(json!({ "jsonrpc": "2.0", "id": null, "result": null }));
+            }
+            AgentFault::IgnoresCancel if method == "session/cancel" => return Received::Nothing,
+            AgentFault::CancelsNext if method == "session/cancel" => {
+                self.cancels_next = self.turns.is_empty()
+            }
+            _ => {}
+        }
+        line(&message)
+    }
+
+    fn response(&mut self, id: &Value, message: Value) -> Received<'static> {
+        let mut before = self.asked.iter().take_while(|asked| **asked != id.to_string());
+        let is_older_open = before.any(|asked| self.open.contains_key(asked));
+        let Some(asked) = self.open.remove(&id.to_string()) else {
+            let is_second = self.asked.contains(&id.to_string());
+            return match self.fault {
+                AgentFault::DiesOnStrayResponse if !is_second => Received::Death,
+                AgentFault::DiesOnSecondAnswer if is_second => Received::Death,
+                _ => line(&message),
+            };
+        };
+        let result = &message["result"];
+        let outcome = result["outcome"]["outcome"].as_str();
+        let option = &result["outcome"]["optionId"];
+        let options = asked["params"]["options"].as_array().cloned().unwrap_or_default();
+        let chosen = options.iter().find(|it| it["optionId"] == *option);
+        let rejects =
+            chosen.and_then(|it| it["kind"].as_str()).is_some_and(|kind| kind.starts_with("reject"));
+        match self.fault {
+            AgentFault::LosesSecondAnswer if is_older_open => return Received::Nothing,
+            AgentFault::UnknownIsYes if outcome == Some("selected") && chosen.is_none() => {
+                return line(&selected(id, &allowing(&asked)));
+            }
+            AgentFault::ErrorIsYes if message.get("error").is_some() => {
+                return line(&selected(id, &allowing(&asked)));
+            }
+            AgentFault::ActsWhenRejected if rejects => self.act(),
+            AgentFault::ActsWhenCancelled if outcome == Some("cancelled") => self.act(),
+            AgentFault::HangsOnError if message.get("error").is_some() => self.hangs = true,
+            AgentFault::MistakesChoice => {
+                let text = message.to_string().replace("option-b", "option-a");
+                return Received::Line(Cow::Owned(text.into_bytes()));
+            }
+            fault => self.fails |= is_refused(fault, result, &asked),
+        }
+        line(&message)
+    }
+}
+
+/// Returns whether the agent fails by an answer of this kind.
+fn is_refused(fault: AgentFault, result: &Value, asked: &Value) -> bool {
+    let content = result["content"].as_object();
+    let mut values = content.into_iter().flat_map(|content| content.values());
+    // What was offered stands in the request.
+    let offered = asked.to_string();
+    let is_offered = |value: &Value| offered.contains(&format!("\"const\":{value}"));
+    match fault {
+        AgentFault::RefusesChoices => values.any(|value| value.is_string() && is_offered(value)),
+        AgentFault::RefusesTexts => values.any(|value| value.is_string() && !is_offered(value)),
+        AgentFault::RefusesLists => values.any(Value::is_array),
+        AgentFault::RefusesBooleans => values.any(Value::is_boolean),
+        AgentFault::RefusesNumbers => values.any(Value::is_number),
+        AgentFault::RefusesForms => values.count() > 1,
+        AgentFault::RefusesDeclined => result["action"] == "decline",
+        AgentFault::RefusesCancelled => result["action"] == "cancel",
+        _ => false,
+    }
+}
+
+fn line(message: &Value) -> Received<'static> {
+    Received::Line(Cow::Owned(message.to_string().into_bytes()))
+}
