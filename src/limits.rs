@@ -279,6 +279,9 @@ pub const OPENCODE_PROJECTS: usize = 64;
 pub const COPILOT_HEAD: usize = 4 * KIB;
 /// Length of a message of Copilot: a page of its log may be in one.
 pub const COPILOT_MESSAGE: usize = 32 * MIB;
+/// Bytes of Copilot's notifications that are read ahead while a call waits for its response. Beyond them, the connection
+/// is made again, and what is open is listed again.
+pub const COPILOT_AHEAD: usize = 8 * MIB;
 /// Number of events in one page of Copilot's log. [`COPILOT_PAGES`] is the most pages that are read.
 pub const COPILOT_PAGE: usize = 1000;
 /// See [`COPILOT_PAGE`].

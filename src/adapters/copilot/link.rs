@@ -3,7 +3,11 @@
 //! Requests from Copilot are left to the clients that registered for them. This client registers for nothing, and
 //! replies to nothing: an error could settle a request that is meant for another client.
 
-use std::{collections::BTreeMap, io, time::Duration};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    io,
+    time::Duration,
+};
 
 use askbridge_core::dialect::copilot::{CopilotEvent, read_event};
 use futures::{SinkExt, StreamExt};
@@ -144,7 +148,10 @@ async fn serve(
     tell: mpsc::Sender<Notification>,
 ) -> io::Result<()> {
     let (mut waiting, mut last) = (BTreeMap::new(), 0_u64);
+    let mut ahead = ReadAhead::default();
     loop {
+        // Whoever takes the notifications may be waiting for a response, which is behind more of them.
+        let is_awaited = waiting.values().any(|told: &oneshot::Sender<_>| !told.is_closed());
         tokio::select! {
             call = calls.recv() => {
                 let Some(Call { method, params, told }) = call else { return Ok(()) };
@@ -155,10 +162,11 @@ async fn serve(
                 let request = json!({ "jsonrpc": "2.0", "id": last, "method": method, "params": params });
                 stream.send(request.to_string().into_bytes()).await?;
             }
-            message = stream.next() => {
+            // Otherwise a full channel stops the reads, so that no event is lost.
+            message = stream.next(), if is_awaited || ahead.is_empty() => {
                 let Some(message) = message else { return Ok(()) };
-                let message = message?;
-                let Ok(message) = serde_json::from_slice::<LinkMessage<'_>>(&message) else { continue };
+                let text = message?;
+                let Ok(message) = serde_json::from_slice::<LinkMessage<'_>>(&text) else { continue };
                 match &message {
                     LinkMessage { id: Some(id), method: None, .. } => {
                         if let Some(told) = id.as_u64().and_then(|id| waiting.remove(&id)) {
@@ -167,18 +175,48 @@ async fn serve(
                         }
                     }
                     LinkMessage { id: None, method: Some(method), params: Some(params), .. } => {
-                        // The channel may be full: waiting stops the reads, so that no event is lost.
-                        if let Some(heard) = notification(method, params.get())
-                            && tell.send(heard).await.is_err()
-                        {
-                            return Ok(());
+                        if let Some(heard) = notification(method, params.get()) {
+                            ahead.push(heard, text.len())?;
                         }
                     }
                     // Requests of Copilot are not for this client.
                     _ => {}
                 }
             }
+            room = tell.reserve(), if !ahead.is_empty() => match (room, ahead.pop()) {
+                (Ok(room), Some(heard)) => room.send(heard),
+                _ => return Ok(()),
+            },
         }
+    }
+}
+
+/// The notifications for which the channel has no room yet, each with the length of its message.
+#[derive(Default)]
+struct ReadAhead {
+    notifications: VecDeque<(Notification, usize)>,
+    bytes: usize,
+}
+
+impl ReadAhead {
+    fn is_empty(&self) -> bool {
+        self.notifications.is_empty()
+    }
+
+    fn push(&mut self, heard: Notification, length: usize) -> io::Result<()> {
+        // The first one always has a place: no call need wait for it.
+        if !self.is_empty() && self.bytes + length > limits::COPILOT_AHEAD {
+            return Err(invalid("too many notifications came before a response"));
+        }
+        self.bytes += length;
+        self.notifications.push_back((heard, length));
+        Ok(())
+    }
+
+    fn pop(&mut self) -> Option<Notification> {
+        let (heard, length) = self.notifications.pop_front()?;
+        self.bytes -= length;
+        Some(heard)
     }
 }
 
@@ -272,8 +310,10 @@ fn invalid(what: &'static str) -> io::Error {
 
 #[cfg(test)]
 mod tests {
+    use tokio::net::TcpListener;
+
     use super::*;
-    use crate::limits;
+    use crate::{limits, rpc::played::soon};
 
     fn decode(text: &[u8], size: usize) -> io::Result<Vec<String>> {
         let (mut frames, mut bytes, mut messages) = (Frames::default(), BytesMut::new(), Vec::new());
@@ -292,6 +332,69 @@ mod tests {
         for size in 1..text.len() {
             assert_eq!(decode(text, size).expect("messages"), ["{}", "[1]", ""], "in pieces of {size}");
         }
+    }
+
+    /// Returns a link to a Copilot that waits for `calls` calls, sends these notifications, and responds to the calls.
+    async fn played(calls: u64, notifications: Vec<String>) -> (Link, mpsc::Receiver<Notification>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        tokio::spawn(async move {
+            let (stream, _) = listener.accept().await?;
+            let mut stream = Framed::new(stream, Frames::default());
+            for _ in 0..calls {
+                stream.next().await;
+            }
+            for session in notifications {
+                let params = json!({ "type": "session.foreground", "sessionId": session });
+                let text = json!({ "method": "session.lifecycle", "params": params }).to_string();
+                stream.send(text.into_bytes()).await?;
+            }
+            for id in 1..=calls {
+                stream.send(json!({ "id": id, "result": id }).to_string().into_bytes()).await?;
+            }
+            // The connection stays open until the link ends.
+            stream.next().await;
+            io::Result::Ok(())
+        });
+        Link::over(TcpStream::connect(address).await.expect("a connection"))
+    }
+
+    async fn sessions(heard: &mut mpsc::Receiver<Notification>, count: usize) -> Vec<String> {
+        let mut sessions = Vec::new();
+        while sessions.len() < count {
+            match soon(heard.recv()).await {
+                Some(Notification::Foreground(session)) => sessions.push(session),
+                other => panic!("{other:?} after {sessions:?}"),
+            }
+        }
+        sessions
+    }
+
+    #[tokio::test]
+    async fn a_response_is_read_though_nobody_takes_the_notifications_before_it() {
+        let sent: Vec<_> = (0..3 * limits::ATTACH_CALLS).map(|number| number.to_string()).collect();
+        let (link, mut heard) = played(1, sent.clone()).await;
+        assert_eq!(link.call("session.resume", json!({})).await, Ok("1".to_owned()));
+        assert_eq!(sessions(&mut heard, sent.len()).await, sent);
+    }
+
+    /// Short notifications that fill the channel, and so many of a length that not all can be read ahead.
+    fn flood() -> Vec<String> {
+        let long = |number| format!("{number}{}", "x".repeat(limits::COPILOT_AHEAD / 8));
+        (0..limits::ATTACH_CALLS).map(|number| number.to_string()).chain((0..9).map(long)).collect()
+    }
+
+    #[tokio::test]
+    async fn a_flood_before_a_response_ends_the_connection() {
+        let (link, _heard) = played(1, flood()).await;
+        let lost = link.call("session.resume", json!({})).await.expect_err("the connection ends");
+        assert_eq!(lost, CallError::Lost("session.resume: the connection has ended".to_owned()));
+    }
+
+    #[tokio::test]
+    async fn without_a_call_the_reads_wait_and_no_notification_is_lost() {
+        let (_link, mut heard) = played(0, flood()).await;
+        assert!(sessions(&mut heard, flood().len()).await == flood(), "all of them, in their order");
     }
 
     #[test]
