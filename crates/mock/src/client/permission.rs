@@ -2,7 +2,7 @@
 //! Many agents describe the action only in the updates of the tool call that precede the request, so the client keeps
 //! those updates. Choosing an option is left to `answers.rs`.
 
-use std::{collections::BTreeMap, env};
+use std::{collections::VecDeque, env};
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -80,9 +80,9 @@ const MOST: usize = 64;
 /// The most lines that are shown.
 const LONGEST: usize = 40;
 
-/// The fields of each tool call, by its ID.
+/// The fields of each tool call, with its ID, the oldest first.
 #[derive(Debug, Default)]
-pub(super) struct ToolCalls(BTreeMap<String, Map<String, Value>>);
+pub(super) struct ToolCalls(VecDeque<(String, Map<String, Value>)>);
 
 /// The parameters of `session/update`.
 #[derive(Debug, Default, Deserialize)]
@@ -94,11 +94,15 @@ impl ToolCalls {
     /// Merges an update into the known tool call. Fields of the update replace earlier ones, except for `null`.
     pub(super) fn update(&mut self, ToolCallUpdate { update }: ToolCallUpdate) {
         let Some(Value::String(id)) = update.get("toolCallId") else { return };
-        if self.0.len() >= MOST && !self.0.contains_key(id) {
-            self.0.pop_first();
+        let id = id.clone();
+        let fields = update.into_iter().filter(|(_, value)| !value.is_null());
+        if let Some((_, known)) = self.0.iter_mut().find(|(known, _)| *known == id) {
+            return known.extend(fields);
         }
-        let known = self.0.entry(id.clone()).or_default();
-        known.extend(update.into_iter().filter(|(_, value)| !value.is_null()));
+        if self.0.len() >= MOST {
+            self.0.pop_front();
+        }
+        self.0.push_back((id, fields.collect()));
     }
 
     /// Adds what earlier updates said to the tool call of a permission request.
@@ -108,7 +112,7 @@ impl ToolCalls {
         let about = if has_subject { &mut params["subject"] } else { &mut *params };
         let ids = [&about["toolCall"], &*about];
         let id = ids.iter().find_map(|from| from["toolCallId"].as_str()).unwrap_or_default();
-        let Some(mut known) = self.0.get(id).cloned() else { return };
+        let Some((_, mut known)) = self.0.iter().find(|(known, _)| known == id).cloned() else { return };
         for (name, value) in about["toolCall"].as_object().into_iter().flatten() {
             // An empty list or input in the request must not hide what an earlier update said.
             if !is_empty(value) {
@@ -256,6 +260,27 @@ mod tests {
         }
         let other = described(update, &json!({ "toolCall": { "toolCallId": "u" } }));
         assert_eq!((other.question.as_str(), other.details.len()), ("t", 0));
+    }
+
+    #[test]
+    fn the_oldest_tool_call_is_forgotten_whatever_its_id() {
+        let mut calls = ToolCalls::default();
+        let mut update = |id: &str| {
+            let update = json!({ "toolCallId": id, "rawInput": { "command": id } });
+            calls.update(serde_json::from_value(json!({ "update": update })).unwrap_or_default());
+        };
+        // The first one has the largest ID, and the last one the smallest.
+        let id = |number: usize| format!("call-{:03}", MOST - number);
+        (0..MOST).for_each(|number| update(&id(number)));
+        update(&id(1));
+        update(&id(MOST));
+        let is_known = |id: &str| {
+            let mut params = json!({ "toolCall": { "toolCallId": id } });
+            calls.complete(&mut params);
+            params["toolCall"]["rawInput"]["command"] == id
+        };
+        assert!(!is_known(&id(0)));
+        assert!((1..=MOST).all(|number| is_known(&id(number))));
     }
 
     #[test]
