@@ -54,7 +54,13 @@ struct Session {
 struct Dialog {
     call: Call,
     /// `None` if no hook matches the call, or once the hook has ended without a decision.
-    hook: Option<Child>,
+    hook: Option<DialogHook>,
+}
+
+/// The hook of a dialog, and its output so far.
+struct DialogHook {
+    process: Child,
+    stdout: Vec<u8>,
 }
 
 /// Runs a session until its keyboard ends.
@@ -107,7 +113,7 @@ impl Session {
                 self.result(&open.call, true, &rejected)?;
                 // Esc ends a hook by a signal; no other hook reports it.
                 if let Some(hook) = open.hook {
-                    self.left.push(terminate(hook).await);
+                    self.left.push(terminate(hook.process).await);
                 }
                 say(json!({ "closed": "keyboard", "told": "rejected" }))?;
                 return Ok(None);
@@ -123,7 +129,7 @@ impl Session {
             }
         };
         // Claude Code does not end a hook whose dialog was answered at the keyboard.
-        self.left.extend(open.hook);
+        self.left.extend(open.hook.map(|hook| hook.process));
         say(json!({ "closed": "keyboard", "told": told }))?;
         Ok(None)
     }
@@ -139,7 +145,10 @@ impl Session {
         self.write(&json!({ "type": "assistant", "message": { "role": "assistant", "content": [used] } }))?;
         let command = self.hooks.of(call.event, call.tool).next().map(str::to_owned);
         let hook = match command {
-            Some(command) => Some(start(&command, &self.stdin(call.event, &call, &call.input)).await?),
+            Some(command) => {
+                let process = start(&command, &self.stdin(call.event, &call, &call.input)).await?;
+                Some(DialogHook { process, stdout: Vec::new() })
+            }
             None => None,
         };
         say(json!({ "dialog": word }))?;
@@ -169,7 +178,7 @@ impl Session {
     async fn exit(mut self, dialog: Option<Dialog>) -> io::Result<()> {
         // Any call will do: with a null input, the stdin of the hook names no tool.
         let call = Call::of("ask", 0);
-        self.left.extend(dialog.and_then(|dialog| dialog.hook));
+        self.left.extend(dialog.and_then(|dialog| dialog.hook).map(|hook| hook.process));
         for hook in std::mem::take(&mut self.left) {
             drop(terminate(hook).await);
         }
@@ -221,19 +230,17 @@ impl Session {
     }
 }
 
-/// Waits until the hook of a dialog has ended, and returns its exit code and its stdout.
+/// Waits until the hook of a dialog has ended, and returns its exit code and its stdout. Cancel safe.
 async fn ended(dialog: &mut Option<Dialog>) -> io::Result<(Option<i32>, Vec<u8>)> {
     let Some(hook) = dialog.as_mut().and_then(|dialog| dialog.hook.as_mut()) else {
         return std::future::pending().await;
     };
-    // If `select!` drops this future, the output that was read so far is lost. That does no harm: a hook prints once,
-    // when it ends.
-    let status = hook.wait().await?;
-    let mut stdout = Vec::new();
-    if let Some(pipe) = &mut hook.stdout {
-        pipe.read_to_end(&mut stdout).await?;
+    // The output is read first: a hook does not end while its pipe is full.
+    if let Some(pipe) = &mut hook.process.stdout {
+        while pipe.read_buf(&mut hook.stdout).await? > 0 {}
     }
-    Ok((status.code(), stdout))
+    let status = hook.process.wait().await?;
+    Ok((status.code(), std::mem::take(&mut hook.stdout)))
 }
 
 /// Sends SIGTERM to the process group of a hook, and SIGKILL to a hook that has not ended in time.
@@ -305,4 +312,36 @@ pub async fn start(command: &str, stdin: &str) -> io::Result<Child> {
         drop(pipe.write_all(stdin.as_bytes()).await);
     }
     Ok(hook)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A generous guard against hangs.
+    const DEADLINE: Duration = Duration::from_secs(60);
+    /// More than any pipe holds.
+    const LONG: usize = 1 << 21;
+
+    #[test]
+    fn a_hook_with_more_output_than_a_pipe_holds_is_read_to_its_end() {
+        let played = async {
+            let print = format!("head -c {LONG} /dev/zero; exec sh -c 'exit 3'");
+            let hook = DialogHook { process: start(&print, "").await?, stdout: Vec::new() };
+            let call = Call::of("ask", 1).ok_or(io::ErrorKind::NotFound)?;
+            let mut dialog = Some(Dialog { call, hook: Some(hook) });
+            // Whatever else happens meanwhile, such as a typed line, loses no output.
+            for _ in 0..10 {
+                tokio::select! {
+                    biased;
+                    _ = ended(&mut dialog) => {}
+                    () = tokio::task::yield_now() => {}
+                }
+            }
+            timeout(DEADLINE, ended(&mut dialog)).await?
+        };
+        let runtime = askbridge_os::signals::runtime().expect("a runtime");
+        let (code, stdout) = runtime.block_on(played).expect("the end of the hook");
+        assert_eq!((code, stdout.len()), (Some(3), LONG));
+    }
 }
