@@ -50,6 +50,11 @@ pub(super) trait Answerable: Send + Sync + 'static {
     /// agent that, in some versions, replies to a late answer that it was accepted.
     const EVENT_DECIDES: bool;
 
+    /// Returns how many bytes of the agent's request it keeps in memory beside the question.
+    fn bytes(&self) -> usize {
+        0
+    }
+
     /// Returns the end that the agent would report for this settlement.
     fn ending(&self, settlement: &Settlement) -> Self::Ending;
 
@@ -114,7 +119,7 @@ impl<A: Answerable> Book<A> {
             return;
         }
         // `false`, because the agent's own dialog shows the question as well.
-        let asked = match self.desk.open(question, false) {
+        let asked = match self.desk.open(question, false, request.bytes()) {
             Ok(asked) => asked,
             Err(error) => {
                 tracing::warn!(question = id, %error, "a question is left to the agent's own dialog");

@@ -415,7 +415,7 @@ mod tests {
         let (inbox, desk, _work) = BridgeInbox::of_desk(identity, 1, None);
         let mut follower = inbox.store().follow();
         soon(follower.next()).await.expect("a snapshot");
-        let asked = desk.open(question("a"), false).expect("room");
+        let asked = desk.open(question("a"), false, 0).expect("room");
         drop(asked);
         inbox.stop();
         assert!(matches!(soon(follower.next()).await, Some(Batch::Events { .. })));

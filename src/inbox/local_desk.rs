@@ -87,17 +87,19 @@ impl LocalDesk {
     }
 
     /// Opens a question. `elsewhere` says that the asker cannot show the question itself, so a responder must answer.
+    /// The asker keeps `kept` bytes of its request in memory until the question is over.
     ///
     /// # Errors
     /// `BadQuestion` if the question is invalid, and `Full` at a limit.
-    pub fn open(&self, question: Question, elsewhere: bool) -> Result<QuestionHandle, Refusal> {
-        self.open_for(question, elsewhere, false)
+    pub fn open(&self, question: Question, elsewhere: bool, kept: usize) -> Result<QuestionHandle, Refusal> {
+        self.open_for(question, elsewhere, kept, false)
     }
 
     fn open_for(
         &self,
         mut question: Question,
         elsewhere: bool,
+        kept: usize,
         has_it_when_told: bool,
     ) -> Result<QuestionHandle, Refusal> {
         question.check_limits().map_err(Refusal::BadQuestion)?;
@@ -108,7 +110,7 @@ impl LocalDesk {
         let question = Arc::new(question);
         let (told, decided) = oneshot::channel();
         let id = self.change(|state, now| {
-            let weight = state.desk.weigh(&question, 0);
+            let weight = state.desk.weigh(&question, 0) + kept;
             state.desk.check_room(question.session.as_deref(), weight)?;
             let timeout = question.timeout;
             let number = state.desk.open(Opening { question, weight, timeout, elsewhere }, now);
@@ -121,7 +123,7 @@ impl LocalDesk {
     /// Asks a program's question, and waits until it is settled. Dropping the future withdraws the question. The
     /// responder gets its verdict at once, without waiting until the program polls the future.
     pub(super) async fn ask(&self, question: Question) -> Result<Settlement, Refusal> {
-        let mut asked = self.open_for(question, true, true)?;
+        let mut asked = self.open_for(question, true, 0, true)?;
         Ok(asked.decided().await)
     }
 
@@ -315,7 +317,7 @@ mod tests {
     #[tokio::test]
     async fn a_responder_is_told_once_the_agent_has_the_answer() {
         let (desk, store) = desk();
-        let mut asked = desk.open(question("Why?"), false).expect("room");
+        let mut asked = desk.open(question("Why?"), false, 0).expect("room");
         let id = asked.id().clone();
         assert!(asked.decided().now_or_never().is_none());
         let verdict = tokio::spawn(submit(&desk, "a"));
@@ -330,7 +332,7 @@ mod tests {
     #[tokio::test]
     async fn an_answer_that_cannot_reach_the_agent_is_refused() {
         let (desk, _) = desk();
-        let mut asked = desk.open(question("Why?"), false).expect("room");
+        let mut asked = desk.open(question("Why?"), false, 0).expect("room");
         let verdict = tokio::spawn(submit(&desk, "a"));
         soon(asked.decided()).await;
         asked.undeliverable();
@@ -341,7 +343,7 @@ mod tests {
     async fn an_answer_at_the_agent_overtakes_one_on_its_way() {
         for (given, expected) in [("a", "ok"), ("b", "conflict")] {
             let (desk, store) = desk();
-            let mut asked = desk.open(question("Why?"), false).expect("room");
+            let mut asked = desk.open(question("Why?"), false, 0).expect("room");
             let id = asked.id().clone();
             let verdict = tokio::spawn(submit(&desk, given));
             soon(asked.decided()).await;
@@ -356,7 +358,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_answered_at_the_agent_is_settled_without_a_submission() {
         let (desk, store) = desk();
-        let asked = desk.open(question("Why?"), false).expect("room");
+        let asked = desk.open(question("Why?"), false, 0).expect("room");
         let id = asked.id().clone();
         asked.end(Outcome::Rejected(Reason::User), dialog());
         assert_eq!(record(&store, &id).settlement.as_ref().expect("it is settled").by, dialog());
@@ -368,7 +370,7 @@ mod tests {
     async fn a_question_that_is_dropped_is_withdrawn() {
         for decides in [false, true] {
             let (desk, store) = desk();
-            let mut asked = desk.open(question("Why?"), false).expect("room");
+            let mut asked = desk.open(question("Why?"), false, 0).expect("room");
             let id = asked.id().clone();
             let verdict = tokio::spawn(submit(&desk, "a"));
             if decides {
@@ -387,9 +389,21 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_the_asker_keeps_counts_as_the_question_does() {
+        let (desk, _) = desk();
+        let first = desk.open(question("Why?"), false, limits::OPEN_BYTES / 2).expect("room");
+        let full = desk.open(question("Why?"), false, limits::OPEN_BYTES / 2).map(|_| ());
+        assert!(matches!(full, Err(Refusal::Full(_))), "{full:?}");
+        let second = desk.open(question("Why?"), false, 0);
+        assert!(second.is_ok(), "{second:?}");
+        drop(first);
+        assert!(desk.open(question("Why?"), false, limits::OPEN_BYTES / 2).is_ok(), "there is room again");
+    }
+
+    #[tokio::test]
     async fn submissions_that_wait_are_bounded() {
         let (desk, _) = desk();
-        let mut asked = desk.open(question("Why?"), false).expect("room");
+        let mut asked = desk.open(question("Why?"), false, 0).expect("room");
         let waiting: Vec<_> = (0..limits::COMMANDS).map(|_| tokio::spawn(submit(&desk, "a"))).collect();
         soon(asked.decided()).await;
         for _ in 0..limits::COMMANDS {
@@ -402,7 +416,7 @@ mod tests {
         }
         // Two of them have room, and a third has not.
         let reason = "x".repeat(limits::WAITING_BYTES / 2 - limits::SUBMISSION);
-        let mut asked = desk.open(question("Why?"), false).expect("room");
+        let mut asked = desk.open(question("Why?"), false, 0).expect("room");
         let number = asked.id().number;
         let reject = || {
             let (desk, submission) = (desk.clone(), Submission::Reject(Some(reason.clone())));

@@ -242,7 +242,7 @@ mod tests {
     async fn an_answer_is_in_the_ledger_before_it_is_given_and_again_before_its_responder_hears() {
         let ledger = Played::default();
         let (inbox, desk, _work) = asking(&ledger);
-        let mut asked = desk.open(question("Why?"), false).expect("room");
+        let mut asked = desk.open(question("Why?"), false, 0).expect("room");
         let id = asked.id().clone();
         let mut submitted = Box::pin(inbox.submit(&id, Submission::Answer(answer("a")), page()));
         assert!(submitted.as_mut().now_or_never().is_none());
@@ -259,7 +259,7 @@ mod tests {
     async fn what_is_refused_or_settles_nothing_is_not_kept() {
         let ledger = Played::default();
         let (inbox, desk, _work) = asking(&ledger);
-        let asked = desk.open(question("Why?"), false).expect("room");
+        let asked = desk.open(question("Why?"), false, 0).expect("room");
         let id = asked.id().clone();
         let more = Submission::Extend(std::time::Duration::from_secs(1));
         soon(inbox.submit(&id, more, page())).await.expect_err("it has no deadline");
@@ -293,7 +293,7 @@ mod tests {
             Some(EarlierDecision { id: before, outcome, by, at, was_delivered, may_have_arrived });
         let service = LedgerService { ledger: Arc::new(ledger.clone()) };
         let mut followed = Box::pin(service.follow(inbox.clone()));
-        let mut asked = desk.open(asks, false).expect("room");
+        let mut asked = desk.open(asks, false, 0).expect("room");
         let id = asked.id().clone();
         let decided = tokio::select! {
             () = &mut followed => panic!("it follows until the end"),
@@ -372,7 +372,7 @@ mod tests {
         // More than an inbox remembers, and no follower runs.
         let mut told = Vec::new();
         for _ in 0..2 * limits::REMEMBERED {
-            let asked = desk.open(question("Why?"), false).expect("room");
+            let asked = desk.open(question("Why?"), false, 0).expect("room");
             let id = asked.id().clone();
             asked.end(Outcome::Answered(answer("a")), page());
             told.extend([format!("{id} is open"), format!("{id} is settled")]);
@@ -384,7 +384,7 @@ mod tests {
     fn a_question_of_which_its_bridge_remembers_nothing_ends_in_the_ledger_too() {
         let ledger = Played::default();
         let (inbox, desk, _work) = asking(&ledger);
-        let asked = desk.open(question("Why?"), false).expect("room");
+        let asked = desk.open(question("Why?"), false, 0).expect("room");
         let id = asked.id().clone();
         inbox.store().apply(Changes { gone: vec![id.clone()], missed: 3, ..Changes::default() });
         let told = ledger.lock().told.clone();

@@ -287,8 +287,8 @@ impl World {
         match effect {
             Effect::Send(text) if self.us.is_some() => self.to_daemon.push_back(text),
             Effect::Send(_) => {}
-            Effect::Open(key, question) => {
-                let asked = self.desk.open(*question, false).expect("there is room");
+            Effect::Open(key, question, kept) => {
+                let asked = self.desk.open(*question, false, kept).expect("there is room");
                 assert!(self.asked.insert(key, asked).is_none(), "a question opens once");
             }
             Effect::Look(key, _, call) => self.looks.push((key, call)),

@@ -169,7 +169,7 @@ impl AppServerClient {
                         connection.send(text).await?;
                     }
                 }
-                Effect::Open(key, question) => match self.desk.open(*question, false) {
+                Effect::Open(key, question, kept) => match self.desk.open(*question, false, kept) {
                     Ok(asked) => drop(self.asked.insert(key, asked)),
                     Err(error) => {
                         tracing::debug!(%error, "a question is left to Codex' own dialog");

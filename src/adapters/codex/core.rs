@@ -177,7 +177,7 @@ mod tests {
             while let Some(effect) = self.core.poll() {
                 match effect {
                     Effect::Send(text) => self.sent.push(serde_json::from_str(&text).expect("JSON")),
-                    Effect::Open(key, question) => {
+                    Effect::Open(key, question, _) => {
                         let project = question.project.as_deref().unwrap_or_default();
                         self.others.push(format!("open {key} {} {project}", question.headline()));
                     }
@@ -377,6 +377,20 @@ mod tests {
         }
         client.core.message("{", MS(1));
         assert!(client.sent.is_empty() && client.took().is_empty());
+    }
+
+    #[test]
+    fn what_is_kept_of_an_approval_counts() {
+        let mut client = asked();
+        let params = json!({ "threadId": "t", "turnId": "u", "itemId": "i", "command": "make", "cwd": "/p" });
+        let approval =
+            json!({ "method": "item/commandExecution/requestApproval", "id": 1, "params": params });
+        client.core.message(&approval.to_string(), MS(1));
+        let opened = std::iter::from_fn(|| client.core.poll()).find_map(|effect| match effect {
+            Effect::Open(_, _, kept) => Some(kept),
+            _ => None,
+        });
+        assert!(opened.is_some_and(|kept| kept > 0), "{opened:?}");
     }
 
     #[test]

@@ -179,8 +179,8 @@ pub(super) fn read<'a, T: Deserialize<'a>>(json: Option<&'a RawValue>) -> Option
 pub enum Effect {
     /// Send this message. If that fails, the connection is over.
     Send(String),
-    /// Open this question, and remember it under the key.
-    Open(u64, Box<Question>),
+    /// Open this question, and remember it under the key. The core keeps this many bytes of the request beside it.
+    Open(u64, Box<Question>, usize),
     /// Codex has received the decision about this question.
     Delivered(u64),
     /// It is unknown whether Codex has received the decision about this question.

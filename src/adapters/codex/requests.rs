@@ -81,7 +81,7 @@ impl Requests {
         };
         if !self.rejoin(&mut request, now, effects) {
             self.last += 1;
-            effects.push_back(Effect::Open(self.last, request.question.clone()));
+            effects.push_back(Effect::Open(self.last, request.question.clone(), request.reply.bytes()));
             self.open.insert(self.last, request);
         }
     }

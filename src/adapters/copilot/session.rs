@@ -61,6 +61,10 @@ impl Answerable for OpenItem {
 
     const EVENT_DECIDES: bool = false;
 
+    fn bytes(&self) -> usize {
+        self.request.bytes()
+    }
+
     fn ending(&self, settlement: &Settlement) -> Ending {
         self.call(settlement).ending
     }

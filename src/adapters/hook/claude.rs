@@ -136,7 +136,7 @@ impl WaitingQuestion {
         let asking = Question { agent: Some(AGENT.into()), ..question.clone() };
         let is_locked = call.locks_the_dialog();
         // A locked dialog does not show the question, so the desk must know that only responders can answer.
-        let asked = hosted.desk.open(asking, is_locked).map_err(|error| error.to_string())?;
+        let asked = hosted.desk.open(asking, is_locked, 0).map_err(|error| error.to_string())?;
         let now = Instant::now();
         Ok(WaitingQuestion {
             asked,

@@ -106,7 +106,7 @@ impl<H: AgentInboxes + Send + Sync + 'static> Server<H> {
         question.agent = Some(Arc::clone(&desk.agent));
         question.project = Some(Arc::clone(&desk.project));
         // `true`, because an MCP client does not show the question itself.
-        let asked = match desk.desk.open(question.clone(), true) {
+        let asked = match desk.desk.open(question.clone(), true, 0) {
             Ok(asked) => asked,
             Err(Refusal::BadQuestion(problem)) => return result::misread(&problem),
             Err(refusal) => return result::unavailable(&refusal.to_string()),

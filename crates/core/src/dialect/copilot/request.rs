@@ -88,6 +88,15 @@ impl CopilotRequest {
         fits.then_some(CopilotRequest { question, kind })
     }
 
+    /// Returns how many bytes of the request it holds beside the question.
+    pub fn bytes(&self) -> usize {
+        match &self.kind {
+            RequestKind::Form(format) => format.bytes(),
+            RequestKind::Permission(approval) => approval.as_ref().map_or(0, |it| it.to_string().len()),
+            RequestKind::Text | RequestKind::Plan => 0,
+        }
+    }
+
     /// Returns whether it asks for a permission.
     pub fn is_permission(&self) -> bool {
         matches!(self.kind, RequestKind::Permission(_))
@@ -313,6 +322,17 @@ mod tests {
             "permission.requested",
             json!({ "requestId": "r", "permissionRequest": {}, "promptRequest": prompt }),
         )
+    }
+
+    #[test]
+    fn what_is_held_beside_the_question_counts() {
+        assert!(form().bytes() > 0);
+        let prompt = |offers: bool| {
+            json!({ "kind": "commands", "fullCommandText": "make", "commandIdentifiers": ["make"],
+                "canOfferSessionApproval": offers })
+        };
+        let bytes = |offers| permission(prompt(offers)).expect("a permission").bytes();
+        assert!(bytes(false) == 0 && bytes(true) > 0, "{} {}", bytes(false), bytes(true));
     }
 
     #[test]
