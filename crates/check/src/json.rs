@@ -114,6 +114,7 @@ fn of_type(name: &str) -> Option<fn(&str) -> bool> {
         "string" => |json| json.starts_with('"'),
         "boolean" => |json| matches!(json, "true" | "false"),
         "integer" => |json| json.parse::<i64>().is_ok(),
+        "byte" => |json| json.parse::<u8>().is_ok(),
         "object" => |json| json.starts_with('{'),
         "array" => |json| json.starts_with('['),
         _ => return None,
@@ -157,6 +158,7 @@ mod tests {
         for got in ["{}", r#"{"n":"1"}"#, r#"{"n":1.5}"#, r#"{"n":1,"l":{}}"#, r#"{"n":1,"o":{}}"#] {
             assert!(!fits(expected, got), "{got}");
         }
+        assert!(fits("\"\\u0000byte\"", "255") && !fits("\"\\u0000byte\"", "256"));
         assert!(fits("\"\\u0000string\"", "\"a\"") && !fits("\"\\u0000object\"", "[]"));
     }
 

@@ -115,7 +115,9 @@ impl Conversation {
             }
             if method == Some("initialize") {
                 let forms = "/clientCapabilities/elicitation/form";
-                self.promised_forms = message["params"].pointer(forms).is_some_and(Value::is_object);
+                let params = message.get("params");
+                self.promised_forms =
+                    params.and_then(|params| params.pointer(forms)).is_some_and(Value::is_object);
             }
         }
     }
