@@ -198,8 +198,8 @@ fn host(
 ) -> Option<Host<Socket>> {
     let host = discovery::bind_inbox(inbox, work)
         .inspect_err(|error| {
-            let also = if parts.inbox.serve.is_some() { ", and --serve serves nothing" } else { "" };
-            tracing::warn!(%error, "questions can be answered by the client only{also}");
+            let also = if parts.inbox.serve.is_some() { ", and --serve has no effect" } else { "" };
+            tracing::warn!(%error, "only the client can answer questions{also}");
         })
         .ok()?;
     let bridge = BridgeContext {

@@ -161,7 +161,7 @@ impl<A: Answerable> Book<A> {
     }
 
     fn over(&mut self, id: &str, reason: Reason) {
-        // The ID need not be remembered as ended: the agent does not list the question any more, so no later event
+        // The ID need not be remembered as ended: the agent no longer lists the question, so no later event
         // opens it.
         let Some(open) = self.open.remove(id) else { return };
         let told = ReportedEnd { ending: None, outcome: Outcome::Rejected(reason), by: Provenance::bridge() };
@@ -243,7 +243,7 @@ async fn attend<A: Answerable>(
             // The event that says how the question ended may come behind this reply.
             Delivery::TooLate => {
                 return match timeout(limits::ATTACH_LATE, &mut told).await {
-                    // An earlier attempt had arrived.
+                    // The agent has this answer from an earlier attempt.
                     Ok(Ok(told)) if may_have && is_ours(&told) => asked.delivered(),
                     Ok(Ok(told)) => told.end(asked),
                     _ if may_have => asked.undeliverable(),
@@ -257,10 +257,10 @@ async fn attend<A: Answerable>(
             }
             Delivery::Unknown(why) => {
                 may_have = true;
-                tracing::debug!(question = %asked.id(), why, "an answer is sent again");
+                tracing::debug!(question = %asked.id(), why, "sending an answer again");
             }
             Delivery::NotSent(why) => {
-                tracing::debug!(question = %asked.id(), why, "an answer is not sent yet")
+                tracing::debug!(question = %asked.id(), why, "an answer waits for the connection")
             }
         }
         let pause = back_off(limits::ATTACH_AGAIN, times, limits::ATTACH_ANSWER);

@@ -1,5 +1,5 @@
-//! `askbridge ask`: a program on this machine asks, and waits. For that time it is like a bridge: the other commands
-//! find its question as they find those of agents.
+//! `askbridge ask`: a program on this machine asks, and waits. While it waits, it acts like a bridge: the other
+//! commands find its question as they find an agent's.
 
 use std::{
     env, fs,
@@ -47,20 +47,20 @@ pub struct AskArgs {
     #[arg(long, value_name = "TEXT", group = "asked", value_parser = arguments::text, allow_hyphen_values = true)]
     pub question: Option<String>,
 
-    /// Ask for a yes or a no, and exit with 0 or 1
+    /// Ask a yes-or-no question, and exit with 0 for yes, with 1 for no
     #[arg(long, value_name = "TEXT", group = "asked", value_parser = arguments::text, conflicts_with = "option")]
     pub confirm: Option<String>,
 
-    /// An option, and what the person sees instead of its value; `\=` is a `=` in the value (can be repeated)
-    /// [default: a free text]
+    /// An option: its value, and the label to show in place of it; `\=` is a `=` in the value (can be repeated)
+    /// [default: free text]
     #[arg(long, value_name = "VALUE[=LABEL]", value_parser = arguments::text, allow_negative_numbers = true)]
     pub option: Vec<String>,
 
-    /// Let several options be chosen
+    /// Allow several options to be chosen
     #[arg(long, requires = "option")]
     pub many: bool,
 
-    /// Take a text that is no option as well
+    /// Accept free text as well as the options
     #[arg(long, visible_alias = "free", requires = "option")]
     pub other: bool,
 
@@ -69,15 +69,15 @@ pub struct AskArgs {
     #[arg(long, value_name = "FILE", group = "asked", conflicts_with_all = ["option", "many", "other"])]
     pub form: Option<PathBuf>,
 
-    /// How long to wait, such as 90s, 10m or 500ms [default: as long as it takes]
+    /// How long to wait, such as 90s, 10m or 500ms [default: no limit]
     #[arg(long, value_name = "DURATION", value_parser = arguments::timeout)]
     pub timeout: Option<humantime::Duration>,
 
-    /// The name that `list` shows as the one that asks
+    /// The name that `list` shows as the agent of this question
     #[arg(long, value_name = "NAME", default_value = ASKER, value_parser = arguments::text)]
     pub agent: String,
 
-    /// Print how the question ended, as JSON: its `outcome`, and `by` whom
+    /// Print the result as JSON: the `outcome` of the question, and `by` whom it was settled
     #[arg(long)]
     pub json: bool,
 }
@@ -121,12 +121,12 @@ fn code(settled: &Settlement, confirm: bool) -> u8 {
     }
 }
 
-/// Returns whether a confirmation was given. Anything else than a yes is a no.
+/// Returns whether a confirmation was given. Any answer other than yes is a no.
 fn is_yes(answer: &Answer) -> bool {
     answer.values.values().eq([&Value::Flag(true)])
 }
 
-/// Returns the texts to print for a value.
+/// Returns the lines to print for a value: several for an answer with several options.
 fn values_of(value: &Value, confirm: bool) -> Vec<String> {
     match value {
         Value::Flag(flag) if confirm => vec![if *flag { "yes" } else { "no" }.to_owned()],
@@ -235,7 +235,7 @@ fn simple(asked: &AskArgs) -> Result<Json, CommandError> {
         if [value, label].iter().any(|text| text.trim().is_empty()) {
             return Err(CommandError::Usage("an option is empty: it is VALUE or VALUE=LABEL".to_owned()));
         }
-        // The answer could not tell two options apart that have the same value or label.
+        // An answer could not distinguish two options with the same value or label.
         if options[..place].iter().any(|(before, said)| before == value || said == label) {
             return Err(CommandError::Usage(format!("the option “{label}” is given twice")));
         }

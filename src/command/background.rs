@@ -1,4 +1,4 @@
-//! `askbridge inbox --detach` and `--stop`: the inbox in the background, of which each user has one at most.
+//! `askbridge inbox --detach` and `--stop`: the inbox in the background. Each user has at most one.
 //! The work of the inbox is left to `inbox.rs`.
 //!
 //! The background process listens on a UNIX socket. A command that connects to it reads the address of the server
@@ -129,7 +129,7 @@ pub(super) async fn stop() -> Result<u8, CommandError> {
     match ended {
         Ok(_) => Ok(runner::done(exit::OK, &format!("ended askbridge inbox (process {pid})\n"))),
         Err(_) => Err(CommandError::Background(format!(
-            "process {pid} was told to end, and still runs after {} s",
+            "process {pid} got SIGTERM, and still runs after {} s",
             limits::BACKGROUND.as_secs()
         ))),
     }
@@ -188,7 +188,7 @@ async fn spawn(settings: &ServeSettings, log: &[OsString]) -> Result<BackgroundI
             child.kill().await.unwrap_or_default();
             let seconds = limits::BACKGROUND.as_secs();
             Err(CommandError::Background(format!(
-                "it does not serve after {seconds} s; its log is {}",
+                "it did not start to serve within {seconds} s; its log is {}",
                 path.display()
             )))
         }
@@ -258,7 +258,7 @@ impl Presence {
             let (mut visitor, _) = match self.listener.accept().await {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    // Most often there are no file descriptors left, for a while: that is logged once.
+                    // The usual cause is that file descriptors have run out for a while: that is logged once.
                     if !mem::replace(&mut is_failing, true) {
                         tracing::warn!(%error, "commands cannot find this inbox; trying again");
                     }

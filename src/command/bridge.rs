@@ -19,7 +19,7 @@ use crate::settings::{
     words::{ClientQuestions, Permissions},
 };
 
-/// Options of every bridge, wherever it stands.
+/// Options that `run` and `proxy` share.
 #[derive(Debug, Args)]
 pub struct BridgeArgs {
     /// Reject a question that has no answer within this time, such as 90s, 10m or 500ms
@@ -100,7 +100,7 @@ pub struct RunArgs {
     #[arg(last = true, required = true, value_name = "AGENT [ARGS]")]
     pub agent: Vec<OsString>,
 
-    /// How questions are dealt with.
+    /// The options that `run` and `proxy` share.
     #[command(flatten)]
     pub bridge: BridgeArgs,
 }
@@ -109,7 +109,7 @@ pub struct RunArgs {
 #[derive(Debug, Args)]
 #[command(after_help = help::PROXY)]
 pub struct ProxyArgs {
-    /// How questions are dealt with.
+    /// The options that `run` and `proxy` share.
     #[command(flatten)]
     pub bridge: BridgeArgs,
 }

@@ -166,7 +166,7 @@ pub(super) fn own_text(path: &Path) -> Result<String, CommandError> {
 
 pub(super) fn unchanged(path: &Path, error: &render::EditError) -> CommandError {
     CommandError::Config(format!(
-        "{} is as it was: {error}; `askbridge config edit` opens it",
+        "{} is unchanged: {error}; `askbridge config edit` opens it",
         path.display()
     ))
 }

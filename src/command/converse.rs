@@ -201,7 +201,7 @@ impl Conversation<'_> {
                 say(&format!("{}.", self.left(&now).unwrap_or_default()))?;
                 self.dialogue.update(now);
             }
-            Err(Refusal::NoDeadline) => say("The question has no deadline: it waits as long as it takes.")?,
+            Err(Refusal::NoDeadline) => say("The question has no deadline: it waits without limit.")?,
             Err(refusal) => return Err(CommandError::Refused(id.to_string(), refusal)),
         }
         Ok(())

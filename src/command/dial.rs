@@ -28,7 +28,7 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(after_help = help::DIAL)]
 pub struct DialArgs {
-    /// Refuse to answer: questions can be read and followed only
+    /// Serve read-only: the other machine can list and follow questions, and not answer them
     #[arg(long)]
     pub read_only: bool,
 }

@@ -1,4 +1,4 @@
-//! The texts below the options in `--help`: exit codes, and whatever is not about a single option.
+//! The texts below the options in `--help`: exit codes, and what concerns more than one option.
 //! The exit codes themselves are in `exit`.
 
 /// Where the options of the log are listed, for the help of the other commands.
@@ -37,7 +37,7 @@ pub(super) fn top() -> String {
     }
     text += "\nOptions:\n{options}\n\n";
     text + "`askbridge COMMAND --help` explains a command, with its exit codes.\n\
-            In a terminal, `askbridge` alone shows what waits."
+            In a terminal, `askbridge` without arguments shows the open questions."
 }
 
 /// Returns whether this build has the command: some need a feature.
@@ -56,7 +56,7 @@ fn is_built(name: &str) -> bool {
 
 /// The exit codes of `askbridge run`.
 pub(super) const RUN: &str = "\
-What should hold for every bridge is a setting: see `askbridge config --help`.
+Options for all bridges belong in the settings: see `askbridge config --help`.
 
 Exit codes of `askbridge run`:
   the agent's own   the agent ended by itself, or because it was asked to
@@ -73,16 +73,16 @@ The conductor starts it:
   agent-client-protocol-conductor agent \"askbridge proxy\" \"AGENT ARGS\"
 
 Exit codes of `askbridge proxy`:
-  0    the conductor left, or a signal ended the proxy
-  2    the command line was not understood, or there is no conductor, but a
+  0    the conductor closed stdin, or a signal ended the proxy
+  2    the command line was not understood, or the peer is no conductor, but a
        client that sent `initialize`
   125  the bridge itself failed";
 
 /// How long `askbridge attach` runs, and its exit codes.
 pub(super) const ATTACH: &str = "\
-It runs until a signal ends it, finds agents whenever they run, and leaves their
-own dialogs as they are: the first answer counts. What is open in the agent when
-it ends stays open there.
+It runs until a signal ends it, and finds agents as they start. Their own dialogs
+stay usable: the first answer counts. A question that is open when `attach` ends
+stays open in its agent.
 
 Exit codes:
   2        the command line was not understood
@@ -98,12 +98,12 @@ Columns:
   AGE       how long ago it asked
   ENDS      the time until the question is rejected; `sent` once its answer is on
             the way to the agent
-  SHOWN     `client` where the agent's client (an editor, or its own terminal)
-            shows the question, `elsewhere` where you answer it here, on the
-            page or in `tui`, `delivering` while its answer is on the way
-  KIND      `question`, or `permission` where the agent asks for one
+  SHOWN     `client` if the agent's client (an editor, or its own terminal) shows
+            the question, `elsewhere` if you answer it by a command, on the page
+            or in `tui`, `delivering` while its answer is on the way
+  KIND      `question`, or `permission` if the agent asks for one
   QUESTION  what is asked; `!` before it marks what can do harm
-On a narrow terminal, columns are left out; in a pipe, nothing is.
+A narrow terminal shows fewer columns; a pipe gets all of them.
 
 Exit codes:
   0        all open questions were listed, or none is open
@@ -145,8 +145,8 @@ Exit codes:
 
 /// How an ID may be shortened for `askbridge show`, and its exit codes.
 pub(super) const SHOW: &str = "\
-An ID may be shortened: k3f9q2-1 to k3-1, and to k3 while only one question of that bridge is open. The \
-agent's own ID of an open question is taken as well, if no other open question has the same.
+An ID may be shortened: k3f9q2-1 to k3-1, and to k3 while only one question of that bridge is open. The agent's own \
+ID of an open question works as well, if it is unique.
 
 Exit codes:
   0    the question was shown
@@ -158,18 +158,18 @@ Exit codes:
 /// How an ID may be shortened, and the exit codes of the commands that answer.
 pub(super) const ANSWER: &str = "\
 An ID may be shortened: k3f9q2-1 to k3-1. The number is needed, so that a repeated command never hits the \
-next question. The agent's own ID of an open question is taken as well, if no other open question has the same.
+next question. The agent's own ID of an open question works as well, if it is unique.
 
 Exit codes:
-  0    done; or it was done before, in the same way
+  0    done, or already settled in the same way
   2    the command line was not understood
   3    no such question, or the ID is ambiguous
-  4    the question is settled already, in another way
-  5    invalid answer, or a probable typo; with `extend`, it has no deadline
+  4    already settled, in another way
+  5    invalid answer, or a probable typo; with `extend`, the question has no deadline
   6    the bridge does not reply: unknown whether the agent received it
   8    the agent that asked started this command: it cannot answer itself
   125  the command itself failed
-  130  at a terminal: it was left open, by Ctrl-C, Ctrl-D or /quit";
+  130  at a terminal: you left the question open, by Ctrl-C, Ctrl-D or /quit";
 
 /// The words that `askbridge next` knows, and its exit codes.
 pub(super) const NEXT: &str = "\
@@ -185,7 +185,7 @@ Exit codes:
        unknown whether the agent received it
   8    the agent that asked started this command: it cannot answer itself
   125  the command itself failed
-  130  it was left open, by Ctrl-C, Ctrl-D or /quit";
+  130  you left the question open, by Ctrl-C, Ctrl-D or /quit";
 
 /// The keys of `askbridge tui`, and its exit codes.
 #[cfg(feature = "tui")]
@@ -194,7 +194,7 @@ Keys: j and k move between questions, Enter opens one, digits choose, Ctrl+S sen
 goes back, q quits, and ? shows all of them. NO_COLOR switches colours off.
 
 Exit codes:
-  0        the person left
+  0        you quit
   2        the command line was not understood, or there is no terminal
   125      the command itself failed
   128 + N  signal N ended the command";
@@ -210,15 +210,14 @@ A later layer wins:
                         set addresses, answer, or widen what leaves the machine
   the environment       such as ASKBRIDGE_NOTIFY_DELAY=1m
   options of a command  such as --timeout
-A setting that is unknown or has a bad value is named with its place, and the rest counts.
+An unknown setting or a bad value is reported with its place; all others apply.
 
   askbridge config set notify.delay 1m
   askbridge config set notify.sound.command paplay bell.ogg
 
 Exit codes:
   0    done
-  1    with `get`, the setting has no value; with `edit`, something in the file
-       does not count
+  1    with `get`, the setting has no value; with `edit`, the file has mistakes
   2    the command line was not understood
   125  the file cannot be read or written, or the command itself failed";
 
@@ -234,7 +233,7 @@ A new rule applies to questions that open from then on.
 
 Exit codes:
   0    done; or no rule applies
-  1    with `check`, something does not count; with `apply`, nothing was done
+  1    with `check`, there are mistakes; with `apply`, nothing was done
   2    the command line was not understood
   3    no such question, or the ID is ambiguous
   4    with `apply`, a question was settled already
@@ -247,39 +246,39 @@ Exit codes:
 pub(super) const HISTORY: &str = "\
 The journal is in $XDG_STATE_HOME/askbridge/journal.db. What it keeps, and for how long, are the
 settings journal.enabled, journal.texts, journal.keep and journal.size.
-Secret values are never in it.
+It never contains secret values.
 
 Exit codes:
   0    done
-  1    with `verify`, something was changed, cut or left out
+  1    with `verify`, records were changed, cut off or left out
   2    the command line was not understood
   3    no such question
   125  the command itself failed";
 
 /// The output of `askbridge ask`, and its exit codes.
 pub(super) const ASK: &str = "\
-Prints the answer, one value a line; with --confirm, yes or no. The question is found like an \
-agent's, and withdrawn when this command is interrupted.
+Prints the answer, one value a line; with --confirm, yes or no. The other commands find the \
+question like an agent's. It is withdrawn when this command is interrupted.
 
   askbridge ask --confirm 'Deploy?' && ./deploy
   where=$(askbridge ask 'Where?' --option eu=Europe --option us=America) &&
     ./deploy --region \"$where\"
 
 Exit codes:
-  0        the question was answered; with --confirm, by yes
-  1        it was rejected; with --confirm, it was answered by no
+  0        the question was answered; with --confirm, with yes
+  1        the question was rejected; with --confirm, it was answered with no
   2        the command line was not understood
-  7        with --confirm, it was rejected: there is neither a yes nor a no
+  7        with --confirm, the question was rejected: neither yes nor no
   124      no answer came in time
-  125      it could not be asked
+  125      the question could not be asked
   128 + N  signal N interrupted the command";
 
 /// The tools and the exit codes of `askbridge mcp`.
 #[cfg(feature = "mcp")]
 pub(super) const MCP: &str = "\
-An agent starts it, and speaks to it on stdin. Its tool ask_user_question asks the person, and waits; after a time it \
-returns a ticket, with which wait_for_answer waits on. The question is found like any other, and withdrawn when the agent \
-cancels the call or ends.
+An agent starts it, and speaks MCP to it on stdin. Its tool ask_user_question asks you, and waits; after a time \
+it returns a ticket, and the tool wait_for_answer takes the ticket and waits further. The question is withdrawn \
+when the agent cancels the call or ends.
 
   claude mcp add --scope user askbridge -- askbridge mcp
   codex mcp add askbridge -- askbridge mcp
@@ -292,20 +291,20 @@ Exit codes:
 
 /// The files that `askbridge setup` writes, and its exit codes.
 pub(super) const SETUP: &str = "\
-Sets up an editor, or an agent that you run in a terminal; without a name, all that are installed. The change is \
-shown, and written after a yes; comments and order stay. A second run changes nothing.
+Sets up an editor, or an agent that you run in a terminal; without a name, all that are installed. It shows the \
+change, and writes it once you confirm; comments and order are kept. A second run changes nothing.
 
   askbridge setup                 all that is installed
   askbridge setup claude          Claude Code in a terminal: a plugin
   askbridge setup codex           Codex in a terminal: the inbox attaches to it; so do opencode and copilot
   askbridge setup zed             an editor: all agents in its settings, and those on PATH
-  askbridge setup zed claude      an editor, and one agent that it runs: by npx if it is not installed
+  askbridge setup zed claude      an editor, and one of its agents: run by npx if it is not installed
   askbridge setup emacs codex     print what to put into init.el
-  askbridge setup zed --undo      as if it had not been
+  askbridge setup zed --undo      undo what `askbridge setup zed` changed
 
 Editors: zed, jetbrains, vscode (the extension ACP Client), emacs (agent-shell), neovim (CodeCompanion).
-Their agents: claude, codex, gemini, qwen, opencode, kimi, copilot, cursor, grok, kiro, goose, auggie, pi, or the name \
-of one in the settings. For any other agent, `askbridge mcp --help`.
+Their agents: claude, codex, gemini, qwen, opencode, kimi, copilot, cursor, grok, kiro, goose, auggie, pi, or \
+the name of one in the settings. For any other agent, `askbridge mcp --help`.
 
 Exit codes:
   0    done, or there was nothing to change
@@ -316,53 +315,54 @@ Exit codes:
 /// The checks of `askbridge doctor`, and its exit codes.
 pub(super) const DOCTOR: &str = "\
 Looks at this program, the folder of the sockets, the bridges that run, the HTTP server, the desktop, the settings \
-of editors, and the agents on PATH. Only sockets of bridges that were killed are removed.
+of editors, and the agents on PATH. It changes nothing, but for removing the sockets of bridges that were killed.
 
 Exit codes:
-  0    nothing is wrong; a warning may be there
+  0    nothing is wrong; there may be warnings
   1    something does not work
   2    the command line was not understood
   125  the command itself failed";
 
 /// The purpose of `askbridge hook`, and its exit code.
 pub(super) const HOOK: &str = "\
-Claude Code runs it when it asks: `askbridge setup claude` installs a plugin that says so. The dialog in the terminal \
-stays live, and the first answer counts. It reads the call as JSON on stdin, and prints the decision if there is one; \
-whatever goes wrong, it prints nothing, and the dialog decides.
+Claude Code runs it when it asks a question: the plugin that `askbridge setup claude` installs tells it to. Its \
+dialog in the terminal stays usable, and the first answer counts. The hook reads the call as JSON on stdin, and \
+prints the decision if there is one. If anything fails, it prints nothing, and the dialog decides.
 
 Exit codes:
-  0    always, but for a command line that was not understood";
+  0    always, since Claude Code would take another code for a decision";
 
 /// The notifiers, and the exit codes of `askbridge notify`.
 #[cfg(feature = "notify")]
 pub(super) const NOTIFY: &str = "\
-A bridge starts it for each question that waits longer than the delay. It ends with the question, and takes back what \
-it told. The table [notify] of the settings says how you are told: a notification of the desktop, a sound, a command, \
-a webhook, your phone by ntfy, the terminal. `askbridge doctor --notify` tries out each of them.
+A bridge starts it for each question that waits longer than the delay. It ends when the question is settled, and \
+withdraws its notifications. The table [notify] of the settings says how you are notified: on the desktop, by a \
+sound, a command, a webhook, your phone by ntfy, the terminal. `askbridge doctor --notify` tries out each of \
+them.
 
   askbridge config set notify.desktop.enabled true
   askbridge notify 3f1c-2 --now
 
 Exit codes:
-  0    you were told, or the question does not wait any more
+  0    you were notified, or the question no longer waits
   2    the command line was not understood
   3    there is no such question, or the ID is ambiguous
   6    the bridge cannot be reached
-  125  you could not be told";
+  125  no notification could be sent";
 
 /// The background mode, and the exit codes of `askbridge inbox`.
 pub(super) const INBOX: &str = "\
-In the background, the inbox belongs to no terminal. A second `--detach` says where the first one listens.
+With --detach, the inbox survives the terminal. If it runs already, a second --detach prints its address.
 
 Exit codes:
-  0        with --detach, it runs; with --stop, none runs any more
+  0        with --detach, the inbox runs; with --stop, no inbox runs
   128 + N  signal N ended the server
   2        the command line was not understood
   125      the server could not be set up, or failed";
 
 /// How the browser is signed in, and the exit codes of `askbridge open`.
 pub(super) const OPEN: &str = "\
-The address has a code that signs one browser in, once, and within 5 minutes. The browser stays signed in \
+The address has a code that signs in one browser, once, within 5 minutes. The browser stays signed in \
 until the token is replaced: remove the token file and start the inbox again. Where no browser can be \
 started, the address is printed.
 

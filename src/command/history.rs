@@ -40,36 +40,36 @@ pub struct HistoryArgs {
     #[command(subcommand)]
     pub action: Option<HistoryAction>,
 
-    /// Those in which each of these words is: in the question, its agent or project, the decision, or who decided
+    /// Only questions with all of these words in their text, agent, project, decision or responder
     #[arg(long, value_name = "WORDS")]
     pub search: Option<String>,
 
-    /// Those of this session
+    /// Only questions of this session
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
 
-    /// Those of this folder, and of folders in it
+    /// Only questions of this folder, and of folders in it
     #[arg(long, value_name = "FOLDER")]
     pub project: Option<String>,
 
-    /// Those that were settled there (page, terminal, command_line, client, rule and others), or by the person,
+    /// Only questions settled there (page, terminal, command_line, client, rule and others), or by the person,
     /// client or rule of this name
     #[arg(long, value_name = "WHO")]
     pub by: Option<String>,
 
-    /// Those that were settled since then: `2h` ago, `today`, `yesterday`, 2026-11-21, or a date with a time
+    /// Only questions settled since then: `2h` ago, `today`, `yesterday`, 2026-11-21, or a date with a time
     #[arg(long, value_name = "TIME", value_parser = since)]
     pub since: Option<Timestamp>,
 
-    /// Those that were settled until then
+    /// Only questions settled until then
     #[arg(long, value_name = "TIME", value_parser = since)]
     pub until: Option<Timestamp>,
 
-    /// Those that were open when their bridge ended
+    /// Only lost questions: they were open when their bridge ended
     #[arg(long, conflicts_with = "by")]
     pub lost: bool,
 
-    /// At most so many [default: 50, and all with --lost]
+    /// At most this many [default: 50, and all with --lost]
     #[arg(long, value_name = "COUNT")]
     pub limit: Option<usize>,
 
@@ -240,7 +240,7 @@ fn list(history: &History, filter: &HistoryFilter, lost: bool, json: bool) -> Re
     }
     let past: Vec<_> = found
         .iter()
-        // A bridge of which nothing is known may run: its questions must not be called lost.
+        // A bridge whose state is unknown may still run: its questions must not be called lost.
         .map(|past| entry(past, lives.get(&past.record.bridge).copied().unwrap_or(Life::Lives)))
         .collect();
     let lines = past::table(&past, &left, limit, now(), Room::now().map(|room| room.columns));

@@ -19,8 +19,8 @@ use crate::{
 pub struct HookArgs {
     /// The agent whose hook this is
     pub agent: HookedAgent,
-    /// Tell responders once the transcript says whether their decision counted: the caller waits for the output alone, and
-    /// not for this process
+    /// Keep running until the transcript shows whether the responder's decision counted, and report that: the caller
+    /// waits only for the output
     #[arg(long)]
     pub confirm: bool,
 }

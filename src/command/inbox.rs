@@ -54,8 +54,8 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(after_help = help::INBOX)]
 pub struct InboxArgs {
-    /// Listen on this address, or on this port of 127.0.0.1; port 0 is any that is free. An address that other
-    /// machines can reach is your own risk: nothing is encrypted
+    /// Listen on this address, or on this port of 127.0.0.1; port 0 means any free port. Use an address that other
+    /// machines can reach at your own risk: nothing is encrypted
     /// [default: 127.0.0.1:8421]
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     pub addr: Option<SocketAddr>,
@@ -68,7 +68,7 @@ pub struct InboxArgs {
     #[arg(long)]
     pub stop: bool,
 
-    /// Be the inbox in the background, which `--detach` starts.
+    /// Run as the process in the background that `--detach` starts.
     #[arg(long, hide = true, conflicts_with_all = ["detach", "stop"])]
     pub detached: bool,
 

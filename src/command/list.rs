@@ -37,11 +37,11 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(after_help = help::LIST)]
 pub struct ListArgs {
-    /// Print JSON, with all that is asked: an object that has the open questions in `questions`
+    /// Print JSON: an object whose member `questions` has the open questions in full
     #[arg(long)]
     pub json: bool,
 
-    /// Keep the list up to date: on a terminal in place, elsewhere with a line for each change
+    /// Keep the list up to date: in place on a terminal, otherwise by a line for each change
     #[arg(long)]
     pub watch: bool,
 
@@ -58,7 +58,7 @@ pub async fn list(args: &ListArgs) -> Result<u8, CommandError> {
         return tokio::select! {
             followed = machine.follow() => Ok(followed.map(|()| exit::OK)?),
             watched = watch(&machine, &folder, args.json) => watched,
-            // While no question changes, nothing is written, and no failed write tells that the reader is gone.
+            // While no question changes, nothing is written, so a failed write cannot reveal that the reader is gone.
             () = stdout_closed() => Ok(exit::OK),
         };
     }
@@ -114,7 +114,7 @@ pub(super) fn lines(
 }
 
 /// Returns the questions that were lost with their bridges, oldest first, and the bridges that run elsewhere. If the
-/// journal cannot be read, the command says so and lists the rest. There are none where other machines are asked alone.
+/// journal cannot be read, the command says so and lists the rest. A list of another machine alone has none.
 #[cfg(feature = "journal")]
 pub(super) async fn lost_and_elsewhere(
     machine: &Machine,

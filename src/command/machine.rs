@@ -1,5 +1,5 @@
 //! `askbridge machine`: the other machines whose questions are shown here. Adds them to the user's own file, makes the
-//! first connection at a terminal, lists them, and takes them out.
+//! first connection at a terminal, lists them, and removes them.
 //! Keeping the connections is left to `inbox`, and what runs on the machine to `dial`.
 
 use std::{
@@ -64,7 +64,7 @@ pub struct MachineCommandArgs {
 pub enum MachineAction {
     /// Add a machine to your own file, and try to connect
     Add {
-        /// The name that it has here: the IDs of its questions begin with it
+        /// The name of the machine here, which the IDs of its questions begin with
         name: String,
         /// Connect by your ssh to this host, such as me@box.lan [default: the name]
         #[arg(long, value_name = "HOST", conflicts_with = "command")]
@@ -85,7 +85,7 @@ pub enum MachineAction {
         #[arg(long)]
         json: bool,
     },
-    /// Take a machine out of your own file
+    /// Remove a machine from your own file
     Remove {
         /// The machine
         #[arg(add = ArgValueCandidates::new(candidates))]
@@ -135,24 +135,24 @@ fn new_name(name: &str, settings: &Settings) -> Result<MachineName, CommandError
     })?;
     if settings.machines().iter().any(|machine| machine.name == parsed) {
         return Err(CommandError::Usage(format!(
-            "there is a machine {name} already: `askbridge machine remove {name}` takes it out"
+            "there is a machine {name} already: `askbridge machine remove {name}` removes it"
         )));
     }
     if settings.machines().len() >= limit::MACHINES {
         return Err(CommandError::Usage(format!(
-            "there are {} machines, the most that there can be",
+            "there are {} machines already, the maximum",
             limit::MACHINES
         )));
     }
     Ok(parsed)
 }
 
-/// Returns the lines of a table, each with the sign of what becomes of it.
+/// Returns the lines of a table as a diff: each behind the sign, `+` or `-`.
 fn changed(sign: char, table: &str) -> String {
     table.lines().map(|line| format!("{sign} {}\n", printable(line))).collect()
 }
 
-/// Returns how the machines of the settings stay connected, as a line unless that is so already.
+/// Returns a line on how machines stay connected; empty if the inbox in the background does that already.
 async fn kept() -> Result<String, CommandError> {
     let is_kept = background::find(&discovery::folder()?).await?.is_some();
     Ok(if is_kept { String::new() } else { format!("{}\n", machine_list::KEPT_BY) })
@@ -172,7 +172,7 @@ async fn connect(name: &str) -> Result<u8, CommandError> {
         }
     };
     print(&format!("{name}: {found}\n"))?;
-    // What ssh asked for here, it cannot ask for in the background.
+    // In the background, ssh cannot ask for the password that it asked for here.
     if let (true, MachineRoute::Ssh(_)) = (has_terminal, &machine.route)
         && let Err(why) = attempt(&machine.name, &route_of(&machine.route, false), limit::GREETING).await
     {
@@ -183,10 +183,10 @@ async fn connect(name: &str) -> Result<u8, CommandError> {
     Ok(done(exit::OK, &kept().await?))
 }
 
-/// Has the process that holds the connection try it now, if there is such a process.
+/// Makes the process that keeps the connection try it now, if there is such a process.
 async fn hurry(name: &MachineName) -> Result<(), CommandError> {
     if let Some(client) = holder(&remote::folder(&discovery::folder()?), name).await {
-        // It waits for the connection before it replies, which is all that is wanted.
+        // That process replies once the connection is made; the reply itself does not matter.
         drop(timeout(limit::CONNECT, client.lost()).await);
     }
     Ok(())
@@ -256,7 +256,7 @@ fn remove(name: &str) -> Result<u8, CommandError> {
     let text = machine_file::remove(&own_text(&path)?, name).map_err(|error| unchanged(&path, &error))?;
     let text = text.ok_or_else(|| unknown(name, &settings))?;
     files::write(&path, &text).map_err(|source| CommandError::Write { path: path.clone(), source })?;
-    // A table with a mistake is no machine, and is taken out as well.
+    // A table with a mistake is no known machine, but can be removed as well.
     let table = known(name, &settings).map(|machine| machine_file::table(&machine.name, &machine.route));
     let removed = table.map(|table| changed('-', &table)).unwrap_or_default();
     Ok(done(exit::OK, &format!("{removed}{name} is no longer in {}\n", path.display())))

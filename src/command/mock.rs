@@ -43,7 +43,7 @@ use crate::present::dialogue::{Dialogue, DialogueReply};
 #[derive(Debug, Args)]
 #[command(after_help = behaviour::HELP)]
 pub struct MockAgentArgs {
-    /// Ask as this agent does
+    /// Ask in the dialect of this agent
     #[arg(long, value_name = "NAME", default_value = "sandboxagent", value_parser = dialect())]
     pub dialect: MockDialect,
 
@@ -72,13 +72,13 @@ impl MockAgentArgs {
 #[derive(Debug, Args)]
 #[command(after_help = client::HELP)]
 pub struct MockClientArgs {
-    /// Be a client of this kind
+    /// Behave as a client of this kind
     #[arg(long, value_name = "NAME", value_parser = client_kind())]
     pub tier: ClientKind,
 
     /// Give this answer: an option's number, its value, its name or its label, or a text
     /// [default: the first option, the text `text`, the number 1, or yes]
-    /// (can be repeated, one for each field in turn; the last one is given to all that follow)
+    /// (can be repeated, one for each field in turn; the last one is used for all that follow)
     #[arg(long, value_name = "VALUE")]
     pub answer: Vec<String>,
 
@@ -145,7 +145,7 @@ pub struct DemoArgs {
     pub tier: ClientKind,
 
     /// Give this answer instead of asking: an option's number, its value or its label, or a text
-    /// (can be repeated, one for each field in turn; the last one is given to all that follow)
+    /// (can be repeated, one for each field in turn; the last one is used for all that follow)
     #[arg(long, value_name = "VALUE")]
     pub answer: Vec<String>,
 
@@ -153,7 +153,7 @@ pub struct DemoArgs {
     #[arg(long)]
     pub wire: bool,
 
-    /// Show a permission alone; for others than this one, see the words of a prompt
+    /// Show only a permission; the words of a prompt select other permissions
     #[arg(long, conflicts_with = "prompt")]
     pub permission: bool,
 
@@ -161,7 +161,8 @@ pub struct DemoArgs {
     #[arg(long, value_name = "TEXT")]
     pub prompt: Option<String>,
 
-    /// Show the questions on the page as well, in a browser [default: at a terminal, where nothing else is set]
+    /// Show the questions on the page as well, in a browser [default: at a terminal, unless another option says what to
+    /// show]
     #[arg(long, overrides_with = "no_page")]
     pub page: bool,
 
@@ -228,16 +229,16 @@ pub struct MockArgs {
 /// An agent without a model.
 #[derive(Clone, Debug, Subcommand)]
 pub enum MockWhat {
-    /// Be Claude Code in a terminal with its hooks, with a keyboard on stdin
+    /// Claude Code in a terminal with its hooks; stdin is its keyboard
     #[command(after_help = claude::HELP)]
     ClaudeHook(ClaudeHookArgs),
-    /// Be the app server of Codex, with a keyboard on stdin
+    /// The app server of Codex; stdin is its keyboard
     #[command(after_help = server::HELP)]
     CodexDaemon(CodexDaemonArgs),
-    /// Be opencode with its HTTP server, with a keyboard on stdin
+    /// opencode with its HTTP server; stdin is its keyboard
     #[command(after_help = opencode::HELP)]
     Opencode(PortArgs),
-    /// Be Copilot CLI with its server, with a keyboard on stdin
+    /// Copilot CLI with its server; stdin is its keyboard
     #[command(after_help = copilot::HELP)]
     Copilot(PortArgs),
     /// Be a bridge that passes everything on, or breaks one rule of `askbridge check bridge`

@@ -1,4 +1,5 @@
-//! `askbridge notify`: tells the person that a question waits, and ends with the question. For `askbridge doctor
+//! `askbridge notify`: notifies the user that a question waits, and ends when the question is settled. For `askbridge
+//! doctor
 //! --notify`, it sends a test through each notifier that is set up.
 //! Deciding when and how to notify is left to `notify`.
 
@@ -39,11 +40,11 @@ pub struct NotifyArgs {
     /// The question's ID
     pub id: String,
 
-    /// Tell at once: without the delay, in quiet hours, and while you are there
+    /// Notify at once: ignore the delay, quiet hours and your presence
     #[arg(long)]
     pub now: bool,
 
-    /// Say on stderr only what fails: a bridge reads it
+    /// Print only failures on stderr, where a bridge reads them
     #[arg(long, hide = true)]
     pub background: bool,
 
@@ -65,12 +66,12 @@ pub async fn notify(args: &NotifyArgs) -> Result<u8, CommandError> {
 async fn tell(args: &NotifyArgs) -> Result<u8, CommandError> {
     let (machine, _, record) = look_up(&args.id, &MachineArgs::default()).await?;
     if record.state != State::Open {
-        return Ok(done(args, "the question does not wait any more", exit::OK));
+        return Ok(done(args, "the question no longer waits", exit::OK));
     }
     // Each notifier is a process of its own, so their number is limited.
     let Some(slot) = take(&discovery::folder()?)? else {
         if args.background {
-            // The bridge recognises this line. If the bridge is gone, nobody needs the line.
+            // The bridge recognises this line. If the bridge is gone, the failed write does not matter.
             drop(writeln!(io::stderr(), "{BUSY}"));
             return Ok(exit::OK);
         }
@@ -80,7 +81,7 @@ async fn tell(args: &NotifyArgs) -> Result<u8, CommandError> {
     let folder = bridges.status(&record).map(|status| status.folder.clone()).unwrap_or_default();
     let project = PathBuf::from(record.question.project.as_deref().unwrap_or(&folder));
     let Some(settings) = settings(&project, &record) else {
-        return Ok(done(args, "the settings switch notifications of this project off", exit::OK));
+        return Ok(done(args, "the settings switch off notifications of this project", exit::OK));
     };
     let terminal = terminal(args);
     let Some(plan) = Plan::new(&settings, &record.question, terminal.is_some()) else {
@@ -99,7 +100,7 @@ async fn tell(args: &NotifyArgs) -> Result<u8, CommandError> {
 
 /// The message if no notifier is set up.
 const NOTHING: &str =
-    "no notifier is set for it: `askbridge config edit` sets one, and docs/notify.md says how";
+    "no notifier is set up: `askbridge config edit` opens the settings, and docs/notify.md says how";
 
 fn settings(project: &Path, record: &Record) -> Option<NotifySettings> {
     let settings = files::read(Some(project));
@@ -117,7 +118,7 @@ pub(super) fn own_terminal() -> Option<PathBuf> {
     name.flatten().and_then(|name| name.into_string().ok()).map(PathBuf::from)
 }
 
-/// Says why nothing is done, unless a bridge has started this command.
+/// Prints why no notification is sent, unless a bridge has started this command.
 fn done(args: &NotifyArgs, why: &str, code: u8) -> u8 {
     if !args.background {
         say(&format!("{}: {why}", args.id));

@@ -38,8 +38,8 @@ pub struct OpenArgs {
     /// The ID of the question to show first
     pub id: Option<String>,
 
-    /// Print the address that signs a browser in, and start none; on a terminal, with a QR code for a phone if other
-    /// machines can reach the inbox
+    /// Print the address that signs in a browser, and start no browser; on a terminal, with a QR code for a phone if
+    /// other machines can reach the inbox
     #[arg(long)]
     pub print: bool,
 

@@ -39,7 +39,7 @@ pub async fn overview() -> Result<u8, CommandError> {
     shown
         .extend(next_steps(waits, has_bridge).iter().map(|(command, what)| format!("  {command:<20}{what}")));
     let code = listed(print(&(shown.join("\n") + "\n")), gaps.is_empty())?;
-    // Nobody asked for a list: an incomplete one is no failure here.
+    // The user did not ask for a list, so an incomplete list is no failure here.
     Ok(if code == exit::BRIDGE_GONE { exit::OK } else { code })
 }
 
@@ -60,7 +60,7 @@ fn next_steps(waits: bool, has_bridge: bool) -> Vec<(&'static str, &'static str)
         ],
     };
     if cfg!(feature = "mock") && !waits && !has_bridge {
-        steps.push(("askbridge demo", "see a question asked and answered"));
+        steps.push(("askbridge demo", "watch an example question being asked and answered"));
     }
     steps.push(("askbridge --help", "all commands"));
     steps

@@ -26,7 +26,7 @@ pub struct AllowArgs {
     /// The permission's ID
     pub id: String,
 
-    /// Allow it from now on, as far as the agent means that
+    /// Allow it from now on; what that covers is up to the agent
     #[arg(long)]
     pub always: bool,
 
@@ -73,7 +73,7 @@ fn check(question: &Question) -> Result<(), String> {
     match question.purpose {
         Purpose::Permission => Ok(()),
         _ => Err(format!(
-            "it asks a question, and no permission: `askbridge answer` answers it: {}",
+            "this is a question, and no permission: `askbridge answer` answers it: {}",
             answer::brief(&question.headline())
         )),
     }

@@ -48,25 +48,25 @@ pub enum RulesAction {
     List,
     /// Name each mistake with its place
     Check,
-    /// Say what the rules would do with a question, and why; nothing is done
+    /// Show what the rules would do with a question, and why, without doing it
     Try {
         /// The question's ID; it may be settled already
         #[arg(required_unless_present = "history")]
         id: Option<String>,
 
-        /// Say it of all questions of the journal
+        /// Show it for all questions in the journal
         #[arg(long, conflicts_with = "id")]
         history: bool,
 
-        /// With --history: of those that were settled at most so long ago
+        /// With --history: only questions settled at most this long ago
         #[arg(long, value_name = "TIME", value_parser = arguments::duration, requires = "history")]
         since: Option<humantime::Duration>,
     },
     /// Apply the rules to the open questions, after showing the result
     Apply {
-        /// The question's ID [default: all that is open]
+        /// The question's ID [default: all open questions]
         id: Option<String>,
-        /// Do it without asking
+        /// Apply the rules without confirmation
         #[arg(long)]
         yes: bool,
     },
@@ -126,7 +126,7 @@ async fn attempt(id: &str) -> Result<u8, CommandError> {
     lines.push(match &decision {
         Some(decision) => format!("  {} applies: {}", decision.rule, would(&record, decision)),
         None if settings.rules().is_empty() => format!("  {NONE}"),
-        None => "  no rule applies: a person decides".to_owned(),
+        None => "  no rule applies: you decide".to_owned(),
     });
     shown(print(&lines.iter().map(|line| printable_lines(line) + "\n").collect::<String>()))
 }
@@ -161,8 +161,8 @@ fn try_history(_: Option<Duration>) -> Result<u8, CommandError> {
 fn would(record: &Record, decision: &Decision) -> String {
     match &decision.what {
         RuleEffect::Submit(submission) => format!("it would be {}", said(record, submission)),
-        RuleEffect::Hold => "a person decides, and no later rule".to_owned(),
-        RuleEffect::Notify(ways) => format!("a person decides, and is notified by {}", ways.join(", ")),
+        RuleEffect::Hold => "you decide, and later rules are skipped".to_owned(),
+        RuleEffect::Notify(ways) => format!("you decide, and are notified by {}", ways.join(", ")),
     }
 }
 
@@ -225,10 +225,10 @@ fn decided(open: Vec<Arc<Record>>, settings: &Settings) -> Vec<(Arc<Record>, Dec
 /// Asks the person whether to apply the rules.
 fn confirm() -> io::Result<bool> {
     if !io::stdin().is_terminal() {
-        say("nothing was done: give --yes to do it without a question");
+        say("nothing was done: give --yes to apply the rules without confirmation");
         return Ok(false);
     }
-    print("Do this? [y/N] ")?;
+    print("Apply the rules? [y/N] ")?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
     let is_yes = ["y", "yes"].contains(&answer.trim().to_lowercase().as_str());

@@ -24,10 +24,10 @@ const LEAVE: &str = "\x1b[H\x1b[J\x1b[?7h\x1b[?25h\x1b[?1049l";
 const HOME: &str = "\x1b[H";
 /// Clears the rest of the line, and ends it.
 const END: &str = "\x1b[K\n";
-/// Clears all that is below.
+/// Clears everything below the cursor.
 const CLEAR_BELOW: &str = "\x1b[J";
 
-/// How much a terminal shows.
+/// The size of a terminal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
     pub(super) columns: usize,

@@ -53,7 +53,7 @@ pub enum Shell {
 #[derive(Debug, Args)]
 #[command(after_help = help::MAN)]
 pub struct ManArgs {
-    /// The directory, which is made if it is not there
+    /// The directory, which is created if it does not exist
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
 }

@@ -69,7 +69,7 @@ pub async fn answer(args: &AnswerArgs) -> Result<u8, CommandError> {
         // No released agent reads notes for which its form has no place, so they must not seem to be sent.
         if !answer.notes.is_empty() && !record.question.notes {
             answer.notes.clear();
-            say(&format!("{}: the note is left out: this agent has no place for notes", record.id));
+            say(&format!("{}: the note is not sent: this agent accepts no notes", record.id));
         }
         Ok(Submission::Answer(answer))
     };
@@ -79,7 +79,10 @@ pub async fn answer(args: &AnswerArgs) -> Result<u8, CommandError> {
 /// Returns the answer that the same question got before. A permission must be given anew.
 fn again(record: &Record) -> Result<Submission, CommandError> {
     if record.question.purpose == Purpose::Permission {
-        let how = format!("{0}: a permission is given anew: `askbridge allow {0}`", record.id);
+        let how = format!(
+            "{0}: an earlier permission cannot be repeated: `askbridge allow {0}` gives a new one",
+            record.id
+        );
         return Err(CommandError::Usage(how));
     }
     match record.earlier.as_deref().map(|earlier| &earlier.outcome) {
@@ -113,7 +116,7 @@ pub async fn reject(args: &RejectArgs) -> Result<u8, CommandError> {
     let (id, reason) = (&args.id, args.reason.as_deref());
     if reason.is_none() && can_ask() {
         let (machine, _, record) = look_up(id, &args.machine).await?;
-        // A settled question is refused at once: nobody should type a reason for that.
+        // A settled question is refused before the user types a reason.
         if record.is_open() {
             return converse(&machine, Dialogue::rejecting(record)).await;
         }
@@ -182,7 +185,7 @@ fn with_stdin(id: &str, args: &AnswerArgs) -> Result<AnswerArgs, CommandError> {
             field.push_str(&stdin(id)?);
         }
         _ => {
-            let error = "stdin can be one value: `-` stands for it more than once".to_owned();
+            let error = "`-` is given more than once, but stdin is only one value".to_owned();
             return Err(CommandError::Usage(format!("{id}: {error}")));
         }
     }
@@ -224,7 +227,7 @@ pub struct AnswerArgs {
     #[arg(long, value_name = "NAME=VALUE")]
     pub field: Vec<String>,
 
-    /// A text of your own, unchanged, even if it looks like an option: alone if there is one field, otherwise behind
+    /// Free text, sent unchanged even if it looks like an option: TEXT if there is one field, otherwise behind
     /// the field's name (can be repeated)
     #[arg(long, value_name = "[NAME=]TEXT", allow_hyphen_values = true)]
     pub text: Vec<String>,
@@ -233,7 +236,7 @@ pub struct AnswerArgs {
     #[arg(long, value_name = "[NAME=]TEXT", allow_negative_numbers = true)]
     pub note: Vec<String>,
 
-    /// The answer that the same question had before, as `askbridge show` prints it
+    /// Repeat the answer that the same question got before, which `askbridge show` prints
     #[arg(long, conflicts_with_all = ["values", "field", "text", "note"])]
     pub again: bool,
 
@@ -379,9 +382,9 @@ fn seems_named(text: &str) -> bool {
 
 fn value(question: &Question, field: &Field, given: &[TypedText<'_>]) -> Result<Value, String> {
     let hint = if question.fields.len() == 1 {
-        "`--text TEXT` sends a text as it is".to_owned()
+        "`--text TEXT` sends a text unchanged".to_owned()
     } else {
-        format!("`--text {}=TEXT` sends a text as it is", field.name)
+        format!("`--text {}=TEXT` sends a text unchanged", field.name)
     };
     typed::value(field, given, &hint)
 }
@@ -420,7 +423,7 @@ mod tests {
         for (text, told) in [
             (
                 "Postgrse",
-                "“Which?” has no option “Postgrse”: did you mean Postgres? (`--text TEXT` sends a text as it is)",
+                "“Which?” has no option “Postgrse”: did you mean Postgres? (`--text TEXT` sends a text unchanged)",
             ),
             (
                 "3",
@@ -469,8 +472,8 @@ mod tests {
         ]);
         let question = question(&fields);
         for (text, told) in [
-            ("n=5", "“N” (n) takes no own text"),
-            ("c=A", "“C” (c) takes no own text"),
+            ("n=5", "“N” (n) accepts no free text"),
+            ("c=A", "“C” (c) accepts no free text"),
             ("d=A", "“d=A” does not begin with a field: --text takes NAME=TEXT, where NAME is one of n, c"),
         ] {
             assert_eq!(typed(&question, &[], &[text]), Err(told.to_owned()));

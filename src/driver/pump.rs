@@ -271,7 +271,7 @@ impl<P: Protocol> Pump<P> {
         let now = Instant::now();
         if self.group_check.is_some_and(|check| check <= now) {
             let lives = self.shell.agent.as_mut().is_some_and(Agent::group_lives);
-            // Once the bridge has given up on a group that does not end, it does not check the group any more.
+            // Once the bridge has given up on a group that does not end, the group is no longer checked.
             let waits = lives && !self.bridge.agent_is_over();
             self.group_check = waits.then(|| now + limits::GROUP_CHECK);
             if !lives {

@@ -84,7 +84,7 @@ where
 async fn serve_visitors<S>(host: Option<&mut Host<S>>) -> Infallible {
     if let Some(host) = host {
         let Err(error) = host.serve_visitors().await;
-        tracing::warn!(%error, "questions can be answered by the client only");
+        tracing::warn!(%error, "only the client can answer questions");
     }
     pending().await
 }

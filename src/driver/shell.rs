@@ -95,7 +95,7 @@ impl Shell {
             Output::Notice(notice) => self.notice(notice),
             Output::Waits(id) => self.port.waits(id),
             Output::Begins(id) => self.port.begins(id),
-            Output::Refused(why) => tracing::warn!(why, "a line of the conductor was not passed on"),
+            Output::Refused(why) => tracing::warn!(why, "a line of the conductor was not forwarded"),
             Output::NoConductor => self.lacks_conductor = true,
             Output::Finish if self.course == Course::Running => self.course = Course::Finishing,
             // A bridge that was abandoned stays so.

@@ -41,8 +41,8 @@ pub trait Inbox: Clone + Send + Sync + 'static {
     /// Returns the bridges that are known, oldest first.
     fn status(&self) -> Vec<BridgeStatus>;
 
-    /// Returns how the machine is connected whose questions these are. Where that is known under this revision, it waits
-    /// for another one.
+    /// Returns how the machine of these questions is connected. If the caller knows the report of this revision, it
+    /// waits for the next one.
     fn report(&self, known: Option<u64>) -> impl Future<Output = MachineReport> + Send {
         async move {
             match known {
@@ -52,8 +52,8 @@ pub trait Inbox: Clone + Send + Sync + 'static {
         }
     }
 
-    /// Returns the other machines, and how each is connected. Where that is known under this revision, it waits for another
-    /// one.
+    /// Returns the other machines, and how each is connected. If the caller knows the listing of this revision, it
+    /// waits for the next one.
     fn machine_list(&self, known: Option<u64>) -> impl Future<Output = MachineListing> + Send {
         async move {
             match known {
@@ -84,14 +84,15 @@ pub trait Inbox: Clone + Send + Sync + 'static {
         future::ready(self.store().read(|_, snapshot| settled(snapshot)))
     }
 
-    /// Returns the questions that were lost with their bridges, the latest first: those that a person may still go on
-    /// with, and no more than one inbox remembers of settled ones.
+    /// Returns the questions that were lost with their bridges, the latest first: those that a person may still resume
+    /// , at most as many as one inbox remembers of settled ones.
     fn lost(&self) -> impl Future<Output = Vec<LostQuestion>> + Send {
         future::ready(Vec::new())
     }
 
-    /// Returns the questions of the past that are over, the latest first, and no more bytes than one inbox remembers.
-    /// `limit` says how many at most.
+    /// Returns settled and lost questions from the ledger, the latest first, and no more bytes than one inbox
+    /// remembers.
+    /// `limit` is their maximum number.
     fn past(&self, filter: HistoryFilter) -> impl Future<Output = Vec<PastQuestion>> + Send {
         let _ = filter;
         future::ready(Vec::new())

@@ -315,7 +315,7 @@ impl Intake {
             }
         }
         let left = self.at_end.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // The returned futures are dropped: the bridge has ended, and no delivery can begin any more.
+        // The returned futures are dropped: the bridge has ended, so no delivery can begin.
         left.into_iter().for_each(|left| drop(self.take_over(left)));
         self.store.end();
     }

@@ -1,5 +1,5 @@
 //! A desk in this process. Its questions belong to handles: those of programs that ask, and those of agents that do not
-//! ask over ACP. The holder of a handle brings the question, and takes the outcome to whoever asked.
+//! ask over ACP. The holder of a handle opens the question, and delivers the outcome to the asker.
 
 use std::{
     collections::BTreeMap,
@@ -260,8 +260,8 @@ impl Drop for QuestionHandle {
         if !self.is_over {
             let withdrawn = Outcome::Rejected(Reason::Withdrawn);
             self.finish(|state, number, now| {
-                // `end` changes nothing if a decision is being delivered already. Either way nobody takes the outcome
-                // to the asker any more, so `undeliverable` settles the question.
+                // `end` changes nothing if a decision is being delivered already. Either way the outcome no longer
+                // reaches the asker, so `undeliverable` settles the question.
                 state.desk.end(number, withdrawn, Provenance::bridge(), now);
                 state.desk.undeliverable(number);
             });

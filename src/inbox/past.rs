@@ -9,19 +9,20 @@ use serde_json::Value;
 /// Which questions of the past are listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HistoryFilter {
-    /// Those whose texts contain each of these words. The texts say who asked what and where, and who decided what.
+    /// Only questions whose texts contain each of these words: the question, its agent and project, the decision, the
+    /// responder.
     pub search: Option<String>,
-    /// Those of this session.
+    /// Only questions of this session.
     pub session: Option<String>,
-    /// Those of this project's folder, or of a folder below it.
+    /// Only questions of this project's folder, or of a folder below it.
     pub project: Option<String>,
-    /// Those that were settled by this kind of responder, or by the responder or rule of this name.
+    /// Only questions settled by this kind of responder, or by the responder or rule of this name.
     pub by: Option<String>,
-    /// Those that were settled at this time or later. A question without a settlement counts by its opening.
+    /// Only questions settled at this time or later. A question without a settlement counts by its opening.
     pub since: Option<Timestamp>,
-    /// Those that were settled at this time or earlier. A question without a settlement counts by its opening.
+    /// Only questions settled at this time or earlier. A question without a settlement counts by its opening.
     pub until: Option<Timestamp>,
-    /// Only those that were not settled.
+    /// Only questions that were not settled.
     pub unsettled: bool,
     /// How many of the latest are listed at most. `None` lists all.
     pub limit: Option<usize>,
@@ -35,15 +36,15 @@ pub struct PastQuestion {
     /// The number of its settlement. Absent where it was not settled: it is open, or lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<i64>,
-    /// The question, as it was noted last.
+    /// The question, as it was last recorded.
     pub record: Record,
-    /// What was decided, where it is not known that the asker got it.
+    /// The decision, if it is unknown whether the asker received it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Settlement>,
-    /// Whether the asker may have got what was decided: its delivery had begun.
+    /// Whether the asker may have received the decision: its delivery had begun.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_have_arrived: bool,
-    /// The question that took the decision over.
+    /// The later question to which the decision was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub claimed_by: Option<QuestionId>,

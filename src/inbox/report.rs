@@ -1,4 +1,4 @@
-//! How another machine is connected: what the process that holds the connection says of it.
+//! How another machine is connected, as the process that keeps the connection reports it.
 
 use askbridge_core::desk::{MachineName, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -60,10 +60,10 @@ pub struct MachineReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub connected_at: Option<Timestamp>,
-    /// Why it is not connected. Absent while it is, and while the first try goes on.
+    /// Why it is not connected. Absent while it is connected, and during the first attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-    /// When the next try begins, by RFC 3339. Absent while one goes on.
+    /// When the next attempt begins, by RFC 3339. Absent during an attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub retry_at: Option<Timestamp>,
@@ -85,7 +85,7 @@ impl MachineReport {
         MachineReport { protocol: PROTOCOL, version, ..MachineReport::default() }
     }
 
-    /// Returns whether the first try to connect still goes on.
+    /// Returns whether the first attempt to connect is still running.
     pub fn is_new(&self) -> bool {
         self.connected_at.is_none() && self.problem.is_none()
     }

@@ -74,7 +74,7 @@ pub struct BridgeStatus {
     /// The number of its questions that the sender cannot read because they need a newer askbridge.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unreadable: usize,
-    /// What its client and its agent said of themselves in `initialize`.
+    /// How its client and its agent introduced themselves in `initialize`.
     #[serde(default, skip_serializing_if = "Peers::is_empty")]
     pub peers: Peers,
     /// The IP address and port at which it serves HTTP, if it does.
@@ -134,7 +134,7 @@ impl Peers {
     }
 }
 
-/// What a client or an agent said of itself in `initialize`.
+/// How a client or an agent introduced itself in `initialize`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -145,8 +145,8 @@ pub struct PeerStatus {
     /// The version of ACP that it speaks; 0 for an agent that asks in another way.
     #[serde(default)]
     pub protocol: u32,
-    /// What it promises that has to do with questions: `questions`, `forms`, `notices`, `kiro`, or what newer versions
-    /// know.
+    /// Its declared capabilities that concern questions: `questions`, `forms`, `notices`, `kiro`, or names that newer
+    /// versions know.
     #[serde(default)]
     pub promises: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! The questions of an inbox as responders see them, and the one way to follow what changes in them.
+//! The questions of an inbox as responders see them, and the only way to follow their changes.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -61,7 +61,7 @@ impl WritingConnection {
             // SQLite can give freed pages back only if this is set before the first table.
             connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
         }
-        // A newer format may need another mode, so its file is left alone.
+        // A newer format may need another mode, so its file is not changed.
         if format / 100 <= schema::FORMAT / 100 {
             use_log(&connection)?;
         }

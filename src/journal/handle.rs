@@ -129,7 +129,7 @@ fn read<T: Default + Send + 'static>(
     let waited = async move {
         let read = timeout(limits::journal::WAIT, read).await;
         read.ok().and_then(Result::ok).unwrap_or_else(|| Ok(T::default())).unwrap_or_else(|error| {
-            tracing::warn!(%error, "{what} are not listed");
+            tracing::warn!(%error, "cannot list {what}");
             T::default()
         })
     };

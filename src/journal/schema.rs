@@ -238,7 +238,7 @@ pub enum JournalError {
     /// The file has tables, and a format that no version writes, so something else changed it.
     #[error(
         "the journal was changed: it has tables, and its format is {format}, which no askbridge writes; \
-        `askbridge history verify` lists what else is wrong; to start a new journal, move this one away: {file}"
+        `askbridge history verify` lists all damage; to start a new journal, move this one away: {file}"
     )]
     Changed {
         /// The format.

@@ -320,9 +320,9 @@ impl Health {
         // A subscriber of the log may be slow, and callers check `is_failing` under this lock.
         drop(state);
         if warns {
-            tracing::warn!("questions are handled without the journal: {why}");
+            tracing::warn!("questions continue without the journal: {why}");
         } else {
-            tracing::debug!("the journal does not work: {why}");
+            tracing::debug!("the journal cannot be written: {why}");
         }
         warns
     }

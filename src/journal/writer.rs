@@ -215,7 +215,7 @@ impl Writer<'_> {
                 && let Some(writing) = &self.file
                 && let Err(error) = again::unclaim(&writing.connection, (&earlier, &by))
             {
-                tracing::debug!("an answer to {earlier} stays taken by {by}: {error}");
+                tracing::debug!("the answer to {earlier} stays claimed by {by}: {error}");
             }
         }
     }

@@ -6,10 +6,10 @@ const MIB: usize = 1024 * 1024;
 
 /// How long a machine may take to say that an `askbridge dial` runs there.
 pub const GREETING: Duration = Duration::from_secs(20);
-/// The same where a person is at the terminal: ssh may ask for a password, or for a touch of a key.
+/// The same timeout with a person at the terminal: ssh may ask for a password, or for a touch of a security key.
 pub const AT_TERMINAL: Duration = Duration::from_secs(120);
 /// Interval of the calls by which an idle connection shows that it lives. It is shorter than [`super::PRESENCE`], since
-/// the same calls say that this machine tells its person of questions.
+/// the same calls report that this machine notifies its user of questions.
 pub const HEARTBEAT: Duration = Duration::from_secs(25);
 /// How long the reply to such a call may take. With [`HEARTBEAT`], a frozen machine is noticed within 40 s.
 pub const REPLY: Duration = Duration::from_secs(15);
@@ -45,7 +45,7 @@ pub const HELD: usize =
     (super::MESSAGES + 8) * MESSAGE + 2 * (QUESTIONS + super::REMEMBERED_BYTES + super::EVENTS_BYTES);
 /// The most machines.
 pub const MACHINES: usize = 64;
-/// The most bridges that are shown of one machine.
+/// Maximum number of bridges shown of one machine.
 pub const BRIDGES: usize = 1000;
 /// Bytes that wait in each direction of a stream that a task of this process carries.
 pub const STREAM: usize = 64 * 1024;

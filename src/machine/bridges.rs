@@ -42,12 +42,12 @@ pub struct Machine {
 #[derive(Debug)]
 struct SharedMachine {
     reach: Reach,
-    /// What the names of the bridges begin with.
+    /// The prefix of the names of the bridges, if only those are joined.
     typed: Option<IdPrefix>,
     connections: Arc<Connections>,
     /// The inbox of this process, for questions that it asks itself.
     own: Option<BridgeInbox>,
-    /// The record that has the lost questions and those of the past.
+    /// The record of lost and settled questions.
     ledger: Option<Arc<dyn Ledger>>,
 }
 
@@ -83,7 +83,7 @@ impl Machine {
         Ok((machine, found))
     }
 
-    /// Joins the inbox of the bridge that this ID names, or where that is shortened, the inboxes of the bridges whose
+    /// Joins the inbox of the bridge that this ID names or, if its name is shortened, the inboxes of the bridges whose
     /// names begin so. No other bridge is connected to.
     pub async fn open_for(reach: impl Into<Reach>, typed: &IdPrefix) -> Result<Self, DiscoveryError> {
         let machine = Machine::new(reach, Some(typed.clone()));

@@ -1,4 +1,4 @@
-//! What comes over the connection to a bridge or a machine, into the store.
+//! Copies the messages that arrive from a bridge or a machine into the store.
 //! Connecting is left to `connections.rs`.
 
 use std::{collections::BTreeSet, future::pending, iter::repeat, path::Path, sync::Arc};
@@ -22,7 +22,7 @@ use crate::{
 };
 
 impl Connections {
-    /// Takes over the first snapshot that comes over a new connection. Returns whether it came.
+    /// Stores the first snapshot of a new connection. Returns whether one arrived.
     pub(super) async fn begin(
         &self,
         bridge: &LinkName,
@@ -46,7 +46,7 @@ impl Connections {
                     }
                 }
                 Some(_) => return false,
-                // We may only have read too slowly.
+                // The subscription also ends if we read too slowly, so the bridge may still run.
                 None => match subscribe(&connection.client).await {
                     Some(again) => *feed = again,
                     None => return false,
@@ -55,7 +55,7 @@ impl Connections {
         }
     }
 
-    /// Takes over what changes in a connected bridge, until the connection ends.
+    /// Stores the changes of a connected bridge, until the connection ends.
     pub(super) async fn keep_up(&self, bridge: &LinkName, path: &Path) {
         let Some((client, feed)) = self.take_feed(bridge) else { return };
         tokio::select! {
@@ -102,7 +102,7 @@ impl Connections {
                     return;
                 }
             }
-            // We may only have read too slowly: then a new subscription begins with a snapshot.
+            // The subscription also ends if we read too slowly: a new one begins with a snapshot.
             next = subscribe(client).await;
         }
     }
@@ -169,7 +169,7 @@ impl Connections {
         items.len() < count
     }
 
-    /// Asks what became of questions that were open or lost, and are not in a snapshot.
+    /// Asks the bridge how questions ended that were open or lost before, and that the snapshot lacks.
     async fn ask_about_missing(&self, bridge: &LinkName, client: &Client, listed: &BTreeSet<QuestionId>) {
         let missing: Vec<_> = self.store.read(|_, snapshot| {
             let known = snapshot.open_ids().chain(snapshot.lost_ids());

@@ -130,7 +130,8 @@ impl Connections {
         }
     }
 
-    /// Connects to the bridge behind a socket, however long it takes: a process that was stopped goes on where it was.
+    /// Connects to the bridge behind a socket, without a timeout: a process that was stopped replies once it is
+    /// continued.
     pub(super) async fn wait_for(&self, bridge: &LinkName, path: &Path) -> SocketPeer {
         let meeting = self.meet(bridge, path);
         tokio::pin!(meeting);
@@ -143,7 +144,7 @@ impl Connections {
         }
     }
 
-    /// Connects to what is behind a socket, and takes over its first snapshot.
+    /// Connects to the process behind a socket, and stores its first snapshot.
     async fn meet(&self, bridge: &LinkName, path: &Path) -> SocketPeer {
         let greeting = greet(bridge, path, |is_short| self.is_short(bridge, path, is_short)).await;
         self.heard.send_replace(());
@@ -174,7 +175,7 @@ impl Connections {
         SocketPeer::Unreachable
     }
 
-    /// Records that the connection to a bridge ended, and that nothing is known of what was open there.
+    /// Records that the connection to a bridge ended, so that the state of its open questions is unknown.
     pub(super) fn lose(&self, bridge: &LinkName) {
         let mut links = self.lock();
         if let Some(link) = links.get_mut(bridge) {
@@ -193,7 +194,7 @@ impl Connections {
         self.tell(links);
     }
 
-    /// Records that a bridge cannot be asked. Telling it is left to what follows the [`Gaps`].
+    /// Records that a bridge cannot be asked. Reporting that is left to the callers that follow the [`Gaps`].
     fn miss(&self, bridge: &LinkName, path: &Path, peer: LinkState) {
         self.change(bridge, path, |link| link.peer = peer);
     }
@@ -235,7 +236,7 @@ impl Connections {
         changed
     }
 
-    /// Tells what is left out now, if that changed.
+    /// Publishes the current gaps, if they changed.
     fn tell(&self, links: MutexGuard<'_, BTreeMap<LinkName, BridgeLink>>) {
         let now = gaps(links.iter());
         // Under the lock, so that the last that is told is the latest.
@@ -350,7 +351,7 @@ impl Connections {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, BTreeMap<LinkName, BridgeLink>> {
-        // No code that holds it can leave it half changed.
+        // No code panics while it holds the lock, so its data is consistent.
         self.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -35,7 +35,7 @@ pub(super) async fn follow(
         while let Some(Ok(bridge)) = tasks.try_join_next() {
             followed.remove::<LinkName>(&bridge);
         }
-        // Known bridges too: a bridge may live on after its socket was removed.
+        // Known bridges are followed too: a bridge may run on after its socket was removed.
         let mut found: BTreeMap<LinkName, PathBuf> = connections.sockets();
         match reach.links().await {
             Ok(sockets) => {
@@ -79,7 +79,8 @@ async fn keep(connections: &Connections, bridge: &LinkName, path: &Path) {
             SocketPeer::Gone => return,
             SocketPeer::Unreachable => {}
         }
-        // Also after a connection that succeeded: a bridge that closes each one at once must not keep us busy.
+        // The pause also follows a connection that succeeded: a bridge that closes each one at once must not keep us
+        // busy.
         sleep(back_off).await;
         back_off = limits::RECONNECT_BACK_OFF.min(2 * back_off);
     }

@@ -33,7 +33,7 @@ pub(super) struct BridgeConnection {
 }
 
 impl BridgeConnection {
-    /// Follows what changes at the other end.
+    /// Subscribes to the changes at the other end.
     pub(super) async fn follow(
         client: Client,
         report: Option<MachineReport>,

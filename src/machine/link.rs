@@ -76,10 +76,10 @@ impl BridgeLink {
         let is_only = statuses.len() == 1;
         for status in &mut statuses {
             let is_in = |id: &&QuestionId| id.bridge == status.bridge;
-            // Those without an ID cannot be told apart on a machine with several bridges.
+            // Questions without an ID cannot be attributed to one of a machine's bridges.
             let hidden =
                 if is_only { self.unreadable.count() } else { self.unreadable.ids().filter(is_in).count() };
-            // Beside those that the other end cannot read.
+            // Added to the questions that the other end cannot read.
             status.unreadable = status.unreadable.saturating_add(hidden);
         }
         statuses
@@ -107,7 +107,7 @@ impl BridgeLink {
                 self.left_out.remove(id);
                 self.unreadable.remove(id);
             }
-            // A question that is over needs no count, since it cannot be answered any more.
+            // A settled question needs no count, since it can no longer be answered.
             if !item.is_over {
                 self.unreadable.insert(item.id);
             }
@@ -146,7 +146,8 @@ pub(super) fn gaps<'a>(links: impl Iterator<Item = (&'a LinkName, &'a BridgeLink
     gaps
 }
 
-/// What is missing in a [`super::Machine`]: bridges that could not be asked, and questions that are hidden.
+/// The reasons why the questions of a [`super::Machine`] are incomplete: bridges that could not be asked, and questions
+/// that are hidden.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Gaps {

@@ -1,4 +1,4 @@
-//! Why a lookup found no question, as one type for all who look one up.
+//! Why a lookup found no question: one error type for all callers.
 
 use askbridge_core::desk::Refusal;
 
@@ -7,7 +7,7 @@ use super::Gaps;
 /// Why a question was not found.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Missing {
-    /// For the reason in this refusal.
+    /// The bridge refused the lookup, for this reason.
     Refused(Refusal),
     /// The question needs a newer askbridge.
     Unreadable,

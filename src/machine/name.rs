@@ -9,11 +9,12 @@ use crate::limits;
 /// The inbox at the other end of a link.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum LinkName {
-    /// That of a bridge of this machine.
+    /// The inbox of a bridge of this machine.
     Bridge(BridgeName),
-    /// Those of all bridges of another machine, through the process here that holds the connection to it.
+    /// The inboxes of all bridges of another machine, through the process here that holds the connection to it.
     Machine(MachineName),
-    /// Those of all bridges of the machine at the other end of a dial, by the names that they have there.
+    /// The inboxes of all bridges of the machine at the other end of `askbridge dial`, under the names that they have
+    /// there.
     Dialed,
 }
 

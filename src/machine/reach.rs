@@ -1,5 +1,5 @@
-//! Where inboxes are looked for: the sockets of the bridges of this machine, and those of the process that holds the
-//! connections to other machines.
+//! The places where inboxes are looked for: the sockets of the bridges of this machine, and those of the process that
+//! holds the connections to other machines.
 
 use std::{
     collections::BTreeMap,
@@ -31,7 +31,7 @@ pub struct Reach {
 }
 
 impl From<&Path> for Reach {
-    /// Returns a reach that ends with this machine.
+    /// Returns a reach that covers this machine alone.
     fn from(bridges: &Path) -> Self {
         Reach { bridges: Some(bridges.to_owned()), ..Reach::default() }
     }
@@ -44,7 +44,7 @@ impl From<&PathBuf> for Reach {
 }
 
 impl Reach {
-    /// Returns the sockets that are there now.
+    /// Returns the sockets that exist now.
     pub(super) async fn links(&self) -> Result<BTreeMap<LinkName, PathBuf>, DiscoveryError> {
         let mut found = BTreeMap::new();
         if let Some(folder) = &self.bridges {

@@ -41,7 +41,7 @@ impl Machine {
             Err(CallError::Refused(refusal)) => {
                 if let Refusal::Conflict(record) | Refusal::Gone(record) = &refusal {
                     if !is_of(id, record) {
-                        // How this question ended is not said.
+                        // The refusal lacks how this question ended.
                         return Err(Refusal::Unavailable.into());
                     }
                     self.store().edit(|editor| editor.put(Arc::clone(record)));
@@ -72,7 +72,7 @@ impl Machine {
         };
         match Snapshot::judge_late(&record, submission) {
             Ok(()) => Ok(record),
-            // The question has a secret, so its answer cannot be compared; that it was settled is known all the same.
+            // The question has a secret, so its answer cannot be compared; it is still known that it was settled.
             Err(Refusal::Unavailable) if record.state == State::Settled => Err(Refusal::Conflict(record)),
             Err(refusal) => Err(refusal),
         }
@@ -86,7 +86,7 @@ impl Machine {
         assume: impl FnOnce() -> Record,
     ) -> Arc<Record> {
         let reply = reply.filter(|record| is_of(&known.id, record));
-        // A reply that this version cannot read still says that the asker has the answer.
+        // A reply that this version cannot read still proves that the asker has the answer.
         let record = Arc::new(reply.unwrap_or_else(assume));
         self.store().edit(|editor| {
             let now = editor.snapshot().get(&known.id).cloned();

@@ -89,7 +89,7 @@ impl Message {
     pub fn trial() -> Self {
         Message {
             title: "askbridge: a test".to_owned(),
-            body: "Questions of your agents will be told like this.".to_owned(),
+            body: "Notifications about your agents' questions will look like this.".to_owned(),
             ..Message::default()
         }
     }

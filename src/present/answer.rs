@@ -57,7 +57,7 @@ fn what(question: &Question, answer: &Answer) -> String {
     };
     match is_own {
         // With only one field, the sentence itself says that the text is the user's own.
-        true => format!(" with your own text: {}", given(question, answer).replacen("own text ", "", 1)),
+        true => format!(" with free text: {}", given(question, answer).replacen("free text ", "", 1)),
         false => format!(": {}", given(question, answer)),
     }
 }
@@ -103,7 +103,7 @@ pub fn value_of(field: &Field, value: &Value) -> String {
         match option {
             Some(option) => separable(&option.label),
             None if field.kind.options().is_empty() => separable(text),
-            None => format!("own text {}", quoted(text)),
+            None => format!("free text {}", quoted(text)),
         }
     };
     match (value, &field.kind) {
@@ -198,7 +198,7 @@ fn rejected(reason: &Reason, by: &str) -> Cow<'static, str> {
         Reason::ClientGone => "rejected: the client is gone".into(),
         Reason::AgentGone => "rejected: the agent is gone".into(),
         Reason::SessionClosed => "rejected: the session was closed".into(),
-        Reason::Shutdown => "rejected: the bridge was told to end".into(),
+        Reason::Shutdown => "rejected: the bridge was asked to end".into(),
         Reason::Policy => format!("rejected by a rule of {by}").into(),
         other => format!("rejected by {by}, {}", printable_line(other.name())).into(),
     }
@@ -270,10 +270,10 @@ mod tests {
         let question = question(&json!([database()]));
         for (values, notes, said) in [
             (json!({ "q0": "2" }), json!({}), ": SQLite"),
-            (json!({ "q0": "SQLight" }), json!({}), " with your own text: “SQLight”"),
-            (json!({ "q0": "2\n\u{1b}" }), json!({}), " with your own text: “2\u{240a}\u{241b}”"),
+            (json!({ "q0": "SQLight" }), json!({}), " with free text: “SQLight”"),
+            (json!({ "q0": "2\n\u{1b}" }), json!({}), " with free text: “2\u{240a}\u{241b}”"),
             (json!({ "q0": "2" }), json!({ "q0": "for now" }), ": SQLite (note: “for now”)"),
-            (json!({ "q0": "x" }), json!({ "q0": "y" }), ": own text “x” (note: “y”)"),
+            (json!({ "q0": "x" }), json!({ "q0": "y" }), ": free text “x” (note: “y”)"),
             (json!({}), json!({}), ": every field is left out"),
         ] {
             assert_eq!(understood(&question, &answer(&values, &notes)), format!("answered{said}"));
@@ -293,7 +293,7 @@ mod tests {
             json!({ "q0": "pg", "q1": ["s", "own, text"], "t": "hunter2", "d": false, "n": 80, "l": "a; b" });
         assert_eq!(
             understood(&question, &answer(&values, &json!({}))),
-            "answered: Database: Postgres; Features: “Search, full”, own text “own, text”; Token: (secret); Sure?: Leave it; \
+            "answered: Database: Postgres; Features: “Search, full”, free text “own, text”; Token: (secret); Sure?: Leave it; \
              Port: 80; Why?: “a; b”"
         );
         assert_eq!(

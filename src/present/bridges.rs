@@ -108,7 +108,7 @@ pub fn unreachable_lines(elsewhere: &[UnreachableBridges], looked_in: &Path) -> 
                     format!("To see what waits there: XDG_RUNTIME_DIR={} askbridge list", path(base)),
                 ]
             }
-            // This directory was searched, so the bridge's socket is not in it any more.
+            // This directory was searched, so the bridge's socket is no longer in it.
             (Some(_), true) => {
                 let processes = it.pids.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
                 [

@@ -27,7 +27,7 @@ fn permitted(question: &Question, answer: &Answer) -> Option<Cow<'static, str>> 
         _ if takes_step => Some(risk(question).into()),
         Some(Role::AllowOnce) => None,
         // The option has a role of another version, or none.
-        _ => Some("It is not known what this option allows.".into()),
+        _ => Some("The effect of this option is unknown.".into()),
     }
 }
 
@@ -36,7 +36,7 @@ pub(super) fn risk(question: &Question) -> String {
     let what = if question.risk().is_dangerous() { "This is dangerous" } else { "This acts" };
     match &question.risk_reason {
         Some(why) => format!("{what}: {why}."),
-        None => format!("{what}: what it allows can do harm."),
+        None => format!("{what}: it can do harm."),
     }
 }
 

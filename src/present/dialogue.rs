@@ -134,7 +134,7 @@ impl Dialogue {
             (DialogueStep::Review, _) => {
                 "Send it? Type yes, or the number of a field to change it [yes]".to_owned()
             }
-            (DialogueStep::Caution, _) => format!("Type {} to go on", caution::WORD),
+            (DialogueStep::Caution, _) => format!("Type {} to confirm", caution::WORD),
             (DialogueStep::Reason, _) => "Why is it rejected? [no reason]".to_owned(),
             (DialogueStep::Field(_), None) => "Type /quit".to_owned(),
         };
@@ -223,7 +223,7 @@ impl Dialogue {
     }
 
     fn read(&mut self, place: usize, field: &Field, given: TypedText<'_>) -> DialogueReply {
-        match typed::value(field, &[given], "`/text TEXT` sends a text as it is") {
+        match typed::value(field, &[given], "`/text TEXT` sends a text unchanged") {
             Ok(value) => self.take(place, field, Some(value)),
             Err(message) => say(&format!("{} {message}.", about(self.question(), field))),
         }
@@ -358,13 +358,13 @@ impl Dialogue {
                 };
                 DialogueReply::Say(Vec::new())
             }
-            _ => say("/back goes back to the fields, /reject rejects the question, /quit leaves it open."),
+            _ => say("/back returns to the fields, /reject rejects the question, /quit leaves it open."),
         }
     }
 
     fn note(&mut self, field: Option<&Field>, note: &str) -> DialogueReply {
         let Some(field) = field.filter(|_| self.question().notes) else {
-            return say("The note is left out: this agent has no place for notes.");
+            return say("The note is left out: this agent accepts no notes.");
         };
         if note.trim().is_empty() {
             self.answer.notes.remove(&field.name);
@@ -445,12 +445,12 @@ mod tests {
     fn a_slip_is_refused_and_one_field_is_sent_at_once() {
         let record = record(&json!({ "fields": [database()] }));
         let (said, last) = play(&mut Dialogue::new(Arc::clone(&record)), &["Postgrse", "7", "1"]);
-        let prompt = "Choose 1 to 2, or type a text of your own [SQLite] (? for help): ";
+        let prompt = "Choose 1 to 2, or type free text [SQLite] (? for help): ";
         assert_eq!(
             said,
             format!(
-                "{prompt}Postgrse\n“Database” has no option “Postgrse”: did you mean Postgres? (`/text TEXT` sends a text as it is).\n\
-                 {prompt}7\n“Database” has no option “7”: choose Postgres, SQLite, or a number from 1 to 2 (`/text TEXT` sends a text as it is).\n\
+                "{prompt}Postgrse\n“Database” has no option “Postgrse”: did you mean Postgres? (`/text TEXT` sends a text unchanged).\n\
+                 {prompt}7\n“Database” has no option “7”: choose Postgres, SQLite, or a number from 1 to 2 (`/text TEXT` sends a text unchanged).\n\
                  {prompt}1\n"
             )
         );
@@ -468,7 +468,7 @@ mod tests {
         let (said, last) = play(&mut dialogue, &lines);
         assert!(said.ends_with("  1  Database: SQLite\n  2  why: “one␊two␊”\n\
             Send it? Type yes, or the number of a field to change it [yes]: /note\n\
-            /back goes back to the fields, /reject rejects the question, /quit leaves it open.\n  1  Database: SQLite\n  2  why: “one␊two␊”\n\
+            /back returns to the fields, /reject rejects the question, /quit leaves it open.\n  1  Database: SQLite\n  2  why: “one␊two␊”\n\
             Send it? Type yes, or the number of a field to change it [yes]: /quit\n"), "{said}");
         assert_eq!(last, DialogueReply::Leave);
         let (said, last) = play(&mut dialogue, &["1", "/note for now", "1", "2", "/none", ""]);
@@ -521,7 +521,9 @@ mod tests {
         let (said, last) = play(&mut Dialogue::new(permission(true)), &["", "2", "y", "/back", "2", "yes"]);
         assert!(said.starts_with("Choose 1 to 3 (? for help): \n“?” is required.\n"), "{said}");
         assert!(
-            said.contains("what it allows can do harm.\nType yes to go on: y\nNothing was sent. Type yes to send it, or /back.\n"),
+            said.contains(
+                "it can do harm.\nType yes to confirm: y\nNothing was sent. Type yes to send it, or /back.\n"
+            ),
             "{said}"
         );
         assert_eq!(last, answered(&json!({ "p": "allow_once" }), &json!({})));

@@ -14,16 +14,16 @@ const INDENT: usize = 2;
 /// The columns of the word for a level, and the space behind it.
 const LEVEL: usize = 9;
 
-/// How a finding is to be taken.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
     /// It works.
     Ok,
-    /// It is not used, or not needed.
+    /// It is unused or not needed.
     Note,
-    /// It works, and something about it may surprise.
+    /// It works, but may behave unexpectedly.
     Warning,
     /// It does not work.
     Problem,
@@ -40,14 +40,14 @@ impl Level {
     }
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
     /// The subject, such as `bridges`.
     pub area: String,
-    /// How it is to be taken.
+    /// Its severity.
     pub level: Level,
     /// The finding.
     pub text: String,
@@ -56,15 +56,15 @@ pub struct Finding {
     pub advice: Option<String>,
 }
 
-/// All that was looked at.
+/// The results of all checks.
 #[derive(Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", schemars(title = "DoctorReport"))]
 pub struct Report {
-    /// The version of the program that looked.
+    /// The version of the program that ran the checks.
     pub version: String,
-    /// Whether nothing is a problem.
+    /// Whether no finding is a problem.
     pub healthy: bool,
     /// Whether the questions of an agent come here: a bridge runs, or an agent is set up to ask here.
     pub connected: bool,

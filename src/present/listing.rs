@@ -56,11 +56,11 @@ pub struct QuestionList {
     pub left_out: usize,
     /// Questions that were open when their bridges ended, within the last day, oldest first. They cannot be answered.
     pub lost: Vec<LostQuestion>,
-    /// Bridges that have open questions, and that this command could not ask: they are not where it looked.
+    /// Bridges with open questions that this command could not ask, because their sockets are elsewhere.
     pub elsewhere: Vec<UnreachableBridges>,
 }
 
-/// An open question: its record, and what a list shows of it.
+/// An open question: its record, and the texts that a list shows.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -78,7 +78,7 @@ pub struct ListedQuestion {
     pub project: Option<Arc<str>>,
     /// The question, on one line.
     pub title: String,
-    /// All that is asked, as plain text.
+    /// The whole question, as plain text.
     pub text: String,
 }
 
@@ -174,7 +174,7 @@ pub fn row(record: &Record, bridges: &Bridges) -> [String; 8] {
     let mark = if record.question.risk().is_dangerous() { "! " } else { "" };
     let asked = format!("{mark}{}", record.question.summary().trim());
     let ends = match record.deadline {
-        // A question whose answer is being delivered cannot expire any more.
+        // A question whose answer is being delivered can no longer expire.
         _ if record.state == State::Delivering => "sent".to_owned(),
         Some(deadline) => span(deadline.since(now)),
         None => NONE.to_owned(),
@@ -198,7 +198,7 @@ pub fn gap_lines(gaps: &Gaps) -> Vec<String> {
     let mut lines: Vec<_> = missing.chain(gaps.older.iter().map(|path| older(path))).collect();
     lines.extend(machines::gap_lines(gaps));
     lines.extend(count(gaps.unreadable, "needs a newer askbridge", "need a newer askbridge"));
-    let full = "left out: there is no room for more";
+    let full = "left out: the list is full";
     lines.extend(count(gaps.left_out, &format!("is {full}"), &format!("are {full}")));
     lines
 }
@@ -529,7 +529,7 @@ dev-box/k3f9q2-1  Deploy the shop to th…";
                 "questions may be missing: a bridge is too busy: /r/c.sock",
                 "/r/old.sock speaks an older protocol: restart the agent that it wraps",
                 "2 questions need a newer askbridge",
-                "1 question is left out: there is no room for more",
+                "1 question is left out: the list is full",
             ]
         );
         assert_eq!(

@@ -11,9 +11,9 @@ use super::{
 };
 use crate::inbox::{report::MachineReport, status::BridgeStatus};
 
-/// The least width of how a machine is connected, before how it is reached is cut.
+/// The least width of the column with the state of the connection: below it, `REACHED BY` is cut.
 const LEAST: usize = 40;
-/// The width to which that is cut.
+/// The width to which `REACHED BY` is cut.
 const ROUTE: usize = 20;
 
 /// The machines of the settings, and those of the fleet that are connected to.
@@ -42,8 +42,8 @@ pub struct ListedMachine {
     /// The command that connects. Absent if ssh does, and absent with `ssh` if the fleet does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<Vec<String>>,
-    /// How it is connected, by the process that holds the connection. Absent if no process does, or if that process does
-    /// not reply.
+    /// How it is connected, as the process that keeps the connection reports it. Absent if there is no such process, or
+    /// if it does not reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<MachineReport>,
 }
@@ -52,12 +52,12 @@ impl MachineList {
     /// Returns the machines as lines for people. On a terminal of `room` columns, the table is cut to fit.
     pub fn lines(&self, room: Option<usize>) -> Vec<String> {
         if self.machines.is_empty() {
-            return vec!["there is no machine: `askbridge machine add NAME --ssh HOST` adds one".to_owned()];
+            return vec!["no machine is set up: `askbridge machine add NAME --ssh HOST` adds one".to_owned()];
         }
         let now = SystemTime::now().into();
         let state = |machine: &ListedMachine| match &machine.report {
             Some(report) => machines::state(report, now),
-            None if self.has_inbox => "not connected: the inbox here has not tried it yet".to_owned(),
+            None if self.has_inbox => "not connected: the inbox has not tried to connect yet".to_owned(),
             None => "not connected: no inbox runs here".to_owned(),
         };
         let column = |head, cell: &dyn Fn(&ListedMachine) -> String| {
@@ -147,7 +147,7 @@ mod tests {
         list.machines.clear();
         assert_eq!(
             list.lines(None),
-            ["there is no machine: `askbridge machine add NAME --ssh HOST` adds one"]
+            ["no machine is set up: `askbridge machine add NAME --ssh HOST` adds one"]
         );
     }
 }

@@ -20,10 +20,10 @@ pub fn state(report: &MachineReport, now: Timestamp) -> String {
         };
         return format!("connected for {}{}{unasked}", span(now.since(since)), version.unwrap_or_default());
     }
-    let Some(problem) = &report.problem else { return "being connected to for the first time".to_owned() };
+    let Some(problem) = &report.problem else { return "connecting for the first time".to_owned() };
     let again = match report.retry_at.map(|at| at.since(now)) {
-        Some(left) if left.as_secs() > 0 => format!("tried again in {}", span(left)),
-        _ => "being tried again".to_owned(),
+        Some(left) if left.as_secs() > 0 => format!("next attempt in {}", span(left)),
+        _ => "connecting again".to_owned(),
     };
     format!("not connected: {}; {again}", printable_line(problem))
 }
@@ -71,15 +71,15 @@ mod tests {
         let now = Timestamp::from(SystemTime::UNIX_EPOCH + Duration::from_secs(10_000));
         let at = |seconds: u64| Some(Timestamp::from(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)));
         let mut report = MachineReport::default();
-        assert_eq!(state(&report, now), "being connected to for the first time");
+        assert_eq!(state(&report, now), "connecting for the first time");
         report.connected_at = at(2800);
         report.version = Some("0.1.0\u{1b}[2J".to_owned());
         assert_eq!(state(&report, now), "connected for 2h, askbridge 0.1.0\u{241b}[2J");
         report.connected_at = None;
         report.problem = Some("no route to the host\u{7}".to_owned());
-        assert_eq!(state(&report, now), "not connected: no route to the host\u{2407}; being tried again");
+        assert_eq!(state(&report, now), "not connected: no route to the host\u{2407}; connecting again");
         report.retry_at = at(10_012);
-        assert_eq!(state(&report, now), "not connected: no route to the host\u{2407}; tried again in 12s");
+        assert_eq!(state(&report, now), "not connected: no route to the host\u{2407}; next attempt in 12s");
 
         let machine = |name: &str, report: &MachineReport| ConnectedMachine {
             name: name.parse().expect("a name"),

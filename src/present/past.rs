@@ -177,11 +177,13 @@ pub fn lost(lost: &[LostQuestion], now: Timestamp, room: Option<usize>) -> Vec<S
     }
     lines.push("To continue, resume the session in its client, so that the agent asks again.".to_owned());
     if lost.iter().any(LostQuestion::is_given_again) {
-        lines.push("An answer that never reached the agent is given then, by itself.".to_owned());
+        lines.push(
+            "If it asks the same again, an answer that never reached it is given automatically.".to_owned(),
+        );
     }
     if lost.iter().any(|lost| lost.has_answer() && !lost.is_given_again()) {
         lines.push(
-            "An answer that may have reached it, or could do harm, is shown then, to be given again."
+            "If it asks the same again, an answer that may have reached it, or could do harm, is offered to you."
                 .to_owned(),
         );
     }

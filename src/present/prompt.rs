@@ -10,7 +10,7 @@ use super::answer::value_of;
 /// Returns how to answer a field, as the beginning of a prompt.
 pub fn instruction(field: &Field) -> String {
     let count = field.kind.options().len();
-    let other = if field.kind.takes_other() { ", or type a text of your own" } else { "" };
+    let other = if field.kind.takes_other() { ", or type free text" } else { "" };
     match &field.kind {
         Kind::Choice { .. } => format!("Choose {}{other}", range(count)),
         Kind::Choices { .. } => format!("Choose any of {}, separated by commas{other}", range(count)),
@@ -53,7 +53,7 @@ fn numbered(number: f64, integer: bool) -> Option<Value> {
 /// Returns the effect of an empty line, in brackets.
 pub fn bracket(field: &Field, default: Option<&Value>) -> String {
     match default {
-        Some(_) if field.secret => " [as it is]".to_owned(),
+        Some(_) if field.secret => " [unchanged]".to_owned(),
         Some(value) => format!(" [{}]", value_of(field, value)),
         None if field.required => String::new(),
         None => " [leave out]".to_owned(),
@@ -71,11 +71,11 @@ pub fn help(question: &Question, field: &Field) -> Vec<String> {
         lines.push("A \\ at the end of a line continues the text on the next line.".to_owned());
     }
     if !is_permission {
-        lines.push("An empty line does what the brackets before the prompt say.".to_owned());
+        lines.push("The brackets before the prompt show what an empty line does.".to_owned());
     }
     let mut commands = Vec::new();
     if field.kind.takes_other() || matches!(field.kind, Kind::Text { .. }) {
-        commands.push("/text TEXT  sends a text as it is, even if it looks like something else");
+        commands.push("/text TEXT  sends a text unchanged, even if it looks like something else");
     }
     if !field.required {
         commands.push("/none       leaves the field out");
@@ -87,8 +87,8 @@ pub fn help(question: &Question, field: &Field) -> Vec<String> {
         commands.push("/back       goes back to the field before");
     }
     commands.push(match is_permission {
-        true => "/reject     rejects it, with a reason if you like",
-        false => "/reject     rejects the whole question, with a reason if you like",
+        true => "/reject     rejects it; you may give a reason",
+        false => "/reject     rejects the whole question; you may give a reason",
     });
     commands.push("/more       gives 10 more minutes, where there is a deadline");
     commands.push("/quit       leaves the question open, as Ctrl-C does");
@@ -154,7 +154,7 @@ mod tests {
             (json!({ "kind": "choice", "options": options, "required": true }), "Choose 1 to 2"),
             (
                 json!({ "kind": "choice", "options": options, "other": true, "default": "b" }),
-                "Choose 1 to 2, or type a text of your own [B]",
+                "Choose 1 to 2, or type free text [B]",
             ),
             (
                 json!({ "kind": "choices", "options": options, "default": ["a", "b"] }),
@@ -170,7 +170,7 @@ mod tests {
             (json!({ "kind": "text", "default": "x\u{202e}" }), "Type a text [x\\u{202e}]"),
             (
                 json!({ "kind": "text", "secret": true, "default": "x" }),
-                "Type the secret, which is not shown [as it is]",
+                "Type the secret, which is not shown [unchanged]",
             ),
             (json!({ "kind": "drawing" }), "This field needs a newer askbridge [leave out]"),
         ] {

@@ -106,7 +106,7 @@ pub struct MachineStatus {
     /// The IDs of the open questions that need a newer askbridge, as far as they can be read.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub unreadable: Vec<QuestionId>,
-    /// Bridges that have open questions, and that could not be asked: they are not in that directory.
+    /// Bridges with open questions that could not be asked, because their sockets are in another directory.
     pub elsewhere: Vec<UnreachableBridges>,
 }
 

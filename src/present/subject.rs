@@ -148,7 +148,7 @@ fn kind(kind: &str) -> Cow<'static, str> {
         "read" => "Read files".into(),
         "search" => "Search".into(),
         "fetch" => "Fetch from the network".into(),
-        "switch_mode" => "Go on in another mode".into(),
+        "switch_mode" => "Continue in another mode".into(),
         other => other.replace('_', " ").into(),
     }
 }

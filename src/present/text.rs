@@ -120,7 +120,7 @@ pub fn on_machine(record: &Record) -> String {
 }
 
 /// Returns the whole text of a question: its title and message, and each field with its help and its options. The text
-/// is as the agent wrote it: whoever prints it must make it printable first.
+/// is unchanged agent text: a caller that prints it must make it printable first.
 pub fn asked(question: &Question) -> String {
     let mut parts: Vec<String> = question.title.iter().cloned().collect();
     parts.push(question.message.clone());
@@ -189,7 +189,7 @@ pub fn refusal(refusal: &Refusal) -> String {
         Refusal::NotFound => {
             "there is no such question: `askbridge list` shows those that are open".to_owned()
         }
-        Refusal::NoDeadline => "it has no deadline: it waits as long as it takes".to_owned(),
+        Refusal::NoDeadline => "it has no deadline: it waits without limit".to_owned(),
         _ => refusal.to_string(),
     }
 }
@@ -201,7 +201,7 @@ pub fn risk(question: &Question) -> Option<String> {
         (Risk::Plain, _) => None,
         (Risk::Acts, _) => why.map(|why| why.into_owned()),
         (_, Purpose::Permission) => {
-            Some(format!("dangerous: {}", why.as_deref().unwrap_or("what it allows can do harm")))
+            Some(format!("dangerous: {}", why.as_deref().unwrap_or("it can do harm")))
         }
         _ => Some("dangerous: a wrong answer can do harm".to_owned()),
     }

@@ -134,7 +134,7 @@ pub fn value(field: &Field, given: &[TypedText<'_>], hint: &str) -> Result<Value
             Ok(Value::Text(chosen(text, options, *other, hint)?))
         }
         (Kind::Unknown(_), _) => Err("needs a newer askbridge".to_owned()),
-        (_, TypedText::Text(_)) => Err("takes no own text".to_owned()),
+        (_, TypedText::Text(_)) => Err("accepts no free text".to_owned()),
         (Kind::Number { .. }, TypedText::Value(text)) => match serde_json::from_str(text.trim()) {
             Ok(number) => Ok(Value::Number(number)),
             Err(_) => Err(format!("must be a number, is “{}”", brief(text))),
@@ -167,7 +167,7 @@ fn several(
     let (mut values, mut own) = (Vec::new(), None);
     for given in given {
         let text = match given {
-            TypedText::Text(_) if !other => return Err("takes no own text".to_owned()),
+            TypedText::Text(_) if !other => return Err("accepts no free text".to_owned()),
             TypedText::Text(text) => {
                 values.push((*text).to_owned());
                 continue;

@@ -62,7 +62,7 @@ impl From<CallError> for Refusal {
 pub struct Client {
     client: RpcClient,
     greeting: Vec<BridgeStatus>,
-    /// The machine whose name the IDs of its questions begin with here, and not there.
+    /// The name of the other machine, which is put before the IDs that it sends, and removed from those sent to it.
     machine: Option<MachineName>,
 }
 
@@ -82,7 +82,7 @@ pub async fn connect_dial(
             Err(error) if error.kind() == io::ErrorKind::InvalidData => String::new(),
             text => text?,
         };
-        // What a shell writes before it, such as the title of a window, need not end its line.
+        // A shell may write something before the greeting on the same line, such as a window title.
         match text.trim_end().rsplit_once(DIAL).and_then(|(_, rest)| rest.split_once(' ')) {
             Some((_, version)) => break version.to_owned(),
             None if skips(&text) => {}
@@ -138,7 +138,8 @@ impl Client {
         Ok(self.here(statuses.value.ok_or(CallError::Gone)?))
     }
 
-    /// Asks how a machine is connected. Where that is known under this revision, the reply comes once it has changed.
+    /// Asks how a machine is connected. If the caller knows the report of this revision, the reply comes with the next
+    /// revision.
     pub async fn report(&self, known: Option<u64>) -> Result<MachineReport, CallError> {
         let report: CallReply<MachineReport> =
             self.call(method::REPORT, params([("known", json(&known))])).await?;
@@ -212,12 +213,12 @@ impl Client {
         Ok(Changes { subscription: subscribed.await.map_err(refused)?, machine: self.machine.clone() })
     }
 
-    /// Returns a reference as the other end reads it.
+    /// Returns a question's ID in the form that the other end uses.
     fn there(&self, typed: &IdPrefix) -> IdPrefix {
         if self.machine.is_some() { typed.own() } else { typed.clone() }
     }
 
-    /// Returns what the other end said, with the names that are used here.
+    /// Returns the other end's reply, with the names that are used here.
     fn here<T: OnMachine>(&self, said: T) -> T {
         match &self.machine {
             Some(machine) => said.on(machine),
@@ -247,7 +248,7 @@ impl Client {
 fn params<const N: usize>(members: [(&str, Box<RawValue>); N]) -> ObjectParams {
     let mut params = ObjectParams::new();
     for (name, value) in members {
-        // It is JSON already, so that this cannot fail.
+        // The value is JSON already, so that this cannot fail.
         params.insert(name, value).unwrap_or_default();
     }
     params

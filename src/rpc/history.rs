@@ -8,28 +8,28 @@ use crate::{
     limits,
 };
 
-/// Which questions of the past are listed. Without a member, all are.
+/// Selects past questions. Each member narrows the list; without members, all are listed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(feature = "schema", schemars(title = "HistoryParams"))]
 pub struct HistoryParams {
-    /// Words, each of which is in the texts of the question or of its end, or in the name of its agent, project or
+    /// Words that must all occur in the question, its outcome, or the name of its agent, project or
     /// responder.
     pub search: Option<String>,
     /// The session.
     pub session: Option<String>,
-    /// The project's folder, or one that it is in.
+    /// The project's folder, or a folder above it.
     pub project: Option<String>,
     /// The kind of responder that settled it, such as `page`, or the name of the responder or rule.
     pub by: Option<String>,
-    /// The time that it was settled, or asked if it is lost, at the earliest, by RFC 3339.
+    /// The earliest time at which it was settled (for a lost question: asked), by RFC 3339.
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub since: Option<Timestamp>,
-    /// The time at the latest, to list what is older than a list.
+    /// The latest such time, to continue a list with older questions.
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub until: Option<Timestamp>,
-    /// The most that are listed: 50 by default, and 128 at most.
+    /// The maximum number of questions: 50 by default, and at most 128.
     pub limit: Option<usize>,
 }
 

@@ -247,7 +247,7 @@ fn run(
         })
     });
     if let Err(error) = served {
-        tracing::warn!(%error, "the inbox is not served any more");
+        tracing::warn!(%error, "the inbox is no longer served");
     }
 }
 

@@ -1,4 +1,4 @@
-//! A connection for one call after the other. It greets the other end, and reads its questions once. Concurrent calls
+//! A connection that makes one call at a time: it greets the other end, and reads its questions once. Concurrent calls
 //! and subscriptions are left to `client.rs`.
 
 use std::io;

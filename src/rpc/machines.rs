@@ -1,4 +1,4 @@
-//! The methods on how machines are connected. They may wait until that changes.
+//! The methods that report how machines are connected. A call may wait until that changes.
 
 use askbridge_core::desk::Refusal;
 use jsonrpsee::{
@@ -57,7 +57,7 @@ fn known(
     let known = params.parse::<Option<KnownParams>>()?.and_then(|params| params.known);
     // A call of a batch has no room of its own. It does not wait, since it would delay the replies to the others.
     let Some((known, call)) = known.zip(extensions.get::<CallRoom>()) else { return Ok((None, None)) };
-    // It takes as much as a subscription does, and as long.
+    // Such a call takes the resources of a subscription, for as long.
     let room = budgets.subscription().ok_or_else(|| error(Refusal::TooManyRequests))?;
     call.give_back();
     Ok((Some(known), Some(room)))

@@ -106,7 +106,7 @@ impl Methods {
         self.without(&[method::SUBSCRIBE, method::UNSUBSCRIBE], refusal)
     }
 
-    /// Replaces what changes anything: it fails.
+    /// Makes every method that changes something fail.
     #[must_use]
     pub fn read_only(self) -> Self {
         let changing = [method::ANSWER, method::REJECT, method::EXTEND, method::ASK, method::WATCH];

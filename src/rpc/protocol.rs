@@ -55,8 +55,8 @@ pub mod method {
     pub const UNSUBSCRIBE: &str = "question_unsubscribe";
     /// Reports that a person is looking at the questions: → null. The report expires after 30 seconds.
     pub const WATCH: &str = "question_watch";
-    /// Says how a machine is connected: `{known?}` → [`crate::inbox::report::MachineReport`]. With a known revision, the
-    /// reply comes once there is another one.
+    /// Reports how a machine is connected: `{known?}` → [`crate::inbox::report::MachineReport`]. With a known revision,
+    /// the reply comes once there is another one.
     pub const REPORT: &str = "machine_report";
     /// Lists the other machines: `{known?}` → [`crate::inbox::report::MachineListing`]. With a known revision, the reply
     /// comes once there is another one.

@@ -65,7 +65,7 @@ pub async fn serve<I: Inbox>(
             continue;
         }
         let Ok(permit) = Arc::clone(&connections).try_acquire_owned() else {
-            tracing::debug!("refused a connection to the inbox: it has as many as are allowed");
+            tracing::debug!("refused a connection to the inbox: it has the maximum number");
             refuse(&stream);
             continue;
         };

@@ -52,7 +52,7 @@ impl Action {
         }
         // What an answer to an unknown purpose would do is unknown too.
         if let Purpose::Other(purpose) = question.purpose {
-            return Err(format!("its purpose {:?} is not known here", purpose.as_str()));
+            return Err(format!("its purpose {:?} is unknown to this version", purpose.as_str()));
         }
         let is_permission = question.purpose == Purpose::Permission;
         let submission = match self {
@@ -90,7 +90,7 @@ fn allowed(question: &Question) -> Result<Answer, String> {
     let answer = Answer { values, ..Answer::default() };
     match check(question, &answer) {
         Ok(()) => Ok(answer),
-        Err(_) => Err("it needs more than an option that allows it".to_owned()),
+        Err(_) => Err("the option alone is no complete answer to it".to_owned()),
     }
 }
 
@@ -102,11 +102,11 @@ fn checked(conditions: &Conditions, asked: &QuestionView<'_>, answer: Answer) ->
             Some(Role::RejectOnce | Role::RejectAlways) => {}
             Some(Role::AllowOnce) => conditions.names(asked)?,
             Some(Role::AllowAlways) => {
-                return Err("that would allow it from now on, which a rule never does".to_owned());
+                return Err("that option allows it from now on, which a rule never does".to_owned());
             }
             // A question's option without a role grants nothing.
             None if !is_permission => {}
-            Some(_) | None => return Err("it is not known what that option allows".to_owned()),
+            Some(_) | None => return Err("the effect of that option is unknown".to_owned()),
         }
     }
     Ok(answer)
@@ -182,7 +182,9 @@ fn value(field: &Field, texts: &[String]) -> Result<Value, String> {
             let values = texts.iter().map(|text| Ok(option(field, text)?.value.clone()));
             Ok(Value::Many(values.collect::<Result<_, String>>()?))
         }
-        Kind::Unknown(_) => Err(format!("its field {:?} is of a kind that is not known here", field.name)),
+        Kind::Unknown(_) => {
+            Err(format!("its field {:?} is of a kind that this version does not know", field.name))
+        }
         kind => input::value_from_texts(kind, texts.to_vec())
             .ok_or_else(|| format!("the rule has no value for {:?}", field.name)),
     }
@@ -269,7 +271,7 @@ mod tests {
             (read(), reads(), ONCE),
             (read(), secret(), "its field \"option\" is secret: a rule does not answer it"),
             (answer("allow once"), runs(), ONCE),
-            (answer("allow always"), runs(), "that would allow it from now on, which a rule never does"),
+            (answer("allow always"), runs(), "that option allows it from now on, which a rule never does"),
             (answer("reject always"), runs(), r#"{"option":"reject_always"}"#),
             (json!({ "command": "cargo test *", "then": "allow" }), runs(), ONCE),
             (
@@ -280,7 +282,7 @@ mod tests {
             (
                 json!({ "agent": "Codex", "then": "reject" }),
                 with(runs(), &json!({ "dangerous": true })),
-                "it is dangerous (it was marked as one that can do harm), and the rule does not say `dangerous = true`",
+                "it is dangerous (the agent marked it as dangerous), and the rule does not say `dangerous = true`",
             ),
             (json!({ "dangerous": true, "then": "reject", "reason": "no" }), runs(), "reject no"),
             (json!({ "tool": "read", "then": "reject" }), reads(), "reject "),
@@ -341,7 +343,7 @@ mod tests {
             (
                 tests(),
                 with(runs(), &json!({ "purpose": "confession" })),
-                "its purpose \"confession\" is not known here",
+                "its purpose \"confession\" is unknown to this version",
             ),
         ] {
             assert_eq!(done(&members, &question), expected, "{members}: {question}");
@@ -419,7 +421,7 @@ mod tests {
                 &json!({ "command": "cargo test *", "dangerous": true, "then": "answer", "answer": true }),
                 &flag
             ),
-            "it is not known what that option allows"
+            "the effect of that option is unknown"
         );
     }
 
@@ -550,7 +552,7 @@ mod tests {
             (json!(7), number.clone(), r#"{"n":7}"#),
             (json!(10), number, r#"field "n" must be at most 9, is 10"#),
             (json!("MySQL"), other, r#"its field "q0" has no option "MySQL""#),
-            (json!("x"), of_next_year, r#"its field "d" is of a kind that is not known here"#),
+            (json!("x"), of_next_year, r#"its field "d" is of a kind that this version does not know"#),
             (json!("no"), twins, r#"its field "q0" has several options "no""#),
         ] {
             let members = json!({ "agent": "Codex", "then": "answer", "answer": answer });

@@ -100,7 +100,7 @@ impl Conditions {
             let wanted = wanted.map(ToString::to_string).unwrap_or_default();
             match has {
                 Some(has) => format!("its {name} is \"{has}\", and not {wanted}"),
-                None => format!("its {name} is not known, and the rule wants {wanted}"),
+                None => format!("its {name} is unknown, and the rule wants {wanted}"),
             }
         };
         match missed {
@@ -132,9 +132,11 @@ impl Conditions {
                 format!("its origin is {}, and not {}", question.origin, wanted.join(" or "))
             }
             FailedCondition::Dangerous if question.dangerous => {
-                "it is more than plain, and the rule says `dangerous = false`".to_owned()
+                "its risk is more than plain, and the rule says `dangerous = false`".to_owned()
             }
-            FailedCondition::Dangerous => "it is plain, and the rule says `dangerous = true`".to_owned(),
+            FailedCondition::Dangerous => {
+                "its risk is plain, and the rule says `dangerous = true`".to_owned()
+            }
         }
     }
 
@@ -145,7 +147,7 @@ impl Conditions {
     /// The part that the rule does not name, or that leaves the folder.
     pub(super) fn names(&self, asked: &QuestionView<'_>) -> Result<(), String> {
         let Some(subject) = asked.subject() else {
-            return Err("it does not say what would be done".to_owned());
+            return Err("the request does not say what it would do".to_owned());
         };
         let kind = subject.kind.as_deref().map(str::to_lowercase);
         match (&subject.command, &self.command) {
@@ -272,8 +274,10 @@ impl BrokenRule {
     /// Explains the consequence for the rules after it.
     pub fn consequence(&self) -> &'static str {
         match self.conditions.is_empty() {
-            true => "until it is corrected, no later rule decides anything",
-            false => "until it is corrected, no later rule decides what its other conditions match",
+            true => "until this rule is corrected, no later rule decides anything",
+            false => {
+                "until this rule is corrected, no later rule decides questions that its other conditions match"
+            }
         }
     }
 
@@ -285,7 +289,7 @@ impl BrokenRule {
 
 impl fmt::Display for BrokenRule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "the rule at {} may keep it for you, and has a mistake", self.place)
+        write!(formatter, "the rule at {} may hold it for you, but has a mistake", self.place)
     }
 }
 

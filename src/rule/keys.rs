@@ -49,11 +49,7 @@ const fn key(name: &'static str, takes: KeyKind, about: &'static str) -> RuleKey
 
 /// All keys, in the order in which they are shown.
 pub const KEYS: [RuleKey; 14] = [
-    key(
-        "name",
-        KeyKind::Text,
-        "What it is called where it is shown which rule decided; no other rule has this name",
-    ),
+    key("name", KeyKind::Text, "The unique name of the rule, which is shown with its decisions"),
     key(
         "agent",
         KeyKind::Texts,
@@ -65,7 +61,7 @@ pub const KEYS: [RuleKey; 14] = [
         "The folder of the session, which begins with `/` or `~/`; `*` and `?` are wildcards",
     ),
     key("session", KeyKind::Texts, "The ID of the session; `*` and `?` are wildcards"),
-    key("purpose", KeyKind::One(PURPOSES), "What it is for"),
+    key("purpose", KeyKind::One(PURPOSES), "The purpose of the question"),
     key(
         "tool",
         KeyKind::Texts,
@@ -76,31 +72,28 @@ pub const KEYS: [RuleKey; 14] = [
         KeyKind::Command,
         "The command: a text whose words may have wildcards, where a last `*` stands for all further words; or a list of its exact words",
     ),
-    key("options", KeyKind::List, "Labels of options that it must have, all of them"),
+    key("options", KeyKind::List, "Labels of options, all of which the question must have"),
     key(
         "origin",
         KeyKind::Texts,
-        "The protocol that it came in: `elicitation`, `claude`, `codex`, `program` and so on",
+        "The protocol in which it was asked: `elicitation`, `claude`, `codex`, `program` and so on",
     ),
     key(
         "dangerous",
         KeyKind::Flag,
-        "Whether it is more than plain, as every command is; without `true`, the rule never settles what may do harm",
+        "Whether its risk is more than `plain`, as that of every command is; without `true`, the rule settles \
+        nothing that is `dangerous`",
     ),
     key(
         "then",
         KeyKind::One(ACTIONS),
-        "What is done: `allow` it once, `reject` it, `answer`, `hold` it for a person, or `notify` a person",
+        "The action: `allow` it once, `reject` it, `answer` it, `hold` it for you, or `notify` you",
     ),
     key(
         "answer",
         KeyKind::Answer,
         "With `answer`: the value or label of an option, or a text; for several fields, a table by their names",
     ),
-    key("reason", KeyKind::Text, "With `reject`: the reason that the agent is told"),
-    key(
-        "by",
-        KeyKind::Texts,
-        "With `notify`: the ways in which you are told, such as `[\"desktop\", \"ntfy\"]`",
-    ),
+    key("reason", KeyKind::Text, "With `reject`: the reason that the agent gets"),
+    key("by", KeyKind::Texts, "With `notify`: the ways to notify you, such as `[\"desktop\", \"ntfy\"]`"),
 ];

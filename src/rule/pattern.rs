@@ -145,7 +145,7 @@ impl CommandPattern {
     pub(super) fn check_allowing(&self) -> Result<(), String> {
         match self {
             CommandPattern::Exact(words) => words.iter().try_for_each(|word| {
-                simple(word).map_err(|why| format!("a rule never allows a command like that: {why}"))
+                simple(word).map_err(|why| format!("a rule never allows such a command: {why}"))
             }),
             CommandPattern::Words { words, is_open, .. } => {
                 let program = words.first().map(ToString::to_string).unwrap_or_default();
@@ -161,7 +161,7 @@ impl CommandPattern {
                 // If the open words could choose what the program runs, every word must be exact.
                 match programs::left_open(&program, &arguments).filter(|_| is_loose) {
                     Some(group) => Err(format!(
-                        "`{}` {}, so that this would allow any command: give the exact words, as a list",
+                        "`{}` {}, so this pattern would allow every command: give the exact words, as a list",
                         programs::name(&program),
                         group.does,
                     )),

@@ -149,7 +149,7 @@ impl Reader<'_> {
         }
         let name = self.text("name")?;
         if name.len() > limits::NAME || name.chars().any(is_hidden) {
-            let message = format!("a name has up to {} bytes, all of which can be seen", limits::NAME);
+            let message = format!("a name has up to {} bytes, and no invisible characters", limits::NAME);
             self.wrong(Some("name"), message);
             return None;
         }
@@ -159,7 +159,7 @@ impl Reader<'_> {
     fn conditions(&mut self, home: Option<&Path>) -> Conditions {
         let tool = self.texts("tool").unwrap_or_default();
         if tool.iter().any(|kind| has_wildcard(kind)) {
-            self.wrong(Some("tool"), "the kind of a tool is a whole name: it has no * and no ?");
+            self.wrong(Some("tool"), "the kind of a tool is an exact name: * and ? are not allowed");
         }
         let conditions = Conditions {
             agent: self.texts("agent").map(|texts| AnyOf::new(&texts)),
@@ -193,7 +193,7 @@ impl Reader<'_> {
                 let message = format!("{text:?} does not begin with / or ~/");
                 self.wrong(Some("project"), message);
             } else if text.split('/').any(|part| matches!(part, "." | "..")) {
-                let message = format!("{text:?} has a part that is not a name: write the folder itself");
+                let message = format!("{text:?} has a `.` or `..` or an empty part: write the folder itself");
                 self.wrong(Some("project"), message);
             }
         }
@@ -219,10 +219,10 @@ impl Reader<'_> {
             Value::Array(words) => {
                 match words.iter().map(|word| word.as_str().map(str::to_owned)).collect() {
                     Some(words) => CommandPattern::exact(words),
-                    None => Err("the words of a command are texts".to_owned()),
+                    None => Err("each word of a command must be a text".to_owned()),
                 }
             }
-            _ => Err("a command is a text, or a list of its exact words".to_owned()),
+            _ => Err("a command must be a text, or a list of its exact words".to_owned()),
         };
         read.map_err(|message| self.wrong(Some("command"), message)).ok()
     }
@@ -256,7 +256,7 @@ impl Reader<'_> {
         };
         for key in ["answer", "reason", "by"] {
             if self.table.contains_key(key) && !used.contains(&key) {
-                self.wrong(Some(key), format!("`{key}` does not go with `then = {then:?}`"));
+                self.wrong(Some(key), format!("`{key}` cannot be combined with `then = {then:?}`"));
             }
         }
         match &*then {
@@ -284,7 +284,7 @@ impl Reader<'_> {
 
     fn ways(&mut self) -> Option<Vec<String>> {
         if !self.table.contains_key("by") {
-            self.wrong(None, "`then = \"notify\"` needs `by`, the ways in which you are told");
+            self.wrong(None, "`then = \"notify\"` needs `by`, the ways to notify you");
             return None;
         }
         let ways = self.texts("by")?;
@@ -307,8 +307,8 @@ impl Reader<'_> {
             value => given_texts(value).map(NamedValues::Only),
         };
         if given.is_none() {
-            let message = "an answer is a text, true or false, a number, a list of texts, or a table of these by the \
-                           names of the fields";
+            let message = "an answer must be a text, true or false, a number, a list of texts, or a table of these \
+            by the names of the fields";
             self.wrong(Some("answer"), message);
         }
         given
@@ -326,10 +326,13 @@ impl Reader<'_> {
                 }
             }
             None if conditions.tool.is_empty() => {
-                self.wrong(None, "a rule that allows names what it allows: give the `command` or the `tool`");
+                self.wrong(
+                    None,
+                    "a rule that allows something must name it: give the `command` or the `tool`",
+                );
             }
             None if conditions.tool.iter().any(|kind| runs_commands(&kind.to_lowercase())) => {
-                self.wrong(Some("tool"), "a rule that allows a command names it: give the `command`");
+                self.wrong(Some("tool"), "a rule that allows a command must name it: give the `command`");
             }
             None => {}
         }
@@ -339,7 +342,7 @@ impl Reader<'_> {
         match self.table.get(key)? {
             Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
             _ => {
-                self.wrong(Some(key), format!("`{key}` is a text"));
+                self.wrong(Some(key), format!("`{key}` must be a text"));
                 None
             }
         }
@@ -355,7 +358,7 @@ impl Reader<'_> {
             _ => None,
         };
         if texts.is_none() {
-            self.wrong(Some(key), format!("`{key}` is a text, or a list of texts"));
+            self.wrong(Some(key), format!("`{key}` must be a text, or a list of texts"));
         }
         texts
     }
@@ -363,7 +366,7 @@ impl Reader<'_> {
     fn flag(&mut self, key: &'static str) -> Option<bool> {
         let value = self.table.get(key)?;
         if !value.is_boolean() {
-            self.wrong(Some(key), format!("`{key}` is true or false"));
+            self.wrong(Some(key), format!("`{key}` must be true or false"));
         }
         value.as_bool()
     }

@@ -38,7 +38,7 @@ pub(super) async fn whole(State(bodies): State<Bodies>, request: Request, next: 
         Ok(Ok(body)) => return next.run(Request::from_parts(parts, Body::from(body))).await,
         Ok(Err(problem)) => problem,
         Err(_) => {
-            let detail = format!("the body did not come within {} s", limits::BODY.as_secs());
+            let detail = format!("the body did not arrive within {} s", limits::BODY.as_secs());
             Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", detail)
         }
     };
@@ -84,7 +84,9 @@ impl Bodies {
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         let memory = Arc::clone(&self.0).acquire_many_owned(bytes).await;
         // The semaphore is never closed.
-        memory.map_err(|_| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "the server stops"))
+        memory.map_err(|_| {
+            Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "the server is stopping")
+        })
     }
 }
 
@@ -109,11 +111,11 @@ impl AsRef<[u8]> for HeldBody {
 pub(super) fn read<T: DeserializeOwned>(headers: &HeaderMap, body: Bytes, shape: &str) -> Result<T, Problem> {
     check_json(headers)?;
     let wrong = |why: &str| {
-        Problem::new(StatusCode::BAD_REQUEST, "bad_request", format!("the body is to be {shape}: {why}"))
+        Problem::new(StatusCode::BAD_REQUEST, "bad_request", format!("the body must be {shape}: {why}"))
     };
     // serde also accepts an array of the members for a struct. A client that sends an array has made a mistake.
     if body.trim_ascii_start().starts_with(b"[") {
-        return Err(wrong("it is an array"));
+        return Err(wrong("it must not be an array"));
     }
     let value = serde_json::from_slice(&body).map_err(|error| wrong(&error.to_string()));
     drop(body);

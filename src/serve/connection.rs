@@ -80,7 +80,7 @@ fn serve(
         tokio::select! {
             served = served => {
                 if let Err(error) = served {
-                    tracing::debug!(%error, "a connection over HTTP failed");
+                    tracing::debug!(%error, "an HTTP connection failed");
                 }
             }
             () = visitor.expelled() => {

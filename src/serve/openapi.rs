@@ -192,7 +192,7 @@ fn events(generator: &mut SchemaGenerator) -> Value {
     events["parameters"] = json!([{
         "name": "Last-Event-ID",
         "in": "header",
-        "description": "The ID of the last event that the client got: the stream goes on behind it.",
+        "description": "The ID of the last event that the client got: the stream continues with the next one.",
         "schema": { "type": "string" },
     }]);
     events

@@ -98,7 +98,7 @@ fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
     let mut methods = Vec::from(lookups(generator));
     methods.extend(submissions(generator));
     let question = must::<Question>(generator, "question", "The question to ask.");
-    let known = may::<u64>(generator, "known", "The revision that is known.");
+    let known = may::<u64>(generator, "known", "The revision of the last reply that the caller has.");
     methods.extend([
         method::<Settlement>(
             generator,
@@ -117,24 +117,24 @@ fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
         method::<MachineReport>(
             generator,
             "machine_report",
-            "Returns how the machine is connected whose questions these are: this machine always is. With `known`, the \
-             revision of a report, it waits for another one.",
+            "Returns how the machine that has these questions is connected; this machine always is. With `known`, \
+            the revision of the caller's last report, it waits for a newer one.",
             &[&known],
             &["too_many_requests"],
         ),
         method::<MachineListing>(
             generator,
             "machine_list",
-            "Returns the other machines, and how each is connected. With `known`, the revision of a listing, it waits for \
-             another one.",
+            "Returns the other machines, and how each is connected. With `known`, the revision of the caller's last \
+            listing, it waits for a newer one.",
             &[&known],
             &["too_many_requests"],
         ),
         method::<()>(
             generator,
             "question_watch",
-            "Says that a person is looking at the questions now, so that notifiers need not tell them. It counts for 30 \
-             seconds: a program with a screen calls it again while it has the focus.",
+            "Reports that a person is looking at the questions now, so that notifiers stay silent. The report \
+            expires after 30 seconds: a program with a screen calls it again while it has the focus.",
             &[],
             &["own_agent"],
         ),
@@ -162,10 +162,10 @@ fn lookups(generator: &mut SchemaGenerator) -> [Value; 6] {
     let limit = may::<usize>(generator, "limit", "Lists no more than this number of questions; 128 at most.");
     let settled = "Returns the questions that were settled last and are still remembered, latest first.";
     let lost = "Returns the questions that were open when their bridges ended, within the last day, latest first. They \
-                cannot be answered; `accepted` is an answer of which it is not known that its agent got it.";
+                cannot be answered; `accepted` is an answer that the agent may not have received.";
     let history =
         "Returns questions that are over, latest first: those that were settled, and those that were lost.";
-    let outline = "Returns what a list shows of the open questions, oldest first.";
+    let outline = "Returns the open questions in outline, with the members that a list shows, oldest first.";
     let get = "Returns a question, open or settled.";
     let past = of_the_past(generator);
     let past: Vec<_> = past.iter().collect();

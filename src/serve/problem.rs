@@ -136,9 +136,7 @@ async fn problem_of(response: Response) -> Response {
     let said = if is_text { to_bytes(body, limits::TEXT).await.unwrap_or_default() } else { Bytes::new() };
     let said = String::from_utf8_lossy(&said);
     let detail = match (said.trim(), parts.status) {
-        ("", StatusCode::NOT_FOUND) => {
-            "there is nothing at this path; /v1/openapi.json describes those that there are"
-        }
+        ("", StatusCode::NOT_FOUND) => "no such path; /v1/openapi.json lists the paths",
         ("", StatusCode::METHOD_NOT_ALLOWED) => {
             "this path does not accept this method; the Allow header says which it accepts"
         }

@@ -192,7 +192,7 @@ async fn stopped(stop: CancellationToken, inbox: &impl Inbox) {
 /// Pings the client, to detect that it is gone. Returns when a ping fails.
 async fn ping(sink: &Mutex<SplitSink<WebSocket, Message>>) -> io::Result<()> {
     let mut pings = interval_at(Instant::now() + limits::PING, limits::PING);
-    // Pings wait while a long reply is written. Those that were missed are not made up for.
+    // Pings wait while a long reply is written. Missed pings are skipped.
     pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         pings.tick().await;

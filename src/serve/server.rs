@@ -58,8 +58,9 @@ pub enum ServeError {
 fn hint(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::AddrInUse => {
-            "; something listens there already: choose another address (`askbridge config set inbox.address ADDRESS` \
-             does so for the inbox), or port 0 for any"
+            "; another program listens there already: choose another address (`askbridge config set inbox.address \
+            ADDRESS` \
+             does so for the inbox), or port 0 for any free port"
         }
         _ => "",
     }
@@ -117,8 +118,8 @@ impl Server {
         }
         if !is_loopback(address.ip()) {
             text.push_str(
-                "askbridge: other machines can reach this address. Whoever has the token, or reads it on its way, can \
-                 answer for you: nothing is encrypted. Put it behind a proxy that speaks TLS, or a tunnel.\n",
+                "askbridge: other machines can reach this address. Nothing is encrypted: anyone who has the token, \
+                or reads it in transit, can answer for you. Put it behind a proxy that speaks TLS, or a tunnel.\n",
             );
         }
         text

@@ -44,7 +44,7 @@ pub enum TokenError {
     #[error("the token file {0:?} is no regular file")]
     NotAFile(PathBuf),
     /// The file contains something else.
-    #[error("{0:?} holds no token: remove the file, and askbridge makes a new one")]
+    #[error("{0:?} contains no token: remove the file, and askbridge makes a new one")]
     NoToken(PathBuf),
     /// The system gives no random bytes.
     #[error("the system gives no random bytes for a token")]

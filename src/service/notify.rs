@@ -172,7 +172,7 @@ impl NotifierPool {
         self.projects.values_mut().for_each(Project::refresh);
         let mut open = self.store.read(|_, snapshot| snapshot.open());
         open.retain(|record| record.id.bridge.machine().is_some() == self.is_elsewhere);
-        // A question whose answer is being delivered needs nobody any more.
+        // A question whose answer is being delivered needs no notification.
         open.retain(|record| record.state == State::Open);
         let open: BTreeMap<_, _> = open.iter().map(|record| (&record.id, record)).collect();
         let now = self.inbox.uptime();

@@ -73,7 +73,7 @@ impl LedgerService {
         else {
             return None;
         };
-        // Neither a permission nor a dangerous question is answered by itself (I12).
+        // Neither a permission nor a dangerous question is answered automatically (I12).
         let asks = &record.question;
         let may_be = asks.purpose != Purpose::Permission && !asks.dangerous;
         // The claim is exclusive: when two questions are the same, only one of them gets the answer.
@@ -96,8 +96,13 @@ struct EarlierAnswer {
 async fn give(inbox: BridgeInbox, record: Arc<Record>, given: EarlierAnswer) {
     let EarlierAnswer { earlier, answer, by } = given;
     match inbox.submit(&record.id, Submission::Answer(answer), by).await {
-        Ok(_) => tracing::info!(id = %record.id, %earlier, "an answer from before is given"),
-        Err(error) => tracing::warn!(id = %record.id, %earlier, %error, "an answer from before is not given"),
+        Ok(_) => {
+            tracing::info!(id = %record.id, %earlier, "submitted the earlier answer to the same question")
+        }
+        Err(error) => {
+            tracing::warn!(id = %record.id, %earlier, %error, "the earlier answer to the same question was not \
+            accepted")
+        }
     }
 }
 

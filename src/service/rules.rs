@@ -136,7 +136,7 @@ impl RunningRules {
 
     fn apply(&mut self, rules: &[Rule], record: &Record) {
         let Some(Decision { rule, what }) = decide(rules, record, &RealFiles) else { return };
-        tracing::debug!(id = %record.id, rule = &*printable_line(&rule), "a rule applies");
+        tracing::debug!(id = %record.id, rule = &*printable_line(&rule), "a rule decides a question");
         if let RuleEffect::Submit(submission) = what {
             let (inbox, id) = (self.inbox.clone(), record.id.clone());
             // A submission lasts until the agent has read it, and must not delay the rules for other questions.
@@ -151,11 +151,11 @@ async fn submit(inbox: BridgeInbox, id: QuestionId, submission: Submission, rule
         Ok(_) => {}
         // This is not a problem: another responder was faster.
         Err(refusal @ (Refusal::Conflict(_) | Refusal::Gone(_) | Refusal::NotFound)) => {
-            tracing::debug!(%id, %refusal, "a question was settled before its rule");
+            tracing::debug!(%id, %refusal, "a question was settled before its rule could decide");
         }
         Err(refusal) => {
             let rule = printable_line(&rule);
-            tracing::warn!(%id, %refusal, rule = &*rule, "what a rule decided was refused");
+            tracing::warn!(%id, %refusal, rule = &*rule, "the decision of a rule was refused");
         }
     }
 }

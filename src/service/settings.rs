@@ -74,7 +74,7 @@ impl SettingsService {
         // file's time says.
         let set_at = changed_at.map_or(before, |changed| changed.max(before));
         tracing::debug!(?timeout, "the timeout has changed");
-        // If the bridge has ended, no question opens any more: ignore the send error.
+        // If the bridge has ended, no further question opens: ignore the send error.
         self.timeouts.send((timeout, set_at)).await.unwrap_or_default();
     }
 }

@@ -150,7 +150,7 @@ impl UnattendedService {
                 self.failed.set();
                 // The bridge ends as when the user ends it: the agent gets its grace period.
                 if let Err(error) = kill_process(getpid(), Signal::TERM) {
-                    tracing::warn!(%error, "the agent is not ended");
+                    tracing::warn!(%error, "could not end the agent");
                 }
             }
         }

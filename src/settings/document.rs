@@ -78,7 +78,7 @@ pub fn read(text: &str, is_table: &dyn Fn(&str) -> bool) -> Document {
     let mut reader = Reader { lines: &lines, is_table, broken, entries, heads, path };
     reader.table(table.get_ref());
     let Reader { entries, heads, broken, .. } = reader;
-    // One more error than is shown tells the caller that there are more.
+    // One error beyond the maximum shows the caller that errors were left out.
     let shown = errors.into_iter().take(limits::SETTINGS_PROBLEMS + 1);
     let errors = shown.map(|(at, message)| (lines.mark(at), message.to_owned())).collect();
     Document { entries, heads, broken, errors }

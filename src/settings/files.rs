@@ -173,10 +173,8 @@ fn kept(path: &Path, read: io::Result<String>, problems: &mut Vec<Problem>) -> O
         }
         Err(error) if error.kind() == ErrorKind::NotFound => None,
         Err(error) => {
-            problems.push(Problem {
-                origin: None,
-                message: format!("{} does not count: {error}", path.display()),
-            });
+            problems
+                .push(Problem { origin: None, message: format!("{} is ignored: {error}", path.display()) });
             None
         }
     }

@@ -21,7 +21,7 @@ impl Setting for Timeout {
             Some("never") => Ok(Timeout(None)),
             // Many people mean "never" by 0, so it is refused and not taken as "at once".
             _ => match span(value).map_err(|error| format!("{error}; or \"never\""))? {
-                Duration::ZERO => Err("it must be longer than 0s; \"never\" waits for ever".to_owned()),
+                Duration::ZERO => Err("it must be longer than 0s; \"never\" waits without limit".to_owned()),
                 span => Ok(Timeout(Some(span))),
             },
         }

@@ -153,7 +153,8 @@ impl Settings {
             found.push(Problem { origin: Some(origin(*mark)), message: format!("not TOML here: {message}") });
         }
         if document.entries.len() >= limits::SETTINGS_KEYS {
-            let message = format!("only {} values are read, the rest does not count", limits::SETTINGS_KEYS);
+            let message =
+                format!("the file has more than {} values: the others are ignored", limits::SETTINGS_KEYS);
             found.push(Problem { origin: Some(origin(Mark { line: 1, column: 1 })), message });
         }
         let mut tables = BTreeMap::new();
@@ -246,7 +247,7 @@ impl Settings {
                 true => self.projects.push(table),
                 false => {
                     let origin = table.into_values().next().map(|stored| stored.origin);
-                    let message = "this [[notify.project]] has no `folder`, so it does not count".to_owned();
+                    let message = "this [[notify.project]] has no `folder`, so it is ignored".to_owned();
                     problems.push(Problem { origin, message });
                 }
             }
@@ -444,7 +445,7 @@ mod tests {
             ),
             (
                 "[[notify.project]]\nenabled = false",
-                "config.toml:2:11: this [[notify.project]] has no `folder`, so it does not count",
+                "config.toml:2:11: this [[notify.project]] has no `folder`, so it is ignored",
             ),
             (
                 "[bridge]\ntimeout = 90",

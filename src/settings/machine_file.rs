@@ -1,4 +1,4 @@
-//! Adds a `[machine.NAME]` table to the text of the user's file, or takes one out, and leaves the rest as it is. Writing
+//! Adds a `[machine.NAME]` table to the text of the user's file, or removes one, and leaves the rest unchanged. Writing
 //! the file is left to `files.rs`.
 
 use std::ops::Range;
@@ -23,7 +23,7 @@ pub fn table(name: &MachineName, route: &MachineRoute) -> String {
 /// # Errors
 /// Fails if the text is not TOML, or if it writes its machines in a way that no table can be added to.
 pub fn add(text: &str, table: &str) -> Result<String, EditError> {
-    // A mistake of the user's own is reported, and not one that the table makes of it.
+    // The text is parsed first, so that an error shows the user's own mistake.
     let check = |text: &str| text.parse::<DocumentMut>().map_err(|error| syntax(text, &error));
     check(text)?;
     let gap = match text {
@@ -32,7 +32,7 @@ pub fn add(text: &str, table: &str) -> Result<String, EditError> {
         text if text.ends_with('\n') => "\n",
         _ => "\n\n",
     };
-    // At the end, where no comment of another table comes behind it.
+    // The table goes to the end, so that no comment of another table follows it.
     let text = format!("{text}{gap}{table}");
     check(&text).map(|_| text)
 }
@@ -73,7 +73,7 @@ fn lines_of(text: &str, table: &toml_edit::Table) -> Option<Range<usize>> {
         }
         start = line;
     }
-    // What a file begins with is about all of it.
+    // A comment at the beginning of the file describes the whole file, not the first table.
     let start = if start == 0 { first } else { start };
     Some(start..end)
 }

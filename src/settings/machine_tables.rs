@@ -42,7 +42,7 @@ pub enum MachineRoute {
 }
 
 impl MachineRoute {
-    /// Returns the key and the value that a table has for it.
+    /// Returns the key and the value that a table sets for this route.
     pub fn stored(&self) -> (&'static str, Value) {
         match self {
             MachineRoute::Ssh(host) => (SSH, host.as_str().into()),
@@ -50,7 +50,7 @@ impl MachineRoute {
         }
     }
 
-    /// Checks it as a table is checked.
+    /// Checks the route as if it stood in a table.
     ///
     /// # Errors
     /// Fails with the mistake.
@@ -123,10 +123,11 @@ pub(super) fn read(
     for (name, (head, mut routes)) in found {
         match (routes.pop(), routes.is_empty()) {
             (Some(only), true) => tables.push(only),
-            (Some(_), false) => {
-                problems.push((head, format!("[{}.{name}] has more than one way", keys::MACHINES)))
-            }
-            // Its only value may have a mistake, which is reported already.
+            (Some(_), false) => problems.push((
+                head,
+                format!("[{}.{name}] has both `ssh` and `command`: remove one", keys::MACHINES),
+            )),
+            // Its only value may be invalid, which is reported already.
             (None, _) if problems.iter().any(|(mark, _)| *mark > head) => {}
             (None, _) => problems.push((head, format!("this machine needs `{SSH}` or `{COMMAND}`"))),
         }

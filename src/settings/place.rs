@@ -75,7 +75,7 @@ pub struct StoredValue {
     pub origin: Layer,
 }
 
-/// Something in a layer that is ignored. The rest of the layer counts.
+/// A mistake in a layer, which is ignored. The rest of the layer applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Where the problem is. `None` for a file that could not be read at all.

@@ -114,7 +114,7 @@ pub fn of_section(section: &str) -> impl Iterator<Item = (&'static str, &'static
 /// Returns a file that sets nothing, with every setting and what it does as comments.
 pub fn template() -> String {
     let mut out = String::from(
-        "# Settings of askbridge. Remove the # of a line to set it. `askbridge config` shows what counts.\n",
+        "# Settings of askbridge. Remove the # of a line to set it. `askbridge config` shows the effective values.\n",
     );
     for (section, about) in keys::SECTIONS {
         push(&mut out, format_args!("\n# {about}.\n[{section}]\n"));

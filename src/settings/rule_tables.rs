@@ -75,7 +75,9 @@ pub(super) fn read(document: &Document, home: Option<&Path>, origin: &dyn Fn(Mar
     let is_cut =
         document.entries.len() >= limits::SETTINGS_KEYS || document.heads.len() >= limits::SETTINGS_KEYS;
     if let Some(first) = tables.values().next().filter(|_| is_cut) {
-        found.problems.push((first.head, "no rule counts, since not all of this file is read".to_owned()));
+        found
+            .problems
+            .push((first.head, "all rules are ignored, since not all of this file is read".to_owned()));
         return found;
     }
     let (mut names, mut broken) = (BTreeSet::new(), Vec::new());
@@ -149,7 +151,7 @@ impl Table<'_> {
     ) -> Result<Rule, Vec<(Mark, String)>> {
         let mut problems = Vec::new();
         if let Some(line) = broken {
-            let message = format!("this [[{}]] does not count: line {line} is not TOML", keys::RULES);
+            let message = format!("this [[{}]] is ignored: line {line} is not TOML", keys::RULES);
             problems.push((self.head, message));
         }
         for entry in self.entries.iter().filter(|entry| known(entry).is_none()) {
@@ -301,19 +303,19 @@ mod tests {
         ("name = 'x'\nagent = 'a'\nthen = 'permit'", "config.toml:4:8: \"permit\" is not one of allow, "),
         (
             "name = 'x'\nagent = 'a'\nthen = 'allow'",
-            "config.toml:1:1: a rule that allows names what it allows: give the `command` or the `tool`",
+            "config.toml:1:1: a rule that allows something must name it: give the `command` or the `tool`",
         ),
         (
             "name = 'x'\ntool = 'execute'\nthen = 'allow'",
-            "config.toml:3:8: a rule that allows a command names it: give the `command`",
+            "config.toml:3:8: a rule that allows a command must name it: give the `command`",
         ),
         (
             "name = 'x'\ntool = ['read', 'command']\nthen = 'allow'",
-            "config.toml:3:8: a rule that allows a command names it: give the `command`",
+            "config.toml:3:8: a rule that allows a command must name it: give the `command`",
         ),
         (
             "name = 'x'\ntool = 'Execute'\nthen = 'allow'",
-            "config.toml:3:8: a rule that allows a command names it: give the `command`",
+            "config.toml:3:8: a rule that allows a command must name it: give the `command`",
         ),
         ("name = 'x'\ntool = '*'\nthen = 'allow'", "config.toml:3:8: the kind of a tool is a whole name"),
         (
@@ -323,7 +325,7 @@ mod tests {
         ("name = 'x'\ncommand = '* test'\nthen = 'allow'", "config.toml:3:11: \"*\" could be any program"),
         (
             "name = 'x'\ncommand = ['a', ';']\nthen = 'allow'",
-            "config.toml:3:11: a rule never allows a command like that: a shell does more with `;`",
+            "config.toml:3:11: a rule never allows such a command: a shell gives `;`",
         ),
         ("name = 'x'\ncommand = \"a 'b\"\nthen = 'hold'", "config.toml:3:11: a quotation mark has no end"),
         (
@@ -349,7 +351,7 @@ mod tests {
         ("name = 'x'\nagent = 'a'\nthen = 'answer'\nanswer = {}", "config.toml:5:10: an answer is a text, "),
         (
             "name = 'x'\nagent = 'a'\nthen = 'hold'\nreason = 'r'",
-            "config.toml:5:10: `reason` does not go with `then = \"hold\"`",
+            "config.toml:5:10: `reason` cannot be combined with `then = \"hold\"`",
         ),
         (
             "name = 'x'\nagent = 'a'\nthen = 'notify'\nby = ['fax']",
@@ -359,7 +361,7 @@ mod tests {
         ("name = 'x'\nagent = []\nthen = 'hold'", "config.toml:3:9: `agent` is a text, or a list of texts"),
         (
             "name = 'x'\nagent = 'a'\ndangerous = 'yes'\nthen = 'hold'",
-            "config.toml:4:13: `dangerous` is true or false",
+            "config.toml:4:13: `dangerous` must be true or false",
         ),
         ("name = \"x\\u202e\"\nagent = 'a'\nthen = 'hold'", "config.toml:2:8: a name has up to 200 bytes"),
         ("", "config.toml:1:1: a rule needs a `name`"),
@@ -408,8 +410,9 @@ mod tests {
 
     #[test]
     fn what_a_broken_rule_was_to_keep_no_later_rule_decides() {
-        let anything = "; until it is corrected, no later rule decides anything";
-        let other = "; until it is corrected, no later rule decides what its other conditions match";
+        let anything = "; until this rule is corrected, no later rule decides anything";
+        let other =
+            "; until this rule is corrected, no later rule decides questions that its other conditions match";
         for (broken, said, is_kept) in [
             // A condition that cannot be read is not asked.
             ("name = 'x'\nprojct = '/p'\nthen = 'hold'", anything, true),

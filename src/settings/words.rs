@@ -60,11 +60,7 @@ pub struct ClientQuestions(pub Option<Tier>);
 
 impl Word for ClientQuestions {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
-        (
-            "auto",
-            ClientQuestions(None),
-            "In the best way that it says it can show; in the next one where it cannot",
-        ),
+        ("auto", ClientQuestions(None), "In the best way that it declares; if that fails, in the next one"),
         (
             "native",
             ClientQuestions(Some(Tier::Extension)),
@@ -76,7 +72,7 @@ impl Word for ClientQuestions {
             ClientQuestions(Some(Tier::Permission)),
             "By permission prompts, one field after the other",
         ),
-        ("none", ClientQuestions(Some(Tier::None)), "Not at all: others answer"),
+        ("none", ClientQuestions(Some(Tier::None)), "Not at all: only other responders answer"),
     ];
 }
 
@@ -92,7 +88,7 @@ pub enum Permissions {
 
 impl Word for Permissions {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
-        ("inbox", Permissions::Inbox, "Like a question: in the client, and wherever you answer"),
+        ("inbox", Permissions::Inbox, "Like a question: in the client, and by every other responder"),
         ("client", Permissions::Client, "In the client alone, such as the editor"),
     ];
 

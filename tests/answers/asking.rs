@@ -22,7 +22,7 @@ fn the_answer_is_printed_with_one_value_per_line() {
     for (options, answer, said, printed) in [
         (&[][..], &["No Way"][..], ": No way", "n\n"),
         (&["--many"], &["n,1"], ": No way, Yes", "n\ny\n"),
-        (&["--other"], &["on Monday"], " with your own text: “on Monday”", "on Monday\n"),
+        (&["--other"], &["on Monday"], " with free text: “on Monday”", "on Monday\n"),
     ] {
         let asks = machine.start(&[&YES_OR_NO, options].concat());
         let id = waits(&asks);

@@ -170,16 +170,16 @@ fn no_file_of_settings_stops_a_bridge() {
     person.sets("x\n= 3\n[bridge]\ntimout = 1\n");
     survives("config.toml:4:1: there is no setting `bridge.timout`; did you mean `bridge.timeout`?");
     fs::write(person.file(), [0xff, 0xfe]).unwrap();
-    survives("does not count: stream did not contain valid UTF-8");
+    survives("is ignored: stream did not contain valid UTF-8");
     fs::write(person.file(), vec![b' '; 1 << 20]).unwrap();
-    survives("does not count: it is larger than 64 KiB");
+    survives("is ignored: it is larger than 64 KiB");
     fs::remove_file(person.file()).unwrap();
     let made = Command::new("mkfifo").arg(person.file()).status().unwrap();
     assert!(made.success());
-    survives("does not count: it is not a regular file");
+    survives("is ignored: it is not a regular file");
     fs::remove_file(person.file()).unwrap();
     fs::create_dir(person.file()).unwrap();
-    survives("does not count: it is not a regular file");
+    survives("is ignored: it is not a regular file");
 }
 
 #[test]
@@ -268,7 +268,7 @@ fn a_value_that_cannot_be_set_changes_nothing() {
     person.sets("[notify\n");
     let broken = person.run(&["config", "set", "notify.delay", "5s"]);
     assert_eq!(broken.code, 125, "{broken:?}");
-    assert!(broken.stderr.contains("config.toml is as it was: line 1: "), "{broken:?}");
+    assert!(broken.stderr.contains("config.toml is unchanged: line 1: "), "{broken:?}");
     assert_eq!(fs::read_to_string(person.file()).unwrap(), "[notify\n");
 }
 

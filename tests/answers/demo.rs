@@ -37,10 +37,10 @@ fn the_demo_of_one_thing_shows_no_page() {
     // What is pasted behind the number does not confirm it.
     terminal.types("1\nyes\n");
     terminal.expect("`rm` removes or moves files.");
-    terminal.expect("Type yes to go on: ");
+    terminal.expect("Type yes to confirm: ");
     terminal.types("yse\n");
     terminal.expect("Nothing was sent.");
-    terminal.expect("Type yes to go on: ");
+    terminal.expect("Type yes to confirm: ");
     terminal.types("yes\n");
     terminal.expect("selected allow-once");
     assert_eq!(terminal.code(), 0);

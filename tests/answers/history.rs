@@ -320,7 +320,7 @@ fn asks_without_a_journal(machine: &TestMachine, before: &str) -> String {
     let warned: Vec<_> =
         said.lines().filter(|line| line.contains("WARN") || line.contains("ERROR")).collect();
     assert_eq!(warned.len(), 1, "{said}");
-    assert!(warned[0].contains("questions are handled without the journal: "), "{said}");
+    assert!(warned[0].contains("questions continue without the journal: "), "{said}");
     warned[0].to_owned()
 }
 

@@ -336,7 +336,7 @@ impl Place {
         History::open(&file).unwrap().map(|history| history.list(&filter).unwrap()).unwrap_or_default()
     }
 
-    /// Returns whether an answer from before is given to this question.
+    /// Returns whether submitted the earlier answer to the same question to this question.
     fn is_claimed(&self, session: &str, id: &str) -> bool {
         self.past(session).iter().any(|past| past.claimed_by.as_ref().is_some_and(|by| by.to_string() == id))
     }

@@ -163,19 +163,19 @@ fn something_dangerous_is_allowed_by_a_typed_word_alone() {
     let (mut bridge, id) = permission(&machine, "rm -rf build");
     let mut terminal = Terminal::start(&machine, &["allow", &id], 100, 24);
     terminal.expect("rm -rf build");
-    terminal.expect("`rm` removes or moves files.\nType yes to go on: ");
+    terminal.expect("`rm` removes or moves files.\nType yes to confirm: ");
     terminal.types("yse\n");
     terminal.expect("Nothing was sent. Type yes to send it, or /back.");
-    terminal.expect("Type yes to go on: ");
+    terminal.expect("Type yes to confirm: ");
     terminal.types("/back\n");
     terminal.expect("Choose 1 to 3 (? for help): ");
     // What is pasted behind the number does not confirm it.
     terminal.types("2\nyes\nyes\n");
-    terminal.expect("Type yes to go on: ");
+    terminal.expect("Type yes to confirm: ");
     // A slip, and the word again.
     terminal.types("no\n");
     terminal.expect("Nothing was sent.");
-    terminal.expect("Type yes to go on: ");
+    terminal.expect("Type yes to confirm: ");
     terminal.types("yes\n");
     terminal.expect(&format!("{id} allowed: once\n"));
     assert_eq!(terminal.code(), 0, "{}", terminal.text);
@@ -229,7 +229,7 @@ fn what_acts_is_allowed_by_its_id_with_its_text_above() {
     let (mut bridge, id) = permission(&machine, "cargo build");
     let mut terminal = Terminal::start(&machine, &["allow", &id], 100, 24);
     terminal.expect("cargo build");
-    terminal.expect("This acts: it runs a command.\nType yes to go on: ");
+    terminal.expect("This acts: it runs a command.\nType yes to confirm: ");
     terminal.types("yes\n");
     terminal.expect(&format!("{id} allowed: once\n"));
     assert_eq!(heard(&mut bridge)["outcome"]["optionId"], "once");

@@ -55,7 +55,7 @@ fn a_search_that_finds_nothing_says_so_and_ends() {
     let mut scene = Scene::new((80, 24), many());
     scene.keys(&[Key::Char('/')]);
     scene.types("nowhere");
-    assert!(drawn(&scene).contains("Nothing is found.") && drawn(&scene).contains("0 of 41 found"));
+    assert!(drawn(&scene).contains("No match.") && drawn(&scene).contains("0 of 41 found"));
     scene.keys(&[Key::Enter, Key::Enter]);
     assert_eq!(scene.effects, []);
     scene.keys(&[Key::Escape]);

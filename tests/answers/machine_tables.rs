@@ -53,7 +53,7 @@ fn a_machine_is_added_listed_and_taken_out() {
     let removed = here.ok(&["machine", "remove", "box"]);
     assert!(removed.starts_with("- [machine.box]\n- command = ["), "{removed}");
     assert_eq!(text(&here), mine);
-    assert!(here.ok(&["machine", "list"]).contains("there is no machine"));
+    assert!(here.ok(&["machine", "list"]).contains("no machine is set up"));
 }
 
 #[test]

@@ -191,7 +191,7 @@ fn a_question_is_not_allowed() {
     let id = machine.question();
     let run = machine.run(&["allow", &id]);
     assert_eq!(run.code, 5, "{run:?}");
-    assert!(run.stderr.contains("it asks a question, and no permission: `askbridge answer`"), "{run:?}");
+    assert!(run.stderr.contains("this is a question, and no permission: `askbridge answer`"), "{run:?}");
     assert!(machine.ok(&["answer", &id, "yes"]).contains("answered"));
     assert_eq!(end(asks).code, 0);
 }

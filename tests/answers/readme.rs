@@ -227,7 +227,7 @@ fn the_page_of_machines_says_what_is_said() {
     let source = |path: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
     let page = source("docs/machines.md");
     let said = source("src/machine/remote/failure.rs") + &source("src/machine/remote/holder.rs");
-    let (_, table) = page.split_once("| what is said | what to do |\n| --- | --- |\n").expect("the table");
+    let (_, table) = page.split_once("| message | what to do |\n| --- | --- |\n").expect("the table");
     let rows: Vec<_> = table.lines().take_while(|line| line.starts_with('|')).collect();
     assert!(rows.len() >= 5, "{rows:?}");
     for row in rows {

@@ -95,7 +95,7 @@ fn rule_answers_by_itself_and_is_named() {
         tried.contains("  tests does not apply: its command is `rm -rf a`, and not \"cargo test *\"\n"),
         "{tried}"
     );
-    assert!(tried.ends_with("  no rule applies: a person decides\n"), "{tried}");
+    assert!(tried.ends_with("  no rule applies: you decide\n"), "{tried}");
     let again = person.ok(&["rules", "try", &sibling(&open, 1)]);
     assert!(again.contains("  database applies: it would be answered"), "{again}");
 }
@@ -209,7 +209,7 @@ fn what_rules_would_have_decided_is_said_of_the_journal() {
     let all = tried(&[]);
     let lines: Vec<_> = all.lines().collect();
     assert!(lines[0].starts_with(&format!("{other} by mine: ")), "{all}");
-    assert!(lines[0].ends_with(": a person decides, and no later rule"), "{all}");
+    assert!(lines[0].ends_with(": you decide, and later rules are skipped"), "{all}");
     assert!(lines[1].starts_with(&format!("{tests} by tests: ")), "{all}");
     assert!(lines[1].ends_with(": it would be allowed: Allow"), "{all}");
     assert!(all.contains(&answered), "{all}");

@@ -48,12 +48,12 @@ fn ids_options_and_commands_are_offered() {
     for command in ["try", "apply"] {
         assert_eq!(candidates(&machine, &["rules", command, ""]), [pair(&id, "Which one?")]);
     }
-    let all = pair("--history", "Say it of all questions of the journal");
+    let all = pair("--history", "Show it for all questions in the journal");
     assert_eq!(candidates(&machine, &["rules", "try", "--h"])[0], all);
     assert_eq!(candidates(&machine, &["answer", "--again", ""]), [pair(&id, "Which one?")]);
     let beside_again = candidates(&machine, &["answer", &id, "--again", ""]);
     assert!(beside_again.iter().all(|(word, _)| word.starts_with("--")), "no value: {beside_again:?}");
-    let since = pair("--since", "With --history: of those that were settled at most so long ago");
+    let since = pair("--since", "With --history: only questions settled at most this long ago");
     assert_eq!(candidates(&machine, &["rules", "try", "--history", "--s"]), [since]);
     let hidden = candidates(&machine, &["comp"]);
     assert_eq!(hidden.iter().map(|(word, _)| &**word).collect::<Vec<_>>(), ["completions"]);

@@ -317,7 +317,7 @@ fn an_answer_from_elsewhere_is_seen_at_once() {
     terminal.screen("(*) 1  Postgres");
     machine.ok(&["answer", &id, "2", "because"]);
     terminal.screen("is over: answered by the command line (somebody)");
-    terminal.screen("What you had typed, and did not send:");
+    terminal.screen("Your draft, which was not sent:");
     terminal.types("\x03");
     assert_eq!(terminal.code(), 0);
 }

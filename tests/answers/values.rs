@@ -59,12 +59,12 @@ fn an_option_is_named_by_its_value_its_label_or_its_number() {
     }
     refuse(&field, &["4"], "“?” has no option “4”: choose Ten, One, Both, or a number from 1 to 3\n");
     refuse(&field, &["1", "2"], "“?” takes one value, but 2 are given");
-    refuse(&field, &["--text", "Ten"], "“?” takes no own text");
+    refuse(&field, &["--text", "Ten"], "“?” accepts no free text");
     let other = json!([{ "name": "c", "label": "?", "kind": "choice", "other": true, "options": options() }]);
     check(&other, &["3"], json!([["a, b"]]));
     check(&other, &["--text", "3"], json!([["3"]]));
     check(&other, &["--text", "-"], json!([["-"]]));
-    refuse(&other, &["Tne"], "has no option “Tne”: did you mean Ten? (`--text TEXT` sends a text as it is)");
+    refuse(&other, &["Tne"], "has no option “Tne”: did you mean Ten? (`--text TEXT` sends a text unchanged)");
 }
 
 #[test]
@@ -158,8 +158,8 @@ fn the_success_line_says_what_was_understood() {
     let machine = TestMachine::new();
     let (_bridge, id) = asked(&machine, &json!([fields[0]]));
     let said = machine.ok(&["answer", &id, "--text", "2\u{1b}[2J"]);
-    assert_eq!(said, format!("{id} answered with your own text: “2\u{241b}[2J”\n"));
-    assert!(machine.ok(&["show", &id]).contains(" ago: own text “2"));
+    assert_eq!(said, format!("{id} answered with free text: “2\u{241b}[2J”\n"));
+    assert!(machine.ok(&["show", &id]).contains(" ago: free text “2"));
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn a_note_without_a_place_is_said_and_one_without_a_field_is_refused() {
     assert!(run.stderr.contains("--note takes NAME=TEXT, where NAME is "), "{run:?}");
     let run = machine.run(&["answer", &id, "1", "--note", "why not"]);
     assert_eq!((run.code, &*run.stdout), (0, &*format!("{id} answered: Option A\n")), "{run:?}");
-    let said = format!("askbridge: {id}: the note is left out: this agent has no place for notes\n");
+    let said = format!("askbridge: {id}: the note is not sent: this agent accepts no notes\n");
     assert_eq!(run.stderr, said);
 }
 

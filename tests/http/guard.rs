@@ -274,7 +274,7 @@ async fn the_token_file_is_created_once_and_private() {
     for broken in ["", "short", &"x".repeat(64), &token.repeat(9)] {
         fs::write(&path, broken).unwrap();
         let error = bind().await.unwrap_err().to_string();
-        assert!(error.contains("holds no token"), "{error}");
+        assert!(error.contains("contains no token"), "{error}");
     }
     let args = HttpSettings { token_file: Some(folder.path().to_owned()), ..HttpSettings::default() };
     let error = Server::bind("127.0.0.1:0".parse().unwrap(), &args).await.unwrap_err().to_string();
@@ -288,7 +288,7 @@ async fn the_announcement_warns_of_an_address_that_others_can_reach() {
     let bind =
         async |address: &str| Server::bind(address.parse().unwrap(), &args).await.unwrap().announcement();
     assert!(!bind("127.0.0.1:0").await.contains("other machines"));
-    assert!(bind("0.0.0.0:0").await.contains("nothing is encrypted"));
+    assert!(bind("0.0.0.0:0").await.contains("Nothing is encrypted"));
 }
 
 /// Opens a connection on which nothing is sent.

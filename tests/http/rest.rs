@@ -220,7 +220,7 @@ async fn a_malformed_body_is_refused() {
         {
             let problem = bridge.http.post(&path, body).await.is(400).json();
             assert_eq!(problem["name"], "bad_request");
-            assert!(problem["detail"].as_str().unwrap().starts_with("the body is to be "), "{problem}");
+            assert!(problem["detail"].as_str().unwrap().starts_with("the body must be "), "{problem}");
         }
         let large = format!(r#"{{"reason":"{}"}}"#, "x".repeat(1 << 20));
         bridge.http.post(&path, "{").await.is(400);

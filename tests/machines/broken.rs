@@ -256,5 +256,5 @@ fn banners_before_the_greeting_are_skipped_up_to_a_limit() {
     world.launcher.set(|faults| faults.banner = b"a line of many\n".repeat(2000));
     assert_eq!(world.run(&["list"]).code, i32::from(exit::BRIDGE_GONE));
     world.inbox_alone();
-    world.until_problem("1000 lines, and none that is from askbridge");
+    world.until_problem("1000 lines is the greeting of askbridge");
 }

@@ -83,7 +83,7 @@ fn a_machine_without_dial_is_too_old_and_one_without_askbridge_says_how_to_insta
     let cases = [
         ("error: unrecognized subcommand 'dial'\n\nUsage: askbridge\n", "too old"),
         ("docker: executable file not found in $PATH\n", "github.com/askbridge/askbridge"),
-        ("ssh: Could not resolve hostname box: Name or service not known\r\n", "there is no such host"),
+        ("ssh: Could not resolve hostname box: Name or service not known\r\n", "the host does not exist"),
         ("\u{1b}[2Jdoing things\n", "doing things"),
     ];
     for (said, shown) in cases {

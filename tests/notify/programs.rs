@@ -147,10 +147,10 @@ fn by_hand_it_says_what_it_did() {
     let (bridge, id) = stage.asking(&question("Go?"));
     let none = end(stage.start(&["notify", &id]));
     assert_eq!(none.code, 0);
-    assert!(none.stderr.contains("no notifier is set for it"), "{}", none.stderr);
+    assert!(none.stderr.contains("no notifier is set up"), "{}", none.stderr);
     let stage = stage.with("ASKBRIDGE_NOTIFY_SOUND_COMMAND", &script("exit 0"));
     let told = end(stage.start(&["notify", &id, "--now"]));
-    assert_eq!((told.code, told.stderr.lines().next()), (0, Some("askbridge: told by sound")));
+    assert_eq!((told.code, told.stderr.lines().next()), (0, Some("askbridge: notified by sound")));
     let stage = stage.with("ASKBRIDGE_NOTIFY_SOUND_COMMAND", &script("exit 4"));
     let failed = end(stage.start(&["notify", &id, "--now"]));
     assert_eq!(failed.code, i32::from(exit::FAILED));

@@ -123,7 +123,7 @@ fn a_second_long_response_to_a_question_is_dropped_whole() {
 
 #[test]
 fn a_long_line_that_says_too_late_what_it_is_goes_nowhere() {
-    let why = "a line of more than 1 MiB whose method does not stand before its params";
+    let why = "it is longer than 1 MiB, and its method does not precede its params";
     let params = params(2 * MIB);
     let mut conductor = Conductor::new("proxy");
     for line in [
@@ -132,7 +132,7 @@ fn a_long_line_that_says_too_late_what_it_is_goes_nowhere() {
     ] {
         conductor.says(&line);
         conductor.hears(&format!(
-            r#"{{"jsonrpc":"2.0","id":5,"error":{{"code":-32600,"message":"cannot be passed on: {why}"}}}}"#
+            r#"{{"jsonrpc":"2.0","id":5,"error":{{"code":-32600,"message":"cannot be forwarded: {why}"}}}}"#
         ));
     }
     for line in

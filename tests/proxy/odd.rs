@@ -5,7 +5,7 @@ use crate::proxy::conductor::{Conductor, SPELLINGS};
 /// What stands in the error to a request that is not passed on.
 fn refusal(id: &str, why: &str) -> String {
     format!(
-        r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32600,"message":"cannot be passed on: {why}"}}}}"#
+        r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32600,"message":"cannot be forwarded: {why}"}}}}"#
     )
 }
 
@@ -42,13 +42,16 @@ fn what_is_no_message_is_told_on_stderr_and_goes_nowhere() {
     for spelling in SPELLINGS {
         let mut conductor = Conductor::new(spelling);
         for (line, why) in [
-            ("garbage", "no JSON-RPC message"),
-            ("{}", "no JSON-RPC message"),
-            (r#"{"method":"x","method":"y"}"#, "says a part twice"),
+            ("garbage", "it is no JSON-RPC message"),
+            ("{}", "it is no JSON-RPC message"),
+            (r#"{"method":"x","method":"y"}"#, "repeats a member"),
             (r#"[{"jsonrpc":"2.0","id":1,"method":"x"}]"#, "a batch"),
-            (r#"{"method":"proxy/successor"}"#, "an envelope around no call"),
-            (r#"{"method":"_proxy/successor","params":{"params":{}}}"#, "an envelope around no call"),
-            (r#"{"id":null,"error":{"code":-32700,"message":"what?"}}"#, "a complaint about a line of ours"),
+            (r#"{"method":"proxy/successor"}"#, "it is an envelope without a call"),
+            (r#"{"method":"_proxy/successor","params":{"params":{}}}"#, "it is an envelope without a call"),
+            (
+                r#"{"id":null,"error":{"code":-32700,"message":"what?"}}"#,
+                "it is an error about a line that this bridge sent",
+            ),
         ] {
             conductor.says(line);
             conductor.process.expect_stderr(why, |text| text.contains(why));
@@ -63,11 +66,11 @@ fn what_is_no_message_is_told_on_stderr_and_goes_nowhere() {
 fn a_request_that_cannot_be_passed_on_is_answered() {
     let mut conductor = Conductor::new("proxy");
     conductor.says(r#"{"id":1,"method":"proxy/successor","params":{"method":"x","method":"y"}}"#);
-    conductor.hears(&refusal("1", "an envelope around no call"));
+    conductor.hears(&refusal("1", "it is an envelope without a call"));
     conductor.says(r#"{"id":2,"method":"x","params":{]}"#);
-    conductor.hears(&refusal("2", "a call that is not JSON, or says a part twice"));
+    conductor.hears(&refusal("2", "it is a call that is not JSON, or repeats a member"));
     conductor.says(r#"{"id":3}"#);
-    conductor.hears(&refusal("3", "no JSON-RPC message"));
+    conductor.hears(&refusal("3", "it is no JSON-RPC message"));
     conductor.leaves();
 }
 

@@ -23,12 +23,12 @@ fn doctor_finds_nothing_wrong_on_a_fresh_machine() {
         "mode 0700",
         "no bridge runs",
         "no editor was found",
-        "none is set: a question waits",
+        "none is set up: a question waits",
     ] {
         assert!(report.stdout.contains(part), "no {part}: {}", report.stdout);
     }
     let last = report.stdout.lines().last().unwrap();
-    assert!(last.starts_with("no agent is connected yet: `askbridge setup` says which"), "{last}");
+    assert!(last.starts_with("no agent is connected yet: `askbridge setup` lists the agents"), "{last}");
     let report: Value = serde_json::from_str(&home.ok(&["doctor", "--json"])).unwrap();
     assert_eq!((&report["healthy"], &report["connected"]), (&json!(true), &json!(false)));
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("schema/doctor_report.schema.json");
@@ -52,13 +52,13 @@ fn doctor_says_what_to_do_about_each_problem() {
     home.write(ZED, &fixture("zed.jsonc"));
     home.ok(&["setup", "zed", "gemini", "--yes"]);
     fs::remove_file(home.at("bin/gemini")).unwrap();
-    unhealthy("bin/gemini, which is not there", "--undo");
+    unhealthy("bin/gemini, which does not exist", "--undo");
     home.ok(&["setup", "zed", "--undo", "--yes"]);
     assert_eq!(home.run(&["doctor"]).code, exit::OK);
 
     home.write("run/askbridge/token", "not a token\n");
     fs::set_permissions(home.at("run/askbridge/token"), Permissions::from_mode(0o600)).unwrap();
-    unhealthy("holds no token", "remove");
+    unhealthy("contains no token", "remove");
     fs::remove_file(home.at("run/askbridge/token")).unwrap();
     fs::set_permissions(home.at("run/askbridge"), Permissions::from_mode(0o755)).unwrap();
     unhealthy("can be entered by other users", "no bridge can be found");
@@ -110,9 +110,9 @@ fn doctor_names_notifiers_that_cannot_work() {
         assert!(of_area(&home, "notifiers").iter().all(|(level, ..)| level != "problem"), "{advice}");
     };
     cannot("[notify.desktop]\nenabled = true\n", "desktop: there is no session bus");
-    cannot("[notify.sound]\ncommand = ['paplay', 'x']\n", "sound: there is no program paplay");
-    cannot("[notify.command]\ncommand = ['/nowhere/x']\n", "command: there is no program /nowhere/x");
-    cannot("[notify.heartbeat]\ncommand = ['nothing']\n", "heartbeat: there is no program nothing");
+    cannot("[notify.sound]\ncommand = ['paplay', 'x']\n", "sound: the program paplay");
+    cannot("[notify.command]\ncommand = ['/nowhere/x']\n", "command: the program /nowhere/x");
+    cannot("[notify.heartbeat]\ncommand = ['nothing']\n", "heartbeat: the program nothing");
     home.write(file, "[notify.ntfy]\nserver = 'https://ntfy.example.com'\n");
     assert!(of_area(&home, "notifiers")[0].1.contains("ntfy: no topic is set"));
     home.write(file, "[notify.webhook]\ntext = 'all'\n");
@@ -174,7 +174,7 @@ fn doctor_says_which_agents_in_terminals_ask_here() {
     );
     home.write(".local/share/askbridge/claude-plugin/hooks/hooks.json", &hooks);
     let (level, text, _) = of_area(&home, "terminals").swap_remove(0);
-    assert!(level == "problem" && text.contains("/gone, which is not there"), "{text}");
+    assert!(level == "problem" && text.contains("/gone, which does not exist"), "{text}");
     fs::remove_file(home.at(".local/share/askbridge/claude-plugin/hooks/hooks.json")).unwrap();
     home.write(".claude/settings.json", r#"{"enabledPlugins":{"askbridge@askbridge":false}}"#);
     assert!(of_area(&home, "terminals")[0].1.contains("switched off"));
@@ -189,7 +189,7 @@ fn doctor_says_which_agents_in_terminals_ask_here() {
     let (level, text, _) = of_area(&home, "terminals").swap_remove(1);
     assert_eq!(
         (&*level, &*text),
-        ("warning", "Codex: inbox.attach is on, and no inbox runs that could attach to it")
+        ("warning", "Codex: inbox.attach is on, but no inbox runs that could attach to it")
     );
     let inbox = Process::spawn(&mut home.command(&["inbox"]));
     inbox.expect_stderr("its address", |text| text.contains("http://"));
@@ -197,7 +197,7 @@ fn doctor_says_which_agents_in_terminals_ask_here() {
     home.write(".claude.json", r#"{"mcpServers":{"askbridge":{"command":"askbridge","args":["mcp"]}}}"#);
     home.write(".codex/config.toml", "[mcp_servers.askbridge]\ncommand = 'askbridge'\nargs = ['mcp']\n");
     let mcp = of_area(&home, "terminals").pop().unwrap();
-    assert_eq!(mcp.1, "MCP: the tool of askbridge is known to Claude Code, Codex");
+    assert_eq!(mcp.1, "MCP: the tool of askbridge is set up in Claude Code, Codex");
 }
 
 #[test]
@@ -206,7 +206,10 @@ fn what_doctor_says_of_an_agent_of_a_registry_can_be_done() {
     home.write(ZED, r#"{"agent_servers":{"claude":{"type":"registry"},"odd":{"type":"registry"}}}"#);
     let found = of_area(&home, "editors");
     assert!(found[0].1.contains("claude comes from its registry"), "{found:?}");
-    assert!(found[0].2.starts_with("`askbridge setup zed \"claude\"` adds one beside it"), "{found:?}");
+    assert!(
+        found[0].2.starts_with("`askbridge setup zed \"claude\"` adds an entry that runs it"),
+        "{found:?}"
+    );
     assert!(found[1].2.starts_with("add an agent with a command of its own"), "{found:?}");
     assert_eq!(
         home.ok(&["doctor"]).lines().last(),
@@ -261,7 +264,7 @@ fn doctor_says_what_the_client_and_the_agent_promised() {
         json!({ "elicitation": { "form": {} } }),
         &["ok       BRIDGE: the client, Zed␇, with ACP 1, shows questions: forms"],
     );
-    let without = "note     BRIDGE: the client, Zed␇, with ACP 1, promises no forms";
+    let without = "note     BRIDGE: the client, Zed␇, with ACP 1, declares no support for forms";
     shows(json!({}), &[without, "-> several fields come one after the other there"]);
 
     // The client initializes twice: what both say last counts.

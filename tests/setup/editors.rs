@@ -60,7 +60,7 @@ fn the_backup_is_the_persons_alone() {
     let home = Home::new(&["gemini"]);
     home.write(ZED, &fixture("zed.jsonc"));
     let said = home.ok(&["setup", "zed", "--yes"]);
-    let backup = said.lines().find_map(|line| line.strip_prefix("the file as it was: ")).unwrap();
+    let backup = said.lines().find_map(|line| line.strip_prefix("a backup of the file: ")).unwrap();
     assert_eq!(fs::read_to_string(backup).unwrap(), fixture("zed.jsonc"));
     for path in [Path::new(backup), Path::new(backup).parent().unwrap()] {
         assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o077, 0, "{path:?}");
@@ -115,7 +115,7 @@ fn a_file_that_setup_made_is_removed_again() {
     let home = Home::new(&["codex-acp"]);
     fs::create_dir(home.at(".jetbrains")).unwrap();
     let said = home.ok(&["setup", "--yes"]);
-    assert!(said.contains("--- /dev/null") && !said.contains("the file as it was"), "{said}");
+    assert!(said.contains("--- /dev/null") && !said.contains("a backup of the file"), "{said}");
     let file: Value = serde_json::from_str(&home.read(".jetbrains/acp.json")).unwrap();
     let agent = &file["agent_servers"]["Codex (askbridge)"];
     assert_eq!(agent["args"][0], "run");
@@ -152,8 +152,8 @@ fn broken_settings_are_refused_with_the_place() {
     for (text, why) in [
         ("{\n  \"a\": 1\n  \"b\": 2\n}", "settings.json: line 2, column 9: expected comma"),
         ("{ \"agent_servers\": [] }", "line 1, column 3: \"agent_servers\" must be an object"),
-        ("{ \"agent_servers\": {},\n \"agent_servers\": {} }", "\"agent_servers\" is there twice"),
-        ("{ \"agent_servers\": {\"x\": {\"command\": \"a\", \"command\": \"b\"}} }", "is there twice"),
+        ("{ \"agent_servers\": {},\n \"agent_servers\": {} }", "\"agent_servers\" occurs twice"),
+        ("{ \"agent_servers\": {\"x\": {\"command\": \"a\", \"command\": \"b\"}} }", "occurs twice"),
         ("[]", "must be an object"),
         ("{", "line 1, column 1: unterminated object"),
     ] {
@@ -206,7 +206,7 @@ fn what_is_not_there_is_said() {
         (&["setup", "zed", "claude"], exit::USAGE, "nor npx is on PATH"),
         (&["setup", "zed"], exit::FAILED, "no agent is in the settings or on PATH"),
         (&["setup", "claude"], exit::FAILED, "no program `claude` is on PATH"),
-        (&["setup", "codex", "codex"], exit::USAGE, "they take no agent"),
+        (&["setup", "codex", "codex"], exit::USAGE, "leave out the second agent"),
     ] {
         let run = home.run(args);
         assert_eq!(run.code, code, "{args:?}: {run:?}");

@@ -5,9 +5,9 @@ use std::process::{ExitCode, ExitStatus};
 
 /// Success, where no agent's code takes its place.
 pub const OK: u8 = 0;
-/// The question was rejected; with `ask --confirm`, it was answered by no.
+/// The question was rejected; with `ask --confirm`, it was answered with no.
 pub const REJECTED: u8 = 1;
-/// With `config get`, the setting has no value; with `config edit`, something in the file does not count.
+/// With `config get`, the setting has no value; with `config edit`, the file has mistakes.
 pub const NOT_SET: u8 = 1;
 /// `doctor` found something that does not work, or the journal was changed.
 pub const PROBLEM: u8 = 1;
@@ -22,9 +22,9 @@ pub const SETTLED: u8 = 4;
 /// The answer does not fit the question.
 pub const DOES_NOT_FIT: u8 = 5;
 /// A bridge cannot be asked, or disappeared before it was known whether the agent got the answer. With `list`, `status` and
-/// `next`: something is left out of what is shown.
+/// `next`: the output is incomplete.
 pub const BRIDGE_GONE: u8 = 6;
-/// With `ask --confirm`, the question was rejected: 1 is a no, and nothing else.
+/// With `ask --confirm`, the question was rejected, since 1 means that it was answered with no.
 pub const UNCONFIRMED: u8 = 7;
 /// The agent that asked cannot answer itself.
 pub const OWN_AGENT: u8 = 8;

@@ -98,7 +98,7 @@ pub fn start(settings: &LogSettings) -> Result<Log, LogError> {
         _ => is_json,
     };
     if !in_the_log {
-        // It fails only if a log was started before.
+        // This fails only if a log was started before.
         drop(NOTICES.set(stderr.clone()));
     }
     let repeats = Arc::new(Repeats::default());
@@ -275,7 +275,7 @@ fn subscribe(settings: &LogSettings, writer: LazyWriter, is_terminal: bool, repe
             LogFormat::Json => builder.json().finish().into(),
         }
     };
-    // It fails only if a log was started before.
+    // This fails only if a log was started before.
     drop(tracing::subscriber::set_global_default(LateSubscriber::new(targets, level, repeats, make)));
 }
 

@@ -60,7 +60,8 @@ fn parse_stat(stat: &str) -> Option<Process> {
 
 /// Returns the child processes of the calling thread. Those of other threads are not among them.
 pub fn children() -> Vec<u32> {
-    // Checking whether there is any child takes a tenth of the time, and a bridge must start fast.
+    // This first check whether any child exists takes a tenth of the time of reading the list, and a bridge must start
+    // fast.
     let any = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     if waitid(WaitId::All, any).is_err() {
         return Vec::new();
@@ -149,7 +150,7 @@ impl AgentTree {
     }
 
     /// Returns the tree of an agent that this process did not start: the agent and what descends from it. An orphan of
-    /// such an agent is not in its tree any more. `None` if the system does not tell about processes.
+    /// such an agent leaves its tree. `None` if the system does not tell about processes.
     pub fn of(agent: u32) -> Option<Self> {
         let started = ProcessIdentity::read(agent)?.started;
         cfg!(target_os = "linux").then(|| AgentTree {

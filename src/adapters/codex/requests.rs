@@ -296,7 +296,7 @@ impl Requests {
                 true
             }
             RequestStage::Lost { .. } => true,
-            // Nothing will say whether the response arrived before the connection broke.
+            // No later message tells whether the response arrived before the connection broke.
             RequestStage::Sent { .. } => {
                 effects.push_back(Effect::Undeliverable(*key));
                 false

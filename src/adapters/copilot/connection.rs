@@ -67,7 +67,9 @@ pub(super) async fn connect(place: &ServerPlace) -> Result<CopilotConnection, St
     let token = place.token.as_ref().map_or_else(|| json!({}), |token| json!({ "token": token.expose() }));
     link.call_within(limits::ATTACH_CONNECT, "connect", token).await.map_err(|error| match error {
         CallError::Refused(why) => {
-            format!("does not let this program in: {why}; set COPILOT_CONNECTION_TOKEN as for Copilot")
+            format!(
+                "refused this program: {why}; set COPILOT_CONNECTION_TOKEN to the same value as for Copilot"
+            )
         }
         CallError::Lost(why) => format!("is not Copilot: {why}"),
     })?;

@@ -1,5 +1,5 @@
-//! Copilot CLI in a terminal: attached to by the server that `copilot --ui-server --port N` has beside its dialog.
-//! The requests and replies are in `dialect::copilot`.
+//! Copilot CLI in a terminal: askbridge attaches to the server that `copilot --ui-server --port N` runs beside its
+//! dialog. The requests and replies are in `dialect::copilot`.
 
 mod connection;
 mod finder;

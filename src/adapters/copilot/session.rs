@@ -215,7 +215,7 @@ impl CopilotSession {
         {
             tracing::warn!(
                 session = oldest,
-                "too many sessions: the questions of this one are left to its own dialog"
+                "too many sessions: the questions of this one stay in its own dialog"
             );
             self.withdraw(|located| located.session == oldest);
         }
@@ -224,7 +224,7 @@ impl CopilotSession {
                 open.into_values().for_each(|request| self.open(&session, request));
                 tracing::info!(session, "attached to Copilot");
             }
-            Err(error) => tracing::warn!(%error, "what was open in Copilot before is not known"),
+            Err(error) => tracing::warn!(%error, "cannot list the requests that were open in Copilot before"),
         }
     }
 
@@ -293,7 +293,7 @@ impl CopilotSession {
                 }
                 // If the connection broke, the requests are listed over the next one.
                 Err(error) => {
-                    tracing::debug!(%error, session, "what is open in Copilot is not known");
+                    tracing::debug!(%error, session, "cannot list the requests that are open in Copilot");
                     self.sessions.push_back((session, folder));
                 }
             }

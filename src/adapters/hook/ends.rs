@@ -91,7 +91,8 @@ impl DialogWatcher {
     fn written(&mut self) -> Option<Outcome> {
         let (watch, transcript) = (self.watch.as_mut()?, self.transcript.as_mut()?);
         let mut outcome = None;
-        // Read on behind an end: it may be that of an earlier call with the same input, and the waiting call follows.
+        // Reading continues after an end: it may belong to an earlier call with the same input, and the end of this
+        // call follows.
         transcript.read(|line| {
             let ended = watch.line(line);
             outcome = outcome.take().or(ended);
@@ -229,7 +230,7 @@ impl Tail {
         let Ok(file) = open_regular(&self.path) else { return };
         let length = file.metadata().map_or(0, |metadata| metadata.len());
         let position = match self.position {
-            // The file is shorter than before: it was written anew.
+            // The file is shorter than before: it was rewritten.
             Some(position) if position > length => self.start(0),
             Some(position) => position,
             // A transcript can be long, and the call is near its end.

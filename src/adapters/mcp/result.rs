@@ -120,10 +120,10 @@ fn answered(question: &Question, answer: &Answer) -> CallToolResult {
 fn rejected(reason: &Reason, remark: Option<&str>) -> CallToolResult {
     let said = match reason {
         Reason::User => {
-            "The person rejected the question and gave no answer. Do not ask the same again. Go on without it only if \
-             that is safe; otherwise say in the chat what you need."
+            "The person rejected the question and gave no answer. Do not ask the same again. Continue without it \
+            only if that is safe; otherwise say in the chat what you need."
         }
-        Reason::Timeout => "No answer came in time. Go on without it only if that is safe.",
+        Reason::Timeout => "No answer came in time. Continue without it only if that is safe.",
         Reason::RepliedInChat => {
             "The person wants to talk about it in the chat instead. End your turn and wait for their message."
         }

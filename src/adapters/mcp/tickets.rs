@@ -221,7 +221,7 @@ impl Waiter {
         let found = settled.wait_for(Option::is_some).await.ok().and_then(|settlement| settlement.clone());
         match found {
             Some(settlement) => settlement,
-            // The process ends: nothing is returned any more.
+            // The process is ending, so the caller needs no result.
             None => std::future::pending().await,
         }
     }

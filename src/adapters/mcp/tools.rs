@@ -32,7 +32,7 @@ an option such as \"Other\".
 The result names each question with its answer, and says which ones were not answered. If the person rejected the \
 question, the result says so, and why. A rejection or a missing answer is not consent.
 
-If the result says that the person has not answered yet, it has a ticket: call wait_for_answer with it, and go on calling \
+If the result says that the person has not answered yet, it has a ticket: call wait_for_answer with it, and keep calling \
 until there is an answer. Do not ask the question again, and do not assume an answer.";
 
 const WAITS: &str = "Wait for the answer to a question that ask_user_question has asked.

@@ -41,7 +41,9 @@ pub(super) enum ServerError {
     Http(HttpError),
     #[error("{0}")]
     Untrusted(HttpError),
-    #[error("needs a password, or a different one: set OPENCODE_SERVER_PASSWORD as for the server")]
+    #[error(
+        "needs a password, or a different one: set OPENCODE_SERVER_PASSWORD to the same value as for the server"
+    )]
     Password,
     #[error("is not opencode: {0} did not return JSON")]
     NotOpencode(&'static str),

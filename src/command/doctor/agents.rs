@@ -30,9 +30,8 @@ pub(super) fn look_at_clients(around: &Environment, report: &mut Report) {
         match client.key() {
             Some(key) if around.place(client).is_some() => settings(around, client, key, report),
             None if around.has(client) => {
-                let advice =
-                    format!("`askbridge setup {}` prints what belongs into its settings", client.name());
-                let text = format!("{}: its settings are a program, and not looked at", client.title());
+                let advice = format!("`askbridge setup {}` prints the lines for its settings", client.name());
+                let text = format!("{}: its settings are a program, which is not checked", client.title());
                 report.add(CLIENTS, Level::Note, text, Some(&advice));
             }
             _ => {}
@@ -77,7 +76,7 @@ fn settings(around: &Environment, client: SetupClient, key: &str, report: &mut R
     }
     if entries.is_empty() {
         let advice = adding(around, client);
-        report.add(CLIENTS, Level::Note, format!("{title}: no agent is in its settings"), Some(&advice));
+        report.add(CLIENTS, Level::Note, format!("{title}: its settings have no agent"), Some(&advice));
     }
     for entry in &entries {
         // An agent of the client's registry is no problem if setup has added one beside it that runs through askbridge.
@@ -101,7 +100,7 @@ fn adding(around: &Environment, client: SetupClient) -> String {
         (true, _) => format!("`askbridge setup {name}` adds those on PATH"),
         (false, Some(found)) => format!("`askbridge setup {name} {}` adds one by npx", found.agent.key),
         (false, None) => {
-            format!("install an agent; `askbridge setup {name} --print` shows what is added then")
+            format!("install an agent; then `askbridge setup {name} --print` shows the change")
         }
     }
 }
@@ -114,7 +113,7 @@ fn agent(around: &Environment, client: SetupClient, entry: &AgentEntry, report: 
             Some(program) => report.add(
                 CLIENTS,
                 Level::Problem,
-                format!("{title}: {name} starts {program}, which is not there"),
+                format!("{title}: {name} starts {program}, which does not exist"),
                 Some(&format!("install it, or correct the command; `{command} --undo` takes askbridge out")),
             ),
             None => {
@@ -140,12 +139,12 @@ fn registered(around: &Environment, client: SetupClient, name: &str, id: &str, r
     let add = format!("`askbridge setup {} {name:?}`", client.name());
     let advice = match agents::registered(id) {
         Some(agent) if around.agents().iter().any(|found| found.agent == agent) => {
-            format!("{add} adds one beside it that does")
+            format!("{add} adds an entry that runs it through askbridge")
         }
         Some(agent) => {
             let program = agent.programs.first().unwrap_or(&agent.key);
             let npx = agent.package.map(|_| " or npx").unwrap_or_default();
-            format!("install {program}{npx}, then {add} adds one beside it that does")
+            format!("install {program}{npx}, then {add} adds an entry that runs it through askbridge")
         }
         None => "add an agent with a command of its own: `askbridge`, with the arguments `run`, `--` and the agent's \
                  command"
@@ -184,7 +183,7 @@ pub(super) fn look_at_terminals(
     let with_tool = with_tool(around);
     if !with_tool.is_empty() {
         report.connected = true;
-        let text = format!("MCP: the tool of askbridge is known to {}", with_tool.join(", "));
+        let text = format!("MCP: the tool of askbridge is set up in {}", with_tool.join(", "));
         return report.add(AREA, Level::Ok, text, None);
     }
     let advice =
@@ -199,11 +198,11 @@ fn claude(around: &Environment, settings: &Settings, report: &mut Report) {
     match plugin(around) {
         Plugin::Missing if around.program("claude").is_none() => {}
         Plugin::Missing => {
-            let text = "the plugin is not installed: what it asks stays in its own terminal";
+            let text = "the plugin is not installed: its questions stay in its own terminal";
             add(Level::Note, text, Some("`askbridge setup claude`"));
         }
         Plugin::Broken(program) => {
-            let text = format!("the plugin starts {program}, which is not there");
+            let text = format!("the plugin starts {program}, which does not exist");
             add(
                 Level::Problem,
                 &text,
@@ -234,11 +233,11 @@ fn attachable(agent: &AttachableAgent, settings: &Settings, inbox_runs: bool, re
             report.add(AREA, Level::Ok, format!("{title}: the inbox attaches to it{started}"), None);
         }
         (true, false) => {
-            let text = format!("{title}: inbox.attach is on, and no inbox runs that could attach to it");
+            let text = format!("{title}: inbox.attach is on, but no inbox runs that could attach to it");
             report.add(AREA, Level::Warning, text, Some("`askbridge inbox --detach`"));
         }
         (false, _) => {
-            let text = format!("{title}: inbox.attach is off: what it asks stays in its own terminal");
+            let text = format!("{title}: inbox.attach is off: its questions stay in its own terminal");
             report.add(AREA, Level::Note, text, Some(&format!("`askbridge setup {program}`")));
         }
     }

@@ -99,7 +99,7 @@ fn first(around: &Environment, settings: &Settings) -> String {
     if SetupClient::ALL.into_iter().any(|client| around.has(client)) {
         return "`askbridge setup` puts askbridge before the agents of your editor".to_owned();
     }
-    "`askbridge setup` says which agents and editors there are; `askbridge demo` shows a question meanwhile"
+    "`askbridge setup` lists the agents and editors that it supports; `askbridge demo` shows an example question"
         .to_owned()
 }
 
@@ -137,7 +137,7 @@ pub(super) fn look_at_program(around: &Environment, report: &mut Report) {
         report.add(
             PROGRAM,
             Level::Note,
-            "only on Linux does askbridge check that an agent does not answer itself",
+            "only on Linux can askbridge prevent that an agent answers its own questions",
             None,
         );
     }
@@ -171,8 +171,8 @@ pub(super) fn look_at_settings(settings: &Settings, report: &mut Report) {
     }
     if report.findings.len() == before {
         let text = match files::user_file().filter(|file| file.exists()) {
-            Some(file) => format!("{}: all of it counts", file.display()),
-            None => "no file of your own: the defaults count".to_owned(),
+            Some(file) => format!("{}: no mistakes", file.display()),
+            None => "no settings file of your own: the defaults apply".to_owned(),
         };
         report.add(SETTINGS, Level::Ok, text, None);
     }

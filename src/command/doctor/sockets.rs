@@ -174,7 +174,7 @@ fn bridges(around: Option<&Environment>, machine: &Machine, report: &mut Report)
         report.add(BRIDGES, Level::Problem, text, Some("raise the limit with `ulimit -n`"));
     }
     for path in &gaps.busy {
-        let text = format!("{} is too busy: it has as many connections or calls as it may", path.display());
+        let text = format!("{} is too busy: all its connections or calls are in use", path.display());
         let advice = "end the programs that are connected to it, or try again later";
         report.add(BRIDGES, Level::Warning, text, Some(advice));
     }
@@ -233,7 +233,8 @@ fn promises(bridge: &BridgeName, peers: &Peers, report: &mut Report) {
         if shows.is_empty() {
             let advice = "several fields come one after the other there, and texts not at all: `askbridge open`, \
                           `askbridge tui` and `askbridge next` show all at once";
-            let text = format!("{who}, promises no forms: it gets questions as permission prompts");
+            let text =
+                format!("{who}, declares no support for forms: it gets questions as permission prompts");
             report.add(BRIDGES, Level::Note, text, Some(advice));
         } else {
             report.add(BRIDGES, Level::Ok, format!("{who}, shows questions: {}", shows.join(", ")), None);
@@ -261,7 +262,7 @@ fn introduced(peer: &PeerStatus) -> String {
 
 /// Returns the name of the program that started a process. A bridge is started by its client.
 fn starter(pid: u32) -> Option<String> {
-    // Without `/proc`, as on macOS, nobody knows the parent.
+    // Without `/proc`, as on macOS, the parent is unknown.
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let parent: u32 = status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()?;
     let name = fs::read_to_string(format!("/proc/{parent}/comm")).ok()?;

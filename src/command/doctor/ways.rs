@@ -57,7 +57,7 @@ pub(super) fn look(around: &Environment, settings: &Settings, report: &mut Repor
         );
     }
     if report.findings.len() == before {
-        let text = "none is set: a question waits in its client and in `askbridge list` until you look";
+        let text = "none is set up: a question waits in its client and in `askbridge list` until you look";
         let desktop = "`askbridge config set notify.desktop.enabled true`";
         let advice = if bus().is_ok() { desktop } else { TOPIC };
         report.add(AREA, Level::Note, text, Some(advice));
@@ -77,7 +77,7 @@ fn command(
         return report.add(AREA, Level::Ok, format!("{name}: by {program}"), None);
     }
     let advice = format!("install it, or `askbridge config unset {}`", key.path());
-    report.add(AREA, Level::Problem, format!("{name}: there is no program {program}"), Some(&advice));
+    report.add(AREA, Level::Problem, format!("{name}: the program {program} does not exist"), Some(&advice));
 }
 
 fn ntfy(settings: &Settings, report: &mut Report) {
@@ -122,7 +122,7 @@ pub(super) fn look_at_desktop(around: &Environment, inbox: &Inbox, report: &mut 
         match bus() {
             Ok(found) => report.add(DESKTOP, Level::Ok, format!("session bus: {found}"), None),
             Err(why) => {
-                let advice = "there are no desktop notifications without it";
+                let advice = "desktop notifications need it";
                 report.add(DESKTOP, Level::Note, why, Some(advice));
             }
         }

@@ -23,7 +23,7 @@ pub struct SetupArgs {
     #[arg(long, short)]
     pub yes: bool,
 
-    /// Only show the change, also for what is not installed
+    /// Only show the change, even for an editor or agent that is not installed
     #[arg(long, conflicts_with = "yes")]
     pub print: bool,
 

@@ -42,7 +42,7 @@ pub(super) fn confirm(yes: bool, what: &str) -> io::Result<bool> {
         return Ok(true);
     }
     if !io::stdin().is_terminal() {
-        say("nothing was written: give --yes to write it without a question");
+        say("nothing was written: give --yes to write it without confirmation");
         return Ok(false);
     }
     print(&format!("{what} [y/N] "))?;

@@ -223,7 +223,7 @@ fn check(text: &str, key: &str) -> Result<(), DocumentError> {
     let members = |object: &Object<'_>| {
         let mut names = BTreeSet::new();
         let twice = object.properties.iter().find(|member| !names.insert(member.name.as_str().to_owned()));
-        twice.map(|member| at(member.range.start, format!("{:?} is there twice", member.name.as_str())))
+        twice.map(|member| at(member.range.start, format!("{:?} occurs twice", member.name.as_str())))
     };
     let root = match &parsed.value {
         None => return Ok(()),
@@ -233,7 +233,7 @@ fn check(text: &str, key: &str) -> Result<(), DocumentError> {
     let Some(agents) = root.get(key) else { return Ok(()) };
     // Of two members with one name, clients read the last: the first must not be edited in its place.
     if root.properties.iter().filter(|member| member.name.as_str() == key).count() > 1 {
-        return Err(at(agents.range.start, format!("{key:?} is there twice")));
+        return Err(at(agents.range.start, format!("{key:?} occurs twice")));
     }
     let Value::Object(agents) = &agents.value else {
         return Err(at(agents.range.start, format!("{key:?} must be an object")));

@@ -147,7 +147,7 @@ impl Setup<'_> {
         let usual = || client.places(&self.around.folders).into_iter().next();
         let place = self.around.place(client).or_else(usual).map(|place| place.file);
         let Some(path) = self.args.file.clone().or(place) else {
-            return Err(CommandError::Setup(format!("{}: no place for its settings", client.title())));
+            return Err(CommandError::Setup(format!("{}: no known place for its settings", client.title())));
         };
         let file = SettingsFile::read(&path)?;
         let path = &file.path;
@@ -241,9 +241,9 @@ impl Setup<'_> {
             ChangeStore::forget(&edit);
             return Err(error.into());
         }
-        tell(&format!("written; `askbridge setup {} --undo` takes it out again", client.name()))?;
+        tell(&format!("written; `askbridge setup {} --undo` undoes it", client.name()))?;
         if let Some(backup) = backup {
-            tell(&format!("the file as it was: {}", backup.display()))?;
+            tell(&format!("a backup of the file: {}", backup.display()))?;
         }
         tell(&format!("restart the agent in {}, then `askbridge status` shows its bridge", client.title()))?;
         Ok(exit::OK)
@@ -263,7 +263,7 @@ impl Setup<'_> {
         let Some(text) = found.and_then(|found| snippet(client, found, &self.askbridge)) else {
             let known = agents::keys().collect::<Vec<_>>().join(", ");
             let name = name.unwrap_or("an agent");
-            return Err(CommandError::Usage(format!("there is no agent {name:?}; known are {known}")));
+            return Err(CommandError::Usage(format!("unknown agent {name:?}; known are {known}")));
         };
         // The note goes to stderr, because stdout has only what is to be pasted.
         if let Some(missing) = found.and_then(|found| self.missing(found)) {
@@ -301,7 +301,7 @@ pub(super) fn undo(
     files.sort();
     files.dedup();
     if files.is_empty() {
-        tell("setup has changed no settings of an editor: there is nothing to undo")?;
+        tell("nothing to undo: setup has not changed the settings of an editor")?;
         return Ok(exit::OK);
     }
     Ok(worst(files.iter().map(|file| undo_file(keep, file, args)).collect()))
@@ -319,7 +319,7 @@ fn undo_file(keep: &ChangeStore, path: &Path, args: &SetupArgs) -> Result<u8, Co
     let file = SettingsFile::read(path)?;
     tell(&format!("{}: {}", client.title(), path.display()))?;
     let Some(current) = &file.text else {
-        tell("the file is gone, and so is the change")?;
+        tell("the file no longer exists, and neither does the change")?;
         keep.put(&Records { edits: others })?;
         edits.iter().for_each(ChangeStore::forget);
         return Ok(exit::OK);
@@ -345,13 +345,13 @@ fn undo_file(keep: &ChangeStore, path: &Path, args: &SetupArgs) -> Result<u8, Co
         return Ok(exit::OK);
     }
     if is_changed {
-        if !confirm(args.yes, "Take this out?")? {
+        if !confirm(args.yes, "Undo this?")? {
             return Ok(exit::NOT_DONE);
         }
         file.replace(undone.text.as_deref())?;
     }
     forget(keep, edits, others, agent)?;
-    tell(if is_changed { "taken out: restart the agent in the client" } else { "there is nothing to undo" })?;
+    tell(if is_changed { "undone: restart the agent in the client" } else { "there is nothing to undo" })?;
     Ok(exit::OK)
 }
 

@@ -17,7 +17,7 @@ const MARK: &str = " (askbridge)";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
 pub enum Change {
-    /// The agent was there, and askbridge starts it now.
+    /// The settings had the agent before; askbridge starts it now.
     Wrapped {
         /// Its name.
         entry: String,
@@ -213,7 +213,8 @@ fn replace(
         Some(found) => {
             add(document, entries, found, &entry.env, request, plan);
             let (name, new) = (&entry.name, name(agent));
-            plan.notes.push(format!("{name} comes from the client's registry and stays as it is: use {new}"));
+            plan.notes
+                .push(format!("{name} comes from the client's registry and stays unchanged: use {new}"));
         }
         None => plan.notes.push(format!(
             "{} comes from the client's registry: install {} to run it through askbridge",
@@ -233,7 +234,7 @@ fn add(
 ) {
     let entry = name(found.agent);
     if entries.iter().any(|known| known.name == entry) {
-        plan.notes.push(format!("{entry} is there already, with a command of its own"));
+        plan.notes.push(format!("{entry} exists already, with another command"));
         return;
     }
     if document.add(&entry, &found.launch.wrapped(request.askbridge), env, request.has_types) {
@@ -330,11 +331,11 @@ fn take_out(document: &mut Document, change: &Change) -> Option<String> {
     let name = change.entry();
     let entries = document.entries();
     let Some(entry) = entries.iter().find(|entry| entry.name == name) else {
-        return Some(format!("{name} is not in the settings any more"));
+        return Some(format!("{name} is no longer in the settings"));
     };
     // The person has changed the command since: it is no longer what setup wrote.
     if !entry.launch().is_some_and(|launch| launch.is_wrapped()) {
-        return Some(format!("{name} does not run askbridge any more, and stays as it is"));
+        return Some(format!("{name} no longer runs askbridge, and stays unchanged"));
     }
     match change {
         Change::Added { .. } => document.remove(name),

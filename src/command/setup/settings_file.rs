@@ -39,7 +39,7 @@ pub enum SettingsError {
         line: usize,
     },
     /// Another program wrote the file while the change was shown.
-    #[error("{0} was changed meanwhile: run the command again")]
+    #[error("another program changed {0} meanwhile: run the command again")]
     Changed(PathBuf),
 }
 

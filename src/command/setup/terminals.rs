@@ -20,7 +20,8 @@ use crate::{
 /// Adds agents to `inbox.attach` in the user's own settings, or removes them there.
 pub(super) async fn setup(agents: &[&AttachableAgent], args: &SetupArgs) -> Result<u8, CommandError> {
     if args.agent.is_some() || args.file.is_some() {
-        let what = "agents in terminals are set up in your own settings: they take no agent, and no file";
+        let what =
+            "an agent in a terminal is set up in your own settings: leave out the second agent and --file";
         return Err(CommandError::Usage(what.to_owned()));
     }
     let path = config::own_file()?;
@@ -42,7 +43,7 @@ pub(super) async fn setup(agents: &[&AttachableAgent], args: &SetupArgs) -> Resu
     if !args.undo {
         let names: Vec<_> =
             agents.iter().map(|agent| format!("`askbridge setup {} --undo`", agent.program)).collect();
-        tell(&format!("written; {} takes it out again", names.join(", ")))?;
+        tell(&format!("written; {} undoes it", names.join(", ")))?;
     }
     next(agents, args).await
 }
@@ -76,7 +77,7 @@ async fn next(agents: &[&AttachableAgent], args: &SetupArgs) -> Result<u8, Comma
     let runs = background::find(&discovery::folder()?).await.is_ok_and(|found| found.is_some());
     match (args.undo, runs) {
         (true, false) => {}
-        (true, true) => tell("the inbox that runs is attached until it ends: `askbridge inbox --stop`")?,
+        (true, true) => tell("the running inbox stays attached until it ends: `askbridge inbox --stop`")?,
         (false, _) => {
             tell(&format!("next: {}", switching_on(runs)))?;
             for agent in agents {

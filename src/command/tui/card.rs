@@ -66,7 +66,7 @@ pub(super) fn summary(app: &App, theme: Theme, columns: usize) -> Vec<CardLine> 
 /// Returns the lines that are shown if there is no current question.
 fn nothing(app: &App, theme: Theme, columns: usize) -> Vec<CardLine> {
     if !app.search.is_empty() {
-        return vec![CardLine::new("Nothing is found. Esc shows all questions.", theme.strong())];
+        return vec![CardLine::new("No question matches. Esc shows all questions.", theme.strong())];
     }
     let mut out = vec![CardLine::new("Nothing waits.", theme.strong()), CardLine::default()];
     let connected = lines(&connected(app), 0, columns);
@@ -74,12 +74,12 @@ fn nothing(app: &App, theme: Theme, columns: usize) -> Vec<CardLine> {
     out
 }
 
-/// Returns a sentence on whether questions can come, with advice if none can.
+/// Returns a sentence on whether any agent is connected, with advice if none is.
 pub(super) fn connected(app: &App) -> String {
     match app.world.bridges {
         0 => "No agent is connected: `askbridge setup` connects yours.".to_owned(),
-        1 => "1 bridge runs: what its agent asks comes here.".to_owned(),
-        several => format!("{several} bridges run: what their agents ask comes here."),
+        1 => "1 bridge runs: the questions of its agent appear here.".to_owned(),
+        several => format!("{several} bridges run: the questions of their agents appear here."),
     }
 }
 
@@ -149,7 +149,7 @@ impl CardWriter {
         } else if item.is_permission() || !is_formula && !is_label {
             self.text(heading, 0, own);
         } else if is_over {
-            // The fields are not shown any more, so nothing else would say what the question was.
+            // The fields of a settled question are hidden, so this line is the only text of the question.
             self.text(&question.headline(), 0, own);
         }
         if item.is_permission() {
@@ -259,14 +259,14 @@ impl CardWriter {
         let how = match record.settlement.as_deref() {
             Some(ended) => settlement(question, ended),
             None if record.state == State::Delivering => "settled, and on its way to the agent".to_owned(),
-            None => "it is not known how it ended: its bridge is gone".to_owned(),
+            None => "unknown how it ended: its bridge no longer runs".to_owned(),
         };
         self.text(&capitalised(&how), 0, self.theme.good());
         if !draft.is_touched {
             return;
         }
         self.gap();
-        self.text("What you had typed, and did not send:", 0, self.theme.muted());
+        self.text("Your draft, which was not sent:", 0, self.theme.muted());
         for (field, entry) in question.fields.iter().zip(&draft.entries).filter(|(field, _)| !field.secret) {
             let text = match (&field.kind, entry.value(field)) {
                 (Kind::Text { .. }, _) => entry.text.text().to_owned(),

@@ -158,7 +158,7 @@ impl App {
             return;
         };
         if !record.question.notes || record.question.subject.is_some() {
-            return self.say("This agent has no place for notes");
+            return self.say("This agent accepts no notes");
         }
         entry.has_note = true;
         entry.row = Some(entry.rows(field).len() - 1);

@@ -54,7 +54,7 @@ impl App {
             Key::Enter | Key::Char('1'..='9' | 'r' | 'n' | 'm' | ' ') => !self.is_typing,
             _ => false,
         };
-        // What is typed into a search decides nothing, so it never comes too early.
+        // A key typed into a search decides nothing, so it is accepted during the pause as well.
         if self.search.is_typing && self.modal.is_none() {
             self.search_key(key);
             return Vec::new();
@@ -169,11 +169,11 @@ impl App {
             Key::Char('d') => {
                 self.drafts.retain(|id, _| Some(id) != self.current.as_ref());
                 self.pane = Pane::List;
-                self.say("What you typed is discarded");
+                self.say("Your draft is discarded");
             }
             Key::Char('k') | Key::Enter => {
                 self.pane = Pane::List;
-                self.say("What you typed is kept");
+                self.say("Your draft is kept");
             }
             Key::Escape => {}
             // No other key may lose the draft.
@@ -246,7 +246,7 @@ impl App {
         let said = match (question.purpose, &*errors) {
             (Purpose::Permission, _) => "Choose an option: by its number, or with the arrows".to_owned(),
             (_, [error]) => answer::errors(question, std::slice::from_ref(error)),
-            (_, several) => format!("{} fields are not right yet", several.len()),
+            (_, several) => format!("{} fields have mistakes", several.len()),
         };
         if let Some((_, draft)) = self.draft_mut() {
             draft.tab = place.unwrap_or(draft.tab);
@@ -309,7 +309,7 @@ impl App {
         match self.open_item().map(|item| item.record.deadline.is_some()) {
             Some(true) => self.submit(Submission::Extend(MORE_TIME)),
             Some(false) => {
-                self.say("The question has no deadline: it waits as long as it takes");
+                self.say("The question has no deadline: it waits without limit");
                 Vec::new()
             }
             None => Vec::new(),

@@ -135,9 +135,10 @@ impl Viewport {
             return Viewport { summary, scrolled, first: 0, most: 0, height, pinned };
         }
         let mut summary = summary(app, theme, columns);
-        // With little room, the line on who asks goes first, and the one on what is asked after it.
+        // If space is short, the line with the asker is dropped first, and then the line with the question.
         summary.drain(..summary.len().saturating_sub(height.saturating_sub(3) / 3));
-        // The summary counts even if it is not shown: at the end, which counts as read, each line was in view (I12).
+        // The height includes the summary even where it is hidden, so that every line was in view once the end is
+        // reached (I12).
         let below = height - summary.len();
         let most = lines.len() - below;
         let first = first_in_view(app, &lines, height, below).min(most);
@@ -165,7 +166,7 @@ fn first_in_view(app: &App, lines: &[CardLine], height: usize, below: usize) -> 
     // The error is the last of the lines, and must be in view.
     let is_wrong = draft.is_some_and(|draft| !draft.errors.is_empty());
     let last = if is_wrong { lines.len().saturating_sub(2).max(last) } else { last };
-    // The sign of what is below covers the last line in view, so there must be one more.
+    // The line that counts the lines below takes the place of the last line, so one more line is needed.
     if last + 2 <= height {
         return 0;
     }

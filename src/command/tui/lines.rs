@@ -108,10 +108,10 @@ impl TypedLines {
     }
 
     fn add(&mut self, c: char, taken: usize) {
-        // One space may stand behind the last column, where nobody sees it.
+        // One space may be beyond the last column, where it is invisible.
         let room = self.columns + usize::from(c == ' ');
         if self.used + taken > room {
-            // The word that is begun moves to the next line, if there is one before it on this line.
+            // The current word moves to the next line, unless it is the first word of this line.
             let last = self.lines.last_mut();
             let word = last.and_then(|line| Some(line.split_off(line.rfind(' ')? + 1)));
             self.begin(word.unwrap_or_default());

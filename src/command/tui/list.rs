@@ -132,7 +132,8 @@ impl App {
         };
         let at = lines.iter().position(is_current).unwrap_or_default();
         let height = self.height().max(1);
-        // The heading above the first question stays in view with it, and the sign of what is below covers the last line.
+        // The heading stays in view with the first question, and the line that counts the lines below covers the last
+        // line.
         let is_in_view = if lines.len() > height { at + 1 < height } else { true };
         if is_in_view { 0 } else { (at + 1 + height / 3).min(lines.len()) - height.min(lines.len()) }
     }
@@ -195,7 +196,7 @@ const SIGNED: usize = 4;
 pub(super) fn list(app: &App, theme: Theme, columns: usize, height: usize) -> Vec<Line<'static>> {
     let all = app.list();
     if all.is_empty() {
-        let nothing = if app.search.is_empty() { " Nothing waits." } else { " Nothing is found." };
+        let nothing = if app.search.is_empty() { " Nothing waits." } else { " No match." };
         let mut said = vec![Line::styled(nothing, theme.strong())];
         // On a wide screen, the part for the question says this.
         if app.search.is_empty() && !app.is_wide() {
@@ -212,7 +213,7 @@ pub(super) fn list(app: &App, theme: Theme, columns: usize, height: usize) -> Ve
         return shown;
     }
     let sign = |text: String| Line::styled(cut(&text, columns).into_owned(), theme.muted());
-    // Each sign covers a line of the list, so it counts the question on that line as well.
+    // Each counting line covers a line of the list, so it counts the question on that line as well.
     if first > 0 {
         shown[0] = sign(format!(" ↑ {}", beyond(&all[..=first])));
     }

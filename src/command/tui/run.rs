@@ -288,7 +288,7 @@ impl<'a> Session<'a> {
             match effect {
                 Effect::Quit => return Ok(true),
                 Effect::Pause => self.read = Some(Instant::now() + PAUSE),
-                // A person who looks at the screen has seen it.
+                // The terminal has the focus, so its user sees the screen and needs no notification.
                 Effect::Tell(_) if self.has_focus => {}
                 Effect::Tell(text) => self.screen.tell(&text)?,
                 Effect::Submit(id, submission) => {

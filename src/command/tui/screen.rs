@@ -78,7 +78,7 @@ impl Screen {
         self.take()
     }
 
-    /// Notifies the person, in the way of this terminal.
+    /// Notifies the user by this terminal's escape sequence for notifications.
     pub(super) fn tell(&self, text: &str) -> io::Result<()> {
         write(&self.known.tell(text))
     }

@@ -206,7 +206,7 @@ impl App {
         if now.as_ref().is_some_and(|now| now.record.is_open()) {
             return;
         }
-        // What the person was about to send has no open question any more.
+        // A pending confirmation is dropped, since its question is no longer open.
         (self.modal, self.is_typing) = (None, false);
         let id = before.record.id.clone();
         // The result of the submission from here says how it ended.
@@ -226,7 +226,8 @@ impl App {
         if id != self.current {
             self.current = id;
             self.is_typing = false;
-            // A settled question leaves the world in the end, and must stay on the screen while the person looks at it.
+            // The snapshot drops settled questions after a while, but this one must stay on the screen while the user
+            // looks at it.
             self.held = self.item().cloned();
         }
         self.keep_place();

@@ -1,8 +1,8 @@
-//! How parts of the screen look: by colours, or without them by weight alone (`NO_COLOR`).
+//! The styles of the parts of the screen: colours, or without them (`NO_COLOR`) weight alone.
 
 use ratatui::style::{Color, Modifier, Style};
 
-/// The looks of the screen. Colours are those of the terminal's own palette, so that they suit its background.
+/// The styles of the screen. Colours are those of the terminal's own palette, so that they suit its background.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Theme {
     /// Whether colours are shown.

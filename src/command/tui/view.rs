@@ -153,7 +153,7 @@ fn keys(app: &App) -> Vec<(&'static str, &'static str)> {
         return keys.into_iter().chain([("m", "more time")]).collect();
     }
     let mut keys =
-        vec![("1-9", "choose"), ("Enter", "go on"), ("Ctrl+S", "send"), ("r", "reject"), ("Esc", "list")];
+        vec![("1-9", "choose"), ("Enter", "continue"), ("Ctrl+S", "send"), ("r", "reject"), ("Esc", "list")];
     if question.fields.len() > 1 {
         keys.insert(2, ("Tab", "next field"));
     }
@@ -212,7 +212,7 @@ pub(super) fn draw_overlay(app: &App, theme: Theme, frame: &mut Frame<'_>) {
             let mut lines: Vec<_> = text(why, theme.danger()).collect();
             // These lines are a reminder: the whole text is in the question behind.
             lines.extend(text(&asked, Style::new()).take(4));
-            lines.push((format!("Type {WORD} and press Enter to go on:"), Style::new()));
+            lines.push((format!("Type {WORD} and press Enter to confirm:"), Style::new()));
             Overlay { title: "Are you sure?", lines, typed: Some(typed), keys: "Esc goes back" }
         }
         Some(Modal::Reason(answer, typed)) => {
@@ -227,7 +227,7 @@ pub(super) fn draw_overlay(app: &App, theme: Theme, frame: &mut Frame<'_>) {
             Overlay { title, lines, typed: Some(typed), keys: "Enter sends, Esc goes back" }
         }
         Some(Modal::Leave) => {
-            let lines = text("You typed something that is not sent.", Style::new()).collect();
+            let lines = text("You have a draft that is not sent.", Style::new()).collect();
             Overlay {
                 title: "Leave the question?",
                 lines,
@@ -236,13 +236,12 @@ pub(super) fn draw_overlay(app: &App, theme: Theme, frame: &mut Frame<'_>) {
             }
         }
         Some(Modal::Quit) => {
-            let lines =
-                text("What you typed and did not send is lost. The questions stay open.", Style::new());
+            let lines = text("Drafts that you did not send are lost. The questions stay open.", Style::new());
             Overlay {
                 title: "Quit?",
                 lines: lines.collect(),
                 typed: None,
-                keys: "y quit, any other key goes back",
+                keys: "y quits, any other key goes back",
             }
         }
     };

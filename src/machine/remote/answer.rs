@@ -1,5 +1,5 @@
-//! An answer to a question of another machine, whose connection may end before the verdict: the same answer is sent again
-//! over the next connection, since a bridge accepts the same answer twice, and refuses another.
+//! Submits an answer to a question of another machine. If the connection ends before the verdict, the same answer is
+//! sent again over the next connection, since a bridge accepts the same answer twice, and refuses another.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::{
 };
 
 impl Holder {
-    /// Submits, and sends the same again until the verdict is known or the machine stays away.
+    /// Submits, and resubmits after each lost connection, until the verdict is known or no connection returns in time.
     pub(super) async fn submit_until_known(
         &self,
         id: &QuestionId,
@@ -32,12 +32,12 @@ impl Holder {
         let mut is_known = true;
         loop {
             match self.submit_once(&client, id, submission.clone(), by.clone()).await {
-                // More time that is given twice is twice as long.
+                // An extension is not idempotent: sent twice, it would extend twice.
                 Err(CallError::Gone) if matches!(submission, Submission::Extend(_)) => {
                     return Err(Refusal::Unavailable);
                 }
                 Err(CallError::Gone) => {}
-                // It may have been carried out before, so that only a settlement says that it was not.
+                // The lost submission may have been carried out, so only a settlement can prove that it was not.
                 Err(CallError::Refused(refusal)) if !is_known && !tells(&refusal) => {
                     return Err(Refusal::Unavailable);
                 }
@@ -61,7 +61,8 @@ impl Holder {
             loop {
                 sleep(limit::URGENT).await;
                 if timeout(limit::URGENT, client.statuses()).await.is_err() {
-                    // For this connection only: several answers may wait, and none may end the next one.
+                    // Only this connection is ended: several answers may wait on it, and none of them may end its
+                    // successor.
                     return self.shared.is_silent.notify_waiters();
                 }
             }
@@ -82,13 +83,13 @@ impl Holder {
             if !Arc::ptr_eq(&client, gone) {
                 return Some(client);
             }
-            // It is about to be noticed that this one ended.
+            // This connection has ended, and the holder is about to notice that.
             timeout_at(until, reports.changed()).await.ok()?.ok()?;
         }
     }
 }
 
-/// Returns whether a refusal says how the question ended.
+/// Returns whether a refusal reports how the question ended.
 fn tells(refusal: &Refusal) -> bool {
     matches!(refusal, Refusal::Conflict(_) | Refusal::Gone(_))
 }

@@ -1,5 +1,5 @@
-//! One attempt to reach a machine: its command is started, and the `askbridge dial` there is greeted, or the attempt
-//! says why not. Keeping the connection is left to `holder.rs`.
+//! One attempt to reach a machine: starts its command, and exchanges greetings with the `askbridge dial` there, or
+//! returns why that failed. Keeping the connection is left to `holder.rs`.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub(super) struct Dialed {
     pub(super) version: String,
 }
 
-/// What an attempt has found on a machine.
+/// What an attempt found on a machine.
 #[derive(Debug)]
 pub struct Found {
     /// The version of the askbridge there.
@@ -47,15 +47,15 @@ pub(super) async fn dial(name: &MachineName, route: &Route, patience: Duration) 
     let mut skipped = 0;
     let greeted = client::connect_dial(stream, |line| {
         skipped += 1;
-        tracing::debug!(machine = %name, line = repeated(line), "a line before the greeting is skipped");
+        tracing::debug!(machine = %name, line = repeated(line), "skipped a line before the greeting");
         skipped < limit::BANNER
     });
     match timeout(patience, greeted).await {
         Ok(Ok((client, version))) => Ok(Dialed { running, client, version: repeated(&version) }),
         Ok(Err(_)) if skipped >= limit::BANNER => {
-            Err(format!("it sends {skipped} lines, and none that is from askbridge"))
+            Err(format!("none of its first {skipped} lines is the greeting of askbridge"))
         }
-        // What the command says on stderr tells more.
+        // The stderr of the command explains more.
         Ok(Err(_)) => Err(why_not(name.as_str(), &running.end().await)),
         Err(_) => match running.end().await {
             ended if ended.said.is_empty() => {
@@ -66,7 +66,7 @@ pub(super) async fn dial(name: &MachineName, route: &Route, patience: Duration) 
     }
 }
 
-/// Returns the bridges that a machine can speak for, and no more than are allowed.
+/// Returns the machine's own bridges, up to the limit.
 pub(super) fn own(mut statuses: Vec<BridgeStatus>) -> Vec<BridgeStatus> {
     statuses.retain(|status| LinkName::Dialed.has(&status.bridge));
     statuses.truncate(limit::BRIDGES);

@@ -1,11 +1,11 @@
-//! Why a machine cannot be reached, in words that say what to do. ssh has one exit code for all of its errors, so the
-//! texts below recognize its messages: they are those of OpenSSH, in English.
+//! Explains why a machine cannot be reached, and what to do about it. ssh has one exit code for all of its errors, so
+//! the texts below recognize its messages: they are those of OpenSSH, in English.
 
 use askbridge_os::terminal::printable_line;
 
-/// The most of stderr that is kept: its end.
+/// The most bytes of stderr that are kept, from its end.
 const SAID: usize = 4096;
-/// The most of a message that is repeated.
+/// The most characters of a message that are quoted.
 const REPEATED: usize = 200;
 
 /// How the process of a route ended.
@@ -29,14 +29,14 @@ pub(super) fn tail_of(kept: &mut Vec<u8>, bytes: &[u8]) {
 const SSH: [(&str, &str); 10] = [
     (
         "REMOTE HOST IDENTIFICATION HAS CHANGED",
-        "its host key has changed: if that is meant, remove the old key as ssh says",
+        "its host key has changed: if you expect that, remove the old key as ssh says",
     ),
     (
         "Host key verification failed",
         "its host key is not known: `askbridge machine connect {name}` shows it",
     ),
     ("Permission denied", "ssh was refused: `askbridge machine connect {name}` asks for what it needs"),
-    ("Could not resolve hostname", "there is no such host"),
+    ("Could not resolve hostname", "the host does not exist"),
     ("No route to host", "no route to the host"),
     ("Network is unreachable", "the network is unreachable"),
     ("Connection refused", "no ssh server listens there"),
@@ -51,23 +51,25 @@ pub(super) fn why_not(name: &str, ended: &Ended) -> String {
     if let Some((_, meaning)) = SSH.iter().find(|(text, _)| said.contains(text)) {
         return meaning.replace("{name}", name);
     }
-    // `sh` says 127 for a program that does not exist, docker says so in words.
+    // `sh` exits with 127 if the program does not exist; docker only prints a message.
     if ended.code == Some(127) || said.contains("executable file not found") {
         return "askbridge is not installed there, or not on its PATH: https://github.com/askbridge/askbridge says how"
             .to_owned();
     }
     if said.contains("unrecognized subcommand") {
-        return "the askbridge there is too old for this: upgrade it".to_owned();
+        return "the askbridge there has no `dial` command: upgrade it".to_owned();
     }
     let last = said.lines().rev().map(str::trim).find(|line| !line.is_empty());
     match (last, ended.code) {
         (Some(line), _) => repeated(line),
-        (None, Some(code)) => format!("its command ended with exit code {code}, and said nothing"),
-        (None, None) => "its command said nothing that is from askbridge".to_owned(),
+        (None, Some(code)) => {
+            format!("its command ended with exit code {code}, and printed nothing on stderr")
+        }
+        (None, None) => "its command ended without the greeting of askbridge".to_owned(),
     }
 }
 
-/// Returns a line of another program in a form that can be shown.
+/// Returns a line of another program, made printable and cut to a limit.
 pub(super) fn repeated(line: &str) -> String {
     printable_line(line).chars().take(REPEATED).collect()
 }
@@ -86,7 +88,7 @@ mod tests {
             (
                 255,
                 "ssh: Could not resolve hostname box: Name or service not known\r\n",
-                "there is no such host",
+                "the host does not exist",
             ),
             (
                 255,

@@ -41,8 +41,8 @@ use crate::{
     rpc::client::{CallError, Client},
 };
 
-/// Why a connection is ended that is open and does not reply.
-const FROZEN: &str = "it is frozen, or the network is: it does not reply";
+/// The reason for ending an open connection that does not reply.
+const FROZEN: &str = "it does not reply: the machine or the network may be frozen";
 
 /// Why a machine is not connected whose bridges are those of this machine. Over such a connection, an agent here could
 /// answer itself (I12): its bridge would take it for a person at another machine.
@@ -92,8 +92,8 @@ impl Holder {
         Holder { shared: Arc::new(shared) }
     }
 
-    /// Keeps the machine connected until the future is dropped. If `is_told` returns true, this process tells its person
-    /// of questions, so that the machine need not.
+    /// Keeps the machine connected until the future is dropped. If `is_told` returns true, this process notifies its
+    /// user of the machine's questions, so that the machine does not.
     pub async fn hold(&self, route: &Route, is_told: impl Fn() -> bool) {
         let mut back_off = BackOff::new();
         // From now on, since nothing is known before the first connection.
@@ -127,7 +127,7 @@ impl Holder {
         let until = Instant::now() + pause;
         let hurried = async {
             self.shared.is_wanted.notified().await;
-            // However often it is wanted, a host is not tried all the time.
+            // A pause remains even if many callers ask for another try, to spare the host.
             sleep_until(until.min(Instant::now() + limit::BACK_OFF / 4)).await;
         };
         let rest = async {
@@ -163,7 +163,7 @@ impl Holder {
             match self.take_over(connection, feed).await {
                 true => Ok(client),
                 false if client.is_connected() => {
-                    Err(Some("what it says of its questions breaks a limit".to_owned()))
+                    Err(Some("its list of questions exceeds a limit".to_owned()))
                 }
                 false => Err(None),
             }
@@ -179,7 +179,7 @@ impl Holder {
                 Ok(Begun { running, client })
             }
             Ok(Err(Some(why))) => Err(repeated(&why)),
-            // What its command says on stderr tells more.
+            // The stderr of its command explains more.
             Ok(Err(None)) => Err(why_not(self.shared.name.as_str(), &running.end().await)),
             Err(_) => Err(FROZEN.to_owned()),
         }
@@ -189,7 +189,7 @@ impl Holder {
         self.shared.machine.connections().begin(&LinkName::Dialed, Path::new(""), connection, feed).await
     }
 
-    /// Follows the machine until its connection ends or does not reply any more. Returns why.
+    /// Follows the machine until its connection ends or stops replying. Returns why.
     async fn keep(&self, begun: Begun, is_told: impl Fn() -> bool) -> String {
         let Begun { running, client } = begun;
         let connections = self.shared.machine.connections();
@@ -215,7 +215,7 @@ impl Holder {
         }
     }
 
-    /// Reports how many questions are not listed, each time that this may have changed.
+    /// Reports how many questions are not listed, each time that the number may have changed.
     async fn report_hidden(&self) -> Infallible {
         let mut gaps = self.shared.machine.gaps();
         while gaps.changed().await.is_ok() {
@@ -238,8 +238,8 @@ impl Holder {
         loop {
             let call = async {
                 if is_told() {
-                    // So the machine does not tell of its questions as well. A read-only connection refuses it, and an
-                    // older version does not know it.
+                    // This keeps the machine from notifying its own user as well. A read-only connection refuses the
+                    // call, and an older version does not know it; ignore both errors.
                     drop(client.watch().await);
                 }
                 client.statuses().await
@@ -250,7 +250,7 @@ impl Holder {
                 Ok(Err(CallError::Refused(_))) => {}
                 Ok(Err(CallError::Gone)) | Err(_) => return FROZEN,
             }
-            // A new bridge has to hear soon that this machine tells of its questions.
+            // A new bridge must learn soon that this machine notifies the user of its questions.
             tokio::select! {
                 () = sleep(limit::HEARTBEAT) => {}
                 () = self.new_bridge(&mut follower) => {}
@@ -278,7 +278,7 @@ impl Holder {
         pending().await
     }
 
-    /// Takes over which bridges the machine has.
+    /// Stores the list of the machine's bridges.
     fn know(&self, statuses: Vec<BridgeStatus>) {
         let statuses = own(statuses);
         let connections = self.shared.machine.connections();
@@ -295,7 +295,7 @@ impl Holder {
             _ => false,
         });
         if before {
-            // Those who follow read them again.
+            // Followers read the list again.
             self.change(|_| ());
         }
     }
@@ -309,7 +309,7 @@ impl Holder {
 
     /// Waits until the first try to connect has come to an end.
     pub async fn tried(&self) {
-        // It fails without a sender only, and the holder has one.
+        // The wait only fails without a sender, and the holder has one.
         drop(self.shared.report.subscribe().wait_for(|report| !report.is_new()).await);
     }
 }

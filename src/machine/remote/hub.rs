@@ -1,4 +1,4 @@
-//! The holders of all machines, and their sockets, by which the programs of this machine share the connections.
+//! The holders of all machines, and the sockets over which the programs of this machine share their connections.
 
 use std::{
     collections::BTreeMap,
@@ -25,7 +25,7 @@ pub fn folder(bridges: &Path) -> PathBuf {
     bridges.join("machines")
 }
 
-/// A function that returns whether this process notifies its person of questions now.
+/// A function that returns whether this process notifies its user of questions now.
 type IsTold = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// The machines that this process holds the connections to. Dropping it ends them.
@@ -74,7 +74,9 @@ impl Hub {
             }
             match self.hold(&name, &route).await {
                 Ok(held) => drop(self.machines.insert(name, held)),
-                Err(why) => tracing::debug!(machine = %name, why, "the machine is not held by this process"),
+                Err(why) => {
+                    tracing::debug!(machine = %name, why, "another process keeps the connection to the machine")
+                }
             }
         }
     }
@@ -85,10 +87,10 @@ impl Hub {
             .mode(0o700)
             .create(&self.folder)
             .map_err(|error| error.to_string())?;
-        // `connect` removes the socket of a process that was killed, which would be in the way.
+        // `connect` removes the socket that a killed process left behind, so that the bind below succeeds.
         let path = self.folder.join(format!("{name}.sock"));
         if discovery::connect(&path).await.is_ok_and(|stream| stream.is_some()) {
-            return Err("another process holds it".to_owned());
+            return Err("another process keeps the connection".to_owned());
         }
         let (socket, listener) =
             Socket::bind(&self.folder, name.as_str()).map_err(|error| error.to_string())?;

@@ -64,7 +64,7 @@ impl Route {
         if !has_terminal {
             words.extend(["-o", "BatchMode=yes"]);
         }
-        // Behind `--`, a host is no option.
+        // Behind `--`, ssh cannot take the host for an option.
         words.extend(["--", host, DIAL]);
         Route::command(words.into_iter().map(str::to_owned).collect(), has_terminal)
     }

@@ -86,7 +86,7 @@ pub async fn follow(notifying: NotifierStart, stop: impl Future<Output = u8>) ->
     };
     let how = tokio::select! {
         how = following.until_settled(follower) => how,
-        // This future only completes if the directory cannot be read any more.
+        // This future only completes if the directory becomes unreadable.
         _ = machine.follow() => None,
         _ = stop => None,
     };
@@ -95,7 +95,7 @@ pub async fn follow(notifying: NotifierStart, stop: impl Future<Output = u8>) ->
     if let Some(how) = how.as_ref().filter(|_| says_all) {
         say(how);
     }
-    let how = how.unwrap_or_else(|| "askbridge does not follow this question any more".to_owned());
+    let how = how.unwrap_or_else(|| "askbridge no longer follows this question".to_owned());
     // Only the ways listen. Without them, the send fails, and nothing needs to be withdrawn.
     ended.send(Some(how)).unwrap_or_default();
     // The phone still replies to late taps for NOTIFY_LATE; withdrawing takes its time beside that.
@@ -179,7 +179,7 @@ impl Notifier {
         let Ok(folder) = discovery::folder() else { return };
         if let Ok(all) = Machine::glance(&folder, Depth::Outline, limits::PATIENCE).await {
             let open = all.store().read(|_, snapshot| snapshot.open_count());
-            // As many questions as there are places have a notifier of their own.
+            // Every place is taken, and each notifier in a place serves one question.
             self.plan.more(open.saturating_sub(limits::NOTIFIERS));
         }
     }
@@ -216,7 +216,7 @@ impl Notifier {
             WayReport::Told(way) => {
                 self.told += 1;
                 if self.says_all {
-                    say(&format!("told by {way}"));
+                    say(&format!("notified by {way}"));
                 }
             }
             WayReport::Failed(way, error) => say(&format!("{way}: {error}")),

@@ -119,7 +119,7 @@ fn why(error: &ureq::Error) -> String {
         ureq::Error::ConnectionFailed => "no connection".to_owned(),
         ureq::Error::Io(error) => format!("no connection: {}", error.kind()),
         ureq::Error::Rustls(error) => format!("no trusted connection: {error}"),
-        ureq::Error::BadUri(_) => "the address is not one".to_owned(),
+        ureq::Error::BadUri(_) => "the address is invalid".to_owned(),
         // Other errors may quote the address, which may be a secret.
         _ => "the request failed".to_owned(),
     }

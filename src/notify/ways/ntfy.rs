@@ -97,7 +97,7 @@ async fn listen(telling: &NotifiedQuestion, ntfy: &Ntfy, message: &Message, sent
         why = carry_out => why,
         why = subscribe(ntfy, &sent.reply, sender) => why,
     };
-    report(telling, Err(format!("the buttons do not work any more: {why}"))).await;
+    report(telling, Err(format!("the buttons no longer work: {why}"))).await;
 }
 
 /// Reads the reply topic, one stream after another, each from where the one before ended. Returns why that failed.

@@ -104,7 +104,7 @@ async fn submit<I: Inbox>(
     let role = match choice {
         PermissionReply::Once => Role::AllowOnce,
         PermissionReply::Always => Role::AllowAlways,
-        // A rejection finds the option that refuses by itself, and can carry a reason.
+        // The inbox chooses the refusing option for a rejection, which can also carry a reason.
         PermissionReply::Reject => {
             let reason = message.filter(|message| !message.is_empty());
             rest::submit_rejection(app, &record.id, reason).await?;

@@ -64,7 +64,7 @@ impl Core {
                 self.ordinary_request(method, id, message);
             }
             Ok(Some(asked)) => {
-                // A question with an ID of its own leaves this number to the next question.
+                // A question that has its own ID does not use up this number.
                 self.made_up += u64::from(asked.question.id == made_up);
                 self.question(id, asked, line, now);
             }
@@ -115,7 +115,7 @@ impl Core {
             None => {}
         }
         if self.pending.number(id).is_some() {
-            let error = line::error(id, line::INVALID_REQUEST, "a question with this id is still open");
+            let error = line::error(id, line::INVALID_REQUEST, "a question with this ID is still open");
             return self.base.actions.push(Action::Send(Peer::Agent, error));
         }
         let AgentQuestion { mut question, reply_format } = asked;

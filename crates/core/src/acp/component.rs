@@ -28,7 +28,7 @@ pub const NO_CONDUCTOR: &str = "`askbridge proxy` is a component for an ACP cond
                                 proxy/initialize, and not with initialize; start `askbridge run -- AGENT` instead";
 
 /// Why a line that is too long to hold is refused: its method is not in the part that is held.
-const LATE_METHOD: &str = "a line of more than 1 MiB whose method does not stand before its params";
+const LATE_METHOD: &str = "it is longer than 1 MiB, and its method does not precede its params";
 
 /// The peer whose connection is the conductor's.
 const CONDUCTOR: Peer = Peer::Client;
@@ -71,11 +71,11 @@ impl SharedConnection<Core> for Component {
                 self.call(link, &method.unescaped().unwrap_or_default(), &line, now);
             }
             Envelope::Response(id) => self.response(link, id, &line, now),
-            Envelope::Batch => refuse(link, &line, "a batch, which ACP does not have"),
+            Envelope::Batch => refuse(link, &line, "it is a batch, which ACP does not have"),
             Envelope::Undecided if !line.whole => self.undecided(link, &line),
             // A blank line says nothing.
             Envelope::Opaque | Envelope::Undecided if line.bytes.trim_ascii().is_empty() => {}
-            Envelope::Opaque | Envelope::Undecided => refuse(link, &line, "no JSON-RPC message"),
+            Envelope::Opaque | Envelope::Undecided => refuse(link, &line, "it is no JSON-RPC message"),
         }
     }
 
@@ -150,7 +150,7 @@ impl Component {
                 let line = Line { bytes: bytes.into(), whole: true };
                 self.hears(link, Peer::Client, &line, Tail::default(), now);
             }
-            None => refuse(link, line, "an initialization that is not JSON, or longer than any"),
+            None => refuse(link, line, "its `initialize` is not JSON, or too long"),
         }
     }
 
@@ -164,7 +164,7 @@ impl Component {
             Some((bytes, rest)) => {
                 self.hears(link, Peer::Agent, &Line { bytes, whole: line.whole }, rest, now)
             }
-            None if line.whole => refuse(link, line, "an envelope around no call"),
+            None if line.whole => refuse(link, line, "it is an envelope without a call"),
             None => refuse(link, line, LATE_METHOD),
         }
     }
@@ -174,7 +174,9 @@ impl Component {
             Some(peer) => self.hears(link, peer, line, Tail::default(), now),
             // No request has the ID `null`: this is an error about a line that the conductor could not read. Forwarding
             // it would help neither peer, and could cause another such error.
-            None if id == "null" => link.output(Output::Refused("a complaint about a line of ours")),
+            None if id == "null" => {
+                link.output(Output::Refused("it is an error about a line that this bridge sent"))
+            }
             None => self.forward(link, line.bytes.clone(), Tail::default()),
         }
     }
@@ -202,7 +204,8 @@ impl Component {
         };
         // The line is refused before the core sees it: the core must not track a line that never arrives.
         let Some((bytes, mut rest)) = onward else {
-            let why = if line.whole { "a call that is not JSON, or says a part twice" } else { LATE_METHOD };
+            let why =
+                if line.whole { "it is a call that is not JSON, or repeats a member" } else { LATE_METHOD };
             return refuse(link, line, why);
         };
         let actions = match link.core.judge(from, &line.bytes) {
@@ -247,7 +250,7 @@ fn whose(core: &Core, response: &[u8]) -> Option<Peer> {
 
 /// Refuses a line that cannot be forwarded, with an error to its sender.
 fn refuse(link: &mut Link, line: &Line, why: &'static str) {
-    answer(link, line, &format!("cannot be passed on: {why}"));
+    answer(link, line, &format!("cannot be forwarded: {why}"));
     link.output(Output::Refused(why));
 }
 

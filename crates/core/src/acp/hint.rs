@@ -70,7 +70,7 @@ impl Hints {
                 (_, None) => false,
             };
             if continues {
-                // No deadline is needed any more: another update or the end of the turn follows a message.
+                // The hint needs no deadline from now on: another update or the end of the turn follows the message.
                 (hint.due, hint.message) = (None, chunk.clone());
             }
             !continues

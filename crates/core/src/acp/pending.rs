@@ -237,7 +237,7 @@ impl OpenQuestions {
 
     fn remove_shown(&mut self, key: &str) {
         self.shown.remove(key);
-        // Another ID that rounds to the same number may own the entry.
+        // The entry may belong to another ID that rounds to the same number.
         if let Some(rounded) = rounded_key(key)
             && self.rounded.get(&*rounded).is_some_and(|id| **id == *key)
         {

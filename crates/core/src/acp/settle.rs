@@ -71,7 +71,7 @@ impl Core {
 
     /// Rejects all open questions, and those that are still to come.
     pub(super) fn close(&mut self, reason: Reason, now: Duration) {
-        // The first reason stays, but once the agent is gone, nothing can be sent to it any more.
+        // The first reason stays, except that nothing can be sent once the agent is gone.
         if self.closed.is_none() || reason == Reason::AgentGone {
             self.closed = Some(reason);
         }

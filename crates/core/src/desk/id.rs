@@ -90,7 +90,7 @@ impl BridgeName {
 }
 
 impl Default for BridgeName {
-    /// Returns the name of a bridge that no inbox serves.
+    /// Returns the placeholder name of a bridge that no inbox serves, whose questions have no ID for responders.
     fn default() -> Self {
         BridgeName("bridge".into())
     }

@@ -50,7 +50,7 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub deadline: Option<Timestamp>,
-    /// Whether four fifths of its time have passed.
+    /// Whether four fifths of its time have passed, so that it expires soon.
     #[serde(default)]
     pub expiring: bool,
     /// Whether other responders must answer: the client cannot show the question, or left it to them.
@@ -170,10 +170,10 @@ pub struct EarlierDecision {
     /// When it was decided, by RFC 3339.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub at: Timestamp,
-    /// Whether the asker got it, as far as that was noted.
+    /// Whether the journal says that the asker received it.
     pub was_delivered: bool,
-    /// Whether the asker may have got it all the same: its delivery had begun when the bridge or the agent ended. Where
-    /// neither is so, nothing of it was given to the asker.
+    /// Whether the asker may have received it nevertheless: its delivery had begun when the bridge or the agent ended.
+    /// If both are false, no part of it reached the asker.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_have_arrived: bool,
 }
@@ -189,7 +189,7 @@ pub struct LostQuestion {
     #[cfg_attr(feature = "schema", schemars(with = "Record"))]
     pub record: Arc<Record>,
     /// The decision, if the asker may not have received it. When the same session asks the same again, it is
-    /// given by itself or offered.
+    /// given without asking, or offered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Settlement>,
     /// Whether the asker may have received the decision: its delivery had begun.

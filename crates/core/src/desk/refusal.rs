@@ -38,7 +38,7 @@ pub enum Refusal {
     /// A process of the agent's own tree cannot settle or extend what its agent asked (I12).
     #[error("the agent that asked cannot answer itself: answer in a terminal that the agent did not start")]
     OwnAgent,
-    /// The connection may read and not change anything: `askbridge dial --read-only`.
+    /// The connection is read-only: `askbridge dial --read-only`.
     #[error("this connection is read-only")]
     ReadOnly,
     /// There is no connection to the question's machine: nothing was sent.
@@ -91,7 +91,7 @@ pub const KINDS: [RefusalKind; 14] = [
         8,
         "The agent that asked cannot answer itself: a process that it started sent this.",
     ),
-    kind("read_only", 405, 403, 125, "The connection may read and not change anything."),
+    kind("read_only", 405, 403, 125, "The connection is read-only."),
     kind(
         "unreached",
         504,
@@ -99,7 +99,7 @@ pub const KINDS: [RefusalKind; 14] = [
         6,
         "There is no connection to the question's machine: nothing was sent. `errors` says why.",
     ),
-    kind("too_many_requests", 429, 429, 125, "Too many requests in a second, or too much waits."),
+    kind("too_many_requests", 429, 429, 125, "Too many requests in a second, or too many bytes wait."),
     kind("unavailable", 503, 503, 6, "The bridge that asked is gone, or does not answer."),
     kind(
         "other",

@@ -149,7 +149,7 @@ impl Desk {
     pub fn check_room(&self, session: Option<&str>, weight: usize) -> Result<(), Refusal> {
         let entries = self.open.values().map(|entry| &**entry);
         let of_session = |entry: &&Entry| entry.record.question.session.as_deref() == session;
-        let full = |what: &str, most: usize| Err(Refusal::Full(format!("{what}; the most is {most}")));
+        let full = |what: &str, most: usize| Err(Refusal::Full(format!("{what}; the maximum is {most}")));
         if entries.filter(of_session).count() >= limits::OPEN_PER_SESSION {
             return full("too many open questions in the session", limits::OPEN_PER_SESSION);
         }

@@ -64,13 +64,13 @@ fn set(question: &mut Question, risk: Risk, why: &str) {
 
 fn risk(question: &Question) -> (Risk, String) {
     if question.dangerous {
-        return dangerous("it was marked as one that can do harm");
+        return dangerous("the agent marked it as dangerous");
     }
     match (&question.purpose, question.subject.as_deref()) {
         (Purpose::Question, _) => (Risk::Plain, String::new()),
         (Purpose::Permission, Some(subject)) => of_subject(subject, question.project.as_deref()),
-        (Purpose::Permission, None) => dangerous("it does not say what would be done"),
-        (Purpose::Other(_), _) => dangerous("it is not known what it is for"),
+        (Purpose::Permission, None) => dangerous("the request does not say what it would do"),
+        (Purpose::Other(_), _) => dangerous("its purpose is unknown"),
     }
 }
 
@@ -120,7 +120,7 @@ fn of_kind(kind: &str) -> (Risk, String) {
         "delete" => dangerous("it deletes"),
         "move" => dangerous("it moves or renames"),
         "switch_mode" => dangerous("it changes what the agent may do without asking"),
-        _ => dangerous("it is not known what it does"),
+        _ => dangerous("the effect of its tool is unknown"),
     }
 }
 
@@ -144,11 +144,11 @@ fn of_change(
         return Some(acts("its change is not shown whole"));
     }
     let files = changed_files(subject, input);
-    let Some(project) = project else { return Some(acts("it is not known which folder the agent works in")) };
+    let Some(project) = project else { return Some(acts("the agent's folder is unknown")) };
     match files.iter().find(|file| files::inside(project, file).is_none()) {
         Some(file) => Some(acts(format!("it changes {file}, which is not plainly in the agent's folder"))),
-        None if files.is_empty() => Some(acts("it is not known which file it changes")),
-        None => unshown(subject).map(|file| dangerous(format!("it does not show what becomes of {file}"))),
+        None if files.is_empty() => Some(acts("the file that it changes is unknown")),
+        None => unshown(subject).map(|file| dangerous(format!("it does not show the change of {file}"))),
     }
 }
 

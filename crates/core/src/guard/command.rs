@@ -1,4 +1,4 @@
-//! Commands: which of them are nothing but words, and which of them a person has to look at twice. How a shell reads a
+//! Decides which commands are nothing but plain words, and which are dangerous. How a shell reads a
 //! command is left to `split`, what programs do to `programs` and `scripts`.
 
 use super::{
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::question::Risk;
 
-/// Characters by which a shell does more than to split words: operators, redirections, substitutions, expansions and
+/// Characters that have a special meaning for a shell: operators, redirections, substitutions, expansions and
 /// escapes. They count inside of quotes as well: not every shell reads quotes alike.
 const SYNTAX: &str = ";&|<>()`$\\{}*?[]!";
 
@@ -27,7 +27,7 @@ pub fn simple(command: &str) -> Result<(), String> {
             return Err(format!("it has a character that cannot be seen: {}", char.escape_unicode()));
         }
         if SYNTAX.contains(char) {
-            return Err(format!("a shell does more with `{char}` than to split words"));
+            return Err(format!("a shell gives `{char}` a special meaning"));
         }
         let is_first = " '\"".contains(before);
         if (char == '#' && is_first) || (char == '~' && (is_first || "=:".contains(before))) {
@@ -107,7 +107,7 @@ pub fn risk(command: &str) -> (Risk, String) {
 
 fn why_dangerous(command: &str, depth: usize) -> Option<String> {
     if depth == 0 {
-        return Some("its command stands in too many others".to_owned());
+        return Some("its command is nested too deep in the arguments of others".to_owned());
     }
     match split(command) {
         Ok(commands) => commands.iter().find_map(|words| why_words_are(words, depth)),
@@ -143,7 +143,7 @@ fn why_it_runs(program: &str, arguments: &[String], depth: usize) -> Option<Stri
     }
     // Each argument is checked as the beginning of a command, at each depth: the bounds keep that cheap.
     if depth == 1 || arguments.len() > ARGUMENTS {
-        return Some("its command stands in too many others".to_owned());
+        return Some("its command is nested too deep in the arguments of others".to_owned());
     }
     let takes_input = matches!(takes, Takes::TextOrInput | Takes::CodeOrInput);
     if takes_input && arguments.iter().all(|word| word.starts_with('-')) {
@@ -182,7 +182,7 @@ fn names_no_command(name: &str, arguments: &[String]) -> bool {
 /// Returns the texts in the argument at `place` that may be commands.
 fn texts(takes: Takes, arguments: &[String], place: usize) -> Vec<String> {
     let argument = arguments[place].as_str();
-    // The value of an option may be in the same word.
+    // An option and its value may be one word: `--option=value`.
     let value = match argument.strip_prefix("--") {
         Some(long) => long.split_once('=').map(|(_, value)| value),
         None => argument.strip_prefix('-').and_then(|short| short.get(1..)),

@@ -167,9 +167,9 @@ impl Input {
                     self.commands
                         .extend(words.into_iter().filter(|word| word.contains(' ')).map(str::to_owned));
                 }
-                None => self.unclear = Some("its command has a shape that is not known"),
+                None => self.unclear = Some("its command has an unknown shape"),
             },
-            _ => self.unclear = Some("its command has a shape that is not known"),
+            _ => self.unclear = Some("its command has an unknown shape"),
         }
     }
 
@@ -188,7 +188,7 @@ impl Input {
             }
             // The members inside are read on their own.
             Json::List(_) | Json::Object(_) => {}
-            _ => self.unclear = Some("a file of it has a shape that is not known"),
+            _ => self.unclear = Some("one of its files has an unknown shape"),
         }
     }
 }

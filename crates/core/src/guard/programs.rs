@@ -1,4 +1,4 @@
-//! The programs that a person must look at twice, in groups with one reason each. A new program is one more word in a
+//! The programs that make a command dangerous, in groups with one reason each. A new program is one more word in a
 //! group.
 //!
 //! The table is no wall: a project's own script may do all of this. It names programs that are known to do harm, so
@@ -224,7 +224,7 @@ const TABLE: &[Programs] = &[
     Programs {
         except: "stash list,stash show,worktree list,reflog$",
         ..harm_with(
-            "throws away what is not committed, or rewrites history",
+            "discards uncommitted changes, or rewrites history",
             "git hub jj hg sl",
             "checkout clean filter-branch filter-repo gc prune rebase reflog reset restore rm mv stash \
              update-ref replace worktree abandon strip -D --delete --amend --discard-changes",
@@ -261,7 +261,7 @@ const TABLE: &[Programs] = &[
     ),
     harm("opens a connection of any kind", "nc ncat netcat socat telnet websocat ngrok cloudflared openssl"),
     harm_with(
-        "sends data, or has settings that are not shown",
+        "sends data, or reads its options from a file",
         "curl http https wget xh",
         "-d -F -K -T -X --body-data --body-file --config --data --execute --form --json --method \
          --post-data --post-file --request --upload-file DELETE PATCH POST PUT",
@@ -272,7 +272,7 @@ const TABLE: &[Programs] = &[
         "gpg gpg2 pass op bw vault security secret-tool ssh-add ssh-keygen keychain age sops \
          kwallet-query",
     ),
-    // askbridge decides for the person: an agent is not to run it.
+    // An agent must not run askbridge, which can answer in the person's place.
     harm("answers in your place", "askbridge"),
 ];
 

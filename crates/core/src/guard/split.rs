@@ -51,7 +51,7 @@ pub(super) fn split(command: &str) -> Result<Vec<Vec<String>>, String> {
     }
     splitter.end_command()?;
     match splitter.commands.is_empty() {
-        true => Err("it has no word".to_owned()),
+        true => Err("it has no words".to_owned()),
         false => Ok(splitter.commands),
     }
 }
@@ -70,7 +70,7 @@ fn is_more_in(quote: char, char: char, next: Option<char>) -> bool {
 }
 
 fn more(char: char) -> String {
-    format!("a shell does more with `{char}` than to split words")
+    format!("a shell gives `{char}` a special meaning")
 }
 
 #[derive(Default)]
@@ -107,7 +107,7 @@ impl Splitter {
 
     fn end_command(&mut self) -> Result<(), String> {
         self.end_word()?;
-        // The mark of a text that was cut is in a line of its own, which looks like a command.
+        // The mark of a cut text is on its own line, which would otherwise be read as another command.
         if self.words.first().is_some_and(|program| program.starts_with('…')) {
             return Err("it was cut".to_owned());
         }

@@ -105,7 +105,7 @@ pub fn files(subject: &Subject) -> Result<Vec<String>, String> {
     check_no_command(&input)?;
     // A patch in another format may name files that `changed_by` does not find.
     if subject.patch.is_some() && subject.locations.is_empty() && subject.diffs.is_empty() {
-        return Err("it is not known which files it would change".to_owned());
+        return Err("it is unknown which files it would change".to_owned());
     }
     let places = subject.locations.iter().cloned();
     let changed = subject.diffs.iter().map(|diff| diff.path.clone());

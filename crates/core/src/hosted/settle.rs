@@ -60,7 +60,7 @@ impl<S: HostProtocol> Core<S> {
 
     /// Rejects all open questions, and those that are still to come.
     pub(super) fn close(&mut self, reason: Reason, now: Duration) {
-        // The first reason counts, unless the agent is gone: then nobody is left to refuse.
+        // The first reason counts, unless the agent is gone: then no response can be sent.
         if self.closed.is_none() || reason == Reason::AgentGone {
             self.closed = Some(reason);
         }

@@ -49,13 +49,13 @@ open_enum! {
 open_enum! {
     /// The harm that a wrong answer may do, in three degrees.
     pub enum Risk {
-        /// Nothing that is hard to take back: the agent reads, searches, or changes files of its project that are shown
+        /// Nothing that is hard to undo: the agent reads, searches, or changes files of its project that are shown
         /// whole.
         Plain = "plain",
         /// The agent acts: it runs a command, uses the network, or changes files elsewhere or without showing all of
         /// it.
         Acts = "acts",
-        /// It may do harm: it deletes, publishes, leaves its sandbox, or it is not known what it does.
+        /// It may do harm: it deletes, publishes, leaves its sandbox, or its effect is unknown.
         Dangerous = "dangerous",
     }
 }

@@ -110,11 +110,11 @@ pub(super) fn describe_unknown_kind(members: &Map<String, Json>) -> String {
         Some(_) => return format!("has a `kind` that is not a text: it must be one of {}", names()),
     };
     let Some((_, required)) = KNOWN_KINDS.iter().find(|(name, _)| name == kind) else {
-        return format!("has the kind {kind:?}, which is not known here: it must be one of {}", names());
+        return format!("has the unknown kind {kind:?}: it must be one of {}", names());
     };
     match required.iter().find(|name| !members.contains_key(**name)) {
         Some(missing) => format!("is of kind {kind:?} and must have `{missing}`"),
-        // To name the member, the field would have to be read again as this kind alone.
+        // The error does not name the member, since that would take another parse of the field as this kind.
         None => format!("is of kind {kind:?}, and has a member of the wrong type"),
     }
 }
@@ -190,7 +190,7 @@ mod tests {
         for (members, reason) in [
             (json!({}), "has no `kind`, which must be one of text, choice, choices,"),
             (json!({ "kind": 5 }), "has a `kind` that is not a text"),
-            (json!({ "kind": "drawing" }), "has the kind \"drawing\", which is not known here"),
+            (json!({ "kind": "drawing" }), "has the unknown kind \"drawing\""),
             (json!({ "kind": "choice" }), "is of kind \"choice\" and must have `options`"),
             (json!({ "kind": "confirm", "yes": "y" }), "is of kind \"confirm\" and must have `no`"),
             (

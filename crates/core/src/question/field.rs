@@ -214,9 +214,7 @@ impl Field {
         }
         for option in options {
             if let Some(Preview { format: PreviewFormat::Other(format), .. }) = option.preview.as_deref() {
-                return Err(format!(
-                    "a preview of field {name:?} has a format that is not known here: {format:?}"
-                ));
+                return Err(format!("a preview of field {name:?} has an unknown format: {format:?}"));
             }
             let preview = option.preview.as_ref().map(|preview| &preview.text);
             for text in [Some(&option.value), Some(&option.label), option.description.as_ref(), preview] {

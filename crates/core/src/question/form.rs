@@ -58,13 +58,13 @@ pub struct Question {
     pub origin: Origin,
     /// Whether a wrong answer can do harm, of either degree.
     pub dangerous: bool,
-    /// The harm that a wrong answer may do. Absent if a bridge of another version has not looked.
+    /// The harm that a wrong answer may do. Absent if a bridge of another version has not assessed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk: Option<Risk>,
-    /// Why it is not plain.
+    /// The reason for a risk above `plain`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk_reason: Option<String>,
-    /// Whether its person wants a second step before it is allowed, though it is not dangerous.
+    /// Whether the user's settings require a second step before it is allowed, although it is not dangerous.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub confirm: bool,
     /// Whether the agent waits for the answer. If not, it continues meanwhile.
@@ -79,7 +79,7 @@ pub struct Question {
     )]
     #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
     pub timeout: Option<Duration>,
-    /// Whether what asks has a place for notes beside the answer. Without one, it never learns of them.
+    /// Whether the asker accepts notes beside the answer. Otherwise notes are dropped.
     #[serde(default = "has_notes", skip_serializing_if = "Clone::clone")]
     pub notes: bool,
     /// The patterns of its fields, compiled when they are first needed.

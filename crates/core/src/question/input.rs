@@ -157,7 +157,7 @@ impl<'de, T: DeserializeOwned> Visitor<'de> for UniqueMapVisitor<T> {
         let mut entries = BTreeMap::new();
         while let Some(name) = map.next_key::<String>()? {
             if entries.contains_key(&name) {
-                return Err(M::Error::custom(format_args!("field {name:?} stands twice")));
+                return Err(M::Error::custom(format_args!("field {name:?} occurs twice")));
             }
             let value = map.next_value()?;
             entries.insert(name, value);
@@ -179,8 +179,8 @@ impl<'de> Visitor<'de> for AnswerInputVisitor {
         match (answers, values) {
             (Some(answers), None) => Ok(AnswerInput::ByPlace { answers, notes }),
             (None, Some(UniqueMap(values))) => Ok(AnswerInput::ByName { values, notes }),
-            (Some(_), Some(_)) => Err(M::Error::custom("there are both `answers` and `values`")),
-            (None, None) => Err(M::Error::custom("there are neither `answers` nor `values`")),
+            (Some(_), Some(_)) => Err(M::Error::custom("give either `answers` or `values`, not both")),
+            (None, None) => Err(M::Error::custom("give `answers` or `values`")),
         }
     }
 }

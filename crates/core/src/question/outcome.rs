@@ -17,8 +17,8 @@ pub enum Outcome {
     Answered(Answer),
     /// The question ended without an answer.
     Rejected(Reason),
-    /// The client failed, or replied with something that only the agent may understand: the agent got the reply as it
-    /// was.
+    /// The client failed, or replied with something that only the agent may understand: the agent got the reply
+    /// unchanged.
     Failed,
     /// An outcome of another version, with all its members. It is serialized unchanged.
     Unknown(Map<String, Json>),
@@ -108,7 +108,7 @@ open_enum! {
         AgentGone = "agent_gone",
         /// The session was closed or deleted.
         SessionClosed = "session_closed",
-        /// The bridge was told to end.
+        /// A signal asked the bridge to end.
         Shutdown = "shutdown",
         /// A rule of the person's rejects such questions.
         Policy = "policy",

@@ -184,7 +184,7 @@ impl<'a> Message<'a> {
         let mut members = Members::enter(line).ok()?;
         let mut message = Message::default();
         while let Ok(Some(key)) = members.key() {
-            // Behind an unfinished value there is nothing more to find.
+            // No member follows an unfinished value.
             let begun = members.value_start().map(|_| members.rest()).unwrap_or_default();
             let (value, finished) = match members.value() {
                 Ok(value) => (value, true),

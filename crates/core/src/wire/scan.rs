@@ -276,7 +276,7 @@ pub fn text(quoted: &[u8]) -> Option<Cow<'_, str>> {
 
 /// Returns the bytes of an object's member, from the object's bytes or a prefix of them.
 ///
-/// A member that is there twice has no one value, and is not found.
+/// A member that occurs twice has no one value, and is not found.
 pub fn member<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let mut members = Members::enter(object).ok()?;
     let mut found = None;

@@ -103,7 +103,7 @@ impl ScriptedAnswers {
             1 => self.answers.front().cloned().unwrap_or_default(),
             _ => return NextInput::Type(self.answers.pop_front().unwrap_or_default()),
         };
-        // The last answer repeats for further fields, but as a note it would say something that nobody meant.
+        // The last answer repeats for further fields, but not as a note, which was not meant.
         let left_out = self.repeats && field.secondary;
         self.repeats = true;
         NextInput::Type(if left_out { String::new() } else { last })

@@ -27,9 +27,9 @@ Lines on stdin are its keyboard:
   answer TEXT                              answer what was asked first
   approve, decline                         allow or reject what was asked first
   cd FOLDER                                let the sessions work in another folder
-  session NAME                             show this session; the others go on
+  session NAME                             show this session; the others continue
   leave NAME                               end a session and what is open there
-  forget                                   forget the events that there were
+  forget                                   forget all earlier events
   gap [LINE; ...]                          close all connections, and do these
                                            lines before another one is served
   break COUNT                              close so many connections when they

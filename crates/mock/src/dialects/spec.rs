@@ -195,7 +195,7 @@ impl MockDialect {
                 summary: "Gemini: asks for permissions, and no questions",
                 // Gemini sends no update before a request. A plan is only in its file.
                 permissions: templates!("permissions", "gemini"),
-                // It never asks a question, so any shape will do.
+                // It never asks a question, so the template of its questions is never used.
                 fields: ONE_CHOICE,
                 ..Self::Form.spec()
             },

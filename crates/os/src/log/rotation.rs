@@ -22,7 +22,7 @@ static FILE: OnceLock<PathBuf> = OnceLock::new();
 /// Bounds the file at this path from now on, if stderr goes to it.
 pub fn bound_stderr(path: &Path) {
     if is_same(fs::metadata(path), metadata(io::stderr().as_fd())) {
-        // It fails only if a file was bounded before.
+        // `set` fails only if this function was called before.
         drop(FILE.set(path.to_owned()));
     }
 }

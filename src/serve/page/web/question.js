@@ -458,7 +458,7 @@ export class AskbridgeQuestion extends HTMLElement {
     const copy = () => navigator.clipboard.writeText(mine).then(() => (this.#parts.status.textContent = "Copied"));
     notice.className = `notice ${settlement?.outcome?.status}`;
     const isGiven = accepted != settlement && !mayHaveArrived && !question.dangerous && !this.#isPermission;
-    const way = state == "lost" && el("p", "Asked ", this.#parts.ago, `. To go on, resume the session of this agent: it asks again${isGiven ? " and gets this answer, which never reached it" : ""}.`);
+    const way = state == "lost" && el("p", "Asked ", this.#parts.ago, `. To continue, resume the session of this agent: it asks again${isGiven ? " and gets this answer, which never reached it" : ""}.`);
     fill(notice, el("p", { dir: "auto" }, ended(this.#record)), way, isLeft && navigator.clipboard && button("", copy, "Copy your draft"));
   }
 

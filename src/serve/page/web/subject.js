@@ -67,5 +67,5 @@ export function decision(role = "", risk) {
   if (role == "allow_once") return acts && { title: acts, confirm: "Allow" };
   if (role == "allow_always") return { title: `Allow always: from now on without asking? ${harm}`.trim(), confirm: "Allow always" };
   if (role == "reject_once" || role == "reject_always") return null;
-  return { title: "It is not known here what this does. Choose it?", confirm: "Choose it" };
+  return { title: "The effect of this option is unknown. Choose it?", confirm: "Choose it" };
 }

@@ -24,7 +24,7 @@ pub(super) type LastingPermissions = Vec<(String, Box<RawValue>)>;
 pub(super) fn read(call: &ToolCall<'_>, id: &str) -> Option<(Question, LastingPermissions)> {
     let input = once::from_slice(call.input.as_bytes())?;
     let is_plan = call.tool == EXIT_PLAN_MODE;
-    // Without a plan there is nothing to judge, and Claude Code takes no decision without one.
+    // Without a plan there is nothing to judge, and Claude Code ignores a decision without a plan.
     if is_plan && input["plan"].as_str().is_none_or(|plan| plan.trim().is_empty()) {
         return None;
     }

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The words of the option that refuses and lets the turn continue.
-pub(super) const DECLINE: &str = "Reject, and let Codex go on without it";
+pub(super) const DECLINE: &str = "Reject, and let Codex continue without it";
 /// The words of the option that refuses and ends the turn.
 pub(super) const CANCEL: &str = "Reject, and stop the turn";
 

@@ -213,7 +213,7 @@ pub(super) fn read_permissions(params: &[u8], fallback_id: &str) -> Option<(Ques
         ),
         Decision {
             value: "refuse".to_owned(),
-            label: "Reject, and let Codex go on without them".to_owned(),
+            label: "Reject, and let Codex continue without them".to_owned(),
             role: Role::RejectOnce,
             result: refused.clone(),
         },

@@ -67,7 +67,7 @@ impl CopilotRequest {
                 Self::new(question, RequestKind::Form(format))
             }
             "user_input.requested" => Self::new(question::user_input(data, id)?, RequestKind::Text),
-            // A permission that a hook has decided waits for nobody.
+            // A permission that a hook has decided needs no answer.
             "permission.requested" if asked.resolved_by_hook != Some(true) => {
                 // The prompt is what Copilot's own dialog shows.
                 Self::permission(asked.prompt_request.or(asked.permission_request)?.get(), id)

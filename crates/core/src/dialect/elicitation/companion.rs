@@ -94,7 +94,7 @@ fn owner<'a>(
 ) -> Option<(&'a str, CompanionRole)> {
     let is_text =
         property.kind.as_deref() == Some("string") && property.values.is_none() && property.one_of.is_none();
-    // A text that is required is a question of its own.
+    // A required text is a separate question, not a companion.
     let required = schema.required.iter().flatten().any(|name| name == key);
     if !is_text || required {
         return None;

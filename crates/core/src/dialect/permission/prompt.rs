@@ -197,7 +197,7 @@ impl Prompt<'_> {
         match self.field {
             Some(_) => title.to_owned(),
             None if question.dangerous => {
-                format!("{title} (is not answered by a permission prompt: answer elsewhere{instead})")
+                format!("{title} (a permission prompt cannot answer this: answer elsewhere{instead})")
             }
             None => format!("{title} (needs a typed answer: write it in the chat, or answer elsewhere)"),
         }

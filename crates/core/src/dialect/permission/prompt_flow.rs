@@ -110,7 +110,7 @@ impl PromptFlow {
 
     /// Returns the current field. Returns `None` if prompts can ask for no further field: then the prompt says so.
     fn field<'a>(&self, question: &'a Question) -> Option<&'a Field> {
-        // A client that answers by itself must not find an option that may do harm.
+        // A client that answers without its user must not get an option that may do harm.
         let open = |field: &&Field| !self.answer.values.contains_key(&field.name) && can_be_asked(field);
         question.fields.iter().find(open).filter(|_| !question.dangerous)
     }

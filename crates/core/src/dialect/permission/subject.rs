@@ -59,7 +59,7 @@ struct RawInput {
 impl Draft {
     pub(super) fn of_tool_call(tool_call: PermissionToolCall<'_>) -> Self {
         let (locations, are_whole) = locations(&tool_call.locations);
-        let unclear = (!are_whole).then(|| "its files have a shape that is not known".to_owned());
+        let unclear = (!are_whole).then(|| "its files have an unknown shape".to_owned());
         let (kind, title) = (tool_call.kind, tool_call.title);
         let mut subject = Subject { kind, title, locations, unclear, ..Subject::default() };
         if let Some(raw) = tool_call.raw_input {
@@ -72,7 +72,7 @@ impl Draft {
         if let Some(id) = &tool_call.tool_call_id {
             gemini::read_command(id, &mut subject);
         }
-        // The person need not read the same text twice.
+        // A description that repeats the title is dropped.
         if subject.content.is_some() && [&subject.plan, &subject.description].contains(&&subject.content) {
             subject.content = None;
         }
@@ -271,7 +271,7 @@ impl Subject {
             }
         }
         if !is_whole {
-            self.unclear.get_or_insert_with(|| "its content has a shape that is not known".to_owned());
+            self.unclear.get_or_insert_with(|| "its content has an unknown shape".to_owned());
         }
         self.content = (!texts.is_empty()).then(|| texts.join("\n"));
     }
