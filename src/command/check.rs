@@ -15,6 +15,7 @@ use askbridge_check::{
     case::Kind,
     library, puppet,
     report::{Document, Progress, json, junit, list, summary},
+    serve::driver::Persons,
     suite::{self, Settings, SuiteError},
     talk::prompts::Prompts,
 };
@@ -58,7 +59,7 @@ pub enum CheckWhat {
     Agent(AgentArgs),
     /// Check a client: askbridge is its agent, whose command is `{agent}`
     #[command(after_help = HELP)]
-    Client(CasesArgs),
+    Client(ClientArgs),
     /// Check a program between the two: askbridge is both, `{agent}` is the agent's command
     #[command(after_help = HELP)]
     Bridge(CasesArgs),
@@ -78,6 +79,22 @@ pub struct AgentArgs {
     /// The dialect in which it must ask its questions [default: any that is known]
     #[arg(long, value_name = "NAME", value_parser = DIALECTS)]
     pub dialect: Option<String>,
+
+    /// The options of all kinds.
+    #[command(flatten)]
+    pub cases: CasesArgs,
+}
+
+/// Options of `askbridge check client`.
+#[derive(Clone, Debug, Args)]
+pub struct ClientArgs {
+    /// Answer in the client by this command of the shell, which gets the agent's request on its stdin as JSON
+    #[arg(long, value_name = "COMMAND")]
+    pub answer_with: Option<OsString>,
+
+    /// The client answers by itself, by design: leave out that it must not
+    #[arg(long, conflicts_with = "answer_with")]
+    pub answers_itself: bool,
 
     /// The options of all kinds.
     #[command(flatten)]
@@ -155,7 +172,10 @@ pub async fn check(args: &CheckArgs) -> Result<u8, CommandError> {
                 Settings { prompts, dialect: args.dialect.clone(), ..settings(Kind::Agent, &args.cases)? };
             run(settings, &args.cases)
         }
-        CheckWhat::Client(args) => run(settings(Kind::Client, args)?, args),
+        CheckWhat::Client(args) => {
+            let persons = Persons { command: args.answer_with.clone(), is_automatic: args.answers_itself };
+            run(Settings { persons, ..settings(Kind::Client, &args.cases)? }, &args.cases)
+        }
         CheckWhat::Bridge(args) => run(settings(Kind::Bridge, args)?, args),
         CheckWhat::Puppet(args) => Ok(puppet::run(&args.folder, args.child)?),
     }
@@ -215,6 +235,7 @@ fn settings(kind: Kind, args: &CasesArgs) -> Result<Settings, CommandError> {
         wire: args.wire.clone(),
         expected: args.expected.as_deref().map(expected).transpose()?.unwrap_or_default(),
         strict: args.strict,
+        persons: Persons::default(),
         prompts: Prompts::default(),
         dialect: None,
     })

@@ -6,6 +6,7 @@ use askbridge_check::{
     case::{Case, Kind},
     library,
     report::failure,
+    serve::driver::Persons,
     suite::{self, Outcome, Settings},
     talk::prompts::Prompts,
     verdict::Verdict,
@@ -23,6 +24,17 @@ pub(crate) fn cases(kind: Kind) -> Vec<Case> {
 
 /// Runs cases against a command.
 pub(crate) fn outcomes(kind: Kind, cases: &[Case], command: &[&str], timeout: Duration) -> Vec<Outcome> {
+    outcomes_with(kind, cases, command, timeout, Persons::default())
+}
+
+/// Runs cases against a command, where these persons answer what a client shows.
+pub(crate) fn outcomes_with(
+    kind: Kind,
+    cases: &[Case],
+    command: &[&str],
+    timeout: Duration,
+    persons: Persons,
+) -> Vec<Outcome> {
     let settings = Settings {
         kind,
         command: command.iter().map(OsString::from).collect(),
@@ -33,6 +45,7 @@ pub(crate) fn outcomes(kind: Kind, cases: &[Case], command: &[&str], timeout: Du
         wire: None,
         expected: Vec::new(),
         strict: true,
+        persons,
         prompts: Prompts::default(),
         dialect: None,
     };
@@ -67,11 +80,23 @@ pub(crate) fn each_fails_under_its_faults<'a>(
     faults: impl IntoIterator<Item = &'a str>,
     broken: impl Fn(&'a str) -> Vec<&'a str>,
 ) {
+    each_fails_under(kind, cases, faults, broken, &Persons::default());
+}
+
+/// As [`each_fails_under_its_faults`], where these persons answer what a client shows.
+#[track_caller]
+pub(crate) fn each_fails_under<'a>(
+    kind: Kind,
+    cases: &[Case],
+    faults: impl IntoIterator<Item = &'a str>,
+    broken: impl Fn(&'a str) -> Vec<&'a str>,
+    persons: &Persons,
+) {
     let mut wrong = Vec::new();
     for fault in faults {
         let named = |case: &&Case| case.faults.iter().any(|named| named == fault);
         let of_fault: Vec<_> = cases.iter().filter(named).cloned().collect();
-        let outcomes = outcomes(kind, &of_fault, &broken(fault), BROKEN);
+        let outcomes = outcomes_with(kind, &of_fault, &broken(fault), BROKEN, persons.clone());
         let others = outcomes.iter().filter(|outcome| !matches!(outcome.verdict, Verdict::Failed(_)));
         wrong.extend(
             others.map(|outcome| format!("{} {} under `{fault}`", outcome.case.id, outcome.verdict.name())),

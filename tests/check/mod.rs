@@ -6,6 +6,8 @@ mod agent;
 #[cfg(test)]
 mod bridge;
 #[cfg(test)]
+mod client;
+#[cfg(test)]
 mod command;
 #[cfg(test)]
 mod faults;

@@ -115,6 +115,7 @@ fn of_type(name: &str) -> Option<fn(&str) -> bool> {
         "boolean" => |json| matches!(json, "true" | "false"),
         "integer" => |json| json.parse::<i64>().is_ok(),
         "byte" => |json| json.parse::<u8>().is_ok(),
+        "path" => |json| json.starts_with("\"/"),
         "object" => |json| json.starts_with('{'),
         "array" => |json| json.starts_with('['),
         _ => return None,

@@ -2,7 +2,7 @@
 //! command. The command line is left to the program.
 //!
 //! `library` has the cases, `case` and `step` read them, `play` performs the steps of one case on a `stage`, and `suite` runs
-//! all cases of a kind. `talk` is the client of an agent. `report` has the results in words and as documents.
+//! all cases of a kind. `talk` is the client of an agent, `serve` the agent of a client. `report` has the results in words and as documents.
 
 pub mod case;
 mod end;
@@ -19,6 +19,7 @@ pub mod puppet;
 mod puppets;
 pub mod report;
 mod responder;
+pub mod serve;
 mod stage;
 mod step;
 pub mod suite;

@@ -20,6 +20,8 @@ pub(crate) const WRITTEN: usize = 512;
 pub(crate) const SETTLE: Duration = Duration::from_millis(300);
 /// The time in which an agent that asks several questions at once asks the next one, before the first is answered.
 pub(crate) const AT_ONCE: Duration = Duration::from_secs(1);
+/// The time that a person has to answer where nobody is said to answer.
+pub(crate) const PERSON: Duration = Duration::from_secs(1);
 /// A line between the checker and a puppet: longer ones are not sent.
 pub(crate) const PUPPET_LINE: usize = 4096;
 /// Entries that are kept of what a case said and got, in the report of its failure.

@@ -17,6 +17,7 @@ use crate::{
     expect::Expected,
     limits,
     peer::{Surroundings, described},
+    serve::{driver::Persons, state::Served},
     stage::Stage,
     step::{Action, Side, Step},
     talk::{
@@ -49,6 +50,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) wire: Option<PathBuf>,
     /// What the client asks of an agent.
     pub(crate) prompts: &'a Prompts,
+    /// Who answers what a client shows.
+    pub(crate) persons: &'a Persons,
     /// The dialect in which an agent must ask.
     pub(crate) dialect: Option<&'a str>,
 }
@@ -61,6 +64,7 @@ pub(crate) fn play(case: &Case, setting: &Setting<'_>) -> io::Result<Verdict> {
         Kind::Agent => Some(conversation(setting, &mut variables)?),
         Kind::Client | Kind::Bridge => None,
     };
+    let served = (setting.kind == Kind::Client).then(|| Box::new(Served::new(setting.persons.clone())));
     let stage = Stage::start(setting.kind, setting.command, setting.script, &setting.folder)?;
     let deadline = Instant::now() + setting.timeout;
     let mut play = Play {
@@ -68,6 +72,7 @@ pub(crate) fn play(case: &Case, setting: &Setting<'_>) -> io::Result<Verdict> {
         matching: case.matching,
         variables,
         conversation,
+        served,
         deadline,
         fences: 0,
         program: setting.program.to_owned(),
@@ -105,6 +110,8 @@ pub(crate) struct Play {
     pub(crate) variables: Variables,
     /// What the client of an agent knows.
     pub(crate) conversation: Option<Box<Conversation>>,
+    /// What the agent of a client knows.
+    pub(crate) served: Option<Box<Served>>,
     pub(crate) deadline: Instant,
     pub(crate) fences: usize,
     /// This program, which answers as another responder.
@@ -155,6 +162,10 @@ impl Play {
             // An agent may write updates at any time.
             return self.hear_the_rest().map_err(|problem| self.failed(last, problem));
         }
+        if self.served.is_some() {
+            // A client may send notifications at any time.
+            return self.serve_the_rest().map_err(|problem| self.failed(last, problem));
+        }
         for side in [Side::Client, Side::Agent] {
             let pending = self.stage.end(side).map(|end| end.pending().to_vec()).unwrap_or_default();
             if !pending.is_empty() {
@@ -192,6 +203,7 @@ impl Play {
             Action::ExpectEnd(side) => self.expect_end(*side),
             Action::End(side, action) => self.end(*side, *action),
             Action::Talk(talk) => self.talk(talk),
+            Action::Serve(serve) => self.serve(serve),
             Action::Agent(action) => self.agent(action),
             Action::Peer(action) => self.peer(action),
             Action::Other(action) => self.other(action),
@@ -212,6 +224,9 @@ impl Play {
         self.stage.wire.bytes(&format!("{}>", side.name()), bytes);
         if let Some(conversation) = &mut self.conversation {
             conversation.wrote(bytes);
+        }
+        if let Some(served) = &mut self.served {
+            served.wrote(bytes);
         }
         let is_open = self.stage.end(side).is_some_and(|end| end.write(bytes));
         // What nobody reads is lost, as it is for a real peer; a case that relies on it fails at what it expects.

@@ -64,7 +64,9 @@ impl Play {
     pub(crate) fn peer(&mut self, action: &PeerAction) -> Result<(), Problem> {
         match action {
             PeerAction::Signal(name) => {
-                self.flush(Side::Client)?;
+                if self.served.is_none() {
+                    self.flush(Side::Client)?;
+                }
                 self.stage.peer.signal(match name.as_str() {
                     "SIGTERM" => Signal::TERM,
                     "SIGINT" => Signal::INT,

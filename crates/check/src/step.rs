@@ -6,6 +6,7 @@ use std::{fmt, sync::Arc};
 
 use crate::{
     limits, lines,
+    serve::action::{self as serve, Serve},
     talk::action::{self, Talk},
 };
 
@@ -65,6 +66,8 @@ pub(crate) enum Action {
     End(Side, EndAction),
     /// The client of an agent under test does something, or something must have happened to it.
     Talk(Talk),
+    /// The agent of a client under test does something, or something must have happened to it.
+    Serve(Serve),
     /// The agent's process does something, or something must have happened to it.
     Agent(AgentAction),
     /// The command under test gets a signal, or must have ended.
@@ -162,7 +165,10 @@ fn read_action(line: &str) -> Result<Action, String> {
             ">@" => Ok(Action::WriteBytes(side, hostile_line(text)?)),
             "<" if text == "end" => Ok(Action::ExpectEnd(side)),
             "<" => Ok(Action::ExpectLine(side, filled(text)?)),
-            "<*" if side == Side::Client => Ok(Action::Talk(Talk::GetsAmong(filled(text)?))),
+            "<*" => Ok(match side {
+                Side::Client => Action::Talk(Talk::GetsAmong(filled(text)?)),
+                Side::Agent => Action::Serve(Serve::GetsAmong(filled(text)?)),
+            }),
             "<~" => Ok(Action::ExpectPart(side, filled(text)?)),
             "<|" => Ok(Action::ExpectBytes(side, unescaped(text)?.into())),
             "<@" => Ok(Action::ExpectBytes(side, hostile_line(text)?)),
@@ -201,7 +207,10 @@ fn end_action(side: Side, text: &str) -> Result<Action, String> {
         (_, "gets nothing") => EndAction::GetsNothing,
         (_, "is read") => EndAction::IsRead,
         (_, text) if line_count(text).is_some() => EndAction::GetsLines(line_count(text).unwrap_or_default()),
-        (Side::Agent, text) => return agent_action(text).map(Action::Agent),
+        (Side::Agent, text) => {
+            let served = serve::read(text).map(Action::Serve);
+            return served.map_or_else(|| agent_action(text).map(Action::Agent), Ok);
+        }
         (Side::Client, text) => {
             let talk = action::read(text).map(Action::Talk);
             return talk.ok_or_else(|| format!("a client does nothing that is named `{text}`"));

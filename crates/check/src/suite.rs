@@ -20,6 +20,7 @@ use crate::{
     case::{Case, Kind, Level},
     library, limits,
     play::{Setting, play},
+    serve::driver::Persons,
     stage::shlex_line,
     talk::prompts::Prompts,
     verdict::Verdict,
@@ -46,6 +47,8 @@ pub struct Settings {
     pub expected: Vec<String>,
     /// Whether `should` counts as `must`, and an inconclusive case as a failed one.
     pub strict: bool,
+    /// Who answers what a client shows.
+    pub persons: Persons,
     /// What the client asks of an agent.
     pub prompts: Prompts,
     /// The dialect in which an agent must ask its questions; any that is known, if none is named.
@@ -221,6 +224,7 @@ impl Runner<'_> {
             folder: self.folder.join(index.to_string()),
             timeout: self.settings.timeout,
             wire: self.settings.wire.as_ref().map(|folder| folder.join(format!("{case}.txt"))),
+            persons: &self.settings.persons,
             prompts: &self.settings.prompts,
             dialect: self.settings.dialect.as_deref(),
         };

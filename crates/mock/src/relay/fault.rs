@@ -52,7 +52,17 @@ faults! {
         SwapsIds "swaps-ids" "Gives a response the ID of another open request"
         RemembersIds "remembers-ids" "Drops requests whose ID was used before"
         DropsStrings "drops-strings" "Drops messages whose ID is a string"
-        // Values.
+        // What a client writes.
+    NoiseToAgent "noise-to-agent" "Greets the agent"
+    TextVersion "text-version" "Offers the agent a protocol version that is a text"
+    RelativeFolders "relative-folders" "Opens sessions in folders that are not absolute"
+    WrongValues "wrong-values" "Answers what was not offered"
+    RefusesQuestions "refuses-questions" "Refuses all that the agent asks"
+    FillsForms "fills-forms" "Answers the agent's forms by itself"
+    AnswersWithdrawn "answers-withdrawn" "Answers the agent's request when it is withdrawn"
+    ChangesIds "changes-ids" "Changes the IDs of the client's responses"
+    LeavesNoVersion "no-version" "Leaves out `jsonrpc`"
+    // Values.
         AsciiOnly "ascii-only" "Replaces characters that are not ASCII"
         StripsSeparators "strips-separators" "Removes the line separators of Unicode from texts"
         RoundsNumbers "rounds-numbers" "Rounds numbers to the precision of a double"

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::{Value, json};
 
 use super::{
+    client::{is_about_clients, of_client},
     fault::RelayFault,
     values::{changed, is_about_values},
 };
@@ -184,6 +185,7 @@ fn message_of(fault: RelayFault, from: Side, line: Vec<u8>, message: Value, stat
         RelayFault::AnswersAsWell if is_question => {
             [same(), vec![(from, reply(json!({ "action": "cancel" })))]].concat()
         }
+        fault if is_about_clients(fault) => of_client(fault, from, line, message),
         RelayFault::ChangesVersion => vec![(to, written(&with_version(message, 2)))],
         RelayFault::DropsCapabilities => vec![(to, written(&without_capabilities(message)))],
         _ => with_state(fault, from, line, message, state),
@@ -265,7 +267,7 @@ fn with_id(fault: RelayFault, line: Vec<u8>, mut message: Value, id: &Value) -> 
     written(&message)
 }
 
-fn written(message: &Value) -> Vec<u8> {
+pub(super) fn written(message: &Value) -> Vec<u8> {
     format!("{message}\n").into_bytes()
 }
 

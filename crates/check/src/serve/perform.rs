@@ -1,0 +1,221 @@
+//! Performs the steps of the agent of a client.
+//! What a line means is left to `hear.rs`.
+
+use std::time::Instant;
+
+use askbridge_core::{
+    dialect::{AgentQuestion, Reply, read},
+    question::{Outcome, Purpose, Role, Value as Given, check_shape},
+};
+use serde_json::Value;
+
+use super::{
+    action::Serve,
+    driver::Driver,
+    state::{Response, SESSION, Served},
+};
+use crate::{
+    end::Next,
+    expect::Expected,
+    limits,
+    play::{Play, Problem},
+    step::Side,
+    wire::shown,
+};
+
+impl Play {
+    pub(crate) fn serve(&mut self, serve: &Serve) -> Result<(), Problem> {
+        match serve {
+            Serve::GetsAmong(text) => self.agent_gets_among(text),
+            Serve::IsPrompted => self.is_prompted(),
+            Serve::EndsTurn => self.end_turn(),
+            Serve::WasPromised { what, is_promised } => {
+                let verb = if *is_promised { "did not promise" } else { "promised" };
+                match self.served()?.promised(*what) == *is_promised {
+                    true => Ok(()),
+                    false => Err(Problem::Unseen(format!("the client {verb} {}", what.name()))),
+                }
+            }
+            Serve::GetsAnswer(id) => self.gets_answer(id),
+            Serve::GetsNoAnswer(id) => self.gets_no_answer(id),
+            Serve::IsLeft => loop {
+                match self.stage.until(self.deadline, |stage| stage.end(Side::Agent)?.next_line()) {
+                    Some(Next::Line(line)) => self.agent_heard(&line)?,
+                    Some(Next::End) => return Ok(()),
+                    None => return Err("the client does not leave its agent".into()),
+                }
+            },
+        }
+    }
+
+    /// Notes what has come by the end of the case.
+    pub(crate) fn serve_the_rest(&mut self) -> Result<(), Problem> {
+        while let Some(Next::Line(line)) = self.stage.end(Side::Agent).and_then(|end| end.next_line()) {
+            self.agent_heard(&line)?;
+        }
+        Ok(())
+    }
+
+    fn served(&mut self) -> Result<&mut Served, Problem> {
+        self.served.as_deref_mut().ok_or_else(|| "only the agent of a client does this".into())
+    }
+
+    /// Waits for the next line, and notes what it means. `None` if none comes until then.
+    fn agent_attends(&mut self, until: Instant) -> Result<Option<Vec<u8>>, Problem> {
+        self.connect(Side::Agent)?;
+        match self.stage.until(until, |stage| stage.end(Side::Agent)?.next_line()) {
+            None => Ok(None),
+            Some(Next::End) => {
+                self.stage.wire.note("agent< (end)".to_owned());
+                Err("the client closed its output".into())
+            }
+            Some(Next::Line(line)) => self.agent_heard(&line).map(|()| Some(line)),
+        }
+    }
+
+    fn agent_heard(&mut self, line: &[u8]) -> Result<(), Problem> {
+        self.stage.wire.bytes("agent<", line);
+        match self.served()?.hear(line)? {
+            Some(reply) => self.agent_sends(&reply),
+            None => Ok(()),
+        }
+    }
+
+    fn agent_sends(&mut self, message: &Value) -> Result<(), Problem> {
+        self.write(Side::Agent, format!("{message}\n").as_bytes())
+    }
+
+    fn agent_gets_among(&mut self, text: &str) -> Result<(), Problem> {
+        let expected = Expected::part(text);
+        let pattern: Value = serde_json::from_str(&self.variables.pattern(text)).unwrap_or_default();
+        let id = pattern.get("id").filter(|_| pattern.get("method").is_none()).map(Value::to_string);
+        loop {
+            if let Some(response) = id.as_ref().and_then(|id| self.served.as_mut()?.take_response(id)) {
+                let compared = expected.compare(&response.line, &mut self.variables);
+                return compared.map_err(|(what, expected)| Problem::Broken {
+                    what: format!("the agent got another response: {what}"),
+                    expected: Some(expected),
+                    got: Some(shown(&response.line)),
+                });
+            }
+            let Some(line) = self.agent_attends(self.deadline)? else {
+                return Err("the agent did not get it in time".into());
+            };
+            let method: Value = serde_json::from_slice(&line).unwrap_or_default();
+            if id.is_none() && method["method"] == pattern["method"] {
+                let compared = expected.compare(&line, &mut self.variables);
+                return compared.map_err(|(what, expected)| Problem::Broken {
+                    what: format!("the agent got another {}: {what}", method["method"]),
+                    expected: Some(expected),
+                    got: Some(shown(&line)),
+                });
+            }
+        }
+    }
+
+    fn is_prompted(&mut self) -> Result<(), Problem> {
+        while self.served()?.prompt.is_none() {
+            if self.agent_attends(self.deadline)?.is_none() {
+                return Err(Problem::Unseen("the client did not prompt its agent".to_owned()));
+            }
+        }
+        self.variables.bind("session", &Value::from(SESSION).to_string());
+        Ok(())
+    }
+
+    fn end_turn(&mut self) -> Result<(), Problem> {
+        let id = self.served()?.prompt.take().ok_or("no turn runs")?;
+        let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"stopReason":"end_turn"}}}}"#);
+        self.write(Side::Agent, format!("{line}\n").as_bytes())
+    }
+
+    /// Returns the response to a request, if it comes until then.
+    fn response_to(&mut self, id: &str, until: Instant) -> Result<Option<Response>, Problem> {
+        loop {
+            if let Some(response) = self.served()?.take_response(id) {
+                return Ok(Some(response));
+            }
+            if self.agent_attends(until)?.is_none() {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn gets_answer(&mut self, id: &str) -> Result<(), Problem> {
+        let served = self.served()?;
+        let persons = served.persons.clone();
+        let request = served.open.get(id).or_else(|| {
+            served.responses.iter().find(|response| response.id == id).map(|response| &response.request)
+        });
+        let request = request.ok_or_else(|| format!("the agent has no request {id}"))?;
+        let request = format!(r#"{{"id":{id},"method":{:?},"params":{}}}"#, request.method, request.params);
+        let _driver = match &persons.command {
+            Some(command) => Some(
+                Driver::start(command, &request).map_err(|error| format!("cannot start a shell: {error}"))?,
+            ),
+            None => None,
+        };
+        let is_alone = persons.command.is_none() && !persons.is_automatic;
+        let until = if is_alone { Instant::now() + limits::PERSON } else { self.deadline };
+        match self.response_to(id, until)? {
+            Some(response) => answered(&response).map(drop),
+            None if is_alone => {
+                Err(Problem::Unseen("nobody answered: `--answer-with`, or `--answers-itself`".to_owned()))
+            }
+            None => Err(format!("the client did not respond to request {id}").into()),
+        }
+    }
+
+    fn gets_no_answer(&mut self, id: &str) -> Result<(), Problem> {
+        if self.served()?.persons.is_automatic {
+            return Err(Problem::Unseen(
+                "the client answers by itself, as `--answers-itself` says".to_owned(),
+            ));
+        }
+        let Some(response) = self.response_to(id, Instant::now() + limits::SETTLE)? else { return Ok(()) };
+        // A client without anybody to ask may refuse.
+        let message: Value = serde_json::from_slice(&response.line).unwrap_or_default();
+        if message.get("error").is_some() || !answered(&response)? {
+            return Ok(());
+        }
+        Err(Problem::Broken {
+            what: "the client answered by itself, without a person".to_owned(),
+            expected: None,
+            got: Some(shown(&response.line)),
+        })
+    }
+}
+
+/// Returns whether a response gives an answer, and not a refusal. An answer that does not fit is a problem.
+fn answered(response: &Response) -> Result<bool, Problem> {
+    let wrong = |what: String| Problem::Broken { what, expected: None, got: Some(shown(&response.line)) };
+    let message: Value = serde_json::from_slice(&response.line).unwrap_or_default();
+    if let Some(error) = message.get("error") {
+        return Err(wrong(format!("the client responded with the error {}", error["code"])));
+    }
+    let asked = read(&response.request.method, response.request.params.as_bytes(), &response.id)
+        .map_err(|why| wrong(format!("the case asks in a way that is not valid: {why}")))?;
+    let Some(AgentQuestion { question, reply_format }) = asked else {
+        return Err(wrong("the case asks in a way that is no question".to_owned()));
+    };
+    match reply_format.read_reply(&question, message["result"].to_string().as_bytes()) {
+        Reply::Canonical(Outcome::Answered(answer)) => {
+            if let Err(errors) = check_shape(&question, &answer) {
+                return Err(wrong(format!("the answer does not fit what was asked: {errors:?}")));
+            }
+            let allows = |value: &Given| {
+                let Given::Text(value) = value else { return true };
+                let options = question.fields.iter().flat_map(|field| field.kind.options());
+                let chosen = options.into_iter().find(|option| option.value == *value);
+                !chosen
+                    .and_then(|option| option.role.as_deref())
+                    .is_some_and(|role| matches!(role, Role::RejectOnce | Role::RejectAlways))
+            };
+            Ok(question.purpose != Purpose::Permission || answer.values.values().any(allows))
+        }
+        Reply::Canonical(_) => Ok(false),
+        Reply::Translated(..) | Reply::Unknown => {
+            Err(wrong(format!("the client's reply is none to `{}`", response.request.method)))
+        }
+    }
+}

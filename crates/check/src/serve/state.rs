@@ -1,0 +1,77 @@
+//! What the agent of a client knows of the conversation: what the client promised, and the requests that are open.
+//! How lines change it is left to `hear.rs`.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{action::Promise, driver::Persons};
+
+/// The ID of the only session.
+pub(crate) const SESSION: &str = "session-1";
+
+/// The conversation with a client.
+#[derive(Debug)]
+pub(crate) struct Served {
+    /// Who answers what the client shows.
+    pub(super) persons: Persons,
+    /// What the client promised in `initialize`.
+    pub(super) capabilities: Value,
+    /// The agent's requests without a response, by their IDs as they are spelled.
+    pub(super) open: BTreeMap<String, Request>,
+    /// The responses that no step has expected yet, with what they respond to.
+    pub(super) responses: Vec<Response>,
+    /// The ID of the prompt whose turn runs, as it is spelled.
+    pub(super) prompt: Option<String>,
+}
+
+/// A request of the agent.
+#[derive(Clone, Debug)]
+pub(super) struct Request {
+    pub(super) method: String,
+    pub(super) params: String,
+}
+
+/// A response of the client.
+#[derive(Debug)]
+pub(super) struct Response {
+    pub(super) id: String,
+    pub(super) request: Request,
+    pub(super) line: Vec<u8>,
+}
+
+impl Served {
+    pub(crate) fn new(persons: Persons) -> Self {
+        Self {
+            persons,
+            capabilities: Value::Null,
+            open: BTreeMap::new(),
+            responses: Vec::new(),
+            prompt: None,
+        }
+    }
+
+    /// Notes a line that the agent wrote.
+    pub(crate) fn wrote(&mut self, bytes: &[u8]) {
+        let Ok(message) = serde_json::from_slice::<Value>(bytes) else { return };
+        if let (Some(id), Some(method)) = (message.get("id"), message["method"].as_str()) {
+            let params = message.get("params").map_or_else(|| "{}".to_owned(), Value::to_string);
+            self.open.insert(id.to_string(), Request { method: method.to_owned(), params });
+        }
+    }
+
+    pub(super) fn promised(&self, what: Promise) -> bool {
+        let place = match what {
+            Promise::Forms => "/elicitation/form",
+            Promise::Urls => "/elicitation/url",
+            Promise::Files => "/fs/readTextFile",
+            Promise::Terminals => "/terminal",
+        };
+        self.capabilities.pointer(place).is_some_and(|it| it.is_object() || *it == Value::Bool(true))
+    }
+
+    pub(super) fn take_response(&mut self, id: &str) -> Option<Response> {
+        let at = self.responses.iter().position(|response| response.id == id)?;
+        Some(self.responses.remove(at))
+    }
+}
