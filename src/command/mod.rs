@@ -55,6 +55,8 @@ pub use attach::attach;
 #[cfg(feature = "check")]
 pub use check::check;
 pub use config::config;
+#[cfg(feature = "mock")]
+pub use consent::consent;
 pub use dial::dial;
 pub use doctor::doctor;
 pub use error::CommandError;
@@ -72,8 +74,6 @@ pub use list::list;
 pub use machine::machine;
 #[cfg(feature = "mcp")]
 pub use mcp::mcp;
-#[cfg(feature = "mock")]
-pub use mock::consent;
 pub use next::next;
 #[cfg(feature = "notify")]
 pub use notify::notify;

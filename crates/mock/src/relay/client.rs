@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     fault::RelayFault,
-    lines::{Passed, Side, written},
+    passed::{Passed, Side, written},
 };
 
 /// A value that no agent offers.

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::{
     client::{is_about_clients, of_client},
     fault::RelayFault,
+    passed::{Passed, Side, written},
     values::{changed, is_about_values},
 };
 
@@ -25,25 +26,6 @@ const KNOWN: [&str; 7] = [
     "session/request_permission",
     "elicitation/create",
 ];
-
-/// Where a line comes from, or goes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
-    Client,
-    Agent,
-}
-
-impl Side {
-    pub(super) fn other(self) -> Self {
-        match self {
-            Self::Client => Self::Agent,
-            Self::Agent => Self::Client,
-        }
-    }
-}
-
-/// What comes of a line: bytes, each for a side.
-pub(super) type Passed = Vec<(Side, Vec<u8>)>;
 
 /// Passes lines on, with a fault.
 #[derive(Debug)]
@@ -265,10 +247,6 @@ fn with_id(fault: RelayFault, line: Vec<u8>, mut message: Value, id: &Value) -> 
     let Some(changed) = changed else { return line };
     message["id"] = changed;
     written(&message)
-}
-
-pub(super) fn written(message: &Value) -> Vec<u8> {
-    format!("{message}\n").into_bytes()
 }
 
 fn with_version(mut message: Value, version: u64) -> Value {

@@ -3,6 +3,7 @@
 mod client;
 mod fault;
 mod lines;
+mod passed;
 mod run;
 mod streams;
 mod values;

@@ -17,7 +17,7 @@ use askbridge_os::{
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::{sync::oneshot, time::timeout};
 
-use super::{fault::RelayFault, lines::Side, streams::Streams};
+use super::{fault::RelayFault, passed::Side, streams::Streams};
 
 /// The time that an agent has to end after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);

@@ -13,10 +13,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use super::{
-    fault::RelayFault,
-    lines::{Lines, Side},
-};
+use super::{fault::RelayFault, lines::Lines, passed::Side};
 
 /// The bytes that are read at once.
 const CHUNK: usize = 64 << 10;
