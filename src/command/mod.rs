@@ -10,6 +10,8 @@ mod bridge;
 mod check;
 pub mod cli;
 mod config;
+#[cfg(feature = "mock")]
+mod consent;
 mod converse;
 mod dial;
 mod doctor;

@@ -77,7 +77,8 @@ impl Faulty {
     }
 
     fn response(&mut self, id: &Value, message: Value) -> Received<'static> {
-        let mut before = self.asked.iter().take_while(|asked| **asked != id.to_string());
+        let id_text = id.to_string();
+        let mut before = self.asked.iter().take_while(|asked| **asked != id_text);
         let is_older_open = before.any(|asked| self.open.contains_key(asked));
         let Some(asked) = self.open.remove(&id.to_string()) else {
             let is_second = self.asked.contains(&id.to_string());
