@@ -4,6 +4,7 @@ use std::{
     fs,
     io::{Read, Write},
     net::TcpStream,
+    slice,
     time::Instant,
 };
 
@@ -61,8 +62,8 @@ fn the_history_of_the_page_has_the_questions_of_connected_machines() {
     let (second, here) = ask(&world.person.machine, "Here?");
     world.ok(&["answer", &here, "a"]);
     until_past(&world, &[&here, &there]);
-    assert_eq!(past(&world, &json!({ "limit": 1 })), [here.clone()]);
-    assert_eq!(past(&world, &json!({ "search": "which" })), [there.clone()]);
+    assert_eq!(past(&world, &json!({ "limit": 1 })), slice::from_ref(&here));
+    assert_eq!(past(&world, &json!({ "search": "which" })), slice::from_ref(&there));
     // Nobody waits for a machine that is away.
     world.launcher.fails(Some("No route to host\n"));
     world.launcher.cut();

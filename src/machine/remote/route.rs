@@ -84,7 +84,7 @@ impl Route {
         match &self.0 {
             Way::Command(words, has_terminal) => {
                 let (process, stream) = Process::start(words, *has_terminal)?;
-                Ok(Running { stream: Some(Box::new(stream)), carrier: Carrier::Process(process) })
+                Ok(Running { stream: Some(Box::new(stream)), carrier: Carrier::Process(Box::new(process)) })
             }
             Way::Dial(dial) => {
                 let (ours, theirs) = duplex(limits::machine::STREAM);
@@ -102,7 +102,7 @@ pub(super) struct Running {
 }
 
 enum Carrier {
-    Process(Process),
+    Process(Box<Process>),
     Task(JoinHandle<String>),
 }
 
