@@ -31,6 +31,10 @@ pub(super) struct FleetMachines {
     logged: Option<String>,
 }
 
+/// The name of the lock of the process that shares its connections.
+#[cfg(feature = "fleet")]
+const SHARING: &str = "fleet-machines.lock";
+
 /// The lock of the process that shares its connections to the machines of the fleet.
 #[cfg(feature = "fleet")]
 #[derive(Debug, Default)]
@@ -41,7 +45,7 @@ impl Sharing {
     /// Returns whether this process has the lock now. `None` if it cannot be said.
     fn claim(&mut self, folder: &Path) -> Option<bool> {
         if self.0.is_none() {
-            self.0 = Lock::take(folder, "fleet-machines.lock").ok()?;
+            self.0 = Lock::take(folder, SHARING).ok()?;
         }
         Some(self.0.is_some())
     }
@@ -61,7 +65,7 @@ impl FleetMachines {
 
     /// Returns whether another process shares its connections to the machines of the fleet.
     pub(super) fn is_held(&self) -> bool {
-        Sharing::default().claim(&self.folder) == Some(false)
+        Lock::is_taken(&self.folder, SHARING)
     }
 
     /// Returns the machines of the fleet that these settings name.

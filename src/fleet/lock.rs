@@ -34,6 +34,11 @@ impl Lock {
         }
     }
 
+    /// Returns whether another process has the lock of this name. It makes no file.
+    pub fn is_taken(folder: &Path, name: &str) -> bool {
+        folder.join(name).exists() && matches!(Self::take(folder, name), Ok(None))
+    }
+
     /// Writes a text for the other processes into the file, in place of what is in it.
     pub(super) fn write(&mut self, text: &str) -> io::Result<()> {
         self.0.set_len(0)?;

@@ -40,8 +40,9 @@ impl FleetService {
             }
             let is_set = !self.live.settings().get(&keys::FLEET_URL).0.is_empty();
             // The lock is free again at once.
-            let is_free = discovery::folder().ok().and_then(|folder| Gateway::claim(&folder).ok()?).is_some();
-            if is_set && is_free {
+            let is_free =
+                || discovery::folder().ok().and_then(|folder| Gateway::claim(&folder).ok()?).is_some();
+            if is_set && is_free() {
                 match start(&inbox) {
                     // An earlier one has ended, and is reaped.
                     Ok(child) => gateway = Some(child),

@@ -317,7 +317,7 @@ mod tests {
             "name = 'x'\ntool = 'Execute'\nthen = 'allow'",
             "config.toml:3:8: a rule that allows a command must name it: give the `command`",
         ),
-        ("name = 'x'\ntool = '*'\nthen = 'allow'", "config.toml:3:8: the kind of a tool is a whole name"),
+        ("name = 'x'\ntool = '*'\nthen = 'allow'", "config.toml:3:8: the kind of a tool is an exact name"),
         (
             "name = 'x'\ncommand = 'bash *'\nthen = 'allow'",
             "config.toml:3:11: `bash` runs what its arguments say",
@@ -332,10 +332,7 @@ mod tests {
             "name = 'x'\nproject = 'src'\nthen = 'hold'",
             "config.toml:3:11: \"src\" does not begin with / or ~/",
         ),
-        (
-            "name = 'x'\nproject = '/a/../b'\nthen = 'hold'",
-            "config.toml:3:11: \"/a/../b\" has a part that is not a name",
-        ),
+        ("name = 'x'\nproject = '/a/../b'\nthen = 'hold'", "config.toml:3:11: \"/a/../b\" has a `.` or `..`"),
         (
             "name = 'x'\norigin = 'emacs'\nthen = 'hold'",
             "config.toml:3:10: \"emacs\" is not one of sandboxagent, ",
@@ -348,7 +345,10 @@ mod tests {
             "name = 'x'\nagent = 'a'\nthen = 'answer'",
             "config.toml:1:1: `then = \"answer\"` needs an `answer`",
         ),
-        ("name = 'x'\nagent = 'a'\nthen = 'answer'\nanswer = {}", "config.toml:5:10: an answer is a text, "),
+        (
+            "name = 'x'\nagent = 'a'\nthen = 'answer'\nanswer = {}",
+            "config.toml:5:10: an answer must be a text, ",
+        ),
         (
             "name = 'x'\nagent = 'a'\nthen = 'hold'\nreason = 'r'",
             "config.toml:5:10: `reason` cannot be combined with `then = \"hold\"`",

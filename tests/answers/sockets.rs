@@ -161,7 +161,7 @@ fn bridges_without(machine: &TestMachine, runtime: &Path, why: &str) {
     );
     bridge.send("on");
     bridge.expect("the echo", |line| line == "on");
-    bridge.expect_stderr("why", |text| text.contains("by the client only") && text.contains(why));
+    bridge.expect_stderr("why", |text| text.contains("only the client can answer") && text.contains(why));
     bridge.close_stdin();
     assert_eq!(bridge.wait().code(), Some(0));
 }

@@ -81,7 +81,7 @@ fn an_older_machine_refuses_methods_that_it_does_not_know() {
 fn a_machine_without_dial_is_too_old_and_one_without_askbridge_says_how_to_install_it() {
     let mut world = World::new();
     let cases = [
-        ("error: unrecognized subcommand 'dial'\n\nUsage: askbridge\n", "too old"),
+        ("error: unrecognized subcommand 'dial'\n\nUsage: askbridge\n", "has no `dial` command"),
         ("docker: executable file not found in $PATH\n", "github.com/askbridge/askbridge"),
         ("ssh: Could not resolve hostname box: Name or service not known\r\n", "the host does not exist"),
         ("\u{1b}[2Jdoing things\n", "doing things"),

@@ -539,10 +539,10 @@ mod tests {
                 after(&made).replace("/bin/askbridge", "/bin/other").replace("Gemini CLI (askbridge)", "G");
             let notes = undo(&text, KEY, &[made]).unwrap().notes;
             assert!(
-                notes.iter().any(|note| note.contains("(askbridge) is not in the settings")),
+                notes.iter().any(|note| note.contains("(askbridge) is no longer in the settings")),
                 "{notes:?}"
             );
-            assert!(notes.iter().any(|note| note.contains("does not run askbridge any more")), "{notes:?}");
+            assert!(notes.iter().any(|note| note.contains("no longer runs askbridge")), "{notes:?}");
         }
     }
 }

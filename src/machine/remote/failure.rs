@@ -111,7 +111,7 @@ mod tests {
             (
                 2,
                 "error: unrecognized subcommand 'dial'\n\nUsage: askbridge",
-                "is too old for this: upgrade it",
+                "has no `dial` command: upgrade it",
             ),
             (1, "Error response from daemon: No such container: dev\n", "No such container: dev"),
             (3, "", "ended with exit code 3"),
