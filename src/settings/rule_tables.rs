@@ -358,7 +358,10 @@ mod tests {
             "config.toml:5:6: \"fax\" is not one of terminal, ",
         ),
         ("name = 'x'\nagent = 'a'\nthen = 'notify'", "config.toml:1:1: `then = \"notify\"` needs `by`"),
-        ("name = 'x'\nagent = []\nthen = 'hold'", "config.toml:3:9: `agent` is a text, or a list of texts"),
+        (
+            "name = 'x'\nagent = []\nthen = 'hold'",
+            "config.toml:3:9: `agent` must be a text, or a list of texts",
+        ),
         (
             "name = 'x'\nagent = 'a'\ndangerous = 'yes'\nthen = 'hold'",
             "config.toml:4:13: `dangerous` must be true or false",

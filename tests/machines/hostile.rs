@@ -136,7 +136,7 @@ fn more_questions_than_are_allowed_are_refused_within_bounds() {
     is_up(&world, MOST);
     let listed = world.run(&["list", "--json"]);
     assert!(ids(&listed.stdout).len() <= limits::LISTED, "{}", ids(&listed.stdout).len());
-    world.until_problem("breaks a limit");
+    world.until_problem("exceeds a limit");
 }
 
 #[test]
