@@ -8,6 +8,7 @@ use rustix::io::Errno;
 use tokio::{
     net::UnixStream,
     time::{sleep, timeout},
+    try_join,
 };
 
 use super::{discovery, name::LinkName};
@@ -33,14 +34,19 @@ pub(super) struct BridgeConnection {
 }
 
 impl BridgeConnection {
-    /// Subscribes to the changes at the other end.
-    pub(super) async fn follow(
-        client: Client,
-        report: Option<MachineReport>,
-    ) -> Result<(Box<Self>, Box<Feed>), CallError> {
+    /// Follows what changes at the other end. `reports` asks how the machine there is connected as well.
+    pub(super) async fn follow(client: Client, reports: bool) -> Result<(Box<Self>, Box<Feed>), CallError> {
         let client = Arc::new(client);
         let greeted = TimedStatus::now(client.greeting().to_vec());
-        let feed = Feed::new(client.subscribe().await?);
+        let report = async {
+            match reports {
+                true => client.report(None).await.map(Some),
+                false => Ok(None),
+            }
+        };
+        // Both calls in one round trip.
+        let (report, changes) = try_join!(report, client.subscribe())?;
+        let feed = Feed::new(changes);
         Ok((Box::new(BridgeConnection { client, greeted, report }), Box::new(feed)))
     }
 }
@@ -218,18 +224,13 @@ impl From<CallError> for Failure {
 }
 
 async fn connect(name: &LinkName, stream: UnixStream) -> Result<(Box<BridgeConnection>, Box<Feed>), Failure> {
-    let (client, report) = match name {
-        LinkName::Machine(machine) => {
-            let client = Client::connect_machine(stream, machine.clone()).await?;
-            let report = client.report(None).await?;
-            (client, Some(report))
-        }
-        LinkName::Bridge(_) | LinkName::Dialed => (Client::connect(stream).await?, None),
-    };
-    if report.is_none() {
-        client.greeting().iter().try_for_each(|status| check(name, status))?;
+    if let LinkName::Machine(machine) = name {
+        let client = Client::connect_machine(stream, machine.clone()).await?;
+        return Ok(BridgeConnection::follow(client, true).await?);
     }
-    Ok(BridgeConnection::follow(client, report).await?)
+    let client = Client::connect(stream).await?;
+    client.greeting().iter().try_for_each(|status| check(name, status))?;
+    Ok(BridgeConnection::follow(client, false).await?)
 }
 
 /// Checks that a bridge speaks a protocol that we understand, and has the name of its socket.

@@ -1,7 +1,8 @@
 //! The commands, with a machine that behaves: with the inbox in the background, and without.
 
-use std::{path::Path, thread, time::Instant};
+use std::{fs, io::ErrorKind, os::unix::net::UnixListener, path::Path, thread, time::Instant};
 
+use askbridge::machine::remote;
 use askbridge_os::exit;
 use serde_json::json;
 
@@ -103,6 +104,21 @@ fn one_machine_is_asked_by_its_name_or_by_a_command() {
     assert_eq!(mine.end().0, 0);
     let unknown = world.run(&["list", "--host=-oProxyCommand=true"]);
     assert_eq!(unknown.code, i32::from(exit::USAGE), "{unknown:?}");
+}
+
+#[test]
+fn an_answer_asks_the_machine_of_its_question_alone() {
+    let world = World::new();
+    let (agent, own) = world.asks("Which?");
+    let folder = remote::folder(&world.person.machine.sockets());
+    fs::create_dir_all(&folder).unwrap();
+    // Another process holds another machine.
+    let other = UnixListener::bind(folder.join("other.sock")).unwrap();
+    other.set_nonblocking(true).unwrap();
+    world.ok(&["answer", &on_box(&own), "a"]);
+    let asked = other.accept().map(drop).map_err(|error| error.kind());
+    assert_eq!(asked, Err(ErrorKind::WouldBlock));
+    assert_eq!(agent.end().0, 1);
 }
 
 #[test]

@@ -152,8 +152,9 @@ impl Holder {
         let followed = async {
             // An earlier version does not say what it leaves out.
             let report = client.report(None).await.ok();
-            let followed = BridgeConnection::follow(client, report).await;
+            let followed = BridgeConnection::follow(client, false).await;
             let (mut connection, feed) = followed.map_err(|error| Some(error.to_string()))?;
+            connection.report = report;
             let statuses = own(connection.greeted.statuses());
             if self.is_this_machine(&statuses) {
                 return Err(Some(THIS_MACHINE.to_owned()));
