@@ -15,8 +15,9 @@ use std::{
 
 use askbridge_core::desk::{BridgeName, MachineName};
 use tokio::{
+    join,
     sync::{Notify, Semaphore, watch},
-    time::{Instant, sleep, sleep_until, timeout},
+    time::{Instant, MissedTickBehavior, interval_at, sleep_until, timeout},
 };
 
 use super::{
@@ -59,6 +60,8 @@ pub(super) struct SharedHolder {
     pub(super) name: MachineName,
     /// The directory with the sockets of the bridges of this machine.
     bridges: PathBuf,
+    /// From when on the times of the heartbeats are counted.
+    beats_from: Instant,
     /// What is known of the machine: one link, to all of its bridges.
     pub(super) machine: Machine,
     pub(super) report: watch::Sender<MachineReport>,
@@ -77,12 +80,14 @@ struct Begun {
 }
 
 impl Holder {
-    /// Returns a holder that is not connected yet.
-    pub fn new(name: MachineName, bridges: PathBuf) -> Self {
+    /// Returns a holder that is not connected yet. Holders with the same `beats_from` show at the same times that their
+    /// connections live, so that an idle process wakes up once for all of them.
+    pub fn new(name: MachineName, bridges: PathBuf, beats_from: Instant) -> Self {
         let report = MachineReport { protocol: PROTOCOL, ..MachineReport::default() };
         let shared = SharedHolder {
             name,
             bridges,
+            beats_from,
             machine: Machine::new(Reach::default(), None),
             report: watch::Sender::new(report),
             is_wanted: Notify::new(),
@@ -148,7 +153,8 @@ impl Holder {
 
     /// Connects, and takes over the first snapshot. The error says why not.
     async fn begin(&self, route: &Route) -> Result<Begun, String> {
-        let Dialed { running, client, version } = dial(&self.shared.name, route, limit::GREETING).await?;
+        let dialed = dial(&self.shared.name, route, limit::GREETING).await;
+        let Dialed { running, client, version } = dialed.map_err(|failure| failure.to_string())?;
         let followed = async {
             // An earlier version does not say what it leaves out.
             let report = client.report(None).await.ok();
@@ -180,8 +186,8 @@ impl Holder {
                 Ok(Begun { running, client })
             }
             Ok(Err(Some(why))) => Err(repeated(&why)),
-            // The stderr of its command explains more.
-            Ok(Err(None)) => Err(why_not(self.shared.name.as_str(), &running.end().await)),
+            // What its command says on stderr tells more.
+            Ok(Err(None)) => Err(why_not(self.shared.name.as_str(), &running.end().await).to_string()),
             Err(_) => Err(FROZEN.to_owned()),
         }
     }
@@ -211,7 +217,7 @@ impl Holder {
             }
             None => match running.end().await {
                 ended if ended.said.is_empty() => "the connection ended".to_owned(),
-                ended => why_not(self.shared.name.as_str(), &ended),
+                ended => why_not(self.shared.name.as_str(), &ended).to_string(),
             },
         }
     }
@@ -236,25 +242,26 @@ impl Holder {
     /// Shows that the connection lives, and reads which bridges there are. Returns why the connection is to end.
     async fn beat(&self, client: &Client, is_told: impl Fn() -> bool) -> &'static str {
         let mut follower = self.store().follow();
+        let mut beats = interval_at(self.shared.beats_from, limit::HEARTBEAT);
+        beats.set_missed_tick_behavior(MissedTickBehavior::Skip);
         loop {
-            let call = async {
+            // The first tick comes at once. A new bridge has to hear soon that this machine tells of its questions.
+            tokio::select! {
+                _ = beats.tick() => {}
+                () = self.new_bridge(&mut follower) => {}
+            }
+            let watch = async {
                 if is_told() {
                     // This keeps the machine from notifying its own user as well. A read-only connection refuses the
                     // call, and an older version does not know it; ignore both errors.
                     drop(client.watch().await);
                 }
-                client.statuses().await
             };
-            match timeout(limit::REPLY, call).await {
+            match timeout(limit::REPLY, async { join!(watch, client.statuses()).1 }).await {
                 Ok(Ok(statuses)) if self.is_this_machine(&statuses) => return THIS_MACHINE,
                 Ok(Ok(statuses)) => self.know(statuses),
                 Ok(Err(CallError::Refused(_))) => {}
                 Ok(Err(CallError::Gone)) | Err(_) => return FROZEN,
-            }
-            // A new bridge must learn soon that this machine notifies the user of its questions.
-            tokio::select! {
-                () = sleep(limit::HEARTBEAT) => {}
-                () = self.new_bridge(&mut follower) => {}
             }
         }
     }
@@ -354,7 +361,7 @@ pub(super) fn random() -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use std::{path::Path, pin::Pin};
+    use std::{path::Path, pin::Pin, sync::Mutex};
 
     use askbridge_core::{
         desk::{Refusal, Submission},
@@ -363,6 +370,7 @@ mod tests {
     use tempfile::TempDir;
     use tokio::{
         io::{AsyncWriteExt, DuplexStream, split},
+        net::UnixStream,
         sync::mpsc,
         task::JoinHandle,
     };
@@ -413,7 +421,7 @@ mod tests {
         fn start() -> Self {
             let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
             let (sender, connections) = mpsc::channel(WAITING);
-            let holder = Holder::new("box".parse().unwrap(), here.path().to_owned());
+            let holder = Holder::new("box".parse().unwrap(), here.path().to_owned(), Instant::now());
             let (held, route) = (holder.clone(), Route::dial(Arc::new(Far(sender))));
             let holding = tokio::spawn(async move { held.hold(&route, || false).await });
             World { holder, holding, connections: Some(connections), here, there }
@@ -622,5 +630,34 @@ mod tests {
                 assert_eq!(world.holder.store().read(|_, now| now.open_count()), 0);
             }
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_idle_process_wakes_up_once_for_all_connections() {
+        let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let bridge = PlayedBridge::start(there.path(), "b");
+        let from = Instant::now();
+        let beats = Mutex::new(Vec::new());
+        let connect = async || {
+            let stream = UnixStream::connect(&bridge.path).await.unwrap();
+            (
+                Holder::new("box".parse().unwrap(), here.path().to_owned(), from),
+                Client::connect(stream).await.unwrap(),
+            )
+        };
+        let is_told = || {
+            beats.lock().unwrap().push(from.elapsed().as_secs());
+            false
+        };
+        let (first, its_client) = connect().await;
+        let (second, other_client) = connect().await;
+        let later = async {
+            interval_at(from + Duration::from_secs(7), limit::HEARTBEAT).tick().await;
+            second.beat(&other_client, is_told).await;
+        };
+        let three = 3 * limit::HEARTBEAT;
+        let both = async { join!(first.beat(&its_client, is_told), later) };
+        assert!(timeout(three - Duration::from_secs(1), both).await.is_err(), "the bridge lives");
+        assert_eq!(*beats.lock().unwrap(), [0, 7, 25, 25, 50, 50]);
     }
 }

@@ -10,7 +10,7 @@ use std::{
 
 use askbridge_core::desk::MachineName;
 use futures::future::join_all;
-use tokio::task::JoinHandle;
+use tokio::{task::JoinHandle, time::Instant};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{Holder, Route};
@@ -34,6 +34,7 @@ pub struct Hub {
     bridges: PathBuf,
     is_told: IsTold,
     machines: BTreeMap<MachineName, Held>,
+    began: Instant,
 }
 
 /// One machine.
@@ -61,7 +62,7 @@ impl Drop for Held {
 impl Hub {
     /// Returns a hub without machines, whose sockets will be in `folder`. Those of this machine are in `bridges`.
     pub fn new(folder: PathBuf, bridges: PathBuf, is_told: Arc<dyn Fn() -> bool + Send + Sync>) -> Self {
-        Hub { folder, bridges, is_told, machines: BTreeMap::new() }
+        Hub { folder, bridges, is_told, machines: BTreeMap::new(), began: Instant::now() }
     }
 
     /// Holds the connections to these machines from now on, and to no others. A machine that another process holds is
@@ -94,7 +95,7 @@ impl Hub {
         }
         let (socket, listener) =
             Socket::bind(&self.folder, name.as_str()).map_err(|error| error.to_string())?;
-        let holder = Holder::new(name.clone(), self.bridges.clone());
+        let holder = Holder::new(name.clone(), self.bridges.clone(), self.began);
         let stop = CancellationToken::new();
         let (served, stopped) = (holder.clone(), stop.clone());
         let (held, route_of, is_told) = (holder.clone(), route.clone(), Arc::clone(&self.is_told));
