@@ -110,6 +110,7 @@ fn one_machine_is_asked_by_its_name_or_by_a_command() {
 fn an_answer_asks_the_machine_of_its_question_alone() {
     let world = World::new();
     let (agent, own) = world.asks("Which?");
+    world.until_listed("the question", |ids, _| ids == [on_box(&own)]);
     let folder = remote::folder(&world.person.machine.sockets());
     fs::create_dir_all(&folder).unwrap();
     // Another process holds another machine.
