@@ -49,7 +49,11 @@ pub(super) async fn look_up(
     if let Ok(typed) = id.parse::<IdPrefix>() {
         let machine = Machine::open_for(at.reach_for(Some(&typed)).await?, &typed).await?;
         match machine.seek(&typed).await {
-            Ok(record) => return Ok((machine, typed, record)),
+            Ok(record) => {
+                // A follower of the store hears of later changes only.
+                machine.store().edit(|editor| editor.put(Arc::clone(&record)));
+                return Ok((machine, typed, record));
+            }
             Err(Missing::Refused(Refusal::NotFound)) => {}
             Err(missing) => return Err(unfound(id, missing)),
         }

@@ -88,12 +88,11 @@ impl Machine {
     pub async fn open_for(reach: impl Into<Reach>, typed: &IdPrefix) -> Result<Self, DiscoveryError> {
         let machine = Machine::new(reach, Some(typed.clone()));
         match machine.shared.reach.link_of(typed) {
-            Some((bridge, path)) => {
-                machine.connections().visit(&bridge, &path).await;
-                Ok(machine)
-            }
-            None => machine.join().await,
+            Some((LinkName::Machine(name), path)) => machine.connections().call_on(&name, &path).await,
+            Some((bridge, path)) => machine.connections().visit(&bridge, &path).await,
+            None => return machine.join().await,
         }
+        Ok(machine)
     }
 
     /// Joins all inboxes, and asks questions through `own`. The socket of `own` is in this directory too, so its

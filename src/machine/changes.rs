@@ -94,8 +94,18 @@ impl Connections {
         }
     }
 
-    async fn keep_up_questions(&self, bridge: &LinkName, path: &Path, client: &Client, feed: Box<Feed>) {
-        let mut next = Some(*feed);
+    async fn keep_up_questions(
+        &self,
+        bridge: &LinkName,
+        path: &Path,
+        client: &Client,
+        feed: Option<Box<Feed>>,
+    ) {
+        let mut next = match feed {
+            Some(feed) => Some(*feed),
+            // Only single questions were asked for until now.
+            None => subscribe(client).await,
+        };
         while let Some(mut feed) = next {
             while let Some(delta) = feed.next().await {
                 if !self.apply(bridge, path, client, &mut feed, delta).await {
@@ -107,9 +117,9 @@ impl Connections {
         }
     }
 
-    fn take_feed(&self, bridge: &LinkName) -> Option<(Arc<Client>, Box<Feed>)> {
+    fn take_feed(&self, bridge: &LinkName) -> Option<(Arc<Client>, Option<Box<Feed>>)> {
         match &mut self.lock().get_mut(bridge)?.peer {
-            LinkState::Connected(connection, feed) => Some((Arc::clone(&connection.client), feed.take()?)),
+            LinkState::Connected(connection, feed) => Some((Arc::clone(&connection.client), feed.take())),
             _ => None,
         }
     }

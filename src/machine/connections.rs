@@ -8,12 +8,12 @@ use std::{
     time::Duration,
 };
 
-use askbridge_core::desk::{IdPrefix, QuestionId};
+use askbridge_core::desk::{IdPrefix, MachineName, QuestionId};
 use futures::future::join_all;
 use tokio::{sync::watch, time::timeout};
 
 use super::{
-    handshake::{Greeting, greet, look},
+    handshake::{Greeting, greet, greet_machine, look},
     link::{BridgeLink, Gaps, LinkState, gaps, lost},
     name::LinkName,
 };
@@ -73,6 +73,22 @@ impl Connections {
         }
     }
 
+    /// Connects to a machine for one of its questions, unless that takes too long. What changes there is not followed
+    /// before [`Connections::keep_up`]: a machine may have many questions.
+    pub(super) async fn call_on(&self, machine: &MachineName, path: &Path) {
+        let name = LinkName::Machine(machine.clone());
+        let greeting = greet_machine(machine, path, |is_short| self.is_short(&name, path, is_short));
+        let Ok(greeting) = timeout(limits::HANDSHAKE_TIMEOUT, greeting).await else {
+            return self.give_up(&name, path);
+        };
+        if let Ok(connection) = self.met(&name, path, greeting) {
+            self.change(&name, path, |link| {
+                link.report.clone_from(&connection.report);
+                link.peer = LinkState::Connected(connection, None);
+            });
+        }
+    }
+
     /// Connects to the bridges behind these sockets that reply in time.
     pub(super) async fn visit_all(&self, found: &[(LinkName, PathBuf)], patience: Duration) {
         let visits = join_all(found.iter().map(|(bridge, path)| self.meet(bridge, path)));
@@ -114,19 +130,12 @@ impl Connections {
     /// Reads the open questions of a bridge once.
     async fn read(&self, bridge: &LinkName, path: &Path, depth: Depth) {
         let greeting = look(bridge, path, depth, |is_short| self.is_short(bridge, path, is_short)).await;
-        self.heard.send_replace(());
-        match greeting {
-            Greeting::Met((greeted, report, questions)) => {
-                self.take_over(bridge, path, true, questions);
-                self.change(bridge, path, |link| {
-                    link.report = report;
-                    link.peer = LinkState::Read(greeted);
-                });
-            }
-            Greeting::Older => self.miss(bridge, path, LinkState::Older),
-            Greeting::Gone => self.forget(bridge),
-            Greeting::Busy => self.miss(bridge, path, LinkState::Busy),
-            Greeting::Unreachable => self.miss(bridge, path, LinkState::Unreachable),
+        if let Ok((greeted, report, questions)) = self.met(bridge, path, greeting) {
+            self.take_over(bridge, path, true, questions);
+            self.change(bridge, path, |link| {
+                link.report = report;
+                link.peer = LinkState::Read(greeted);
+            });
         }
     }
 
@@ -147,25 +156,9 @@ impl Connections {
     /// Connects to the process behind a socket, and stores its first snapshot.
     async fn meet(&self, bridge: &LinkName, path: &Path) -> SocketPeer {
         let greeting = greet(bridge, path, |is_short| self.is_short(bridge, path, is_short)).await;
-        self.heard.send_replace(());
-        let (connection, feed) = match greeting {
-            Greeting::Met(met) => met,
-            Greeting::Older => {
-                self.miss(bridge, path, LinkState::Older);
-                return SocketPeer::Unreachable;
-            }
-            Greeting::Gone => {
-                self.forget(bridge);
-                return SocketPeer::Gone;
-            }
-            Greeting::Busy => {
-                self.miss(bridge, path, LinkState::Busy);
-                return SocketPeer::Unreachable;
-            }
-            Greeting::Unreachable => {
-                self.miss(bridge, path, LinkState::Unreachable);
-                return SocketPeer::Unreachable;
-            }
+        let (connection, feed) = match self.met(bridge, path, greeting) {
+            Ok(met) => met,
+            Err(peer) => return peer,
         };
         if self.begin(bridge, path, connection, feed).await {
             return SocketPeer::Connected;
@@ -175,7 +168,24 @@ impl Connections {
         SocketPeer::Unreachable
     }
 
-    /// Records that the connection to a bridge ended, so that the state of its open questions is unknown.
+    /// Returns what a handshake led to, or records why it led to nothing.
+    fn met<T>(&self, bridge: &LinkName, path: &Path, greeting: Greeting<T>) -> Result<T, SocketPeer> {
+        self.heard.send_replace(());
+        let peer = match greeting {
+            Greeting::Met(met) => return Ok(met),
+            Greeting::Gone => {
+                self.forget(bridge);
+                return Err(SocketPeer::Gone);
+            }
+            Greeting::Older => LinkState::Older,
+            Greeting::Busy => LinkState::Busy,
+            Greeting::Unreachable => LinkState::Unreachable,
+        };
+        self.miss(bridge, path, peer);
+        Err(SocketPeer::Unreachable)
+    }
+
+    /// Records that the connection to a bridge ended, and that nothing is known of what was open there.
     pub(super) fn lose(&self, bridge: &LinkName) {
         let mut links = self.lock();
         if let Some(link) = links.get_mut(bridge) {

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, io, path::Path, sync::Arc, time::Instant};
 
-use askbridge_core::desk::{IdPrefix, QuestionId, Record, Refusal};
+use askbridge_core::desk::{IdPrefix, MachineName, QuestionId, Record, Refusal};
 use rustix::io::Errno;
 use tokio::{
     net::UnixStream,
@@ -34,10 +34,14 @@ pub(super) struct BridgeConnection {
 }
 
 impl BridgeConnection {
+    fn new(client: Arc<Client>, report: Option<MachineReport>) -> Box<Self> {
+        let greeted = TimedStatus::now(client.greeting().to_vec());
+        Box::new(BridgeConnection { client, greeted, report })
+    }
+
     /// Follows what changes at the other end. `reports` asks how the machine there is connected as well.
     pub(super) async fn follow(client: Client, reports: bool) -> Result<(Box<Self>, Box<Feed>), CallError> {
         let client = Arc::new(client);
-        let greeted = TimedStatus::now(client.greeting().to_vec());
         let report = async {
             match reports {
                 true => client.report(None).await.map(Some),
@@ -46,8 +50,7 @@ impl BridgeConnection {
         };
         // Both calls in one round trip.
         let (report, changes) = try_join!(report, client.subscribe())?;
-        let feed = Feed::new(changes);
-        Ok((Box::new(BridgeConnection { client, greeted, report }), Box::new(feed)))
+        Ok((BridgeConnection::new(client, report), Box::new(Feed::new(changes))))
     }
 }
 
@@ -113,6 +116,21 @@ pub(super) async fn greet(
     is_short: impl Fn(bool),
 ) -> Greeting<(Box<BridgeConnection>, Box<Feed>)> {
     meet(path, is_short, async |stream| connect(name, stream).await).await
+}
+
+/// Connects to the process that holds the connection to a machine, without following what changes there. `is_short` is as
+/// in [`greet`].
+pub(super) async fn greet_machine(
+    name: &MachineName,
+    path: &Path,
+    is_short: impl Fn(bool),
+) -> Greeting<Box<BridgeConnection>> {
+    meet(path, is_short, async |stream| {
+        let client = Arc::new(Client::connect_machine(stream, name.clone()).await?);
+        let report = client.report(None).await?;
+        Ok(BridgeConnection::new(client, Some(report)))
+    })
+    .await
 }
 
 /// Reads the open questions of the bridge behind a socket once, however long that takes. `is_short` is as in [`greet`].

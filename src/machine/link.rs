@@ -45,8 +45,8 @@ pub(super) struct BridgeLink {
 pub(super) enum LinkState {
     /// No connection has succeeded or failed yet, or the last one ended.
     New,
-    /// The feed is here until a task follows it. It must not be dropped before: that cancels the subscription, and the
-    /// connection may be closed then before the reply to an answer is read.
+    /// The feed, if there is one, is here until a task follows it. It must not be dropped before: that cancels the
+    /// subscription, and the connection may be closed then before the reply to an answer is read.
     Connected(Box<BridgeConnection>, Option<Box<Feed>>),
     /// The bridge was read once, and is not connected.
     Read(Box<TimedStatus>),
