@@ -63,11 +63,8 @@ impl Reach {
     /// the ID names, if there is one.
     pub(super) fn link_of(&self, typed: &IdPrefix) -> Option<(LinkName, PathBuf)> {
         if let Some(machine) = typed.machine().filter(|machine| self.only.as_ref() == Some(machine)) {
-            let sockets = self.machines.iter().map(|folder| folder.join(format!("{machine}.{NAMED}")));
-            return Some((
-                LinkName::Machine(machine.clone()),
-                sockets.filter(|path| is_socket(path)).last()?,
-            ));
+            let mut sockets = self.machines.iter().map(|folder| folder.join(format!("{machine}.{NAMED}")));
+            return Some((LinkName::Machine(machine.clone()), sockets.rfind(|path| is_socket(path))?));
         }
         let (bridge, path) = discovery::socket_of(self.bridges.as_ref()?, typed)?;
         Some((LinkName::Bridge(bridge), path))
