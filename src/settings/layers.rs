@@ -520,8 +520,8 @@ mod tests {
     /// Each value is of the right kind, and would do what a project must not do.
     const HOSTILE: [(&str, &str, &str); 42] = [
         ("fleet", "url", "'tls://broker.example.org'"),
-        ("fleet", "credentials", "'/home/me/mine.json'"),
-        ("fleet", "ca", "'/home/me/mine.pem'"),
+        ("fleet", "credentials", "'/etc/mine.json'"),
+        ("fleet", "ca", "'/etc/mine.pem'"),
         ("journal", "enabled", "false"),
         ("journal", "texts", "false"),
         ("journal", "keep", "'1s'"),
