@@ -152,15 +152,15 @@ mod tests {
         let fits = |expected: &str, got: &str| {
             compare(expected, got, Extent::Part).is_ok_and(|bound| bound.is_empty())
         };
-        let expected = r#"{"n":"\u0000integer","l?":"\u0000array","o?":{"b":"\u0000boolean"}}"#;
+        let expected = r#"{"n":"\u0000$integer","l?":"\u0000$array","o?":{"b":"\u0000$boolean"}}"#;
         for got in [r#"{"n":1}"#, r#"{"n":-1,"l":[],"o":{"b":true}}"#, r#"{"n":1,"l":null}"#] {
             assert!(fits(expected, got), "{got}");
         }
         for got in ["{}", r#"{"n":"1"}"#, r#"{"n":1.5}"#, r#"{"n":1,"l":{}}"#, r#"{"n":1,"o":{}}"#] {
             assert!(!fits(expected, got), "{got}");
         }
-        assert!(fits("\"\\u0000byte\"", "255") && !fits("\"\\u0000byte\"", "256"));
-        assert!(fits("\"\\u0000string\"", "\"a\"") && !fits("\"\\u0000object\"", "[]"));
+        assert!(fits("\"\\u0000$byte\"", "255") && !fits("\"\\u0000$byte\"", "256"));
+        assert!(fits("\"\\u0000$string\"", "\"a\"") && !fits("\"\\u0000$object\"", "[]"));
     }
 
     fn differs(expected: &str, got: &str, extent: Extent) -> String {
