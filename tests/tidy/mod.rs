@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod cycles;
 #[cfg(test)]
+mod dialects;
+#[cfg(test)]
 mod features;
 #[cfg(test)]
 mod floor;

@@ -1,0 +1,67 @@
+//! The places of a dialect that the compiler cannot ask for: its tests, and its pages. Each is named when it is missing.
+
+use std::fs;
+
+use askbridge_core::{
+    dialect,
+    wire::method::{LEGACY_ELICITATIONS, LEGACY_NESTED_ELICITATIONS},
+};
+
+use crate::tidy::source::{read, repository, root};
+
+#[test]
+fn each_method_of_a_dialect_is_tested_and_described() {
+    let transcripts = texts("fixtures/transcripts/");
+    let mut missing = Vec::new();
+    for method in dialect::methods().filter(|method| !is_former(method)) {
+        for place in ["tests/machine/asks.rs", "tests/matrix/asking.rs", "docs/questions.md"] {
+            if !read(&root().join(place)).contains(method) {
+                missing.push(format!("{place}: no `{method}`"));
+            }
+        }
+        if !transcripts.iter().any(|text| text.contains(method)) {
+            missing.push(format!("fixtures/transcripts: no conversation with `{method}`"));
+        }
+    }
+    complain(&missing);
+}
+
+#[test]
+fn each_dialect_of_the_mock_agent_is_recorded_and_described() {
+    let specs = read(&root().join("crates/mock/src/dialects/spec.rs"));
+    let names: Vec<_> =
+        specs.lines().filter_map(|line| line.trim().strip_prefix("name: \"")?.strip_suffix("\",")).collect();
+    assert!(names.contains(&"kiro"), "the names are no longer found: {names:?}");
+    let page = read(&root().join("docs/mocks.md"));
+    let mut missing = Vec::new();
+    for name in names {
+        let recorded =
+            [format!("fixtures/dialects/{name}.txt"), format!("fixtures/dialects/permission-{name}.txt")];
+        if !recorded.iter().any(|file| root().join(file).exists()) {
+            missing.push(format!("{}: does not exist; write a test in tests/mock/dialects.rs", recorded[0]));
+        }
+        if !page.contains(&format!("`{name}`")) {
+            missing.push(format!("docs/mocks.md: no `{name}`"));
+        }
+    }
+    complain(&missing);
+}
+
+/// Whether a method is a former name of another one, for which one test of each kind of result is enough.
+fn is_former(method: &str) -> bool {
+    LEGACY_ELICITATIONS.contains(&method) || LEGACY_NESTED_ELICITATIONS.contains(&method)
+}
+
+fn texts(folder: &str) -> Vec<String> {
+    let files = repository().into_iter().filter(|path| path.starts_with(folder));
+    files.filter_map(|path| fs::read_to_string(root().join(path)).ok()).collect()
+}
+
+#[track_caller]
+fn complain(missing: &[String]) {
+    assert!(
+        missing.is_empty(),
+        "\n{}\nAdd the dialect there; CONTRIBUTING.md says how, under \"A dialect\".\n",
+        missing.join("\n")
+    );
+}
