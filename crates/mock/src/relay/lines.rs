@@ -156,7 +156,8 @@ fn message_of(fault: RelayFault, from: Side, line: Vec<u8>, message: Value, stat
         RelayFault::RefusesUnknown if is_request && !is_known => vec![(from, refusal(-32601))],
         RelayFault::RefusesAgain if is_response => [same(), vec![(to, refusal(-32603))]].concat(),
         RelayFault::Acknowledges if is_notification => {
-            [same(), vec![(from, written(&json!({ "jsonrpc": "2.0", "id": null, "result": {} })))]].concat()
+            // The sender has the reply before its peer can react, so that no later line overtakes it.
+            [vec![(from, written(&json!({ "jsonrpc": "2.0", "id": null, "result": {} })))], same()].concat()
         }
         RelayFault::AsksTwice if is_question => [same(), same()].concat(),
         RelayFault::Approves if is_question && method == "session/request_permission" => {
@@ -165,7 +166,7 @@ fn message_of(fault: RelayFault, from: Side, line: Vec<u8>, message: Value, stat
         }
         RelayFault::Answers if is_question => vec![(from, reply(json!({ "action": "cancel" })))],
         RelayFault::AnswersAsWell if is_question => {
-            [same(), vec![(from, reply(json!({ "action": "cancel" })))]].concat()
+            [vec![(from, reply(json!({ "action": "cancel" })))], same()].concat()
         }
         fault if is_about_clients(fault) => of_client(fault, from, line, message),
         RelayFault::ChangesVersion => vec![(to, written(&with_version(message, 2)))],
