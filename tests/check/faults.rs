@@ -1,6 +1,6 @@
 //! Runs cases against a mock without a fault, and against one with each fault that they name.
 
-use std::{collections::BTreeSet, ffi::OsString, thread, time::Duration};
+use std::{collections::BTreeSet, ffi::OsString, sync::Mutex, thread, time::Duration};
 
 use askbridge_check::{
     case::{Case, Kind},
@@ -16,6 +16,8 @@ pub(crate) const ASKBRIDGE: &str = env!("CARGO_BIN_EXE_askbridge");
 /// The time that a case may take against a mock that breaks its rule. Each case that fails by what does not come takes as
 /// long; one that fails because the machine is busy fails as well.
 const BROKEN: Duration = Duration::from_secs(2);
+/// The number of faults that are tried at once: nearly all of their time is waiting.
+const WORKERS: usize = 6;
 
 /// Returns the cases of a kind.
 pub(crate) fn cases(kind: Kind) -> Vec<Case> {
@@ -77,8 +79,8 @@ pub(crate) fn each_is_named<'a>(cases: &[Case], faults: impl IntoIterator<Item =
 pub(crate) fn each_fails_under_its_faults<'a>(
     kind: Kind,
     cases: &[Case],
-    faults: impl IntoIterator<Item = &'a str>,
-    broken: impl Fn(&'a str) -> Vec<&'a str>,
+    faults: impl IntoIterator<Item = &'a str, IntoIter: Send>,
+    broken: impl Fn(&'a str) -> Vec<&'a str> + Sync,
 ) {
     each_fails_under(kind, cases, faults, broken, &Persons::default());
 }
@@ -88,19 +90,29 @@ pub(crate) fn each_fails_under_its_faults<'a>(
 pub(crate) fn each_fails_under<'a>(
     kind: Kind,
     cases: &[Case],
-    faults: impl IntoIterator<Item = &'a str>,
-    broken: impl Fn(&'a str) -> Vec<&'a str>,
+    faults: impl IntoIterator<Item = &'a str, IntoIter: Send>,
+    broken: impl Fn(&'a str) -> Vec<&'a str> + Sync,
     persons: &Persons,
 ) {
-    let mut wrong = Vec::new();
-    for fault in faults {
-        let named = |case: &&Case| case.faults.iter().any(|named| named == fault);
-        let of_fault: Vec<_> = cases.iter().filter(named).cloned().collect();
-        let outcomes = outcomes_with(kind, &of_fault, &broken(fault), BROKEN, persons.clone());
-        let others = outcomes.iter().filter(|outcome| !matches!(outcome.verdict, Verdict::Failed(_)));
-        wrong.extend(
-            others.map(|outcome| format!("{} {} under `{fault}`", outcome.case.id, outcome.verdict.name())),
-        );
-    }
+    let faults = Mutex::new(faults.into_iter());
+    let next = || faults.lock().expect("the faults").next();
+    let worker = || {
+        let mut wrong = Vec::new();
+        while let Some(fault) = next() {
+            let named = |case: &&Case| case.faults.iter().any(|named| named == fault);
+            let of_fault: Vec<_> = cases.iter().filter(named).cloned().collect();
+            let outcomes = outcomes_with(kind, &of_fault, &broken(fault), BROKEN, persons.clone());
+            let others = outcomes.iter().filter(|outcome| !matches!(outcome.verdict, Verdict::Failed(_)));
+            wrong
+                .extend(others.map(|outcome| {
+                    format!("{} {} under `{fault}`", outcome.case.id, outcome.verdict.name())
+                }));
+        }
+        wrong
+    };
+    let wrong: Vec<_> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..WORKERS).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("a worker")).collect()
+    });
     assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
 }

@@ -467,19 +467,22 @@ mod tests {
         for _ in 0..limits::OPEN_PER_SESSION {
             fill("one", 1).expect("room");
         }
-        let in_session = "too many open questions in the session; the most is 64: settle some first";
+        let in_session = "too many open questions in the session; the maximum is 64: settle some first";
         assert_eq!(fill("one", 1), Err(in_session.to_owned()));
         for session in 0..limits::OPEN - limits::OPEN_PER_SESSION {
             fill(&session.to_string(), 1).expect("room");
         }
-        assert_eq!(fill("x", 1).unwrap_err(), "too many open questions; the most is 1024: settle some first");
+        assert_eq!(
+            fill("x", 1).unwrap_err(),
+            "too many open questions; the maximum is 1024: settle some first"
+        );
         desk.end(1, gone(), Provenance::bridge(), Duration::ZERO);
         assert!(desk.check_room(Some("one"), 1).is_err(), "it counts until it is delivered");
         desk.delivered(1);
         let rest = limits::OPEN_BYTES - desk.weight;
         assert!(desk.check_room(Some("one"), rest).is_ok());
         let refusal = desk.check_room(Some("one"), rest + 1).expect_err("too many bytes");
-        assert!(refusal.to_string().starts_with("too many bytes of open questions; the most is 4194304"));
+        assert!(refusal.to_string().starts_with("too many bytes of open questions; the maximum is 4194304"));
     }
 
     #[test]

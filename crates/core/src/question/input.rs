@@ -246,8 +246,8 @@ mod tests {
         #[test]
         fn an_input_of_neither_shape_is_refused_with_the_reason() {
             for (input, told) in [
-                (json!({ "answers": [["a"]], "values": {} }), "both `answers` and `values`"),
-                (json!({ "notes": {} }), "neither `answers` nor `values`"),
+                (json!({ "answers": [["a"]], "values": {} }), "either `answers` or `values`, not both"),
+                (json!({ "notes": {} }), "give `answers` or `values`"),
                 (json!({ "answers": [["a"]], "nots": {} }), "unknown field `nots`"),
                 (json!({ "values": {}, "note": "x" }), "unknown field `note`"),
                 (json!([[["a"]]]), "expected an object"),
@@ -266,10 +266,10 @@ mod tests {
             for (input, told) in [
                 (r#"{"answers":[["a"]],"answers":[["b"]]}"#, "duplicate field `answers`"),
                 (r#"{"values":{"q0":"a"},"values":{"q0":"b"}}"#, "duplicate field `values`"),
-                (r#"{"values":{"q0":"a","q1":"b","q0":"c"}}"#, "field \"q0\" stands twice"),
-                (r#"{"values":{"q0":"a","\u0071\u0030":"a"}}"#, "field \"q0\" stands twice"),
-                (r#"{"values":{},"notes":{"q0":"a","q0":"b"}}"#, "field \"q0\" stands twice"),
-                (r#"{"answers":[],"notes":{"q0":"a","q0":"a"}}"#, "field \"q0\" stands twice"),
+                (r#"{"values":{"q0":"a","q1":"b","q0":"c"}}"#, "field \"q0\" occurs twice"),
+                (r#"{"values":{"q0":"a","\u0071\u0030":"a"}}"#, "field \"q0\" occurs twice"),
+                (r#"{"values":{},"notes":{"q0":"a","q0":"b"}}"#, "field \"q0\" occurs twice"),
+                (r#"{"answers":[],"notes":{"q0":"a","q0":"a"}}"#, "field \"q0\" occurs twice"),
             ] {
                 let error = serde_json::from_str::<AnswerInput>(input).unwrap_err().to_string();
                 assert!(error.contains(told), "{error:?} for {input}");
