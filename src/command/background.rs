@@ -8,7 +8,6 @@
 use std::{
     collections::VecDeque,
     convert::Infallible,
-    env,
     ffi::OsString,
     fs::{DirBuilder, File, OpenOptions},
     io::{self, ErrorKind, Read, Seek, SeekFrom, Write},
@@ -20,7 +19,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use askbridge_os::{exit, log, xdg};
+use askbridge_os::{exit, log, program, xdg};
 use rustix::{
     fs::{FlockOperation, flock},
     process::{Pid, Signal, kill_process, setsid},
@@ -163,7 +162,7 @@ async fn spawn(settings: &ServeSettings, log: &[OsString]) -> Result<BackgroundI
     let mut output = log::open_bounded(&path)?;
     // The log may have the output of an earlier inbox, which must not be quoted as the reason of a failure.
     let start = output.seek(SeekFrom::End(0))?;
-    let mut command = Command::new(env::current_exe()?);
+    let mut command = Command::new(program::own()?);
     command.args(["inbox", "--detached", "--addr", &settings.address.to_string()]).args(log);
     if let Some(file) = &settings.http.token_file {
         command.arg("--token-file").arg(std::path::absolute(file)?);

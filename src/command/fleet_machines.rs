@@ -144,7 +144,6 @@ pub(super) async fn fleet_status(settings: &Settings) -> Option<BrokerStatus> {
 }
 
 #[cfg(not(feature = "fleet"))]
-#[expect(clippy::unused_async, reason = "with the feature, it waits")]
 pub(super) async fn fleet_status(_: &Settings) -> Option<BrokerStatus> {
     None
 }

@@ -40,18 +40,22 @@ pub(super) fn top() -> String {
             In a terminal, `askbridge` without arguments shows the open questions."
 }
 
-/// Returns whether this build has the command: some need a feature.
+/// The commands that need a feature, and whether this build has them.
+const OPTIONAL: [(&str, bool); 10] = [
+    ("check", cfg!(feature = "check")),
+    ("demo", cfg!(feature = "mock")),
+    ("fleet", cfg!(feature = "fleet")),
+    ("history", cfg!(feature = "journal")),
+    ("mcp", cfg!(feature = "mcp")),
+    ("mock", cfg!(feature = "mock")),
+    ("mock-agent", cfg!(feature = "mock")),
+    ("mock-client", cfg!(feature = "mock")),
+    ("notify", cfg!(feature = "notify")),
+    ("tui", cfg!(feature = "tui")),
+];
+
 fn is_built(name: &str) -> bool {
-    match name {
-        "check" => cfg!(feature = "check"),
-        "fleet" => cfg!(feature = "fleet"),
-        "history" => cfg!(feature = "journal"),
-        "tui" => cfg!(feature = "tui"),
-        "mcp" => cfg!(feature = "mcp"),
-        "notify" => cfg!(feature = "notify"),
-        "demo" | "mock" | "mock-agent" | "mock-client" => cfg!(feature = "mock"),
-        _ => true,
-    }
+    OPTIONAL.iter().find(|(optional, _)| *optional == name).is_none_or(|(_, is_built)| *is_built)
 }
 
 /// The exit codes of `askbridge run`.

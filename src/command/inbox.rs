@@ -29,7 +29,7 @@ use crate::{
         self,
         attach::{Finder, SharedInboxes},
     },
-    inbox::{BridgeInbox, Inbox, Ledger, Port},
+    inbox::{BridgeInbox, Ledger, Port},
     limits,
     machine::{
         Machine, Reach,
@@ -39,7 +39,7 @@ use crate::{
     present::listing,
     rpc::host::Host,
     serve::Server,
-    service::{self, Context, services},
+    service::{Context, services},
     settings::{
         Settings,
         addresses::address,
@@ -185,7 +185,9 @@ async fn serve(
 /// Notifies the user of the questions of other machines: their own notifiers are told that this is done here.
 #[cfg(feature = "notify")]
 async fn notify_elsewhere(machine: &Machine, own: &BridgeInbox) {
-    service::notify::notify_elsewhere(machine.store().clone(), own.clone()).await;
+    use crate::{inbox::Inbox as _, service::notify};
+
+    notify::notify_elsewhere(machine.store().clone(), own.clone()).await;
 }
 
 #[cfg(not(feature = "notify"))]

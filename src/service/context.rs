@@ -2,8 +2,6 @@
 
 use std::{
     collections::BTreeSet,
-    env, io,
-    path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -75,13 +73,6 @@ impl AgentEndFlag {
     pub(super) fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
-}
-
-/// Returns the path of this program, even if a newer version has replaced its file.
-#[cfg(any(feature = "fleet", feature = "notify"))]
-pub(super) fn own_program() -> io::Result<PathBuf> {
-    let running = PathBuf::from("/proc/self/exe");
-    if running.symlink_metadata().is_ok() { Ok(running) } else { env::current_exe() }
 }
 
 /// The lines that were logged. Each is logged once, up to a number of lines.

@@ -3,10 +3,11 @@
 
 use std::{future::Future, io, pin::Pin, process::Stdio, sync::Arc};
 
+use askbridge_os::program;
 use tokio::{process::Command, time::sleep};
 use tokio_util::sync::CancellationToken;
 
-use super::context::{Context, own_program};
+use super::context::Context;
 use crate::{
     fleet::Gateway,
     inbox::{BridgeInbox, Inbox},
@@ -56,7 +57,7 @@ impl FleetService {
 }
 
 fn start(inbox: &BridgeInbox) -> io::Result<tokio::process::Child> {
-    let mut command = Command::new(own_program()?);
+    let mut command = Command::new(program::own()?);
     // The stdin and stdout of the bridge belong to the protocol (I5).
     command.args(["fleet", "gateway"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let child = command.current_dir("/").spawn()?;

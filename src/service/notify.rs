@@ -13,6 +13,7 @@ use std::{
 };
 
 use askbridge_core::desk::{QuestionId, Record, State};
+use askbridge_os::program;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, BufReader},
     process::{Child, Command},
@@ -21,7 +22,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::context::{Context, LogOnce, own_program};
+use super::context::{Context, LogOnce};
 use crate::{
     inbox::{BridgeInbox, Inbox, Store, real_files::RealFiles},
     notify::{
@@ -231,7 +232,7 @@ impl NotifierPool {
     }
 
     fn spawn(&self, id: &QuestionId) -> io::Result<Child> {
-        let mut command = Command::new(own_program()?);
+        let mut command = Command::new(program::own()?);
         command.args(["notify", "--background"]);
         if let Some(terminal) = &self.terminal {
             command.arg("--terminal").arg(terminal);

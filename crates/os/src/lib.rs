@@ -6,6 +6,7 @@ pub mod limits;
 pub mod listeners;
 pub mod log;
 pub mod processes;
+pub mod program;
 pub mod signals;
 pub mod terminal;
 pub mod xdg;

@@ -15,6 +15,7 @@ use std::{
     process::{Command, Stdio},
 };
 
+use askbridge_os::program;
 use futures::StreamExt;
 use rustix::fs::OFlags;
 use tokio::time::timeout;
@@ -216,7 +217,7 @@ pub(super) async fn say(message: &Message) -> Result<(), String> {
 
 /// Opens the page at this question, in a process that outlives this one.
 fn open(id: &str) -> std::io::Result<()> {
-    let mut command = Command::new(env::current_exe()?);
+    let mut command = Command::new(program::own()?);
     command.args(["open", id]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().map(drop)
 }
