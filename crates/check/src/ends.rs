@@ -19,6 +19,8 @@ impl Play {
     pub(crate) fn end(&mut self, side: Side, action: EndAction) -> Result<(), Problem> {
         self.connect(side)?;
         match action {
+            // A command forwards lines in order. So once the fence has arrived, everything written before it has
+            // arrived too, and no step has to wait for a while.
             EndAction::Fence => {
                 self.fences += 1;
                 let fence = fence(self.fences);
@@ -84,6 +86,7 @@ impl Play {
             if before == 0 {
                 return Err(format!("the command took all that the {} wrote", side.name()).into());
             }
+            // No event reports that a pipe stays full. Only a time without progress shows it.
             let until = Instant::now() + limits::SETTLE;
             let went_on = self.stage.until(until, |stage| (unsent(stage) != before).then_some(()));
             if went_on.is_none() {

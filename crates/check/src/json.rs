@@ -100,6 +100,7 @@ impl Compared {
         for (at, (value, got)) in expected.iter().zip(&got).enumerate() {
             self.path.push(format!("[{at}]"));
             if !self.fits(value.get(), got.get()) {
+                // The path is not shortened here: it tells where the first difference is.
                 return false;
             }
             self.path.pop();
@@ -136,6 +137,7 @@ fn decimal(number: &str) -> (bool, String, i64) {
     let dropped = i64::try_from(digits.len() - kept.len()).unwrap_or(i64::MAX);
     let behind_the_point = i64::try_from(fraction.len()).unwrap_or(i64::MAX);
     let kept = kept.trim_start_matches('0');
+    // `-0`, `0.0` and `0e9` are the same number, so zero has neither a sign nor an exponent.
     if kept.is_empty() {
         return (false, String::new(), 0);
     }

@@ -87,6 +87,7 @@ pub(crate) fn play(case: &Case, setting: &Setting<'_>) -> io::Result<Verdict> {
         }
         fs::write(path, play.stage.wire.text())?;
     }
+    // This is asked after the steps: a command creates its inbox only once it runs.
     let lacks_inbox = case.needs.iter().any(|need| need == INBOX) && !play.has_inbox();
     play.stage.close();
     Ok(match stopped {

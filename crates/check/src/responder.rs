@@ -88,6 +88,7 @@ impl Play {
         }
         let arguments = ["list", "--json"].map(str::to_owned);
         loop {
+            // Each look starts a process and waits for it, so the loop needs no pause of its own.
             let (_, listed) = self.run(&arguments)?;
             let listing: Option<Listing> = serde_json::from_slice(&listed).ok();
             if let Some(question) = listing.and_then(|mut listing| listing.questions.pop()) {

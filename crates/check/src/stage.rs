@@ -102,6 +102,7 @@ impl Stage {
         mut look: impl FnMut(&mut Self) -> Option<T>,
     ) -> Option<T> {
         loop {
+            // The deadline is checked afterwards, so that what has already arrived counts even if the time is over.
             if let Some(found) = look(self) {
                 return Some(found);
             }

@@ -202,6 +202,8 @@ impl Runner<'_> {
         };
         let expected = self.settings.expected.iter().any(|expected| is_selected(&case.id, expected));
         let is_unexpected = match &verdict {
+            // An outdated list of expected failures would hide the next real one, so a pass that the list excludes
+            // fails the run.
             Verdict::Passed => expected,
             Verdict::Failed(_) => !expected && (case.level != Level::Should || self.settings.strict),
             Verdict::Inconclusive(_) => !expected && self.settings.strict,

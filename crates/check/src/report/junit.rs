@@ -70,6 +70,8 @@ fn body(outcome: &Outcome) -> Option<String> {
         Verdict::Skipped(why) => why.clone(),
     };
     let message = escaped(&message);
+    // JUnit has no verdict for an expected failure. A CI system must not report one as failed, so it is listed as
+    // skipped.
     Some(match outcome.is_unexpected {
         true => format!("<failure message=\"{message}\">{}</failure>", escaped(&failure(outcome, false))),
         false => format!("<skipped message=\"{message}\"/>"),

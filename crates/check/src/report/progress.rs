@@ -51,6 +51,8 @@ impl<W: Write> Progress<W> {
             let mark = if outcome.is_unexpected { painted(RED, "✗") } else { painted(YELLOW, "!") };
             writeln!(self.output, "\r\x1b[K{mark} {}", cut(&outcome.case.id, columns.saturating_sub(3)))?;
         }
+        // The line is rewritten in place, so it must fit into one row: a wrapped line would leave its first row
+        // behind.
         let done = self.counts.total();
         let width = columns.saturating_sub(60).clamp(8, 30);
         let filled = (done * width).checked_div(self.total).unwrap_or(width);

@@ -90,6 +90,7 @@ impl Play {
         let pattern: Value = serde_json::from_str(&self.variables.pattern(text)).unwrap_or_default();
         let id = pattern.get("id").filter(|_| pattern.get("method").is_none()).map(Value::to_string);
         loop {
+            // An earlier step may have received this response while it waited for something else.
             if let Some(response) = id.as_ref().and_then(|id| self.served.as_mut()?.take_response(id)) {
                 let compared = expected.compare(&response.line, &mut self.variables);
                 return compared.map_err(|(what, expected)| Problem::Broken {
@@ -149,6 +150,7 @@ impl Play {
         });
         let request = request.ok_or_else(|| format!("the agent has no request {id}"))?;
         let request = format!(r#"{{"id":{id},"method":{:?},"params":{}}}"#, request.method, request.params);
+        // The driver is killed when it is dropped, so it has to live until the response has arrived.
         let _driver = match &persons.command {
             Some(command) => Some(
                 Driver::start(command, &request).map_err(|error| format!("cannot start a shell: {error}"))?,
@@ -204,6 +206,8 @@ fn answered(response: &Response) -> Result<bool, Problem> {
                 return Err(wrong(format!("the answer does not fit what was asked: {errors:?}")));
             }
             let allows = |value: &Given| {
+                // An option without a known role counts as an allowing one: a client must not choose that without a
+                // person either.
                 let Given::Text(value) = value else { return true };
                 let options = question.fields.iter().flat_map(|field| field.kind.options());
                 let chosen = options.into_iter().find(|option| option.value == *value);

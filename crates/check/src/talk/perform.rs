@@ -239,6 +239,7 @@ impl Play {
             };
             let line = format!(r#"{{"jsonrpc":"2.0","id":{id},{body}}}"#);
             conversation.replied = Some(Replied { line: line.clone(), how, at });
+            // Only what the agent says after this reply shows how it understood the reply.
             conversation.said.clear();
             conversation.asked[at].is_replied = true;
             line
