@@ -89,6 +89,8 @@ impl Directory {
                 *count = (count.0 + 1, known);
             }
             let own = counts.get(place.user()).map_or(0, |(count, _)| *count);
+            // The other user must have at least two entries more. With one more, these two users would take the last
+            // place from each other with every renewal.
             let most = counts.values().max_by_key(|(count, _)| *count).filter(|(count, _)| *count > own + 1);
             let Some(last) = most.map(|(_, last)| (*last).clone()) else { return };
             self.places.remove(&last);
@@ -104,6 +106,7 @@ impl Directory {
 
 /// Follows the directory until the connection ends. Returns why it cannot be followed.
 pub(super) async fn follow(broker: &Broker, directory: &watch::Sender<Directory>) -> String {
+    // The subscription precedes the reading, so that no entry that is written in between is missed.
     let mut writes = match broker.client().subscribe(entries()).await {
         Ok(writes) => writes,
         Err(error) => return error.to_string(),
@@ -116,6 +119,7 @@ pub(super) async fn follow(broker: &Broker, directory: &watch::Sender<Directory>
             );
         }
         directory.send_modify(|directory| directory.is_read = true);
+        // The loop below polls this future until the end, and a future must not be polled after it is ready.
         std::future::pending::<()>().await;
     };
     tokio::pin!(reading);
@@ -154,6 +158,7 @@ fn take(subject: &str, message: &Message, directory: &watch::Sender<Directory>) 
         (false, true) => {
             let before = directory.places.len();
             directory.put(place, Instant::now() + limit::VALID);
+            // A renewal changes no route, so it does not wake those who wait for changes.
             directory.places.len() != before
         }
         (false, false) => false,
@@ -185,6 +190,7 @@ fn bucket(replicas: u8) -> Value {
         "subjects": [entries()],
         "retention": "limits",
         "discard": "new",
+        // Each machine renews its entry every 10 seconds, so entries need not survive a restart of the broker.
         "storage": "memory",
         "num_replicas": replicas,
         "max_age": nanoseconds(limit::VALID),

@@ -173,6 +173,7 @@ async fn announce(broker: &Broker, place: &Place, machine: &Machine) -> Infallib
             said = written;
         }
         let until = Instant::now() + limit::RENEW;
+        // Questions that open and end in quick succession cause one write in this time, not one each.
         sleep(limit::RENEW_LEAST).await;
         let changed = async {
             while machine.store().read(|_, snapshot| snapshot.open_count()) == open {

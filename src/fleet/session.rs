@@ -125,6 +125,8 @@ impl Session {
         let mut buffer = BytesMut::new();
         loop {
             buffer.reserve(limit::CHUNK);
+            // The buffer may have room for more than was reserved, but the other end ends a session with a larger
+            // message.
             let read = (&mut reader).take(limit::CHUNK as u64).read_buf(&mut buffer).await;
             let sent = match read {
                 Ok(0) => return "it is not needed any more".to_owned(),

@@ -175,6 +175,7 @@ impl Machine {
         open.retain(|record| record.question.id == id && !id.is_empty());
         let gaps = self.gaps().borrow().clone();
         match &open[..] {
+            // A bridge that was not asked may have the question, so "not found" would be a guess.
             [] if !gaps.has_asked_all() => Err(Missing::Unasked(Box::new(gaps))),
             [] => Err(Missing::Refused(Refusal::NotFound)),
             [only] => Ok(Arc::clone(only)),

@@ -141,6 +141,7 @@ impl Connections {
             listed.extend(questions.items.iter().map(|record| &record.id).filter(own).cloned());
             listed
                 .extend(questions.unreadable.iter().filter_map(|item| item.id.as_ref()).filter(own).cloned());
+            // A snapshot comes in any number of messages, so a hostile bridge could send IDs without end.
             if listed.len() > limits::LISTED {
                 tracing::warn!(%bridge, "a bridge lists more questions than are allowed");
                 return false;

@@ -123,6 +123,7 @@ impl LatestRecords {
         let size = record.size();
         self.bytes += size;
         self.records.insert(key, (Arc::clone(record), size));
+        // The keys begin with the time of the settlement, so the oldest record is dropped first.
         while (self.records.len() > self.limit || self.bytes > limits::REMEMBERED_BYTES)
             && let Some((_, (_, size))) = self.records.pop_first()
         {

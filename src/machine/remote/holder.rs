@@ -207,6 +207,7 @@ impl Holder {
             () = self.shared.is_silent.notified() => Some("it did not reply while an answer waited".to_owned()),
         };
         connections.disconnect(&LinkName::Dialed);
+        // The questions of this machine are listed without the holder. If it kept them, each would appear twice.
         if why.as_deref() == Some(THIS_MACHINE) {
             connections.lose(&LinkName::Dialed);
         }
@@ -215,6 +216,7 @@ impl Holder {
                 drop(running);
                 why
             }
+            // The end of a stream has no reason. The command, such as ssh, writes one to stderr when it ends.
             None => match running.end().await {
                 ended if ended.said.is_empty() => "the connection ended".to_owned(),
                 ended => why_not(self.shared.name.as_str(), &ended).to_string(),

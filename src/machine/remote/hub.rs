@@ -68,6 +68,8 @@ impl Hub {
     /// Holds the connections to these machines from now on, and to no others. A machine that another process holds is
     /// left to that process.
     pub async fn set(&mut self, machines: BTreeMap<MachineName, Route>) {
+        // A machine with a new route is dropped first, because the old holder's socket has the same path as the new
+        // one.
         self.machines.retain(|name, held| machines.get(name) == Some(&held.route));
         for (name, route) in machines.into_iter().take(limit::MACHINES + fleet::MACHINES) {
             if self.machines.contains_key(&name) {
