@@ -55,6 +55,8 @@ impl FatalError {
     pub fn exit_code(&self) -> u8 {
         match self {
             FatalError::Spawn { source, .. } if source.kind() == io::ErrorKind::NotFound => exit::NOT_FOUND,
+            // A lack of memory or processes says nothing about the command, so a caller must not take it for one that
+            // cannot be executed.
             FatalError::Spawn { source, .. } if is_one_of(source, &OUT_OF_RESOURCES) => exit::FAILED,
             FatalError::Spawn { .. } => exit::NOT_EXECUTABLE,
             FatalError::SetUp { .. } => exit::FAILED,

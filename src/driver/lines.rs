@@ -74,6 +74,7 @@ impl Source {
     /// the writer, this enlarges the pipes on both sides and begins a shadow, so that unchanged bytes are no longer
     /// copied.
     pub(super) fn looked_at(&mut self, target: &Target, passed: Option<usize>, unfinished: &[u8]) {
+        // The count passes this value once in a flood, so the system calls are made once as well.
         if self.full == limits::FLOOD {
             self.reader.widen(limits::WIDE_READ);
             target.0.as_ref().inspect(|writer| writer.widen(limits::WIDE_PIPE));
@@ -172,6 +173,7 @@ fn poll_write(
     outbox: &Outbox,
 ) -> Poll<io::Result<usize>> {
     let mut chunks = outbox.chunks();
+    // Most writes have one piece, and need no array of slices.
     if chunks.len() == 1
         && let Some(only) = chunks.next()
     {

@@ -198,6 +198,8 @@ impl<P: Protocol> Pump<P> {
             (Peer::Client, _) => self.client.source.poll_read(cx, self.bridge.space(peer)),
             (Peer::Agent, Some(agent)) => {
                 let source = &mut agent.source;
+                // What the agent wrote is in the pipe when it exits. The end of the stream may never come: an orphan
+                // of the agent can keep the pipe open.
                 if self.bridge.agent_is_over() && *self.left.get_or_insert_with(|| source.waiting()) == 0 {
                     return Poll::Ready(Ok(0));
                 }

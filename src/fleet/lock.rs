@@ -27,6 +27,8 @@ impl Lock {
         let mut options = OpenOptions::new();
         options.create(true).truncate(false).read(true).write(true).mode(0o600);
         let file = options.open(folder.join(name))?;
+        // The kernel releases the lock however the process ends, so no stale lock can remain. The file stays: if it
+        // were removed, two processes could lock two files of the same name.
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Some(Lock(file))),
             Err(Errno::WOULDBLOCK) => Ok(None),

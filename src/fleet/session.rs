@@ -158,6 +158,8 @@ impl Session {
     async fn publish(&self, headers: HeaderMap, number: u64, bytes: Bytes) -> io::Result<()> {
         let subject = self.subject.clone();
         match &self.name {
+            // If no gateway listens, the broker says so on the reply subject, whose last part tells which message was
+            // not delivered.
             Some(name) => {
                 let reply = format!("{name}.{number}");
                 self.client.publish_with_reply_and_headers(subject, reply, headers, bytes).await

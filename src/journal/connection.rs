@@ -162,6 +162,8 @@ fn configure(connection: &Connection) -> Result<(), JournalError> {
 fn use_log(connection: &Connection) -> Result<(), JournalError> {
     let mut tries = 0;
     loop {
+        // The mode is in the file, so nearly every opening finds it set. Setting it needs a lock that an open reader
+        // would deny.
         let mode = connection
             .pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0))
             .and_then(|mode| match &*mode {

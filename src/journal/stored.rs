@@ -39,6 +39,7 @@ impl StoredQuestion {
     pub(super) fn new(record: &Record, texts: bool) -> Result<Self, serde_json::Error> {
         let original = &record.question;
         let has_secrets = original.fields.iter().any(|field| field.secret);
+        // The journal has no secrets, so it could give only a part of such an answer again.
         let is_usable = texts && !has_secrets;
         let fingerprint = if texts { fingerprint_of(original) } else { None };
         let mut record = record.clone();
@@ -82,6 +83,7 @@ pub(super) fn settlement(mut settlement: Settlement, question: &Question, texts:
 /// Removes the default values of secret fields.
 fn without_defaults(question: &Question) -> Question {
     let mut question = question.clone();
+    // An agent may offer the current secret as the default.
     for field in question.fields.iter_mut().filter(|field| field.secret) {
         match &mut field.kind {
             Kind::Text { default, .. } | Kind::Choice { default, .. } => *default = None,
@@ -89,6 +91,7 @@ fn without_defaults(question: &Question) -> Question {
             Kind::Boolean { default } => *default = None,
             Kind::Number { default, .. } => *default = None,
             Kind::Confirm { .. } => {}
+            // A kind of a later version may have its default under any name.
             Kind::Unknown(members) => members.retain(|name, _| name == "kind"),
         }
     }

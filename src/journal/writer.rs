@@ -235,6 +235,7 @@ impl Writer<'_> {
     }
 
     fn open(&mut self) -> Result<&mut WritingConnection, JournalError> {
+        // A file that was moved away would still accept entries, and nobody would find them.
         let writing = match self.file.take().filter(WritingConnection::is_in_place) {
             Some(writing) => writing,
             None => {

@@ -206,6 +206,7 @@ impl Machine {
 
     fn why_missing(&self, typed: &IdPrefix, found: &LookupReplies, is_lost: bool) -> Missing {
         let gaps = self.connections().gaps_for(typed);
+        // The order matters: "not found" is returned only if no other reason can explain why the question is missing.
         match () {
             () if found.is_unreadable || self.connections().is_unreadable(typed) => Missing::Unreadable,
             () if found.is_busy => Missing::Refused(Refusal::TooManyRequests),

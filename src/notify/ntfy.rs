@@ -22,6 +22,7 @@ const PRIORITIES: [u8; 3] = [4, 3, 1];
 pub fn publication(topic: &str, message: &Message, sequence: &str, reply: &str, values: &[String]) -> Value {
     let [urgent, usual, _] = PRIORITIES;
     let actions = message.buttons.iter().zip(values).map(|(button, value)| {
+        // `clear` removes the message from the phone only once the server has accepted the tap.
         json!({
             "action": "http", "label": button.label, "url": reply, "method": "POST", "body": value, "clear": true,
         })

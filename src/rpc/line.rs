@@ -128,6 +128,7 @@ fn read_result<T: serde::de::DeserializeOwned>(reply: &str) -> Result<T, Connect
     match serde_json::from_str::<Response<T>>(reply) {
         Ok(response) => Ok(response.result),
         Err(_) => Err(match serde_json::from_str::<Refused>(reply).map(|refused| why(&refused.error)) {
+            // A busy bridge refuses even the greeting, and yet it is a bridge.
             Ok(Refusal::TooManyRequests) => ConnectError::Busy,
             _ => ConnectError::NotABridge,
         }),

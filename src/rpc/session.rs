@@ -295,6 +295,7 @@ pub fn refusal(text: &str, refusal: Refusal) -> String {
     let failure = |call: &str| failure(id_of(call), error(refusal.clone()));
     match serde_json::from_str::<Vec<Box<RawValue>>>(text) {
         Ok(calls) => {
+            // A reply is longer than the shortest call, so the number of replies needs a limit of its own.
             let replies: Vec<_> = calls.iter().take(limits::BATCH).map(|call| failure(call.get())).collect();
             format!("[{}]", replies.join(","))
         }

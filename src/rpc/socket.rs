@@ -144,6 +144,8 @@ impl<R: AsyncRead + Unpin + Send> LineReader<R> {
             }
             match self.read().await {
                 Ok(0) if self.buffer.is_empty() => return None,
+                // The peer may have died in the middle of a line. Half a line is never executed, even if it happens
+                // to be valid.
                 Ok(0) => return Some(Err(ErrorKind::UnexpectedEof.into())),
                 Ok(_) => {}
                 Err(error) => return Some(Err(error)),

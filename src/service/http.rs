@@ -55,6 +55,7 @@ impl Service for HttpService {
                     announce(&server);
                     server.run(inbox, self.traffic, stop).await;
                 }
+                // The port may be in use. The agent works without HTTP, so this must not end the bridge.
                 Err(error) => tracing::warn!(%error, "nothing is served over HTTP"),
             }
         })

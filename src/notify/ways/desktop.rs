@@ -133,6 +133,7 @@ fn actions(message: &Message, abilities: Abilities) -> Vec<String> {
     if !abilities.actions {
         return Vec::new();
     }
+    // A desktop uses the action `default` for a click outside of the buttons.
     let mut actions = vec![CLICK.to_owned(), "Open".to_owned()];
     for (place, button) in message.buttons.iter().enumerate() {
         actions.extend([format!("{BUTTON}{place}"), button.label.clone()]);
@@ -168,6 +169,7 @@ impl DesktopNotification {
             }
             _ => return None,
         };
+        // The signals about the notifications of all programs arrive here.
         (id == self.id).then_some(done)
     }
 

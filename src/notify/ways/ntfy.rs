@@ -75,6 +75,7 @@ pub(super) async fn attend(telling: &NotifiedQuestion, ntfy: &Ntfy, message: &Me
     });
     tokio::select! {
         () = &mut late => {}
+        // If the subscription breaks, the message must still be withdrawn when the question ends.
         () = listen(telling, ntfy, message, &sent) => late.await,
     }
 }

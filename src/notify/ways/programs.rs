@@ -117,6 +117,7 @@ impl Drop for QuestionFile {
 pub(super) async fn run_command(telling: &NotifiedQuestion, message: &Message) -> Result<(), String> {
     let words = telling.settings.command.as_deref().unwrap_or_default();
     let folder = discovery::folder().map_err(|error| error.to_string())?;
+    // The file is removed when `paper` is dropped, so it lives as long as the command runs.
     let paper =
         QuestionFile::write(&folder, &telling.record).map_err(|error| format!("the file for it: {error}"))?;
     let mut given = given(telling, message);
