@@ -119,6 +119,7 @@ impl Run {
 
 fn push_visible(out: &mut String, c: char) {
     let picture = match c {
+        // Unicode has the pictures of the control characters in their order, from U+2400.
         '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(c)),
         '\x7f' => Some('␡'),
         _ => None,

@@ -62,6 +62,8 @@ impl Core {
         let params = message.params.unwrap_or_default();
         self.client = message.params.map(capabilities::Client::read).unwrap_or_default();
         let client = Some(self.client.introduction(params));
+        // The agent has not responded to this `initialize`. What it said in response to an earlier one no longer
+        // counts.
         self.base.introduce(|said| *said = Introductions { client, agent: None });
         let advertises = self.config.advertise && line.whole;
         let advertised = if advertises { capabilities::advertise_to_agent(&line.bytes) } else { None };

@@ -78,6 +78,7 @@ impl Core {
             _ => {}
         }
         let left = matches!(why, UnansweredReason::Elsewhere(_) | UnansweredReason::NoWay);
+        // The record is read after `leave`, so that the report shows it as left to other responders.
         let record = self.base.desk.get(number).map(Arc::clone);
         self.base.actions.extend(record.map(|record| Action::Tell(Output::Unanswered(record, why))));
         if left {

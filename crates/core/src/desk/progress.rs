@@ -31,6 +31,7 @@ impl Desk {
                 self.open.get(number).is_some_and(|entry| entry.warning.is_some_and(|due| due <= now));
             if warned {
                 let deadline = self.open.get(number).and_then(|entry| entry.deadline);
+                // A warning that stays would be due at once again, and the caller would never rest.
                 self.set_timers(*number, deadline, None);
                 self.change(*number, |record| record.expiring = true);
                 self.notices.extend(self.get(*number).cloned().map(Notice::Warned));
@@ -44,6 +45,8 @@ impl Desk {
 
     pub(super) fn extend(&mut self, number: u64, time: Duration) -> Result<(), Refusal> {
         let deadline = self.open.get(&number).and_then(|entry| entry.deadline).ok_or(Refusal::NoDeadline)?;
+        // The time counts from the deadline and not from now, so that an extension never shortens the time that is
+        // left.
         let deadline = deadline.saturating_add(time.min(limits::WAIT));
         self.set_deadline(number, Some(deadline));
         self.change(number, |record| record.expiring = false);

@@ -76,6 +76,8 @@ const fn kind(name: &'static str, code: i32, status: u16, exit: u8, meaning: &'s
 
 /// Every refusal, in the order of the variants.
 pub const KINDS: [RefusalKind; 14] = [
+    // JSON-RPC reserves the codes from -32768 to -32000. Each refusal has a code of its own. Several share a status,
+    // since HTTP clients find the name in the body.
     kind("not_found", 404, 404, 3, "There is no such question."),
     kind("ambiguous", 300, 409, 3, "The ID is short for several questions, which are under `ids`."),
     kind("conflict", 409, 409, 4, "The question is settled already, in another way, which is in `question`."),

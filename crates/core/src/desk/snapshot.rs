@@ -114,6 +114,8 @@ impl Snapshot {
     /// Stores a question as [`Snapshot::put`] does, with the known size of its record as JSON.
     pub fn put_sized(&mut self, record: Arc<Record>, bytes: usize) -> Option<Event> {
         if let Some(index) = self.settled.iter().rposition(|(known, _)| known.id == record.id) {
+            // In the inbox of a machine, the reply to a submission may settle a question before older changes of it
+            // have arrived.
             if self.settled.get(index).is_some_and(|(known, _)| known.state != State::Lost) {
                 return None;
             }

@@ -67,6 +67,8 @@ fn risk(question: &Question) -> (Risk, String) {
         return dangerous("the agent marked it as dangerous");
     }
     match (&question.purpose, question.subject.as_deref()) {
+        // An answer does nothing by itself. What the agent then does may need a permission, which has a risk of its
+        // own.
         (Purpose::Question, _) => (Risk::Plain, String::new()),
         (Purpose::Permission, Some(subject)) => of_subject(subject, question.project.as_deref()),
         (Purpose::Permission, None) => dangerous("the request does not say what it would do"),
@@ -136,6 +138,7 @@ fn of_change(
         return None;
     }
     let patch = patch.as_deref().unwrap_or_default();
+    // A removal is dangerous even if the rest of the change is not shown, so it is looked for first.
     if let Some(why) = removed_by(patch) {
         return Some(dangerous(why));
     }

@@ -29,6 +29,8 @@ pub fn simple(command: &str) -> Result<(), String> {
         if SYNTAX.contains(char) {
             return Err(format!("a shell gives `{char}` a special meaning"));
         }
+        // A shell takes `#` as the beginning of a comment only at the beginning of a word. It expands `~` there, and
+        // behind the `=` of an assignment or a `:` in it.
         let is_first = " '\"".contains(before);
         if (char == '#' && is_first) || (char == '~' && (is_first || "=:".contains(before))) {
             return Err(format!("a shell does not take `{char}` as a part of a word here"));

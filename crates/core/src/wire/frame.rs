@@ -141,6 +141,7 @@ impl Splitter {
     ) -> (usize, Option<usize>) {
         let buffer = &self.buffer[..];
         let mut run = begun;
+        // The beginning borrows from the buffer, which the next read may move. So it counts for this call alone.
         let mut usual: Option<Beginning<'_>> = None;
         let from = begun + self.searched;
         for end in memchr_iter(b'\n', &buffer[from..]).map(|at| from + at + 1) {

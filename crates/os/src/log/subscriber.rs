@@ -187,6 +187,7 @@ fn message(event: &Event<'_>) -> String {
     struct Message(String);
     impl Visit for Message {
         fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+            // Values differ between repetitions of one warning, so they must not keep it from being counted.
             if field.name() == "message" {
                 self.0 = format!("{value:?}");
             }

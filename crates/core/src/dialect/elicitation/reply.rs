@@ -137,6 +137,7 @@ fn join(
 ) -> (Option<Value>, Option<String>) {
     let Some(text) = text.map(str::to_owned) else { return (value, None) };
     match (value, companion) {
+        // Beside "none of the above", the note is the answer itself.
         (Some(Value::Text(chosen)), Companion::Note { none: Some(none), .. }) if chosen == *none => {
             (Some(Value::Text(text)), None)
         }

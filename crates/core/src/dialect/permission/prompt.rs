@@ -151,6 +151,7 @@ impl PromptChoice {
     /// Reads the id of an option. Returns `None` if it does not belong to the prompt with this number.
     pub(super) fn read(id: &str, number: u64) -> Option<Self> {
         match id.strip_prefix("askbridge-")?.split_once('-')? {
+            // The response to an earlier prompt may arrive late. Its options have the number of that prompt.
             (of, _) if of != number.to_string() => None,
             (_, "elsewhere") => Some(PromptChoice::Elsewhere),
             (_, "other") => Some(PromptChoice::Other),

@@ -217,6 +217,7 @@ fn take_kind(subject: &mut Subject, earlier: Option<String>) -> Result<(), Strin
         subject.kind = subject.kind.take().or(earlier);
         return Ok(());
     };
+    // Of a deletion and an edit, the deletion counts, so that the risk is never shown too low (I12).
     if said == other || other == OTHER || LOOKING.contains(&other) || (said, other) == (DELETE, EDIT) {
         return Ok(());
     }
