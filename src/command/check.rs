@@ -222,6 +222,8 @@ fn run(settings: Settings, args: &CasesArgs) -> Result<u8, CommandError> {
 }
 
 fn settings(kind: Kind, args: &CasesArgs) -> Result<Settings, CommandError> {
+    // Most cases wait for processes, or for a time in which nothing may happen, so more of them run than there are
+    // cores.
     let jobs = args
         .jobs
         .map_or_else(|| 2 * thread::available_parallelism().map_or(1, NonZeroUsize::get), NonZeroUsize::get);

@@ -172,6 +172,7 @@ async fn redraw(machine: &Machine, elsewhere: &[UnreachableBridges], mut screen:
             },
             Ok(()) = left_out.changed() => {}
             stopped = screen.stopped() => stopped?,
+            // The list has ages and remaining times, which change without an event.
             () = sleep(REDRAW) => {}
         }
     }

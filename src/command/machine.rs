@@ -115,6 +115,7 @@ async fn add(name: &str, ssh: Option<&str>, command: &[String]) -> Result<u8, Co
     let text = machine_file::add(&own_text(&path)?, &table).map_err(|error| unchanged(&path, &error))?;
     files::write(&path, &text).map_err(|source| CommandError::Write { path: path.clone(), source })?;
     print(&format!("{}written to {}\n", changed('+', &table), path.display()))?;
+    // The machine stays in the settings even if it does not reply now: it may only be switched off.
     match attempt(&name, &route_of(&route, false), limit::GREETING).await {
         Ok(found) => {
             let found = machine_list::found(&found.version, &found.bridges);

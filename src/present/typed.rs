@@ -209,6 +209,7 @@ fn chosen(text: &str, options: &[FieldOption], other: bool, hint: &str) -> Resul
     match meant(text, options) {
         Some(option) => Ok(option.value.clone()),
         None if !other => Err(no_option(text, options)),
+        // A text such as `1, 3` names options. It is more likely a mistake than the user's own answer.
         None if parts(text, options).iter().any(|part| meant(part, options).is_some()) => {
             Err(format!("takes one option, or a text of your own, not “{}” ({hint})", brief(text)))
         }

@@ -316,6 +316,7 @@ impl Reader<'_> {
 
     /// Checks that the conditions of a rule that allows are narrow enough.
     fn check(&mut self, conditions: &Conditions, action: &Action) {
+        // A rule with a mistake allows nothing, so its width does not matter until the mistake is corrected.
         if *action != Action::Allow || !self.mistakes.is_empty() {
             return;
         }

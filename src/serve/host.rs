@@ -22,6 +22,7 @@ pub(super) fn host(uri: &Uri, headers: &HeaderMap) -> Option<Authority> {
         (Some(_), Some(_)) => return None,
     };
     match (header, uri.authority()) {
+        // If the two differ, a proxy may have checked one of them while this server uses the other.
         (Some(header), Some(authority)) => (header == *authority).then_some(header),
         (header, authority) => header.or_else(|| authority.cloned()),
     }

@@ -226,6 +226,7 @@ impl Settings {
             Ok(value) => value,
             Err(message) => return (entry.at, Err(format!("`{path}`: {message}"))),
         };
+        // The user's file was read before the project's, so this is the user's own value, or else the default.
         let held = self.stored(key).value;
         if is_project && key.project() == Project::Narrower && !key.narrows(&value, &held) {
             let message =

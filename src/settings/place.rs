@@ -123,6 +123,7 @@ pub(crate) fn closest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> O
     if length > LONGEST {
         return None;
     }
+    // Short names resemble each other by chance, so they get fewer typos.
     let slips = (length / 4).clamp(1, 3);
     let distances = names.map(|known| (strsim::osa_distance(name, known), known));
     distances

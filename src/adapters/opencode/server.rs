@@ -134,6 +134,7 @@ pub(super) async fn answer(client: &HttpClient, call: Call, directory: &str) -> 
             Verdict::Failed(why) => Delivery::Refused(why),
             Verdict::Unclear(why) => Delivery::Unknown(why),
         },
+        // These errors come before the first byte is sent, so it is certain that the agent has no answer.
         Err(error @ (HttpError::Connect(_) | HttpError::Untrusted(_))) => {
             Delivery::NotSent(error.to_string())
         }

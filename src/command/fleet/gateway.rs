@@ -32,6 +32,7 @@ pub(in crate::command) async fn keep(folder: PathBuf, ledger: Option<Arc<dyn Led
     let live = Live::of_user();
     let wanted = || Access::of(&live.settings()).and_then(Result::ok);
     loop {
+        // If another process serves this machine, the claim fails. It is tried again, since that process may end.
         if let Some(access) = wanted()
             && let Ok(Some(gateway)) = Gateway::claim(&folder)
         {

@@ -86,6 +86,7 @@ pub async fn setup(args: &SetupArgs) -> Result<u8, CommandError> {
 
 /// Undoes all changes that setup has made.
 async fn undo_all(around: &Environment, keep: &ChangeStore, args: &SetupArgs) -> Result<u8, CommandError> {
+    // Each part is undone even if another one fails: the results are only compared at the end.
     let mut done = vec![undo(keep, None, args)];
     if around.has_program(CLAUDE) {
         done.push(claude::setup(around, args));
@@ -367,6 +368,8 @@ fn forget(
         edit.changes.retain(|change| !concerns(change, agent));
         if edit.changes.is_empty() { forgotten.push(edit) } else { kept.push(edit) }
     }
+    // The records are written before the texts are removed. If the program is killed in between, texts are left over,
+    // and no record lacks its texts.
     keep.put(&Records { edits: kept })?;
     forgotten.iter().for_each(ChangeStore::forget);
     Ok(())

@@ -172,6 +172,7 @@ impl<'a> Session<'a> {
                 LoopEvent::Input(Some(input)) => self.input(input?).await?,
                 LoopEvent::Submitted((id, result)) => {
                     let mut effects = self.app.handle(TuiEvent::Submitted(id, result));
+                    // The store has the outcome already, but the follower returns it only after a debounce.
                     let world = self.world();
                     effects.extend(self.app.handle(TuiEvent::World(world)));
                     effects
