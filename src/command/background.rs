@@ -90,6 +90,7 @@ pub(super) async fn start(
     log: &[OsString],
 ) -> Result<BackgroundInbox, CommandError> {
     let folder = discovery::folder()?;
+    // Two commands that find no inbox at the same time must not start two.
     let _lock = lock(folder.join(LOCK)).await?;
     match find(&folder).await? {
         Some(running) => Ok(running),

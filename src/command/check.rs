@@ -213,6 +213,7 @@ fn run(settings: Settings, args: &CasesArgs) -> Result<u8, CommandError> {
         write(path, &junit(&settings, &outcomes))?;
     }
     let text = summary(&settings, &outcomes, started.elapsed().as_secs_f64());
+    // A document on stdout must not be mixed with the summary.
     match documents.contains(&Some(Path::new("-"))) {
         true => io::Write::write_all(&mut anstream::stderr(), text.as_bytes())?,
         false => io::Write::write_all(&mut anstream::stdout(), text.as_bytes())?,

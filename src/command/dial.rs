@@ -59,6 +59,7 @@ async fn serve(machine: Machine, is_read_only: bool) -> io::Result<()> {
     let mut stdout = stdout();
     let greeting = format!("{DIAL}{PROTOCOL} {}\n", env!("CARGO_PKG_VERSION"));
     stdout.write_all(greeting.as_bytes()).await?;
+    // The other end calls nothing before it has read this line.
     stdout.flush().await?;
     let mut requests = PipedLines::new(stdin(), &methods);
     session::serve(&methods, &mut requests, &mut LineWriter(stdout), CancellationToken::new()).await

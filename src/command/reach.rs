@@ -82,6 +82,8 @@ impl MachineArgs {
         let mut fleet = FleetMachines::new(folder.clone());
         let is_of_settings =
             of_settings.is_some_and(|name| routes_of_all.keys().any(|of| of.as_str() == name));
+        // The broker is asked only if the machine may be one of the fleet, and no other process holds the fleet's
+        // machines: this takes a while.
         if self.via.is_none() && !is_of_settings && !fleet.is_held() {
             fleet.routes(&settings);
             fleet.known().await;

@@ -314,6 +314,7 @@ fn sort<'a>(
         let field = question.fields.get(if count == 1 { 0 } else { place }).ok_or_else(|| {
             format!("the question has {count} fields, but {values} values are given: quote a value that has spaces")
         })?;
+        // An empty value leaves out its field, so that a later field can be given by its position.
         if !text.is_empty() {
             sorted.entry(&field.name).or_default().push(TypedText::Value(text));
         }

@@ -135,6 +135,7 @@ impl Target {
                 0 => ready!(poll_write(Pin::new(&mut *writer.io), cx, bridge.outbox(peer)))?,
                 _ => moved,
             };
+            // A writer that takes no byte would be asked again without end.
             if written == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }

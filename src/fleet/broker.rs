@@ -144,6 +144,7 @@ fn options(
         .name("askbridge")
         .custom_inbox_prefix(place::inbox(&access.user))
         .max_reconnects(servers)
+        // Only the servers that the user named get the password, and not those that a server announces.
         .ignore_discovered_servers()
         .connection_timeout(limit::CONNECT)
         .request_timeout(Some(limit::REPLY))

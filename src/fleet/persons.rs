@@ -146,6 +146,7 @@ async fn follow(access: Access, shared: Arc<Shared>) {
         };
         tracing::info!(broker = access.broker(), why, "the fleet is not connected");
         drop(shared.broker.send_replace(Err(why)));
+        // A connection that lasted was no failure, so the pauses begin anew.
         if begun.elapsed() > limit::BACK_OFF_MOST {
             back_off = limit::BACK_OFF;
         }

@@ -193,6 +193,7 @@ impl Session {
             match kind(&message) {
                 Some(Kind::Bytes(number)) if number == received => received += 1,
                 Some(Kind::Bytes(_)) => return Err("a message was lost".to_owned()),
+                // A peer that confirms more than was sent would widen the window without limit (I6).
                 Some(Kind::Seen(count)) if count >= seen && count <= self.sent.load(Ordering::Relaxed) => {
                     self.window.add_permits(usize::try_from(count - seen).unwrap_or_default());
                     seen = count;

@@ -45,6 +45,7 @@ impl Connections {
                         return true;
                     }
                 }
+                // A subscription begins with a snapshot. A change before that cannot be applied to anything.
                 Some(_) => return false,
                 // The subscription also ends if we read too slowly, so the bridge may still run.
                 None => match subscribe(&connection.client).await {

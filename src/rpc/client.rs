@@ -188,6 +188,7 @@ impl Client {
         submission: Submission,
         by: Provenance,
     ) -> Result<CallReply<Record>, CallError> {
+        // The other machine does not know the name that it has here.
         let own = if self.machine.is_some() { id.own() } else { id.clone() };
         let (id, by) = (("id", json(&own)), ("by", json(&by)));
         match submission {

@@ -73,6 +73,7 @@ impl Compared {
             let optional = name.strip_suffix('?').filter(|_| self.extent == Extent::Part);
             let (name, is_optional) = (optional.unwrap_or(name), optional.is_some());
             self.path.push(format!(".{name}"));
+            // Some peers write `null` where others leave a member out.
             let Some(got) = got.get(name).filter(|got| !is_optional || got.get() != "null") else {
                 if is_optional {
                     self.path.pop();

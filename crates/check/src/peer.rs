@@ -51,6 +51,7 @@ impl Peer {
     pub(crate) fn start(command: &[OsString], around: Surroundings<'_>) -> io::Result<(Self, Option<End>)> {
         let (program, arguments) = command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let mut command = Command::new(program);
+        // The processes that the command starts belong to this group, so that one signal reaches them all.
         command.args(arguments).process_group(0).stderr(Stdio::piped());
         around.surround(&mut command);
         let is_client = around.kind == Kind::Client;

@@ -91,6 +91,8 @@ pub fn run(folder: &Path, is_child: bool) -> io::Result<u8> {
     for line in BufReader::new(socket).lines() {
         match Order::read(&line?) {
             Some(Order::Exit(code)) => return Ok(code),
+            // A descriptor that was only closed would be given to the next file that is opened, which would then be
+            // stdin.
             Some(Order::CloseStdin) => {
                 rustix::stdio::dup2_stdin(OpenOptions::new().read(true).open("/dev/null")?)?;
             }

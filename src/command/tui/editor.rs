@@ -40,6 +40,7 @@ impl Editor {
     pub fn insert(&mut self, text: &str, is_multiline: bool) {
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
         let text = if is_multiline { text } else { text.replace('\n', " ") };
+        // A text that does not fit is left out as a whole, since a part of it could mean something else.
         if self.text.len() + text.len() <= LONGEST {
             self.text.insert_str(self.cursor, &text);
             self.cursor += text.len();

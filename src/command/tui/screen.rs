@@ -148,6 +148,7 @@ pub(super) fn event(input: Input) -> Option<TuiEvent> {
 }
 
 fn read(key: KeyEvent) -> Option<Key> {
+    // Some terminals report each key twice: when it is pressed, and when it is released.
     if key.kind == KeyEventKind::Release {
         return None;
     }

@@ -131,6 +131,8 @@ impl Core {
         let question = Arc::new(question);
         match self.weigh(id, &question, line) {
             Ok(weight) => self.open(id, question, reply_format, weight, line, now),
+            // A permission that exceeds a limit is no error: it is left to the client. Its response must not be
+            // dropped as a late one to an earlier question with this ID.
             Err(_) if question.purpose == Purpose::Permission => {
                 self.pending.forget(id);
                 self.base.actions.push(Action::Forward);
