@@ -113,6 +113,7 @@ impl Agent {
     }
 
     fn signal(&mut self, signal: Signal) {
+        // The group may end by itself just before the signal, so a failure is no warning.
         if let Some(group) = self.group
             && let Err(error) = kill_process_group(group, signal)
         {

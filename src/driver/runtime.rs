@@ -70,6 +70,7 @@ where
     let (bridge, mut host) = set_up(signals);
     let code = runtime.block_on(async {
         tokio::select! {
+            // The bridge is polled first, so that a visitor of the inbox never delays a line (I7).
             biased;
             code = bridge => code,
             never = serve_visitors(host.as_mut()) => match never {},

@@ -94,6 +94,7 @@ impl Fleet {
     pub async fn known(&mut self) {
         let mut broker = self.shared.broker.subscribe();
         let known = async {
+            // The sender lives as long as `self`, so this wait cannot fail.
             drop(broker.changed().await);
             if self.shared.broker.borrow().is_ok() {
                 drop(self.changes.wait_for(|now| now.is_read).await);

@@ -203,6 +203,7 @@ impl Session {
                 Some(Kind::Undelivered(number)) => {
                     if let Some(reply) = self.undelivered(number) {
                         writer.write_all(reply.as_bytes()).await.map_err(|error| error.to_string())?;
+                        // The session ends here, whether or not this reply arrives.
                         drop(writer.flush().await);
                     }
                     return Ok(SILENT.to_owned());

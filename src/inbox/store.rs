@@ -236,6 +236,7 @@ impl Editor<'_> {
     }
 
     fn with_earlier(&mut self, record: Arc<Record>, size: usize) -> (Arc<Record>, usize) {
+        // The desk does not know earlier decisions, so each new record of it lacks them.
         let recalled = &mut self.state.recalled;
         let earlier = match record.is_open() {
             true => recalled.get(&record.id).cloned(),

@@ -75,6 +75,7 @@ impl Writer<'_> {
         let lock = self.take_lock();
         let held = lock.as_ref().and_then(Lock::hold);
         let (done, entries, replies) = self.commit(entries, missing);
+        // Other processes wait for the lock, and the rest of this function needs none.
         drop(held);
         self.lock = lock;
         match done {
@@ -182,6 +183,7 @@ impl Writer<'_> {
                         replies.add(entry, applied, &mut kept);
                     }
                     Err(error) if error.is_of_entry() => {
+                        // Dropping a savepoint rolls it back, and keeps the entries before it.
                         drop(part);
                         tracing::warn!("a question is missing in the journal: {error}");
                         dropped += 1;

@@ -103,6 +103,7 @@ fn bridge(settings: &DemoSettings) -> io::Result<Command> {
     let program = env::current_exe()?;
     let mut command = Command::new(&program);
     command.arg("run");
+    // This client leaves the question open. Without a timeout, the demo would not end.
     if !asks_person(settings.kind) {
         command.args(["--timeout", OPEN_FOR]);
     }

@@ -78,6 +78,7 @@ impl Signals {
         let ignored = ignored();
         let is_ignored = |number: i32| ignored >> (number - 1) & 1 == 1;
         if !is_ignored(Number::XFSZ.as_raw()) {
+            // The stream is dropped, and the handler stays: the write fails, and the process does not end.
             drop(signal(SignalKind::from_raw(Number::XFSZ.as_raw()))?);
         }
         let caught = DEADLY.into_iter().chain(LINUX).map(Number::as_raw);
@@ -128,6 +129,7 @@ fn forward(mut signals: Vec<(i32, Signal)>) -> Receiver<u8> {
 async fn send_all(signals: &mut [(i32, Signal)], sender: &Sender<u8>) {
     loop {
         let number = poll_fn(|cx| poll_all(signals, cx)).await;
+        // A shell reports a process that a signal ended in the same way.
         let code = u8::try_from(number).map_or(exit::FAILED, |number| 128 + number);
         if sender.send(code).await.is_err() {
             return;

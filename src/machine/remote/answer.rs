@@ -68,6 +68,7 @@ impl Holder {
             }
         };
         tokio::select! {
+            // A verdict that has arrived counts, even if the connection seems silent at the same moment.
             biased;
             done = self.shared.machine.submit_over(client, id, submission, by) => done,
             () = silent => Err(CallError::Gone),

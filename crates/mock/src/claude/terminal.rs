@@ -169,6 +169,7 @@ impl Session {
                 Ok(None)
             }
             None => {
+                // As in Claude Code, the dialog stays open for the keyboard.
                 say(json!({ "hook": "no decision" }))?;
                 Ok(Some(Dialog { call, hook: None }))
             }

@@ -125,6 +125,7 @@ impl Daemon {
         let params = sample.params(thread, &turn, &item, &known.cwd);
         let begun = sample.item(&item, &known.cwd);
         known.open.insert(id, OpenRequest { sample, item, params: params.clone() });
+        // Codex sends the item before the request that asks about it, since only the item has the changes of files.
         if let Some(begun) = begun {
             self.tell(thread, "item/started", &json!({ "item": begun, "threadId": thread, "turnId": turn }));
         }

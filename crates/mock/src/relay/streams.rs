@@ -39,6 +39,7 @@ impl Streams {
     pub(super) fn of(agent: &mut Child, fault: Option<RelayFault>) -> io::Result<(Self, ChildStdout)> {
         let closed = || io::Error::from(io::ErrorKind::BrokenPipe);
         let to_agent = File::from(std::os::fd::OwnedFd::from(agent.stdin.take().ok_or_else(closed)?));
+        // The standard library's stdout keeps the rest of a line back, but a relay must write every byte at once.
         let to_client = File::from(io::stdout().as_fd().try_clone_to_owned()?);
         let shared = Shared {
             fault,
