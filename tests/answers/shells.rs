@@ -1,6 +1,7 @@
 //! Completions in real shells, as far as these are installed, and man pages.
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -188,4 +189,13 @@ fn man_pages_are_written_for_every_command() {
     assert!(page("askbridge-answer.1").contains("\\-\\-text"));
     assert!(page("askbridge-run.1").contains("\\-\\-log\\-file"));
     assert!(!folder.join("askbridge-complete.1").exists(), "it is for scripts only");
+    let pages = fs::read_dir(&folder).unwrap().map(|page| page.unwrap().file_name().into_string().unwrap());
+    let pages: BTreeSet<_> = pages.collect();
+    for list in ["archive", "deb", "rpm"] {
+        let list = format!("packaging/files/{list}.txt");
+        let files = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&list)).unwrap();
+        let listed = files.lines().filter_map(|line| line.split_once("/man1/"));
+        let listed: BTreeSet<_> = listed.map(|(_, page)| page.trim_end_matches(".gz").to_owned()).collect();
+        assert_eq!(listed, pages, "{list} lists the man pages of each command");
+    }
 }
