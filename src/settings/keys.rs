@@ -245,17 +245,29 @@ pub const PROJECTS_ABOUT: &str =
 
 /// The table that repeats, one for each rule.
 pub const RULES: &str = "rule";
-
-/// The name of the tables of machines.
-pub const MACHINES: &str = "machine";
-
-/// What they are for, as the template and the schema say it.
-pub const MACHINES_ABOUT: &str = "Other machines whose questions are shown here, each named by its table";
 /// The description of that table.
 pub const RULES_ABOUT: &str =
     "Rules that answer questions for you: the first that applies decides. Only your own file can have rules";
 
+/// The table that has a table for each machine.
+pub const MACHINES: &str = "machine";
+/// The description of that table.
+pub const MACHINES_ABOUT: &str = "Other machines whose questions are shown here, each named by its table";
+
 /// Returns whether there is a table of this name.
 pub fn is_section(path: &str) -> bool {
     SECTIONS.iter().any(|(name, _)| *name == path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_setting_is_in_a_table_that_has_a_description() {
+        for key in all() {
+            let section = key.path().rsplit_once('.').map_or("", |(section, _)| section);
+            assert!(is_section(section), "{}: `SECTIONS` has no table `{section}`", key.path());
+        }
+    }
 }
