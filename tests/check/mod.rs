@@ -10,4 +10,6 @@ mod client;
 #[cfg(test)]
 mod command;
 #[cfg(test)]
+mod compatibility;
+#[cfg(test)]
 mod faults;

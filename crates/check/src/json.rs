@@ -21,15 +21,15 @@ pub(crate) fn compare(expected: &str, got: &str, extent: Extent) -> Result<Vec<(
     let raw = |text: &str| serde_json::from_str::<Box<RawValue>>(text);
     let expected = raw(expected).map_err(|error| format!("the expected line is no JSON: {error}"))?;
     let got = raw(got).map_err(|error| format!("no JSON: {error}"))?;
-    let mut compared = Compared { extent, path: Vec::new(), bound: Vec::new() };
+    let mut compared = Compared { extent, path: Vec::new(), how: "differs", bound: Vec::new() };
     if compared.fits(expected.get(), got.get()) {
         return Ok(compared.bound);
     }
-    let path = compared.path.concat();
+    let (path, how) = (compared.path.concat(), compared.how);
     Err(if path.is_empty() {
-        "differs".to_owned()
+        format!("it {how}")
     } else {
-        format!("differs at `{}`", path.trim_start_matches('.'))
+        format!("`{}` {how}", path.trim_start_matches('.'))
     })
 }
 
@@ -37,6 +37,8 @@ struct Compared {
     extent: Extent,
     /// The place of the first difference.
     path: Vec<String>,
+    /// What is wrong there.
+    how: &'static str,
     bound: Vec<(String, String)>,
 }
 
@@ -79,6 +81,7 @@ impl Compared {
                     self.path.pop();
                     continue;
                 }
+                self.how = "is missing";
                 return false;
             };
             if !self.fits(value.get(), got.get()) {
@@ -87,7 +90,10 @@ impl Compared {
             self.path.pop();
         }
         let extra = got.keys().find(|name| self.extent == Extent::Whole && !expected.contains_key(*name));
-        self.path.extend(extra.map(|name| format!(".{name}")));
+        if let Some(name) = extra {
+            self.path.push(format!(".{name}"));
+            self.how = "is not expected";
+        }
         extra.is_none()
     }
 
@@ -192,14 +198,14 @@ mod tests {
     #[test]
     fn the_place_of_a_difference_is_named() {
         let whole = Extent::Whole;
-        assert_eq!(differs("{\"a\":{\"b\":[1,2]}}", "{\"a\":{\"b\":[1,3]}}", whole), "differs at `a.b[1]`");
-        assert_eq!(differs("{\"a\":1}", "{\"a\":1,\"b\":2}", whole), "differs at `b`");
-        assert_eq!(differs("{\"a\":1}", "{}", whole), "differs at `a`");
-        assert_eq!(differs("[1]", "[1,2]", whole), "differs");
-        assert_eq!(differs("\"1\"", "1", whole), "differs");
+        assert_eq!(differs("{\"a\":{\"b\":[1,2]}}", "{\"a\":{\"b\":[1,3]}}", whole), "`a.b[1]` differs");
+        assert_eq!(differs("{\"a\":1}", "{\"a\":1,\"b\":2}", whole), "`b` is not expected");
+        assert_eq!(differs("{\"a\":1}", "{}", whole), "`a` is missing");
+        assert_eq!(differs("[1]", "[1,2]", whole), "it differs");
+        assert_eq!(differs("\"1\"", "1", whole), "it differs");
         // A text may begin as a variable does, but for the `$`.
-        assert_eq!(differs(r#""\u0000a""#, r#""a""#, whole), "differs");
-        assert_eq!(differs("18446744073709551617", "18446744073709551616", whole), "differs");
+        assert_eq!(differs(r#""\u0000a""#, r#""a""#, whole), "it differs");
+        assert_eq!(differs("18446744073709551617", "18446744073709551616", whole), "it differs");
         assert!(differs("{}", "oops", whole).starts_with("no JSON"));
         assert!(compared("{\"a\":{}}", "{\"a\":{\"c\":1},\"b\":2}", Extent::Part).is_ok());
     }

@@ -92,6 +92,8 @@ pub(crate) enum EndAction {
     ReadsAgain,
     /// The command takes no more of what the end writes.
     IsBlocked,
+    /// The command takes no more of what the end writes, or has taken all.
+    IsBlockedOrDone,
     /// Nothing comes within the settle time.
     GetsNothing,
     /// The command has read all that the end wrote.
@@ -204,6 +206,7 @@ fn end_action(side: Side, text: &str) -> Result<Action, String> {
         (_, "stops reading") => EndAction::StopsReading,
         (_, "reads again") => EndAction::ReadsAgain,
         (_, "is blocked") => EndAction::IsBlocked,
+        (_, "is blocked, or all is taken") => EndAction::IsBlockedOrDone,
         (_, "gets nothing") => EndAction::GetsNothing,
         (_, "is read") => EndAction::IsRead,
         (_, text) if line_count(text).is_some() => EndAction::GetsLines(line_count(text).unwrap_or_default()),
