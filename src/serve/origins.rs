@@ -56,5 +56,6 @@ pub(super) fn preflight() -> Response {
 pub(super) fn share(response: &mut Response, origin: HeaderValue) {
     let headers = response.headers_mut();
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    // A cache must not give this response to the page of another origin.
     headers.append(VARY, HeaderValue::from_name(ORIGIN));
 }

@@ -146,6 +146,7 @@ impl QuietHours {
     pub fn contains(&self, minute: u16) -> bool {
         self.0.iter().any(|Hours { from, until }| match from < until {
             true => (*from..*until).contains(&minute),
+            // Hours such as 22:00-07:00 span midnight.
             false => minute >= *from || minute < *until,
         })
     }

@@ -245,6 +245,7 @@ impl Tail {
 
     fn start(&mut self, position: u64) -> u64 {
         self.line.clear();
+        // Reading may begin in the middle of a line, which is then skipped.
         self.skips = position > 0;
         position
     }

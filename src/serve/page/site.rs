@@ -89,6 +89,7 @@ impl Site {
     pub(super) fn now() -> Arc<Self> {
         static EMBEDDED: OnceLock<Arc<Site>> = OnceLock::new();
         match cfg!(debug_assertions) {
+            // A debug build reads the files again, so that a change of them shows with the next reload.
             true => Arc::new(Self::new(sources())),
             false => Arc::clone(EMBEDDED.get_or_init(|| Arc::new(Self::new(sources())))),
         }
@@ -171,6 +172,7 @@ impl File {
 }
 
 fn gzip(content: &[u8]) -> std::io::Result<Bytes> {
+    // Each file is compressed once, so the slowest level costs little.
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(content)?;
     Ok(encoder.finish()?.into())

@@ -28,6 +28,7 @@ impl Snapshot {
     /// Returns the open questions, oldest first, including those whose outcome is being delivered.
     pub fn open(&self) -> Vec<Arc<Record>> {
         let mut records: Vec<_> = self.open.values().map(|(record, _)| Arc::clone(record)).collect();
+        // The map is in the order of IDs, whose random names say nothing about the age.
         records.sort_by(|one, other| one.age().cmp(&other.age()));
         records
     }

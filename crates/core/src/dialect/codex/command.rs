@@ -282,6 +282,7 @@ pub(super) fn shell_command(json: &Json) -> Option<String> {
 }
 
 fn in_shell(words: Vec<String>) -> Option<String> {
+    // Codex runs a command by a shell. The user and the rules judge the script, and not the shell around it.
     let [shell, option, script] = <[String; 3]>::try_from(words).ok()?;
     let names = FOLDERS.iter().filter_map(|folder| shell.strip_prefix(folder));
     let is_shell = names.into_iter().any(|name| SHELLS.contains(&name)) && ["-c", "-lc"].contains(&&*option);
