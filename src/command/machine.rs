@@ -174,9 +174,10 @@ async fn connect(name: &str) -> Result<u8, CommandError> {
     };
     print(&format!("{name}: {found}\n"))?;
     // In the background, ssh cannot ask for the password that it asked for here.
-    if let (true, MachineRoute::Ssh(_)) = (has_terminal, &machine.route)
+    if let (true, MachineRoute::Ssh(host)) = (has_terminal, &machine.route)
         && let Err(why) = attempt(&machine.name, &route_of(&machine.route, false), limit::GREETING).await
     {
+        let why = why.without_terminal(host);
         say(&format!("in the background, {name} is not connected, since ssh cannot ask there: {why}"));
         return Ok(exit::BRIDGE_GONE);
     }

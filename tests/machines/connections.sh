@@ -115,7 +115,7 @@ reason_of() {
     local host=$1
     shift
     near "$@" >"$folder/output" 2>&1 || true
-    grep -qE "^${host}[: ].*not connected: .*; (tried again in|being tried again)" "$folder/output"
+    grep -qE "^${host}[: ].*not connected: .*; (next attempt in|connecting again)" "$folder/output"
 }
 
 read_only() {
@@ -153,7 +153,7 @@ frozen() {
     within 10 "the connection" connected box
     at=$(now)
     signal STOP
-    within 60 "noticing it" says "it is frozen" machine list
+    within 60 "noticing it" says "may be frozen" machine list
     note "frozen, noticed in the background" $(($(now) - at)) 45000
     signal KILL
     within 60 "the next connection" connected box

@@ -7,7 +7,7 @@ use askbridge_core::desk::MachineName;
 use tokio::time::timeout;
 
 use super::{
-    failure::{repeated, why_not},
+    failure::{Failure, repeated, why_not},
     route::{Route, Running},
 };
 use crate::{
@@ -35,15 +35,16 @@ pub struct Found {
 }
 
 /// Connects to a machine, and ends the connection. The error says why the machine cannot be reached.
-pub async fn attempt(name: &MachineName, route: &Route, patience: Duration) -> Result<Found, String> {
+pub async fn attempt(name: &MachineName, route: &Route, patience: Duration) -> Result<Found, Failure> {
     let Dialed { client, version, .. } = dial(name, route, patience).await?;
     Ok(Found { version, bridges: own(client.greeting().to_vec()) })
 }
 
 /// Connects to a machine, which may take this long. The error says why it cannot be reached.
-pub(super) async fn dial(name: &MachineName, route: &Route, patience: Duration) -> Result<Dialed, String> {
-    let mut running = route.start().map_err(|error| format!("its command cannot be started: {error}"))?;
-    let Some(stream) = running.stream() else { return Err("its command has no stdin".to_owned()) };
+pub(super) async fn dial(name: &MachineName, route: &Route, patience: Duration) -> Result<Dialed, Failure> {
+    let mut running =
+        route.start().map_err(|error| Failure::new(format!("its command cannot be started: {error}")))?;
+    let Some(stream) = running.stream() else { return Err(Failure::new("its command has no stdin")) };
     let mut skipped = 0;
     let greeted = client::connect_dial(stream, |line| {
         skipped += 1;
@@ -53,13 +54,13 @@ pub(super) async fn dial(name: &MachineName, route: &Route, patience: Duration) 
     match timeout(patience, greeted).await {
         Ok(Ok((client, version))) => Ok(Dialed { running, client, version: repeated(&version) }),
         Ok(Err(_)) if skipped >= limit::BANNER => {
-            Err(format!("none of its first {skipped} lines is the greeting of askbridge"))
+            Err(Failure::new(format!("none of its first {skipped} lines is the greeting of askbridge")))
         }
         // The stderr of the command explains more.
         Ok(Err(_)) => Err(why_not(name.as_str(), &running.end().await)),
         Err(_) => match running.end().await {
             ended if ended.said.is_empty() => {
-                Err(format!("no askbridge replied within {} s", patience.as_secs()))
+                Err(Failure::new(format!("no askbridge replied within {} s", patience.as_secs())))
             }
             ended => Err(why_not(name.as_str(), &ended)),
         },

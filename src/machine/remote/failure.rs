@@ -1,6 +1,8 @@
 //! Explains why a machine cannot be reached, and what to do about it. ssh has one exit code for all of its errors, so
 //! the texts below recognize its messages: they are those of OpenSSH, in English.
 
+use std::fmt;
+
 use askbridge_os::terminal::printable_line;
 
 /// The most bytes of stderr that are kept, from its end.
@@ -15,6 +17,56 @@ pub(super) struct Ended {
     pub code: Option<i32>,
     /// The end of what it wrote to stderr.
     pub said: Vec<u8>,
+    /// Whether the person was at its terminal, where ssh wrote its own messages.
+    pub at_terminal: bool,
+}
+
+/// The reason why a machine cannot be reached. It is displayed with what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    what: String,
+    lacks: Option<Lacks>,
+    machine: String,
+}
+
+/// What ssh lacks. It can ask for both at a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lacks {
+    /// The user's consent to the host's key.
+    HostKey,
+    /// A key or a password that the host accepts.
+    Credentials,
+}
+
+impl Failure {
+    /// Returns a reason that a first connection at a terminal would not change.
+    pub(super) fn new(what: impl Into<String>) -> Self {
+        Failure { what: what.into(), lacks: None, machine: String::new() }
+    }
+
+    /// Returns the reason, and what to do if ssh connected at a terminal but fails without one.
+    pub fn without_terminal(&self, host: &str) -> String {
+        let Failure { what, .. } = self;
+        match self.lacks {
+            Some(Lacks::Credentials) => format!(
+                "{what}: `ssh-copy-id {host}` gives the machine a key of yours, `ssh-add` unlocks one with a passphrase"
+            ),
+            Some(Lacks::HostKey) | None => what.clone(),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Failure { what, machine, .. } = self;
+        match self.lacks {
+            Some(Lacks::HostKey) => write!(f, "{what}: `askbridge machine connect {machine}` shows it"),
+            Some(Lacks::Credentials) => {
+                write!(f, "{what}: `askbridge machine connect {machine}` asks for what it needs")
+            }
+            None => f.write_str(what),
+        }
+    }
 }
 
 /// Adds to the end of a text, of which only the last lines are kept.
@@ -26,31 +78,37 @@ pub(super) fn tail_of(kept: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 /// Texts of OpenSSH, and what they mean.
-const SSH: [(&str, &str); 10] = [
+const SSH: [(&str, &str, Option<Lacks>); 10] = [
     (
         "REMOTE HOST IDENTIFICATION HAS CHANGED",
         "its host key has changed: if you expect that, remove the old key as ssh says",
+        None,
     ),
-    (
-        "Host key verification failed",
-        "its host key is not known: `askbridge machine connect {name}` shows it",
-    ),
-    ("Permission denied", "ssh was refused: `askbridge machine connect {name}` asks for what it needs"),
-    ("Could not resolve hostname", "the host does not exist"),
-    ("No route to host", "no route to the host"),
-    ("Network is unreachable", "the network is unreachable"),
-    ("Connection refused", "no ssh server listens there"),
-    ("timed out", "the host does not reply"),
-    ("Connection reset", "the host closed the connection"),
-    ("Connection closed", "the host closed the connection"),
+    ("Host key verification failed", "its host key is not known", Some(Lacks::HostKey)),
+    ("Permission denied", "ssh was refused", Some(Lacks::Credentials)),
+    ("Could not resolve hostname", "the host does not exist", None),
+    ("No route to host", "no route to the host", None),
+    ("Network is unreachable", "the network is unreachable", None),
+    ("Connection refused", "no ssh server listens there", None),
+    ("timed out", "the host does not reply", None),
+    ("Connection reset", "the host closed the connection", None),
+    ("Connection closed", "the host closed the connection", None),
 ];
+/// The exit code of ssh for all errors of its own.
+const OF_SSH: i32 = 255;
 
 /// Returns why no `askbridge dial` replied, from the way in which its command ended.
-pub(super) fn why_not(name: &str, ended: &Ended) -> String {
+pub(super) fn why_not(name: &str, ended: &Ended) -> Failure {
     let said = String::from_utf8_lossy(&ended.said);
-    if let Some((_, meaning)) = SSH.iter().find(|(text, _)| said.contains(text)) {
-        return meaning.replace("{name}", name);
+    match SSH.iter().find(|(text, ..)| said.contains(text)) {
+        Some((_, what, lacks)) => {
+            Failure { what: (*what).to_owned(), lacks: *lacks, machine: name.to_owned() }
+        }
+        None => Failure::new(what_else(&said, ended)),
     }
+}
+
+fn what_else(said: &str, ended: &Ended) -> String {
     // `sh` exits with 127 if the program does not exist; docker only prints a message.
     if ended.code == Some(127) || said.contains("executable file not found") {
         return "askbridge is not installed there, or not on its PATH: https://github.com/askbridge/askbridge says how"
@@ -58,6 +116,9 @@ pub(super) fn why_not(name: &str, ended: &Ended) -> String {
     }
     if said.contains("unrecognized subcommand") {
         return "the askbridge there has no `dial` command: upgrade it".to_owned();
+    }
+    if ended.at_terminal && ended.code == Some(OF_SSH) {
+        return "ssh says above why".to_owned();
     }
     let last = said.lines().rev().map(str::trim).find(|line| !line.is_empty());
     match (last, ended.code) {
@@ -79,7 +140,19 @@ mod tests {
     use super::*;
 
     fn why(code: Option<i32>, said: &str) -> String {
-        why_not("box", &Ended { code, said: said.as_bytes().to_vec() })
+        failure(code, said).to_string()
+    }
+
+    fn failure(code: Option<i32>, said: &str) -> Failure {
+        why_not("box", &Ended { code, said: said.as_bytes().to_vec(), at_terminal: false })
+    }
+
+    #[test]
+    fn what_to_do_depends_on_whether_the_person_was_asked() {
+        let refused = failure(Some(255), "me@box: Permission denied (publickey,password).\r\n");
+        assert!(refused.without_terminal("me@box").contains("`ssh-copy-id me@box`"), "{refused:?}");
+        let shown = why_not("box", &Ended { code: Some(255), said: Vec::new(), at_terminal: true });
+        assert_eq!(shown.to_string(), "ssh says above why");
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod process;
 mod route;
 
 pub use attempt::{Found, attempt};
+pub use failure::Failure;
 pub use holder::Holder;
 pub use hub::{Hub, folder};
 pub use route::{Dial, Route};

@@ -31,6 +31,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 pub(super) struct Process {
     members: Option<Members>,
     said: Arc<Mutex<Vec<u8>>>,
+    has_terminal: bool,
     reader: Option<JoinHandle<()>>,
 }
 
@@ -66,7 +67,7 @@ impl Process {
         });
         let pid = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let group = Group(pid.filter(|_| !has_terminal));
-        let process = Process { members: Some(Members { child, group }), said, reader };
+        let process = Process { members: Some(Members { child, group }), said, has_terminal, reader };
         Ok((process, UnixStream::from_std(ours)?))
     }
 
@@ -84,7 +85,7 @@ impl Process {
             timeout(LAST_WORDS, reader).await.map(drop).unwrap_or_default();
         }
         let said = std::mem::take(&mut *self.said.lock().unwrap_or_else(PoisonError::into_inner));
-        Ended { code, said }
+        Ended { code, said, at_terminal: self.has_terminal }
     }
 }
 

@@ -61,9 +61,9 @@ impl Route {
     pub fn ssh(host: &str, has_terminal: bool) -> Self {
         let mut words = vec!["ssh", "-T"];
         words.extend(OPTIONS);
-        if !has_terminal {
-            words.extend(["-o", "BatchMode=yes"]);
-        }
+        // At a terminal, ssh asks there. Its other messages go there as well, and not through our pipe: each stands
+        // above the question that follows it.
+        words.extend(if has_terminal { ["-E", "/dev/tty"] } else { ["-o", "BatchMode=yes"] });
         // Behind `--`, ssh cannot take the host for an option.
         words.extend(["--", host, DIAL]);
         Route::command(words.into_iter().map(str::to_owned).collect(), has_terminal)
@@ -118,7 +118,7 @@ impl Running {
             Carrier::Process(process) => process.end().await,
             Carrier::Task(task) => {
                 let said = timeout(LAST_WORDS, task).await.ok().and_then(Result::ok).unwrap_or_default();
-                Ended { code: None, said: said.into_bytes() }
+                Ended { code: None, said: said.into_bytes(), at_terminal: false }
             }
         }
     }
