@@ -12,7 +12,7 @@ use askbridge_core::{
 use askbridge_os::processes::AgentTree;
 
 use super::{
-    past::{HistoryFilter, PastQuestion},
+    past::{HistoryFilter, PastQuestions},
     report::{MachineListing, MachineReport},
     status::BridgeStatus,
     store::Store,
@@ -72,7 +72,8 @@ pub trait Inbox: Clone + Send + Sync + 'static {
         self.store().read(|_, snapshot| snapshot.find(typed).cloned())
     }
 
-    /// Finds a question as [`Inbox::find`] does, and also asks the bridges for a question that only they remember.
+    /// Finds a question as [`Inbox::find`] does. Also asks the bridges for a question that only they remember, and the
+    /// ledger for one that is over and that no bridge remembers.
     fn look_up(&self, typed: &IdPrefix) -> impl Future<Output = Result<Arc<Record>, Refusal>> + Send {
         future::ready(self.find(typed))
     }
@@ -93,9 +94,12 @@ pub trait Inbox: Clone + Send + Sync + 'static {
     /// Returns settled and lost questions from the ledger, the latest first, and no more bytes than one inbox
     /// remembers.
     /// `limit` is their maximum number.
-    fn past(&self, filter: HistoryFilter) -> impl Future<Output = Vec<PastQuestion>> + Send {
+    ///
+    /// # Errors
+    /// `HistoryUnavailable` if the ledger cannot be read.
+    fn past(&self, filter: HistoryFilter) -> impl Future<Output = Result<PastQuestions, Refusal>> + Send {
         let _ = filter;
-        future::ready(Vec::new())
+        future::ready(Ok(PastQuestions::default()))
     }
 
     /// Returns the agent's own processes, which may not settle its questions over a socket. `None` if there are none,

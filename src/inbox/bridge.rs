@@ -10,7 +10,7 @@ use std::{
 };
 
 use askbridge_core::{
-    desk::{Asker, LostQuestion, QuestionId, Record, Refusal, Settlement, Setup, Submission},
+    desk::{Asker, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Setup, Submission},
     question::{Provenance, Question, Risk, check},
 };
 use askbridge_os::processes::AgentTree;
@@ -20,9 +20,9 @@ use tokio_util::task::TaskTracker;
 use super::{
     access::Inbox,
     handover::{Intake, Port, Submitter, pair},
-    ledger::{Ledger, latest_lost, latest_past},
+    ledger::{self, Ledger, latest_lost, latest_past},
     local_desk::LocalDesk,
-    past::{HistoryFilter, PastQuestion},
+    past::{HistoryFilter, PastQuestions},
     status::{BridgeStatus, Identity, PeerStatus, Peers},
     store::Store,
 };
@@ -164,6 +164,13 @@ impl BridgeInbox {
         self.ledger.as_deref()
     }
 
+    /// Returns whether a question of the ledger is of this bridge, or of its folder.
+    fn is_near(&self, record: &Record) -> bool {
+        let project = record.question.project.as_deref();
+        record.bridge == self.identity.bridge
+            || project.is_some_and(|project| Path::new(project).starts_with(&self.identity.folder))
+    }
+
     /// Ends the store when the host stops, so that its followers end. The store of a bridge ends with its port instead.
     pub(crate) fn stop(&self) {
         if let AgentSide::Desk(_) = self.agent {
@@ -242,26 +249,30 @@ impl Inbox for BridgeInbox {
     async fn lost(&self) -> Vec<LostQuestion> {
         let Some(ledger) = &self.ledger else { return Vec::new() };
         let mut lost = ledger.lost().await;
-        let folder = Path::new(&self.identity.folder);
-        lost.retain(|lost| {
-            lost.record
-                .question
-                .project
-                .as_deref()
-                .is_some_and(|project| Path::new(project).starts_with(folder))
-        });
+        lost.retain(|lost| self.is_near(&lost.record));
         latest_lost(lost)
     }
 
+    /// Recalls only questions of this bridge and of its folder, since the journal has those of every bridge.
+    async fn look_up(&self, typed: &IdPrefix) -> Result<Arc<Record>, Refusal> {
+        let refusal = match self.find(typed) {
+            Ok(found) => return Ok(found),
+            Err(refusal) => refusal,
+        };
+        let recalled = ledger::recall(self.ledger.as_ref(), typed, refusal).await?;
+        if self.is_near(&recalled) { Ok(recalled) } else { Err(Refusal::NotFound) }
+    }
+
     /// Returns only the questions of this bridge's folder, as [`Inbox::lost`] does.
-    async fn past(&self, mut filter: HistoryFilter) -> Vec<PastQuestion> {
-        let Some(ledger) = &self.ledger else { return Vec::new() };
+    async fn past(&self, mut filter: HistoryFilter) -> Result<PastQuestions, Refusal> {
+        let Some(ledger) = &self.ledger else { return Ok(PastQuestions::default()) };
         let folder = &self.identity.folder;
         let project = filter.project.get_or_insert_with(|| folder.clone());
-        match Path::new(project).starts_with(folder) {
-            true => latest_past(ledger.past(filter).await),
-            false => Vec::new(),
+        if !Path::new(project).starts_with(folder) {
+            return Ok(PastQuestions::default());
         }
+        let questions = latest_past(ledger.past(filter).await?);
+        Ok(PastQuestions { questions, missing: Vec::new() })
     }
 
     fn agent_tree(&self) -> Option<AgentTree> {

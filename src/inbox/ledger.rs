@@ -5,7 +5,10 @@
 use std::{fmt, path::PathBuf, sync::Arc};
 
 use askbridge_core::{
-    desk::{BridgeName, EarlierDecision, LostQuestion, QuestionId, Record, Submission, Timestamp},
+    desk::{
+        BridgeName, EarlierDecision, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Submission,
+        Timestamp,
+    },
     question::Provenance,
 };
 use futures::{FutureExt, future::BoxFuture};
@@ -77,10 +80,22 @@ pub trait Ledger: fmt::Debug + Send + Sync {
     fn lost(&self) -> BoxFuture<'static, Vec<LostQuestion>>;
 
     /// Returns the questions of the past that are over, the latest first: those that were settled, and those that were
-    /// lost with their bridges. A ledger that cannot be read returns none.
-    fn past(&self, filter: HistoryFilter) -> BoxFuture<'static, Vec<PastQuestion>> {
+    /// lost with their bridges.
+    ///
+    /// # Errors
+    /// `HistoryUnavailable` if the ledger cannot be read.
+    fn past(&self, filter: HistoryFilter) -> BoxFuture<'static, Result<Vec<PastQuestion>, Refusal>> {
         let _ = filter;
-        futures::future::ready(Vec::new()).boxed()
+        futures::future::ready(Ok(Vec::new())).boxed()
+    }
+
+    /// Returns the question with this ID, if it is over.
+    ///
+    /// # Errors
+    /// `HistoryUnavailable` if the ledger cannot be read.
+    fn recall(&self, id: QuestionId) -> BoxFuture<'static, Result<Option<Record>, Refusal>> {
+        let _ = id;
+        futures::future::ready(Ok(None)).boxed()
     }
 
     /// Claims the answer of the `earlier` question for the question `by`. Exactly one caller gets `true`, and the claim
@@ -108,6 +123,25 @@ pub fn latest_past(mut past: Vec<PastQuestion>) -> Vec<PastQuestion> {
         bytes <= limits::REMEMBERED_BYTES
     });
     past
+}
+
+/// Returns the question of a complete ID that no inbox remembers, if the ledger has it and it is over. `refusal` says
+/// what the inboxes replied, and is returned where the ledger does not know better.
+pub async fn recall(
+    ledger: Option<&Arc<dyn Ledger>>,
+    typed: &IdPrefix,
+    refusal: Refusal,
+) -> Result<Arc<Record>, Refusal> {
+    let is_missing = matches!(refusal, Refusal::NotFound | Refusal::Unavailable);
+    let (true, Some(ledger), Ok(id)) = (is_missing, ledger, typed.to_string().parse()) else {
+        return Err(refusal);
+    };
+    match ledger.recall(id).await {
+        Ok(Some(record)) => Ok(Arc::new(record)),
+        // That there is no such question can only be said once the ledger was read.
+        Err(unread) if refusal == Refusal::NotFound => Err(unread),
+        _ => Err(refusal),
+    }
 }
 
 /// Where a bridge runs: the folder of its socket, and its process.

@@ -17,6 +17,6 @@ pub use bridge::{BridgeInbox, Work};
 pub use handover::Port;
 pub use ledger::{Home, Ledger, LeftToClient, Life, WaitingBridge};
 pub use local_desk::{LocalDesk, QuestionHandle};
-pub use past::{HistoryFilter, PastQuestion};
+pub use past::{HistoryFilter, MissingHistory, PastQuestion, PastQuestions};
 pub use status::{BridgeStatus, Identity, PeerStatus, Peers, Traffic};
 pub use store::{Batch, Follower, Store};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use askbridge_core::desk::{LostQuestion, QuestionId, Record, Settlement, Timestamp};
+use askbridge_core::desk::{LostQuestion, MachineName, QuestionId, Record, Settlement, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -68,6 +68,27 @@ impl From<LostQuestion> for PastQuestion {
             claimed_by,
         }
     }
+}
+
+/// Questions of the past, and the machines whose questions are missing among them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PastQuestions {
+    /// The questions, the latest first.
+    pub questions: Vec<PastQuestion>,
+    /// The machines whose history is missing, in the order of their names.
+    pub missing: Vec<MissingHistory>,
+}
+
+/// A machine whose history is missing in a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "MissingHistory"))]
+pub struct MissingHistory {
+    /// The name of the machine.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub machine: MachineName,
+    /// Why its history is missing.
+    pub problem: String,
 }
 
 /// The words of a search, in lower case.

@@ -7,7 +7,9 @@ use std::{
 };
 
 use askbridge_core::{
-    desk::{EarlierDecision, LostQuestion, QuestionId, Record, Settlement, State, Submission},
+    desk::{
+        EarlierDecision, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, State, Submission,
+    },
     question::{Outcome, Provenance, Reason},
 };
 use futures::{FutureExt, future::BoxFuture};
@@ -111,27 +113,31 @@ fn lately_lost(options: &Options) -> Result<Vec<LostQuestion>, JournalError> {
     Ok(history.lately_unsettled(now(), options)?.lost)
 }
 
-/// Returns settled and lost questions. Open ones are in an inbox.
-fn over(options: &Options, filter: &HistoryFilter) -> Result<Vec<PastQuestion>, JournalError> {
+/// Returns the questions that `find` finds and that are settled or lost. Open ones are in an inbox.
+fn over(
+    options: &Options,
+    find: impl Fn(&History) -> Result<Vec<PastQuestion>, JournalError>,
+) -> Result<Vec<PastQuestion>, JournalError> {
     let Some(file) = &options.file else { return Ok(Vec::new()) };
     let Some(history) = History::open(file)? else { return Ok(Vec::new()) };
-    let (mut found, _) = history.with_lives(options, || history.list(filter))?;
+    let (mut found, _) = history.with_lives(options, || find(&history))?;
     found.retain(|past| past.seq.is_some() || past.record.state == State::Lost);
     Ok(found)
 }
 
 /// Reads the file on another thread than the one that writes, so that no entry waits for the read.
-fn read<T: Default + Send + 'static>(
-    what: &'static str,
+fn read<T: Send + 'static>(
     read: impl FnOnce() -> Result<T, JournalError> + Send + 'static,
-) -> BoxFuture<'static, T> {
+) -> BoxFuture<'static, Result<T, Refusal>> {
     let read = tokio::task::spawn_blocking(read);
     let waited = async move {
-        let read = timeout(limits::journal::WAIT, read).await;
-        read.ok().and_then(Result::ok).unwrap_or_else(|| Ok(T::default())).unwrap_or_else(|error| {
-            tracing::warn!(%error, "cannot list {what}");
-            T::default()
-        })
+        let why = match timeout(limits::journal::WAIT, read).await {
+            Ok(Ok(Ok(found))) => return Ok(found),
+            Ok(Ok(Err(error))) => error.to_string(),
+            Ok(Err(failed)) => failed.to_string(),
+            Err(_) => format!("the journal did not respond within {} s", limits::journal::WAIT.as_secs()),
+        };
+        Err(Refusal::HistoryUnavailable(why))
     };
     waited.boxed()
 }
@@ -198,12 +204,27 @@ impl Ledger for Journal {
 
     fn lost(&self) -> BoxFuture<'static, Vec<LostQuestion>> {
         let options = self.inner.options.clone();
-        read("questions that were lost", move || lately_lost(&options))
+        let lost = read(move || lately_lost(&options));
+        lost.map(|lost| {
+            lost.unwrap_or_else(|error| {
+                tracing::warn!(%error, "cannot list the questions that were lost");
+                Vec::new()
+            })
+        })
+        .boxed()
     }
 
-    fn past(&self, filter: HistoryFilter) -> BoxFuture<'static, Vec<PastQuestion>> {
+    fn past(&self, filter: HistoryFilter) -> BoxFuture<'static, Result<Vec<PastQuestion>, Refusal>> {
         let options = self.inner.options.clone();
-        read("questions of the past", move || over(&options, &filter))
+        read(move || over(&options, |history| history.list(&filter)))
+    }
+
+    fn recall(&self, id: QuestionId) -> BoxFuture<'static, Result<Option<Record>, Refusal>> {
+        let options = self.inner.options.clone();
+        read(move || {
+            let found = over(&options, |history| history.find(&IdPrefix::from(&id)))?;
+            Ok(found.into_iter().map(|past| past.record).find(|record| record.id == id))
+        })
     }
 
     fn earlier(&self, record: &Arc<Record>) -> BoxFuture<'static, Option<EarlierDecision>> {
@@ -218,5 +239,21 @@ impl Ledger for Journal {
 impl Drop for Inner {
     fn drop(&mut self) {
         self.shared.queue.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_journal_that_does_not_respond_in_time_is_not_an_empty_one() {
+        let (go, goes) = sync_channel::<()>(1);
+        let unread = read(move || Ok(goes.recv().ok())).await;
+        let why = "the journal did not respond within 1 s".to_owned();
+        assert_eq!(unread, Err(Refusal::HistoryUnavailable(why)));
+        drop(go);
     }
 }

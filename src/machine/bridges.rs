@@ -23,8 +23,8 @@ use crate::{
     inbox::{
         BridgeInbox,
         access::Inbox,
-        ledger::{Ledger, latest_lost},
-        past::{HistoryFilter, PastQuestion},
+        ledger::{self, Ledger, latest_lost},
+        past::{HistoryFilter, PastQuestion, PastQuestions},
         report::{ConnectedMachine, MachineListing, MachineReport},
         status::BridgeStatus,
         store::Store,
@@ -302,7 +302,7 @@ impl Inbox for Machine {
         by: Provenance,
     ) -> Result<Arc<Record>, Refusal> {
         let Some(client) = self.connections().client(&LinkName::of(&id.bridge)) else {
-            return self.judge(id, &submission);
+            return self.judge(id, &submission).await;
         };
         Ok(self.submit_over(&client, id, submission, by).await?)
     }
@@ -344,7 +344,10 @@ impl Inbox for Machine {
     }
 
     async fn look_up(&self, typed: &IdPrefix) -> Result<Arc<Record>, Refusal> {
-        Ok(self.seek(typed).await?)
+        match self.seek(typed).await {
+            Ok(record) => Ok(record),
+            Err(missing) => ledger::recall(self.shared.ledger.as_ref(), typed, missing.into()).await,
+        }
     }
 
     async fn lost(&self) -> Vec<LostQuestion> {
@@ -354,7 +357,7 @@ impl Inbox for Machine {
         }
     }
 
-    async fn past(&self, filter: HistoryFilter) -> Vec<PastQuestion> {
+    async fn past(&self, filter: HistoryFilter) -> Result<PastQuestions, Refusal> {
         over::past(self.shared.ledger.as_ref(), self.connections(), filter).await
     }
 

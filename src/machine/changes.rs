@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, future::pending, iter::repeat, path::Path, sync::Arc};
 
-use askbridge_core::desk::{IdPrefix, QuestionId, Record, Refusal};
+use askbridge_core::desk::{IdPrefix, QuestionId, Record, Refusal, State};
 use futures::{StreamExt, stream};
 use tokio::time::sleep;
 
@@ -197,7 +197,11 @@ impl Connections {
             for (id, answer) in answers {
                 match answer.map(|reply| reply.value) {
                     Ok(Some(record)) if record.id == id && bridge.owns(&record) => {
-                        editor.put(Arc::new(record))
+                        match record.state {
+                            // Followers get a settlement, which the record of a lost question lacks.
+                            State::Lost => editor.lose_one(&id, &told),
+                            _ => editor.put(Arc::new(record)),
+                        }
                     }
                     // The question is settled, but its outcome is forgotten or cannot be read.
                     Ok(_) | Err(CallError::Refused(Refusal::NotFound)) => editor.forget(&id),

@@ -1,14 +1,9 @@
 //! The questions that are over, of all bridges and machines: those that were settled last, of the past, and lost. The
 //! store knows only the settlements that came while it followed; the bridges remember earlier ones, and the journals all.
 
-use std::{
-    cmp::Reverse,
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-    time::Duration,
-};
+use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
 
-use askbridge_core::desk::{LostQuestion, QuestionId, Record, Timestamp};
+use askbridge_core::desk::{LostQuestion, MachineName, QuestionId, Record, Refusal, Timestamp};
 use futures::{StreamExt, future::join_all, stream};
 use tokio::time::timeout;
 
@@ -16,10 +11,11 @@ use super::{connections::Connections, name::LinkName};
 use crate::{
     inbox::{
         ledger::{Ledger, latest_past},
-        past::{HistoryFilter, PastQuestion},
+        past::{HistoryFilter, MissingHistory, PastQuestion, PastQuestions},
+        report::ConnectedMachine,
     },
     limits,
-    rpc::client::{CallError, Client},
+    rpc::{client::CallError, history::HistoryParams},
 };
 
 /// Returns the questions of the past of the connected machines: each machine's latest first.
@@ -27,8 +23,13 @@ pub(super) async fn past_elsewhere(
     connections: &Connections,
     filter: HistoryFilter,
 ) -> Result<Vec<PastQuestion>, CallError> {
-    let asked = past_of(connections.machine_clients(), filter, limits::machine::REPLY).await;
-    Ok(asked.into_iter().collect::<Result<Vec<_>, _>>()?.concat())
+    let (clients, params) = (connections.machine_clients(), filter.into());
+    let asked = join_all(clients.iter().map(async |(name, client)| {
+        let past =
+            timeout(limits::machine::REPLY, client.past(&params)).await.unwrap_or(Err(CallError::Gone));
+        Ok::<_, CallError>(own(name, past?))
+    }));
+    Ok(asked.await.into_iter().collect::<Result<Vec<_>, _>>()?.concat())
 }
 
 /// Returns the questions of the connected machines that were lost with their bridges: each machine's latest first.
@@ -43,42 +44,60 @@ pub(super) async fn lost_elsewhere(connections: &Connections) -> Result<Vec<Lost
 
 /// Returns the questions of the past of this machine's journal, and of those of the other machines that reply in time,
 /// latest first.
+///
+/// # Errors
+/// `HistoryUnavailable` if the journal of this machine cannot be read.
 pub(super) async fn past(
     ledger: Option<&Arc<dyn Ledger>>,
     connections: &Connections,
     filter: HistoryFilter,
-) -> Vec<PastQuestion> {
-    let own = async {
+) -> Result<PastQuestions, Refusal> {
+    let here = async {
         match ledger {
             Some(ledger) => ledger.past(filter.clone()).await,
-            None => Vec::new(),
+            None => Ok(Vec::new()),
         }
     };
-    // Nobody waits for a machine that is away.
-    let listing = connections.machines.borrow().clone();
-    let connected = listing.machines.into_iter().filter(|machine| machine.report.connected_at.is_some());
-    let connected: BTreeSet<_> = connected.map(|machine| LinkName::Machine(machine.name)).collect();
-    let mut machines = connections.machine_clients();
-    machines.retain(|(name, _)| connected.contains(name));
-    let (mut past, elsewhere) = tokio::join!(own, past_of(machines, filter.clone(), limits::PATIENCE));
-    past.extend(elsewhere.into_iter().flatten().flatten());
-    past.sort_by_key(|past| Reverse(past.ended_at()));
-    past.truncate(filter.limit.unwrap_or(usize::MAX));
-    latest_past(past)
+    let (here, elsewhere) = tokio::join!(here, past_of_machines(connections, filter.clone().into()));
+    let (mut questions, mut missing) = (here?, Vec::new());
+    for (machine, past) in elsewhere {
+        match past {
+            Ok(past) => questions.extend(past),
+            Err(problem) => missing.push(MissingHistory { machine, problem }),
+        }
+    }
+    questions.sort_by_key(|past| Reverse(past.ended_at()));
+    questions.truncate(filter.limit.unwrap_or(usize::MAX));
+    Ok(PastQuestions { questions: latest_past(questions), missing })
 }
 
-/// Asks each of these machines for its questions of the past.
-async fn past_of(
-    machines: Vec<(LinkName, Arc<Client>)>,
-    filter: HistoryFilter,
-    patience: Duration,
-) -> Vec<Result<Vec<PastQuestion>, CallError>> {
-    let params = filter.into();
-    let asked = machines.iter().map(async |(name, client)| {
-        let past = timeout(patience, client.past(&params)).await.unwrap_or(Err(CallError::Gone));
-        past.map(|past| past.into_iter().filter(|past| name.has(&past.record.id.bridge)).collect::<Vec<_>>())
+/// Asks each machine for its questions of the past. The error says why there is no reply.
+async fn past_of_machines(
+    connections: &Connections,
+    params: HistoryParams,
+) -> Vec<(MachineName, Result<Vec<PastQuestion>, String>)> {
+    let machines = connections.machines.borrow().machines.clone();
+    let asked = machines.into_iter().map(async |ConnectedMachine { name, report }| {
+        let link = LinkName::Machine(name.clone());
+        // Nobody waits for a machine that is away.
+        let client = connections.client(&link).filter(|_| report.connected_at.is_some());
+        let past = match client {
+            None => Err(report.problem.unwrap_or_else(|| "it is not connected yet".to_owned())),
+            Some(client) => match timeout(limits::PATIENCE, client.past(&params)).await {
+                Ok(Ok(past)) => Ok(own(&link, past)),
+                Ok(Err(error)) => Err(error.to_string()),
+                Err(_) => Err(format!("it did not reply within {} s", limits::PATIENCE.as_secs())),
+            },
+        };
+        (name, past)
     });
     join_all(asked).await
+}
+
+/// Returns the questions that the other end of a link speaks for.
+fn own(name: &LinkName, mut past: Vec<PastQuestion>) -> Vec<PastQuestion> {
+    past.retain(|past| name.has(&past.record.id.bridge));
+    past
 }
 
 /// Returns the questions that were settled last, latest first. A bridge that does not reply in time is left out, as is

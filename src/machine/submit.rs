@@ -65,10 +65,18 @@ impl Machine {
         }
     }
 
-    /// Judges a submission to a question whose bridge is not connected, by what the store knows.
-    pub(super) fn judge(&self, id: &QuestionId, submission: &Submission) -> Result<Arc<Record>, Refusal> {
-        let Some(record) = self.store().read(|_, snapshot| snapshot.get(id).cloned()) else {
-            return self.find(&IdPrefix::from(id));
+    /// Judges a submission to a question whose bridge is not connected, by what the store or the ledger knows.
+    pub(super) async fn judge(
+        &self,
+        id: &QuestionId,
+        submission: &Submission,
+    ) -> Result<Arc<Record>, Refusal> {
+        let record = match self.store().read(|_, snapshot| snapshot.get(id).cloned()) {
+            Some(record) => record,
+            None => match self.look_up(&IdPrefix::from(id)).await? {
+                record if is_of(id, &record) => record,
+                _ => return Err(Refusal::NotFound),
+            },
         };
         match Snapshot::judge_late(&record, submission) {
             Ok(()) => Ok(record),

@@ -4,7 +4,10 @@ use askbridge_core::desk::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    inbox::past::{HistoryFilter, PastQuestion},
+    inbox::{
+        past::{HistoryFilter, MissingHistory, PastQuestion, PastQuestions},
+        status::PROTOCOL,
+    },
     limits,
 };
 
@@ -58,4 +61,14 @@ pub struct HistoryListing {
     pub protocol: u32,
     /// The questions, latest first. They cannot be answered.
     pub questions: Vec<PastQuestion>,
+    /// The machines whose questions are missing in the list, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<MissingHistory>,
+}
+
+impl From<PastQuestions> for HistoryListing {
+    fn from(past: PastQuestions) -> Self {
+        let PastQuestions { questions, missing } = past;
+        HistoryListing { protocol: PROTOCOL, questions, missing }
+    }
 }

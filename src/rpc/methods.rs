@@ -283,9 +283,9 @@ impl<I: Inbox> Context<I> {
     }
 
     async fn history(&self, params: HistoryParams, extensions: &Extensions) -> RpcResult<HistoryListing> {
-        let questions = self.inbox.past(params.into()).await;
-        self.reserve(extensions, questions.iter().map(|past| past.record.size()).sum()).await?;
-        Ok(HistoryListing { protocol: PROTOCOL, questions })
+        let past = self.inbox.past(params.into()).await.map_err(error)?;
+        self.reserve(extensions, past.questions.iter().map(|past| past.record.size()).sum()).await?;
+        Ok(past.into())
     }
 
     async fn get(&self, id: &str, extensions: &Extensions) -> RpcResult<Arc<Record>> {

@@ -59,13 +59,19 @@ impl<I: Inbox> App<I> {
         array(records.map(move |record| Windows::new(write(record))))
     }
 
-    /// Returns the question with this ID, even if only its bridge still remembers it.
+    /// Returns the question with this ID, even if only its bridge or the journal still remembers it.
     pub(super) async fn look_up(&self, id: &str) -> Result<Arc<Record>, Refusal> {
         let known = self.find(id);
-        // Only an unknown question is worth a request to its bridge; any other refusal is final.
-        let (Err(Refusal::NotFound), Ok(id)) = (&known, id.parse::<QuestionId>()) else { return known };
-        let found = self.inbox.look_up(&IdPrefix::from(&id)).await;
-        found.ok().filter(|record| record.id == id).map_or(known, Ok)
+        let (Err(Refusal::NotFound | Refusal::Unavailable), Ok(id)) = (&known, id.parse::<QuestionId>())
+        else {
+            return known;
+        };
+        match self.inbox.look_up(&IdPrefix::from(&id)).await {
+            Ok(record) if record.id == id => Ok(record),
+            // The ID is the beginning of others.
+            Ok(_) | Err(Refusal::Ambiguous(_)) => known,
+            Err(refusal) => Err(refusal),
+        }
     }
 
     /// Returns the question with this ID. Over HTTP, a prefix of an ID is not enough: a client answers the very

@@ -102,9 +102,10 @@ fn list(generator: &mut SchemaGenerator, session: &str) -> Value {
 
 fn history(generator: &mut SchemaGenerator) -> Value {
     let description = "Returns questions that are over, latest first: those that were settled, and those that were lost \
-        with their bridges. `askbridge history` lists the same.";
+        with their bridges, here and on the other machines. A machine that does not reply within 2 s is named under \
+        `missing`.";
     let listing = response::<HistoryListing>(generator, "The questions.");
-    let mut history = operation(generator, "listHistory", description, ("200", listing), &["400"]);
+    let mut history = operation(generator, "listHistory", description, ("200", listing), &["400", "503"]);
     // The query takes the parameters of the method `question_history`, one by one.
     let schema = HistoryParams::json_schema(generator).to_value();
     let members = schema["properties"].as_object().cloned().unwrap_or_default();
@@ -117,7 +118,7 @@ fn history(generator: &mut SchemaGenerator) -> Value {
 }
 
 fn show(generator: &mut SchemaGenerator, session: &str) -> Value {
-    let description = named(session, "Returns a question, open or settled.");
+    let description = named(session, "Returns a question: open, settled, or lost with its bridge.");
     let record = response::<Record>(generator, "The question.");
     operation(
         generator,
@@ -244,8 +245,8 @@ fn meaning(status: &str) -> &'static str {
         "502" => "A bridge of another version refused it: `name` is its own name for the reason.",
         "507" => "Too many questions are open.",
         _ => {
-            "The bridge is gone or does not respond, so it is not known whether the agent got the answer; or there are \
-             too many connections or streams."
+            "The bridge is gone or does not respond, so it is not known whether the agent got the answer; or the \
+             journal cannot be read; or there are too many connections or streams."
         }
     }
 }

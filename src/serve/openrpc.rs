@@ -163,10 +163,10 @@ fn lookups(generator: &mut SchemaGenerator) -> [Value; 6] {
     let settled = "Returns the questions that were settled last and are still remembered, latest first.";
     let lost = "Returns the questions that were open when their bridges ended, within the last day, latest first. They \
                 cannot be answered; `accepted` is an answer that the agent may not have received.";
-    let history =
-        "Returns questions that are over, latest first: those that were settled, and those that were lost.";
+    let history = "Returns questions that are over, latest first: those that were settled, and those that were lost, here and on \
+        the other machines. A machine that does not reply within 2 s is named under `missing`.";
     let outline = "Returns the open questions in outline, with the members that a list shows, oldest first.";
-    let get = "Returns a question, open or settled.";
+    let get = "Returns a question: open, settled, or lost with its bridge.";
     let past = of_the_past(generator);
     let past: Vec<_> = past.iter().collect();
     [
@@ -174,8 +174,14 @@ fn lookups(generator: &mut SchemaGenerator) -> [Value; 6] {
         method::<OutlineListing>(generator, "question_outline", outline, &[], &[]),
         method::<Listing>(generator, "question_settled", settled, &[&limit], &[]),
         method::<LostListing>(generator, "question_lost", lost, &[], &[]),
-        method::<HistoryListing>(generator, "question_history", history, &past, &[]),
-        method::<Record>(generator, "question_get", get, &[&id], &["not_found", "ambiguous"]),
+        method::<HistoryListing>(generator, "question_history", history, &past, &["history_unavailable"]),
+        method::<Record>(
+            generator,
+            "question_get",
+            get,
+            &[&id],
+            &["not_found", "ambiguous", "unreached", "unavailable", "history_unavailable"],
+        ),
     ]
 }
 

@@ -97,8 +97,7 @@ async fn history<I: Inbox>(
 ) -> Result<Response, Problem> {
     let Query(params) =
         params.map_err(|error| Problem::new(StatusCode::BAD_REQUEST, "bad_request", error.body_text()))?;
-    let questions = app.inbox.past(params.into()).await;
-    Ok(stream::json(HistoryListing { protocol: PROTOCOL, questions }))
+    Ok(stream::json(HistoryListing::from(app.inbox.past(params.into()).await?)))
 }
 
 async fn show<I: Inbox>(

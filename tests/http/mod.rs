@@ -17,6 +17,8 @@ mod events;
 #[cfg(test)]
 mod guard;
 #[cfg(test)]
+mod history;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod openapi;

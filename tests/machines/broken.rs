@@ -1,13 +1,17 @@
 //! Connections that break, stall or are never there: what the person is told is true, the agent gets an answer once, and
 //! nothing else waits.
 
-use std::time::Duration;
+use std::{
+    fs::{self, DirBuilder},
+    os::unix::fs::DirBuilderExt,
+    time::Duration,
+};
 
 use askbridge::limits::machine as limit;
 use askbridge_os::exit;
 
 use super::world::{World, ask, on_box, timed};
-use crate::answers::machine::end;
+use crate::answers::machine::{Run, end};
 
 /// What a command may take on a busy machine that does not wait for anything.
 const SOON: Duration = Duration::from_secs(2);
@@ -61,18 +65,33 @@ fn another_answer_that_came_meanwhile_is_a_conflict() {
     assert!(answers == 1 && heard.contains(r#"[["a"]]"#), "{heard}");
 }
 
-/// The agent ends with its bridge before the machine is connected again: nobody knows then.
-#[test]
-fn an_answer_is_not_known_if_its_bridge_is_gone_by_then() {
-    let mut world = World::new();
-    let (agent, _, id) = asked(&mut world);
+/// Answers, loses the reply, and lets the agent and its bridge end before the machine is connected again.
+fn answer_whose_reply_and_bridge_are_lost(world: &mut World) -> Run {
+    let (agent, _, id) = asked(world);
     world.launcher.set(|faults| faults.loses = Some("question_answer"));
     world.launcher.fails(Some("No route to host\n"));
     let answers = world.start(&["answer", &id, "b"]);
     world.launcher.until("that the reply is lost", |seen| seen.withheld == 1 && seen.alive == 0);
     assert_eq!(agent.end().0, 1);
     world.launcher.fails(None);
-    let refused = end(answers);
+    end(answers)
+}
+
+#[test]
+fn an_answer_is_known_from_the_journal_if_its_bridge_is_gone_by_then() {
+    let answered = answer_whose_reply_and_bridge_are_lost(&mut World::new());
+    assert_eq!(answered.code, i32::from(exit::OK), "{answered:?}");
+    assert!(answered.stdout.contains("answered: b"), "{answered:?}");
+}
+
+#[test]
+fn an_answer_is_not_known_if_its_bridge_is_gone_by_then_and_there_is_no_journal() {
+    let mut world = World::new();
+    let settings = world.far.path().join("askbridge");
+    // The sockets are in the same directory.
+    DirBuilder::new().mode(0o700).create(&settings).unwrap();
+    fs::write(settings.join("config.toml"), "[journal]\nenabled = false\n").unwrap();
+    let refused = answer_whose_reply_and_bridge_are_lost(&mut world);
     assert_eq!(refused.code, i32::from(exit::BRIDGE_GONE), "{refused:?}");
     assert!(!refused.stderr.contains("nothing was sent"), "{refused:?}");
 }

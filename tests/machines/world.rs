@@ -83,6 +83,12 @@ impl World {
         self.until_listed("box connected", |_, list| list.contains("\"complete\": true"));
     }
 
+    /// Ends the inbox of the person, and starts another one.
+    pub(crate) fn restart(&mut self) {
+        self.inbox = None;
+        self.inbox();
+    }
+
     /// Starts the inbox of the person.
     pub(crate) fn inbox_alone(&mut self) {
         let inbox = Process::spawn(&mut self.person.command(&["inbox", "--addr", "127.0.0.1:0"]));

@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::Holder;
 use crate::{
-    inbox::{HistoryFilter, Inbox, PastQuestion, report::MachineReport, status::BridgeStatus, store::Store},
+    inbox::{HistoryFilter, Inbox, PastQuestions, report::MachineReport, status::BridgeStatus, store::Store},
     limits::{self, machine as limit},
     machine::name::LinkName,
     rpc::client::{CallError, Client},
@@ -110,14 +110,17 @@ impl Inbox for Holder {
         lost
     }
 
-    async fn past(&self, filter: HistoryFilter) -> Vec<PastQuestion> {
-        let Some(client) = self.client(limit::CONNECT).await else { return Vec::new() };
+    async fn past(&self, filter: HistoryFilter) -> Result<PastQuestions, Refusal> {
+        let Some(client) = self.client(limit::CONNECT).await else {
+            return Err(Refusal::HistoryUnavailable(self.problem()));
+        };
         let params = filter.into();
         let _turn = self.shared.turn.acquire().await;
         let past = timeout(limits::PATIENCE, client.past(&params)).await;
-        let mut past = past.ok().and_then(Result::ok).unwrap_or_default();
-        past.retain(|past| LinkName::Dialed.owns(&past.record));
-        past
+        let silent = |_| Refusal::HistoryUnavailable(self.said("it does not reply"));
+        let mut questions = past.map_err(silent)??;
+        questions.retain(|past| LinkName::Dialed.owns(&past.record));
+        Ok(PastQuestions { questions, missing: Vec::new() })
     }
 
     async fn watch(&self) {

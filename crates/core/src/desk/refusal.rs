@@ -50,6 +50,9 @@ pub enum Refusal {
     /// The bridge is gone, or it is not known whether the asker got the answer.
     #[error("the bridge that asked is gone, or does not answer")]
     Unavailable,
+    /// The journal cannot be read: it is not known what was asked before, and how it ended.
+    #[error("the history cannot be read: {0}")]
+    HistoryUnavailable(String),
     /// A bridge of another version refused it under this name.
     #[error("the bridge refused it as {0:?}, which this version does not know: it needs a newer askbridge")]
     Other(String),
@@ -75,7 +78,7 @@ const fn kind(name: &'static str, code: i32, status: u16, exit: u8, meaning: &'s
 }
 
 /// Every refusal, in the order of the variants.
-pub const KINDS: [RefusalKind; 14] = [
+pub const KINDS: [RefusalKind; 15] = [
     // JSON-RPC reserves the codes from -32768 to -32000. Each refusal has a code of its own. Several share a status,
     // since HTTP clients find the name in the body.
     kind("not_found", 404, 404, 3, "There is no such question."),
@@ -103,6 +106,7 @@ pub const KINDS: [RefusalKind; 14] = [
     ),
     kind("too_many_requests", 429, 429, 125, "Too many requests in a second, or too many bytes wait."),
     kind("unavailable", 503, 503, 6, "The bridge that asked is gone, or does not answer."),
+    kind("history_unavailable", 500, 503, 125, "The journal cannot be read: `errors` says why."),
     kind(
         "other",
         502,
@@ -129,23 +133,26 @@ impl Refusal {
             Refusal::Unreached(_) => 10,
             Refusal::TooManyRequests => 11,
             Refusal::Unavailable => 12,
-            Refusal::Other(_) => 13,
+            Refusal::HistoryUnavailable(_) => 13,
+            Refusal::Other(_) => 14,
         }]
     }
 
     /// Returns the details, for programs.
     pub fn detail(&self) -> Detail {
         let mut detail = Detail { name: self.kind().name.to_owned(), ..Detail::default() };
-        let about_question =
-            |message: &String| vec![FieldError { field: "question".to_owned(), message: message.clone() }];
+        let about = |what: &str, message: &String| {
+            vec![FieldError { field: what.to_owned(), message: message.clone() }]
+        };
         match self {
             Refusal::DoesNotFit(errors) => detail.errors.clone_from(errors),
-            Refusal::BadQuestion(message) | Refusal::Full(message) => detail.errors = about_question(message),
+            Refusal::BadQuestion(message) | Refusal::Full(message) => {
+                detail.errors = about("question", message)
+            }
             Refusal::Ambiguous(ids) => detail.ids.clone_from(ids),
             Refusal::Conflict(record) | Refusal::Gone(record) => detail.question = Some(Arc::clone(record)),
-            Refusal::Unreached(why) => {
-                detail.errors = vec![FieldError { field: "machine".to_owned(), message: why.clone() }];
-            }
+            Refusal::Unreached(why) => detail.errors = about("machine", why),
+            Refusal::HistoryUnavailable(why) => detail.errors = about("journal", why),
             Refusal::Other(name) => detail.name.clone_from(name),
             Refusal::NotFound
             | Refusal::NoDeadline
@@ -195,6 +202,7 @@ impl From<Detail> for Refusal {
             ("read_only", _) => Refusal::ReadOnly,
             ("unreached", _) => Refusal::Unreached(messages(errors)),
             ("too_many_requests", _) => Refusal::TooManyRequests,
+            ("history_unavailable", _) => Refusal::HistoryUnavailable(messages(errors)),
             ("conflict" | "gone" | "unavailable", _) => Refusal::Unavailable,
             _ => Refusal::Other(name),
         }
@@ -257,6 +265,7 @@ mod tests {
             Refusal::Unreached("no route".to_owned()),
             Refusal::TooManyRequests,
             Refusal::Unavailable,
+            Refusal::HistoryUnavailable("locked".to_owned()),
             Refusal::Other("of_next_year".to_owned()),
         ];
         for (refusal, kind) in all.into_iter().zip(KINDS) {
