@@ -217,18 +217,18 @@ export class Feed {
 
   /** Finds out what became of a question. */
   async #lookUp(record: QuestionRecord, signal: AbortSignal): Promise<void> {
-    const { id, openedAt } = record;
+    const { id } = record;
     const backOff = new BackOff(250, LAST_BACK_OFF);
     for (let lookups = 1; ; lookups++) {
       let found: QuestionRecord | undefined;
       let error: unknown;
       try {
-        found = await this.#turns.take(() => recall(this.http, id, signal, openedAt));
+        found = await this.#turns.take(() => recall(this.http, id, signal));
       } catch (caught) {
         error = caught;
       }
       if (signal.aborted) return;
-      if (found?.settlement) return this.#resolve(found);
+      if (found?.settlement || found?.state === "lost") return this.#resolve(found);
       // After a while of 503, its bridge is gone. Any other error is one of a connection: nothing is known.
       const isGone = error
         ? error instanceof AskbridgeError && error.name === "unavailable"

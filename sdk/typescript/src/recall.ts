@@ -3,40 +3,14 @@ import { type Http, pathOf } from "./http.js";
 import { readRecord } from "./read.js";
 import type { Answer, QuestionRecord } from "./types.js";
 
-interface Past {
-  questions: { record: QuestionRecord }[];
-}
-
-/** What a page of the history has, and how many pages are looked through where it is not known when to stop. */
-const PAGE = 128;
-const PAGES = 8;
-
-/** Returns a question, open or over, from the server or from its history; `undefined` if nobody remembers it. */
-export async function recall(
-  http: Http,
-  id: string,
-  signal?: AbortSignal,
-  since?: string,
-): Promise<QuestionRecord | undefined> {
+/** Returns a question: open, over or lost; `undefined` if nobody knows it. */
+export async function recall(http: Http, id: string, signal?: AbortSignal): Promise<QuestionRecord | undefined> {
   try {
     return readRecord(await http.call<QuestionRecord>(pathOf(id), { signal, isSafe: true }));
   } catch (error) {
     if (!(error instanceof AskbridgeError) || error.status !== 404) throw error;
+    return undefined;
   }
-  // The program that asked may have ended, and the server may have started since.
-  let until: string | undefined;
-  for (let page = 0; since || page < PAGES; page++) {
-    const query = new URLSearchParams({ limit: String(PAGE), ...(since && { since }), ...(until && { until }) });
-    const { questions } = await http.call<Past>(`/v1/history?${query}`, { signal, isSafe: true });
-    const found = questions.find(({ record }) => record.id === id);
-    // The server does not have it: a question that was noted as open is not open any more.
-    if (found) return { ...readRecord(found.record), ...(!found.record.settlement && { state: "lost" }) };
-    const last = questions.at(-1)?.record;
-    const next = last?.settlement?.at ?? last?.openedAt;
-    if (questions.length < PAGE || next === until) return undefined;
-    until = next;
-  }
-  return undefined;
 }
 
 /** Says whether a question is open: nobody's decision was delivered, and its bridge is there. */

@@ -88,3 +88,28 @@ test("a reply outlives a cut connection to the machine, and a server that starts
   ]);
   assert.deepEqual(box.heard.map(({ text }) => text), ["Cut?", "Restarted?"]);
 });
+
+test("how questions ended there while the inbox did not run is known", async t => {
+  const inbox = near.client();
+  const box = listen(inbox, t.signal);
+  const ended = new Map();
+  inbox.onResolved(({ question, outcome }) => {
+    assert.equal(question.machine, "box");
+    ended.set(question.text, [...(ended.get(question.text) ?? []), outcome]);
+  }, { signal: t.signal });
+  const answered = far.ask("Answered meanwhile?");
+  const killed = far.ask("Killed meanwhile?");
+  const { id } = await box.find("Answered meanwhile?");
+  await box.find("Killed meanwhile?");
+  await near.kill();
+  assert.equal(await far.spawn(["answer", id.replace("box/", ""), "b"]).ended, 0);
+  assert.equal(await answered.ended, 0);
+  killed.kill("SIGKILL");
+  await killed.ended;
+  await near.start();
+  const outcome = { status: "answered", values: { q0: "b" } };
+  await until("ends", () => ended.size === 2, () => [...ended]);
+  assert.deepEqual(Object.fromEntries(ended), { "Answered meanwhile?": [outcome], "Killed meanwhile?": [{ status: "unknown" }] });
+  assert.deepEqual(await near.client().waitFor(id, { signal: t.signal }), outcome);
+  assert.equal((await near.client().question(id)).machine, "box");
+});
