@@ -262,6 +262,6 @@ pub(super) async fn ask<I: Inbox>(
     body: Bytes,
 ) -> Result<Response, Problem> {
     let question: NewQuestion = body::read(&headers, body, QUESTION)?;
-    let asking = async move { app.inbox.ask(question.into()).await };
-    Ok(stream::json_when_ready(asking).await?)
+    let asking = async move { app.inbox.ask(question.into()).await.map(stream::json) };
+    Ok(stream::when_ready(asking).await?)
 }

@@ -1,6 +1,6 @@
 //! The control protocol over HTTP: one call or a batch in a POST, or a WebSocket at the same path.
 
-use std::{io, sync::Arc};
+use std::{convert::Infallible, io, sync::Arc};
 
 use askbridge_core::{
     desk::{Refusal, refusal::Detail},
@@ -106,11 +106,15 @@ async fn by_post(
     if !rpc.rate.allows_all(calls(&text) - 1) {
         return Ok(stream::json_of(session::refusal(&text, Refusal::TooManyRequests).into()));
     }
-    let reply = session::call(&rpc.over_http, Incoming { text, room: None }).await;
-    Ok(match reply {
-        Some(reply) => stream::json_of(Body::from(Bytes::from_owner(reply))),
-        None => StatusCode::NO_CONTENT.into_response(),
-    })
+    let calling = async move {
+        let reply = session::call(&rpc.over_http, Incoming { text, room: None }).await;
+        Ok::<_, Infallible>(match reply {
+            Some(reply) => stream::json_of(Body::from(Bytes::from_owner(reply))),
+            None => StatusCode::NO_CONTENT.into_response(),
+        })
+    };
+    // A person may take long to answer, and an agent to read an answer.
+    stream::when_ready(calling).await.map_err(|never| match never {})
 }
 
 /// Returns how many requests a message counts for. A malformed message counts for one.

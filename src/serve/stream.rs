@@ -5,12 +5,13 @@
 use std::{convert::Infallible, error::Error, io, iter};
 
 use axum::{
+    BoxError,
     body::{Body, Bytes},
     http::header::CONTENT_TYPE,
     response::{IntoResponse, Response},
 };
 use bytes::BytesMut;
-use futures::{Stream, StreamExt, stream};
+use futures::{Stream, StreamExt, TryStreamExt, stream};
 use serde::Serialize;
 use tokio::{task::yield_now, time::timeout};
 
@@ -136,25 +137,24 @@ pub(super) fn json_of(body: Body) -> Response {
     ([(CONTENT_TYPE, "application/json")], body).into_response()
 }
 
-/// Returns a response with the value of a future that may take long. After [`limits::KEEP_ALIVE`], the response begins
-/// with spaces, which JSON allows before a value. An error after that can only end the connection.
-pub(super) async fn json_when_ready<T, E>(
-    value: impl Future<Output = Result<T, E>> + Send + 'static,
+/// Returns a response of JSON that may take long. After [`limits::KEEP_ALIVE`], it begins with spaces, which JSON allows
+/// before a value. An error after that can only end the connection.
+pub(super) async fn when_ready<E>(
+    response: impl Future<Output = Result<Response, E>> + Send + 'static,
 ) -> Result<Response, E>
 where
-    T: Serialize + Send + 'static,
     E: Error + Send + Sync + 'static,
 {
-    let mut value = Box::pin(value);
-    if let Ok(ready) = timeout(limits::KEEP_ALIVE, &mut value).await {
-        return Ok(json(ready?));
+    let mut response = Box::pin(response);
+    if let Ok(ready) = timeout(limits::KEEP_ALIVE, &mut response).await {
+        return ready;
     }
-    let waiting = stream::unfold(Some(value), async |value| {
-        let mut value = value?;
-        Some(match timeout(limits::KEEP_ALIVE, &mut value).await {
-            Err(_) => (stream::iter([Ok(SPACE)]).boxed(), Some(value)),
-            Ok(Ok(ready)) => (stream::iter(Windows::new(ready).map(Ok)).boxed(), None),
-            Ok(Err(error)) => (stream::iter([Err(error)]).boxed(), None),
+    let waiting = stream::unfold(Some(response), async |response| {
+        let mut response = response?;
+        Some(match timeout(limits::KEEP_ALIVE, &mut response).await {
+            Err(_) => (stream::iter([Ok(SPACE)]).boxed(), Some(response)),
+            Ok(Ok(ready)) => (ready.into_body().into_data_stream().map_err(BoxError::from).boxed(), None),
+            Ok(Err(error)) => (stream::iter([Err(error.into())]).boxed(), None),
         })
     });
     let pieces = stream::iter([Ok(SPACE)]).chain(waiting.flatten());
@@ -272,24 +272,24 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_value_that_takes_long_begins_with_spaces() {
+    async fn a_response_that_takes_long_begins_with_spaces() {
         let start = Instant::now();
         let pass = |times| timeout(limits::KEEP_ALIVE * times / 2, pending::<()>());
         let after = move |times| async move {
             pass(times).await.unwrap_err();
-            Ok::<_, io::Error>(json!({ "a": 1 }))
+            Ok::<_, io::Error>(super::json(json!({ "a": 1 })))
         };
         for (times, expected) in [(1, r#"{"a":1}"#), (3, r#" {"a":1}"#), (7, r#"   {"a":1}"#)] {
-            let response = json_when_ready(after(times)).await.unwrap();
+            let response = when_ready(after(times)).await.unwrap();
             assert_eq!(to_bytes(response.into_body(), usize::MAX).await.unwrap(), expected);
         }
         assert_eq!(start.elapsed(), limits::KEEP_ALIVE * 11 / 2);
         let fails = move |times| async move {
             pass(times).await.unwrap_err();
-            Err::<(), _>(io::Error::other("gone"))
+            Err::<Response, _>(io::Error::other("gone"))
         };
-        assert_eq!(json_when_ready(fails(1)).await.unwrap_err().to_string(), "gone");
-        let late = json_when_ready(fails(3)).await.unwrap();
+        assert_eq!(when_ready(fails(1)).await.unwrap_err().to_string(), "gone");
+        let late = when_ready(fails(3)).await.unwrap();
         assert!(to_bytes(late.into_body(), usize::MAX).await.is_err(), "a body without a value is complete");
     }
 
