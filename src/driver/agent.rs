@@ -55,6 +55,8 @@ impl Agent {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
+            // In a group of its own, the agent gets no Ctrl-C from the terminal: the bridge gets it, and ends the
+            // agent in order. One signal to the group reaches whatever the agent started.
             .process_group(0)
             .spawn();
         let fail = |source| FatalError::Spawn { command: program.to_string_lossy().into_owned(), source };

@@ -147,6 +147,7 @@ impl Session {
         let number = self.sent.fetch_add(1, Ordering::Relaxed);
         if self.name.is_some() {
             let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+            // The other end has got every message before those of the window, so none of them can be undelivered.
             calls.truncate(limit::WINDOW - 1);
             calls.push_front((number, bytes.clone()));
         }

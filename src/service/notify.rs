@@ -119,6 +119,7 @@ impl Project {
     /// Reads the files again if they have changed.
     fn refresh(&mut self) {
         let source = self.live.settings();
+        // The files are read into a new object only if they have changed.
         if !Arc::ptr_eq(&source, &self.source) {
             self.settings = NotifySettings::of(&source, Some(&self.folder));
             self.source = source;

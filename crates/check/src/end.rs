@@ -74,6 +74,7 @@ impl End {
 
     /// Returns the descriptor to read from, if this end reads.
     pub(crate) fn wants_to_read(&self) -> Option<BorrowedFd<'_>> {
+        // At the limit, the pipe fills, and holds back a command that writes without end.
         let reads = self.is_reading && !self.input_ended && self.received.len() < limits::RECEIVED;
         self.input.as_ref().filter(|_| reads).map(AsFd::as_fd)
     }
@@ -102,6 +103,7 @@ impl End {
         match read(input, &mut chunk) {
             Ok(count @ 1..) => self.received.extend_from_slice(chunk.get(..count).unwrap_or_default()),
             Err(Errno::INTR | Errno::AGAIN) => {}
+            // A command may start its agent with sockets for stdio: they report a peer that is gone as an error.
             Ok(_) | Err(_) => self.input_ended = true,
         }
     }
@@ -128,6 +130,8 @@ impl End {
 
     /// Consumes the next line, or the end. `None` if neither has come yet.
     pub(crate) fn next_line(&mut self) -> Option<Next> {
+        // What was searched has no line feed. To search it again with each chunk would take quadratic time for a long
+        // line.
         let from = self.searched.max(self.consumed);
         let rest = self.received.get(from..).unwrap_or_default();
         if let Some(at) = memchr(b'\n', rest) {
@@ -150,6 +154,8 @@ impl End {
     fn take(&mut self, count: usize) -> Vec<u8> {
         let taken = self.received.get(self.consumed..self.consumed + count).unwrap_or_default().to_vec();
         self.consumed += taken.len();
+        // The buffer is cleared only when it is empty. To remove each line from its front would move the rest each
+        // time.
         if self.consumed == self.received.len() {
             self.received.clear();
             (self.consumed, self.searched) = (0, 0);

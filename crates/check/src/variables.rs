@@ -54,6 +54,7 @@ impl Variables {
                 Part::Text(text) => pattern.push_str(text),
                 Part::Name(name) => match self.get(name).filter(|_| name != ID) {
                     Some(json) => pattern.push_str(json),
+                    // A text of a case does not begin with a NUL, so the string is not mistaken for one.
                     None => pattern.push_str(&format!("\"\\u0000${name}\"")),
                 },
             }

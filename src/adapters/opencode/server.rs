@@ -327,6 +327,7 @@ impl Lines {
             return (has_data && !is_skipped).then_some(data);
         }
         let data = line.strip_prefix(b"data:")?;
+        // An event that is too long must neither fill the memory nor end the stream: the next events are still read.
         if self.data.len() + data.len() > limits::OPENCODE_REPLY {
             self.skip();
         }

@@ -143,6 +143,7 @@ impl Session {
             directories.extend(projects.into_iter().map(Arc::from));
         }
         directories.retain(|directory| Path::new(&**directory).is_absolute());
+        // The server's own folder is first, so the limit never drops it.
         directories.truncate(limits::OPENCODE_PROJECTS);
         for (directory, open) in self.list(directories).await? {
             self.directories.insert(Arc::clone(&directory));

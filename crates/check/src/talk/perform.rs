@@ -164,6 +164,7 @@ impl Play {
     fn cancel(&mut self) -> Result<(), Problem> {
         let session = self.session(SESSION)?;
         self.hear_the_rest()?;
+        // The end of the turn may be among what has come and was not heard.
         if !self.conversation()?.runs(None) {
             return Err(Problem::Unseen("the turn ended before it could be cancelled".to_owned()));
         }
