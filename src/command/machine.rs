@@ -116,6 +116,8 @@ async fn add(name: &str, ssh: Option<&str>, command: &[String]) -> Result<u8, Co
     files::write(&path, &text).map_err(|source| CommandError::Write { path: path.clone(), source })?;
     print(&format!("{}written to {}\n", changed('+', &table), path.display()))?;
     // The machine stays in the settings even if it does not reply now: it may only be switched off.
+    // It is tried as an inbox in the background would reach it: without a terminal at which ssh could ask for a
+    // password.
     match attempt(&name, &route_of(&route, false), limit::GREETING).await {
         Ok(found) => {
             let found = machine_list::found(&found.version, &found.bridges);

@@ -188,6 +188,7 @@ async fn connect(
             continue;
         }
         // `--via` is never what another process holds.
+        // A process that was killed leaves its sockets behind, so a socket counts only if it accepts a connection.
         if name.as_str() != VIA && discovery::connect(&path).await.is_ok_and(|stream| stream.is_some()) {
             routes.remove(&name);
         }

@@ -131,6 +131,7 @@ impl UnattendedService {
     }
 
     async fn decide(&self, inbox: &BridgeInbox, id: &QuestionId, Policy { then, no_client }: Policy) {
+        // Since the question was noted, it may have been settled, or a client may show it now.
         let known = inbox.store().read(|_, now| now.get(id).cloned());
         let is_concerned = |record: &Arc<Record>| record.is_open() && (record.elsewhere || !no_client);
         let Some(record) = known.filter(is_concerned) else { return };

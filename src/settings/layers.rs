@@ -158,6 +158,8 @@ impl Settings {
             found.push(Problem { origin: Some(origin(Mark { line: 1, column: 1 })), message });
         }
         let mut tables = BTreeMap::new();
+        // A project's file comes with its repository, whose authors may neither decide for the user nor name commands
+        // that are run on the user's machine.
         let of_rules =
             if is_project { rule_tables::refuse(&document) } else { self.rules_of(&document, &origin) };
         found.extend(

@@ -87,6 +87,7 @@ fn stopped(set: SocketAddr, report: &mut Report) -> bool {
         report.add(AREA, Level::Note, format!("nothing listens on {set}"), Some(advice));
         return false;
     };
+    // An inbox that was started with another folder for its sockets is not among the bridges found here.
     if is_ours(stream) {
         report.add(AREA, Level::Ok, format!("http://{set} is served by askbridge"), None);
         return true;

@@ -60,6 +60,7 @@ pub(super) async fn look(around: Option<&Environment>, report: &mut Report) -> V
         Ok(reach) => reach,
         Err(error) => {
             report.add(MACHINES, Level::Problem, error.to_string(), None);
+            // The bridges of this machine can be checked without the others.
             Reach::from(&folder)
         }
     };

@@ -95,6 +95,8 @@ fn write(args: &CredentialsArgs) -> Result<u8, CommandError> {
         }
         let user = NewUser::new(name.clone(), role).map_err(CommandError::Setup)?;
         let path = folder.join(format!("{name}.json"));
+        // The server's file is written after all of these: if that fails, the next run reads these users and adds
+        // them.
         create(&path, &user.credentials())?;
         said += &format!("{}: {}\n", path.display(), allowed(role));
         users.insert(name, user);

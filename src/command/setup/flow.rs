@@ -351,6 +351,7 @@ fn undo_file(keep: &ChangeStore, path: &Path, args: &SetupArgs) -> Result<u8, Co
         }
         file.replace(undone.text.as_deref())?;
     }
+    // The records go last: if this process ends before, the file can be undone again.
     forget(keep, edits, others, agent)?;
     tell(if is_changed { "undone: restart the agent in the client" } else { "there is nothing to undo" })?;
     Ok(exit::OK)

@@ -71,6 +71,7 @@ impl ChangeStore {
         let stem = format!("{}-{}-{}", now.replace([':', '-'], ""), edit.client, discovery::name());
         let keep = |what: &str, text: &str| {
             let path = self.folder.join(format!("{stem}-{what}.json"));
+            // Clients keep keys in the environment of their agents, so nobody else may read the copies.
             let made = DirBuilder::new().recursive(true).mode(0o700).create(&self.folder);
             match made.and_then(|()| settings_file::write(&path, text)) {
                 Ok(()) => Ok(path),

@@ -149,6 +149,7 @@ fn one(
     request: &SetupRequest<'_>,
     plan: &mut Plan,
 ) -> Result<(), PlanError> {
+    // The name of an entry goes before that of an agent: the person reads it in their own settings.
     if let Some(entry) = entries.iter().find(|entry| entry.name == name) {
         match &entry.start {
             Start::Command(_) => wrap(document, entry, request, plan),

@@ -46,6 +46,7 @@ impl App {
     }
 
     fn key(&mut self, key: Key) -> Vec<Effect> {
+        // In raw mode, the terminal sends no signal for it, so it has to work whatever else takes keys.
         if key == Key::Control('c') {
             return self.quit();
         }
@@ -198,6 +199,7 @@ impl App {
             return Vec::new();
         }
         let in_list = if self.is_wide() { column < self.list_columns() } else { self.pane == Pane::List };
+        // A click that was meant for the question before must not choose an option of this one.
         if !in_list && self.is_fresh {
             return self.too_early();
         }
@@ -332,6 +334,7 @@ impl App {
                 self.say(format!("{id} {}", how.unwrap_or_else(|| "is done".to_owned())));
                 self.drafts.remove(id);
                 self.replace(record);
+                // The user may have turned to another question since.
                 if self.current.as_ref() == Some(id) {
                     return self.go_on();
                 }
@@ -346,6 +349,7 @@ impl App {
                     None => self.complain(format!("{id}: the answer does not fit")),
                 }
             }
+            // The draft stays: where the bridge was only busy, it can be sent again.
             Err(refusal) => self.complain(format!("{id}: {}", text::refusal(&refusal))),
         }
         Vec::new()

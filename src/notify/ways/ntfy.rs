@@ -66,6 +66,7 @@ pub(super) async fn attend(telling: &NotifiedQuestion, ntfy: &Ntfy, message: &Me
             report(telling, publish(ntfy, &over).await.map(drop)).await;
         }
     };
+    // Without a button, there is no tap to subscribe for.
     if sent.values.is_empty() {
         return take_back.await;
     }
