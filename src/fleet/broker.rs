@@ -136,6 +136,7 @@ fn options(
             match &event {
                 Event::Disconnected | Event::Closed => ended.cancel(),
                 Event::ServerError(error) => tracing::warn!(%error, "the broker refused something"),
+                // The client tries to connect again, and the callback above refuses that: this is no news.
                 Event::ClientError(_) if ended.is_cancelled() => {}
                 other => tracing::debug!(event = %other, "the connection to the broker"),
             }

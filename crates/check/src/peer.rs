@@ -112,6 +112,7 @@ impl Peer {
 impl Drop for Peer {
     fn drop(&mut self) {
         self.signal_group(Signal::KILL);
+        // A run has hundreds of cases, whose processes would all stay as zombies until its end.
         self.child.wait().map(drop).unwrap_or_default();
     }
 }
@@ -139,6 +140,7 @@ fn keep_tail(mut output: Box<dyn Read + Send>, kept: &Mutex<Vec<u8>>) {
     while let Ok(count @ 1..) = output.read(&mut chunk) {
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.extend_from_slice(chunk.get(..count).unwrap_or_default());
+        // A command may write more than fits in memory, and the reason of its end is in the last lines.
         let excess = kept.len().saturating_sub(limits::STDERR);
         kept.drain(..excess);
     }

@@ -190,6 +190,7 @@ impl<W: Write> MockAgent<W> {
         }
         match id.number().and_then(|id| Some((id, self.questions.remove(&id)?))) {
             Some((id, question)) => self.answered(id, &question, outcome),
+            // The client may have responded before it read that the question is withdrawn.
             None if id.number().is_some_and(|id| self.withdrawn.remove(&id)) => Ok(()),
             None => {
                 complain(format_args!("a response to no open request, with the id {}", id.text()));

@@ -85,6 +85,7 @@ fn page(screen: &mut Screen<impl Write>) -> Result<Option<Inbox>, ClientError> {
     });
     let (inbox, said) = match started {
         Ok((inbox, opened)) => (Some(inbox), opened),
+        // The question can be answered without the page.
         Err(error) => (None, format!("not shown: {error}")),
     };
     screen.say("page", &format!("{said}\n{ELSEWHERE}")).map_err(ClientError::Screen)?;
@@ -130,6 +131,7 @@ impl Inbox {
         let mut inbox = Inbox(command.stderr(Stdio::piped()).spawn()?);
         let mut said = String::new();
         if let Some(stderr) = inbox.0.stderr.take() {
+            // The first line says that the inbox listens, or why it does not.
             BufReader::new(stderr).read_line(&mut said)?;
         }
         if said.contains("listening on") { Ok(inbox) } else { Err(io::Error::other(said.trim().to_owned())) }

@@ -51,6 +51,7 @@ impl PartialEq for Route {
             (Way::Command(one, at_terminal), Way::Command(other, other_at)) => {
                 (one, at_terminal) == (other, other_at)
             }
+            // A dial does not say where it leads, so two are the same way only if they are one object.
             (Way::Dial(one), Way::Dial(other)) => Arc::ptr_eq(one, other),
         }
     }
