@@ -138,16 +138,20 @@ export class Askbridge {
   /** Waits until a question is over, and returns how it ended. It may be over already. */
   async waitFor(id: string, options: Cancel = {}): Promise<Outcome> {
     const { signal } = options;
+    signal?.throwIfAborted();
     const done = new AbortController();
-    const open = new Set<string>();
+    let isKnown = false;
     const ended = new Promise<Outcome>((resolve, reject) => {
-      const abort = () => reject(signal!.reason);
-      if (signal?.aborted) abort();
-      signal?.addEventListener("abort", abort, { once: true, signal: done.signal });
+      signal?.addEventListener("abort", () => reject(signal.reason), { signal: done.signal });
       const hear = (event: InboxEvent) => {
-        if (event.type === "requested") open.add(event.question.id);
-        else if (event.type === "resolved" && event.question.id === id) resolve(event.outcome);
-        else if (event.type === "snapshot" && !open.has(id)) this.#look(id, done.signal).then(resolve, reject);
+        if ("question" in event) {
+          if (event.question.id !== id) return;
+          isKnown = true;
+          if (event.type === "resolved") resolve(event.outcome);
+        } else if (event.type === "snapshot" && !isKnown) {
+          isKnown = true;
+          this.#look(id, done.signal).then(resolve, reject);
+        }
       };
       const stop = this.#feed.subscribe({ hear, fail: reject });
       done.signal.addEventListener("abort", stop);
@@ -203,9 +207,14 @@ export class Askbridge {
   /** Looks up how a question ended that is not among the open ones. */
   async #look(id: string, signal: AbortSignal): Promise<Outcome> {
     for (;;) {
-      const record = await recall(this.#http, id, signal);
-      if (!record) throw new AskbridgeError("not_found", `nobody knows a question ${id}`);
-      if (!isOpen(record)) return record.settlement?.outcome ?? { status: "unknown" };
+      try {
+        const record = await recall(this.#http, id, signal);
+        if (!record) throw new AskbridgeError("not_found", `nobody knows a question ${id}`);
+        if (!isOpen(record)) return record.settlement?.outcome ?? { status: "unknown" };
+      } catch (error) {
+        // Its machine may be connected again. The others say that nothing more will be known.
+        if (!(error instanceof AskbridgeError) || !["unreached", "no_connection"].includes(error.name)) throw error;
+      }
       await wait(LOOK_UP_AGAIN, signal);
     }
   }

@@ -206,7 +206,8 @@ export class Feed {
       void this.#lookUp(record, lookup.signal).catch(() => {});
     }
     this.#isKnown = true;
-    this.#emit({ type: "snapshot", open });
+    // What was settled before it was written was not told: only its end comes.
+    this.#emit({ type: "snapshot", open: open.filter(id => this.#open.has(id)) });
   }
 
   /** Ends looking a question up. */

@@ -120,6 +120,58 @@ test("a question that was lost meanwhile is over at once", async t => {
   assert.deepEqual([ended.question.id, ended.outcome, lookups], ["a-1", { status: "unknown" }, 1]);
 });
 
+test("a snapshot has the questions that were told, and no other", async t => {
+  // The server leaves out what was settled before it was written, and then tells its end.
+  const server = await play(t, (_, response) => {
+    begin(response).write(event("question.requested", { question: record("a-1") }) + snapshot(["a-1", "a-2"]));
+  });
+  for await (const { type, open } of server.client().events()) {
+    if (type !== "snapshot") continue;
+    assert.deepEqual(open, ["a-1"]);
+    break;
+  }
+});
+
+test("one look-up waits for a question that is not in the stream, however often the stream begins", async t => {
+  const outcome = { status: "answered", values: {} };
+  let connections = 0;
+  let lookups = 0;
+  const server = await play(t, ({ url }, response) => {
+    if (url === "/v1/events") return connections++ < 3 ? begin(response).end(snapshot([], `e-${connections}`)) : begin(response).write(snapshot());
+    lookups++;
+    // It is open until the stream has begun often.
+    response.end(JSON.stringify(record("a-1", connections > 3 ? { settlement: { outcome } } : {})));
+  });
+  assert.deepEqual(await server.client().waitFor("a-1"), outcome);
+  assert.ok(lookups <= 3, `${lookups} look-ups`);
+});
+
+test("a question of a machine that is not connected is waited for", async t => {
+  // A call is repeated for 25 s: with this clock, it is over after the first attempt.
+  let now = Date.now();
+  t.mock.method(Date, "now", () => (now += 30_000));
+  const outcome = { status: "answered", values: {} };
+  let lookups = 0;
+  const server = await play(t, ({ url }, response) => {
+    if (url === "/v1/events") return begin(response).write(snapshot());
+    if (++lookups > 2) return response.end(JSON.stringify(record("box/a-1", { settlement: { outcome } })));
+    response.writeHead(503).end(JSON.stringify({ status: 503, title: "Service Unavailable", name: "unreached" }));
+  });
+  assert.deepEqual(await server.client().waitFor("box/a-1"), outcome);
+});
+
+test("what is aborted before it begins reaches no server", async t => {
+  let requests = 0;
+  const server = await play(t, (_, response) => (requests++, response.end("{}")));
+  const inbox = server.client();
+  const signal = AbortSignal.abort(new Error("enough"));
+  inbox.onQuestion(() => assert.fail("a question"), { signal });
+  const calls = [inbox.questions({ signal }), inbox.waitFor("a-1", { signal }), inbox.ask({ fields: [] }, { signal }), inbox.events({ signal }).next()];
+  for (const call of calls) await assert.rejects(call, /enough/);
+  await new Promise(resolve => setImmediate(resolve));
+  assert.equal(requests, 0);
+});
+
 test("events end with their signal, whether the next one is asked for or not", async t => {
   let open = 0;
   const server = await play(t, (request, response) => {
