@@ -19,8 +19,9 @@ use askbridge_check::{
     suite::{self, Settings, SuiteError},
     talk::prompts::Prompts,
 };
+use askbridge_core::{dialect, question::Origin};
 use askbridge_os::exit;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, builder::PossibleValuesParser};
 use rustix::termios::tcgetwinsize;
 
 use super::{
@@ -77,7 +78,7 @@ pub struct AgentArgs {
     pub prompt: Vec<String>,
 
     /// The dialect in which it must ask its questions [default: any that is known]
-    #[arg(long, value_name = "NAME", value_parser = DIALECTS)]
+    #[arg(long, value_name = "NAME", value_parser = dialects())]
     pub dialect: Option<String>,
 
     /// The options of all kinds.
@@ -100,9 +101,6 @@ pub struct ClientArgs {
     #[command(flatten)]
     pub cases: CasesArgs,
 }
-
-/// The dialects of agents, by the names of their origins.
-const DIALECTS: [&str; 6] = ["sandboxagent", "elicitation", "permission", "cursor", "grok", "kiro"];
 
 /// Options of `askbridge check agent`, `client` and `bridge`.
 #[derive(Clone, Debug, Args)]
@@ -261,6 +259,11 @@ fn write(path: &Path, text: &str) -> Result<(), CommandError> {
         return Ok(print(text)?);
     }
     fs::write(path, text).map_err(|source| CommandError::Write { path: path.to_owned(), source })
+}
+
+/// Returns the parser of a dialect, by the name of the origin of its questions.
+fn dialects() -> PossibleValuesParser {
+    PossibleValuesParser::new(dialect::ORIGINS.iter().map(Origin::name))
 }
 
 /// Returns the width of the terminal that the progress is shown on.

@@ -23,4 +23,4 @@ pub mod sandboxagent;
 mod values;
 
 pub use agent_dialect::{AgentDialect, Rejection, Reply, ReplyAdditions, ReplyMeta, ShownBy};
-pub use registry::{AgentQuestion, ReplyFormat, may_ask, methods, read, shown_by};
+pub use registry::{AgentQuestion, ORIGINS, ReplyFormat, may_ask, methods, read, shown_by};

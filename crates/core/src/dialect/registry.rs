@@ -13,7 +13,7 @@ use super::{
     sandboxagent::ExtensionReply,
 };
 use crate::{
-    question::{Answer, Question},
+    question::{Answer, Origin, Question},
     wire::scan::Text,
 };
 
@@ -64,6 +64,9 @@ macro_rules! dialects {
                 }
             }
         }
+
+        /// The origins of the dialects. Each row has the name of the origin of its questions.
+        pub const ORIGINS: &[Origin] = &[$(Origin::$name),+];
 
         /// The methods of each dialect.
         const METHODS: &[&[&str]] = &[$(<$format as AgentDialect>::METHODS),+];
