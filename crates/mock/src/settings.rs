@@ -126,9 +126,23 @@ pub enum Fallback {
     LeaveOpen,
 }
 
-/// The dialect in which a mock agent asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MockDialect {
+/// Declares the dialects, and the list of them.
+macro_rules! dialects {
+    ($($(#[$doc:meta])+ $name:ident,)+) => {
+        /// The dialect in which a mock agent asks.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum MockDialect {
+            $($(#[$doc])+ $name,)+
+        }
+
+        impl MockDialect {
+            /// All dialects, in the order of the help text.
+            pub const ALL: [Self; [$(Self::$name),+].len()] = [$(Self::$name),+];
+        }
+    };
+}
+
+dialects! {
     /// `_sandboxagent/session/request_question`.
     Sandboxagent,
     /// Claude: a form, with a second property for the free text of each field.
@@ -161,35 +175,11 @@ pub enum MockDialect {
     Kiro,
     /// Gemini: permissions only.
     Gemini,
-    /// opencode: permissions only. It stays the last, so that the list below can be checked.
+    /// opencode: permissions only.
     Opencode,
 }
 
-const _: () =
-    assert!(MockDialect::Opencode as usize + 1 == MockDialect::ALL.len(), "list the new dialect in `ALL`");
-
 impl MockDialect {
-    /// All dialects, in the order of the help text.
-    pub const ALL: [Self; 17] = [
-        Self::Sandboxagent,
-        Self::Claude,
-        Self::Codex,
-        Self::CodexAsync,
-        Self::Kimi,
-        Self::KimiPermission,
-        Self::OhMyPi,
-        Self::Devin,
-        Self::Form,
-        Self::Historic,
-        Self::Qwen,
-        Self::Pi,
-        Self::Cursor,
-        Self::Grok,
-        Self::Kiro,
-        Self::Gemini,
-        Self::Opencode,
-    ];
-
     /// Returns its name on the command line.
     pub fn name(self) -> &'static str {
         self.spec().name
