@@ -1,4 +1,5 @@
-//! The places of a dialect that the compiler cannot ask for: its tests, and its pages. Each is named when it is missing.
+//! The places of a dialect that the compiler cannot ask for: its row in the registry, its requests in the mock agent, its
+//! tests, and its pages. Each is named when it is missing.
 
 use std::fs;
 
@@ -7,11 +8,31 @@ use askbridge_core::{
     wire::method::{LEGACY_ELICITATIONS, LEGACY_NESTED_ELICITATIONS},
 };
 
-use crate::tidy::source::{read, repository, root};
+use crate::tidy::source::{Source, read, repository, root};
+
+#[test]
+fn each_dialect_is_registered() {
+    let registry = read(&root().join("crates/core/src/dialect/registry.rs"));
+    let mut missing = Vec::new();
+    for source in Source::all(&["crates/core/src/dialect"]) {
+        let formats = source
+            .code
+            .lines()
+            .filter_map(|line| line.strip_prefix("impl AgentDialect for ")?.split_once(' '));
+        for (format, _) in formats.filter(|(format, _)| !registry.contains(&format!("({format}),"))) {
+            missing.push(format!(
+                "crates/core/src/dialect/registry.rs: no row for `{format}` of {}",
+                source.path
+            ));
+        }
+    }
+    complain(&missing);
+}
 
 #[test]
 fn each_method_of_a_dialect_is_tested_and_described() {
     let transcripts = texts("fixtures/transcripts/");
+    let requests = texts("crates/mock/src/requests/questions/");
     let mut missing = Vec::new();
     for method in dialect::methods().filter(|method| !is_former(method)) {
         for place in ["tests/machine/asks.rs", "tests/matrix/asking.rs", "docs/questions.md"] {
@@ -22,6 +43,13 @@ fn each_method_of_a_dialect_is_tested_and_described() {
         if !transcripts.iter().any(|text| text.contains(method)) {
             missing.push(format!("fixtures/transcripts: no conversation with `{method}`"));
         }
+        if !requests.iter().any(|text| text.contains(method)) {
+            missing.push(format!("crates/mock/src/requests/questions: no request with `{method}`"));
+        }
+    }
+    let page = read(&root().join("docs/check.md"));
+    for origin in dialect::ORIGINS.iter().filter(|origin| !page.contains(&format!("`{origin}`"))) {
+        missing.push(format!("docs/check.md: no `{origin}`"));
     }
     complain(&missing);
 }
@@ -34,6 +62,13 @@ fn each_dialect_of_the_mock_agent_is_recorded_and_described() {
     assert!(names.contains(&"kiro"), "the names are no longer found: {names:?}");
     let page = read(&root().join("docs/mocks.md"));
     let mut missing = Vec::new();
+    for path in repository() {
+        let file = path.strip_prefix("crates/mock/src/requests/questions/");
+        let Some(template) = file.and_then(|file| file.strip_suffix(".json")) else { continue };
+        if !specs.contains(&format!("templates!(\"questions\", \"{template}\")")) {
+            missing.push(format!("crates/mock/src/dialects/spec.rs: no row with the requests of {path}"));
+        }
+    }
     for name in names {
         let recorded =
             [format!("fixtures/dialects/{name}.txt"), format!("fixtures/dialects/permission-{name}.txt")];
