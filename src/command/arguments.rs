@@ -11,7 +11,6 @@ use clap::{
 };
 use humantime::Duration;
 
-use super::help;
 use crate::settings::{kinds::Timeout, words::Word};
 
 /// The arguments `T`, which clap describes only when their subcommand is used.
@@ -60,6 +59,9 @@ fn named(command: Command, augment: impl Fn(Command) -> Command) -> Command {
     logged(command)
 }
 
+/// Where the options of the log are listed, for the help of the other commands.
+const LOGGING: &str = "Logging: --log, --log-file and --log-format, as in `askbridge run --help`.";
+
 /// Shows the options of the log, or the line that says where they are shown.
 fn logged(command: Command) -> Command {
     // clap adds global options before it asks for the arguments of a subcommand.
@@ -69,7 +71,7 @@ fn logged(command: Command) -> Command {
         return known.into_iter().fold(command, |command, name| command.mut_arg(name, |arg| arg.hide(false)));
     }
     let after = command.get_after_help().map(|after| format!("{after}\n\n")).unwrap_or_default();
-    command.after_help(after + help::LOGGING)
+    command.after_help(after + LOGGING)
 }
 
 impl<T: FromArgMatches> FromArgMatches for LazyArgs<T> {

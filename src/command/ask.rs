@@ -19,7 +19,7 @@ use clap::{ArgGroup, Args};
 use serde_json::{Value as Json, json};
 
 use super::{
-    CommandError, arguments, help,
+    CommandError, arguments,
     inbox::OwnInbox,
     runner::{done, say},
 };
@@ -35,9 +35,27 @@ pub(super) const ASKER: &str = "askbridge ask";
 /// parsed.
 const LONGEST_FORM: usize = 2 * limits::QUESTION;
 
+/// The output of `askbridge ask`, and its exit codes.
+const HELP: &str = "\
+Prints the answer, one value a line; with --confirm, yes or no. The other commands find the \
+question like an agent's. It is withdrawn when this command is interrupted.
+
+  askbridge ask --confirm 'Deploy?' && ./deploy
+  where=$(askbridge ask 'Where?' --option eu=Europe --option us=America) &&
+    ./deploy --region \"$where\"
+
+Exit codes:
+  0        the question was answered; with --confirm, with yes
+  1        the question was rejected; with --confirm, it was answered with no
+  2        the command line was not understood
+  7        with --confirm, the question was rejected: neither yes nor no
+  124      no answer came in time
+  125      the question could not be asked
+  128 + N  signal N interrupted the command";
+
 /// Options of `askbridge ask`.
 #[derive(Debug, Default, Args)]
-#[command(after_help = help::ASK, group = ArgGroup::new("asked").required(true))]
+#[command(after_help = HELP, group = ArgGroup::new("asked").required(true))]
 pub struct AskArgs {
     /// The question
     #[arg(value_name = "QUESTION", group = "asked", value_parser = arguments::text)]

@@ -6,7 +6,7 @@ use std::{env, path::PathBuf};
 use askbridge_os::{listeners::SharedListeners, signals::Signals};
 use clap::{Args, Subcommand};
 
-use super::{CommandError, help, runner::say};
+use super::{CommandError, runner::say};
 use crate::{
     adapters::{
         attach::{self, Finder, SharedInboxes},
@@ -17,9 +17,20 @@ use crate::{
     settings::{Settings, keys},
 };
 
+/// How long `askbridge attach` runs, and its exit codes.
+const HELP: &str = "\
+It runs until a signal ends it, and finds agents as they start. Their own dialogs
+stay usable: the first answer counts. A question that is open when `attach` ends
+stays open in its agent.
+
+Exit codes:
+  2        the command line was not understood
+  125      the command itself failed
+  128 + N  signal N ended it";
+
 /// Options of `askbridge attach`.
 #[derive(Debug, Args)]
-#[command(after_help = help::ATTACH)]
+#[command(after_help = HELP)]
 pub struct AttachArgs {
     /// The agent; without one, all that are found.
     #[command(subcommand)]

@@ -6,7 +6,7 @@ use std::{ffi::OsString, net::SocketAddr};
 
 use clap::Args;
 
-use super::{arguments, help, inbox::HttpArgs};
+use super::{arguments, inbox::HttpArgs};
 use crate::settings::{
     Key, Settings,
     addresses::address,
@@ -84,9 +84,22 @@ pub struct BridgeArgs {
     pub http: HttpArgs,
 }
 
+/// The exit codes of `askbridge run`.
+const RUN_HELP: &str = "\
+Options for all bridges belong in the settings: see `askbridge config --help`.
+
+Exit codes of `askbridge run`:
+  the agent's own   the agent ended by itself, or because it was asked to
+  128 + N           signal N ended the agent
+  2                 the command line was not understood
+  9                 with `--unattended fail`: no person could answer a question
+  125               the bridge itself failed
+  126               the agent's command could not be executed
+  127               the agent's command was not found";
+
 /// Options of `askbridge run`.
 #[derive(Debug, Args)]
-#[command(after_help = help::RUN)]
+#[command(after_help = RUN_HELP)]
 pub struct RunArgs {
     /// The protocol of the agent and its client on stdin and stdout
     #[arg(long, value_name = "PROTOCOL", default_value = "acp", value_parser = arguments::word::<Protocol>())]
@@ -105,9 +118,20 @@ pub struct RunArgs {
     pub bridge: BridgeArgs,
 }
 
+/// How a conductor starts `askbridge proxy`, and its exit codes.
+const PROXY_HELP: &str = "\
+The conductor starts it:
+  agent-client-protocol-conductor agent \"askbridge proxy\" \"AGENT ARGS\"
+
+Exit codes of `askbridge proxy`:
+  0    the conductor closed stdin, or a signal ended the proxy
+  2    the command line was not understood, or the peer is no conductor, but a
+       client that sent `initialize`
+  125  the bridge itself failed";
+
 /// Options of `askbridge proxy`.
 #[derive(Debug, Args)]
-#[command(after_help = help::PROXY)]
+#[command(after_help = PROXY_HELP)]
 pub struct ProxyArgs {
     /// The options that `run` and `proxy` share.
     #[command(flatten)]

@@ -13,7 +13,7 @@ use clap::{Args, Subcommand};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 
 use super::{
-    CommandError, help,
+    CommandError,
     runner::{done, print, say, shown},
 };
 use crate::{
@@ -26,9 +26,31 @@ use crate::{
     },
 };
 
+/// Which layers there are, and the exit codes of `askbridge config`.
+const HELP: &str = "\
+A later layer wins:
+  default
+  your own file         config.toml in XDG_CONFIG_HOME/askbridge or
+                        ~/.config/askbridge: see `askbridge config path`
+  the project's file    .askbridge.toml, in this folder or above it, up to the
+                        repository's root or your home; it cannot run commands,
+                        set addresses, answer, or widen what leaves the machine
+  the environment       such as ASKBRIDGE_NOTIFY_DELAY=1m
+  options of a command  such as --timeout
+An unknown setting or a bad value is reported with its place; all others apply.
+
+  askbridge config set notify.delay 1m
+  askbridge config set notify.sound.command paplay bell.ogg
+
+Exit codes:
+  0    done
+  1    with `get`, the setting has no value; with `edit`, the file has mistakes
+  2    the command line was not understood
+  125  the file cannot be read or written, or the command itself failed";
+
 /// Options of `askbridge config`.
 #[derive(Debug, Args)]
-#[command(after_help = help::CONFIG, args_conflicts_with_subcommands = true)]
+#[command(after_help = HELP, args_conflicts_with_subcommands = true)]
 pub struct ConfigArgs {
     /// Show behind each value where it comes from
     #[arg(long)]

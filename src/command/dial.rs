@@ -11,7 +11,7 @@ use clap::Args;
 use tokio::io::{AsyncWriteExt, stdin, stdout};
 use tokio_util::sync::CancellationToken;
 
-use super::{CommandError, help};
+use super::CommandError;
 use crate::{
     inbox::status::PROTOCOL,
     machine::{Machine, discovery},
@@ -24,9 +24,19 @@ use crate::{
     settings::files,
 };
 
+/// What `askbridge dial` is for, and its exit codes.
+const HELP: &str = "\
+The askbridge of another machine runs this, by ssh or by any command, and shows
+the questions of this machine there: `askbridge machine --help`, there.
+
+Exit codes:
+  0        stdin ended
+  2        the command line was not understood, or stdin is a terminal
+  125      the command itself failed";
+
 /// Options of `askbridge dial`.
 #[derive(Debug, Args)]
-#[command(after_help = help::DIAL)]
+#[command(after_help = HELP)]
 pub struct DialArgs {
     /// Serve read-only: the other machine can list and follow questions, and not answer them
     #[arg(long)]

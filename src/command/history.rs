@@ -17,7 +17,7 @@ use jiff::{
 use serde_json::json;
 
 use super::{
-    CommandError, arguments, help,
+    CommandError, arguments,
     ledger::{ago, now, of_user, open, open_to_verify},
     reach::MachineArgs,
     runner::{listed, print, say, shown, warn},
@@ -32,9 +32,22 @@ use crate::{
     rpc::client::CallError,
 };
 
+/// Exit codes of `askbridge history`.
+const HELP: &str = "\
+The journal is in $XDG_STATE_HOME/askbridge/journal.db. What it keeps, and for how long, are the
+settings journal.enabled, journal.texts, journal.keep and journal.size.
+It never contains secret values.
+
+Exit codes:
+  0    done
+  1    with `verify`, records were changed, cut off or left out
+  2    the command line was not understood
+  3    no such question
+  125  the command itself failed";
+
 /// Options of `askbridge history`.
 #[derive(Debug, Args)]
-#[command(after_help = help::HISTORY, args_conflicts_with_subcommands = true)]
+#[command(after_help = HELP, args_conflicts_with_subcommands = true)]
 pub struct HistoryArgs {
     /// The action [default: list questions, the latest first]
     #[command(subcommand)]

@@ -4,7 +4,6 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
-use super::help;
 use crate::{
     adapters::{
         AgentInboxes,
@@ -13,9 +12,18 @@ use crate::{
     settings::{Settings, keys, words::Permissions},
 };
 
+/// The purpose of `askbridge hook`, and its exit code.
+const HELP: &str = "\
+Claude Code runs it when it asks a question: the plugin that `askbridge setup claude` installs tells it to. Its \
+dialog in the terminal stays usable, and the first answer counts. The hook reads the call as JSON on stdin, and \
+prints the decision if there is one. If anything fails, it prints nothing, and the dialog decides.
+
+Exit codes:
+  0    always, since Claude Code would take another code for a decision";
+
 /// Options of `askbridge hook`.
 #[derive(Debug, Args)]
-#[command(after_help = help::HOOK)]
+#[command(after_help = HELP)]
 pub struct HookArgs {
     /// The agent whose hook this is
     pub agent: HookedAgent,

@@ -20,7 +20,6 @@ use super::{
     CommandError, attach,
     background::{self, Presence},
     fleet_machines::FleetMachines,
-    help,
     log::LogArgs,
     reach::routes,
 };
@@ -50,9 +49,19 @@ use crate::{
     },
 };
 
+/// The background mode, and the exit codes of `askbridge inbox`.
+const HELP: &str = "\
+With --detach, the inbox survives the terminal. If it runs already, a second --detach prints its address.
+
+Exit codes:
+  0        with --detach, the inbox runs; with --stop, no inbox runs
+  128 + N  signal N ended the server
+  2        the command line was not understood
+  125      the server could not be set up, or failed";
+
 /// Options of `askbridge inbox`.
 #[derive(Debug, Args)]
-#[command(after_help = help::INBOX)]
+#[command(after_help = HELP)]
 pub struct InboxArgs {
     /// Listen on this address, or on this port of 127.0.0.1; port 0 means any free port. Use an address that other
     /// machines can reach at your own risk: nothing is encrypted

@@ -16,7 +16,7 @@ use clap::Args;
 use tokio::time::sleep;
 
 use super::{
-    CommandError, help, inbox,
+    CommandError, inbox,
     reach::MachineArgs,
     runner::{listed, print, say, shown, warn},
     screen::{Room, Screen, stdout_closed},
@@ -33,9 +33,33 @@ use crate::{
     rpc::client::Depth,
 };
 
+/// The columns of `askbridge list`, and its exit codes.
+const HELP: &str = "\
+Columns:
+  ID        what `show`, `answer`, `allow`, `reject` and `extend` take
+  AGENT     the agent that asks
+  PROJECT   the folder that it works in
+  AGE       how long ago it asked
+  ENDS      the time until the question is rejected; `sent` once its answer is on
+            the way to the agent
+  SHOWN     `client` if the agent's client (an editor, or its own terminal) shows
+            the question, `elsewhere` if you answer it by a command, on the page
+            or in `tui`, `delivering` while its answer is on the way
+  KIND      `question`, or `permission` if the agent asks for one
+  QUESTION  what is asked; `!` before it marks what can do harm
+A narrow terminal shows fewer columns; a pipe gets all of them.
+
+Exit codes:
+  0        all open questions were listed, or none is open
+  2        the command line was not understood
+  6        the list is incomplete: stderr says why, and names each bridge that
+           did not reply
+  125      the command itself failed
+  128 + N  signal N ended `--watch`";
+
 /// Options of `askbridge list`.
 #[derive(Debug, Args)]
-#[command(after_help = help::LIST)]
+#[command(after_help = HELP)]
 pub struct ListArgs {
     /// Print JSON: an object whose member `questions` has the open questions in full
     #[arg(long)]

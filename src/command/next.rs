@@ -8,7 +8,6 @@ use clap::Args;
 use super::{
     CommandError,
     converse::{can_ask, converse},
-    help,
     list::{lines, lost_and_elsewhere},
     reach::MachineArgs,
     runner::{print, say, warn},
@@ -19,9 +18,25 @@ use crate::{
     present::{bridges, dialogue::Dialogue},
 };
 
+/// The words that `askbridge next` knows, and its exit codes.
+const HELP: &str = "\
+Asks in plain lines, as `askbridge answer ID` does at a terminal: type `?` for help. Nothing is sent \
+before the last field, and Ctrl-C leaves the question open.
+
+Exit codes:
+  0    the question was answered, or rejected on request
+  2    the command line was not understood, or there is no terminal
+  3    no question waits
+  4    the question was settled elsewhere meanwhile
+  6    no question waits in the bridges that replied, or a bridge does not reply:
+       unknown whether the agent received it
+  8    the agent that asked started this command: it cannot answer itself
+  125  the command itself failed
+  130  you left the question open, by Ctrl-C, Ctrl-D or /quit";
+
 /// Options of `askbridge next`.
 #[derive(Debug, Args)]
-#[command(after_help = help::NEXT)]
+#[command(after_help = HELP)]
 pub struct NextArgs {
     /// The machine that is asked.
     #[command(flatten)]

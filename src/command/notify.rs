@@ -15,7 +15,7 @@ use clap::Args;
 use rustix::process::setsid;
 
 use super::{
-    CommandError, help,
+    CommandError,
     reach::MachineArgs,
     runner::{look_up, say},
 };
@@ -33,9 +33,26 @@ use crate::{
     settings::{NotifySettings, files},
 };
 
+/// The notifiers, and the exit codes of `askbridge notify`.
+const HELP: &str = "\
+A bridge starts it for each question that waits longer than the delay. It ends when the question is settled, and \
+withdraws its notifications. The table [notify] of the settings says how you are notified: on the desktop, by a \
+sound, a command, a webhook, your phone by ntfy, the terminal. `askbridge doctor --notify` tries out each of \
+them.
+
+  askbridge config set notify.desktop.enabled true
+  askbridge notify 3f1c-2 --now
+
+Exit codes:
+  0    you were notified, or the question no longer waits
+  2    the command line was not understood
+  3    there is no such question, or the ID is ambiguous
+  6    the bridge cannot be reached
+  125  no notification could be sent";
+
 /// Options of `askbridge notify`.
 #[derive(Debug, Args)]
-#[command(after_help = help::NOTIFY)]
+#[command(after_help = HELP)]
 pub struct NotifyArgs {
     /// The question's ID
     pub id: String,

@@ -16,7 +16,7 @@ use clap::Args;
 use qrcode::{EcLevel, QrCode, render::unicode::Dense1x2};
 
 use super::{
-    CommandError, background, help,
+    CommandError, background,
     inbox::{HttpArgs, SERVER},
     log::LogArgs,
     reach::MachineArgs,
@@ -31,9 +31,22 @@ use crate::{
     settings::{Settings, keys, resolved::ServeSettings},
 };
 
+/// How the browser is signed in, and the exit codes of `askbridge open`.
+const HELP: &str = "\
+The address has a code that signs in one browser, once, within 5 minutes. The browser stays signed in \
+until the token is replaced: remove the token file and start the inbox again. Where no browser can be \
+started, the address is printed.
+
+Exit codes:
+  0    a browser was started, or the address was printed
+  2    the command line was not understood
+  3    no such question, or the ID is ambiguous
+  6    the bridge does not reply
+  125  the inbox could not be started, or the command itself failed";
+
 /// Options of `askbridge open`.
 #[derive(Debug, Args)]
-#[command(after_help = help::OPEN)]
+#[command(after_help = HELP)]
 pub struct OpenArgs {
     /// The ID of the question to show first
     pub id: Option<String>,

@@ -15,7 +15,6 @@ use clap::{Args, Subcommand};
 use super::{
     CommandError, arguments,
     converse::said,
-    help,
     reach::MachineArgs,
     runner::{self, look_up, print, say, shown, warn},
 };
@@ -32,9 +31,29 @@ use crate::{
     settings::{RuleTable, Settings, files, render},
 };
 
+/// How rules are written, and the exit codes of `askbridge rules`.
+const HELP: &str = "\
+Rules are in your own settings, one [[rule]] each; the first that applies to a question decides:
+  [[rule]]
+  name = \"tests\"
+  command = \"cargo test *\"
+  dangerous = true
+  then = \"allow\"
+A new rule applies to questions that open from then on.
+
+Exit codes:
+  0    done; or no rule applies
+  1    with `check`, there are mistakes; with `apply`, nothing was done
+  2    the command line was not understood
+  3    no such question, or the ID is ambiguous
+  4    with `apply`, a question was settled already
+  6    the bridge does not reply
+  8    the agent that asked started this command: it cannot answer itself
+  125  the command itself failed";
+
 /// Options of `askbridge rules`.
 #[derive(Debug, Args)]
-#[command(after_help = help::RULES)]
+#[command(after_help = HELP)]
 pub struct RulesArgs {
     /// The action.
     #[command(subcommand)]

@@ -18,7 +18,6 @@ use askbridge_core::{
 use askbridge_os::{signals, terminal::printable_line};
 use clap::{Args, ValueEnum};
 
-use super::help;
 use crate::{
     inbox::Inbox,
     machine::{Machine, Reach, discovery, remote},
@@ -26,9 +25,23 @@ use crate::{
     rpc::client::Depth,
 };
 
+/// Where the scripts of `askbridge completions` belong.
+const COMPLETIONS_HELP: &str = "\
+Completes commands and options, the IDs of open questions, their options, and the agent's command \
+behind `--`.
+
+Where a script belongs, for one user:
+  bash  ~/.local/share/bash-completion/completions/askbridge
+  zsh   _askbridge in a directory of $fpath
+  fish  ~/.config/fish/completions/askbridge.fish
+such as
+  askbridge completions fish > ~/.config/fish/completions/askbridge.fish
+For all users, packages put it into bash-completion/completions, zsh/site-functions and \
+fish/vendor_completions.d below /usr/share.";
+
 /// Options of `askbridge completions`.
 #[derive(Debug, Args)]
-#[command(after_help = help::COMPLETIONS)]
+#[command(after_help = COMPLETIONS_HELP)]
 pub struct CompletionsArgs {
     /// The shell
     pub shell: Shell,
@@ -49,9 +62,14 @@ pub enum Shell {
     Powershell,
 }
 
+/// Where the pages of `askbridge man` belong.
+const MAN_HELP: &str = "\
+Writes askbridge.1, and one page for each command, such as askbridge-run.1. `man` finds them in \
+~/.local/share/man/man1 or /usr/local/share/man/man1.";
+
 /// Options of `askbridge man`.
 #[derive(Debug, Args)]
-#[command(after_help = help::MAN)]
+#[command(after_help = MAN_HELP)]
 pub struct ManArgs {
     /// The directory, which is created if it does not exist
     #[arg(value_name = "DIR")]

@@ -5,7 +5,7 @@ use std::io;
 use clap::Args;
 
 use super::{
-    CommandError, help,
+    CommandError,
     reach::MachineArgs,
     runner::{self, look_up, print, warn},
     screen::Room,
@@ -16,9 +16,21 @@ use crate::{
     present::{bridges::Bridges, question::QuestionText, text},
 };
 
+/// How an ID may be shortened for `askbridge show`, and its exit codes.
+const HELP: &str = "\
+An ID may be shortened: k3f9q2-1 to k3-1, and to k3 while only one question of that bridge is open. The agent's own \
+ID of an open question works as well, if it is unique.
+
+Exit codes:
+  0    the question was shown
+  2    the command line was not understood
+  3    no such question, or the ID is ambiguous
+  6    the bridge does not reply
+  125  the command itself failed";
+
 /// Options of `askbridge show`.
 #[derive(Debug, Args)]
-#[command(after_help = help::SHOW)]
+#[command(after_help = HELP)]
 pub struct ShowArgs {
     /// The question's ID
     pub id: String,

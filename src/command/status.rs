@@ -5,7 +5,6 @@ use clap::Args;
 use super::{
     CommandError,
     fleet_machines::fleet_status,
-    help,
     list::lost_and_elsewhere,
     reach::MachineArgs,
     runner::{listed, print},
@@ -20,9 +19,29 @@ use crate::{
     settings::files,
 };
 
+/// The columns of `askbridge status`, and its exit codes.
+const HELP: &str = "\
+Columns:
+  BRIDGE   the name that the IDs of its questions begin with
+  PID      its process ID
+  VERSION  the version of askbridge that it runs
+  AGENT    the program that it wraps
+  OPEN     how many of its questions are open
+  UP       how long it has run
+  FOLDER   the folder that it was started in
+`askbridge ask` and `askbridge inbox` count as bridges. Below the table: where
+askbridge looked for bridges, which of them did not reply, and which run another
+version than this command.
+
+Exit codes:
+  0    the status was shown
+  2    the command line was not understood
+  6    the status is incomplete: it names each bridge that did not reply
+  125  the command itself failed";
+
 /// Options of `askbridge status`.
 #[derive(Debug, Args)]
-#[command(after_help = help::STATUS)]
+#[command(after_help = HELP)]
 pub struct StatusArgs {
     /// Print JSON (schema: machine_status.schema.json)
     #[arg(long)]

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     command::{
-        CommandError, help,
+        CommandError,
         runner::{print, shown},
         screen::Room,
         setup::{clients::SetupClient, environment::Environment},
@@ -26,9 +26,20 @@ use crate::{
     settings::{Layer, Settings, files, keys},
 };
 
+/// The checks of `askbridge doctor`, and its exit codes.
+const HELP: &str = "\
+Looks at this program, the folder of the sockets, the bridges that run, the HTTP server, the desktop, the settings \
+of editors, and the agents on PATH. It changes nothing, but for removing the sockets of bridges that were killed.
+
+Exit codes:
+  0    nothing is wrong; there may be warnings
+  1    something does not work
+  2    the command line was not understood
+  125  the command itself failed";
+
 /// Options of `askbridge doctor`.
 #[derive(Debug, Args)]
-#[command(after_help = help::DOCTOR)]
+#[command(after_help = HELP)]
 pub struct DoctorArgs {
     /// Print JSON (schema: doctor_report.schema.json)
     #[arg(long)]

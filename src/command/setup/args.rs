@@ -6,11 +6,33 @@ use clap::Args;
 use clap_complete::engine::ArgValueCandidates;
 
 use super::target::{candidates, known};
-use crate::command::help;
+
+/// The files that `askbridge setup` writes, and its exit codes.
+const HELP: &str = "\
+Sets up an editor, or an agent that you run in a terminal; without a name, all that are installed. It shows the \
+change, and writes it once you confirm; comments and order are kept. A second run changes nothing.
+
+  askbridge setup                 all that is installed
+  askbridge setup claude          Claude Code in a terminal: a plugin
+  askbridge setup codex           Codex in a terminal: the inbox attaches to it; so do opencode and copilot
+  askbridge setup zed             an editor: all agents in its settings, and those on PATH
+  askbridge setup zed claude      an editor, and one of its agents: run by npx if it is not installed
+  askbridge setup emacs codex     print what to put into init.el
+  askbridge setup zed --undo      undo what `askbridge setup zed` changed
+
+Editors: zed, jetbrains, vscode (the extension ACP Client), emacs (agent-shell), neovim (CodeCompanion).
+Their agents: claude, codex, gemini, qwen, opencode, kimi, copilot, cursor, grok, kiro, goose, auggie, pi, or \
+the name of one in the settings. For any other agent, `askbridge mcp --help`.
+
+Exit codes:
+  0    done, or there was nothing to change
+  1    nothing was written: the answer was no, or stdin is not a terminal
+  2    the command line was not understood, or no such editor or agent
+  125  the settings cannot be read or written; nothing was changed";
 
 /// Options of `askbridge setup`.
 #[derive(Clone, Debug, Default, Args)]
-#[command(after_help = help::SETUP)]
+#[command(after_help = HELP)]
 pub struct SetupArgs {
     /// The editor whose settings are changed, or the agent that you run in a terminal [default: all that are installed]
     #[arg(value_name = "EDITOR|AGENT", value_parser = known, add = ArgValueCandidates::new(candidates))]

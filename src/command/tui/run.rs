@@ -38,7 +38,7 @@ use super::{
     view::draw,
 };
 use crate::{
-    command::{CommandError, help, inbox::SERVER, reach::MachineArgs},
+    command::{CommandError, inbox::SERVER, reach::MachineArgs},
     inbox::{BridgeStatus, Follower, Inbox},
     machine::{Gaps, Machine},
     present::{attention::TerminalKind, bridges::Bridges, listing},
@@ -59,9 +59,20 @@ const INPUTS: usize = 512;
 /// is busy.
 const AHEAD: Duration = Duration::from_millis(200);
 
+/// The keys of `askbridge tui`, and its exit codes.
+const HELP: &str = "\
+Keys: j and k move between questions, Enter opens one, digits choose, Ctrl+S sends, r rejects, Esc \
+goes back, q quits, and ? shows all of them. NO_COLOR switches colours off.
+
+Exit codes:
+  0        you quit
+  2        the command line was not understood, or there is no terminal
+  125      the command itself failed
+  128 + N  signal N ended the command";
+
 /// Options of `askbridge tui`.
 #[derive(Debug, Args)]
-#[command(after_help = help::TUI)]
+#[command(after_help = HELP)]
 pub struct TuiArgs {
     /// Take clicks and the wheel of the mouse; hold Shift to select text then
     #[arg(long)]
