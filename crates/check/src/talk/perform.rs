@@ -180,9 +180,11 @@ impl Play {
                 asked.is_seen = true;
                 let question = &asked.asked.question;
                 let is_permission = question.purpose == Purpose::Permission;
+                // An agent's model decides what it asks for, so a request of the other kind breaks no rule.
                 if is_permission != (what == Asking::Permission) {
                     return Err(Problem::Unseen("the agent asked for something else".to_owned()));
                 }
+                // ACP requires it, and the cases follow by it what the agent does.
                 if is_permission && question.tool_call.is_none() {
                     return Err(broken("the permission names no tool call", &asked.line));
                 }
@@ -211,6 +213,7 @@ impl Play {
         self.is_asked(Asking::Permission, false).map_err(|problem| {
             let calls = self.conversation.iter().flat_map(|conversation| conversation.calls.values());
             let is_same = |call: &&ToolCall| before.as_ref().is_some_and(|before| **call == *before);
+            // One of these is the call that was allowed.
             match calls.filter(is_same).count() {
                 0 | 1 => problem,
                 _ => "the agent did what was allowed once, and did not ask again".into(),
