@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::step::{self, Step};
+use crate::step::{self, Action, PeerAction, Step};
 
 /// What is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +75,8 @@ pub struct Case {
     pub needs: Vec<String>,
     /// How lines are compared.
     pub matching: Match,
+    /// Whether the checker itself writes what does not fit the schema of ACP.
+    pub is_malformed: bool,
     pub(crate) steps: Vec<Step>,
 }
 
@@ -117,8 +119,14 @@ impl Case {
             faults: head.faults,
             needs: head.needs,
             matching: head.matching.unwrap_or(Match::Json),
+            is_malformed: head.is_malformed,
             steps,
         })
+    }
+
+    /// Returns whether the case is also about every message of the other cases.
+    pub(crate) fn judges_every_message(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step.action, Action::Peer(PeerAction::KeepsToTheSchema)))
     }
 
     /// Returns the group of the case: its ID without the last part.
@@ -142,6 +150,7 @@ struct Head {
     faults: Vec<String>,
     needs: Vec<String>,
     matching: Option<Match>,
+    is_malformed: bool,
     given: Option<String>,
 }
 
@@ -159,6 +168,7 @@ impl Head {
             "fault" => self.faults.push(value.to_owned()),
             "needs" => self.needs.push(value.to_owned()),
             "match" => self.matching = Some(matching(value)?),
+            "malformed" if value == "yes" => self.is_malformed = true,
             "given" => self.given = Some(value.to_owned()),
             _ => return Err(format!("a head has no `{name}`")),
         }

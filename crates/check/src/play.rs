@@ -17,6 +17,7 @@ use crate::{
     expect::Expected,
     limits,
     peer::{Surroundings, described},
+    schema::Misfit,
     serve::{driver::Persons, state::Served},
     stage::Stage,
     step::{Action, Side, Step},
@@ -56,8 +57,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) dialect: Option<&'a str>,
 }
 
-/// Plays a case.
-pub(crate) fn play(case: &Case, setting: &Setting<'_>) -> io::Result<Verdict> {
+/// Plays a case. Returns the messages that do not fit the schema as well, whatever the case is about.
+pub(crate) fn play(case: &Case, setting: &Setting<'_>) -> io::Result<(Verdict, Vec<Misfit>)> {
     fs::create_dir(&setting.folder)?;
     let mut variables = Variables::default();
     let conversation = match setting.kind {
@@ -77,6 +78,7 @@ pub(crate) fn play(case: &Case, setting: &Setting<'_>) -> io::Result<Verdict> {
         fences: 0,
         program: setting.program.to_owned(),
         other_code: None,
+        misfits: Vec::new(),
         kind: setting.kind,
         folder: setting.folder.clone(),
     };
@@ -90,10 +92,11 @@ pub(crate) fn play(case: &Case, setting: &Setting<'_>) -> io::Result<Verdict> {
     // This is asked after the steps: a command creates its inbox only once it runs.
     let lacks_inbox = case.needs.iter().any(|need| need == INBOX) && !play.has_inbox();
     play.stage.close();
-    Ok(match stopped {
+    let verdict = match stopped {
         _ if lacks_inbox => Verdict::Skipped(NO_INBOX.to_owned()),
         stopped => stopped.unwrap_or(Verdict::Passed),
-    })
+    };
+    Ok((verdict, play.misfits))
 }
 
 /// Returns the conversation with an agent, and binds `$cwd` to the folder of its sessions.
@@ -119,6 +122,8 @@ pub(crate) struct Play {
     pub(crate) program: PathBuf,
     /// The exit code of the last program that ran as a responder.
     pub(crate) other_code: Option<u8>,
+    /// The messages of the peer that do not fit the schema.
+    pub(crate) misfits: Vec<Misfit>,
     pub(crate) kind: Kind,
     /// The folder of the case, where the command under test has its sockets.
     pub(crate) folder: PathBuf,
@@ -159,13 +164,9 @@ impl Play {
             self.step(&step.action).map_err(|problem| self.failed(step, problem))?;
         }
         let Some(last) = steps.last() else { return Ok(()) };
-        if self.conversation.is_some() {
-            // An agent may write updates at any time.
+        if self.conversation.is_some() || self.served.is_some() {
+            // An agent may write updates at any time, and a client notifications.
             return self.hear_the_rest().map_err(|problem| self.failed(last, problem));
-        }
-        if self.served.is_some() {
-            // A client may send notifications at any time.
-            return self.serve_the_rest().map_err(|problem| self.failed(last, problem));
         }
         for side in [Side::Client, Side::Agent] {
             let pending = self.stage.end(side).map(|end| end.pending().to_vec()).unwrap_or_default();

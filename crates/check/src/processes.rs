@@ -75,6 +75,7 @@ impl Play {
                 });
                 Ok(())
             }
+            PeerAction::KeepsToTheSchema => self.keeps_to_the_schema(),
             PeerAction::SaysOnStderr(text) => {
                 // It may take a moment, and nothing wakes the stage: a thread reads it.
                 let said = loop {

@@ -122,6 +122,8 @@ pub(crate) enum PeerAction {
     Exits(Option<i32>),
     Runs,
     SaysOnStderr(String),
+    /// All its messages fit the schema of ACP.
+    KeepsToTheSchema,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -261,6 +263,7 @@ fn peer_action(text: &str) -> Result<PeerAction, String> {
     match text {
         "exits" => Ok(PeerAction::Exits(None)),
         "runs" => Ok(PeerAction::Runs),
+        "keeps to the schema" => Ok(PeerAction::KeepsToTheSchema),
         "SIGTERM" | "SIGINT" | "SIGHUP" | "SIGKILL" => Ok(PeerAction::Signal(text.to_owned())),
         _ => Err(format!("nothing named `{text}` happens to the command")),
     }

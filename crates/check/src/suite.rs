@@ -20,6 +20,7 @@ use crate::{
     case::{Case, Kind, Level},
     library, limits,
     play::{Setting, play},
+    schema::{Misfit, Misfits},
     serve::driver::Persons,
     stage::shlex_line,
     talk::prompts::Prompts,
@@ -53,6 +54,20 @@ pub struct Settings {
     pub prompts: Prompts,
     /// The dialect in which an agent must ask its questions; any that is known, if none is named.
     pub dialect: Option<String>,
+}
+
+impl Settings {
+    /// Returns how a case ended, and whether that makes the run fail.
+    fn judged(&self, case: Case, verdict: Verdict, time: Duration) -> Outcome {
+        let expected = self.expected.iter().any(|expected| is_selected(&case.id, expected));
+        let is_unexpected = match &verdict {
+            Verdict::Passed => expected,
+            Verdict::Failed(_) => !expected && (case.level != Level::Should || self.strict),
+            Verdict::Inconclusive(_) => !expected && self.strict,
+            Verdict::Skipped(_) => false,
+        };
+        Outcome { case, verdict, time, expected, is_unexpected }
+    }
 }
 
 /// How one case ended.
@@ -146,7 +161,7 @@ pub fn run(
         Runner { cases, settings, script: &script, folder: folder.path(), next: AtomicUsize::new(0) };
     let (sender, receiver) = sync_channel(limits::OUTCOMES);
     let mut outcomes: Vec<Option<Outcome>> = cases.iter().map(|_| None).collect();
-    let mut failed = None;
+    let (mut failed, mut misfits, mut last) = (None, Misfits::default(), None);
     thread::scope(|scope| {
         for _ in 0..settings.jobs.clamp(1, cases.len().max(1)) {
             let (runner, sender) = (&runner, sender.clone());
@@ -155,11 +170,15 @@ pub fn run(
         drop(sender);
         while let Ok((index, outcome)) = receiver.recv() {
             match outcome {
-                Ok(outcome) => {
-                    ended(&outcome);
-                    if let Some(place) = outcomes.get_mut(index) {
-                        *place = Some(outcome);
+                Ok((outcome, found)) => {
+                    misfits.add(&outcome.case.id, found);
+                    if outcome.case.judges_every_message() {
+                        // It ends with the last of the others.
+                        last = Some((index, outcome));
+                        continue;
                     }
+                    ended(&outcome);
+                    put(&mut outcomes, index, outcome);
                 }
                 Err(error) => {
                     // Nothing else can be started either.
@@ -169,11 +188,26 @@ pub fn run(
             }
         }
     });
+    if let Some((index, outcome)) = last {
+        let verdict = misfits.judge(outcome.verdict);
+        let outcome = settings.judged(outcome.case, verdict, outcome.time);
+        ended(&outcome);
+        put(&mut outcomes, index, outcome);
+    }
     match failed {
         Some(error) => Err(error),
         None => Ok(outcomes.into_iter().flatten().collect()),
     }
 }
+
+fn put(outcomes: &mut [Option<Outcome>], index: usize, outcome: Outcome) {
+    if let Some(place) = outcomes.get_mut(index) {
+        *place = Some(outcome);
+    }
+}
+
+/// What a worker found: how a case ended, and the messages in it that do not fit the schema.
+type Found = Result<(Outcome, Vec<Misfit>), SuiteError>;
 
 struct Runner<'a> {
     cases: &'a [Case],
@@ -184,7 +218,7 @@ struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    fn work(&self, outcomes: &SyncSender<(usize, Result<Outcome, SuiteError>)>) {
+    fn work(&self, outcomes: &SyncSender<(usize, Found)>) {
         loop {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(case) = self.cases.get(index) else { return };
@@ -194,22 +228,13 @@ impl Runner<'_> {
         }
     }
 
-    fn outcome(&self, index: usize, case: &Case) -> Result<Outcome, SuiteError> {
+    fn outcome(&self, index: usize, case: &Case) -> Found {
         let started = Instant::now();
-        let verdict = match self.skipped(case) {
-            Some(why) => Verdict::Skipped(why),
+        let (verdict, misfits) = match self.skipped(case) {
+            Some(why) => (Verdict::Skipped(why), Vec::new()),
             None => self.played(index, case)?,
         };
-        let expected = self.settings.expected.iter().any(|expected| is_selected(&case.id, expected));
-        let is_unexpected = match &verdict {
-            // An outdated list of expected failures would hide the next real one, so a pass that the list excludes
-            // fails the run.
-            Verdict::Passed => expected,
-            Verdict::Failed(_) => !expected && (case.level != Level::Should || self.settings.strict),
-            Verdict::Inconclusive(_) => !expected && self.settings.strict,
-            Verdict::Skipped(_) => false,
-        };
-        Ok(Outcome { case: case.clone(), verdict, time: started.elapsed(), expected, is_unexpected })
+        Ok((self.settings.judged(case.clone(), verdict, started.elapsed()), misfits))
     }
 
     fn skipped(&self, case: &Case) -> Option<String> {
@@ -217,7 +242,7 @@ impl Runner<'_> {
             .then(|| "a promise of askbridge alone: `--ours`".to_owned())
     }
 
-    fn played(&self, index: usize, case: &Case) -> Result<Verdict, SuiteError> {
+    fn played(&self, index: usize, case: &Case) -> Result<(Verdict, Vec<Misfit>), SuiteError> {
         let setting = Setting {
             kind: self.settings.kind,
             command: &self.settings.command,

@@ -7,9 +7,14 @@ use super::state::{Response, SESSION, Served};
 use crate::{play::Problem, wire::shown};
 
 impl Served {
+    /// Returns the method of an open request of the agent.
+    pub(crate) fn requested(&self, id: &str) -> Option<&str> {
+        self.open.get(id).map(|request| request.method.as_str())
+    }
+
     /// Notes a line of the client. Returns what the agent replies at once, as any agent does: it opens the session, and
     /// refuses what it does not know.
-    pub(super) fn hear(&mut self, line: &[u8]) -> Result<Option<Value>, Problem> {
+    pub(crate) fn hear(&mut self, line: &[u8]) -> Result<Option<Value>, Problem> {
         let wrong =
             |what: &str| Problem::Broken { what: what.to_owned(), expected: None, got: Some(shown(line)) };
         let text =

@@ -40,7 +40,7 @@ impl Play {
             Serve::GetsNoAnswer(id) => self.gets_no_answer(id),
             Serve::IsLeft => loop {
                 match self.stage.until(self.deadline, |stage| stage.end(Side::Agent)?.next_line()) {
-                    Some(Next::Line(line)) => self.agent_heard(&line)?,
+                    Some(Next::Line(line)) => self.heard(&line)?,
                     Some(Next::End) => return Ok(()),
                     None => return Err("the client does not leave its agent".into()),
                 }
@@ -48,41 +48,8 @@ impl Play {
         }
     }
 
-    /// Notes what has come by the end of the case.
-    pub(crate) fn serve_the_rest(&mut self) -> Result<(), Problem> {
-        while let Some(Next::Line(line)) = self.stage.end(Side::Agent).and_then(|end| end.next_line()) {
-            self.agent_heard(&line)?;
-        }
-        Ok(())
-    }
-
     fn served(&mut self) -> Result<&mut Served, Problem> {
         self.served.as_deref_mut().ok_or_else(|| "only the agent of a client does this".into())
-    }
-
-    /// Waits for the next line, and notes what it means. `None` if none comes until then.
-    fn agent_attends(&mut self, until: Instant) -> Result<Option<Vec<u8>>, Problem> {
-        self.connect(Side::Agent)?;
-        match self.stage.until(until, |stage| stage.end(Side::Agent)?.next_line()) {
-            None => Ok(None),
-            Some(Next::End) => {
-                self.stage.wire.note("agent< (end)".to_owned());
-                Err("the client closed its output".into())
-            }
-            Some(Next::Line(line)) => self.agent_heard(&line).map(|()| Some(line)),
-        }
-    }
-
-    fn agent_heard(&mut self, line: &[u8]) -> Result<(), Problem> {
-        self.stage.wire.bytes("agent<", line);
-        match self.served()?.hear(line)? {
-            Some(reply) => self.agent_sends(&reply),
-            None => Ok(()),
-        }
-    }
-
-    fn agent_sends(&mut self, message: &Value) -> Result<(), Problem> {
-        self.write(Side::Agent, format!("{message}\n").as_bytes())
     }
 
     fn agent_gets_among(&mut self, text: &str) -> Result<(), Problem> {
@@ -92,31 +59,21 @@ impl Play {
         loop {
             // An earlier step may have received this response while it waited for something else.
             if let Some(response) = id.as_ref().and_then(|id| self.served.as_mut()?.take_response(id)) {
-                let compared = expected.compare(&response.line, &mut self.variables);
-                return compared.map_err(|(what, expected)| Problem::Broken {
-                    what: format!("the agent got another response: {what}"),
-                    expected: Some(expected),
-                    got: Some(shown(&response.line)),
-                });
+                return self.compare(expected, &response.line, "response");
             }
-            let Some(line) = self.agent_attends(self.deadline)? else {
+            let Some(line) = self.attend(self.deadline)? else {
                 return Err("the agent did not get it in time".into());
             };
             let method: Value = serde_json::from_slice(&line).unwrap_or_default();
             if id.is_none() && method["method"] == pattern["method"] {
-                let compared = expected.compare(&line, &mut self.variables);
-                return compared.map_err(|(what, expected)| Problem::Broken {
-                    what: format!("the agent got another {}: {what}", method["method"]),
-                    expected: Some(expected),
-                    got: Some(shown(&line)),
-                });
+                return self.compare(expected, &line, &method["method"].to_string());
             }
         }
     }
 
     fn is_prompted(&mut self) -> Result<(), Problem> {
         while self.served()?.prompt.is_none() {
-            if self.agent_attends(self.deadline)?.is_none() {
+            if self.attend(self.deadline)?.is_none() {
                 return Err(Problem::Unseen("the client did not prompt its agent".to_owned()));
             }
         }
@@ -136,7 +93,7 @@ impl Play {
             if let Some(response) = self.served()?.take_response(id) {
                 return Ok(Some(response));
             }
-            if self.agent_attends(until)?.is_none() {
+            if self.attend(until)?.is_none() {
                 return Ok(None);
             }
         }

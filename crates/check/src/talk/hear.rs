@@ -21,9 +21,14 @@ const AUTH_REQUIRED: i64 = -32000;
 type Members<'a> = BTreeMap<String, &'a RawValue>;
 
 impl Conversation {
+    /// Returns the method of an open request of the client.
+    pub(crate) fn requested(&self, id: &str) -> Option<&str> {
+        self.open.get(id).map(String::as_str)
+    }
+
     /// Notes a line of the agent. Returns what the client replies at once, as any client does: it refuses what it does not
     /// know.
-    pub(super) fn hear(&mut self, line: &[u8]) -> Result<Option<String>, Problem> {
+    pub(crate) fn hear(&mut self, line: &[u8]) -> Result<Option<String>, Problem> {
         let wrong = |what: String| Problem::Broken { what, expected: None, got: Some(shown(line)) };
         let text =
             line.strip_suffix(b"\n").ok_or_else(|| wrong("the agent's last line has no line feed".into()))?;

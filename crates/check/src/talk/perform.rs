@@ -13,7 +13,6 @@ use super::{
     state::{Conversation, Replied, Response, ToolCall, Turn},
 };
 use crate::{
-    end::Next,
     expect::Expected,
     limits,
     play::{Play, Problem},
@@ -66,47 +65,8 @@ impl Play {
         }
     }
 
-    /// Notes what has come by the end of the case.
-    pub(crate) fn hear_the_rest(&mut self) -> Result<(), Problem> {
-        while let Some(Next::Line(line)) = self.stage.end(Side::Client).and_then(|end| end.next_line()) {
-            self.heard(&line)?;
-        }
-        Ok(())
-    }
-
     fn conversation(&mut self) -> Result<&mut Conversation, Problem> {
         self.conversation.as_deref_mut().ok_or_else(|| "only the client of an agent does this".into())
-    }
-
-    /// Waits for the next line, and notes what it means. `None` if none comes until then.
-    fn attend(&mut self, until: Instant) -> Result<Option<Vec<u8>>, Problem> {
-        match self.stage.until(until, |stage| stage.end(Side::Client)?.next_line()) {
-            None => Ok(None),
-            Some(Next::End) => {
-                self.stage.wire.note("client< (end)".to_owned());
-                Err("the agent closed its output".into())
-            }
-            Some(Next::Line(line)) => self.heard(&line).map(|()| Some(line)),
-        }
-    }
-
-    fn heard(&mut self, line: &[u8]) -> Result<(), Problem> {
-        self.stage.wire.bytes("client<", line);
-        match self.conversation()?.hear(line)? {
-            Some(reply) => self.write(Side::Client, format!("{reply}\n").as_bytes()),
-            None => Ok(()),
-        }
-    }
-
-    /// Gives what must not happen its time. An agent that has ended does nothing.
-    fn settle(&mut self) -> Result<(), Problem> {
-        let until = Instant::now() + limits::SETTLE;
-        while let Some(Next::Line(line)) =
-            self.stage.until(until, |stage| stage.end(Side::Client)?.next_line())
-        {
-            self.heard(&line)?;
-        }
-        Ok(())
     }
 
     fn gets_among(&mut self, text: &str) -> Result<(), Problem> {
@@ -118,12 +78,7 @@ impl Play {
                 if wants_sign_in(&response.line) {
                     return Err(Problem::Unseen("the agent wants its user to sign in first".to_owned()));
                 }
-                let compared = expected.compare(&response.line, &mut self.variables);
-                return compared.map_err(|(what, expected)| Problem::Broken {
-                    what: format!("the client got another response: {what}"),
-                    expected: Some(expected),
-                    got: Some(shown(&response.line)),
-                });
+                return self.compare(expected, &response.line, "response");
             }
             let Some(line) = self.attend(self.deadline)? else {
                 return Err("the client did not get it in time".into());

@@ -17,6 +17,7 @@ pub(super) fn is_about_clients(fault: RelayFault) -> bool {
         RelayFault::NoiseToAgent
             | RelayFault::TextVersion
             | RelayFault::RelativeFolders
+            | RelayFault::TextServers
             | RelayFault::WrongValues
             | RelayFault::RefusesQuestions
             | RelayFault::FillsForms
@@ -57,6 +58,7 @@ pub(super) fn of_client(fault: RelayFault, from: Side, line: Vec<u8>, mut messag
             message["params"]["protocolVersion"] = message["params"]["protocolVersion"].to_string().into();
         }
         RelayFault::RelativeFolders if method == "session/new" => message["params"]["cwd"] = "project".into(),
+        RelayFault::TextServers if method == "session/new" => message["params"]["mcpServers"] = "none".into(),
         RelayFault::WrongValues => {
             if let Some(option) = message.pointer_mut("/result/outcome/optionId") {
                 *option = OTHER.into();
