@@ -137,7 +137,7 @@ pub struct CasesArgs {
     #[arg(long, value_name = "DIR")]
     pub wire: Option<PathBuf>,
 
-    /// The time that one case may take
+    /// The time without a byte or a finished step after which a case ends
     #[arg(long, value_name = "DURATION", default_value = "10s")]
     pub timeout: humantime::Duration,
 

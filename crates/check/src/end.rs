@@ -23,6 +23,8 @@ pub(crate) struct End {
     searched: usize,
     is_reading: bool,
     input_ended: bool,
+    /// How many bytes were read and written in all.
+    moved: usize,
 }
 
 /// What is next at an end.
@@ -46,6 +48,7 @@ impl End {
             searched: 0,
             is_reading: true,
             input_ended: false,
+            moved: 0,
         }
     }
 
@@ -55,6 +58,11 @@ impl End {
             self.unsent.extend_from_slice(bytes);
         }
         self.output.is_some()
+    }
+
+    /// Returns how many bytes were read and written in all.
+    pub(crate) fn moved(&self) -> usize {
+        self.moved
     }
 
     /// Returns how many bytes wait to be written.
@@ -85,7 +93,10 @@ impl End {
         let rest = self.unsent.get(self.sent..).unwrap_or_default();
         let piece = rest.get(..limits::WRITTEN).unwrap_or(rest);
         match write(output, piece) {
-            Ok(count) => self.sent += count,
+            Ok(count) => {
+                self.sent += count;
+                self.moved += count;
+            }
             Err(Errno::INTR | Errno::AGAIN) => {}
             // Nobody reads it any more. What was written before may have been read.
             Err(_) => self.close_output(),
@@ -101,7 +112,10 @@ impl End {
         let Some(input) = &self.input else { return };
         let mut chunk = [0; limits::READ];
         match read(input, &mut chunk) {
-            Ok(count @ 1..) => self.received.extend_from_slice(chunk.get(..count).unwrap_or_default()),
+            Ok(count @ 1..) => {
+                self.received.extend_from_slice(chunk.get(..count).unwrap_or_default());
+                self.moved += count;
+            }
             Err(Errno::INTR | Errno::AGAIN) => {}
             // A command may start its agent with sockets for stdio: they report a peer that is gone as an error.
             Ok(_) | Err(_) => self.input_ended = true,

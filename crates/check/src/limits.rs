@@ -16,6 +16,9 @@ pub(crate) const WRITTEN: usize = 4096;
 /// POSIX promises no more than this.
 #[cfg(not(target_os = "linux"))]
 pub(crate) const WRITTEN: usize = 512;
+/// How many times the time of a case is added where its steps still end or bytes still come: a peer that writes without end is
+/// stopped as well.
+pub(crate) const EXTENSIONS: u32 = 5;
 /// The time for a thing that must not happen, where no later line can show that it did not.
 pub(crate) const SETTLE: Duration = Duration::from_millis(300);
 /// The time in which an agent that asks several questions at once asks the next one, before the first is answered.

@@ -75,6 +75,8 @@ pub(crate) fn play(case: &Case, setting: &Setting<'_>) -> io::Result<(Verdict, V
         conversation,
         served,
         deadline,
+        timeout: setting.timeout,
+        last_deadline: deadline + setting.timeout.saturating_mul(limits::EXTENSIONS),
         fences: 0,
         program: setting.program.to_owned(),
         other_code: None,
@@ -117,6 +119,10 @@ pub(crate) struct Play {
     /// What the agent of a client knows.
     pub(crate) served: Option<Box<Served>>,
     pub(crate) deadline: Instant,
+    /// The time without a byte after which a case is over.
+    timeout: Duration,
+    /// The time at which it is over in any case.
+    last_deadline: Instant,
     pub(crate) fences: usize,
     /// This program, which answers as another responder.
     pub(crate) program: PathBuf,
@@ -158,6 +164,7 @@ impl Play {
 
     fn steps(&mut self, steps: &[Step]) -> Result<(), Verdict> {
         for step in steps {
+            self.wait_anew();
             if matches!(step.action, Action::End(..) | Action::Agent(_) | Action::Peer(_)) {
                 self.stage.wire.note(step.text.clone());
             }
@@ -262,9 +269,27 @@ impl Play {
         self.stage.peer.status().map_or_else(|| "an unknown status".to_owned(), described)
     }
 
+    /// Begins to wait anew: a step that ended, or a byte that came, shows that the command goes on. A busy machine takes its
+    /// time for a long line, and so does our own comparing.
+    fn wait_anew(&mut self) {
+        self.deadline = self.last_deadline.min(Instant::now() + self.timeout);
+    }
+
+    /// Waits until this returns something, for as long as bytes come.
+    fn patiently<T>(&mut self, mut look: impl FnMut(&mut Stage) -> Option<T>) -> Option<T> {
+        loop {
+            let moved = self.stage.moved();
+            let found = self.stage.until(self.deadline, &mut look);
+            if found.is_some() || self.stage.moved() == moved || self.deadline == self.last_deadline {
+                return found;
+            }
+            self.wait_anew();
+        }
+    }
+
     fn next(&mut self, side: Side) -> Result<Option<Vec<u8>>, Problem> {
         self.connect(side)?;
-        let next = self.stage.until(self.deadline, |stage| stage.end(side)?.next_line());
+        let next = self.patiently(|stage| stage.end(side)?.next_line());
         match next {
             Some(Next::Line(line)) => {
                 self.stage.wire.bytes(&format!("{}<", side.name()), &line);
@@ -296,7 +321,7 @@ impl Play {
 
     fn expect_bytes(&mut self, side: Side, bytes: &[u8]) -> Result<(), Problem> {
         self.connect(side)?;
-        let got = self.stage.until(self.deadline, |stage| stage.end(side)?.next_bytes(bytes.len()));
+        let got = self.patiently(|stage| stage.end(side)?.next_bytes(bytes.len()));
         let got = match got {
             Some(got) => got,
             None => self.stage.end(side).map(|end| end.pending().to_vec()).unwrap_or_default(),
@@ -329,7 +354,7 @@ impl Play {
     /// Waits until all that an end wrote is taken.
     pub(crate) fn flush(&mut self, side: Side) -> Result<(), Problem> {
         self.connect(side)?;
-        let flushed = self.stage.until(self.deadline, |stage| (stage.end(side)?.unsent() == 0).then_some(()));
+        let flushed = self.patiently(|stage| (stage.end(side)?.unsent() == 0).then_some(()));
         flushed.ok_or_else(|| format!("the command does not take what the {} writes", side.name()).into())
     }
 }

@@ -95,6 +95,11 @@ impl Stage {
         self.has_exited
     }
 
+    /// Returns how many bytes the ends have read and written in all.
+    pub(crate) fn moved(&self) -> usize {
+        [&self.client, &self.agent].into_iter().flatten().map(End::moved).sum()
+    }
+
     /// Moves bytes until this returns something, or the time is over.
     pub(crate) fn until<T>(
         &mut self,

@@ -36,7 +36,7 @@ pub struct Settings {
     pub command: Vec<OsString>,
     /// This program, whose `check puppet` is the puppet.
     pub program: PathBuf,
-    /// The time that one case may take.
+    /// The time without a byte or a finished step after which a case ends.
     pub timeout: Duration,
     /// How many cases run at once.
     pub jobs: usize,
