@@ -1,15 +1,18 @@
-// A test of an agent without a person: what it asks is answered by the test. The agent here is the mock agent.
+// A test of an agent without a person: what it asks is answered by the test. The agent here is the mock agent; another
+// one is run by `machine.run(["my-agent"], "a prompt")`. Needs machine.js, and `askbridge` in the PATH.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { Machine, until } from "../tests/server.js";
+import { Askbridge } from "@askbridge/client";
+
+import { Machine, until } from "./machine.js";
 
 const machine = new Machine();
 let inbox;
 before(async () => {
   await machine.start();
-  inbox = machine.client();
+  inbox = new Askbridge({ url: machine.url, token: machine.token });
 });
 after(() => machine.end());
 

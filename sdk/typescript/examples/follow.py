@@ -1,8 +1,10 @@
-"""Follows the questions of an inbox: follow.py ADDRESS TOKEN_FILE. Prints each question once, and each end.
+"""Follows the questions of an inbox: follow.py ADDRESS TOKEN_FILE. The file is `token` in the folder that `askbridge status` names.
+Prints each question once, and each end.
 
 A connection that is lost is made again, from the last event on.
 """
 
+import http.client
 import json
 import pathlib
 import sys
@@ -48,10 +50,12 @@ def follow(address, token_file):
         except urllib.error.HTTPError as error:
             if error.code in (401, 403):
                 raise
-        except OSError as error:
+        except (OSError, http.client.HTTPException) as error:
             print(f"follow.py: {error}", file=sys.stderr)
         time.sleep(1)
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
     follow(*sys.argv[1:])

@@ -1,68 +1,11 @@
-// An inbox of its own for a test: the real program, with a home of its own.
-
-import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { once } from "node:events";
-import { setTimeout as sleep } from "node:timers/promises";
+// The machine of the examples, with a client of the library that was just built.
 
 import { Askbridge } from "../dist/local.js";
+import { Machine as Base } from "../examples/machine.js";
 
-export const PROGRAM = process.env.ASKBRIDGE ?? new URL("../../../target/debug/askbridge", import.meta.url).pathname;
-const PATIENCE = 60_000;
+export { PROGRAM, until } from "../examples/machine.js";
 
-/** Waits for something, with a deadline. What was seen is said when it does not come. */
-export async function until(what, check, seen = () => "") {
-  const end = Date.now() + PATIENCE;
-  for (;;) {
-    const value = await check();
-    if (value) return value;
-    if (Date.now() > end) throw new Error(`no ${what} within ${PATIENCE} ms; seen: ${JSON.stringify(seen())}`);
-    await sleep(5);
-  }
-}
-
-export class Machine {
-  #processes = new Set();
-
-  constructor() {
-    this.home = mkdtempSync(join(tmpdir(), "askbridge-"));
-    this.folder = join(this.home, "askbridge");
-    this.env = { PATH: process.env.PATH, HOME: this.home, XDG_RUNTIME_DIR: this.home };
-  }
-
-  get token() {
-    return readFileSync(join(this.folder, "token"), "utf8").trim();
-  }
-
-  spawn(args, stdio = ["ignore", "pipe", "pipe"]) {
-    const child = spawn(PROGRAM, args, { env: this.env, stdio, cwd: this.home });
-    this.#processes.add(child);
-    child.said = "";
-    child.stdout?.on("data", data => (child.said += data));
-    child.stderr?.on("data", data => (child.said += data));
-    child.ended = once(child, "close").then(([code]) => (this.#processes.delete(child), code));
-    return child;
-  }
-
-  /** Starts the inbox, on the port that it had before. */
-  async start() {
-    this.inbox = this.spawn(["inbox", "--addr", `127.0.0.1:${this.port ?? 0}`]);
-    const at = await until("address", () => {
-      if (this.inbox.exitCode !== null) throw new Error(`the inbox ended: ${this.inbox.said}`);
-      return /listening on (http:\/\/[^,]*:(\d+)),/.exec(this.inbox.said);
-    });
-    [, this.url, this.port] = at;
-    return this;
-  }
-
-  /** Kills the inbox without a warning. */
-  async kill() {
-    this.inbox.kill("SIGKILL");
-    await this.inbox.ended;
-  }
-
+export class Machine extends Base {
   /** Returns a client. */
   client() {
     return new Askbridge({ url: this.url, token: this.token });
@@ -71,22 +14,5 @@ export class Machine {
   /** Asks, in a process that outlives the inbox. */
   ask(label, options = ["a", "b"]) {
     return this.spawn(["ask", label, "--timeout", "1h", ...options.flatMap(option => ["--option", option])]);
-  }
-
-  /** Runs a mock agent that does what this prompt says. */
-  agent(prompt) {
-    const child = this.spawn(["run", "--client-questions", "none", "--", PROGRAM, "mock-agent"], ["pipe", "pipe", "ignore"]);
-    const send = (id, method, params) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
-    send(0, "initialize", { protocolVersion: 1 });
-    send(1, "session/new", { cwd: "/", mcpServers: [] });
-    send(2, "session/prompt", { sessionId: "session-1", prompt: [{ type: "text", text: prompt }] });
-    return child;
-  }
-
-  async end() {
-    const all = [...this.#processes];
-    for (const child of all) child.kill("SIGKILL");
-    await Promise.all(all.map(child => child.ended));
-    rmSync(this.home, { recursive: true, force: true });
   }
 }
