@@ -26,9 +26,9 @@ pub(super) struct FleetMachines {
     /// The lock by which others know that this process shares the machines. `None` if it does not share them.
     #[cfg(feature = "fleet")]
     sharing: Option<Sharing>,
-    /// Why there is none, as it was logged.
+    /// What is wrong with its settings.
     #[cfg(feature = "fleet")]
-    logged: Option<String>,
+    problem: Option<String>,
 }
 
 /// The name of the lock of the process that shares its connections.
@@ -38,16 +38,22 @@ const SHARING: &str = "fleet-machines.lock";
 /// The lock of the process that shares its connections to the machines of the fleet.
 #[cfg(feature = "fleet")]
 #[derive(Debug, Default)]
-struct Sharing(Option<Lock>);
+struct Sharing {
+    lock: Option<Lock>,
+    /// Why there is no connection, as it stands in the file of the lock.
+    shared: Option<String>,
+}
 
 #[cfg(feature = "fleet")]
 impl Sharing {
     /// Returns whether this process has the lock now. `None` if it cannot be said.
     fn claim(&mut self, folder: &Path) -> Option<bool> {
-        if self.0.is_none() {
-            self.0 = Lock::take(folder, SHARING).ok()?;
+        if self.lock.is_none() {
+            self.lock = Lock::take(folder, SHARING).ok()?;
+            // An earlier process may have left its own in the file.
+            self.shared = Some(String::new());
         }
-        Some(self.0.is_some())
+        Some(self.lock.is_some())
     }
 }
 
@@ -55,7 +61,7 @@ impl Sharing {
 impl FleetMachines {
     /// Returns no machines yet. `folder` is that of the sockets here.
     pub(super) fn new(folder: PathBuf) -> Self {
-        FleetMachines { folder, fleet: None, sharing: None, logged: None }
+        FleetMachines { folder, fleet: None, sharing: None, problem: None }
     }
 
     /// The same in the process that holds the connections for others, unless another one does.
@@ -68,15 +74,28 @@ impl FleetMachines {
         Lock::is_taken(&self.folder, SHARING)
     }
 
+    /// Returns why the process that shares its connections has none to the broker.
+    pub(super) fn problem_of_holder(&self) -> Option<String> {
+        Lock::read(&self.folder, SHARING).ok().filter(|why| !why.is_empty())
+    }
+
+    /// Returns why the machines of the fleet are not known. `None` if they are, or if this process follows no fleet.
+    pub(super) fn problem(&self) -> Option<String> {
+        self.fleet.as_ref().map_or_else(|| self.problem.clone(), Fleet::problem)
+    }
+
     /// Returns the machines of the fleet that these settings name.
     pub(super) fn routes(&mut self, settings: &Settings) -> BTreeMap<MachineName, Route> {
         let access = match Access::of(settings).transpose() {
             // The server would refuse a bridge's user.
-            Ok(access) => access.filter(|access| access.role() == Role::Person && self.may_hold()),
+            Ok(access) => {
+                self.problem = None;
+                access.filter(|access| access.role() == Role::Person && self.may_hold())
+            }
             Err(why) => {
-                if self.logged.as_ref() != Some(&why) {
+                if self.problem.as_ref() != Some(&why) {
                     tracing::warn!("the fleet is left out: {why}");
-                    self.logged = Some(why);
+                    self.problem = Some(why);
                 }
                 None
             }
@@ -87,7 +106,21 @@ impl FleetMachines {
             }
             self.fleet = access.map(|access| Fleet::start(access, self.folder.clone()));
         }
+        self.share_problem();
         self.fleet.as_ref().map(Fleet::routes).unwrap_or_default()
+    }
+
+    /// Tells the commands here why the fleet is not connected, if that has changed.
+    fn share_problem(&mut self) {
+        let problem = self.problem();
+        if let Some(Sharing { lock: Some(lock), shared }) = &mut self.sharing
+            && *shared != problem
+        {
+            match lock.write(problem.as_deref().unwrap_or_default()) {
+                Ok(()) => *shared = problem,
+                Err(error) => tracing::warn!(%error, "commands cannot say that the fleet is not connected"),
+            }
+        }
     }
 
     /// Returns whether no other process shares its connections.
@@ -161,6 +194,14 @@ impl FleetMachines {
 
     pub(super) fn is_held(&self) -> bool {
         false
+    }
+
+    pub(super) fn problem_of_holder(&self) -> Option<String> {
+        None
+    }
+
+    pub(super) fn problem(&self) -> Option<String> {
+        None
     }
 
     pub(super) fn routes(&mut self, _: &Settings) -> BTreeMap<MachineName, Route> {

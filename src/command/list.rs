@@ -89,8 +89,9 @@ pub async fn list(args: &ListArgs) -> Result<u8, CommandError> {
     let reach = args.machine.reach().await?;
     // A table shows the outline of a question only, which is much less to send.
     let depth = if args.json { Depth::Whole } else { Depth::Outline };
+    let fleet = reach.fleet_problem.clone();
     let machine = Machine::glance(reach, depth, limits::PATIENCE).await?;
-    let gaps = machine.gaps().borrow().clone();
+    let gaps = Gaps { fleet, ..machine.gaps().borrow().clone() };
     warn(&gaps);
     let (lost, elsewhere) = lost_and_elsewhere(&machine, &folder).await;
     if args.json {

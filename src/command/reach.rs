@@ -84,9 +84,13 @@ impl MachineArgs {
             of_settings.is_some_and(|name| routes_of_all.keys().any(|of| of.as_str() == name));
         // The broker is asked only if the machine may be one of the fleet, and no other process holds the fleet's
         // machines: this takes a while.
-        if self.via.is_none() && !is_of_settings && !fleet.is_held() {
+        let mut fleet_problem = None;
+        if self.via.is_none() && !is_of_settings && fleet.is_held() {
+            fleet_problem = fleet.problem_of_holder();
+        } else if self.via.is_none() && !is_of_settings {
             fleet.routes(&settings);
             fleet.known().await;
+            fleet_problem = fleet.problem();
             for (name, route) in fleet.routes(&settings) {
                 routes_of_all.entry(name).or_insert(route);
             }
@@ -101,7 +105,10 @@ impl MachineArgs {
         let bridges = only.is_none().then(|| folder.clone());
         // There is nothing to show without the machine that was named.
         let patience = if only.is_some() && patience != Duration::ZERO { None } else { Some(patience) };
-        let reach = Reach { bridges, only, machines: vec![remote::folder(&folder)], ..Reach::default() };
+        // Who names a machine does not ask for the others.
+        let fleet_problem = fleet_problem.filter(|_| only.is_none());
+        let machines = vec![remote::folder(&folder)];
+        let reach = Reach { bridges, only, machines, fleet_problem, held: None };
         connect(reach, &folder, routes, held, fleet, patience).await
     }
 

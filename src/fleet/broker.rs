@@ -10,7 +10,7 @@ use std::{
 };
 
 use async_nats::{
-    Auth, AuthError, Client, ConnectErrorKind, ConnectOptions, Event, RequestErrorKind, ServerAddr,
+    Auth, AuthError, Client, ConnectErrorKind, ConnectOptions, Event, Message, RequestErrorKind, ServerAddr,
 };
 use bytes::Bytes;
 use serde::Deserialize;
@@ -92,6 +92,18 @@ impl Broker {
         self.ended.is_cancelled()
     }
 
+    /// Waits for a reply of the server.
+    ///
+    /// # Errors
+    /// There is none in time.
+    pub(super) async fn ping(&self) -> Result<Message, String> {
+        let reply = self.client.request(WHO, Bytes::new()).await;
+        reply.map_err(|error| match error.kind() {
+            RequestErrorKind::NoResponders => "the broker is older than 2.10".to_owned(),
+            _ => format!("the broker does not reply: {error}"),
+        })
+    }
+
     /// Asks the server as whom it knows this connection. Afterwards, it has read all that was sent over the connection
     /// before, such as subscriptions.
     ///
@@ -99,10 +111,7 @@ impl Broker {
     /// It does not reply, or knows the connection as another user than the credentials say.
     pub(super) async fn who(&self, access: &Access) -> Result<Who, String> {
         let begun = Instant::now();
-        let reply = self.client.request(WHO, Bytes::new()).await.map_err(|error| match error.kind() {
-            RequestErrorKind::NoResponders => "the broker is older than 2.10".to_owned(),
-            _ => format!("the broker does not reply: {error}"),
-        })?;
+        let reply = self.ping().await?;
         let latency = begun.elapsed();
         let Reply { data } = serde_json::from_slice(&reply.payload)
             .map_err(|error| format!("the broker's reply was not understood: {error}"))?;

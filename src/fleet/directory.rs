@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use async_nats::{HeaderMap, Message, RequestErrorKind};
 use bytes::Bytes;
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::{
@@ -61,10 +61,19 @@ pub(super) async fn remove(broker: &Broker, place: &Place) {
     timeout(limit::REPLY, broker.client().flush()).await.map(drop).unwrap_or_default();
 }
 
-/// The machines that are there, and until when their entries are valid.
+/// What is known of one machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Seen {
+    /// Until when its entry is valid.
+    until: Instant,
+    /// Whether the entry came over the connection of now.
+    is_heard: bool,
+}
+
+/// The machines that are there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Directory {
-    places: BTreeMap<Place, Instant>,
+    places: BTreeMap<Place, Seen>,
     /// Whether the bucket was read, or could not be.
     pub is_read: bool,
 }
@@ -95,12 +104,19 @@ impl Directory {
             let Some(last) = most.map(|(_, last)| (*last).clone()) else { return };
             self.places.remove(&last);
         }
-        self.places.insert(place, until);
+        self.places.insert(place, Seen { until, is_heard: true });
     }
 
-    /// Lets each entry be valid for at least this long.
-    pub(super) fn extend(&mut self, until: Instant) {
-        self.places.values_mut().for_each(|valid| *valid = until.max(*valid));
+    /// Returns whether the entry of a machine came over the connection of now.
+    pub(super) fn has_heard(&self, place: &Place) -> bool {
+        self.places.get(place).is_some_and(|seen| seen.is_heard)
+    }
+
+    /// Lets each entry be valid for at least this long, since none was received while there was no connection.
+    pub(super) fn reconnected(&mut self, until: Instant) {
+        for seen in self.places.values_mut() {
+            *seen = Seen { until: until.max(seen.until), is_heard: false };
+        }
     }
 }
 
@@ -124,7 +140,7 @@ pub(super) async fn follow(broker: &Broker, directory: &watch::Sender<Directory>
     };
     tokio::pin!(reading);
     loop {
-        let next = directory.borrow().places.values().min().copied();
+        let next = directory.borrow().places.values().map(|seen| seen.until).min();
         let runs_out = async {
             match next {
                 Some(next) => sleep_until(next).await,
@@ -134,11 +150,20 @@ pub(super) async fn follow(broker: &Broker, directory: &watch::Sender<Directory>
         tokio::select! {
             () = &mut reading => {}
             () = broker.ended() => return "the connection ended".to_owned(),
-            () = runs_out => drop(directory.send_if_modified(|directory| {
-                let before = directory.places.len();
-                directory.places.retain(|_, until| *until > Instant::now());
-                directory.places.len() < before
-            })),
+            () = runs_out => {
+                // A broker that does not reply has passed on no renewal either: nothing is known of the machines.
+                if let Err(why) = broker.ping().await {
+                    return why;
+                }
+                while let Some(Some(message)) = writes.next().now_or_never() {
+                    take(&message.subject, &message, directory);
+                }
+                directory.send_if_modified(|directory| {
+                    let before = directory.places.len();
+                    directory.places.retain(|_, seen| seen.until > Instant::now());
+                    directory.places.len() < before
+                });
+            }
             message = writes.next() => match message {
                 Some(message) => take(&message.subject, &message, directory),
                 None => return "the subscription ended".to_owned(),
@@ -156,10 +181,10 @@ fn take(subject: &str, message: &Message, directory: &watch::Sender<Directory>) 
     directory.send_if_modified(|directory| match (is_removed, is_entry) {
         (true, _) => directory.places.remove(&place).is_some(),
         (false, true) => {
-            let before = directory.places.len();
+            let (before, was_heard) = (directory.places.len(), directory.has_heard(&place));
             directory.put(place, Instant::now() + limit::VALID);
             // A renewal changes no route, so it does not wake those who wait for changes.
-            directory.places.len() != before
+            directory.places.len() != before || !was_heard
         }
         (false, false) => false,
     });

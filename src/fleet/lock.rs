@@ -42,14 +42,20 @@ impl Lock {
     }
 
     /// Writes a text for the other processes into the file, in place of what is in it.
-    pub(super) fn write(&mut self, text: &str) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&mut self, text: &str) -> io::Result<()> {
         self.0.set_len(0)?;
         self.0.rewind()?;
         self.0.write_all(text.as_bytes())
     }
 
     /// Returns the text that the last process with the lock has written.
-    pub(super) fn read(folder: &Path, name: &str) -> io::Result<String> {
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn read(folder: &Path, name: &str) -> io::Result<String> {
         let mut text = String::new();
         File::open(folder.join(name))?.take(limit::ENTRY as u64).read_to_string(&mut text)?;
         Ok(text)

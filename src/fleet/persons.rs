@@ -103,13 +103,25 @@ impl Fleet {
         timeout(limit::CONNECT, known).await.unwrap_or_default();
     }
 
+    /// Returns why the broker is not connected. `None` if it is.
+    pub fn problem(&self) -> Option<String> {
+        self.shared.broker.borrow().as_ref().err().cloned()
+    }
+
     /// Returns the machines that are there now but this one, and those that are not in the directory any more and still
     /// reply.
     pub fn routes(&self) -> BTreeMap<MachineName, Route> {
         let own = gateway::own_name(&self.folder);
         let now = self.shared.directory.borrow();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.retain(|place, known| now.has(place) || known.dial.sessions.load(Ordering::Relaxed) > 0);
+        // A user that changes the names of its machines must not keep more of them than the directory may have.
+        let mut room = limit::MACHINES.saturating_sub(now.places().count());
+        known.retain(|place, known| {
+            let is_there = now.has(place);
+            let is_kept = is_there || (room > 0 && known.dial.sessions.load(Ordering::Relaxed) > 0);
+            room -= usize::from(is_kept && !is_there);
+            is_kept
+        });
         for place in now.places() {
             let name = place.name().filter(|name| own.as_deref() != Some(name.as_str()));
             if let Some(name) = name.filter(|_| !known.contains_key(place)) {
@@ -136,10 +148,9 @@ async fn follow(access: Access, shared: Arc<Shared>) {
         let why = match Broker::connect(&access).await {
             Ok(broker) => {
                 // They are renewed within this time, if they are still there.
-                shared.directory.send_if_modified(|directory| {
-                    directory.extend(Instant::now() + limit::VALID);
-                    false
-                });
+                shared
+                    .directory
+                    .send_modify(|directory| directory.reconnected(Instant::now() + limit::VALID));
                 drop(shared.broker.send_replace(Ok(broker.clone())));
                 directory::follow(&broker, &shared.directory).await
             }
@@ -186,6 +197,15 @@ impl Dial for FleetDial {
                 Ok(_) => "the connection to the broker ended".to_owned(),
                 Err(why) => why,
             }
+        })
+    }
+
+    fn revived(&self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        let (mut changes, place) = (self.shared.directory.subscribe(), self.place.clone());
+        Box::pin(async move {
+            // The sender is in `shared`, which the holder of this route keeps, so the waits cannot fail.
+            drop(changes.wait_for(|now| !now.has_heard(&place)).await);
+            drop(changes.wait_for(|now| now.has_heard(&place)).await);
         })
     }
 }

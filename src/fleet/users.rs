@@ -13,6 +13,7 @@ use super::{
     directory,
     place::{UserName, inbox, of_machine, of_person},
 };
+use crate::limits::fleet as limit;
 
 /// A user that is to be added.
 pub struct NewUser {
@@ -75,10 +76,11 @@ impl NewUser {
 
 /// Returns the users as a part of the configuration of a server: one account for all of them.
 pub fn server_config(users: &[NewUser]) -> String {
-    let mut text =
-        "# Written by `askbridge fleet credentials`, which writes it anew: include it in the configuration \
-                    of the server.\naccounts {\n  askbridge {\n    jetstream: enabled\n    users = [\n"
-            .to_owned();
+    let mut text = format!(
+        "# Written by `askbridge fleet credentials`, which writes it anew: include it in the configuration of the \
+         server.\naccounts {{\n  askbridge {{\n    jetstream: enabled\n    limits {{ max_payload: {} }}\n    users = [\n",
+        limit::MESSAGE
+    );
     for user in users {
         let (publish, subscribe) = user.subjects();
         let what = match user.role {

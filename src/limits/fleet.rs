@@ -24,10 +24,12 @@ pub const ENTRY: usize = 1024;
 pub const ENTRIES_BYTES: usize = 64 * 1024 * 1024;
 /// The most machines of the directory that are shown.
 pub const MACHINES: usize = 1024;
-/// Number of entries that are read from the directory at once.
-pub const PAGE: usize = 500;
+/// Number of entries that are read from the directory at once, which must be less than [`UNSORTED`].
+pub const PAGE: usize = 100;
 /// Size of the bytes in one message: with more, a message of many questions would delay the answers behind it.
 pub const CHUNK: usize = 64 * 1024;
+/// Size of a message with its headers. The server takes no larger one, since all of [`UNSORTED`] can be of this size.
+pub const MESSAGE: usize = CHUNK + 4 * 1024;
 /// Number of messages of a session on their way in each direction.
 pub const WINDOW: usize = 8;
 /// Number of received messages after which the other end is told.
@@ -36,7 +38,7 @@ pub const SEEN: u64 = 4;
 /// session with more is ended.
 pub const UNREAD: usize = 2 * WINDOW;
 /// Number of messages of a subscription that wait until they are given to their session.
-pub const UNSORTED: usize = 1024;
+pub const UNSORTED: usize = 128;
 /// Number of messages that were not written to the broker yet.
 pub const UNSENT: usize = 64;
 /// Number of sessions of a machine. One more is refused.

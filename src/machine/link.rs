@@ -161,6 +161,8 @@ pub struct Gaps {
     pub older: Vec<PathBuf>,
     /// The machines that are not connected, or that could not ask all of their bridges.
     pub machines: Vec<ConnectedMachine>,
+    /// Why the machines of the fleet are not known.
+    pub fleet: Option<String>,
     /// How many bridges the machine at the other end of a dial could not ask.
     pub unasked: usize,
     /// How many open questions need a newer askbridge.
@@ -201,6 +203,7 @@ impl Gaps {
             && self.busy.is_empty()
             && self.older.is_empty()
             && self.machines.is_empty()
+            && self.fleet.is_none()
     }
 }
 

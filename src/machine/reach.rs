@@ -26,6 +26,8 @@ pub struct Reach {
     pub machines: Vec<PathBuf>,
     /// The only other machine to look at. `None` looks at all of them.
     pub only: Option<MachineName>,
+    /// Why the machines of the fleet are not known.
+    pub fleet_problem: Option<String>,
     /// The connections that this process holds itself while the reach is in use.
     pub held: Option<Arc<dyn Debug + Send + Sync>>,
 }

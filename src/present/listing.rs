@@ -197,6 +197,8 @@ pub fn gap_lines(gaps: &Gaps) -> Vec<String> {
     let missing = unasked.map(|why| format!("questions may be missing: {why}"));
     let mut lines: Vec<_> = missing.chain(gaps.older.iter().map(|path| older(path))).collect();
     lines.extend(machines::gap_lines(gaps));
+    let fleet = gaps.fleet.iter().map(|why| printable_line(why));
+    lines.extend(fleet.map(|why| format!("questions may be missing: the fleet is not connected: {why}")));
     lines.extend(count(gaps.unreadable, "needs a newer askbridge", "need a newer askbridge"));
     let full = "left out: the list is full";
     lines.extend(count(gaps.left_out, &format!("is {full}"), &format!("are {full}")));

@@ -6,6 +6,7 @@ use askbridge_os::exit;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
+    answers::machine::ASKBRIDGE,
     support::DEADLINE,
     world::{Member, World},
 };
@@ -117,5 +118,74 @@ fn what_is_wrong_with_the_settings_is_said() {
     person.sets(&copy, &world.server.url());
     assert!(said(&person).contains("does not accept the user ana or its password"), "{}", said(&person));
     person.sets(&world.users.file("ana"), "nats://127.0.0.1:1");
-    assert!(said(&person).contains("not connected: the broker cannot be reached"), "{}", said(&person));
+    let unreached = "not connected: the broker cannot be reached";
+    assert!(said(&person).contains(unreached), "{}", said(&person));
+    let listed = person.run(&["list"]);
+    assert_eq!(listed.code, i32::from(exit::BRIDGE_GONE), "{listed:?}");
+    assert!(listed.stderr.contains("questions may be missing: the fleet is "), "{listed:?}");
+    assert!(listed.stderr.contains(unreached) && listed.stdout.contains("no bridge replied"), "{listed:?}");
+}
+
+#[test]
+fn a_change_of_settings_keeps_the_machines_that_they_still_name() {
+    let world = World::new();
+    let (mut far, mut person) = (world.member("box"), world.member("ana"));
+    let own = world.member("other");
+    // Its questions are not in the fleet as well.
+    own.person.sets("");
+    person.inbox();
+    let machine = far.gateway();
+    let (agent, question) = far.asks("Which?");
+    let id = format!("{machine}/{question}");
+    person.until_listed("the question of the fleet", |ids| ids == [id.clone()]);
+    let (_other, question) = own.asks("Here?");
+    let place = own.person.machine.path();
+    let dial = format!(
+        "[machine.mine]\ncommand = [\"env\", \"XDG_RUNTIME_DIR={}\", {ASKBRIDGE:?}, \"dial\"]\n",
+        place.display()
+    );
+    let fleet = fs::read_to_string(person.person.file()).unwrap();
+    let since = |name: &str| {
+        let listed = person.ok(&["machine", "list", "--json"]);
+        let machines: serde_json::Value = serde_json::from_str(&listed).unwrap();
+        let all = machines["machines"].as_array().unwrap_or_else(|| panic!("{listed}")).clone();
+        let of_name = all.into_iter().find(|machine| machine["name"] == name);
+        of_name.unwrap_or_else(|| panic!("no {name}: {listed}"))["connected_at"].to_string()
+    };
+    let before = since(&machine);
+    let mine = format!("mine/{question}");
+    person.person.sets(&format!("{fleet}{dial}"));
+    person.until_listed("both", |ids| ids.len() == 2 && ids.contains(&id) && ids.contains(&mine));
+    assert_eq!(since(&machine), before, "it was connected again");
+    let before = since("mine");
+    // Without the fleet, the user's own machine stays.
+    person.person.sets(&dial);
+    person.until_listed("that of the settings", |ids| ids == [mine.clone()]);
+    assert_eq!(since("mine"), before, "it was connected again");
+    person.person.sets(&fleet);
+    person.until_listed("the question of the fleet again", |ids| ids == [id.clone()]);
+    person.ok(&["answer", &id, "a"]);
+    assert_eq!(agent.end().0, 1);
+}
+
+/// Programs read the same list as the commands do.
+#[test]
+fn a_program_sees_the_machine_of_a_question_and_who_answered_it() {
+    let world = World::new();
+    let (mut far, mut person) = (world.member("box"), world.member("ana"));
+    person.inbox();
+    let machine = far.gateway();
+    let (agent, own) = far.asks("Which?");
+    let id = format!("{machine}/{own}");
+    person.until_listed("the question", |ids| ids == [id.clone()]);
+    let open = person.rest("GET", "/v1/questions", "");
+    let expected = format!("\"id\":\"{id}\",\"bridge\":\"{machine}/");
+    assert!(open.starts_with("HTTP/1.1 200 ") && open.contains(&expected), "{open}");
+    let path = format!("/v1/questions/{}", id.replace('/', "%2F"));
+    let answered = person.rest("POST", &format!("{path}/reply"), r#"{"answers":[["b"]]}"#);
+    assert!(answered.starts_with("HTTP/1.1 204 "), "{answered}");
+    let settled = person.rest("GET", &path, "");
+    assert!(settled.contains(r#""responder":"fleet","name":"ana""#), "{settled}");
+    let (answers, heard) = agent.end();
+    assert!(answers == 1 && heard.contains(r#"[["b"]]"#), "{heard}");
 }

@@ -150,6 +150,23 @@ fn a_stolen_credential_of_a_bridge_shows_its_own_questions_and_nothing_else() {
     }
 }
 
+/// The queues of a machine and of a person are bounded by a number of messages, so that their size has to be as well.
+#[test]
+fn a_message_larger_than_any_of_a_session_ends_the_connection() {
+    let world = World::new();
+    let thief = Thief::new(&world, "box");
+    let subject = "askbridge.v1.box.box-aaaaaa.reply.ana.t.s";
+    thief.runtime.block_on(thief.client.publish(subject, vec![b' '; 64 * 1024].into())).unwrap();
+    assert_eq!(thief.refusals(), [""; 0]);
+    thief.runtime.block_on(async {
+        // The client may know the limit, and refuse by itself.
+        drop(thief.client.publish(subject, vec![b' '; 80 * 1024].into()).await);
+        let mut refused = thief.refused.lock().await;
+        let why = timeout(DEADLINE, refused.recv()).await.expect("a refusal").unwrap();
+        assert!(why.to_lowercase().contains("maximum payload"), "{why}");
+    });
+}
+
 #[test]
 fn a_person_cannot_be_another_person_nor_a_machine_of_another() {
     let world = World::new();

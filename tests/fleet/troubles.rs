@@ -184,8 +184,10 @@ fn a_flood_of_calls_is_bounded_and_holds_up_nobody() {
             async_nats::ConnectOptions::with_user_and_password("ana".to_owned(), world.users.password("ana"));
         let client = options.connect(world.server.url()).await.unwrap();
         let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "question_list" }).to_string() + "\n";
-        let long = call + &" ".repeat(500_000);
-        for session in 0..100 {
+        // The longest that a session may send.
+        let long = format!("{call}{:>1$}", "", 64 * 1024 - call.len());
+        // Twice as much as the gateway may take for it.
+        for session in 0..400 {
             for number in 0..20 {
                 let mut headers = async_nats::HeaderMap::new();
                 headers.insert("Askbridge-Number", number.to_string());
@@ -201,7 +203,7 @@ fn a_flood_of_calls_is_bounded_and_holds_up_nobody() {
     bob.until_said(&["answer", &id, "a"], "answered");
     assert!(begun.elapsed() < AT_ONCE, "{:?}", begun.elapsed());
     let grown = resident(gateway).saturating_sub(before);
-    assert!(grown < 64 * 1024, "the gateway has grown by {grown} KiB");
+    assert!(grown < 256 * 1024, "the gateway has grown by {grown} KiB");
     assert_eq!(agent.end().0, 1);
 }
 

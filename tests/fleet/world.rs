@@ -2,6 +2,8 @@
 
 use std::{
     fs,
+    io::{Read, Write},
+    net::TcpStream,
     path::PathBuf,
     process::Command,
     sync::{
@@ -99,6 +101,28 @@ impl Member {
     /// Kills the process that serves here.
     pub(crate) fn kill(&mut self) {
         self.serving.take().expect("it serves");
+    }
+
+    /// Sends a request to the inbox, and returns the whole response.
+    pub(crate) fn rest(&self, method: &str, path: &str, body: &str) -> String {
+        let said = self.serving().expect_stderr("an address", |said| {
+            said.split_once("listening on http://").is_some_and(|(_, rest)| rest.contains('\n'))
+        });
+        let (_, rest) = said.split_once("listening on http://").unwrap();
+        let address = rest.split(',').next().unwrap();
+        let token = fs::read_to_string(self.person.machine.sockets().join("token")).unwrap();
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(DEADLINE)).unwrap();
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {}\r\nContent-Type: \
+             application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+            token.trim_end(),
+            body.len()
+        );
+        stream.write_all((head + body).as_bytes()).unwrap();
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply).unwrap();
+        reply
     }
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {

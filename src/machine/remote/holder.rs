@@ -123,12 +123,12 @@ impl Holder {
                 report.retry_at =
                     Some(SystemTime::now().checked_add(pause).unwrap_or_else(SystemTime::now).into());
             });
-            self.rest(pause, known_until).await;
+            self.rest(pause, known_until, route).await;
         }
     }
 
-    /// Waits before the next try, unless a person waits for it.
-    async fn rest(&self, pause: Duration, known_until: Instant) {
+    /// Waits before the next try, unless a person waits for it or the machine is there again.
+    async fn rest(&self, pause: Duration, known_until: Instant, route: &Route) {
         let until = Instant::now() + pause;
         let hurried = async {
             self.shared.is_wanted.notified().await;
@@ -139,6 +139,7 @@ impl Holder {
             tokio::select! {
                 () = sleep_until(until) => {}
                 () = hurried => {}
+                () = route.revived() => {}
             }
         };
         tokio::pin!(rest);

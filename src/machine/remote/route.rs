@@ -1,6 +1,6 @@
 //! The ways to a machine: a command, whose process speaks with it, or a task of this process.
 
-use std::{fmt, io, pin::Pin, sync::Arc, time::Duration};
+use std::{fmt, future::pending, io, pin::Pin, sync::Arc, time::Duration};
 
 use tokio::{
     io::{AsyncRead, AsyncWrite, DuplexStream, duplex},
@@ -31,6 +31,11 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Stream for T {}
 pub trait Dial: fmt::Debug + Send + Sync {
     /// Carries bytes between the machine and this stream until one of them ends, and returns why it did.
     fn carry(&self, stream: DuplexStream) -> Pin<Box<dyn Future<Output = String> + Send>>;
+
+    /// Waits until the machine says that it can be reached again, which makes a pause pointless. By default, none does.
+    fn revived(&self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(pending())
+    }
 }
 
 /// A way to a machine.
@@ -78,6 +83,14 @@ impl Route {
     /// Returns the route that a task of this process serves. It equals its clones alone.
     pub fn dial(dial: Arc<dyn Dial>) -> Self {
         Route(Way::Dial(dial))
+    }
+
+    /// Waits until the machine says that it can be reached again. Behind a command, none does.
+    pub(super) async fn revived(&self) {
+        match &self.0 {
+            Way::Command(..) => pending().await,
+            Way::Dial(dial) => dial.revived().await,
+        }
     }
 
     /// Starts the command or the task.
