@@ -1,11 +1,11 @@
 //! Copies the messages that arrive from a bridge or a machine into the store.
 //! Connecting is left to `connections.rs`.
 
-use std::{collections::BTreeSet, future::pending, iter::repeat, path::Path, sync::Arc};
+use std::{collections::BTreeSet, future::pending, iter::repeat, path::Path, sync::Arc, time::Duration};
 
 use askbridge_core::desk::{IdPrefix, QuestionId, Record, Refusal, State};
 use futures::{StreamExt, stream};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::{
     connections::Connections,
@@ -30,6 +30,7 @@ impl Connections {
         connection: Box<BridgeConnection>,
         mut feed: Box<Feed>,
     ) -> bool {
+        let mut pause = limits::DEBOUNCE;
         loop {
             match feed.next().await {
                 Some(delta) if delta.snapshot => {
@@ -48,10 +49,11 @@ impl Connections {
                 // A subscription begins with a snapshot. A change before that cannot be applied to anything.
                 Some(_) => return false,
                 // The subscription also ends if we read too slowly, so the bridge may still run.
-                None => match subscribe(&connection.client).await {
-                    Some(again) => *feed = again,
-                    None => return false,
-                },
+                None => {
+                    let Some(again) = subscribe(&connection.client, pause).await else { return false };
+                    *feed = again;
+                    pause = longer(pause);
+                }
             }
         }
     }
@@ -102,19 +104,28 @@ impl Connections {
         client: &Client,
         feed: Option<Box<Feed>>,
     ) {
+        let mut pause = limits::DEBOUNCE;
         let mut next = match feed {
             Some(feed) => Some(*feed),
             // Only single questions were asked for until now.
-            None => subscribe(client).await,
+            None => subscribe(client, pause).await,
         };
         while let Some(mut feed) = next {
+            let since = Instant::now();
             while let Some(delta) = feed.next().await {
                 if !self.apply(bridge, path, client, &mut feed, delta).await {
                     return;
                 }
             }
             // The subscription also ends if we read too slowly: a new one begins with a snapshot.
-            next = subscribe(client).await;
+            if feed.has_lost() {
+                self.change(bridge, path, |link| link.has_lost = true);
+            }
+            if since.elapsed() > limits::RECONNECT_BACK_OFF {
+                pause = limits::DEBOUNCE;
+            }
+            next = subscribe(client, pause).await;
+            pause = longer(pause);
         }
     }
 
@@ -156,6 +167,7 @@ impl Connections {
         if snapshot && !more {
             let listed = feed.listed.take().unwrap_or_default();
             self.ask_about_missing(bridge, client, &listed).await;
+            self.change(bridge, path, |link| link.has_lost = feed.has_lost());
         }
         true
     }
@@ -210,4 +222,10 @@ impl Connections {
             }
         });
     }
+}
+
+/// Returns the pause before the next new subscription. A bridge that sends faster than this process reads would keep it
+/// busy with snapshots.
+fn longer(pause: Duration) -> Duration {
+    limits::RECONNECT_BACK_OFF.min(2 * pause)
 }

@@ -190,6 +190,7 @@ impl Connections {
         let mut links = self.lock();
         if let Some(link) = links.get_mut(bridge) {
             link.peer = LinkState::New;
+            link.has_lost = false;
             link.unreadable.clear();
             link.left_out.clear();
         }

@@ -243,7 +243,12 @@ mod tests {
             bridge.open(&"x".repeat(limits::DELTA / 2)).await;
             soon(changes.next()).await.unwrap();
         }
-        following(&machine, open_questions(&machine, count)).await;
+        following(&machine, async {
+            gaps(&machine, |gaps| gaps.busy.len() == 1).await;
+            open_questions(&machine, count).await;
+            gaps(&machine, Gaps::is_empty).await;
+        })
+        .await;
         assert_eq!(machine.store().read(|_, now| now.settled().count()), 0);
     }
 

@@ -1,7 +1,13 @@
 //! The handshake with a bridge: checks its protocol and that its name is that of its socket, and subscribes to its
 //! changes.
 
-use std::{collections::BTreeSet, io, path::Path, sync::Arc, time::Instant};
+use std::{
+    collections::BTreeSet,
+    io,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use askbridge_core::desk::{IdPrefix, MachineName, QuestionId, Record, Refusal};
 use rustix::io::Errno;
@@ -90,6 +96,11 @@ impl Feed {
     /// Waits for the next message. `None` once the connection ends, or after we read too slowly.
     pub(super) async fn next(&mut self) -> Option<Delta> {
         self.changes.next().await
+    }
+
+    /// Returns whether messages were lost, because we read too slowly.
+    pub(super) fn has_lost(&self) -> bool {
+        self.changes.have_lost()
     }
 }
 
@@ -267,13 +278,13 @@ fn check(name: &LinkName, status: &BridgeStatus) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Subscribes to a bridge again, from a snapshot on. Returns `None` if the bridge is gone.
-pub(super) async fn subscribe(client: &Client) -> Option<Feed> {
+/// Subscribes to a bridge again after a pause, from a snapshot on. Returns `None` if the bridge is gone.
+pub(super) async fn subscribe(client: &Client, pause: Duration) -> Option<Feed> {
     if !client.is_connected() {
         return None;
     }
     // A bridge that ends each subscription at once must not keep us busy.
-    sleep(limits::DEBOUNCE).await;
+    sleep(pause).await;
     timeout(limits::HANDSHAKE_TIMEOUT, client.subscribe()).await.ok()?.ok().map(Feed::new)
 }
 

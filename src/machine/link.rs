@@ -39,6 +39,9 @@ pub(super) struct BridgeLink {
     pub unreadable: HiddenQuestions,
     /// Open questions beyond the limit.
     pub left_out: HiddenQuestions,
+    /// Whether messages of the subscription were lost, since they came faster than they were read. Until the next
+    /// snapshot, questions may be missing.
+    pub has_lost: bool,
 }
 
 #[derive(Debug)]
@@ -60,7 +63,14 @@ pub(super) enum LinkState {
 impl BridgeLink {
     pub(super) fn new(path: &Path) -> Self {
         let (unreadable, left_out) = (HiddenQuestions::default(), HiddenQuestions::default());
-        BridgeLink { path: path.to_owned(), peer: LinkState::New, report: None, unreadable, left_out }
+        BridgeLink {
+            path: path.to_owned(),
+            peer: LinkState::New,
+            report: None,
+            unreadable,
+            left_out,
+            has_lost: false,
+        }
     }
 
     pub(super) fn statuses(&self) -> Vec<BridgeStatus> {
@@ -134,6 +144,10 @@ pub(super) fn gaps<'a>(links: impl Iterator<Item = (&'a LinkName, &'a BridgeLink
             }
         }
         match link.peer {
+            LinkState::Connected(..) if link.has_lost && matches!(name, LinkName::Dialed) => {
+                gaps.unasked += 1
+            }
+            LinkState::Connected(..) if link.has_lost => gaps.busy.push(link.path.clone()),
             LinkState::Unreachable => gaps.unreachable.push(link.path.clone()),
             LinkState::NoDescriptors => gaps.no_descriptors.push(link.path.clone()),
             LinkState::Busy => gaps.busy.push(link.path.clone()),
@@ -155,7 +169,8 @@ pub struct Gaps {
     pub unreachable: Vec<PathBuf>,
     /// The sockets of bridges that could not be connected to, since this process has no file descriptors left.
     pub no_descriptors: Vec<PathBuf>,
-    /// The sockets of bridges that were too busy: they had too many connections or calls.
+    /// The sockets of bridges that were too busy: they had too many connections or calls, or sent changes faster than
+    /// these could be read.
     pub busy: Vec<PathBuf>,
     /// The sockets of bridges that speak a protocol from before protocols had versions.
     pub older: Vec<PathBuf>,
@@ -163,7 +178,7 @@ pub struct Gaps {
     pub machines: Vec<ConnectedMachine>,
     /// Why the machines of the fleet are not known.
     pub fleet: Option<String>,
-    /// How many bridges the machine at the other end of a dial could not ask.
+    /// How many bridges the machine at the other end of a dial could not ask. One more if changes from there were lost.
     pub unasked: usize,
     /// How many open questions need a newer askbridge.
     pub unreadable: usize,

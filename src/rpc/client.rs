@@ -12,7 +12,7 @@ use askbridge_core::{
 use jsonrpsee::core::{
     client::{
         Client as RpcClient, ClientBuilder, ClientT, Error, ReceivedMessage, Subscription,
-        SubscriptionClientT, TransportReceiverT, TransportSenderT,
+        SubscriptionClientT, SubscriptionCloseReason, TransportReceiverT, TransportSenderT,
     },
     params::ObjectParams,
 };
@@ -292,6 +292,11 @@ impl Changes {
                 Err(error) => tracing::debug!(%error, "a message of a bridge was not understood"),
             }
         }
+    }
+
+    /// Returns whether messages were lost, because this end read too slowly.
+    pub fn have_lost(&self) -> bool {
+        matches!(self.subscription.close_reason(), Some(SubscriptionCloseReason::Lagged))
     }
 }
 
