@@ -26,7 +26,7 @@ use crate::{
     limits::{self, machine as limit},
     machine::{
         discovery, machines as remote_machines,
-        remote::{self, attempt},
+        remote::{self, Failure, attempt},
     },
     present::{
         machine_list::{self, ListedMachine, MachineList},
@@ -62,7 +62,7 @@ pub struct MachineCommandArgs {
 /// The actions of `askbridge machine`.
 #[derive(Debug, Subcommand)]
 pub enum MachineAction {
-    /// Add a machine to your own file, and try to connect
+    /// Add a machine to your own file, and connect once
     Add {
         /// The name of the machine here, which the IDs of its questions begin with
         name: String,
@@ -116,18 +116,7 @@ async fn add(name: &str, ssh: Option<&str>, command: &[String]) -> Result<u8, Co
     files::write(&path, &text).map_err(|source| CommandError::Write { path: path.clone(), source })?;
     print(&format!("{}written to {}\n", changed('+', &table), path.display()))?;
     // The machine stays in the settings even if it does not reply now: it may only be switched off.
-    // It is tried as an inbox in the background would reach it: without a terminal at which ssh could ask for a
-    // password.
-    match attempt(&name, &route_of(&route, false), limit::GREETING).await {
-        Ok(found) => {
-            let found = machine_list::found(&found.version, &found.bridges);
-            Ok(done(exit::OK, &format!("{name}: {found}\n{}", kept().await?)))
-        }
-        Err(why) => {
-            say(&format!("{name} is not connected: {why}"));
-            Ok(exit::BRIDGE_GONE)
-        }
-    }
+    first_connection(&name, &route).await
 }
 
 /// Checks the name of a machine that is to be added.
@@ -164,26 +153,47 @@ async fn kept() -> Result<String, CommandError> {
 async fn connect(name: &str) -> Result<u8, CommandError> {
     let settings = files::read(None);
     let machine = known(name, &settings)?;
+    first_connection(&machine.name, &machine.route).await
+}
+
+/// Connects to a machine, at the terminal if there is one, and says what was found, or why it cannot be reached.
+async fn first_connection(name: &MachineName, route: &MachineRoute) -> Result<u8, CommandError> {
     let has_terminal = io::stdin().is_terminal();
     let patience = if has_terminal { limit::AT_TERMINAL } else { limit::GREETING };
-    let found = attempt(&machine.name, &route_of(&machine.route, has_terminal), patience).await;
+    let asked = match route {
+        MachineRoute::Ssh(host) if has_terminal => Some(host),
+        MachineRoute::Ssh(_) | MachineRoute::Command(_) => None,
+    };
+    let in_background = async || attempt(name, &route_of(route, false), limit::GREETING).await;
+    let why = |failure: Failure| match asked {
+        Some(host) => failure.without_terminal(host),
+        None => failure.to_string(),
+    };
+    let mut found = attempt(name, &route_of(route, has_terminal), patience).await;
+    // Where ssh may not ask, it tells the reason here.
+    if asked.is_some()
+        && let Err(failure) = &found
+        && failure.is_shown_above()
+    {
+        found = in_background().await;
+    }
     let found = match found {
         Ok(found) => machine_list::found(&found.version, &found.bridges),
-        Err(why) => {
-            say(&format!("{name} is not connected: {why}"));
+        Err(failure) => {
+            say(&format!("{name} is not connected: {}", why(failure)));
             return Ok(exit::BRIDGE_GONE);
         }
     };
     print(&format!("{name}: {found}\n"))?;
     // In the background, ssh cannot ask for the password that it asked for here.
-    if let (true, MachineRoute::Ssh(host)) = (has_terminal, &machine.route)
-        && let Err(why) = attempt(&machine.name, &route_of(&machine.route, false), limit::GREETING).await
+    if asked.is_some()
+        && let Err(failure) = in_background().await
     {
-        let why = why.without_terminal(host);
+        let why = why(failure);
         say(&format!("in the background, {name} is not connected, since ssh cannot ask there: {why}"));
         return Ok(exit::BRIDGE_GONE);
     }
-    hurry(&machine.name).await?;
+    hurry(name).await?;
     Ok(done(exit::OK, &kept().await?))
 }
 

@@ -94,7 +94,7 @@ types() {
 }
 
 shown() {
-    [ "$(grep -oF -- "$1" "$folder/terminal" | wc -l)" -ge "$2" ]
+    [ "$(grep -oF -- "$1" "$folder/terminal" 2>/dev/null | wc -l)" -ge "$2" ]
 }
 
 # Waits until the command has ended, and returns its exit code.
