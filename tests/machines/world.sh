@@ -14,7 +14,7 @@ step() {
 
 # Notes a figure: what, how much, its goal if it has one, and the unit, which is milliseconds by default.
 note() {
-    local unit=${4:-ms} verdict=
+    local unit=${4-ms} verdict=
     if [ -n "${3:-}" ]; then
         verdict="goal: $3 $unit"
         awk -v is="$2" -v goal="$3" 'BEGIN { exit !(is <= goal) }' || { verdict+=", MISSED" && failed=1; }
@@ -295,7 +295,10 @@ connected() {
 # Returns the processes of `askbridge dial` that run now, with all options.
 dials() {
     pgrep -f "askbridge dial$" | while read -r process; do
-        { tr '\0' '\n' <"/proc/$process/environ"; } 2>/dev/null | grep -q "^HOME=$folder/[^n]" && echo "$process"
+        # Others may run `dial` as well.
+        if { tr '\0' '\n' <"/proc/$process/environ"; } 2>/dev/null | grep -q "^HOME=$folder/[^n]"; then
+            echo "$process"
+        fi
     done
 }
 
