@@ -102,6 +102,17 @@ refused|ssh was refused: `askbridge machine connect refused` asks for what it ne
 missing|askbridge is not installed there, or not on its PATH: https://github.com/askbridge/askbridge says how
 closed|no ssh server listens there
 END
+    # At a terminal, ssh shows its messages itself. What is said after them is the reason as well, and helps.
+    while IFS='|' read -r host words; do
+        begin_at_terminal "askbridge machine connect $host"
+        end_at_terminal && fail "$host was reached"
+        grep -qF -- "$host is not connected: $words" "$folder/terminal" || fail "$host: not these words: $words"
+    done <<'END'
+changed|its host key has changed
+refused|ssh was refused: `ssh-copy-id refused` gives the machine a key of yours
+missing|askbridge is not installed there, or not on its PATH: https://github.com/askbridge/askbridge says how
+closed|no ssh server listens there
+END
     for host in stranger changed refused missing closed; do
         within 30 "the reason of $host in \`machine list\`" reason_of "$host" machine list
         within 30 "the reason of $host in \`status\`" reason_of "$host" status
