@@ -19,6 +19,8 @@ pub(super) struct Ended {
     pub said: Vec<u8>,
     /// Whether the person was at its terminal, where ssh wrote its own messages.
     pub at_terminal: bool,
+    /// Whether a task of this process wrote `said`: nothing in it is a message of ssh.
+    pub is_ours: bool,
 }
 
 /// The reason why a machine cannot be reached. It is displayed with what to do about it.
@@ -107,7 +109,7 @@ const OF_SSH: i32 = 255;
 /// Returns why no `askbridge dial` replied, from the way in which its command ended.
 pub(super) fn why_not(name: &str, ended: &Ended) -> Failure {
     let said = String::from_utf8_lossy(&ended.said);
-    match SSH.iter().find(|(text, ..)| said.contains(text)) {
+    match SSH.iter().find(|(text, ..)| !ended.is_ours && said.contains(text)) {
         Some((_, what, lacks)) => {
             Failure { what: (*what).to_owned(), lacks: *lacks, machine: name.to_owned() }
         }
@@ -151,15 +153,18 @@ mod tests {
     }
 
     fn failure(code: Option<i32>, said: &str) -> Failure {
-        why_not("box", &Ended { code, said: said.as_bytes().to_vec(), at_terminal: false })
+        why_not("box", &Ended { code, said: said.as_bytes().to_vec(), ..Ended::default() })
     }
 
     #[test]
     fn what_to_do_depends_on_whether_the_person_was_asked() {
         let refused = failure(Some(255), "me@box: Permission denied (publickey,password).\r\n");
         assert!(refused.without_terminal("me@box").contains("`ssh-copy-id me@box`"), "{refused:?}");
-        let shown = why_not("box", &Ended { code: Some(255), said: Vec::new(), at_terminal: true });
+        let shown = why_not("box", &Ended { code: Some(255), at_terminal: true, ..Ended::default() });
         assert!(shown.is_shown_above() && !refused.is_shown_above());
+        let of_broker = "the broker cannot be reached: Connection refused";
+        let ours = Ended { said: of_broker.into(), is_ours: true, ..Ended::default() };
+        assert_eq!(why_not("box", &ours).to_string(), of_broker);
     }
 
     #[test]

@@ -85,7 +85,7 @@ impl Process {
             timeout(LAST_WORDS, reader).await.map(drop).unwrap_or_default();
         }
         let said = std::mem::take(&mut *self.said.lock().unwrap_or_else(PoisonError::into_inner));
-        Ended { code, said, at_terminal: self.has_terminal }
+        Ended { code, said, at_terminal: self.has_terminal, is_ours: false }
     }
 }
 

@@ -132,7 +132,7 @@ impl Running {
             Carrier::Process(process) => process.end().await,
             Carrier::Task(task) => {
                 let said = timeout(LAST_WORDS, task).await.ok().and_then(Result::ok).unwrap_or_default();
-                Ended { code: None, said: said.into_bytes(), at_terminal: false }
+                Ended { said: said.into_bytes(), is_ours: true, ..Ended::default() }
             }
         }
     }
