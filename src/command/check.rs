@@ -7,6 +7,7 @@ use std::{
     io::{self, IsTerminal},
     num::NonZeroUsize,
     path::{Path, PathBuf},
+    sync::{Arc, atomic::Ordering},
     thread,
     time::Instant,
 };
@@ -20,9 +21,10 @@ use askbridge_check::{
     talk::prompts::Prompts,
 };
 use askbridge_core::{dialect, question::Origin};
-use askbridge_os::exit;
+use askbridge_os::{exit, signals::Signals};
 use clap::{Args, Subcommand, builder::PossibleValuesParser};
 use rustix::termios::tcgetwinsize;
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::{
     CommandError,
@@ -168,18 +170,38 @@ pub async fn check(args: &CheckArgs) -> Result<u8, CommandError> {
             let prompts = Prompts::with(&args.prompt).map_err(CommandError::Usage)?;
             let settings =
                 Settings { prompts, dialect: args.dialect.clone(), ..settings(Kind::Agent, &args.cases)? };
-            run(settings, &args.cases)
+            run_until_signal(settings, &args.cases).await
         }
         CheckWhat::Client(args) => {
             let persons = Persons { command: args.answer_with.clone(), is_automatic: args.answers_itself };
-            run(Settings { persons, ..settings(Kind::Client, &args.cases)? }, &args.cases)
+            run_until_signal(Settings { persons, ..settings(Kind::Client, &args.cases)? }, &args.cases).await
         }
-        CheckWhat::Bridge(args) => run(settings(Kind::Bridge, args)?, args),
+        CheckWhat::Bridge(args) => run_until_signal(settings(Kind::Bridge, args)?, args).await,
         CheckWhat::Puppet(args) => Ok(puppet::run(&args.folder, args.child)?),
     }
 }
 
-fn run(settings: Settings, args: &CasesArgs) -> Result<u8, CommandError> {
+/// Runs the cases. A signal ends the commands that were started, and removes the folder of the cases.
+async fn run_until_signal(settings: Settings, args: &CasesArgs) -> Result<u8, CommandError> {
+    let mut signals = Signals::catch()?;
+    for kind in [SignalKind::hangup(), SignalKind::interrupt(), SignalKind::terminate()] {
+        // The handler stays: a command under test must not inherit that `nohup` or a shell ignores the signal.
+        drop(signal(kind)?);
+    }
+    let (stop, args) = (Arc::clone(&settings.stop), args.clone());
+    let mut cases = tokio::task::spawn_blocking(move || run(&settings, &args));
+    tokio::select! {
+        done = &mut cases => done.map_err(io::Error::from)?,
+        code = signals.next() => {
+            stop.store(true, Ordering::Relaxed);
+            // What it would say is of no interest any more.
+            drop(cases.await);
+            Ok(code)
+        }
+    }
+}
+
+fn run(settings: &Settings, args: &CasesArgs) -> Result<u8, CommandError> {
     let kind = settings.kind;
     let cases = library::cases(kind).map_err(|error| CommandError::Usage(error.to_string()))?;
     let cases = suite::selected(cases, kind, &args.cases).map_err(not_run)?;
@@ -194,23 +216,26 @@ fn run(settings: Settings, args: &CasesArgs) -> Result<u8, CommandError> {
         );
         return Err(CommandError::Usage(what));
     }
-    suite::probe(&settings).map_err(not_run)?;
+    suite::probe(settings).map_err(not_run)?;
     let columns = columns();
     let mut progress = Progress::new(anstream::stderr(), columns, &cases);
     let started = Instant::now();
     // Progress that cannot be shown does not stop the cases.
-    let outcomes = suite::run(&cases, &settings, |outcome| progress.ended(outcome).unwrap_or_default());
+    let outcomes = suite::run(&cases, settings, |outcome| progress.ended(outcome).unwrap_or_default());
     progress.finish().unwrap_or_default();
     let outcomes = outcomes.map_err(not_run)?;
+    if settings.stop.load(Ordering::Relaxed) {
+        return Ok(exit::PROBLEM);
+    }
     let documents = [args.json.as_deref(), args.junit.as_deref()];
     if let Some(path) = &args.json {
-        let text = json(&Document::new(&settings, &outcomes, env!("CARGO_PKG_VERSION")));
+        let text = json(&Document::new(settings, &outcomes, env!("CARGO_PKG_VERSION")));
         write(path, &text.map_err(io::Error::from)?)?;
     }
     if let Some(path) = &args.junit {
-        write(path, &junit(&settings, &outcomes))?;
+        write(path, &junit(settings, &outcomes))?;
     }
-    let text = summary(&settings, &outcomes, started.elapsed().as_secs_f64());
+    let text = summary(settings, &outcomes, started.elapsed().as_secs_f64());
     // A document on stdout must not be mixed with the summary.
     match documents.contains(&Some(Path::new("-"))) {
         true => io::Write::write_all(&mut anstream::stderr(), text.as_bytes())?,
@@ -232,6 +257,7 @@ fn settings(kind: Kind, args: &CasesArgs) -> Result<Settings, CommandError> {
         program: std::env::current_exe()?,
         timeout: *args.timeout,
         jobs,
+        stop: Arc::default(),
         ours: args.ours,
         wire: args.wire.clone(),
         expected: args.expected.as_deref().map(expected).transpose()?.unwrap_or_default(),

@@ -2,6 +2,7 @@
 
 use std::{fs, process::Command};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::{check::faults::ASKBRIDGE, support::Process};
@@ -81,6 +82,20 @@ fn what_cannot_be_run_is_no_failure() {
         let run = check(args);
         assert!(run.code == Some(2) && run.stderr.contains(why), "{args:?} {:?} {}", run.code, run.stderr);
     }
+}
+
+#[test]
+fn a_signal_ends_the_commands_and_leaves_no_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases = ["bridge/streams/silent", "bridge/lifecycle/agent-closes-its-output", "--timeout", "1h"];
+    let relay = ["--", ASKBRIDGE, "mock", "bridge", "--fault", "keeps-stdout", "--", "{agent}"];
+    let mut command = Command::new(ASKBRIDGE);
+    command.args(["check", "bridge"]).args(cases).args(relay).env("TMPDIR", folder.path());
+    let mut process = Process::spawn(&mut command);
+    process.expect_stderr("the end of the first case", |stderr| stderr.contains("bridge/streams: 1 passed"));
+    kill_process(Pid::from_raw(process.id().cast_signed()).unwrap(), Signal::TERM).unwrap();
+    assert_eq!(process.wait().code(), Some(128 + Signal::TERM.as_raw()));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
 #[test]

@@ -1,6 +1,12 @@
 //! Runs cases against a mock without a fault, and against one with each fault that they name.
 
-use std::{collections::BTreeSet, ffi::OsString, sync::Mutex, thread, time::Duration};
+use std::{
+    collections::BTreeSet,
+    ffi::OsString,
+    sync::{Arc, Mutex},
+    thread,
+    time::Duration,
+};
 
 use askbridge_check::{
     case::{Case, Kind},
@@ -43,6 +49,7 @@ pub(crate) fn outcomes_with(
         program: ASKBRIDGE.into(),
         timeout,
         jobs: 2 * thread::available_parallelism().map_or(1, |count| count.get()),
+        stop: Arc::default(),
         ours: true,
         wire: None,
         expected: Vec::new(),

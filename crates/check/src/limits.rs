@@ -33,6 +33,8 @@ pub(crate) const SHOWN_WIRE: usize = 12;
 pub(crate) const FILLER: usize = 64 * 1024 * 1024;
 /// The time that a command gets at the end of a case to end by itself, and then once more after SIGTERM.
 pub(crate) const LEAVE: Duration = Duration::from_secs(1);
+/// The time between two looks at whether the run must end.
+pub(crate) const STOP: Duration = Duration::from_millis(100);
 /// Outcomes that wait to be shown: each worker waits until its own is.
 pub(crate) const OUTCOMES: usize = 1;
 /// The time between two looks at what a thread reads.

@@ -6,6 +6,7 @@ use std::{
     ffi::OsString,
     fs, io,
     path::{Path, PathBuf},
+    sync::{Arc, atomic::AtomicBool},
     time::{Duration, Instant},
 };
 
@@ -47,6 +48,8 @@ pub(crate) struct Setting<'a> {
     /// A folder for this case alone.
     pub(crate) folder: PathBuf,
     pub(crate) timeout: Duration,
+    /// Ends the case once it is set.
+    pub(crate) stop: &'a Arc<AtomicBool>,
     /// A file that gets the whole wire.
     pub(crate) wire: Option<PathBuf>,
     /// What the client asks of an agent.
@@ -66,7 +69,8 @@ pub(crate) fn play(case: &Case, setting: &Setting<'_>) -> io::Result<(Verdict, V
         Kind::Client | Kind::Bridge => None,
     };
     let served = (setting.kind == Kind::Client).then(|| Box::new(Served::new(setting.persons.clone())));
-    let stage = Stage::start(setting.kind, setting.command, setting.script, &setting.folder)?;
+    let mut stage = Stage::start(setting.kind, setting.command, setting.script, &setting.folder)?;
+    stage.stop = Arc::clone(setting.stop);
     let deadline = Instant::now() + setting.timeout;
     let mut play = Play {
         stage,

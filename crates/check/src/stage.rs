@@ -7,6 +7,10 @@ use std::{
     io,
     os::{fd::AsFd, unix::fs::symlink, unix::net::UnixListener},
     path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -42,6 +46,8 @@ pub(crate) struct Stage {
     listener: UnixListener,
     /// Whether the exit of the command has been seen.
     has_exited: bool,
+    /// Ends every wait once it is set.
+    pub(crate) stop: Arc<AtomicBool>,
 }
 
 /// What a descriptor belongs to.
@@ -64,7 +70,8 @@ impl Stage {
         let mut wire = Wire::new();
         wire.note(format!("(start) {}", shlex_line(&command)));
         let (peer, client) = Peer::start(&command, Surroundings { kind, folder })?;
-        Ok(Self { peer, wire, client, agent: None, puppets: Vec::new(), listener, has_exited: false })
+        let (agent, puppets, stop) = (None, Vec::new(), Arc::default());
+        Ok(Self { peer, wire, client, agent, puppets, listener, has_exited: false, stop })
     }
 
     /// Returns an end, if it is connected.
@@ -112,10 +119,10 @@ impl Stage {
                 return Some(found);
             }
             let rest = deadline.saturating_duration_since(Instant::now());
-            if rest.is_zero() {
+            if rest.is_zero() || self.stop.load(Ordering::Relaxed) {
                 return None;
             }
-            self.turn(rest);
+            self.turn(rest.min(limits::STOP));
         }
     }
 

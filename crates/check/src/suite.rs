@@ -7,7 +7,8 @@ use std::{
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     sync::{
-        atomic::{AtomicUsize, Ordering},
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
         mpsc::{SyncSender, sync_channel},
     },
     thread,
@@ -40,6 +41,8 @@ pub struct Settings {
     pub timeout: Duration,
     /// How many cases run at once.
     pub jobs: usize,
+    /// Ends the run, and each case that is being played, once it is set.
+    pub stop: Arc<AtomicBool>,
     /// Whether the cases that only askbridge promises are run.
     pub ours: bool,
     /// A folder that gets the wire of each case.
@@ -222,7 +225,9 @@ impl Runner<'_> {
         loop {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(case) = self.cases.get(index) else { return };
-            if outcomes.send((index, self.outcome(index, case))).is_err() {
+            let outcome = self.outcome(index, case);
+            // A case that was ended shows nothing.
+            if self.settings.stop.load(Ordering::Relaxed) || outcomes.send((index, outcome)).is_err() {
                 return;
             }
         }
@@ -250,6 +255,7 @@ impl Runner<'_> {
             script: self.script,
             folder: self.folder.join(index.to_string()),
             timeout: self.settings.timeout,
+            stop: &self.settings.stop,
             wire: self.settings.wire.as_ref().map(|folder| folder.join(format!("{case}.txt"))),
             persons: &self.settings.persons,
             prompts: &self.settings.prompts,
