@@ -103,6 +103,10 @@ mod tests {
                     MockQuestion { session: "s\"1".to_owned(), number: 7, dialect, shape, place: Some(2) };
                 let request = question.request().expect("a template");
                 let params: Value = serde_json::from_str(request.params.get()).expect("JSON");
+                assert!(
+                    !request.params.get().contains('\n'),
+                    "{dialect:?} {shape:?}: write them on one line"
+                );
                 assert!(!request.params.get().contains("{{"), "{dialect:?} {shape:?}: {params}");
                 assert!(dialect == MockDialect::Cursor || params["sessionId"] == "s\"1", "{params}");
                 // The standard's form has fields of its own, one of each type.
