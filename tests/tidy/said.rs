@@ -1,4 +1,5 @@
 //! Commands, options, settings and exit codes that pages name: each exists, so that no text drifts from the program.
+//! The other way round, the program reads each setting.
 
 use std::{collections::BTreeSet, fs};
 
@@ -210,4 +211,27 @@ fn what_does_not_exist_is_found() {
     assert_eq!(unknown("the askbridge Reference"), Vec::<String>::new());
     assert!(is_key("bridge.timeot") && !is_key("log.rs") && !is_key("a.b"));
     assert_eq!(codes("fails with exit code 4, and exits with 77"), [4, 77]);
+}
+
+#[test]
+fn each_setting_is_read() {
+    let rows = fs::read_to_string(root().join("src/settings/keys.rs")).expect("the settings");
+    let names: BTreeSet<_> = rows.lines().filter_map(declared).collect();
+    let count = keys::all().chain(keys::of_project()).count();
+    assert_eq!(names.len(), count, "the rows are no longer found: {names:?}");
+    let sources = Source::all(&["src"]);
+    let used: BTreeSet<_> = sources
+        .iter()
+        .filter(|source| source.path != "src/settings/keys.rs")
+        .flat_map(|source| source.production.split(|char: char| char != '_' && !char.is_alphanumeric()))
+        .collect();
+    let unused: Vec<_> = names.difference(&used).collect();
+    assert!(unused.is_empty(), "nothing in src reads `keys::{unused:?}`: read it, or remove its row");
+}
+
+/// Returns the name of the constant that a row of `keys.rs` declares.
+fn declared(row: &str) -> Option<&str> {
+    let (name, rest) = row.strip_prefix("    ")?.split_once(": ")?;
+    let is_constant = name.chars().all(|char| char == '_' || char.is_ascii_uppercase());
+    (is_constant && rest.contains(" = \"")).then_some(name)
 }
