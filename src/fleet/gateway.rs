@@ -135,7 +135,7 @@ impl Served<'_> {
         }
     }
 
-    /// Serves over one connection. `Ok` once it is told to stop.
+    /// Serves over one connection. Returns `Ok` when `stop` is cancelled.
     async fn serve_once(self) -> Result<(), String> {
         let Served { access, place, machine, methods, stop } = self;
         let broker = Broker::connect(access).await?;

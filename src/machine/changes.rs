@@ -67,7 +67,7 @@ impl Connections {
         }
     }
 
-    /// Takes over how a machine is connected, what it misses, and which bridges it has, each time that this changes.
+    /// Copies the state of the connection to a machine, its gaps and its bridges, each time that one of them changes.
     async fn keep_up_report(&self, name: &LinkName, path: &Path, client: &Client) {
         let mut known = self.lock().get(name).and_then(|link| Some(link.report.as_ref()?.revision));
         loop {

@@ -35,7 +35,7 @@ pub(super) struct Connections {
     gaps: watch::Sender<Gaps>,
     /// The machines that were found.
     pub machines: watch::Sender<MachineListing>,
-    /// What is missing, as another machine is told.
+    /// The gaps in the list of questions, as reported to another machine.
     pub report: watch::Sender<MachineReport>,
     /// Notified at each message of a bridge.
     pub heard: watch::Sender<()>,
@@ -185,7 +185,7 @@ impl Connections {
         Err(SocketPeer::Unreachable)
     }
 
-    /// Records that the connection to a bridge ended, and that nothing is known of what was open there.
+    /// Records that the connection to a bridge ended: the state of its open questions is unknown from then on.
     pub(super) fn lose(&self, bridge: &LinkName) {
         let mut links = self.lock();
         if let Some(link) = links.get_mut(bridge) {
@@ -250,7 +250,7 @@ impl Connections {
     /// Publishes the current gaps, if they changed.
     fn tell(&self, links: MutexGuard<'_, BTreeMap<LinkName, BridgeLink>>) {
         let now = gaps(links.iter());
-        // Under the lock, so that the last that is told is the latest.
+        // The lock is held while sending: otherwise an older report could replace a newer one.
         self.report.send_if_modified(|report| {
             let counts = (now.unreadable, now.left_out, now.unasked_bridges());
             let changed = counts != (report.unreadable, report.left_out, report.unasked);

@@ -168,7 +168,7 @@ mod tests {
             gaps(&machine, |gaps| gaps.unreachable == [mute.clone()]).await;
             assert_eq!(machine.find(&typed("mute-1")), Err(Refusal::Unavailable));
             assert_eq!(machine.find(&typed("b-7")), Err(Refusal::NotFound), "its bridge would know it");
-            // Once it goes on, it is heard over the connection that waited.
+            // When the bridge runs again, its messages arrive over the connection that was left open.
             let mut thawed = PlayedBridge::on(listener, Some(stream), mute.clone(), "mute");
             thawed.open("a").await;
             open_questions(&machine, 2).await;

@@ -107,7 +107,7 @@ impl End {
         }
     }
 
-    /// Reads what is there, once the input is ready for it.
+    /// Reads the available bytes. The input must be ready, because the read would block otherwise.
     pub(crate) fn receive(&mut self) {
         let Some(input) = &self.input else { return };
         let mut chunk = [0; limits::READ];
@@ -137,7 +137,7 @@ impl End {
         self.input_ended = true;
     }
 
-    /// Returns what was received and not consumed.
+    /// Returns the received bytes that no step has consumed.
     pub(crate) fn pending(&self) -> &[u8] {
         self.received.get(self.consumed..).unwrap_or_default()
     }

@@ -26,7 +26,7 @@ impl<'a> Expected<'a> {
         Self { text, matching: Match::Json, extent: Extent::Part }
     }
 
-    /// Compares a line, with its line feed. Returns what differs, and what was expected.
+    /// Compares a line, with its line feed. The error has the difference and the expected line.
     pub(crate) fn compare(self, line: &[u8], variables: &mut Variables) -> Result<(), (String, String)> {
         let expected = |variables: &Variables| shown(variables.shown(self.text).as_bytes());
         let Some(line) = line.strip_suffix(b"\n") else {

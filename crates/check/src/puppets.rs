@@ -73,7 +73,7 @@ impl Puppet {
         }
     }
 
-    /// Receives what it says. Returns its end of the conversation if it hands one over.
+    /// Receives a message of the puppet. Returns its end of the conversation if the message passes one.
     pub(crate) fn receive(&mut self) -> Option<End> {
         let mut bytes = [0; limits::PUPPET_LINE];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];

@@ -60,7 +60,7 @@ pub(crate) enum Action {
     ExpectPart(Side, String),
     /// The next bytes that an end gets.
     ExpectBytes(Side, Arc<[u8]>),
-    /// An end gets nothing any more: what it reads from was closed.
+    /// An end must see the end of its input: the other side closed it.
     ExpectEnd(Side),
     /// An end does something, or something must have happened to it.
     End(Side, EndAction),
@@ -84,7 +84,7 @@ pub(crate) enum Action {
 pub(crate) enum EndAction {
     /// The end writes a line that the other end must get as its very next one: nothing else came in between.
     Fence,
-    /// The end writes nothing any more.
+    /// The end closes its output.
     ClosesOutput,
     /// The end reads nothing any more, and says so.
     ClosesInput,

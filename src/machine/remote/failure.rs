@@ -15,7 +15,7 @@ const REPEATED: usize = 200;
 pub(super) struct Ended {
     /// Its exit code. `None` if a signal ended it, or if it has not ended.
     pub code: Option<i32>,
-    /// The end of what it wrote to stderr.
+    /// The last bytes that it wrote to stderr.
     pub said: Vec<u8>,
     /// Whether the person was at its terminal, where ssh wrote its own messages.
     pub at_terminal: bool,

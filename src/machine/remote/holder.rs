@@ -234,7 +234,7 @@ impl Holder {
         pending().await
     }
 
-    /// Counts what is missing here, and what the machine itself misses.
+    /// Counts the questions that are left out here, and those that the machine itself leaves out.
     fn count_hidden(&self, report: &mut MachineReport) {
         let gaps = self.shared.machine.gaps();
         let gaps = gaps.borrow();
@@ -318,7 +318,7 @@ impl Holder {
         });
     }
 
-    /// Waits until the first try to connect has come to an end.
+    /// Waits until the first attempt to connect has succeeded or failed.
     pub async fn tried(&self) {
         // The wait only fails without a sender, and the holder has one.
         drop(self.shared.report.subscribe().wait_for(|report| !report.is_new()).await);

@@ -37,7 +37,7 @@ impl Holder {
         self.said(report.problem.as_deref().unwrap_or("it is being connected to"))
     }
 
-    /// Returns what is wrong with the machine, with its name.
+    /// Returns an error message about the machine, which begins with its name.
     pub(super) fn said(&self, why: &str) -> String {
         format!("{}: {why}", self.shared.name)
     }

@@ -71,7 +71,7 @@ impl Process {
         Ok((process, UnixStream::from_std(ours)?))
     }
 
-    /// Ends the process, if it has not ended by itself, and returns what it said of why.
+    /// Ends the process if it still runs, and returns its exit code and its last messages.
     pub(super) async fn end(mut self) -> Ended {
         let mut code = None;
         if let Some(mut members) = self.members.take() {

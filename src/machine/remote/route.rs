@@ -126,7 +126,7 @@ impl Running {
         self.stream.take()
     }
 
-    /// Ends the process or the task, if it has not ended by itself, and returns what it said of why.
+    /// Ends the process or the task if it still runs, and returns the reason that it gave.
     pub(super) async fn end(self) -> Ended {
         match self.carrier {
             Carrier::Process(process) => process.end().await,

@@ -1,4 +1,4 @@
-//! The results in words: each failure with what was expected and what came, a table of the groups, and one line for all.
+//! The results as text: each failure with its expected and actual messages, a table of the groups, and a summary line.
 
 use std::fmt::Write;
 
@@ -14,9 +14,9 @@ use crate::{
 
 /// How many failures are shown with all that led to them.
 const DETAILED: usize = 8;
-/// The columns of what was said that are shown of each line; `--wire` has more.
+/// The maximum width of each line of the conversation; `--wire` shows more of it.
 const SAID: usize = 300;
-/// The columns that are shown of what was expected, and of what came.
+/// The maximum width of the expected and of the actual message.
 const COMPARED: usize = 800;
 /// The columns of a bar in the table of the groups.
 const BAR: usize = 20;
@@ -132,7 +132,7 @@ fn heading(outcome: &Outcome) -> String {
     }
 }
 
-/// Returns why a case is not as expected: its rule, where that stands, what was expected, and what came.
+/// Returns why a case failed: its rule with the source, and the expected and the actual message.
 pub fn failure(outcome: &Outcome, coloured: bool) -> String {
     let paint = |style, text: &str| if coloured { painted(style, text) } else { text.to_owned() };
     let case = &outcome.case;

@@ -1,4 +1,4 @@
-//! The agent of a client under test: what a case lets it do, what it hears, and what it makes of the client's answers.
+//! The agent of a client under test: the actions of a case, the client's messages, and the judgement of its answers.
 
 pub(crate) mod action;
 pub mod driver;

@@ -21,7 +21,7 @@ pub(crate) struct Served {
     pub(super) open: BTreeMap<String, Request>,
     /// The responses that no step has expected yet, with what they respond to.
     pub(super) responses: Vec<Response>,
-    /// The ID of the prompt whose turn runs, as it is spelled.
+    /// The ID of the prompt whose turn runs, in the client's own spelling.
     pub(super) prompt: Option<String>,
 }
 

@@ -22,7 +22,7 @@ pub(crate) enum Talk {
     TurnEnds { session: String, reason: Option<String> },
     /// The turn ends, or its prompt gets an error.
     TurnEndsSomehow,
-    /// The turn ends, and nothing else is asked before.
+    /// The turn ends, and the agent asks nothing more before that.
     NothingMore,
     /// No message of the agent comes any more.
     HearsNoMore,
@@ -52,7 +52,7 @@ impl Asking {
     }
 }
 
-/// How the client replies to what is asked.
+/// How the client replies to a question or a permission request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum How {
     /// One of the options, by its place.

@@ -96,7 +96,7 @@ impl Conversation {
         }
     }
 
-    /// Judges what is asked beyond the reading of the dialect.
+    /// Checks the rules for a question that reading the dialect does not check.
     fn judge(&self, asked: &AgentQuestion, params: &str) -> Result<(), String> {
         let question = &asked.question;
         if let Some(session) = question.session.as_ref().filter(|session| !self.sessions.contains(*session)) {

@@ -1,4 +1,4 @@
-//! The client of an agent under test: what a case lets it do, what it hears, and how it answers.
+//! The client of an agent under test: the actions of a case, the agent's messages, and the client's answers.
 
 pub(crate) mod action;
 mod answer;

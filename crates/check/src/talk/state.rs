@@ -47,7 +47,7 @@ pub(super) struct Replied {
     /// The reply as it was written.
     pub(super) line: String,
     pub(super) how: How,
-    /// The place of what it replies to in `asked`.
+    /// The index in `asked` of the request that it replies to.
     pub(super) at: usize,
 }
 
@@ -77,7 +77,7 @@ pub(super) struct ToolCall {
 /// A question or a permission.
 #[derive(Debug)]
 pub(super) struct Asked {
-    /// The ID of the request, as it is spelled.
+    /// The ID of the request, in the agent's own spelling.
     pub(super) id: String,
     pub(super) line: Vec<u8>,
     pub(super) asked: AgentQuestion,
