@@ -132,6 +132,17 @@ fn a_machine_that_is_cut_off_goes_on_and_is_there_again_afterwards() {
 }
 
 #[test]
+fn a_wrong_address_can_be_corrected_while_a_question_waits() {
+    let world = World::new();
+    let (far, person) = (world.member("box"), world.member("ana"));
+    far.sets(&world.users.file("box"), "nats://127.0.0.1:1");
+    let (_agent, own) = far.asks("Which?");
+    far.until_served();
+    far.sets(&world.users.file("box"), &world.server.url());
+    person.until_listed("the question", |ids| ids.len() == 1 && ids[0].ends_with(&own));
+}
+
+#[test]
 fn a_person_whose_process_is_stopped_holds_up_nobody() {
     let world = World::new();
     let (mut ana, mut bob) = (world.member("ana"), world.member("bob"));

@@ -81,17 +81,31 @@ impl Member {
     }
 
     fn serves(&mut self, args: &[&str]) -> String {
-        let file = self.person.machine.sockets().join("fleet.lock");
-        let before = fs::read_to_string(&file).unwrap_or_default();
+        let before = self.place();
         self.serving = Some(Process::spawn(&mut self.person.command(args)));
+        self.until_served_unlike(&before)
+    }
+
+    /// Waits until a gateway that a bridge has started is the one of this machine.
+    pub(crate) fn until_served(&self) -> String {
+        self.until_served_unlike("")
+    }
+
+    fn until_served_unlike(&self, before: &str) -> String {
         let deadline = Instant::now() + DEADLINE;
         loop {
-            match fs::read_to_string(&file) {
-                Ok(name) if !name.is_empty() && name != before => return name,
-                _ => assert!(Instant::now() < deadline, "no gateway in time"),
+            let name = self.place();
+            if !name.is_empty() && name != before {
+                return name;
             }
+            assert!(Instant::now() < deadline, "no gateway in time");
             thread::yield_now();
         }
+    }
+
+    /// Returns the name that the last gateway of this machine has taken. Empty if there was none.
+    fn place(&self) -> String {
+        fs::read_to_string(self.person.machine.sockets().join("fleet.lock")).unwrap_or_default()
     }
 
     pub(crate) fn serving(&self) -> &Process {

@@ -5,6 +5,7 @@ use std::{
     io,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use askbridge_os::{exit, signals::Signals};
@@ -21,7 +22,7 @@ use crate::{
         Machine,
         discovery::{self, DiscoveryError},
     },
-    settings::files::{self, Live},
+    settings::files::Live,
 };
 
 /// How often a gateway that a bridge has started tries to get the lock.
@@ -30,32 +31,43 @@ const TRIES: usize = 5;
 /// Serves the questions of this machine while the settings say so, unless another process does.
 pub(in crate::command) async fn keep(folder: PathBuf, ledger: Option<Arc<dyn Ledger>>) -> Infallible {
     let live = Live::of_user();
-    let wanted = || Access::of(&live.settings()).and_then(Result::ok);
     loop {
         // If another process serves this machine, the claim fails. It is tried again, since that process may end.
-        if let Some(access) = wanted()
+        if let Some(access) = access(&live)
             && let Ok(Some(gateway)) = Gateway::claim(&folder)
+            && let Err(error) =
+                serve_as(&access, &live, gateway, ledger.clone(), None, &CancellationToken::new()).await
         {
-            let changed = async {
-                while wanted().as_ref() == Some(&access) {
-                    sleep(machine::SETTINGS).await;
-                }
-            };
-            let served = async {
-                let (machine, stop) = (open(ledger.clone()).await?, CancellationToken::new());
-                tokio::select! {
-                    followed = machine.follow() => followed,
-                    () = run(gateway, &access, &machine, None, &stop) => Ok(()),
-                }
-            };
-            tokio::select! {
-                served = served => if let Err(error) = served {
-                    tracing::warn!(%error, "this machine is not in the fleet any more");
-                },
-                () = changed => {}
-            }
+            tracing::warn!(%error, "this machine is not in the fleet any more");
         }
         sleep(machine::SETTINGS).await;
+    }
+}
+
+/// Returns how the settings of now say that the broker is reached.
+fn access(live: &Live) -> Option<Access> {
+    Access::of(&live.settings()).and_then(Result::ok)
+}
+
+/// Serves as this user until the settings name another access, no bridge has run for `idle`, or `stop` is cancelled.
+async fn serve_as(
+    access: &Access,
+    live: &Live,
+    gateway: Gateway,
+    ledger: Option<Arc<dyn Ledger>>,
+    idle: Option<Duration>,
+    stop: &CancellationToken,
+) -> Result<(), DiscoveryError> {
+    let changed = async {
+        while self::access(live).as_ref() == Some(access) {
+            sleep(machine::SETTINGS).await;
+        }
+    };
+    let machine = open(ledger).await?;
+    tokio::select! {
+        followed = machine.follow() => followed,
+        () = run(gateway, access, &machine, idle, stop) => Ok(()),
+        () = changed => Ok(()),
     }
 }
 
@@ -77,27 +89,27 @@ pub(super) async fn serve() -> Result<u8, CommandError> {
     // process group, which a bridge does not start.
     setsid().ok();
     let mut signals = Signals::catch()?;
-    let settings = files::read(None);
-    let Some(access) = Access::of(&settings) else { return Ok(exit::OK) };
-    let access = access.map_err(CommandError::Setup)?;
-    let Some(gateway) = claim(&discovery::folder()?).await? else { return Ok(exit::OK) };
-    let machine = open(crate::command::ledger(settings.journal())).await?;
+    let live = Live::of_user();
+    Access::of(&live.settings()).transpose().map_err(CommandError::Setup)?;
+    let (folder, ledger) = (discovery::folder()?, crate::command::ledger(live.settings().journal()));
     let stop = CancellationToken::new();
-    let served = async {
-        let serving = run(gateway, &access, &machine, Some(limit::IDLE), &stop);
-        tokio::pin!(serving);
-        tokio::select! {
-            () = &mut serving => exit::OK,
-            code = signals.next() => {
-                stop.cancel();
-                serving.await;
-                code
-            }
+    let serving = async {
+        // The user may correct a wrong address or file while this process tries to connect.
+        while !stop.is_cancelled()
+            && let Some(access) = access(&live)
+            && let Some(gateway) = claim(&folder).await?
+        {
+            serve_as(&access, &live, gateway, ledger.clone(), Some(limit::IDLE), &stop).await?;
         }
+        Ok(exit::OK)
     };
+    tokio::pin!(serving);
     tokio::select! {
-        followed = machine.follow() => Ok(followed.map(|()| exit::OK)?),
-        code = served => Ok(code),
+        code = &mut serving => code,
+        code = signals.next() => {
+            stop.cancel();
+            serving.await.map(|_| code)
+        }
     }
 }
 
