@@ -1,13 +1,7 @@
 //! Another machine that is hostile: this side stays up, within its memory, and shows nothing that is not the machine's
 //! own. The same of one bridge is left to `answers/hostile.rs`.
 
-use std::{
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
-    time::Instant,
-};
+use std::sync::{Arc, Mutex};
 
 use askbridge::limits;
 use askbridge_os::exit;
@@ -115,51 +109,6 @@ fn a_subscription_that_sends_faster_than_it_is_read_takes_bounded_memory() {
     inbox(&mut world, 1);
     world.until_listed("a question", |ids, _| ids.iter().any(|id| id.starts_with("box/k3-")));
     is_up(&world, MOST);
-}
-
-/// The changes of a machine are lost while it floods: the list says that it is incomplete, and subscribes ever less often.
-#[test]
-fn a_list_whose_changes_were_lost_is_incomplete_until_the_next_snapshot() {
-    let floods = Arc::new(AtomicBool::new(true));
-    let subscribed = Arc::new(Mutex::new(Vec::new()));
-    let (goes_on, at, connections) = (Arc::clone(&floods), Arc::clone(&subscribed), AtomicUsize::new(0));
-    let questions: Vec<_> = (0..60).map(|number| record(&format!("k3-{number}"), "x")).collect();
-    let mut world = World::played(move |mut wire: Wire| {
-        let connection = connections.fetch_add(1, Ordering::SeqCst);
-        let machine = PlayedMachine::with(&questions[..1]);
-        wire.line(GREETING);
-        let delta = json!({ "revision": 8, "questions": questions });
-        while let Some(call) = wire.call() {
-            let is_subscription = call["method"] == "question_subscribe";
-            if is_subscription {
-                at.lock().unwrap().push((connection, Instant::now()));
-            }
-            wire.answer(&machine, &call);
-            // The test asks for questions that there are not, until changes have been lost.
-            if goes_on.load(Ordering::SeqCst) && (is_subscription || call["method"] == "question_get") {
-                (0..50).all(|_| wire.changed(&delta));
-            }
-        }
-    });
-    world.inbox_alone();
-    world.until_listed("an incomplete list", |_, list| {
-        world.run(&["show", "box/k3-99"]);
-        subscribed.lock().unwrap().len() > 3 && list.contains("\"complete\": false")
-    });
-    let listed = world.run(&["list"]);
-    assert_eq!(listed.code, i32::from(exit::BRIDGE_GONE), "{listed:?}");
-    floods.store(false, Ordering::SeqCst);
-    world.until_listed("a complete list", |ids, list| ids.len() == 1 && list.contains("\"complete\": true"));
-    let mut pause = limits::DEBOUNCE;
-    for times in subscribed.lock().unwrap().windows(2) {
-        let ((connection, before), (next, at)) = (times[0], times[1]);
-        if connection != next || at - before > limits::RECONNECT_BACK_OFF {
-            pause = limits::DEBOUNCE;
-            continue;
-        }
-        assert!(at - before >= pause, "{:?} in place of {pause:?}", at - before);
-        pause *= 2;
-    }
 }
 
 #[test]

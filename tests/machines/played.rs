@@ -55,23 +55,19 @@ impl Wire {
     pub(crate) fn play(&mut self, machine: &PlayedMachine) {
         self.line(GREETING);
         while let Some(call) = self.call() {
-            if !self.answer(machine, &call) {
+            let method = call["method"].as_str().unwrap_or_default();
+            let error = json!({ "code": 404, "message": "no", "data": { "name": "not_found" } });
+            let response = match method {
+                "bridge_status" => json!({ "result": machine.statuses }),
+                "question_subscribe" => json!({ "result": 7 }),
+                _ => machine.replies.get(method).cloned().unwrap_or_else(|| json!({ "error": error })),
+            };
+            if !self.reply(&call, response)
+                || (method == "question_subscribe" && !machine.first.iter().all(|delta| self.changed(delta)))
+            {
                 return;
             }
         }
-    }
-
-    /// Replies to a call as this machine does. Returns false if nobody reads any more.
-    pub(crate) fn answer(&mut self, machine: &PlayedMachine, call: &Value) -> bool {
-        let method = call["method"].as_str().unwrap_or_default();
-        let error = json!({ "code": 404, "message": "no", "data": { "name": "not_found" } });
-        let response = match method {
-            "bridge_status" => json!({ "result": machine.statuses }),
-            "question_subscribe" => json!({ "result": 7 }),
-            _ => machine.replies.get(method).cloned().unwrap_or_else(|| json!({ "error": error })),
-        };
-        self.reply(call, response)
-            && (method != "question_subscribe" || machine.first.iter().all(|delta| self.changed(delta)))
     }
 }
 
