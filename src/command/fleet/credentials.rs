@@ -88,18 +88,16 @@ fn write(args: &CredentialsArgs) -> Result<u8, CommandError> {
         .map_err(CommandError::Usage)?;
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed(folder))?;
     let mut users = known(folder)?;
+    let new = new_users(wanted, &users)
+        .map_err(|why| CommandError::Usage(format!("{}: {why}", folder.display())))?;
     let mut said = String::new();
-    for (role, name) in wanted {
-        if users.contains_key(&name) {
-            return Err(CommandError::Usage(format!("{} has a user {name} already", folder.display())));
-        }
-        let user = NewUser::new(name.clone(), role).map_err(CommandError::Setup)?;
-        let path = folder.join(format!("{name}.json"));
+    for user in new {
+        let path = folder.join(format!("{}.json", user.name()));
         // The server's file is written after all of these: if that fails, the next run reads these users and adds
         // them.
         create(&path, &user.credentials())?;
-        said += &format!("{}: {}\n", path.display(), allowed(role));
-        users.insert(name, user);
+        said += &format!("{}: {}\n", path.display(), allowed(user.role()));
+        users.insert(user.name().clone(), user);
     }
     let users: Vec<_> = users.into_values().collect();
     let path = folder.join(SERVER);
@@ -108,12 +106,32 @@ fn write(args: &CredentialsArgs) -> Result<u8, CommandError> {
     drop(fs::remove_file(&new));
     create(&new, &server_config(&users))?;
     fs::rename(&new, &path).map_err(failed(&path))?;
-    said += &format!(
-        "{}: the {} users; `include` it in the server's configuration\n",
-        path.display(),
-        users.len()
-    );
+    said += &match users.len() {
+        0 => format!("{}: no user yet: add them by `--bridge NAME` and `--person NAME`\n", path.display()),
+        1 => format!("{}: one user; `include` it in the server's configuration\n", path.display()),
+        count => format!("{}: {count} users; `include` it in the server's configuration\n", path.display()),
+    };
     Ok(done(exit::OK, &said))
+}
+
+/// Makes the users. Nothing is written yet: a mistake in one name must not add the users of the others.
+fn new_users(
+    wanted: Vec<(Role, UserName)>,
+    known: &BTreeMap<UserName, NewUser>,
+) -> Result<Vec<NewUser>, String> {
+    let mut new: Vec<NewUser> = Vec::new();
+    for (role, name) in wanted {
+        if known.contains_key(&name) {
+            return Err(format!(
+                "the user {name} exists already: remove {name}.json if it needs a new password"
+            ));
+        }
+        if new.iter().any(|user| *user.name() == name) {
+            return Err(format!("the user {name} is named twice"));
+        }
+        new.push(NewUser::new(name, role)?);
+    }
+    Ok(new)
 }
 
 /// Says what a user may do.
@@ -150,4 +168,33 @@ fn create(path: &Path, text: &str) -> Result<(), CommandError> {
 fn failed(path: &Path) -> impl Fn(io::Error) -> CommandError + use<> {
     let path: PathBuf = path.to_owned();
     move |source| CommandError::Write { path: path.clone(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistake_in_one_name_adds_no_user() {
+        let root = tempfile::tempdir().expect("a folder");
+        let args = |bridges: &[&str], people: &[&str]| CredentialsArgs {
+            folder: root.path().join("fleet"),
+            bridge: bridges.iter().map(|&name| name.to_owned()).collect(),
+            person: people.iter().map(|&name| name.to_owned()).collect(),
+        };
+        let files = || {
+            let mut names: Vec<_> = fs::read_dir(root.path().join("fleet"))
+                .expect("the folder")
+                .map(|entry| entry.expect("a file").file_name().into_string().expect("Unicode"))
+                .collect();
+            names.sort();
+            names
+        };
+        let refused = |args: &CredentialsArgs| write(args).expect_err("a refusal").to_string();
+        assert!(refused(&args(&["box"], &["box"])).contains("the user box is named twice"));
+        assert_eq!(files(), [""; 0]);
+        write(&args(&["box"], &["ana"])).expect("two users");
+        assert!(refused(&args(&["new", "box"], &[])).contains("the user box exists already"));
+        assert_eq!(files(), ["ana.json", "box.json", SERVER]);
+    }
 }
