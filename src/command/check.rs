@@ -6,6 +6,7 @@ use std::{
     fs,
     io::{self, IsTerminal},
     num::NonZeroUsize,
+    os::fd::AsFd,
     path::{Path, PathBuf},
     sync::{Arc, atomic::Ordering},
     thread,
@@ -135,7 +136,7 @@ pub struct CasesArgs {
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
 
-    /// Write what was said in each case to a file of this folder
+    /// Write the whole conversation of each case to a file of this folder
     #[arg(long, value_name = "DIR")]
     pub wire: Option<PathBuf>,
 
@@ -217,8 +218,7 @@ fn run(settings: &Settings, args: &CasesArgs) -> Result<u8, CommandError> {
         return Err(CommandError::Usage(what));
     }
     suite::probe(settings).map_err(not_run)?;
-    let columns = columns();
-    let mut progress = Progress::new(anstream::stderr(), columns, &cases);
+    let mut progress = Progress::new(anstream::stderr(), columns(&io::stderr()), &cases);
     let started = Instant::now();
     // Progress that cannot be shown does not stop the cases.
     let outcomes = suite::run(&cases, settings, |outcome| progress.ended(outcome).unwrap_or_default());
@@ -235,11 +235,14 @@ fn run(settings: &Settings, args: &CasesArgs) -> Result<u8, CommandError> {
     if let Some(path) = &args.junit {
         write(path, &junit(settings, &outcomes))?;
     }
-    let text = summary(settings, &outcomes, started.elapsed().as_secs_f64());
+    let seconds = started.elapsed().as_secs_f64();
     // A document on stdout must not be mixed with the summary.
-    match documents.contains(&Some(Path::new("-"))) {
-        true => io::Write::write_all(&mut anstream::stderr(), text.as_bytes())?,
-        false => io::Write::write_all(&mut anstream::stdout(), text.as_bytes())?,
+    if documents.contains(&Some(Path::new("-"))) {
+        let text = summary(settings, &outcomes, seconds, columns(&io::stderr()));
+        io::Write::write_all(&mut anstream::stderr(), text.as_bytes())?;
+    } else {
+        let text = summary(settings, &outcomes, seconds, columns(&io::stdout()));
+        io::Write::write_all(&mut anstream::stdout(), text.as_bytes())?;
     }
     let is_unexpected = outcomes.iter().any(|outcome| outcome.is_unexpected);
     Ok(if is_unexpected { exit::PROBLEM } else { exit::OK })
@@ -292,9 +295,8 @@ fn dialects() -> PossibleValuesParser {
     PossibleValuesParser::new(dialect::ORIGINS.iter().map(Origin::name))
 }
 
-/// Returns the width of the terminal that the progress is shown on.
-fn columns() -> Option<usize> {
-    let stderr = io::stderr();
-    let size = tcgetwinsize(&stderr).ok().filter(|size| stderr.is_terminal() && size.ws_col > 0)?;
+/// Returns the width of the terminal that an output is.
+fn columns(output: &(impl IsTerminal + AsFd)) -> Option<usize> {
+    let size = tcgetwinsize(output).ok().filter(|size| output.is_terminal() && size.ws_col > 0)?;
     Some(size.ws_col.into())
 }

@@ -5,13 +5,11 @@ use std::{
     env, fs,
     io::{self, Read, Write},
     path::Path,
-    process::{Command, ExitStatus, Stdio},
+    process::{Command, ExitStatus},
     thread,
-    time::{Duration, Instant},
 };
 
-use crate::support::running::DEADLINE;
-pub(crate) use crate::support::running::Running;
+pub(crate) use crate::support::running::{Running, eventually, runs};
 
 /// The path of the program.
 pub(crate) const ASKBRIDGE: &str = env!("CARGO_BIN_EXE_askbridge");
@@ -114,26 +112,4 @@ pub(crate) fn assert_same(got: &[u8], expected: &[u8]) {
     };
     let (lengths, got, expected) = ((got.len(), expected.len()), shown(got), shown(expected));
     panic!("differs at byte {at}, lengths {lengths:?}\n--- got ---\n{got}\n--- expected ---\n{expected}");
-}
-
-/// Waits until this holds. For events that the system does not report, such as the end of another process's child.
-#[track_caller]
-pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + DEADLINE;
-    while !holds() {
-        assert!(Instant::now() < deadline, "waited too long: {what}");
-        thread::sleep(Duration::from_millis(5));
-    }
-}
-
-/// Returns whether a process runs. A zombie does not.
-pub(crate) fn runs(pid: &str) -> bool {
-    match fs::read_to_string(format!("/proc/{pid}/stat")) {
-        Ok(stat) => {
-            let state = stat.rsplit_once(") ").map(|(_, rest)| rest.as_bytes()[0]);
-            !matches!(state, Some(b'Z' | b'X'))
-        }
-        Err(_) if cfg!(target_os = "linux") => false,
-        Err(_) => Command::new("kill").args(["-0", pid]).stderr(Stdio::null()).status().unwrap().success(),
-    }
 }

@@ -28,7 +28,7 @@ fn passed(dialect: MockDialect, cases: &[Case]) -> Vec<String> {
     let outcomes = outcomes(Kind::Agent, cases, &mock(dialect), DEADLINE);
     let failed = outcomes.iter().filter(|outcome| matches!(outcome.verdict, Verdict::Failed(_)));
     let failed: Vec<_> =
-        failed.map(|outcome| format!("{}\n{}", outcome.case.id, report::failure(outcome, false))).collect();
+        failed.map(|outcome| format!("{}\n{}", outcome.case.id, report::failure(outcome))).collect();
     assert!(failed.is_empty(), "{}\n{}", dialect.name(), failed.join("\n"));
     let passed = outcomes.into_iter().filter(|outcome| outcome.verdict == Verdict::Passed);
     passed.map(|outcome| outcome.case.id).collect()

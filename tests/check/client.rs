@@ -58,9 +58,8 @@ impl Manner {
     fn passed(&self, cases: &[Case]) -> Vec<String> {
         let outcomes = outcomes_with(Kind::Client, cases, &self.command(None), DEADLINE, self.persons());
         let failed = outcomes.iter().filter(|outcome| matches!(outcome.verdict, Verdict::Failed(_)));
-        let failed: Vec<_> = failed
-            .map(|outcome| format!("{}\n{}", outcome.case.id, report::failure(outcome, false)))
-            .collect();
+        let failed: Vec<_> =
+            failed.map(|outcome| format!("{}\n{}", outcome.case.id, report::failure(outcome))).collect();
         assert!(failed.is_empty(), "{:?}\n{}", self.options, failed.join("\n"));
         let passed = outcomes.into_iter().filter(|outcome| outcome.verdict == Verdict::Passed);
         passed.map(|outcome| outcome.case.id).collect()

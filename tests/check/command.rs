@@ -5,7 +5,13 @@ use std::{fs, process::Command};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::{check::faults::ASKBRIDGE, support::Process};
+use crate::{
+    check::faults::ASKBRIDGE,
+    support::{
+        Process,
+        running::{eventually, runs},
+    },
+};
 
 /// A case that the relay passes quickly, and fails under `swallows-exit-code`.
 const CASE: &str = "bridge/lifecycle/agent-exit-code";
@@ -39,16 +45,22 @@ fn what_fails_and_what_was_expected_to_decides_the_exit_code() {
     fs::write(&expected, format!("# known\n{CASE} # its bug\n")).unwrap();
     let expected = expected.to_str().unwrap();
     let broken = ["--fault", "swallows-exit-code"];
-    for (args, fault, code) in [
-        (&[CASE][..], &[][..], 0),
+    for (args, fault, code, last) in [
+        (&[CASE][..], &[][..], 0, "PASSED  1 passed of 1 cases"),
         // A recommendation is a demand with `--strict` alone.
-        (&[CASE], &broken, 0),
-        (&[CASE, "--strict"], &broken, 1),
-        (&[CASE, "--strict", "--expected", expected], &broken, 0),
-        (&[CASE, "--expected", expected], &[], 1),
+        (&[CASE], &broken, 0, "PASSED  0 passed, 1 warning of 1 cases"),
+        (&[CASE, "--strict"], &broken, 1, "FAILED  0 passed, 1 failed of 1 cases"),
+        (
+            &[CASE, "--strict", "--expected", expected],
+            &broken,
+            0,
+            "PASSED  0 passed, 1 failed as expected of 1",
+        ),
+        (&[CASE, "--expected", expected], &[], 1, "FAILED  1 passed of 1 cases"),
     ] {
         let run = check_bridge(args, fault);
         assert_eq!(run.code, Some(code), "{args:?} {fault:?}\n{}{}", run.stdout, run.stderr);
+        assert!(run.stdout.contains(last), "{args:?} {fault:?}\n{}", run.stdout);
     }
 }
 
@@ -58,14 +70,17 @@ fn a_failure_shows_the_rule_the_step_and_both_lines() {
     for text in [
         "FAILED  bridge/lifecycle/agent-exit-code\n",
         "  The exit code of the agent is the exit code of the bridge\n  should: ",
-        "bridge/lifecycle/agent-exit-code.txt:8: the command exited with another status\n",
-        "expected  exit code 7\n",
-        "     got  exit code 0\n",
-        "    agent! exit 7\n",
+        "  conversation after initialize and session/new\n    agent! exit 7\n    peer! exits 7\n",
+        "  the command exited with another status\n",
+        "    expected  exit code 7\n",
+        "         got  exit code 0\n",
+        "        step  bridge/lifecycle/agent-exit-code.txt:8\n",
         "FAILED  0 passed, 1 failed of 1 cases in ",
     ] {
         assert!(run.stdout.contains(text), "{text:?} is missing in\n{}", run.stdout);
     }
+    // What every case begins with is not shown again for each failure.
+    assert!(!run.stdout.contains("client>"), "{}", run.stdout);
     assert_eq!(run.stderr, "  bridge/lifecycle: 0 passed, 1 failed\n");
 }
 
@@ -96,6 +111,35 @@ fn a_signal_ends_the_commands_and_leaves_no_files() {
     kill_process(Pid::from_raw(process.id().cast_signed()).unwrap(), Signal::TERM).unwrap();
     assert_eq!(process.wait().code(), Some(128 + Signal::TERM.as_raw()));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_case_ends_with_every_process_of_its_command() {
+    for (what, script) in [
+        (
+            "a child that ignores signals",
+            "trap '' HUP INT TERM; sleep 1000 & echo $! >>\"$PIDS\"; exec \"$@\"",
+        ),
+        (
+            "a child in a session of its own",
+            "setsid sh -c 'echo $$ >>\"$PIDS\"; exec sleep 1000' & exec \"$@\"",
+        ),
+        ("a stopped command", "exec 3<&0; \"$@\" <&3 & echo $$ >>\"$PIDS\"; kill -STOP $$"),
+    ] {
+        let pids = tempfile::NamedTempFile::new().unwrap();
+        let mut command = Command::new(ASKBRIDGE);
+        command.args(["check", "bridge", "bridge/streams/silent", "--", "sh", "-c", script, "sh"]);
+        command.args([ASKBRIDGE, "mock", "bridge", "--", "{agent}"]).env("PIDS", pids.path());
+        let mut process = Process::spawn(&mut command);
+        assert_eq!(process.wait().code(), Some(0), "{what}: {}", process.whole_stderr());
+        let pids = fs::read_to_string(pids.path()).unwrap();
+        // One in the beginning that every run plays, one in the case.
+        assert_eq!(pids.lines().count(), 2, "{what}");
+        for pid in pids.lines() {
+            eventually(&format!("the end of {what}"), || !runs(pid));
+        }
+    }
 }
 
 #[test]

@@ -65,8 +65,7 @@ pub(crate) fn outcomes_with(
 #[track_caller]
 pub(crate) fn all_pass(outcomes: &[Outcome]) {
     let wrong = outcomes.iter().filter(|outcome| outcome.verdict != Verdict::Passed);
-    let wrong: Vec<_> =
-        wrong.map(|outcome| format!("{}\n{}", outcome.case.id, failure(outcome, false))).collect();
+    let wrong: Vec<_> = wrong.map(|outcome| format!("{}\n{}", outcome.case.id, failure(outcome))).collect();
     assert!(wrong.is_empty(), "{} of {} cases\n{}", wrong.len(), outcomes.len(), wrong.join("\n"));
 }
 

@@ -2,10 +2,11 @@
 //! A watchdog kills a bridge that takes too long, which ends the blocking calls.
 
 use std::{
+    fs,
     process::{Child, Command, ExitStatus, Stdio},
     sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -59,4 +60,26 @@ impl Drop for Running {
 
 fn pid(child: &Child) -> Pid {
     Pid::from_raw(child.id().cast_signed()).expect("no process has the id 0")
+}
+
+/// Waits until this holds. For events that the system does not report, such as the end of another process's child.
+#[track_caller]
+pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + DEADLINE;
+    while !holds() {
+        assert!(Instant::now() < deadline, "waited too long: {what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Returns whether a process runs. A zombie does not.
+pub(crate) fn runs(pid: &str) -> bool {
+    match fs::read_to_string(format!("/proc/{pid}/stat")) {
+        Ok(stat) => {
+            let state = stat.rsplit_once(") ").map(|(_, rest)| rest.as_bytes()[0]);
+            !matches!(state, Some(b'Z' | b'X'))
+        }
+        Err(_) if cfg!(target_os = "linux") => false,
+        Err(_) => Command::new("kill").args(["-0", pid]).stderr(Stdio::null()).status().unwrap().success(),
+    }
 }

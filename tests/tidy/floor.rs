@@ -11,6 +11,7 @@ const FLOOR: usize = 80;
 
 /// Small files with one user, and why they stand alone.
 const ALONE: &[(&str, &str)] = &[
+    ("crates/check/src/orphans.rs", "it reads files of `/proc`, which only Linux has"),
     ("crates/check/src/report/progress.rs", "what is seen while cases run; the others see the end alone"),
     ("crates/core/examples/embed.rs", "an example is a file"),
     ("src/driver/interleavings/runs.rs", "the test itself, which nothing uses"),

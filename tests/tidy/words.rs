@@ -4,7 +4,7 @@ use crate::tidy::source::{Source, hold, read, repository, root, words};
 
 /// Tests that sleep, and why nothing else would do.
 const SLEEPERS: [(&str, &str); 2] = [
-    ("tests/bridge/program.rs", "nobody is told when a process that is not one's own child has ended"),
+    ("tests/support/running.rs", "nobody is told when a process that is not one's own child has ended"),
     ("tests/journal/processes.rs", "a process is killed at any moment, and not only behind what it says"),
 ];
 

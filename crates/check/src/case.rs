@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::step::{self, Action, PeerAction, Step};
 
-/// What is checked.
+/// The kind of program that is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// An agent. The checker is its client.
@@ -71,13 +71,15 @@ pub struct Case {
     pub source: String,
     /// The faults of the mock under which the case must fail, each of them alone.
     pub faults: Vec<String>,
-    /// What else the case needs, such as `inbox`. Without it, the case is skipped.
+    /// Parts that the command must have, such as `inbox`. Without them, the case is skipped.
     pub needs: Vec<String>,
     /// How lines are compared.
     pub matching: Match,
-    /// Whether the checker itself writes what does not fit the schema of ACP.
+    /// Whether the checker itself writes messages that do not fit the schema of ACP.
     pub is_malformed: bool,
     pub(crate) steps: Vec<Step>,
+    /// How many of the steps are the opening that it shares with other cases.
+    pub(crate) opening: usize,
 }
 
 /// Why a case cannot be read.
@@ -109,6 +111,7 @@ impl Case {
             let lines = text.lines().enumerate().map(|(at, line)| (at + 1, line));
             steps.extend(step::read(&file, lines).map_err(|(line, why)| CaseError { file, line, why })?);
         }
+        let opening = steps.len();
         steps.extend(step::read(&file, lines).map_err(|(at, why)| wrong(at, why))?);
         let lacks = |what: &str| wrong(1, format!("the head has no `{what}`"));
         Ok(Self {
@@ -121,6 +124,7 @@ impl Case {
             matching: head.matching.unwrap_or(Match::Json),
             is_malformed: head.is_malformed,
             steps,
+            opening,
         })
     }
 
@@ -178,7 +182,7 @@ impl Head {
 
 fn level(name: &str) -> Result<Level, String> {
     let found = [Level::Must, Level::Should, Level::Ours].into_iter().find(|level| level.name() == name);
-    found.ok_or_else(|| format!("`{name}` is no level: must, should or ours"))
+    found.ok_or_else(|| format!("`{name}` is not a level: must, should or ours"))
 }
 
 fn matching(name: &str) -> Result<Match, String> {

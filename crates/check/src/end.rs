@@ -1,4 +1,4 @@
-//! One end of the conversation: the bytes that wait to be written to the command under test, and those that came from it.
+//! One end of the conversation: the bytes that wait to be written to the command under test, and the bytes received from it.
 //! Waiting until a descriptor is ready is left to `stage.rs`.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -14,12 +14,12 @@ pub(crate) struct End {
     output: Option<OwnedFd>,
     input: Option<OwnedFd>,
     unsent: Vec<u8>,
-    /// How much of `unsent` is written already.
+    /// How many bytes of `unsent` are written already.
     sent: usize,
     received: Vec<u8>,
-    /// How much of `received` is consumed already.
+    /// How many bytes of `received` are consumed already.
     consumed: usize,
-    /// How much of `received` is known to have no line feed that is not consumed.
+    /// The bytes of `received` up to here have no line feed that is not consumed.
     searched: usize,
     is_reading: bool,
     input_ended: bool,
@@ -27,7 +27,7 @@ pub(crate) struct End {
     moved: usize,
 }
 
-/// What is next at an end.
+/// The next thing that an end has received.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// A line with its line feed, or the last one without.
@@ -87,7 +87,7 @@ impl End {
         self.input.as_ref().filter(|_| reads).map(AsFd::as_fd)
     }
 
-    /// Writes a part of what waits, once the output is ready for it.
+    /// Writes a part of the waiting bytes, once the output is ready.
     pub(crate) fn send(&mut self) {
         let Some(output) = &self.output else { return };
         let rest = self.unsent.get(self.sent..).unwrap_or_default();
@@ -98,7 +98,7 @@ impl End {
                 self.moved += count;
             }
             Err(Errno::INTR | Errno::AGAIN) => {}
-            // Nobody reads it any more. What was written before may have been read.
+            // Nobody reads it any more. Bytes that were written before may have been read.
             Err(_) => self.close_output(),
         }
         if self.unsent() == 0 {
@@ -144,8 +144,7 @@ impl End {
 
     /// Consumes the next line, or the end. `None` if neither has come yet.
     pub(crate) fn next_line(&mut self) -> Option<Next> {
-        // What was searched has no line feed. To search it again with each chunk would take quadratic time for a long
-        // line.
+        // To search the same bytes again with each chunk would take quadratic time for a long line.
         let from = self.searched.max(self.consumed);
         let rest = self.received.get(from..).unwrap_or_default();
         if let Some(at) = memchr(b'\n', rest) {

@@ -1,4 +1,4 @@
-//! What an end does in a step: fences, streams that it closes, reading that it stops.
+//! The steps of an end: fences, streams that it closes, reading that it stops.
 //! Writing and expecting lines is left to `play.rs`.
 
 use std::time::Instant;
@@ -49,7 +49,7 @@ impl Play {
         Ok(())
     }
 
-    /// Lets the puppet do it as well: its process has the same streams.
+    /// Orders the same of the puppet, whose process has the same streams, and waits until it is done.
     pub(crate) fn order(&mut self, side: Side, order: &Order) -> Result<(), Problem> {
         if side == Side::Client {
             return Ok(());
@@ -66,7 +66,7 @@ impl Play {
         done.ok_or_else(|| "the agent's process does not react".into())
     }
 
-    /// Waits until the command has read what the end wrote, so that what follows is another piece.
+    /// Waits until the command has read all that the end wrote, so that the next bytes arrive in another piece.
     fn read(&mut self, side: Side) -> Result<(), Problem> {
         self.flush(side)?;
         while self.stage.end(side).is_some_and(|end| end.has_unread()) {
@@ -74,7 +74,7 @@ impl Play {
             if now > self.deadline {
                 return Err(format!("the command does not read what the {} writes", side.name()).into());
             }
-            // The kernel does not tell when somebody reads.
+            // The kernel reports no event when the other side reads.
             self.stage.until(now + limits::LOOK, |_| None::<()>);
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Compares a line with what a case expects, and binds the variables that it names.
+//! Compares a received line with the line of a case, and binds the variables that the case names.
 
 use crate::{
     case::Match,
@@ -7,7 +7,7 @@ use crate::{
     wire::shown,
 };
 
-/// What a case expects of a line.
+/// The line that a case expects.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expected<'a> {
     text: &'a str,
@@ -61,7 +61,7 @@ impl<'a> Expected<'a> {
     }
 }
 
-/// Returns a notification that every peer ignores, and that every bridge passes on.
+/// Returns a notification that every peer ignores, and that every bridge forwards.
 pub(crate) fn fence(number: usize) -> String {
     format!(r#"{{"jsonrpc":"2.0","method":"_askbridge/fence","params":{{"fence":{number}}}}}"#)
 }

@@ -1,6 +1,6 @@
-//! How the end that talks to the peer under test waits for its lines: each is noted, compared with the schema, and replied to
-//! where any peer replies at once.
-//! What a line means is left to `talk/hear.rs` and `serve/hear.rs`.
+//! Receives the lines of an agent or a client under test: each is noted, compared with the schema, and replied to where any
+//! peer would reply at once.
+//! The meaning of a line is left to `talk/hear.rs` and `serve/hear.rs`.
 
 use std::time::Instant;
 

@@ -37,7 +37,7 @@ struct Compared {
     extent: Extent,
     /// The place of the first difference.
     path: Vec<String>,
-    /// What is wrong there.
+    /// How it differs there.
     how: &'static str,
     bound: Vec<(String, String)>,
 }
@@ -107,7 +107,7 @@ impl Compared {
         for (at, (value, got)) in expected.iter().zip(&got).enumerate() {
             self.path.push(format!("[{at}]"));
             if !self.fits(value.get(), got.get()) {
-                // The path is not shortened here: it tells where the first difference is.
+                // The path is not shortened here: it says where the first difference is.
                 return false;
             }
             self.path.pop();

@@ -13,6 +13,7 @@ mod json;
 pub mod library;
 mod limits;
 mod lines;
+mod orphans;
 mod peer;
 mod play;
 mod processes;

@@ -1,5 +1,5 @@
 //! The cases, as files of the folder `cases`: in the program, or in a debug build from the source folder.
-//! Each file below `cases/KIND` is a case. Each line of `lines.rs` makes a case as well: bridges pass it on as it is.
+//! Each file below `cases/KIND` is a case. Each line of `lines.rs` makes a case as well: a bridge must forward it unchanged.
 
 use std::borrow::Cow;
 
@@ -44,7 +44,7 @@ client< end
 /// Returns all cases of a kind, in the order of their IDs.
 ///
 /// # Errors
-/// If a case cannot be read, which the tests of this crate would tell.
+/// If a case cannot be read. A test of this crate reads all of them.
 pub fn cases(kind: Kind) -> Result<Vec<Case>, CaseError> {
     let folder = format!("{}/", kind.name());
     let mut cases = Vec::new();
@@ -61,7 +61,7 @@ pub fn cases(kind: Kind) -> Result<Vec<Case>, CaseError> {
     Ok(cases)
 }
 
-/// Returns the case that shows whether a command of this kind speaks ACP at all.
+/// Returns the case that every command of this kind must pass, because all others begin with its steps.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -89,7 +89,7 @@ fn line_case(name: &str) -> String {
     let (remark, steps) =
         if is_terminated { ("", TERMINATED) } else { (", as the last bytes of a stream", LAST) };
     format!(
-        "# A bridge passes the line `{name}` on as it is, in both directions{remark}\n\
+        "# A bridge forwards the line `{name}` unchanged, in both directions{remark}\n\
          level: ours\nsource: askbridge, docs/design/bytes.md\nfault: changes-bytes\nmatch: bytes\n\n{}",
         steps.replace("LINE", name),
     )
@@ -117,7 +117,10 @@ mod tests {
         let read = |text: &str| Case::read("a/b", text, |_| None).unwrap_err().to_string();
         let head = "# A rule\nlevel: must\nsource: x\n";
         assert_eq!(read("# A rule\nlevel: must\n\n"), "a/b.txt:1: the head has no `source:`");
-        assert_eq!(read("# A rule\nlevel: high\n\n"), "a/b.txt:2: `high` is no level: must, should or ours");
+        assert_eq!(
+            read("# A rule\nlevel: high\n\n"),
+            "a/b.txt:2: `high` is not a level: must, should or ours"
+        );
         assert_eq!(read(&format!("{head}colour: red\n")), "a/b.txt:4: a head has no `colour`");
         assert_eq!(read(&format!("{head}given: x\n")), "a/b.txt:1: no steps are named `x`");
         for (step, why) in [

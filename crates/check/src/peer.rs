@@ -1,27 +1,46 @@
-//! The command under test as a process: its pipes, the last words on its stderr, its exit, and its end.
-//! What goes through the pipes is left to `end.rs`.
+//! The command under test as a process: its pipes, the last words on its stderr, its exit, and the end of all processes
+//! that it has started.
+//! What goes through the pipes is left to `end.rs`, finding the processes to `orphans.rs`.
 
 use std::{
     ffi::OsString,
+    fmt,
     io::{self, PipeReader, Read},
-    os::unix::process::{CommandExt, ExitStatusExt},
-    path::Path,
-    process::{Child, Command, ExitStatus, Stdio},
-    sync::{Arc, Mutex, PoisonError},
+    os::unix::process::CommandExt,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     thread,
 };
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process, kill_process_group, waitid,
+};
 
-use crate::{case::Kind, end::End, limits};
+use crate::{case::Kind, end::End, limits, orphans};
 
-/// The command under test.
+/// The variable that has the private folder of a case. All processes that a command starts inherit it.
+pub(crate) const FOLDER: &str = "XDG_RUNTIME_DIR";
+
+/// The command under test. It is reaped when it is dropped, so its ID and that of its group are its own until then.
 #[derive(Debug)]
 pub(crate) struct Peer {
     child: Child,
-    /// Ends once the process can be reaped.
+    /// Ends once `status` is known.
     exit: PipeReader,
+    status: Arc<OnceLock<Exit>>,
     stderr: Arc<Mutex<Vec<u8>>>,
+    /// The private folder of the case.
+    folder: PathBuf,
+}
+
+/// How a process has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    Code(i32),
+    Signal(i32),
+    /// The system does not say.
+    Unknown,
 }
 
 /// Where a command runs.
@@ -36,7 +55,7 @@ impl Surroundings<'_> {
     /// Gives a command a private place for its sockets. A bridge gets private settings and a private state as well: those of
     /// the user must not count. An agent or a client keeps them, because it needs its account.
     pub(crate) fn surround(self, command: &mut Command) {
-        command.env("XDG_RUNTIME_DIR", self.folder);
+        command.env(FOLDER, self.folder);
         if self.kind == Kind::Bridge {
             for (name, folder) in [("XDG_CONFIG_HOME", "config"), ("XDG_STATE_HOME", "state")] {
                 command.env(name, self.folder.join(folder));
@@ -67,14 +86,19 @@ impl Peer {
             _ => None,
         };
         let (exit, holder) = io::pipe()?;
-        let pid = pid(&child);
+        let (pid, status) = (pid(&child), Arc::new(OnceLock::new()));
+        let known = Arc::clone(&status);
         thread::spawn(move || {
-            // NOWAIT leaves the zombie to this peer, which reaps it; an error means that it did so already.
+            // NOWAIT leaves the zombie to this peer, which reaps it.
             let waited =
                 pid.map(|pid| waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT));
-            drop((waited, holder));
+            known.get_or_init(|| {
+                waited.and_then(|waited| waited.ok().flatten()).map_or(Exit::Unknown, Exit::of)
+            });
+            drop(holder);
         });
-        Ok((Self { child, exit, stderr }, end))
+        let folder = around.folder.to_owned();
+        Ok((Self { child, exit, status, stderr, folder }, end))
     }
 
     /// Returns the descriptor that ends once the process has ended.
@@ -82,22 +106,21 @@ impl Peer {
         &self.exit
     }
 
-    /// Returns the exit status, if the process has ended.
-    pub(crate) fn status(&mut self) -> Option<ExitStatus> {
-        self.child.try_wait().ok().flatten()
+    /// Returns how the process has ended, if it has.
+    pub(crate) fn status(&self) -> Option<Exit> {
+        self.status.get().copied()
     }
 
     /// Sends a signal to the process alone.
-    pub(crate) fn signal(&mut self, signal: Signal) {
-        // A process that has ended is not reaped before `status`, so the ID is its own.
-        if let (None, Some(pid)) = (self.status(), pid(&self.child)) {
+    pub(crate) fn signal(&self, signal: Signal) {
+        if let Some(pid) = pid(&self.child) {
             kill_process(pid, signal).unwrap_or_default();
         }
     }
 
-    /// Sends a signal to the process and its group, unless the process has ended.
-    pub(crate) fn signal_group(&mut self, signal: Signal) {
-        if let (None, Some(pid)) = (self.status(), pid(&self.child)) {
+    /// Sends a signal to the process and its group, of which other processes may run after it has ended.
+    pub(crate) fn signal_group(&self, signal: Signal) {
+        if let Some(pid) = pid(&self.child) {
             kill_process_group(pid, signal).unwrap_or_default();
         }
     }
@@ -112,17 +135,29 @@ impl Peer {
 impl Drop for Peer {
     fn drop(&mut self) {
         self.signal_group(Signal::KILL);
+        orphans::kill(FOLDER, &self.folder);
         // A run has hundreds of cases, whose processes would all stay as zombies until its end.
         self.child.wait().map(drop).unwrap_or_default();
     }
 }
 
-/// Returns what a status says, such as `exit code 7` or `signal 9`.
-pub(crate) fn described(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("exit code {code}"),
-        (_, Some(signal)) => format!("signal {signal}"),
-        _ => "an unknown status".to_owned(),
+impl Exit {
+    fn of(status: WaitIdStatus) -> Self {
+        match (status.exit_status(), status.terminating_signal()) {
+            (Some(code), _) => Self::Code(code),
+            (_, Some(signal)) => Self::Signal(signal),
+            _ => Self::Unknown,
+        }
+    }
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "exit code {code}"),
+            Self::Signal(signal) => write!(f, "signal {signal}"),
+            Self::Unknown => f.write_str("an unknown status"),
+        }
     }
 }
 

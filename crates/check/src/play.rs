@@ -17,7 +17,7 @@ use crate::{
     end::Next,
     expect::Expected,
     limits,
-    peer::{Surroundings, described},
+    peer::{Exit, Surroundings},
     schema::Misfit,
     serve::{driver::Persons, state::Served},
     stage::Stage,
@@ -28,7 +28,7 @@ use crate::{
     },
     variables::Variables,
     verdict::{Failure, Verdict},
-    wire::shown,
+    wire::{Tail, shown},
 };
 
 /// The need of a case for the inbox of askbridge.
@@ -88,7 +88,7 @@ pub(crate) fn play(case: &Case, setting: &Setting<'_>) -> io::Result<(Verdict, V
         kind: setting.kind,
         folder: setting.folder.clone(),
     };
-    let stopped = play.steps(&case.steps).err();
+    let stopped = play.steps(case).err();
     if let Some(path) = &setting.wire {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
@@ -166,15 +166,18 @@ impl Play {
         self.folder.join("askbridge").is_dir()
     }
 
-    fn steps(&mut self, steps: &[Step]) -> Result<(), Verdict> {
-        for step in steps {
+    fn steps(&mut self, case: &Case) -> Result<(), Verdict> {
+        for (at, step) in case.steps.iter().enumerate() {
+            if at == case.opening {
+                self.stage.wire.opened();
+            }
             self.wait_anew();
             if matches!(step.action, Action::End(..) | Action::Agent(_) | Action::Peer(_)) {
                 self.stage.wire.note(step.text.clone());
             }
             self.step(&step.action).map_err(|problem| self.failed(step, problem))?;
         }
-        let Some(last) = steps.last() else { return Ok(()) };
+        let Some(last) = case.steps.last() else { return Ok(()) };
         if self.conversation.is_some() || self.served.is_some() {
             // An agent may write updates at any time, and a client notifications.
             return self.hear_the_rest().map_err(|problem| self.failed(last, problem));
@@ -196,10 +199,21 @@ impl Play {
             Problem::Lacking(why) => return Verdict::Skipped(why),
             Problem::Unseen(why) => return Verdict::Inconclusive(why),
         };
-        let expected = expected.or_else(|| Some(shown(step.text.as_bytes())));
-        let wire = self.stage.wire.last();
-        let stderr = printable(self.stage.peer.last_words().trim_end()).into_owned();
-        Verdict::Failed(Box::new(Failure { what, step: step.to_string(), expected, got, wire, stderr }))
+        let Tail { after, left_out, mut events } = self.stage.wire.tail();
+        // The step that failed is noted before it is performed. It is what was expected, and did not happen.
+        events.pop_if(|event| *event == step.text);
+        let expected = expected.or_else(|| Some(shown(self.variables.shown(&step.text).as_bytes())));
+        Verdict::Failed(Box::new(Failure {
+            what,
+            step: step.to_string(),
+            expected,
+            got,
+            after,
+            left_out,
+            wire: events,
+            misfits: Vec::new(),
+            stderr: printable(self.stage.peer.last_words().trim_end()).into_owned(),
+        }))
     }
 
     fn step(&mut self, action: &Action) -> Result<(), Problem> {
@@ -269,8 +283,8 @@ impl Play {
         }
     }
 
-    pub(crate) fn status(&mut self) -> String {
-        self.stage.peer.status().map_or_else(|| "an unknown status".to_owned(), described)
+    pub(crate) fn status(&self) -> String {
+        self.stage.peer.status().unwrap_or(Exit::Unknown).to_string()
     }
 
     /// Begins to wait anew: a step that ended, or a byte that came, shows that the command goes on. A busy machine takes its
@@ -305,9 +319,12 @@ impl Play {
             }
             None => {
                 let pending = self.stage.end(side).map(|end| end.pending().to_vec()).unwrap_or_default();
-                let got = (!pending.is_empty()).then(|| format!("{} (no line feed)", shown(&pending)));
+                let got = match pending.as_slice() {
+                    [] => "nothing".to_owned(),
+                    pending => format!("{} (no line feed)", shown(pending)),
+                };
                 let what = format!("the {} did not get it in time", side.name());
-                Err(Problem::Broken { what, expected: None, got })
+                Err(Problem::Broken { what, expected: None, got: Some(got) })
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What a process does in a step, or what must have happened to it: the agent, which is a puppet, and the command under test.
+//! The steps of processes: those of the agent, which is a puppet, and of the command under test.
 //! The streams of the agent are left to `ends.rs`.
 
 use std::time::Instant;
@@ -7,6 +7,7 @@ use rustix::process::Signal;
 
 use crate::{
     limits,
+    peer::Exit,
     play::{Play, Problem},
     puppet::Order,
     puppets::Role,
@@ -77,7 +78,7 @@ impl Play {
             }
             PeerAction::KeepsToTheSchema => self.keeps_to_the_schema(),
             PeerAction::SaysOnStderr(text) => {
-                // It may take a moment, and nothing wakes the stage: a thread reads it.
+                // A thread reads stderr, and nothing wakes the stage when it has read a line.
                 let said = loop {
                     if self.stage.peer.last_words().contains(text) {
                         break true;
@@ -100,10 +101,10 @@ impl Play {
                 let status = self.stage.peer.status();
                 let got = self.status();
                 self.stage.wire.note(format!("({got})"));
-                match (code, status.and_then(|status| status.code())) {
-                    (None, _) => Ok(()),
-                    (Some(code), Some(got)) if *code == got => Ok(()),
-                    (Some(code), _) => {
+                match code {
+                    None => Ok(()),
+                    Some(code) if status == Some(Exit::Code(*code)) => Ok(()),
+                    Some(code) => {
                         let expected = Some(format!("exit code {code}"));
                         Err(Problem::Broken {
                             what: "the command exited with another status".to_owned(),

@@ -1,7 +1,7 @@
 //! The puppet: the process that a bridge or a client starts as its agent. It hands its stdin and stdout over to the checker,
 //! which reads and writes them itself, and then does what the checker orders: it exits, closes a stream, traps a signal,
 //! starts a child. It ends with the checker.
-//! What the checker orders is left to `play.rs`.
+//! Which orders a case needs is left to `play.rs`.
 
 use std::{
     env,
@@ -24,15 +24,14 @@ pub(crate) const SOCKET: &str = "socket";
 pub(crate) const AGENT: &str = "agent ";
 /// The first line of a child of an agent. The process ID follows.
 pub(crate) const CHILD: &str = "child ";
-/// What the puppet says when an order is carried out.
+/// The line by which the puppet says that an order is carried out.
 pub(crate) const DONE: &str = "done";
-/// What the puppet says when it gets a signal that it traps.
+/// The line by which the puppet says that it got a signal that it traps.
 pub(crate) const SIGTERM: &str = "SIGTERM";
-
-/// What the puppet says when a program that it ran has ended. The exit code follows.
+/// The line by which the puppet says that a program which it ran has ended. The exit code follows.
 pub(crate) const RAN: &str = "ran ";
 
-/// What a puppet is ordered.
+/// An order to a puppet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     Exit(u8),
@@ -47,7 +46,7 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    /// Returns the line that says it.
+    /// Returns the line of the order.
     pub(crate) fn line(&self) -> String {
         match self {
             Self::Exit(code) => format!("exit {code}"),
@@ -121,7 +120,7 @@ pub fn run(folder: &Path, is_child: bool) -> io::Result<u8> {
     Ok(exit::OK)
 }
 
-/// Says who we are, and passes our stdin and stdout on with it.
+/// Sends our process ID to the checker, and our stdin and stdout with it.
 fn hand_over(socket: &UnixStream) -> io::Result<()> {
     let (stdin, stdout) = (io::stdin(), io::stdout());
     let descriptors = [stdin.as_fd(), stdout.as_fd()];

@@ -1,5 +1,5 @@
-//! Another responder: this program, which answers through the inbox of the command under test, or tries to from within the
-//! agent. What a bridge without such an inbox is checked for is left to the other steps.
+//! The steps of another responder: this program, which answers through the inbox of the command under test, or tries to do so
+//! as a child of the agent.
 
 use std::{
     process::{Command, Stdio},
@@ -31,7 +31,7 @@ struct Listed {
 }
 
 impl Play {
-    /// Runs the program as another responder, or looks at how it ended.
+    /// Runs the program as another responder, or checks its exit code.
     pub(crate) fn other(&mut self, action: &OtherAction) -> Result<(), Problem> {
         match action {
             OtherAction::Runs(arguments) => {
@@ -60,7 +60,7 @@ impl Play {
         match self.other_code.take() {
             Some(code) if code == expected => Ok(()),
             code => Err(Problem::Broken {
-                what: "the other responder was told something else".to_owned(),
+                what: "the other responder exited with another code".to_owned(),
                 expected: Some(format!("exit code {expected}")),
                 got: code.map(|code| format!("exit code {code}")),
             }),

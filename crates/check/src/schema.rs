@@ -1,6 +1,6 @@
 //! Compares messages with the schema of ACP: `schema/acp.json`, with the definition that names the method.
-//! It reads the keywords that this schema has, and no others: a whole validator of JSON Schema is three times as large as all
-//! checks. What an end does with a difference is left to `hearing.rs`.
+//! It reads the keywords that this schema has, and no others: a whole validator of JSON Schema would be three times as large
+//! as all of this crate. When lines are compared is left to `hearing.rs`.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
@@ -21,7 +21,7 @@ static SCHEMA: LazyLock<Schema> = LazyLock::new(Schema::read);
 /// A message that does not fit the schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misfit {
-    /// What differs, with its path.
+    /// The difference, with its path.
     pub what: String,
     /// The message.
     pub line: String,
@@ -122,7 +122,8 @@ impl Schema {
         Ok(())
     }
 
-    /// Compares with each of these. If none fits, the one that was meant tells most: the one that differs deepest.
+    /// Compares a value with each of these schemas. If none fits, returns the difference that lies deepest: it is of the one
+    /// that was probably meant.
     fn choose(&self, choices: &[Value], value: &Value) -> Result<(), Difference> {
         let mut nearest: Option<Difference> = None;
         for choice in choices {
@@ -157,7 +158,7 @@ fn list<'a>(schema: &'a Map<String, Value>, keyword: &str) -> &'a [Value] {
     schema.get(keyword).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// Compares what concerns the value alone, and not its members.
+/// Compares the value itself, without its members.
 fn compare_value(schema: &Map<String, Value>, value: &Value) -> Result<(), Difference> {
     let types: Vec<_> = match schema.get("type") {
         Some(Value::Array(types)) => types.iter().filter_map(Value::as_str).collect(),
@@ -165,7 +166,7 @@ fn compare_value(schema: &Map<String, Value>, value: &Value) -> Result<(), Diffe
         _ => Vec::new(),
     };
     if !types.is_empty() && !types.iter().any(|name| is_of_type(value, name)) {
-        return Err(format!("is no {}", types.join(" or ")).as_str().into());
+        return Err(format!("is not of type {}", types.join(" or ")).as_str().into());
     }
     if schema.get("const").is_some_and(|constant| constant != value) {
         return Err(Difference {
@@ -205,8 +206,8 @@ fn is_of_type(value: &Value, name: &str) -> bool {
     }
 }
 
-/// What differs in the messages of all cases, each with the first message and the case that it was in. One case of a run is
-/// about them.
+/// The differences of all messages of a run, each with its first message and the case that had it. One case of the run
+/// reports them.
 #[derive(Debug, Default)]
 pub(crate) struct Misfits(BTreeMap<String, (String, Misfit)>);
 
@@ -232,7 +233,7 @@ impl Misfits {
             what: format!("a message does not fit the schema: {}{others}", misfit.what),
             step: format!("{case}.txt"),
             got: Some(misfit.line.clone()),
-            wire: self.0.values().map(|(case, misfit)| format!("{case}: {}", misfit.what)).collect(),
+            misfits: self.0.values().map(|(case, misfit)| format!("{case}: {}", misfit.what)).collect(),
             ..Failure::default()
         }))
     }
@@ -307,12 +308,12 @@ mod tests {
                 "`result.stopReason` has a value that the protocol does not have",
             ),
             (r#"{"id":1,"result":{}}"#, "`result.stopReason` is missing"),
-            (r#"{"id":1,"error":{"code":"x","message":""}}"#, "`error.code` is no integer"),
+            (r#"{"id":1,"error":{"code":"x","message":""}}"#, "`error.code` is not of type integer"),
             (
                 r#"{"id":1,"method":"initialize","params":{"protocolVersion":-1}}"#,
                 "`params.protocolVersion` is out of range",
             ),
-            (r#"{"id":1,"method":"initialize"}"#, "`params` is no object"),
+            (r#"{"id":1,"method":"initialize"}"#, "`params` is not of type object"),
             (&update(r#"{"sessionUpdate":"agent_message_chunk"}"#), "`params.update.content` is missing"),
             (
                 &update(
@@ -470,6 +471,6 @@ mod tests {
         misfits.add("agent/a/c", vec![misfit("`y` is missing"), misfit("`x` is missing")]);
         let Verdict::Failed(failure) = misfits.judge(Verdict::Passed) else { panic!("nothing failed") };
         assert_eq!(failure.what, "a message does not fit the schema: `x` is missing (and 1 more)");
-        assert_eq!(failure.wire, ["agent/a/b: `x` is missing", "agent/a/c: `y` is missing"]);
+        assert_eq!(failure.misfits, ["agent/a/b: `x` is missing", "agent/a/c: `y` is missing"]);
     }
 }

@@ -1,6 +1,6 @@
-//! What one case runs in: the command under test, the ends that the checker plays, and the puppets that stand for the agent
-//! and its children. One thread moves all bytes, whenever a step waits.
-//! What the steps are is left to `play.rs`.
+//! The processes and streams of one case: the command under test, the ends that the checker plays, and the puppets that stand
+//! for the agent and its children. One thread moves all bytes, whenever a step waits.
+//! The steps are left to `play.rs`.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -142,7 +142,7 @@ impl Stage {
         }
     }
 
-    /// Receives what a puppet says. The streams of an agent that has ended are closed: our copies must not outlive it.
+    /// Receives a message of a puppet. The streams of an agent that has ended are closed: our copies must not outlive it.
     fn hear(&mut self, index: usize) {
         let Some(puppet) = self.puppets.get_mut(index) else { return };
         let end = puppet.receive();
@@ -188,8 +188,8 @@ impl Stage {
         sources.into_iter().zip(&fds).filter(|(_, fd)| is_ready(fd)).map(|(source, _)| source).collect()
     }
 
-    /// Ends the command as a client would: it closes its stdin, then asks it to end, then kills it. The puppets end because
-    /// the checker leaves them.
+    /// Ends the command as a client would: it closes the command's stdin, sends SIGTERM after a while, and then kills it with
+    /// all that is left of its processes. The puppets end with their connections.
     pub(crate) fn close(mut self) {
         (self.client, self.agent) = (None, None);
         self.puppets.clear();
@@ -198,7 +198,7 @@ impl Stage {
                 self.peer.signal_group(signal);
             }
             let deadline = Instant::now() + limits::LEAVE;
-            // A second agent, which may have been started meanwhile, is left as well.
+            // The command may have started a second agent meanwhile.
             if self
                 .until(deadline, |stage| {
                     stage.puppets.clear();

@@ -244,7 +244,7 @@ impl Runner<'_> {
 
     fn skipped(&self, case: &Case) -> Option<String> {
         (case.level == Level::Ours && !self.settings.ours)
-            .then(|| "a promise of askbridge alone: `--ours`".to_owned())
+            .then(|| "only askbridge promises this rule: `--ours` checks it".to_owned())
     }
 
     fn played(&self, index: usize, case: &Case) -> Result<(Verdict, Vec<Misfit>), SuiteError> {

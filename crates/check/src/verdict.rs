@@ -1,4 +1,4 @@
-//! How a case ended, and what shows why.
+//! How a case ended, and the lines that show why.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ pub enum Verdict {
     Passed,
     /// The rule is broken.
     Failed(Box<Failure>),
-    /// Nothing was shown: what the case is about did not happen.
+    /// The case says nothing of its rule, because what it is about did not happen.
     Inconclusive(String),
     /// The case was not played.
     Skipped(String),
@@ -41,9 +41,23 @@ pub struct Failure {
     /// What came instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub got: Option<String>,
-    /// The last lines that were written and received.
+    /// The methods of the opening that many cases share, if it succeeded: `wire` begins after it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<String>,
+    /// How many lines of the conversation before `wire` are left out.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub left_out: usize,
+    /// The lines that led to the failure: what was written and received.
     pub wire: Vec<String>,
+    /// The messages of all cases that do not fit the schema, if the case is about them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub misfits: Vec<String>,
     /// The last words of the command on stderr.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub stderr: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }

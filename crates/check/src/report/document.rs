@@ -7,7 +7,7 @@ use crate::{
     verdict::{Failure, Verdict},
 };
 
-use super::words::Counts;
+use super::counts::Counts;
 
 /// The results of a run.
 #[derive(Debug, Serialize)]

@@ -1,13 +1,11 @@
 //! The results in the XML of JUnit, which CI systems read.
 
-use std::fmt::Write;
-
 use crate::{
     suite::{Outcome, Settings},
     verdict::Verdict,
 };
 
-use super::words::{Counts, failure};
+use super::{counts::Counts, detail::failure, paint::put};
 
 /// Returns the results as a document of JUnit: a suite for each group, a test case for each case.
 pub fn junit(settings: &Settings, outcomes: &[Outcome]) -> String {
@@ -73,7 +71,7 @@ fn body(outcome: &Outcome) -> Option<String> {
     // JUnit has no verdict for an expected failure. A CI system must not report one as failed, so it is listed as
     // skipped.
     Some(match outcome.is_unexpected {
-        true => format!("<failure message=\"{message}\">{}</failure>", escaped(&failure(outcome, false))),
+        true => format!("<failure message=\"{message}\">{}</failure>", escaped(&failure(outcome))),
         false => format!("<skipped message=\"{message}\"/>"),
     })
 }
@@ -93,11 +91,6 @@ fn escaped(text: &str) -> String {
         }
     }
     escaped
-}
-
-fn put(xml: &mut String, line: &str) {
-    // A string takes all.
-    writeln!(xml, "{line}").unwrap_or_default();
 }
 
 #[cfg(test)]

@@ -9,7 +9,10 @@ use askbridge_os::terminal::cut;
 
 use crate::{case::Case, suite::Outcome, verdict::Verdict};
 
-use super::words::{Counts, GREEN, RED, YELLOW, painted};
+use super::{
+    counts::Counts,
+    paint::{GREEN, RED, YELLOW, painted},
+};
 
 /// Writes the progress of a run.
 pub struct Progress<W> {
@@ -37,10 +40,10 @@ impl<W: Write> Progress<W> {
     /// # Errors
     /// Those of the output.
     pub fn ended(&mut self, outcome: &Outcome) -> io::Result<()> {
-        self.counts.add(&outcome.verdict);
+        self.counts.add(outcome);
         let group = self.groups.entry(outcome.case.group().to_owned()).or_default();
         group.0 = group.0.saturating_sub(1);
-        group.1.add(&outcome.verdict);
+        group.1.add(outcome);
         let Some(columns) = self.columns else {
             if group.0 == 0 {
                 writeln!(self.output, "  {}: {}", outcome.case.group(), group.1.words())?;
@@ -57,7 +60,7 @@ impl<W: Write> Progress<W> {
         let width = columns.saturating_sub(60).clamp(8, 30);
         let filled = (done * width).checked_div(self.total).unwrap_or(width);
         let bar = format!("{}{}", "━".repeat(filled), "╌".repeat(width - filled));
-        let style = if self.counts.failed > 0 { RED } else { GREEN };
+        let style = if self.counts.broken() > 0 { RED } else { GREEN };
         let head = format!("{} {done}/{}  ", painted(style, &bar), self.total);
         let shown = width + 5 + done.to_string().len() + self.total.to_string().len();
         let rest = columns.saturating_sub(shown);
