@@ -108,16 +108,6 @@ fn output_without_a_final_newline_reaches_the_client() {
 }
 
 #[test]
-fn the_end_of_an_agent_that_has_not_asked_ends_the_output() {
-    for (prompt, code) in [("exit 5", 5), ("crash", 137)] {
-        let mut client = Client::new();
-        client.prompt("turn", prompt);
-        client.hears("I do as I am told.");
-        assert_eq!(client.rest(), (vec![], Some(code)));
-    }
-}
-
-#[test]
 fn the_first_half_of_a_question_reaches_the_client_when_the_agent_ends() {
     // A question without its newline is a question nevertheless. It is forwarded as it is.
     for said in [&ASKED[..ASKED.len() / 2], ASKED] {

@@ -5,7 +5,7 @@ use std::{
     thread,
 };
 
-use crate::bridge::program::{ASKBRIDGE, Running, assert_same, bridge, read_line, sh};
+use crate::bridge::program::{ASKBRIDGE, Running, assert_same, bridge};
 
 /// As many lines of an ordinary size.
 fn lines(count: usize) -> Vec<u8> {
@@ -69,49 +69,6 @@ fn a_client_that_floods_an_agent_that_answers_each_line_with_twenty_is_not_stuck
         assert_eq!(answers, LINES * ANSWERS);
     });
     assert_eq!(running.wait().code(), Some(0));
-}
-
-#[test]
-fn a_client_that_does_not_read_can_still_write() {
-    // The agent fills its own output, and reads all the same: what it got is said on stderr.
-    let ((stdin, mut input), (output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
-    let mut command = bridge(&sh("head -c 4194304 /dev/zero & cat | wc -c >&2; wait"));
-    let (mut errors, stderr) = io::pipe().unwrap();
-    command.stderr(stderr);
-    let mut running = Running::start(command, stdin, stdout);
-    input.write_all(&lines(20_000)).unwrap();
-    drop(input);
-    assert_eq!(read_line(&mut errors).trim(), lines(20_000).len().to_string());
-    assert_eq!(BufReader::new(output).bytes().count(), 4_194_304);
-    assert_eq!(running.wait().code(), Some(0));
-}
-
-#[test]
-fn an_agent_that_does_not_read_can_still_write() {
-    // The client's input stands still, and what the agent says arrives all the same.
-    let ((stdin, mut input), (output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
-    let agent = sh("exec 3<&0; head -c 4194304 /dev/zero; echo; read -r go <&3; cat <&3 >/dev/null; exit 5");
-    let mut running = Running::start(bridge(&agent), stdin, stdout);
-    let writer = thread::spawn(move || input.write_all(&lines(40_000)));
-    let mut output = BufReader::new(output);
-    let mut said = Vec::new();
-    output.read_until(b'\n', &mut said).unwrap();
-    assert_eq!(said.len(), 4_194_305);
-    writer.join().unwrap().unwrap();
-    assert_eq!(output.read(&mut [0]).unwrap(), 0);
-    assert_eq!(running.wait().code(), Some(5));
-}
-
-#[test]
-fn what_an_agent_said_before_it_ended_reaches_a_slow_client() {
-    // The settling table: all that it wrote, an unterminated last line included, then the end.
-    let ((stdin, _input), (output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
-    let agent = sh("head -c 1000000 /dev/zero; printf last; exit 6");
-    let mut running = Running::start(bridge(&agent), stdin, stdout);
-    let mut said = Vec::new();
-    Slow(output).read_to_end(&mut said).unwrap();
-    assert_eq!((said.len(), &said[1_000_000..]), (1_000_004, &b"last"[..]));
-    assert_eq!(running.wait().code(), Some(6));
 }
 
 #[test]

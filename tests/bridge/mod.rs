@@ -1,5 +1,6 @@
 //! The real `askbridge run -- AGENT` between real pipes and sockets.
-//! What a whole conversation looks like, line by line, is left to the tests of the engine.
+//! Whole conversations, line by line, are left to the tests of the engine. Rules that other bridges keep too are conformance
+//! cases, which `tests/check` runs against this bridge.
 
 #[cfg(test)]
 mod client;

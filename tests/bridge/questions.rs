@@ -9,22 +9,6 @@ use crate::bridge::client::{Client, QUESTION, chosen};
 use crate::bridge::program::{ASKBRIDGE, bridge, sh};
 
 #[test]
-fn an_answer_reaches_the_agent() {
-    let mut client = Client::new();
-    client.prompt("turn", "a question");
-    let (id, params) = client.question();
-    let asked = json!({
-        "sessionId": "session-1", "questionId": "q-1", "prompt": "Choose one option",
-        "options": [["option-a", "Option A"], ["option-b", "Option B"]],
-    });
-    assert_eq!(params, asked);
-    client.answer(id, chosen("option-b"));
-    let said = "I have a question.You chose: option-b";
-    assert_eq!(client.end_of("turn"), ("end_turn".to_owned(), said.to_owned()));
-    assert_eq!(client.end(), (vec![], Some(0)), "nothing more comes for a question that is answered");
-}
-
-#[test]
 fn answers_in_every_shape_reach_the_agent_as_the_one_that_it_knows() {
     let mut client = Client::new();
     for (given, said) in [
@@ -83,20 +67,6 @@ fn several_fields_and_several_choices_are_answered_at_once() {
     client.answer(id, by_text);
     let said = "You answered: Database: Postgres; Features: Auth, Billing; Notes: no";
     assert_eq!(client.end_of("turn").1, format!("I have a question.{said}"));
-}
-
-#[test]
-fn several_questions_are_answered_in_any_order() {
-    // An answer belongs to the question that it names, not to the oldest.
-    let mut client = Client::new();
-    client.prompt("turn", "several questions");
-    let ids: Vec<u64> = (0..3).map(|_| client.question().0).collect();
-    client.answer(ids[2], chosen("option-a"));
-    client.answer(ids[0], json!({ "status": "rejected" }));
-    client.answer(ids[1], chosen("option-b"));
-    let said =
-        "I have a question.[q-3] You chose: option-a[q-1] The question was rejected[q-2] You chose: option-b";
-    assert_eq!(client.end_of("turn"), ("end_turn".to_owned(), said.to_owned()));
 }
 
 #[test]

@@ -31,19 +31,6 @@ fn rejection(id: &str, reason: &str) -> String {
 }
 
 #[test]
-fn a_withdrawn_question_may_still_be_answered_by_the_client() {
-    let mut client = Client::new();
-    let id = client.ask("withdraw a question");
-    client.cancelled(id);
-    client.answer(id, chosen("option-a"));
-    assert_eq!(client.end_of("turn").1, "I have a question.You chose: option-a");
-    let id = client.ask("withdraw a question");
-    client.cancelled(id);
-    client.send(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32800, "message": "ok" } }));
-    assert_eq!(client.end_of("turn").1, "I have a question.The question failed: -32800 ok");
-}
-
-#[test]
 fn a_withdrawn_question_that_the_client_does_not_answer_is_an_error_after_two_seconds() {
     let mut client = Client::new();
     let started = Instant::now();
@@ -54,39 +41,6 @@ fn a_withdrawn_question_that_the_client_does_not_answer_is_an_error_after_two_se
     assert!(started.elapsed() >= Duration::from_secs(2));
     client.answer(id, chosen("option-a"));
     assert_eq!(client.end(), (vec![], Some(0)), "the late answer is dropped");
-}
-
-#[test]
-fn cancelling_the_turn_rejects_its_questions_behind_the_notification() {
-    let script = format!(
-        "agent> {}\nagent> {}\nagent< {}\nagent< {}\nagent< {}\nagent! exit 4\n",
-        question("one"),
-        question("two"),
-        r#"{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}"#,
-        rejection("one", "cancelled"),
-        rejection("two", "cancelled"),
-    );
-    let (mut client, _file) = scripted(&[], &script);
-    for _ in 0..2 {
-        client.next("a question", |message| message["method"] == QUESTION);
-    }
-    // Another session's turn is another session's matter.
-    client.notify("session/cancel", json!({ "sessionId": "s" }));
-    let (rest, code) = client.rest();
-    let cancels =
-        |id| json!({ "jsonrpc": "2.0", "method": "$/cancel_request", "params": { "requestId": id } });
-    assert_eq!((rest, code), (vec![cancels("one"), cancels("two")], Some(4)));
-}
-
-#[test]
-fn a_cancelled_turn_of_the_mock_agent_ends_once_its_question_is_rejected() {
-    let mut client = Client::new();
-    let id = client.ask("a question");
-    client.notify("session/cancel", json!({ "sessionId": "session-1" }));
-    client.cancelled(id);
-    client.answer(id, chosen("option-a"));
-    let said = "I have a question.The question was rejected: cancelled";
-    assert_eq!(client.end_of("turn"), ("cancelled".to_owned(), said.to_owned()));
 }
 
 #[test]
