@@ -164,8 +164,12 @@ pub struct PuppetArgs {
     pub folder: PathBuf,
 }
 
-/// Runs the cases, or lists them.
+/// Runs the cases, or lists them. Every error has the exit code of cases that could not be run.
 pub async fn check(args: &CheckArgs) -> Result<u8, CommandError> {
+    checked(args).await.map_err(|error| CommandError::Usage(error.to_string()))
+}
+
+async fn checked(args: &CheckArgs) -> Result<u8, CommandError> {
     match &args.what {
         CheckWhat::Agent(args) => {
             let prompts = Prompts::with(&args.prompt).map_err(CommandError::Usage)?;
@@ -227,22 +231,22 @@ fn run(settings: &Settings, args: &CasesArgs) -> Result<u8, CommandError> {
     if settings.stop.load(Ordering::Relaxed) {
         return Ok(exit::PROBLEM);
     }
-    let documents = [args.json.as_deref(), args.junit.as_deref()];
+    let seconds = started.elapsed().as_secs_f64();
+    // The summary precedes the documents, so that it is shown if they cannot be written. A document on stdout must not be
+    // mixed with it.
+    if [&args.json, &args.junit].into_iter().flatten().any(|path| path == Path::new("-")) {
+        let text = summary(settings, &outcomes, seconds, columns(&io::stderr()));
+        io::Write::write_all(&mut anstream::stderr(), text.as_bytes())?;
+    } else {
+        let text = summary(settings, &outcomes, seconds, columns(&io::stdout()));
+        io::Write::write_all(&mut anstream::stdout(), text.as_bytes())?;
+    }
     if let Some(path) = &args.json {
         let text = json(&Document::new(settings, &outcomes, env!("CARGO_PKG_VERSION")));
         write(path, &text.map_err(io::Error::from)?)?;
     }
     if let Some(path) = &args.junit {
         write(path, &junit(settings, &outcomes))?;
-    }
-    let seconds = started.elapsed().as_secs_f64();
-    // A document on stdout must not be mixed with the summary.
-    if documents.contains(&Some(Path::new("-"))) {
-        let text = summary(settings, &outcomes, seconds, columns(&io::stderr()));
-        io::Write::write_all(&mut anstream::stderr(), text.as_bytes())?;
-    } else {
-        let text = summary(settings, &outcomes, seconds, columns(&io::stdout()));
-        io::Write::write_all(&mut anstream::stdout(), text.as_bytes())?;
     }
     let is_unexpected = outcomes.iter().any(|outcome| outcome.is_unexpected);
     Ok(if is_unexpected { exit::PROBLEM } else { exit::OK })

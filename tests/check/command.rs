@@ -100,6 +100,42 @@ fn what_cannot_be_run_is_no_failure() {
 }
 
 #[test]
+fn what_cannot_be_written_or_read_is_named_and_loses_no_result() {
+    let (folder, nowhere) = (tempfile::tempdir().unwrap(), "/proc/askbridge-is-not-here");
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let within = file.join("wire");
+    for (option, path, is_shown) in [
+        ("--expected", nowhere, false),
+        ("--wire", within.to_str().unwrap(), false),
+        ("--json", nowhere, true),
+        ("--junit", nowhere, true),
+    ] {
+        let run = check_bridge(&[CASE, option, path], &[]);
+        assert_eq!(run.code, Some(2), "{option}: {}", run.stderr);
+        assert!(
+            run.stderr.contains(path) && !run.stderr.contains("cannot start"),
+            "{option}: {}",
+            run.stderr
+        );
+        assert_eq!(run.stdout.contains("PASSED  1 passed of 1 cases"), is_shown, "{option}: {}", run.stdout);
+    }
+}
+
+#[test]
+fn the_last_words_of_a_command_that_exits_at_once_are_shown() {
+    // The shell is gone before its child writes them.
+    let script = "{ sleep 0.3; echo words >&2; } & exit 3";
+    let run = check(&["bridge", CASE, "--", "sh", "-c", script, "{agent}"]);
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("ended with exit code 3") && run.stderr.contains("its last words: words"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
 fn a_signal_ends_the_commands_and_leaves_no_files() {
     let folder = tempfile::tempdir().unwrap();
     let cases = ["bridge/streams/silent", "bridge/lifecycle/agent-closes-its-output", "--timeout", "1h"];

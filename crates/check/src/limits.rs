@@ -35,6 +35,8 @@ pub(crate) const FILLER: usize = 64 * 1024 * 1024;
 pub(crate) const LEAVE: Duration = Duration::from_secs(1);
 /// The time between two looks at whether a signal has ended the run.
 pub(crate) const STOP: Duration = Duration::from_millis(100);
+/// The time in which the last words of a command that has exited are read.
+pub(crate) const LAST_WORDS: Duration = Duration::from_secs(1);
 /// The outcomes that wait to be shown. A worker waits until its own is shown.
 pub(crate) const OUTCOMES: usize = 1;
 /// The time between two looks at a state whose change wakes nothing, such as the end of a process.

@@ -125,6 +125,12 @@ impl Peer {
         }
     }
 
+    /// Returns whether a process has the command's stderr open, or bytes in it are still unread.
+    pub(crate) fn is_still_writing(&self) -> bool {
+        // Each thread that reads has a copy until its output ends.
+        Arc::strong_count(&self.stderr) > 1
+    }
+
     /// Returns the last words on stderr; of a client, those on stdout as well.
     pub(crate) fn last_words(&self) -> String {
         let kept = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);

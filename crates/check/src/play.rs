@@ -50,8 +50,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) timeout: Duration,
     /// Ends the case once it is set.
     pub(crate) stop: &'a Arc<AtomicBool>,
-    /// A file that gets the whole wire.
-    pub(crate) wire: Option<PathBuf>,
+    /// Whether the whole conversation is returned.
+    pub(crate) keeps_wire: bool,
     /// What the client asks of an agent.
     pub(crate) prompts: &'a Prompts,
     /// Who answers what a client shows.
@@ -60,8 +60,20 @@ pub(crate) struct Setting<'a> {
     pub(crate) dialect: Option<&'a str>,
 }
 
-/// Plays a case. Returns the messages that do not fit the schema as well, whatever the case is about.
-pub(crate) fn play(case: &Case, setting: &Setting<'_>) -> io::Result<(Verdict, Vec<Misfit>)> {
+/// A case that was played.
+pub(crate) struct Played {
+    pub(crate) verdict: Verdict,
+    /// The messages that do not fit the schema, whatever the case is about.
+    pub(crate) misfits: Vec<Misfit>,
+    /// The whole conversation, if it was to be kept.
+    pub(crate) wire: Option<String>,
+}
+
+/// Plays a case.
+///
+/// # Errors
+/// If the command cannot be started, or a file of the case cannot be written.
+pub(crate) fn play(case: &Case, setting: &Setting<'_>) -> io::Result<Played> {
     fs::create_dir(&setting.folder)?;
     let mut variables = Variables::default();
     let conversation = match setting.kind {
@@ -89,12 +101,7 @@ pub(crate) fn play(case: &Case, setting: &Setting<'_>) -> io::Result<(Verdict, V
         folder: setting.folder.clone(),
     };
     let stopped = play.steps(case).err();
-    if let Some(path) = &setting.wire {
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        fs::write(path, play.stage.wire.text())?;
-    }
+    let wire = setting.keeps_wire.then(|| play.stage.wire.text());
     // This is asked after the steps: a command creates its inbox only once it runs.
     let lacks_inbox = case.needs.iter().any(|need| need == INBOX) && !play.has_inbox();
     play.stage.close();
@@ -102,7 +109,7 @@ pub(crate) fn play(case: &Case, setting: &Setting<'_>) -> io::Result<(Verdict, V
         _ if lacks_inbox => Verdict::Skipped(NO_INBOX.to_owned()),
         stopped => stopped.unwrap_or(Verdict::Passed),
     };
-    Ok((verdict, play.misfits))
+    Ok(Played { verdict, misfits: play.misfits, wire })
 }
 
 /// Returns the conversation with an agent, and binds `$cwd` to the folder of its sessions.
@@ -199,6 +206,7 @@ impl Play {
             Problem::Lacking(why) => return Verdict::Skipped(why),
             Problem::Unseen(why) => return Verdict::Inconclusive(why),
         };
+        self.hear_last_words();
         let Tail { after, left_out, mut events } = self.stage.wire.tail();
         // The step that failed is noted before it is performed. It is what was expected, and did not happen.
         events.pop_if(|event| *event == step.text);
@@ -214,6 +222,16 @@ impl Play {
             misfits: Vec::new(),
             stderr: printable(self.stage.peer.last_words().trim_end()).into_owned(),
         }))
+    }
+
+    /// Waits until all that a command wrote to its stderr before it exited is read. A child of the command may keep its
+    /// stderr open, so the wait is short.
+    fn hear_last_words(&mut self) {
+        let until = Instant::now() + limits::LAST_WORDS;
+        while self.stage.has_exited() && self.stage.peer.is_still_writing() && Instant::now() < until {
+            // The thread that reads wakes nobody.
+            self.stage.until(Instant::now() + limits::LOOK, |_| None::<()>);
+        }
     }
 
     fn step(&mut self, action: &Action) -> Result<(), Problem> {

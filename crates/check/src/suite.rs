@@ -100,6 +100,9 @@ pub enum SuiteError {
     /// No case has such an ID.
     #[error("no case is named `{0}`: `askbridge check {1} --list` lists them")]
     NoCase(String, &'static str),
+    /// The conversation of a case cannot be written where the user wants it.
+    #[error("cannot write {0:?}: {1}")]
+    Wire(PathBuf, io::Error),
     /// A folder or file of ours cannot be written.
     #[error("cannot prepare the cases: {0}")]
     Io(#[from] io::Error),
@@ -256,12 +259,19 @@ impl Runner<'_> {
             folder: self.folder.join(index.to_string()),
             timeout: self.settings.timeout,
             stop: &self.settings.stop,
-            wire: self.settings.wire.as_ref().map(|folder| folder.join(format!("{case}.txt"))),
+            keeps_wire: self.settings.wire.is_some(),
             persons: &self.settings.persons,
             prompts: &self.settings.prompts,
             dialect: self.settings.dialect.as_deref(),
         };
-        play(case, &setting).map_err(|error| SuiteError::Start(shlex_line(&self.settings.command), error))
+        let played = play(case, &setting)
+            .map_err(|error| SuiteError::Start(shlex_line(&self.settings.command), error))?;
+        if let (Some(folder), Some(wire)) = (&self.settings.wire, played.wire) {
+            let path = folder.join(format!("{case}.txt"));
+            let made = fs::create_dir_all(path.parent().unwrap_or(folder));
+            made.and_then(|()| fs::write(&path, wire)).map_err(|error| SuiteError::Wire(path, error))?;
+        }
+        Ok((played.verdict, played.misfits))
     }
 }
 
