@@ -1,5 +1,5 @@
 //! `askbridge check`: conformance cases for an agent, a client or a bridge, their selection, and where the results go.
-//! The cases, what plays them and the words of the results are left to the crate of the checks.
+//! The cases, the checker and the words of the results are left to `crates/check`.
 
 use std::{
     ffi::OsString,
@@ -199,7 +199,7 @@ async fn run_until_signal(settings: Settings, args: &CasesArgs) -> Result<u8, Co
         done = &mut cases => done.map_err(io::Error::from)?,
         code = signals.next() => {
             stop.store(true, Ordering::Relaxed);
-            // What it would say is of no interest any more.
+            // The run was stopped, so its result means nothing.
             drop(cases.await);
             Ok(code)
         }

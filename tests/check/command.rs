@@ -57,6 +57,8 @@ fn what_fails_and_what_was_expected_to_decides_the_exit_code() {
             "PASSED  0 passed, 1 failed as expected of 1",
         ),
         (&[CASE, "--expected", expected], &[], 1, "FAILED  1 passed of 1 cases"),
+        // Such a command breaks a rule in its first messages already. That is no reason to run no case.
+        (&["questions/asked-once"], &["--fault", "duplicates"], 1, "FAILED  0 passed, 1 failed of 1 cases"),
     ] {
         let run = check_bridge(args, fault);
         assert_eq!(run.code, Some(code), "{args:?} {fault:?}\n{}{}", run.stdout, run.stderr);
@@ -82,6 +84,19 @@ fn a_failure_shows_the_rule_the_step_and_both_lines() {
     // What every case begins with is not shown again for each failure.
     assert!(!run.stdout.contains("client>"), "{}", run.stdout);
     assert_eq!(run.stderr, "  bridge/lifecycle: 0 passed, 1 failed\n");
+}
+
+#[test]
+fn failures_at_one_step_of_the_beginning_are_shown_once() {
+    let cases = ["messages/one-response", "questions/asked-once", "permissions/asked-once"];
+    let run = check_bridge(&cases, &["--fault", "duplicates"]);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    // Those of messages and permissions begin with `session`, that of questions with `forms`.
+    let details = run.stdout.lines().filter(|line| line.starts_with("FAILED  bridge/"));
+    assert_eq!(details.count(), 2, "{}", run.stdout);
+    assert!(run.stdout.contains("\n  1 more failed at the same step of their beginning\n"), "{}", run.stdout);
+    let names = run.stdout.lines().filter(|line| line.starts_with("  FAILED  bridge/"));
+    assert_eq!(names.count(), 3, "{}", run.stdout);
 }
 
 #[test]

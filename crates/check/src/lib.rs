@@ -1,30 +1,32 @@
-//! Conformance cases for agents, clients and bridges that speak ACP: the cases as texts, and what plays them against a
-//! command. The command line is left to the program.
+//! Conformance cases for agents, clients and bridges that speak ACP, and the checker that plays them against a command. The
+//! command line is left to the program.
 //!
-//! `library` has the cases, `case` and `step` read them, `play` performs the steps of one case on a `stage`, and `suite` runs
-//! all cases of a kind. `talk` is the client of an agent, `serve` the agent of a client. `report` has the results in words and as documents.
+//! `library` has the cases as texts, and `case` and `step` read them. `suite` runs all cases of a kind. `play` performs the
+//! steps of one case on a `stage`, which has the processes and streams: `streams`, `processes` and `responder` perform the
+//! steps of each kind, `talk` those of an agent's client, and `serve` those of a client's agent. `report` writes the results
+//! for people and for programs.
 
 pub mod case;
 mod end;
-mod ends;
 mod expect;
-mod hearing;
 mod json;
 pub mod library;
 mod limits;
 mod lines;
+mod messages;
 mod orphans;
 mod peer;
 mod play;
 mod processes;
 pub mod puppet;
-mod puppets;
+mod puppet_link;
 pub mod report;
 mod responder;
 pub mod schema;
 pub mod serve;
 mod stage;
 mod step;
+mod streams;
 pub mod suite;
 pub mod talk;
 mod variables;

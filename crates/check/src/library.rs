@@ -16,7 +16,7 @@ use crate::{
 struct Cases;
 
 /// The folder of the steps that cases begin with.
-const GIVEN: &str = "given";
+pub(crate) const GIVEN: &str = "given";
 /// The group of the cases that the files of `lines` make.
 const LINES: &str = "bridge/lines";
 
@@ -124,12 +124,12 @@ mod tests {
         assert_eq!(read(&format!("{head}colour: red\n")), "a/b.txt:4: a head has no `colour`");
         assert_eq!(read(&format!("{head}given: x\n")), "a/b.txt:1: no steps are named `x`");
         for (step, why) in [
-            ("client? x", "`client?` begins no step"),
-            ("client! exit 7", "a client does nothing that is named `exit 7`"),
-            ("agent! exit x", "`x` is no exit code"),
+            ("client? x", "no step begins with `client?`"),
+            ("client! exit 7", "a client has no step `exit 7`"),
+            ("agent! exit x", "`x` is not an exit code"),
             ("agent>@ none", "no line is named `none`"),
             ("agent>| \\q", "an escape is `\\n`, `\\r`, `\\t`, `\\\\` or `\\xHH`"),
-            ("peer! SIGFUN", "nothing named `SIGFUN` happens to the command"),
+            ("peer! SIGFUN", "the command has no step `SIGFUN`"),
             ("nothing", "not a step"),
         ] {
             assert_eq!(read(&format!("{head}\n# A remark\n{step}\n")), format!("a/b.txt:6: {why}"));

@@ -1,6 +1,6 @@
 //! Plays one case: performs its steps on a stage, one after the other, and returns the verdict.
-//! What a step expects of a line is compared in `expect.rs`; what an end does is in `ends.rs`, and what a process does in
-//! `processes.rs`.
+//! Comparing a line with the expected one is left to `expect.rs`, the steps of ends to `streams.rs`, those of processes to
+//! `processes.rs`, and those of other responders to `responder.rs`.
 
 use std::{
     ffi::OsString,
@@ -36,9 +36,9 @@ const INBOX: &str = "inbox";
 /// Why a case is skipped that needs the inbox.
 pub(crate) const NO_INBOX: &str = "the command has no inbox in `XDG_RUNTIME_DIR`";
 
-/// What a case is played with.
+/// The settings of one case.
 #[derive(Clone, Debug)]
-pub(crate) struct Setting<'a> {
+pub(crate) struct CaseSettings<'a> {
     pub(crate) kind: Kind,
     pub(crate) command: &'a [OsString],
     /// This program.
@@ -52,20 +52,20 @@ pub(crate) struct Setting<'a> {
     pub(crate) stop: &'a Arc<AtomicBool>,
     /// Whether the whole conversation is returned.
     pub(crate) keeps_wire: bool,
-    /// What the client asks of an agent.
+    /// The prompts for an agent.
     pub(crate) prompts: &'a Prompts,
-    /// Who answers what a client shows.
+    /// Who answers the questions that a client shows.
     pub(crate) persons: &'a Persons,
     /// The dialect in which an agent must ask.
     pub(crate) dialect: Option<&'a str>,
 }
 
-/// A case that was played.
+/// The result of a case.
 pub(crate) struct Played {
     pub(crate) verdict: Verdict,
-    /// The messages that do not fit the schema, whatever the case is about.
+    /// The messages that do not fit the schema of ACP.
     pub(crate) misfits: Vec<Misfit>,
-    /// The whole conversation, if it was to be kept.
+    /// The whole conversation, if the settings keep it.
     pub(crate) wire: Option<String>,
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct Played {
 ///
 /// # Errors
 /// If the command cannot be started, or a file of the case cannot be written.
-pub(crate) fn play(case: &Case, setting: &Setting<'_>) -> io::Result<Played> {
+pub(crate) fn play(case: &Case, setting: &CaseSettings<'_>) -> io::Result<Played> {
     fs::create_dir(&setting.folder)?;
     let mut variables = Variables::default();
     let conversation = match setting.kind {
@@ -102,7 +102,7 @@ pub(crate) fn play(case: &Case, setting: &Setting<'_>) -> io::Result<Played> {
     };
     let stopped = play.steps(case).err();
     let wire = setting.keeps_wire.then(|| play.stage.wire.text());
-    // This is asked after the steps: a command creates its inbox only once it runs.
+    // A command creates its inbox only once it runs, so this is known after the steps.
     let lacks_inbox = case.needs.iter().any(|need| need == INBOX) && !play.has_inbox();
     play.stage.close();
     let verdict = match stopped {
@@ -113,7 +113,7 @@ pub(crate) fn play(case: &Case, setting: &Setting<'_>) -> io::Result<Played> {
 }
 
 /// Returns the conversation with an agent, and binds `$cwd` to the folder of its sessions.
-fn conversation(setting: &Setting<'_>, variables: &mut Variables) -> io::Result<Box<Conversation>> {
+fn conversation(setting: &CaseSettings<'_>, variables: &mut Variables) -> io::Result<Box<Conversation>> {
     let project = Project::make(setting.folder.join("project"))?;
     variables.bind("cwd", &serde_json::to_string(project.folder())?);
     let dialect = setting.dialect.map(str::to_owned);
@@ -125,9 +125,9 @@ pub(crate) struct Play {
     pub(crate) stage: Stage,
     pub(crate) matching: Match,
     pub(crate) variables: Variables,
-    /// What the client of an agent knows.
+    /// The conversation with an agent under test.
     pub(crate) conversation: Option<Box<Conversation>>,
-    /// What the agent of a client knows.
+    /// The conversation with a client under test.
     pub(crate) served: Option<Box<Served>>,
     pub(crate) deadline: Instant,
     /// The time without a byte after which a case is over.
@@ -151,9 +151,9 @@ pub(crate) enum Problem {
     /// The rule is broken.
     Broken { what: String, expected: Option<String>, got: Option<String> },
     /// The command under test does not have what the case needs.
-    Lacking(String),
-    /// What the case is about did not happen.
-    Unseen(String),
+    Lacks(String),
+    /// The situation that the case is about did not arise.
+    Inconclusive(String),
 }
 
 impl<T: Into<String>> From<T> for Problem {
@@ -163,12 +163,12 @@ impl<T: Into<String>> From<T> for Problem {
 }
 
 impl Play {
-    /// Returns where the command runs, and what runs beside it.
-    pub(crate) fn around(&self) -> Surroundings<'_> {
+    /// Returns the environment of the command, for programs that run beside it.
+    pub(crate) fn surroundings(&self) -> Surroundings<'_> {
         Surroundings { kind: self.kind, folder: &self.folder }
     }
 
-    /// Returns whether the command has put its sockets where it was told to.
+    /// Returns whether the command has made its folder of sockets, as askbridge does.
     pub(crate) fn has_inbox(&self) -> bool {
         self.folder.join("askbridge").is_dir()
     }
@@ -187,13 +187,14 @@ impl Play {
         let Some(last) = case.steps.last() else { return Ok(()) };
         if self.conversation.is_some() || self.served.is_some() {
             // An agent may write updates at any time, and a client notifications.
-            return self.hear_the_rest().map_err(|problem| self.failed(last, problem));
+            return self.receive_pending().map_err(|problem| self.failed(last, problem));
         }
         for side in [Side::Client, Side::Agent] {
             let pending = self.stage.end(side).map(|end| end.pending().to_vec()).unwrap_or_default();
             if !pending.is_empty() {
                 let what = format!("the {} got more than the case expects", side.name());
-                let problem = Problem::Broken { what, expected: None, got: Some(shown(&pending)) };
+                let expected = Some("nothing more".to_owned());
+                let problem = Problem::Broken { what, expected, got: Some(shown(&pending)) };
                 return Err(self.failed(last, problem));
             }
         }
@@ -203,10 +204,10 @@ impl Play {
     fn failed(&mut self, step: &Step, problem: Problem) -> Verdict {
         let (what, expected, got) = match problem {
             Problem::Broken { what, expected, got } => (what, expected, got),
-            Problem::Lacking(why) => return Verdict::Skipped(why),
-            Problem::Unseen(why) => return Verdict::Inconclusive(why),
+            Problem::Lacks(why) => return Verdict::Skipped(why),
+            Problem::Inconclusive(why) => return Verdict::Inconclusive(why),
         };
-        self.hear_last_words();
+        self.wait_for_stderr();
         let Tail { after, left_out, mut events } = self.stage.wire.tail();
         // The step that failed is noted before it is performed. It is what was expected, and did not happen.
         events.pop_if(|event| *event == step.text);
@@ -224,12 +225,12 @@ impl Play {
         }))
     }
 
-    /// Waits until all that a command wrote to its stderr before it exited is read. A child of the command may keep its
-    /// stderr open, so the wait is short.
-    fn hear_last_words(&mut self) {
+    /// Waits until the stderr of a command that has exited is read. A child of the command may keep it open, so the wait is
+    /// short.
+    fn wait_for_stderr(&mut self) {
         let until = Instant::now() + limits::LAST_WORDS;
         while self.stage.has_exited() && self.stage.peer.is_still_writing() && Instant::now() < until {
-            // The thread that reads wakes nobody.
+            // The thread that reads stderr does not wake the stage.
             self.stage.until(Instant::now() + limits::LOOK, |_| None::<()>);
         }
     }
@@ -251,7 +252,7 @@ impl Play {
             Action::Serve(serve) => self.serve(serve),
             Action::Agent(action) => self.agent(action),
             Action::Peer(action) => self.peer(action),
-            Action::Other(action) => self.other(action),
+            Action::Other(action) => self.other_responder(action),
             Action::NoOtherAgent => {
                 let until = Instant::now() + limits::SETTLE;
                 let other = self.stage.until(until, |stage| (stage.agents() > 1).then_some(()));
@@ -268,13 +269,13 @@ impl Play {
         self.connect(side)?;
         self.stage.wire.bytes(&format!("{}>", side.name()), bytes);
         if let Some(conversation) = &mut self.conversation {
-            conversation.wrote(bytes);
+            conversation.sent(bytes);
         }
         if let Some(served) = &mut self.served {
-            served.wrote(bytes);
+            served.sent(bytes);
         }
         let is_open = self.stage.end(side).is_some_and(|end| end.write(bytes));
-        // What nobody reads is lost, as it is for a real peer; a case that relies on it fails at what it expects.
+        // Bytes that nobody reads are lost, as those of a real peer are. A case that needs them fails at a later step.
         if !is_open {
             self.stage.wire.note(format!("({} cannot write: the command reads no more)", side.name()));
         }
@@ -305,13 +306,13 @@ impl Play {
         self.stage.peer.status().unwrap_or(Exit::Unknown).to_string()
     }
 
-    /// Begins to wait anew: a step that ended, or a byte that came, shows that the command goes on. A busy machine takes its
-    /// time for a long line, and so does our own comparing.
+    /// Starts the timeout again, because a step has ended or a byte has come. A long line takes its time on a busy machine, to
+    /// arrive and to be compared.
     fn wait_anew(&mut self) {
         self.deadline = self.last_deadline.min(Instant::now() + self.timeout);
     }
 
-    /// Waits until this returns something, for as long as bytes come.
+    /// Waits until `look` returns something, for as long as bytes come.
     fn patiently<T>(&mut self, mut look: impl FnMut(&mut Stage) -> Option<T>) -> Option<T> {
         loop {
             let moved = self.stage.moved();
@@ -323,7 +324,7 @@ impl Play {
         }
     }
 
-    fn next(&mut self, side: Side) -> Result<Option<Vec<u8>>, Problem> {
+    fn next_line(&mut self, side: Side) -> Result<Option<Vec<u8>>, Problem> {
         self.connect(side)?;
         let next = self.patiently(|stage| stage.end(side)?.next_line());
         match next {
@@ -348,7 +349,7 @@ impl Play {
     }
 
     pub(crate) fn expect(&mut self, side: Side, expected: &Expected<'_>) -> Result<(), Problem> {
-        let Some(line) = self.next(side)? else {
+        let Some(line) = self.next_line(side)? else {
             return Err(format!("the command closed its output to the {}", side.name()).into());
         };
         expected.compare(&line, &mut self.variables).map_err(|(what, expected)| Problem::Broken {
@@ -381,7 +382,7 @@ impl Play {
     }
 
     fn expect_end(&mut self, side: Side) -> Result<(), Problem> {
-        match self.next(side)? {
+        match self.next_line(side)? {
             None => Ok(()),
             Some(line) => {
                 let what = format!("the {} got a line where the end was expected", side.name());

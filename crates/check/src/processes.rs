@@ -1,5 +1,5 @@
 //! The steps of processes: those of the agent, which is a puppet, and of the command under test.
-//! The streams of the agent are left to `ends.rs`.
+//! The streams of the agent are left to `streams.rs`.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use crate::{
     peer::Exit,
     play::{Play, Problem},
     puppet::Order,
-    puppets::Role,
+    puppet_link::Role,
     step::{AgentAction, PeerAction, Side},
 };
 
@@ -30,7 +30,7 @@ impl Play {
                     AgentAction::Exit(code) => puppet.map_or((), |puppet| puppet.order(&Order::Exit(*code))),
                     _ => puppet.map_or((), |puppet| puppet.kill()),
                 }
-                self.ended(Role::Agent)
+                self.wait_for_end(Role::Agent)
             }
             AgentAction::TrapTerm => self.order(Side::Agent, &Order::TrapTerm),
             AgentAction::GetsTerm => {
@@ -42,8 +42,8 @@ impl Play {
             }
             AgentAction::Runs(arguments) => self.runs_in_agent(arguments),
             AgentAction::SaysOnStderr(text) => self.order(Side::Agent, &Order::Stderr(text.clone())),
-            AgentAction::Ends => self.ended(Role::Agent),
-            AgentAction::ChildEnds => self.ended(Role::Child),
+            AgentAction::Ends => self.wait_for_end(Role::Agent),
+            AgentAction::ChildEnds => self.wait_for_end(Role::Child),
             AgentAction::StartChild => {
                 if let Some(puppet) = self.stage.puppet(Role::Agent) {
                     puppet.order(&Order::StartChild);
@@ -54,7 +54,7 @@ impl Play {
         }
     }
 
-    fn ended(&mut self, role: Role) -> Result<(), Problem> {
+    fn wait_for_end(&mut self, role: Role) -> Result<(), Problem> {
         let ended = self.stage.until(self.deadline, |stage| stage.puppet(role)?.has_ended.then_some(()));
         ended.ok_or_else(|| match role {
             Role::Agent => "the agent's process did not end in time".into(),

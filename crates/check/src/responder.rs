@@ -12,7 +12,7 @@ use crate::{
     limits,
     play::{NO_INBOX, Play, Problem},
     puppet::Order,
-    puppets::Role,
+    puppet_link::Role,
     step::{OtherAction, Side},
 };
 
@@ -32,23 +32,23 @@ struct Listed {
 
 impl Play {
     /// Runs the program as another responder, or checks its exit code.
-    pub(crate) fn other(&mut self, action: &OtherAction) -> Result<(), Problem> {
+    pub(crate) fn other_responder(&mut self, action: &OtherAction) -> Result<(), Problem> {
         match action {
             OtherAction::Runs(arguments) => {
-                let arguments = self.filled(arguments)?;
+                let arguments = self.fill_question(arguments)?;
                 self.stage.wire.note(format!("other> {}", arguments.join(" ")));
                 let code = self.run(&arguments)?.0;
                 self.stage.wire.note(format!("other! exit code {code}"));
                 self.other_code = Some(code);
                 Ok(())
             }
-            OtherAction::Exits(expected) => self.exits(*expected),
+            OtherAction::Exits(expected) => self.expect_code(*expected),
         }
     }
 
     /// Lets the agent run the program.
     pub(crate) fn runs_in_agent(&mut self, arguments: &[String]) -> Result<(), Problem> {
-        let arguments = self.filled(arguments)?;
+        let arguments = self.fill_question(arguments)?;
         let line =
             shlex::try_join(arguments.iter().map(String::as_str)).map_err(|error| error.to_string())?;
         self.order(Side::Agent, &Order::Run(line))?;
@@ -56,7 +56,7 @@ impl Play {
         Ok(())
     }
 
-    fn exits(&mut self, expected: u8) -> Result<(), Problem> {
+    fn expect_code(&mut self, expected: u8) -> Result<(), Problem> {
         match self.other_code.take() {
             Some(code) if code == expected => Ok(()),
             code => Err(Problem::Broken {
@@ -68,23 +68,23 @@ impl Play {
     }
 
     /// Replaces the variable, and waits for the question that it needs.
-    fn filled(&mut self, arguments: &[String]) -> Result<Vec<String>, Problem> {
+    fn fill_question(&mut self, arguments: &[String]) -> Result<Vec<String>, Problem> {
         if !arguments.iter().any(|argument| argument == QUESTION) {
             return Ok(arguments.to_vec());
         }
         let id = match self.variables.get("question") {
             // The question may be settled already.
             Some(id) => id.to_owned(),
-            None => self.question()?,
+            None => self.open_question()?,
         };
         self.variables.bind("question", &id);
         let fill = |argument: &String| if argument == QUESTION { id.clone() } else { argument.clone() };
         Ok(arguments.iter().map(fill).collect())
     }
 
-    fn question(&mut self) -> Result<String, Problem> {
+    fn open_question(&mut self) -> Result<String, Problem> {
         if !self.has_inbox() {
-            return Err(Problem::Lacking(NO_INBOX.to_owned()));
+            return Err(Problem::Lacks(NO_INBOX.to_owned()));
         }
         let arguments = ["list", "--json"].map(str::to_owned);
         loop {
@@ -104,7 +104,7 @@ impl Play {
     fn run(&mut self, arguments: &[String]) -> Result<(u8, Vec<u8>), Problem> {
         let mut command = Command::new(&self.program);
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        self.around().surround(&mut command);
+        self.surroundings().surround(&mut command);
         let mut child =
             command.spawn().map_err(|error| format!("cannot run {}: {error}", self.program.display()))?;
         // A listing of a few questions fits into the pipe.

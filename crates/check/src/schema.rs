@@ -1,6 +1,6 @@
 //! Compares messages with the schema of ACP: `schema/acp.json`, with the definition that names the method.
 //! It reads the keywords that this schema has, and no others: a whole validator of JSON Schema would be three times as large
-//! as all of this crate. When lines are compared is left to `hearing.rs`.
+//! as all of this crate. When lines are compared is left to `messages.rs`.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 

@@ -26,7 +26,7 @@ use crate::{
     limits,
     peer::{Peer, Surroundings},
     puppet::SOCKET,
-    puppets::{Puppet, Role},
+    puppet_link::{Puppet, Role},
     step::Side,
     wire::Wire,
 };
@@ -137,13 +137,13 @@ impl Stage {
                     let accepted = self.listener.accept();
                     self.puppets.extend(accepted.map(|(socket, _)| Puppet::new(socket)));
                 }
-                Source::Puppet(index) => self.hear(index),
+                Source::Puppet(index) => self.receive(index),
             }
         }
     }
 
     /// Receives a message of a puppet. The streams of an agent that has ended are closed: our copies must not outlive it.
-    fn hear(&mut self, index: usize) {
+    fn receive(&mut self, index: usize) {
         let Some(puppet) = self.puppets.get_mut(index) else { return };
         let end = puppet.receive();
         let has_ended = puppet.has_ended && puppet.role == Some(Role::Agent);

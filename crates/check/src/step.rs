@@ -1,5 +1,5 @@
-//! One step of a case: what an end writes, what an end must get, and what a process does. In the lines of a case, only
-//! fillers are replaced, because JSON has escapes of its own.
+//! The steps of a case: lines that an end writes or must get, and actions of ends and processes. In the lines, only fillers are
+//! replaced, because JSON has escapes of its own.
 //! Performing the steps is left to `play.rs`.
 
 use std::{fmt, sync::Arc};
@@ -33,7 +33,7 @@ impl Side {
     }
 }
 
-/// A step, and where it stands.
+/// A step, and its place in a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub(crate) file: Arc<str>,
@@ -86,19 +86,19 @@ pub(crate) enum EndAction {
     Fence,
     /// The end closes its output.
     ClosesOutput,
-    /// The end reads nothing any more, and says so.
+    /// The end closes its input, so that writes to it fail.
     ClosesInput,
     StopsReading,
     ReadsAgain,
-    /// The command takes no more of what the end writes.
+    /// The command reads no more of the bytes that the end writes.
     IsBlocked,
-    /// The command takes no more of what the end writes, or has taken all.
+    /// The command reads no more of the bytes that the end writes, or has read all.
     IsBlockedOrDone,
-    /// Nothing comes within the settle time.
+    /// No line comes within the settle time.
     GetsNothing,
     /// The command has read all that the end wrote.
     IsRead,
-    /// The end gets this many lines, whatever they are.
+    /// The end gets this many lines, whose content does not count.
     GetsLines(usize),
 }
 
@@ -134,7 +134,7 @@ pub(crate) enum OtherAction {
     Exits(u8),
 }
 
-/// What stands before a text on stderr.
+/// The words before a text on stderr.
 const ON_STDERR: &str = "says on stderr: ";
 
 /// Reads the steps of a file. An error comes with the number of its line.
@@ -177,7 +177,7 @@ fn read_action(line: &str) -> Result<Action, String> {
             "<|" => Ok(Action::ExpectBytes(side, unescaped(text)?.into())),
             "<@" => Ok(Action::ExpectBytes(side, hostile_line(text)?)),
             "!" => end_action(side, text),
-            _ => Err(format!("`{head}` begins no step")),
+            _ => Err(format!("no step begins with `{head}`")),
         };
     }
     match head {
@@ -185,9 +185,9 @@ fn read_action(line: &str) -> Result<Action, String> {
         "other>" => Ok(Action::Other(OtherAction::Runs(words(text)?))),
         "other!" => match text.strip_prefix("exits ").and_then(|code| code.parse().ok()) {
             Some(code) => Ok(Action::Other(OtherAction::Exits(code))),
-            None => Err(format!("another responder does nothing that is named `{text}`")),
+            None => Err(format!("another responder has no step `{text}`")),
         },
-        _ => Err(format!("`{head}` begins no step")),
+        _ => Err(format!("no step begins with `{head}`")),
     }
 }
 
@@ -218,7 +218,7 @@ fn end_action(side: Side, text: &str) -> Result<Action, String> {
         }
         (Side::Client, text) => {
             let talk = action::read(text).map(Action::Talk);
-            return talk.ok_or_else(|| format!("a client does nothing that is named `{text}`"));
+            return talk.ok_or_else(|| format!("a client has no step `{text}`"));
         }
     };
     Ok(Action::End(side, action))
@@ -231,7 +231,7 @@ fn line_count(text: &str) -> Option<usize> {
 
 fn agent_action(text: &str) -> Result<AgentAction, String> {
     if let Some(code) = text.strip_prefix("exit ") {
-        return code.parse().map(AgentAction::Exit).map_err(|_| format!("`{code}` is no exit code"));
+        return code.parse().map(AgentAction::Exit).map_err(|_| format!("`{code}` is not an exit code"));
     }
     if let Some(text) = text.strip_prefix("runs ") {
         return words(text).map(AgentAction::Runs);
@@ -246,7 +246,7 @@ fn agent_action(text: &str) -> Result<AgentAction, String> {
         "ends" => Ok(AgentAction::Ends),
         "starts a child" => Ok(AgentAction::StartChild),
         "loses its child" => Ok(AgentAction::ChildEnds),
-        _ => Err(format!("an agent does nothing that is named `{text}`")),
+        _ => Err(format!("an agent has no step `{text}`")),
     }
 }
 
@@ -255,7 +255,7 @@ fn peer_action(text: &str) -> Result<PeerAction, String> {
         return code
             .parse()
             .map(|code| PeerAction::Exits(Some(code)))
-            .map_err(|_| format!("`{code}` is no exit code"));
+            .map_err(|_| format!("`{code}` is not an exit code"));
     }
     if let Some(text) = text.strip_prefix(ON_STDERR) {
         return Ok(PeerAction::SaysOnStderr(text.to_owned()));
@@ -265,7 +265,7 @@ fn peer_action(text: &str) -> Result<PeerAction, String> {
         "runs" => Ok(PeerAction::Runs),
         "keeps to the schema" => Ok(PeerAction::KeepsToTheSchema),
         "SIGTERM" | "SIGINT" | "SIGHUP" | "SIGKILL" => Ok(PeerAction::Signal(text.to_owned())),
-        _ => Err(format!("nothing named `{text}` happens to the command")),
+        _ => Err(format!("the command has no step `{text}`")),
     }
 }
 
@@ -276,7 +276,7 @@ fn filled(text: &str) -> Result<String, String> {
     while let Some((before, after)) = rest.split_once("\\{") {
         let (filler, after) = after.split_once("\\}").ok_or("a filler has no end: `\\{TEXT*COUNT\\}`")?;
         let (repeated, count) = filler.rsplit_once('*').ok_or("a filler is `\\{TEXT*COUNT\\}`")?;
-        let count: usize = count.parse().map_err(|_| format!("`{count}` is no count"))?;
+        let count: usize = count.parse().map_err(|_| format!("`{count}` is not a count"))?;
         if repeated.len().saturating_mul(count) > limits::FILLER {
             return Err(format!("a filler of more than {} bytes", limits::FILLER));
         }
@@ -315,7 +315,7 @@ fn unescaped(text: &str) -> Result<Vec<u8>, String> {
 
 fn hex(digit: u8) -> Result<u8, String> {
     let value = char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok());
-    value.ok_or_else(|| format!("`{}` is no hexadecimal digit", char::from(digit)))
+    value.ok_or_else(|| format!("`{}` is not a hexadecimal digit", char::from(digit)))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use askbridge_os::terminal::{cut, padded, printable_line};
 
 use crate::{
     case::Case,
+    library::GIVEN,
     suite::{Outcome, Settings},
     verdict::Verdict,
 };
@@ -46,10 +47,17 @@ pub fn summary(settings: &Settings, outcomes: &[Outcome], seconds: f64, columns:
     // What makes the run fail comes first.
     shown.sort_by_key(|outcome| !outcome.is_unexpected);
     let mut text = String::new();
-    for outcome in shown.iter().take(DETAILED) {
+    for (outcome, others) in distinct(&shown).into_iter().take(DETAILED) {
         let (style, heading) = heading(outcome);
         let head = format!("{}  {}", painted(style, heading), painted(BOLD, &outcome.case.id));
-        put(&mut text, &format!("{head}\n{}", detail(outcome, paint)));
+        text += &format!("{head}\n{}", detail(outcome, paint));
+        if others > 0 {
+            put(
+                &mut text,
+                &painted(BOLD, &format!("  {others} more failed at the same step of their beginning")),
+            );
+        }
+        text.push('\n');
     }
     text += &groups(outcomes, if columns.is_some_and(|columns| columns < NARROW) { SHORT_BAR } else { BAR });
     text += &reasons(outcomes, columns.unwrap_or(LONG));
@@ -62,6 +70,24 @@ pub fn summary(settings: &Settings, outcomes: &[Outcome], seconds: f64, columns:
         false => painted(GREEN, "PASSED"),
     };
     text + &format!("\n{verdict}  {} of {} cases in {seconds:.1} s\n", counts.words(), counts.total())
+}
+
+/// Returns the outcomes that differ, each with the number of those that are like it: failures at one step of the opening that
+/// cases share.
+fn distinct<'a>(shown: &[&'a Outcome]) -> Vec<(&'a Outcome, usize)> {
+    let mut distinct: Vec<(&Outcome, usize)> = Vec::new();
+    for outcome in shown {
+        match distinct.iter_mut().find(|(first, _)| fail_alike(first, outcome)) {
+            Some((_, others)) => *others += 1,
+            None => distinct.push((outcome, 0)),
+        }
+    }
+    distinct
+}
+
+fn fail_alike(one: &Outcome, other: &Outcome) -> bool {
+    let (Verdict::Failed(one), Verdict::Failed(other)) = (&one.verdict, &other.verdict) else { return false };
+    one.step.starts_with(GIVEN) && (&one.step, &one.what) == (&other.step, &other.what)
 }
 
 /// Whether an outcome is shown in detail.

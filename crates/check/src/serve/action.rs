@@ -1,7 +1,7 @@
 //! The steps of the agent of a client, as cases spell them.
 //! Performing them is left to `perform.rs`.
 
-/// What the agent of a client under test does, or what must have happened to it.
+/// A step of a client's agent: something that it does, or that must happen to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Serve {
     /// Among the lines that come, one has at least these members.
@@ -10,17 +10,17 @@ pub(crate) enum Serve {
     IsPrompted,
     /// The prompt gets its response.
     EndsTurn,
-    /// The client said in `initialize` that it can do this, or did not say so.
+    /// The case applies only to clients with this capability, or only to those without it.
     WasPromised { what: Promise, is_promised: bool },
     /// A person answers the request of this ID, and the answer is valid.
     GetsAnswer(String),
-    /// The client answers the request of this ID not by itself.
+    /// Nobody answers the request of this ID, so the client must not allow or answer it.
     GetsNoAnswer(String),
     /// The client ends, or closes the agent's stdin.
     IsLeft,
 }
 
-/// What a client can promise.
+/// A capability of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Promise {
     Forms,
@@ -42,7 +42,7 @@ impl Promise {
     }
 }
 
-/// Reads what stands behind `agent! `.
+/// Reads the words behind `agent! `.
 pub(crate) fn read(text: &str) -> Option<Serve> {
     let promise = |name: &str| Promise::ALL.into_iter().find(|promise| promise.name() == name);
     let promised = |is_promised| move |what| Serve::WasPromised { what, is_promised };

@@ -1,4 +1,5 @@
-//! Who answers what a client shows: nobody, the client itself, or a command that drives the client in the place of a person.
+//! Who answers the questions that a client shows: nobody, the client itself, or a command that drives the client in the place
+//! of a person.
 
 use std::{
     ffi::OsString,
@@ -10,7 +11,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// Who answers what a client shows.
+/// Who answers the questions that a client shows.
 #[derive(Clone, Debug, Default)]
 pub struct Persons {
     /// A command of the shell that is run when a question is open. The request is on its stdin.
@@ -32,7 +33,7 @@ impl Driver {
         let mut child = shell.spawn()?;
         if let Some(mut stdin) = child.stdin.take() {
             let request = format!("{request}\n");
-            // A command that does not read its stdin is not waited for.
+            // The thread waits in the place of the checker for a command that does not read its stdin.
             thread::spawn(move || stdin.write_all(request.as_bytes()).unwrap_or_default());
         }
         Ok(Self(child))
@@ -41,7 +42,7 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // It is not reaped before, so that the group is its own.
+        // It is reaped only afterwards, so that its ID is its own.
         if let Some(pid) = Pid::from_raw(self.0.id().cast_signed()) {
             kill_process_group(pid, Signal::KILL).unwrap_or_default();
         }

@@ -2,6 +2,6 @@
 
 pub(crate) mod action;
 pub mod driver;
-mod hear;
 mod perform;
+mod receive;
 pub(crate) mod state;

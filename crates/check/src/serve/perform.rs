@@ -1,5 +1,5 @@
 //! Performs the steps of the agent of a client.
-//! What a line means is left to `hear.rs`.
+//! The meaning of a line is left to `receive.rs`.
 
 use std::time::Instant;
 
@@ -33,14 +33,14 @@ impl Play {
                 let verb = if *is_promised { "did not promise" } else { "promised" };
                 match self.served()?.promised(*what) == *is_promised {
                     true => Ok(()),
-                    false => Err(Problem::Unseen(format!("the client {verb} {}", what.name()))),
+                    false => Err(Problem::Inconclusive(format!("the client {verb} {}", what.name()))),
                 }
             }
             Serve::GetsAnswer(id) => self.gets_answer(id),
             Serve::GetsNoAnswer(id) => self.gets_no_answer(id),
             Serve::IsLeft => loop {
                 match self.stage.until(self.deadline, |stage| stage.end(Side::Agent)?.next_line()) {
-                    Some(Next::Line(line)) => self.heard(&line)?,
+                    Some(Next::Line(line)) => self.receive(&line)?,
                     Some(Next::End) => return Ok(()),
                     None => return Err("the client does not leave its agent".into()),
                 }
@@ -54,27 +54,26 @@ impl Play {
 
     fn agent_gets_among(&mut self, text: &str) -> Result<(), Problem> {
         let expected = Expected::part(text);
-        let pattern: Value = serde_json::from_str(&self.variables.pattern(text)).unwrap_or_default();
-        let id = pattern.get("id").filter(|_| pattern.get("method").is_none()).map(Value::to_string);
+        let (message, id) = self.expected_message(text);
         loop {
             // An earlier step may have received this response while it waited for something else.
             if let Some(response) = id.as_ref().and_then(|id| self.served.as_mut()?.take_response(id)) {
                 return self.compare(expected, &response.line, "response");
             }
-            let Some(line) = self.attend(self.deadline)? else {
+            let Some(line) = self.next_message(self.deadline)? else {
                 return Err("the agent did not get it in time".into());
             };
-            let method: Value = serde_json::from_slice(&line).unwrap_or_default();
-            if id.is_none() && method["method"] == pattern["method"] {
-                return self.compare(expected, &line, &method["method"].to_string());
+            let received: Value = serde_json::from_slice(&line).unwrap_or_default();
+            if id.is_none() && received["method"] == message["method"] {
+                return self.compare(expected, &line, &received["method"].to_string());
             }
         }
     }
 
     fn is_prompted(&mut self) -> Result<(), Problem> {
         while self.served()?.prompt.is_none() {
-            if self.attend(self.deadline)?.is_none() {
-                return Err(Problem::Unseen("the client did not prompt its agent".to_owned()));
+            if self.next_message(self.deadline)?.is_none() {
+                return Err(Problem::Inconclusive("the client did not prompt its agent".to_owned()));
             }
         }
         self.variables.bind("session", &Value::from(SESSION).to_string());
@@ -93,7 +92,7 @@ impl Play {
             if let Some(response) = self.served()?.take_response(id) {
                 return Ok(Some(response));
             }
-            if self.attend(until)?.is_none() {
+            if self.next_message(until)?.is_none() {
                 return Ok(None);
             }
         }
@@ -118,21 +117,21 @@ impl Play {
         let until = if is_alone { Instant::now() + limits::PERSON } else { self.deadline };
         match self.response_to(id, until)? {
             Some(response) => answered(&response).map(drop),
-            None if is_alone => {
-                Err(Problem::Unseen("nobody answered: `--answer-with`, or `--answers-itself`".to_owned()))
-            }
+            None if is_alone => Err(Problem::Inconclusive(
+                "nobody answered: `--answer-with`, or `--answers-itself`".to_owned(),
+            )),
             None => Err(format!("the client did not respond to request {id}").into()),
         }
     }
 
     fn gets_no_answer(&mut self, id: &str) -> Result<(), Problem> {
         if self.served()?.persons.is_automatic {
-            return Err(Problem::Unseen(
+            return Err(Problem::Inconclusive(
                 "the client answers by itself, as `--answers-itself` says".to_owned(),
             ));
         }
         let Some(response) = self.response_to(id, Instant::now() + limits::SETTLE)? else { return Ok(()) };
-        // A client without anybody to ask may refuse.
+        // A client that nobody sits in front of may refuse.
         let message: Value = serde_json::from_slice(&response.line).unwrap_or_default();
         if message.get("error").is_some() || !answered(&response)? {
             return Ok(());
@@ -153,14 +152,14 @@ fn answered(response: &Response) -> Result<bool, Problem> {
         return Err(wrong(format!("the client responded with the error {}", error["code"])));
     }
     let asked = read(&response.request.method, response.request.params.as_bytes(), &response.id)
-        .map_err(|why| wrong(format!("the case asks in a way that is not valid: {why}")))?;
+        .map_err(|why| wrong(format!("the request of the case is not valid: {why}")))?;
     let Some(AgentQuestion { question, reply_format }) = asked else {
-        return Err(wrong("the case asks in a way that is no question".to_owned()));
+        return Err(wrong("the request of the case is not a question".to_owned()));
     };
     match reply_format.read_reply(&question, message["result"].to_string().as_bytes()) {
         Reply::Canonical(Outcome::Answered(answer)) => {
             if let Err(errors) = check_shape(&question, &answer) {
-                return Err(wrong(format!("the answer does not fit what was asked: {errors:?}")));
+                return Err(wrong(format!("the answer does not fit the question: {errors:?}")));
             }
             let allows = |value: &Given| {
                 // An option without a known role counts as an allowing one: a client must not choose that without a
@@ -176,7 +175,7 @@ fn answered(response: &Response) -> Result<bool, Problem> {
         }
         Reply::Canonical(_) => Ok(false),
         Reply::Translated(..) | Reply::Unknown => {
-            Err(wrong(format!("the client's reply is none to `{}`", response.request.method)))
+            Err(wrong(format!("the client's result is not one of `{}`", response.request.method)))
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What the agent of a client knows of the conversation: what the client promised, and the requests that are open.
-//! How lines change it is left to `hear.rs`.
+//! The state of a conversation with a client: the client's capabilities, and the requests that are open.
+//! How lines change it is left to `receive.rs`.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ pub(crate) const SESSION: &str = "session-1";
 /// The conversation with a client.
 #[derive(Debug)]
 pub(crate) struct Served {
-    /// Who answers what the client shows.
+    /// Who answers the questions that the client shows.
     pub(super) persons: Persons,
-    /// What the client promised in `initialize`.
+    /// The client's capabilities, from `initialize`.
     pub(super) capabilities: Value,
-    /// The agent's requests without a response, by their IDs as they are spelled.
+    /// The agent's requests without a response, by their IDs in the agent's spelling.
     pub(super) open: BTreeMap<String, Request>,
-    /// The responses that no step has expected yet, with what they respond to.
+    /// The responses that no step has expected yet, with their requests.
     pub(super) responses: Vec<Response>,
     /// The ID of the prompt whose turn runs, in the client's own spelling.
     pub(super) prompt: Option<String>,
@@ -52,7 +52,7 @@ impl Served {
     }
 
     /// Notes a line that the agent wrote.
-    pub(crate) fn wrote(&mut self, bytes: &[u8]) {
+    pub(crate) fn sent(&mut self, bytes: &[u8]) {
         let Ok(message) = serde_json::from_slice::<Value>(bytes) else { return };
         if let (Some(id), Some(method)) = (message.get("id"), message["method"].as_str()) {
             let params = message.get("params").map_or_else(|| "{}".to_owned(), Value::to_string);

@@ -3,7 +3,7 @@
 
 use super::prompts::Prompts;
 
-/// What the client of an agent does, or what must have happened to it.
+/// A step of an agent's client: something that it does, or that must happen to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Talk {
     /// Among the lines that come, one has at least these members.
@@ -14,7 +14,7 @@ pub(crate) enum Talk {
     IsAsked { what: Asking, at_once: bool },
     /// Prompts for the last permission again, and the agent asks again.
     IsAskedAgain,
-    /// Replies to the oldest of the requests that were seen and have no reply, or to the newest.
+    /// Replies to the oldest request that a step has seen and that has no reply, or to the newest one.
     Answers { how: How, newest: bool },
     /// Cancels the turn in the session.
     Cancels,
@@ -93,10 +93,10 @@ const ANSWERS: [(&str, How); 15] = [
     ("the same again", How::Again),
 ];
 
-/// The session of a step that names none.
+/// The variable with the session of a step that names no other.
 const SESSION: &str = "session";
 
-/// Reads what stands after `client!`. `None` if it is no step of a client.
+/// Reads the words behind `client! `. `None` if a client has no such step.
 pub(crate) fn read(text: &str) -> Option<Talk> {
     let (text, session) = match text.rsplit_once(" in $") {
         Some((text, session)) => (text, session.to_owned()),

@@ -1,5 +1,5 @@
-//! Replies to what an agent asked, in the dialect in which it asked.
-//! Reading requests is left to `hear.rs`.
+//! Replies to an agent's question, in the dialect of the question.
+//! Reading requests is left to `receive.rs`.
 
 use askbridge_core::{
     dialect::{AgentQuestion, Rejection},
@@ -44,7 +44,7 @@ fn choices(question: &Question) -> Option<&Field> {
 fn answer(question: &Question, how: How) -> Option<Answer> {
     let mut answer = Answer::default();
     for field in &question.fields {
-        // A field that is left out is right, if it is not required.
+        // A field may be left out, unless it is required.
         if let Some(value) = plain(&field.kind) {
             answer.values.insert(field.name.clone(), value);
         }

@@ -2,7 +2,7 @@
 
 pub(crate) mod action;
 mod answer;
-mod hear;
 mod perform;
 pub mod prompts;
+mod receive;
 pub(crate) mod state;

@@ -1,5 +1,5 @@
 //! Performs the steps of the client of an agent.
-//! What a line means is left to `hear.rs`, what a reply is to `answer.rs`.
+//! The meaning of a line is left to `receive.rs`, the content of a reply to `answer.rs`.
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{
     action::{Asking, How, Talk},
     answer,
-    hear::wants_sign_in,
+    receive::wants_sign_in,
     state::{Conversation, Replied, Response, ToolCall, Turn},
 };
 use crate::{
@@ -22,7 +22,7 @@ use crate::{
 
 /// The first of the IDs of prompts. Those below are left to the lines of cases.
 const FIRST_PROMPT: usize = 100;
-/// Texts of this length say nothing where they stand in a message.
+/// Texts of this length may stand in a message by chance.
 const SHORT: usize = 2;
 /// The prompt for a permission.
 const PERMISSION: &str = "permission";
@@ -40,12 +40,12 @@ impl Play {
             Talk::Cancels => self.cancel(),
             Talk::TurnEnds { session, reason } => {
                 let response = self.end_of_turn(session, false)?;
-                stopped(&response, reason.as_deref())
+                check_stop_reason(&response, reason.as_deref())
             }
             Talk::TurnEndsSomehow => self.end_of_turn(SESSION, false).map(drop),
             Talk::NothingMore => {
                 let response = self.end_of_turn(SESSION, true)?;
-                stopped(&response, None)
+                check_stop_reason(&response, None)
             }
             Talk::HearsNoMore => {
                 let before = self.conversation()?.messages;
@@ -71,16 +71,17 @@ impl Play {
 
     fn gets_among(&mut self, text: &str) -> Result<(), Problem> {
         let expected = Expected::part(text);
-        let pattern: Value = serde_json::from_str(&self.variables.pattern(text)).unwrap_or_default();
-        let id = pattern.get("id").filter(|_| pattern.get("method").is_none()).map(Value::to_string);
+        let (_, id) = self.expected_message(text);
         loop {
             if let Some(response) = id.as_ref().and_then(|id| self.take_response(id)) {
                 if wants_sign_in(&response.line) {
-                    return Err(Problem::Unseen("the agent wants its user to sign in first".to_owned()));
+                    return Err(Problem::Inconclusive(
+                        "the agent wants its user to sign in first".to_owned(),
+                    ));
                 }
                 return self.compare(expected, &response.line, "response");
             }
-            let Some(line) = self.attend(self.deadline)? else {
+            let Some(line) = self.next_message(self.deadline)? else {
                 return Err("the client did not get it in time".into());
             };
             if id.is_none() && expected.compare(&line, &mut self.variables).is_ok() {
@@ -118,10 +119,10 @@ impl Play {
 
     fn cancel(&mut self) -> Result<(), Problem> {
         let session = self.session(SESSION)?;
-        self.hear_the_rest()?;
-        // The end of the turn may be among what has come and was not heard.
+        self.receive_pending()?;
+        // The end of the turn may be among the lines that have come already.
         if !self.conversation()?.runs(None) {
-            return Err(Problem::Unseen("the turn ended before it could be cancelled".to_owned()));
+            return Err(Problem::Inconclusive("the turn ended before it could be cancelled".to_owned()));
         }
         let params = json!({ "sessionId": session });
         self.send(&json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": params }))
@@ -137,7 +138,7 @@ impl Play {
                 let is_permission = question.purpose == Purpose::Permission;
                 // An agent's model decides what it asks for, so a request of the other kind breaks no rule.
                 if is_permission != (what == Asking::Permission) {
-                    return Err(Problem::Unseen("the agent asked for something else".to_owned()));
+                    return Err(Problem::Inconclusive("the agent asked for something else".to_owned()));
                 }
                 // ACP requires it, and the cases follow by it what the agent does.
                 if is_permission && question.tool_call.is_none() {
@@ -148,18 +149,21 @@ impl Play {
                 return Ok(());
             }
             if !conversation.runs(None) {
-                return Err(Problem::Unseen(format!(
+                return Err(Problem::Inconclusive(format!(
                     "the turn ended, and the agent did not ask for {}",
                     what.name()
                 )));
             }
-            if self.attend(until)?.is_none() {
-                return Err(Problem::Unseen(format!("the agent did not ask for {} in time", what.name())));
+            if self.next_message(until)?.is_none() {
+                return Err(Problem::Inconclusive(format!(
+                    "the agent did not ask for {} in time",
+                    what.name()
+                )));
             }
         }
     }
 
-    /// An agent that did the same again without permission breaks the rule; one that did something else shows nothing.
+    /// An agent that did the same again without permission breaks the rule. If it did something else, the case is inconclusive.
     fn is_asked_again(&mut self) -> Result<(), Problem> {
         let conversation = self.conversation()?;
         let call = conversation.last_seen().and_then(|asked| asked.asked.question.tool_call.as_ref());
@@ -193,7 +197,11 @@ impl Play {
                 }
                 _ => match answer::result(&asked.asked, how) {
                     Some(result) => format!(r#""result":{result}"#),
-                    None => return Err(Problem::Unseen("what the agent asks has no such answer".to_owned())),
+                    None => {
+                        return Err(Problem::Inconclusive(
+                            "what the agent asks has no such answer".to_owned(),
+                        ));
+                    }
                 },
             };
             let line = format!(r#"{{"jsonrpc":"2.0","id":{id},{body}}}"#);
@@ -206,7 +214,8 @@ impl Play {
         self.write(Side::Client, format!("{line}\n").as_bytes())
     }
 
-    /// Waits for the response to the last prompt in a session. What is asked meanwhile is cancelled, or an error.
+    /// Waits for the response to the last prompt in a session. Questions that come meanwhile are cancelled; a strict step fails
+    /// at them.
     fn end_of_turn(&mut self, session: &str, is_strict: bool) -> Result<Response, Problem> {
         let session = self.session(session)?;
         loop {
@@ -226,7 +235,7 @@ impl Play {
                 let line = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, asked.id);
                 self.write(Side::Client, format!("{line}\n").as_bytes())?;
             }
-            if self.attend(self.deadline)?.is_none() {
+            if self.next_message(self.deadline)?.is_none() {
                 return Err("the turn did not end in time".into());
             }
         }
@@ -265,7 +274,7 @@ impl Play {
         let question = &conversation.asked[replied.at].asked.question;
         let (chosen, others) = answer::chosen(question, replied.how).ok_or("no option was chosen")?;
         let said = conversation.said.to_lowercase();
-        // A value may be a mere number, which is in many texts.
+        // A value may be a mere number, which many texts have.
         let has = |text: &str| text.len() > SHORT && said.contains(&text.to_lowercase());
         let repeats = |option: &FieldOption| has(&option.label) || has(&option.value);
         match (repeats(chosen), others.iter().find(|option| repeats(option))) {
@@ -275,7 +284,9 @@ impl Play {
                 expected: Some(chosen.label.clone()),
                 got: Some(shown(conversation.said.as_bytes())),
             }),
-            (false, None) => Err(Problem::Unseen("the agent did not repeat what was chosen".to_owned())),
+            (false, None) => {
+                Err(Problem::Inconclusive("the agent did not repeat what was chosen".to_owned()))
+            }
         }
     }
 }
@@ -283,13 +294,13 @@ impl Play {
 /// The session that most steps are in.
 const SESSION: &str = "session";
 
-/// Returns that a rule is broken by this line.
+/// Returns the problem that this line breaks a rule.
 fn broken(what: &str, line: &[u8]) -> Problem {
     Problem::Broken { what: what.to_owned(), expected: None, got: Some(shown(line)) }
 }
 
 /// Judges the response to a prompt.
-fn stopped(response: &Response, reason: Option<&str>) -> Result<(), Problem> {
+fn check_stop_reason(response: &Response, reason: Option<&str>) -> Result<(), Problem> {
     let got = response.result.as_ref().and_then(|result| result["stopReason"].as_str());
     let what = match (got, reason) {
         (None, _) if response.result.is_none() => "the prompt got an error",

@@ -1,4 +1,4 @@
-//! What the client asks of an agent, by the name of the prompt: the default fits the mock agent and models alike.
+//! The prompts, by their names. The defaults suit the mock agent and models alike.
 //! Which prompt a case needs is left to the cases.
 
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
-//! What the client of an agent knows of the conversation: the requests that are open on both sides, the sessions and their
-//! turns, what the agent has said, and how far its tool calls are.
-//! How lines change it is left to `hear.rs`.
+//! The state of a conversation with an agent: the open requests of both sides, the sessions and their turns, the agent's
+//! messages, and the state of its tool calls.
+//! How lines change it is left to `receive.rs`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,7 +21,7 @@ pub(crate) struct Conversation {
     pub(super) dialect: Option<String>,
     /// Whether the client said that it shows forms.
     pub(super) promised_forms: bool,
-    /// The methods of the client's requests without a response, by their IDs as they are spelled.
+    /// The methods of the client's requests without a response, by their IDs in the client's spelling.
     pub(super) open: BTreeMap<String, String>,
     /// The responses that no step has expected yet.
     pub(super) responses: Vec<Response>,
@@ -29,13 +29,13 @@ pub(crate) struct Conversation {
     pub(super) turns: Vec<Turn>,
     /// The requests of the agent that are questions or permissions, in their order.
     pub(super) asked: Vec<Asked>,
-    /// What the agent has said since the last prompt.
+    /// The text of the agent's messages since the last prompt or reply.
     pub(super) said: String,
-    /// How many messages it has said in all.
+    /// The number of the agent's messages.
     pub(super) messages: usize,
     /// The tool calls, by their IDs.
     pub(super) calls: BTreeMap<String, ToolCall>,
-    /// Whether the client has written something that is no message.
+    /// Whether the client has written a line that is not a message.
     pub(super) wrote_nonsense: bool,
     pub(super) replied: Option<Replied>,
     pub(super) project: Project,
@@ -67,7 +67,7 @@ pub(super) struct Turn {
     pub(super) has_ended: bool,
 }
 
-/// What is known of a tool call.
+/// The state of a tool call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ToolCall {
     pub(super) title: String,
@@ -103,7 +103,7 @@ impl Conversation {
     }
 
     /// Notes a line that the client wrote.
-    pub(crate) fn wrote(&mut self, bytes: &[u8]) {
+    pub(crate) fn sent(&mut self, bytes: &[u8]) {
         for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()) {
             let Ok(Value::Object(message)) = serde_json::from_slice::<Value>(line) else {
                 self.wrote_nonsense = true;

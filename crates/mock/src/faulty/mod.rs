@@ -1,9 +1,9 @@
-//! An agent that breaks a rule: what stands between the mock agent and its client then.
+//! Rules that the mock agent breaks: a filter between the agent and its client.
 
 mod fault;
-mod filter;
-mod received;
-mod written;
+mod from_agent;
+mod from_client;
+mod state;
 
 pub use fault::AgentFault;
-pub(crate) use filter::{Faulty, Received};
+pub(crate) use state::{Faulty, Received};

@@ -1,16 +1,16 @@
-//! What the relay does with what a client writes, for the faults that make a right client a wrong one.
+//! Breaks the rules of clients: with one of these faults, a right client behind the relay is a wrong one.
 
 use serde_json::{Value, json};
 
 use super::{
     fault::RelayFault,
-    passed::{Passed, Side, written},
+    side::{Outputs, Side, written},
 };
 
 /// A value that no agent offers.
 const OTHER: &str = "a value that is longer than any text may be, and that no agent offers";
 
-/// Returns whether a fault is about what a client writes.
+/// Returns whether a fault breaks a rule of clients.
 pub(super) fn is_about_clients(fault: RelayFault) -> bool {
     matches!(
         fault,
@@ -28,7 +28,7 @@ pub(super) fn is_about_clients(fault: RelayFault) -> bool {
 }
 
 /// Breaks a rule of clients.
-pub(super) fn of_client(fault: RelayFault, from: Side, line: Vec<u8>, mut message: Value) -> Passed {
+pub(super) fn of_client(fault: RelayFault, from: Side, line: Vec<u8>, mut message: Value) -> Outputs {
     let to = from.other();
     let method = message["method"].as_str().unwrap_or_default().to_owned();
     if from == Side::Agent {

@@ -1,4 +1,4 @@
-//! The names of the rules that the relay can break, and what it does then.
+//! The rules that the relay can break: the name of each fault, and the behaviour under it.
 
 use crate::faults::faults;
 

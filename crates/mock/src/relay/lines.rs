@@ -1,4 +1,4 @@
-//! What the relay does with each line: it passes it on, or breaks the rule of its fault.
+//! Forwards each line, or breaks the rule of the fault with it.
 //! Reading and writing is left to `run.rs`.
 
 use std::sync::{Mutex, PoisonError};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{
     client::{is_about_clients, of_client},
     fault::RelayFault,
-    passed::{Passed, Side, written},
+    side::{Outputs, Side, written},
     values::{changed, is_about_values},
 };
 
@@ -50,7 +50,7 @@ impl Lines {
     }
 
     /// Takes a line with its line feed, or the last one without.
-    pub(super) fn pass(&self, from: Side, line: Vec<u8>) -> Passed {
+    pub(super) fn pass(&self, from: Side, line: Vec<u8>) -> Outputs {
         let Some(fault) = self.fault else { return vec![(from.other(), line)] };
         match self.bytes(fault, from, line) {
             Err(passed) => passed,
@@ -64,14 +64,14 @@ impl Lines {
         }
     }
 
-    /// Returns what a stream ends with.
+    /// Returns the bytes that are still to be written to a side at the end of its stream.
     pub(super) fn end(&self, to: Side) -> Vec<u8> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.held.take_if(|(held, _)| *held == to).map(|(_, line)| line).unwrap_or_default()
     }
 
-    /// Breaks a rule about bytes. What is passed on at once is an error; other lines are messages perhaps.
-    fn bytes(&self, fault: RelayFault, from: Side, mut line: Vec<u8>) -> Result<Vec<u8>, Passed> {
+    /// Breaks a rule about bytes. `Err` has the outputs of a line that is done; `Ok` has a line that may be a message.
+    fn bytes(&self, fault: RelayFault, from: Side, mut line: Vec<u8>) -> Result<Vec<u8>, Outputs> {
         let to = from.other();
         let is_terminated = line.ends_with(b"\n");
         let text = line.trim_ascii();
@@ -115,7 +115,7 @@ impl Lines {
 }
 
 /// Breaks a rule about messages.
-fn message_of(fault: RelayFault, from: Side, line: Vec<u8>, message: Value, state: &mut State) -> Passed {
+fn message_of(fault: RelayFault, from: Side, line: Vec<u8>, message: Value, state: &mut State) -> Outputs {
     let to = from.other();
     let method = message.get("method").and_then(Value::as_str).unwrap_or_default().to_owned();
     let id = message.get("id").cloned();
@@ -176,7 +176,13 @@ fn message_of(fault: RelayFault, from: Side, line: Vec<u8>, message: Value, stat
 }
 
 /// Breaks a rule for which messages before count, or those about IDs.
-fn with_state(fault: RelayFault, from: Side, line: Vec<u8>, mut message: Value, state: &mut State) -> Passed {
+fn with_state(
+    fault: RelayFault,
+    from: Side,
+    line: Vec<u8>,
+    mut message: Value,
+    state: &mut State,
+) -> Outputs {
     let to = from.other();
     let is_call = message.get("method").is_some();
     let id = message.get("id").cloned();

@@ -1,10 +1,11 @@
-//! A bridge that passes everything on, and breaks one rule if it is told to: `fault` has the rules, `lines` breaks those about lines, `streams` and `run` those about streams and processes. `askbridge check bridge` is tested against it.
+//! A bridge that forwards all bytes, or breaks one rule: `fault` has the rules, `lines` breaks those about lines, `streams` and
+//! `run` those about streams and processes. `askbridge check bridge` is tested against it.
 
 mod client;
 mod fault;
 mod lines;
-mod passed;
 mod run;
+mod side;
 mod streams;
 mod values;
 

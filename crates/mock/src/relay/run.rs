@@ -1,5 +1,5 @@
-//! Runs the relay: starts the agent, passes bytes on in both directions, and ends with the agent, or ends it.
-//! Passing bytes on is left to `streams.rs`.
+//! Runs the relay: starts the agent, forwards bytes in both directions, and ends with the agent, or ends it.
+//! Forwarding is left to `streams.rs`.
 
 use std::{
     ffi::OsString,
@@ -17,7 +17,7 @@ use askbridge_os::{
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::{sync::oneshot, time::timeout};
 
-use super::{fault::RelayFault, passed::Side, streams::Streams};
+use super::{fault::RelayFault, side::Side, streams::Streams};
 
 /// The time that an agent has to end after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
@@ -88,7 +88,7 @@ async fn relay(settings: &RelaySettings) -> io::Result<ExitCode> {
     finish(agent, fault, back)
 }
 
-/// Ends what is left of the agent, passes on what it has said, and returns its exit code.
+/// Ends the rest of the agent's group, forwards the agent's last bytes, and returns its exit code.
 fn finish(mut agent: Child, fault: Option<RelayFault>, back: JoinHandle<()>) -> io::Result<ExitCode> {
     let is = |wanted| fault == Some(wanted);
     if !is(RelayFault::LeavesChildren) {

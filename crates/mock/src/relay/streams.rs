@@ -1,5 +1,5 @@
-//! The streams of the relay: what comes from one peer goes to the other one, in chunks, or in lines where a fault is about
-//! lines. What becomes of a line is left to `lines.rs`.
+//! The streams of the relay: it forwards the bytes of each peer to the other one, in chunks, or in lines if the fault is about
+//! lines. The content of lines is left to `lines.rs`.
 
 use std::{
     fs::{File, OpenOptions},
@@ -13,7 +13,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use super::{fault::RelayFault, lines::Lines, passed::Side};
+use super::{fault::RelayFault, lines::Lines, side::Side};
 
 /// The bytes that are read at once.
 const CHUNK: usize = 64 << 10;
@@ -51,7 +51,7 @@ impl Streams {
         Ok((Self(Arc::new(shared)), agent.stdout.take().ok_or_else(closed)?))
     }
 
-    /// Passes on what comes from a peer, on a thread of its own, until it ends.
+    /// Forwards the bytes of a peer, on a thread of its own, until they end.
     pub(super) fn pass_on(&self, input: impl Read + Send + 'static, from: Side) -> JoinHandle<()> {
         let streams = self.clone();
         thread::spawn(move || {

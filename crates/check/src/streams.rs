@@ -9,7 +9,7 @@ use crate::{
     limits,
     play::{Play, Problem},
     puppet::Order,
-    puppets::Role,
+    puppet_link::Role,
     stage::Stage,
     step::{EndAction, Side},
     wire::shown,
@@ -27,11 +27,11 @@ impl Play {
                 self.write(side, format!("{fence}\n").as_bytes())?;
                 return self.expect(side.other(), &Expected::whole(&fence, self.matching));
             }
-            EndAction::IsBlocked => return self.blocked(side, true),
-            EndAction::IsBlockedOrDone => return self.blocked(side, false),
-            EndAction::GetsNothing => return self.nothing(side),
-            EndAction::IsRead => return self.read(side),
-            EndAction::GetsLines(count) => return self.lines(side, count),
+            EndAction::IsBlocked => return self.expect_blocked(side, true),
+            EndAction::IsBlockedOrDone => return self.expect_blocked(side, false),
+            EndAction::GetsNothing => return self.expect_nothing(side),
+            EndAction::IsRead => return self.wait_until_read(side),
+            EndAction::GetsLines(count) => return self.expect_lines(side, count),
             EndAction::ClosesOutput => {
                 self.flush(side)?;
                 self.order(side, &Order::CloseStdout)?;
@@ -67,7 +67,7 @@ impl Play {
     }
 
     /// Waits until the command has read all that the end wrote, so that the next bytes arrive in another piece.
-    fn read(&mut self, side: Side) -> Result<(), Problem> {
+    fn wait_until_read(&mut self, side: Side) -> Result<(), Problem> {
         self.flush(side)?;
         while self.stage.end(side).is_some_and(|end| end.has_unread()) {
             let now = Instant::now();
@@ -80,7 +80,7 @@ impl Play {
         Ok(())
     }
 
-    fn blocked(&mut self, side: Side, must_be: bool) -> Result<(), Problem> {
+    fn expect_blocked(&mut self, side: Side, must_be: bool) -> Result<(), Problem> {
         loop {
             let unsent = |stage: &mut Stage| stage.end(side).map_or(0, |end| end.unsent());
             let before = unsent(&mut self.stage);
@@ -105,7 +105,7 @@ impl Play {
         }
     }
 
-    fn lines(&mut self, side: Side, count: usize) -> Result<(), Problem> {
+    fn expect_lines(&mut self, side: Side, count: usize) -> Result<(), Problem> {
         for got in 0..count {
             let line = self.stage.until(self.deadline, |stage| stage.end(side)?.next_line());
             if !matches!(line, Some(Next::Line(_))) {
@@ -116,7 +116,7 @@ impl Play {
         Ok(())
     }
 
-    fn nothing(&mut self, side: Side) -> Result<(), Problem> {
+    fn expect_nothing(&mut self, side: Side) -> Result<(), Problem> {
         let until = Instant::now() + limits::SETTLE;
         match self.stage.until(until, |stage| stage.end(side)?.next_line()) {
             None => Ok(()),

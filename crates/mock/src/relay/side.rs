@@ -1,8 +1,8 @@
-//! What comes of a line that the relay takes: bytes, each for one of the two sides.
+//! The two sides of the relay, and the bytes that it writes to each for a line that it has read.
 
 use serde_json::Value;
 
-/// Where a line comes from, or goes to.
+/// The peer that a line comes from, or goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Client,
@@ -18,8 +18,8 @@ impl Side {
     }
 }
 
-/// What comes of a line: bytes, each for a side.
-pub(super) type Passed = Vec<(Side, Vec<u8>)>;
+/// The outputs for one line: bytes, each for a side.
+pub(super) type Outputs = Vec<(Side, Vec<u8>)>;
 
 /// Returns a message as a line.
 pub(super) fn written(message: &Value) -> Vec<u8> {

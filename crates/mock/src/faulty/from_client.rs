@@ -1,4 +1,4 @@
-//! What a fault does to the lines of the client.
+//! How a fault changes the lines of the client before the agent gets them.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     fault::AgentFault,
-    filter::{Faulty, Received, allowing, selected},
+    state::{Faulty, Received, allowing, selected},
 };
 
 /// The longest line under [`AgentFault::LimitsLines`].
@@ -16,7 +16,7 @@ const KNOWN: [&str; 6] =
     ["initialize", "session/new", "session/load", "session/list", "session/close", "session/prompt"];
 
 impl Faulty {
-    /// Returns what the agent gets of a line of the client.
+    /// Returns what becomes of a line of the client.
     pub(crate) fn received<'a>(&mut self, line: &'a [u8]) -> Received<'a> {
         let passed_on = || Received::Line(Cow::Borrowed(line));
         match self.fault {
@@ -116,11 +116,11 @@ impl Faulty {
     }
 }
 
-/// Returns whether the agent fails by an answer of this kind.
+/// Returns whether the fault makes the agent fail at this answer.
 fn is_refused(fault: AgentFault, result: &Value, asked: &Value) -> bool {
     let content = result["content"].as_object();
     let mut values = content.into_iter().flat_map(|content| content.values());
-    // What was offered stands in the request.
+    // The request has the options that were offered.
     let offered = asked.to_string();
     let is_offered = |value: &Value| offered.contains(&format!("\"const\":{value}"));
     match fault {

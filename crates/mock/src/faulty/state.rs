@@ -1,4 +1,4 @@
-//! What a fault knows of the conversation. What it does to lines is left to `received.rs` and `written.rs`.
+//! The state of a fault: what it has seen of the conversation. How it changes lines is left to `from_client.rs` and `from_agent.rs`.
 
 use std::{borrow::Cow, collections::BTreeMap, fs, path::Path};
 
@@ -14,9 +14,9 @@ pub(crate) struct Faulty {
     pub(super) cwd: String,
     /// The version that the client asked for.
     pub(super) version: Value,
-    /// What is asked and has no answer, by its ID as JSON.
+    /// The agent's requests without an answer, by their IDs as JSON.
     pub(super) open: BTreeMap<String, Value>,
-    /// Every ID that was asked with.
+    /// The IDs of all requests of the agent.
     pub(super) asked: Vec<String>,
     /// The last question or permission.
     pub(super) last: Value,
@@ -36,7 +36,7 @@ pub(crate) struct Faulty {
     pub(super) injected: Vec<Value>,
 }
 
-/// What the agent gets of a line of the client.
+/// What becomes of a line of the client.
 pub(crate) enum Received<'a> {
     Line(Cow<'a, [u8]>),
     Nothing,
@@ -77,10 +77,10 @@ impl Faulty {
         self.injected.pop().map(|line| line.to_string().into_bytes())
     }
 
-    /// Does what it has no permission for, as far as that can be seen: it makes a file in the folder of the session.
+    /// Acts without permission in a way that a checker can see: makes a file in the folder of the session.
     pub(super) fn act(&self) {
         let path = Path::new(&self.cwd).join("made-without-permission");
-        // Without a folder, nothing is seen, and the test of this fault says so.
+        // Without a folder there is no file, and the test of this fault fails.
         fs::write(path, "made by askbridge mock-agent\n").unwrap_or_default();
     }
 }

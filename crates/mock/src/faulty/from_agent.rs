@@ -1,18 +1,18 @@
-//! What a fault does to the lines of the agent.
+//! How a fault changes the lines of the agent before the client gets them.
 
 use serde_json::{Value, json};
 
 use super::{
     fault::AgentFault,
-    filter::{Faulty, allowing, selected},
+    state::{Faulty, allowing, selected},
 };
 
 const PERMISSION: &str = "session/request_permission";
-/// What the ID of a question is raised by where it is asked once more.
+/// The difference between the IDs of a question and of its repetition.
 const AGAIN: u64 = 1000;
 
 impl Faulty {
-    /// Returns what is written in place of a line of the agent.
+    /// Returns the lines that are written in place of a line of the agent.
     pub(crate) fn written(&mut self, line: &[u8]) -> Vec<Vec<u8>> {
         let Ok(message) = serde_json::from_slice::<Value>(line) else { return vec![line.to_vec()] };
         let mut lines: Vec<_> = self.before.drain(..).collect();

@@ -1,4 +1,4 @@
-//! What a line of a client means for the conversation, and whether it is a line that a client may write at all.
+//! The meaning of a client's line for the conversation, and the rules that every line of a client must keep.
 //! Waiting for lines is left to `perform.rs`.
 
 use serde_json::{Value, json};
@@ -14,13 +14,13 @@ impl Served {
 
     /// Notes a line of the client. Returns what the agent replies at once, as any agent does: it opens the session, and
     /// refuses what it does not know.
-    pub(crate) fn hear(&mut self, line: &[u8]) -> Result<Option<Value>, Problem> {
+    pub(crate) fn receive(&mut self, line: &[u8]) -> Result<Option<Value>, Problem> {
         let wrong =
             |what: &str| Problem::Broken { what: what.to_owned(), expected: None, got: Some(shown(line)) };
         let text =
             line.strip_suffix(b"\n").ok_or_else(|| wrong("the client's last line has no line feed"))?;
         let message: Value = serde_json::from_slice(text)
-            .map_err(|_| wrong("the client wrote a line that is no message of ACP"))?;
+            .map_err(|_| wrong("the client wrote a line that is not a message of ACP"))?;
         if message["jsonrpc"] != "2.0" {
             return Err(wrong("the client wrote a message without `\"jsonrpc\": \"2.0\"`"));
         }
@@ -30,9 +30,9 @@ impl Served {
             }
             (Some(_), None) => Ok(None),
             (None, Some(id)) => self.response(&id.to_string(), &message, line).map(|()| None).map_err(wrong),
-            (None, None) => {
-                Err(wrong("the client wrote a message that is no request, no notification and no response"))
-            }
+            (None, None) => Err(wrong(
+                "the client wrote a message that is neither a request nor a notification nor a response",
+            )),
         }
     }
 
@@ -78,10 +78,10 @@ mod tests {
 
     fn heard(lines: &[&str]) -> Result<Option<Value>, String> {
         let mut served = Served::new(Persons::default());
-        served.wrote(br#"{"jsonrpc":"2.0","id":7,"method":"_asked"}"#);
+        served.sent(br#"{"jsonrpc":"2.0","id":7,"method":"_asked"}"#);
         lines.iter().try_fold(None, |_, line| {
-            served.hear(format!("{line}\n").as_bytes()).map_err(|problem| match problem {
-                Problem::Broken { what, .. } | Problem::Lacking(what) | Problem::Unseen(what) => what,
+            served.receive(format!("{line}\n").as_bytes()).map_err(|problem| match problem {
+                Problem::Broken { what, .. } | Problem::Lacks(what) | Problem::Inconclusive(what) => what,
             })
         })
     }
@@ -91,9 +91,9 @@ mod tests {
         let prompt = r#"{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{}}"#;
         let response = r#"{"jsonrpc":"2.0","id":7,"result":{}}"#;
         for (lines, why) in [
-            (&["hello"][..], "no message of ACP"),
+            (&["hello"][..], "not a message of ACP"),
             (&[r#"{"id":7,"result":{}}"#], "without `\"jsonrpc\""),
-            (&[r#"{"jsonrpc":"2.0"}"#], "no request, no notification"),
+            (&[r#"{"jsonrpc":"2.0"}"#], "neither a request nor a notification"),
             (&[r#"{"jsonrpc":"2.0","id":7}"#], "either a `result` or an `error`"),
             (&[r#"{"jsonrpc":"2.0","id":"7","result":{}}"#], "to no open request"),
             (&[response, response], "to no open request"),

@@ -1,4 +1,4 @@
-//! What a line of an agent means for the conversation, and whether it is a line that an agent may write at all.
+//! The meaning of an agent's line for the conversation, and the rules that every line of an agent must keep.
 //! Waiting for lines is left to `perform.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ const PERMISSION: &str = "session/request_permission";
 /// The code of an error that says that the user must sign in.
 const AUTH_REQUIRED: i64 = -32000;
 
-/// The members of a message, as they are spelled.
+/// The members of a message, in the spelling of the agent.
 type Members<'a> = BTreeMap<String, &'a RawValue>;
 
 impl Conversation {
@@ -26,31 +26,30 @@ impl Conversation {
         self.open.get(id).map(String::as_str)
     }
 
-    /// Notes a line of the agent. Returns what the client replies at once, as any client does: it refuses what it does not
-    /// know.
-    pub(crate) fn hear(&mut self, line: &[u8]) -> Result<Option<String>, Problem> {
+    /// Notes a line of the agent. Returns the line that any client replies at once: the refusal of an unknown request.
+    pub(crate) fn receive(&mut self, line: &[u8]) -> Result<Option<String>, Problem> {
         let wrong = |what: String| Problem::Broken { what, expected: None, got: Some(shown(line)) };
         let text =
             line.strip_suffix(b"\n").ok_or_else(|| wrong("the agent's last line has no line feed".into()))?;
         let text = std::str::from_utf8(text)
             .map_err(|error| wrong(format!("the agent wrote a line that is not UTF-8: {error}")))?;
-        let members: Members<'_> = serde_json::from_str(text)
-            .map_err(|error| wrong(format!("the agent wrote a line that is no message of ACP: {error}")))?;
+        let members: Members<'_> = serde_json::from_str(text).map_err(|error| {
+            wrong(format!("the agent wrote a line that is not a message of ACP: {error}"))
+        })?;
         if member(&members, "jsonrpc") != Some(Value::from("2.0")) {
             return Err(wrong("the agent wrote a message without `\"jsonrpc\": \"2.0\"`".into()));
         }
         let method = member(&members, "method");
-        let heard =
-            match (&method, members.get("id")) {
-                (Some(Value::String(method)), Some(id)) => self.request(method, id.get(), &members, line),
-                (Some(Value::String(method)), None) => self.notification(method, &members).map(|()| None),
-                (None, Some(_)) => {
-                    let id = member(&members, "id").unwrap_or_default().to_string();
-                    self.response(&id, &members, line).map(|()| None)
-                }
-                _ => Err("the agent wrote a message that is no request, no notification and no response"
-                    .to_owned()),
-            };
+        let heard = match (&method, members.get("id")) {
+            (Some(Value::String(method)), Some(id)) => self.request(method, id.get(), &members, line),
+            (Some(Value::String(method)), None) => self.notification(method, &members).map(|()| None),
+            (None, Some(_)) => {
+                let id = member(&members, "id").unwrap_or_default().to_string();
+                self.response(&id, &members, line).map(|()| None)
+            }
+            _ => Err("the agent wrote a message that is neither a request nor a notification nor a response"
+                .to_owned()),
+        };
         heard.map_err(wrong)
     }
 
@@ -78,7 +77,7 @@ impl Conversation {
         }
         let params = members.get("params").map_or("{}", |params| params.get());
         let asked = read(method, params.as_bytes(), id)
-            .map_err(|why| format!("the agent sent `{method}` with what is not valid there: {why}"))?;
+            .map_err(|why| format!("the parameters of the agent's `{method}` are not valid: {why}"))?;
         if shown_by(method) == Some(ShownBy::Forms) && !self.promised_forms {
             return Err(format!("the agent sent `{method}` to a client that did not promise forms"));
         }
@@ -96,7 +95,7 @@ impl Conversation {
         }
     }
 
-    /// Checks the rules for a question that reading the dialect does not check.
+    /// Checks the rules of questions that the reader of the dialect does not check.
     fn judge(&self, asked: &AgentQuestion, params: &str) -> Result<(), String> {
         let question = &asked.question;
         if let Some(session) = question.session.as_ref().filter(|session| !self.sessions.contains(*session)) {
@@ -157,7 +156,7 @@ impl Conversation {
             return Err("the response needs either a `result` or an `error`".to_owned());
         }
         let Some(method) = self.open.remove(id) else {
-            // What is no message has no ID that the agent could name.
+            // The client wrote a line without an ID that the agent could repeat.
             let is_refusal = id == "null" && error.is_some() && self.wrote_nonsense;
             return if is_refusal { Ok(()) } else { Err("the response is to no open request".to_owned()) };
         };
@@ -175,7 +174,7 @@ impl Conversation {
     }
 }
 
-/// Returns why a response to `session/new` shows nothing: the user must sign in.
+/// Returns whether a response to `session/new` says that the user must sign in.
 pub(super) fn wants_sign_in(line: &[u8]) -> bool {
     serde_json::from_slice::<Value>(line).is_ok_and(|message| message["error"]["code"] == AUTH_REQUIRED)
 }
@@ -190,11 +189,11 @@ mod tests {
 
     fn heard(lines: &[&str]) -> Result<Option<String>, String> {
         let mut conversation = Conversation::default();
-        conversation.wrote(b"{\"id\":1,\"method\":\"session/new\"}\n{\"id\":2,\"method\":\"session/new\"}\n");
+        conversation.sent(b"{\"id\":1,\"method\":\"session/new\"}\n{\"id\":2,\"method\":\"session/new\"}\n");
         let first = r#"{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s"}}"#;
         [&[first], lines].concat().iter().try_fold(None, |_, line| {
-            conversation.hear(format!("{line}\n").as_bytes()).map_err(|problem| match problem {
-                Problem::Broken { what, .. } | Problem::Lacking(what) | Problem::Unseen(what) => what,
+            conversation.receive(format!("{line}\n").as_bytes()).map_err(|problem| match problem {
+                Problem::Broken { what, .. } | Problem::Lacks(what) | Problem::Inconclusive(what) => what,
             })
         })
     }
@@ -203,9 +202,9 @@ mod tests {
     fn what_an_agent_must_not_write_is_found() {
         let form = r#""method":"elicitation/create","params":{"sessionId":"s","message":"?","requestedSchema":{"type":"object","properties":{"a":{"type":"string"}}}}"#;
         for (line, why) in [
-            ("ready", "is no message of ACP"),
+            ("ready", "is not a message of ACP"),
             (r#"{"id":2,"result":{}}"#, "without `\"jsonrpc\""),
-            (r#"{"jsonrpc":"2.0"}"#, "no request, no notification and no response"),
+            (r#"{"jsonrpc":"2.0"}"#, "neither a request nor a notification nor a response"),
             (r#"{"jsonrpc":"2.0","id":2}"#, "either a `result` or an `error`"),
             (r#"{"jsonrpc":"2.0","id":7,"result":{}}"#, "to no open request"),
             (r#"{"jsonrpc":"2.0","id":null,"error":{}}"#, "to no open request"),
