@@ -6,12 +6,12 @@ use std::{
     collections::BTreeMap,
     convert::Infallible,
     fmt,
-    future::{Future, pending},
-    pin::Pin,
+    future::pending,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
+use futures::future::BoxFuture;
 use tokio::{
     task::{Id, JoinSet},
     time::{Instant, sleep, sleep_until, timeout},
@@ -25,7 +25,7 @@ pub type SharedInboxes = Arc<dyn AgentInboxes + Send + Sync>;
 
 /// The task that is attached to one agent. It ends when the agent is gone, and the frame then looks for the agent
 /// again. Dropping the task detaches from the agent, and settles nothing there.
-pub type Attachment = Pin<Box<dyn Future<Output = ()> + Send>>;
+pub type Attachment = BoxFuture<'static, ()>;
 
 /// An agent that was found.
 pub struct FoundAgent {
@@ -49,7 +49,7 @@ pub trait Finder: Send {
 
     /// Returns the agents that run now. The search must be cheap, because it runs every [`limits::ATTACH_LOOK`]. A
     /// search that takes longer than [`limits::ATTACH_LOOK_TIME`] is dropped, and repeated later.
-    fn look(&mut self) -> Pin<Box<dyn Future<Output = Vec<FoundAgent>> + Send + '_>>;
+    fn look(&mut self) -> BoxFuture<'_, Vec<FoundAgent>>;
 }
 
 /// Looks for agents, and attaches to each of them, until the future is dropped.
@@ -237,7 +237,7 @@ mod tests {
             "always"
         }
 
-        fn look(&mut self) -> Pin<Box<dyn Future<Output = Vec<FoundAgent>> + Send + '_>> {
+        fn look(&mut self) -> BoxFuture<'_, Vec<FoundAgent>> {
             let (started, ends) = (Arc::clone(&self.started), self.ends);
             let attach = move |_| {
                 started.fetch_add(1, Ordering::Relaxed);

@@ -4,15 +4,14 @@
 use std::{
     convert::Infallible,
     fmt,
-    future::{Future, pending},
+    future::pending,
     io,
     os::unix::net::{UnixListener, UnixStream},
-    pin::Pin,
     sync::Arc,
     thread,
 };
 
-use futures::future::join_all;
+use futures::future::{BoxFuture, join_all};
 use tokio::{sync::oneshot, time::sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -33,11 +32,7 @@ pub trait Service: Send {
     }
 
     /// Runs until `stop` is cancelled.
-    fn run(
-        self: Box<Self>,
-        inbox: BridgeInbox,
-        stop: CancellationToken,
-    ) -> Pin<Box<dyn Future<Output = ()> + Send>>;
+    fn run(self: Box<Self>, inbox: BridgeInbox, stop: CancellationToken) -> BoxFuture<'static, ()>;
 }
 
 /// Returns whether a service needs the questions of the bridge now. It may read files, so it is called on a separate
@@ -274,11 +269,7 @@ mod tests {
             "hanging"
         }
 
-        fn run(
-            self: Box<Self>,
-            _: BridgeInbox,
-            _: CancellationToken,
-        ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        fn run(self: Box<Self>, _: BridgeInbox, _: CancellationToken) -> BoxFuture<'static, ()> {
             Box::pin(pending())
         }
     }

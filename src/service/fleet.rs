@@ -1,9 +1,10 @@
 //! The fleet service: with the first question, it starts the gateway of this machine as a process of its own, unless
 //! one runs. So a bridge never has a connection to the broker, and its memory does not grow by one.
 
-use std::{future::Future, io, pin::Pin, process::Stdio, sync::Arc};
+use std::{io, process::Stdio, sync::Arc};
 
 use askbridge_os::program;
+use futures::future::BoxFuture;
 use tokio::{process::Command, time::sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -78,16 +79,9 @@ impl Service for FleetService {
         Starts::WithQuestion(Arc::new(move || !live.settings().get(&keys::FLEET_URL).0.is_empty()))
     }
 
-    fn run(
-        self: Box<Self>,
-        inbox: BridgeInbox,
-        stop: CancellationToken,
-    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    fn run(self: Box<Self>, inbox: BridgeInbox, stop: CancellationToken) -> BoxFuture<'static, ()> {
         Box::pin(async move {
-            tokio::select! {
-                () = self.follow(inbox) => {}
-                () = stop.cancelled() => {}
-            }
+            stop.run_until_cancelled(self.follow(inbox)).await;
         })
     }
 }

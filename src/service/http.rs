@@ -1,12 +1,11 @@
 //! The HTTP server as a service of one bridge.
 
 use std::{
-    future::Future,
     io::{self, Write},
-    pin::Pin,
     sync::Arc,
 };
 
+use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::context::Context;
@@ -43,11 +42,7 @@ impl Service for HttpService {
         Starts::AtOnce
     }
 
-    fn run(
-        self: Box<Self>,
-        inbox: BridgeInbox,
-        stop: CancellationToken,
-    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    fn run(self: Box<Self>, inbox: BridgeInbox, stop: CancellationToken) -> BoxFuture<'static, ()> {
         Box::pin(async move {
             match Server::bind(self.settings.address, &self.settings.http).await {
                 Ok(server) => {

@@ -3,10 +3,8 @@
 
 use std::{
     collections::BTreeMap,
-    future::Future,
     io::{self, IsTerminal},
     path::PathBuf,
-    pin::Pin,
     process::Stdio,
     sync::Arc,
     time::Duration,
@@ -14,6 +12,7 @@ use std::{
 
 use askbridge_core::desk::{QuestionId, Record, State};
 use askbridge_os::program;
+use futures::future::BoxFuture;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, BufReader},
     process::{Child, Command},
@@ -71,18 +70,11 @@ impl Service for NotifyService {
         Starts::WithQuestion(Arc::new(move || NotifySettings::is_set(&live.settings(), has_terminal)))
     }
 
-    fn run(
-        self: Box<Self>,
-        inbox: BridgeInbox,
-        stop: CancellationToken,
-    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    fn run(self: Box<Self>, inbox: BridgeInbox, stop: CancellationToken) -> BoxFuture<'static, ()> {
         Box::pin(async move {
             let running = NotifierPool::new(self.terminal, inbox.store().clone(), inbox, false);
             // Notifiers end by themselves when the bridge is gone, so it does not wait for them (I8).
-            tokio::select! {
-                () = running.run() => {}
-                () = stop.cancelled() => {}
-            }
+            stop.run_until_cancelled(running.run()).await;
         })
     }
 }

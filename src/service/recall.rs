@@ -2,13 +2,13 @@
 //! was delivered is submitted for the new question; any other answer is offered, and the user decides. Recording
 //! questions in the ledger is left to the store in `inbox`.
 
-use std::{pin::Pin, sync::Arc};
+use std::sync::Arc;
 
 use askbridge_core::{
     desk::{EarlierDecision, QuestionId, Record, Submission},
     question::{Answer, Outcome, Provenance, Purpose},
 };
-use futures::{StreamExt, stream::FuturesUnordered};
+use futures::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use tokio_util::sync::CancellationToken;
 
 use super::context::Context;
@@ -115,11 +115,7 @@ impl Service for LedgerService {
         Starts::WithQuestion(Arc::new(|| true))
     }
 
-    fn run(
-        self: Box<Self>,
-        inbox: BridgeInbox,
-        _: CancellationToken,
-    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    fn run(self: Box<Self>, inbox: BridgeInbox, _: CancellationToken) -> BoxFuture<'static, ()> {
         Box::pin(async move {
             let ledger = Arc::clone(&self.ledger);
             // `stop` is ignored: this service ends with the store, since only then does the ledger have the last
@@ -141,7 +137,7 @@ mod tests {
         desk::{Changes, LostQuestion, Timestamp},
         question::{Question, Reason, Responder, Value},
     };
-    use futures::{FutureExt, future::BoxFuture};
+    use futures::FutureExt;
 
     use super::*;
     use crate::{

@@ -4,13 +4,14 @@
 //! The settings are read again when the user's file has changed. New rules do not apply to questions that were open
 //! before, except by `askbridge rules apply`.
 
-use std::{future::Future, pin::Pin, sync::Arc, time::SystemTime};
+use std::{sync::Arc, time::SystemTime};
 
 use askbridge_core::{
     desk::{QuestionId, Record, Refusal, State, Submission, Timestamp},
     question::{Provenance, Responder},
 };
 use askbridge_os::terminal::printable_line;
+use futures::future::BoxFuture;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -52,16 +53,9 @@ impl Service for RuleService {
         Starts::WithQuestion(Arc::new(move || !live.settings().rules().is_empty()))
     }
 
-    fn run(
-        self: Box<Self>,
-        inbox: BridgeInbox,
-        stop: CancellationToken,
-    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    fn run(self: Box<Self>, inbox: BridgeInbox, stop: CancellationToken) -> BoxFuture<'static, ()> {
         Box::pin(async move {
-            tokio::select! {
-                () = RunningRules::new(inbox, self.live).run() => {}
-                () = stop.cancelled() => {}
-            }
+            stop.run_until_cancelled(RunningRules::new(inbox, self.live).run()).await;
         })
     }
 }

@@ -6,13 +6,12 @@
 //! rules, notifiers and unattended questions read their settings themselves.
 
 use std::{
-    future::Future,
-    pin::Pin,
     sync::Arc,
     time::{Duration, Instant, SystemTime},
 };
 
 use askbridge_core::desk::Asker;
+use futures::future::BoxFuture;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -94,16 +93,9 @@ impl Service for SettingsService {
         Starts::WithQuestion(Arc::new(move || live.has_changed()))
     }
 
-    fn run(
-        self: Box<Self>,
-        inbox: BridgeInbox,
-        stop: CancellationToken,
-    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    fn run(self: Box<Self>, inbox: BridgeInbox, stop: CancellationToken) -> BoxFuture<'static, ()> {
         Box::pin(async move {
-            tokio::select! {
-                () = self.follow(inbox) => {}
-                () = stop.cancelled() => {}
-            }
+            stop.run_until_cancelled(self.follow(inbox)).await;
         })
     }
 }

@@ -5,8 +5,6 @@ use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     env,
     fs::File,
-    future::Future,
-    pin::Pin,
     sync::Arc,
 };
 
@@ -18,6 +16,7 @@ use askbridge_os::{
     log,
     terminal::{cut, printable_line},
 };
+use futures::future::BoxFuture;
 use rustix::process::{Signal, getpid, kill_process};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -168,16 +167,9 @@ impl Service for UnattendedService {
         Starts::WithQuestion(Arc::new(move || source.now().then != UnattendedAction::Wait))
     }
 
-    fn run(
-        self: Box<Self>,
-        inbox: BridgeInbox,
-        stop: CancellationToken,
-    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    fn run(self: Box<Self>, inbox: BridgeInbox, stop: CancellationToken) -> BoxFuture<'static, ()> {
         Box::pin(async move {
-            tokio::select! {
-                () = self.follow(inbox) => {}
-                () = stop.cancelled() => {}
-            }
+            stop.run_until_cancelled(self.follow(inbox)).await;
         })
     }
 }

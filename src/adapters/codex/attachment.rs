@@ -10,13 +10,14 @@ use std::{
     future::{Future, pending, poll_fn},
     io::{self, Read, Seek, SeekFrom},
     path::{Path, PathBuf, absolute},
-    pin::{Pin, pin},
+    pin::pin,
     task::Poll,
     time::Duration,
 };
 
 use askbridge_core::desk::Settlement;
 use askbridge_os::files::open_regular;
+use futures::future::BoxFuture;
 use serde::Deserialize;
 use tokio::{
     task::{JoinSet, spawn_blocking},
@@ -271,7 +272,7 @@ impl Finder for CodexFinder {
         "codex"
     }
 
-    fn look(&mut self) -> Pin<Box<dyn Future<Output = Vec<FoundAgent>> + Send + '_>> {
+    fn look(&mut self) -> BoxFuture<'_, Vec<FoundAgent>> {
         Box::pin(async {
             // A socket that its server left behind also exists, but connecting to it fails.
             if !tokio::fs::try_exists(&self.path).await.unwrap_or_default() {

@@ -1,8 +1,9 @@
 //! Finds Copilot's servers: one whose port was named, or those that listen on this machine.
 
-use std::{future::Future, net::Ipv4Addr, path::Path, pin::Pin, sync::Arc};
+use std::{net::Ipv4Addr, path::Path, sync::Arc};
 
 use askbridge_os::listeners::{self, Listener, SharedListeners};
+use futures::future::BoxFuture;
 use tokio::task::spawn_blocking;
 
 use super::{
@@ -64,7 +65,7 @@ impl Finder for CopilotFinder {
         "copilot"
     }
 
-    fn look(&mut self) -> Pin<Box<dyn Future<Output = Vec<FoundAgent>> + Send + '_>> {
+    fn look(&mut self) -> BoxFuture<'_, Vec<FoundAgent>> {
         Box::pin(self.find())
     }
 }

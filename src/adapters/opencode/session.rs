@@ -8,7 +8,6 @@ use std::{
     collections::BTreeSet,
     future::Future,
     path::{Path, PathBuf},
-    pin::Pin,
     sync::Arc,
 };
 
@@ -21,7 +20,7 @@ use askbridge_os::{
     listeners::{self, Listener, SharedListeners},
     processes,
 };
-use futures::future::join_all;
+use futures::future::{BoxFuture, join_all};
 use tokio::{task::spawn_blocking, time::Instant};
 
 use super::{
@@ -316,7 +315,7 @@ impl Finder for OpencodeFinder {
         NAME
     }
 
-    fn look(&mut self) -> Pin<Box<dyn Future<Output = Vec<FoundAgent>> + Send + '_>> {
+    fn look(&mut self) -> BoxFuture<'_, Vec<FoundAgent>> {
         Box::pin(self.find())
     }
 }

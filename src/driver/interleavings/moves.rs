@@ -1,11 +1,12 @@
 //! The random moves, and the lines and submissions that they send.
 
-use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use askbridge_core::{
     desk::{Record, Refusal, Submission},
     question::{Answer, Outcome, Reason, Value as Given},
 };
+use futures::future::LocalBoxFuture;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -15,7 +16,7 @@ use crate::limits;
 pub(super) struct Caller {
     pub(super) number: u64,
     pub(super) submission: Submission,
-    pub(super) waits: Pin<Box<dyn Future<Output = Result<Arc<Record>, Refusal>>>>,
+    pub(super) waits: LocalBoxFuture<'static, Result<Arc<Record>, Refusal>>,
 }
 
 /// The agent's stdin, which takes as much as it has room for, or breaks.

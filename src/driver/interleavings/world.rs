@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    pin::Pin,
     task::{Context, Waker},
     time::Duration,
 };
@@ -14,7 +13,7 @@ use askbridge_core::{
     question::{Outcome, Provenance, Reason, Responder},
     wire::envelope::Message,
 };
-use futures::FutureExt;
+use futures::{FutureExt, future::LocalBoxFuture};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
@@ -31,7 +30,7 @@ pub(super) struct World<'a> {
     port: Port,
     inbox: BridgeInbox,
     /// The work of the inbox's thread.
-    work: Pin<Box<dyn Future<Output = ()>>>,
+    work: LocalBoxFuture<'static, ()>,
     pipe: Pipe,
     callers: Vec<Caller>,
     now: Duration,
