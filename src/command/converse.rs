@@ -19,8 +19,8 @@ use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::{
     CommandError,
-    runner::{self, print},
-    screen::Room,
+    runner::{self, print, print_lines},
+    screen::{is_coloured, wrap_column},
 };
 use crate::{
     inbox::{Follower, Inbox},
@@ -212,8 +212,8 @@ impl Conversation<'_> {
         let id = self.dialogue.record().id.clone();
         match self.machine.submit(&id, submission.clone(), by()).await {
             Ok(now) => {
-                let columns = Room::now().map_or(usize::MAX, |room| room.columns);
-                let done = layout::wrapped(&format!("{id} {}", said(&now, &submission)), 0, 0, columns);
+                let text = format!("{id} {}", said(&now, &submission));
+                let done = layout::wrapped(&text, 0, 0, wrap_column());
                 Ok(Some(runner::done(exit::OK, &format!("{done}\n"))))
             }
             Err(Refusal::DoesNotFit(errors)) => {
@@ -239,8 +239,7 @@ impl Conversation<'_> {
     fn shown(&self, show: impl FnOnce(&QuestionText<'_>) -> String) -> String {
         let record = self.dialogue.record();
         let bridges = Bridges::new(self.machine.status());
-        let columns = Room::now().map_or(usize::MAX, |room| room.columns);
-        let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
+        let (columns, colour) = (wrap_column(), is_coloured());
         let (status, now) = (bridges.status(record), bridges.now(record));
         show(&QuestionText { record, status, now, columns, colour })
     }
@@ -252,10 +251,10 @@ impl Conversation<'_> {
 
 /// Says a line, wrapped at the width of the terminal.
 fn say(line: &str) -> io::Result<()> {
-    let columns = Room::now().map_or(usize::MAX, |room| room.columns);
     let indent = line.len() - line.trim_start_matches(' ').len();
-    let lines: Vec<_> = line.split('\n').map(|line| layout::wrapped(line, 0, indent, columns)).collect();
-    print(&(lines.join("\n") + "\n"))
+    let lines: Vec<_> =
+        line.split('\n').map(|line| layout::wrapped(line, 0, indent, wrap_column())).collect();
+    print_lines(&lines)
 }
 
 /// Reads a line of the terminal; `None` at the end of what the person types.

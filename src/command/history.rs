@@ -20,8 +20,8 @@ use super::{
     CommandError, arguments,
     ledger::{ago, now, of_user, open, open_to_verify},
     reach::MachineArgs,
-    runner::{listed, print, say, shown, warn},
-    screen::Room,
+    runner::{listed, print, print_lines, say, shown, warn},
+    screen::{columns, is_coloured, wrap_column},
 };
 use crate::{
     inbox::{HistoryFilter, Life, PastQuestion},
@@ -219,8 +219,8 @@ async fn elsewhere(args: &HistoryArgs) -> Result<u8, CommandError> {
         say("no question in that journal matches");
         return listed(Ok(()), gaps.has_asked_all());
     }
-    let lines = past::table(&past, &[], Some(limit), now(), Room::now().map(|room| room.columns));
-    listed(print(&(lines.join("\n") + "\n")), gaps.has_asked_all())
+    let lines = past::table(&past, &[], Some(limit), now(), columns());
+    listed(print_lines(&lines), gaps.has_asked_all())
 }
 
 fn entry(past: &PastQuestion, life: Life) -> past::HistoryEntry<'_> {
@@ -256,8 +256,8 @@ fn list(history: &History, filter: &HistoryFilter, lost: bool, json: bool) -> Re
         // A bridge whose state is unknown may still run: its questions must not be called lost.
         .map(|past| entry(past, lives.get(&past.record.bridge).copied().unwrap_or(Life::Lives)))
         .collect();
-    let lines = past::table(&past, &left, limit, now(), Room::now().map(|room| room.columns));
-    shown(print(&(lines.join("\n") + "\n")))
+    let lines = past::table(&past, &left, limit, now(), columns());
+    shown(print_lines(&lines))
 }
 
 fn show(history: &History, id: &str, json: bool) -> Result<u8, CommandError> {
@@ -270,8 +270,7 @@ fn show(history: &History, id: &str, json: bool) -> Result<u8, CommandError> {
         return shown(print(&text::json(past)?));
     }
     let record: &Record = &past.record;
-    let columns = Room::now().map_or(usize::MAX, |room| room.columns);
-    let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
+    let (columns, colour) = (wrap_column(), is_coloured());
     let mut said = QuestionText { record, status: None, now: now(), columns, colour }.to_string();
     let life = lives.get(&record.bridge).copied().unwrap_or(Life::Lives);
     // A question without a settlement may still wait, unless its bridge has ended.

@@ -18,8 +18,8 @@ use tokio::time::sleep;
 use super::{
     CommandError, inbox,
     reach::MachineArgs,
-    runner::{listed, print, say, shown, warn},
-    screen::{Room, Screen, stdout_closed},
+    runner::{listed, print, print_lines, say, shown, warn},
+    screen::{Room, Screen, columns, stdout_closed},
 };
 use crate::{
     inbox::{Batch, Inbox},
@@ -98,15 +98,15 @@ pub async fn list(args: &ListArgs) -> Result<u8, CommandError> {
         let list = QuestionList { lost, elsewhere, ..listing(&machine, &gaps) };
         return listed(print(&text::json(&list)?), gaps.is_empty());
     }
-    let room = Room::now();
-    let mut lines = lines(&machine, &gaps, &elsewhere, room);
+    let columns = columns();
+    let mut lines = lines(&machine, &gaps, &elsewhere, columns);
     lines.extend(bridges::unreachable_lines(&elsewhere, &folder));
-    let lost = past::lost(&lost, SystemTime::now().into(), room.map(|room| room.columns));
+    let lost = past::lost(&lost, SystemTime::now().into(), columns);
     if !lost.is_empty() {
         lines.push(String::new());
         lines.extend(lost);
     }
-    listed(print(&(lines.join("\n") + "\n")), gaps.is_empty())
+    listed(print_lines(&lines), gaps.is_empty())
 }
 
 /// Returns the open questions, and what a list shows of them.
@@ -121,12 +121,12 @@ pub(super) fn lines(
     machine: &Machine,
     gaps: &Gaps,
     elsewhere: &[UnreachableBridges],
-    room: Option<Room>,
+    columns: Option<usize>,
 ) -> Vec<String> {
     let statuses = machine.status();
     let open = machine.store().read(|_, snapshot| snapshot.open());
     if !open.is_empty() {
-        return table(&open, &Bridges::new(statuses), room.map(|room| room.columns));
+        return table(&open, &Bridges::new(statuses), columns);
     }
     // The inbox counts as a bridge here, but has no agent that could ask.
     let bridges = statuses.iter().filter(|status| status.agent != inbox::SERVER).count();
@@ -189,7 +189,7 @@ async fn redraw(machine: &Machine, elsewhere: &[UnreachableBridges], mut screen:
     loop {
         let gaps = left_out.borrow_and_update().clone();
         let room = Room::now().unwrap_or(Room { columns: 80, lines: 24 });
-        screen.draw(&drawn(lines(machine, &gaps, elsewhere, Some(room)), room, &gaps))?;
+        screen.draw(&drawn(lines(machine, &gaps, elsewhere, Some(room.columns)), room, &gaps))?;
         tokio::select! {
             next = follower.next() => match next {
                 Some(_) => {}

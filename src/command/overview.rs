@@ -7,8 +7,8 @@ use super::{
     CommandError, inbox,
     list::{lines, lost_and_elsewhere},
     reach::MachineArgs,
-    runner::{listed, print, warn},
-    screen::Room,
+    runner::{listed, print_lines, warn},
+    screen::columns,
 };
 use crate::{
     inbox::Inbox,
@@ -30,7 +30,7 @@ pub async fn overview() -> Result<u8, CommandError> {
     let gaps = machine.gaps().borrow().clone();
     warn(&gaps);
     let (_, elsewhere) = lost_and_elsewhere(&machine, &folder).await;
-    let mut shown = lines(&machine, &gaps, &elsewhere, Room::now());
+    let mut shown = lines(&machine, &gaps, &elsewhere, columns());
     shown.extend(bridges::unreachable_lines(&elsewhere, &folder));
     let waits = machine.store().read(|_, snapshot| snapshot.open_count() > 0);
     // The inbox in the background has no agent that could ask.
@@ -38,7 +38,7 @@ pub async fn overview() -> Result<u8, CommandError> {
     shown.push(String::new());
     shown
         .extend(next_steps(waits, has_bridge).iter().map(|(command, what)| format!("  {command:<20}{what}")));
-    let code = listed(print(&(shown.join("\n") + "\n")), gaps.is_empty())?;
+    let code = listed(print_lines(&shown), gaps.is_empty())?;
     // The user did not ask for a list, so an incomplete list is no failure here.
     Ok(if code == exit::BRIDGE_GONE { exit::OK } else { code })
 }

@@ -125,6 +125,11 @@ pub(super) fn print(text: &str) -> io::Result<()> {
     stdout.flush()
 }
 
+/// Prints the lines of a command's output.
+pub(super) fn print_lines(lines: &[String]) -> io::Result<()> {
+    print(&(lines.join("\n") + "\n"))
+}
+
 /// Returns the exit code of a command that only shows something.
 pub(super) fn shown(printed: io::Result<()>) -> Result<u8, CommandError> {
     match printed {

@@ -1,4 +1,4 @@
-//! The terminal that a command prints to: its size, a part that is drawn again and again, and its end.
+//! The terminal that a command prints to: its size and colours, a part that is drawn again and again, and its end.
 //! The content is left to `list.rs`.
 
 use std::{future::pending, io};
@@ -41,6 +41,21 @@ impl Room {
         let size = tcgetwinsize(io::stdout()).ok().filter(|size| size.ws_col > 0 && size.ws_row > 0)?;
         Some(Room { columns: size.ws_col.into(), lines: size.ws_row.into() })
     }
+}
+
+/// Returns the columns of our terminal, or `None` if stdout is not a terminal.
+pub(super) fn columns() -> Option<usize> {
+    Room::now().map(|room| room.columns)
+}
+
+/// Returns the column at which text on stdout is wrapped. In a pipe, no text is wrapped.
+pub(super) fn wrap_column() -> usize {
+    columns().unwrap_or(usize::MAX)
+}
+
+/// Returns whether text on stdout is coloured.
+pub(super) fn is_coloured() -> bool {
+    anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
 }
 
 /// The alternate screen of our terminal. Dropping the value restores the normal screen.

@@ -1,14 +1,12 @@
 //! `askbridge show`: one question, and how it can be answered.
 
-use std::io;
-
 use clap::Args;
 
 use super::{
     CommandError,
     reach::MachineArgs,
     runner::{self, look_up, print, warn},
-    screen::Room,
+    screen::{is_coloured, wrap_column},
 };
 use crate::{
     inbox::Inbox,
@@ -52,10 +50,8 @@ pub async fn show(args: &ShowArgs) -> Result<u8, CommandError> {
     let text = if args.json {
         text::json(&*record)?
     } else {
-        // In a pipe, no text is wrapped.
-        let columns = Room::now().map_or(usize::MAX, |room| room.columns);
         let bridges = Bridges::new(machine.status());
-        let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
+        let (columns, colour) = (wrap_column(), is_coloured());
         let (status, now) = (bridges.status(&record), bridges.now(&record));
         QuestionText { record: &record, status, now, columns, colour }.to_string()
     };

@@ -7,8 +7,8 @@ use super::{
     fleet_machines::fleet_status,
     list::lost_and_elsewhere,
     reach::MachineArgs,
-    runner::{listed, print},
-    screen::Room,
+    runner::{listed, print, print_lines},
+    screen::columns,
 };
 use crate::{
     inbox::Inbox,
@@ -66,6 +66,5 @@ pub async fn status(args: &StatusArgs) -> Result<u8, CommandError> {
     if args.json {
         return listed(print(&text::json(&status)?), gaps.has_asked_all());
     }
-    let lines = status.lines(Room::now().map(|room| room.columns));
-    listed(print(&(lines.join("\n") + "\n")), gaps.has_asked_all())
+    listed(print_lines(&status.lines(columns())), gaps.has_asked_all())
 }

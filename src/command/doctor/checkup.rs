@@ -2,7 +2,7 @@
 //! reads the settings, so a mistake in them is a problem.
 //! The other checks are left to the files beside this one.
 
-use std::{env, fs, io, path::Path};
+use std::{env, fs, path::Path};
 
 use askbridge_os::{exit, log};
 use clap::Args;
@@ -16,7 +16,7 @@ use crate::{
     command::{
         CommandError,
         runner::{print, shown},
-        screen::Room,
+        screen::{is_coloured, wrap_column},
         setup::{clients::SetupClient, environment::Environment},
     },
     present::{
@@ -80,10 +80,7 @@ pub async fn doctor(args: &DoctorArgs) -> Result<u8, CommandError> {
     }
     let text = match args.json {
         true => text::json(&report)?,
-        false => {
-            let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
-            report.text(Room::now().map_or(usize::MAX, |room| room.columns), colour)
-        }
+        false => report.text(wrap_column(), is_coloured()),
     };
     shown(print(&text))?;
     Ok(if report.healthy { exit::OK } else { exit::PROBLEM })

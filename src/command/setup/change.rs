@@ -10,7 +10,10 @@ use anstyle::{AnsiColor, Style};
 use askbridge_os::terminal::{printable, printable_line};
 use similar::TextDiff;
 
-use crate::command::runner::{print, say};
+use crate::command::{
+    runner::{print, say},
+    screen::is_coloured,
+};
 
 /// Says something on stdout, in one line.
 pub(super) fn tell(text: &str) -> io::Result<()> {
@@ -21,7 +24,7 @@ pub(super) fn tell(text: &str) -> io::Result<()> {
 pub(super) fn show(path: &Path, before: Option<&str>, after: Option<&str>) -> io::Result<()> {
     let path = path.display().to_string();
     let diff = unified(&printable_line(&path), before, after);
-    let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
+    let colour = is_coloured();
     let mut text = String::with_capacity(diff.len());
     for line in diff.lines() {
         let style = match line.as_bytes().first() {
