@@ -163,16 +163,16 @@ async fn spawn(settings: &ServeSettings, log: &[OsString]) -> Result<BackgroundI
     let mut output = log::open_bounded(&path)?;
     // The log may have the output of an earlier inbox, which must not be quoted as the reason of a failure.
     let start = output.seek(SeekFrom::End(0))?;
-    let mut command = Command::new(program::own()?);
-    command.args(["inbox", "--detached", "--addr", &settings.address.to_string()]).args(log);
+    let mut command = Command::from(program::command(["inbox", "--detached"])?);
+    command.args(["--addr", &settings.address.to_string()]).args(log);
     if let Some(file) = &settings.http.token_file {
+        // The inbox runs in another directory.
         command.arg("--token-file").arg(std::path::absolute(file)?);
     }
     for host in &settings.http.allowed_hosts {
         command.args(["--allow-host", host]);
     }
-    // The inbox may outlive the directory that it was started in, so the paths above are absolute.
-    command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(output.try_clone()?);
+    command.stdout(Stdio::piped()).stderr(output.try_clone()?);
     let mut child = command.spawn()?;
     // `id` is `None` only for a child that was waited for.
     let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! The fleet service: with the first question, it starts the gateway of this machine as a process of its own, unless
 //! one runs. So a bridge never has a connection to the broker, and its memory does not grow by one.
 
-use std::{io, process::Stdio, sync::Arc};
+use std::{io, sync::Arc};
 
 use askbridge_os::program;
 use futures::future::BoxFuture;
@@ -58,10 +58,7 @@ impl FleetService {
 }
 
 fn start(inbox: &BridgeInbox) -> io::Result<tokio::process::Child> {
-    let mut command = Command::new(program::own()?);
-    // The stdin and stdout of the bridge belong to the protocol (I5).
-    command.args(["fleet", "gateway"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let child = command.current_dir("/").spawn()?;
+    let child = Command::from(program::command(["fleet", "gateway"])?).spawn()?;
     if let (Some(tree), Some(pid)) = (inbox.agent_tree(), child.id()) {
         // It passes on answers of persons, unlike the agent's own processes.
         tree.leave_out(pid);

@@ -225,14 +225,11 @@ impl NotifierPool {
     }
 
     fn spawn(&self, id: &QuestionId) -> io::Result<Child> {
-        let mut command = Command::new(program::own()?);
-        command.args(["notify", "--background"]);
+        let mut command = Command::from(program::command(["notify", "--background"])?);
         if let Some(terminal) = &self.terminal {
             command.arg("--terminal").arg(terminal);
         }
-        // The stdin and stdout of the bridge belong to the protocol, so the notifier must not inherit them (I5).
-        command.arg(id.to_string()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        command.current_dir("/").spawn()
+        command.arg(id.to_string()).stderr(Stdio::piped()).spawn()
     }
 
     fn ended(&mut self, ended: NotifierExit) {

@@ -12,7 +12,6 @@ use std::{
     io::{self, IsTerminal, Write},
     os::unix::fs::OpenOptionsExt,
     path::Path,
-    process::{Command, Stdio},
 };
 
 use askbridge_os::program;
@@ -219,9 +218,7 @@ pub(super) async fn say(message: &Message) -> Result<(), String> {
 
 /// Opens the page at this question, in a process that outlives this one.
 fn open(id: &str) -> std::io::Result<()> {
-    let mut command = Command::new(program::own()?);
-    command.args(["open", id]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.spawn().map(drop)
+    program::command(["open", id])?.spawn().map(drop)
 }
 
 /// Pushes the title onto the terminal's stack; [`TAKE_TITLE`] pops it.
