@@ -1,17 +1,18 @@
 //! What the arguments of all subcommands share: `LazyArgs`, which clap describes only once their subcommand is typed,
-//! and parsers that are stricter than those of clap's own types. Without `LazyArgs`, each start of a bridge would
-//! describe all the other subcommands as well, which takes a third of a millisecond.
+//! the options of the log, and parsers that are stricter than those of clap's own types. Without `LazyArgs`, each start
+//! of a bridge would describe all the other subcommands as well, which takes a third of a millisecond.
 //! The arguments of a subcommand are in its own file.
 
-use std::ops::Deref;
+use std::{ffi::OsString, ops::Deref, path::PathBuf};
 
+use askbridge_os::log::{LogFormat, LogLevel, LogSettings};
 use clap::{
     ArgMatches, Args, Command, Error, FromArgMatches,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
 use humantime::Duration;
 
-use crate::settings::{kinds::Timeout, words::Word};
+use crate::settings::{Settings, keys, kinds::Timeout, words::Word};
 
 /// The arguments `T`, which clap describes only when their subcommand is used.
 #[derive(Debug)]
@@ -41,12 +42,6 @@ impl<T: Args> Args for LazyArgs<T> {
     }
 }
 
-/// The long-running subcommands, whose help lists the options of the log. The other subcommands accept these options
-/// too, and name this list in one line of their help.
-const LOGGED: [&str; 5] = ["run", "proxy", "attach", "mcp", "inbox"];
-/// The options of the log, which are hidden unless the help shows them.
-const LOG: [&str; 3] = ["log", "log_file", "log_format"];
-
 /// Describes the arguments, and restores the description of the subcommand: that of the arguments' type is for readers
 /// of the code.
 fn named(command: Command, augment: impl Fn(Command) -> Command) -> Command {
@@ -58,6 +53,67 @@ fn named(command: Command, augment: impl Fn(Command) -> Command) -> Command {
     };
     logged(command)
 }
+
+impl<T: FromArgMatches> FromArgMatches for LazyArgs<T> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        T::from_arg_matches(matches).map(Self)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        self.0.update_from_arg_matches(matches)
+    }
+}
+
+/// Options that say where the log goes.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Logging")]
+pub struct LogArgs {
+    /// Minimum log level [default: warn]
+    #[arg(long, global = true, hide = true, value_name = "LEVEL", value_parser = word::<LogLevel>())]
+    pub log: Option<LogLevel>,
+
+    /// Append the log to this file instead of writing it to stderr
+    #[arg(long, global = true, hide = true, value_name = "PATH")]
+    pub log_file: Option<PathBuf>,
+
+    /// How a log line is written [default: text]
+    #[arg(long, global = true, hide = true, value_name = "FORMAT", value_parser = word::<LogFormat>())]
+    pub log_format: Option<LogFormat>,
+}
+
+impl LogArgs {
+    /// Returns the settings of the log: an option wins over its setting.
+    pub fn settings(&self, settings: &Settings) -> LogSettings {
+        LogSettings {
+            level: self.log.unwrap_or_else(|| settings.get(&keys::LOG_LEVEL)),
+            format: self.log_format.unwrap_or_else(|| settings.get(&keys::LOG_FORMAT)),
+            file: self.log_file.clone().or_else(|| settings.path(&keys::LOG_FILE)),
+        }
+    }
+
+    /// Returns the options as words, for another process, which may run in another directory.
+    pub(super) fn words(&self) -> Vec<OsString> {
+        let mut words: Vec<OsString> = Vec::new();
+        // The other process reads the settings itself.
+        if let Some(level) = self.log {
+            words.extend(["--log".into(), level.word().into()]);
+        }
+        if let Some(format) = self.log_format {
+            words.extend(["--log-format".into(), format.word().into()]);
+        }
+        if let Some(file) = &self.log_file {
+            let file = std::path::absolute(file).unwrap_or_else(|_| file.clone());
+            words.extend(["--log-file".into(), file.into_os_string()]);
+        }
+        words
+    }
+}
+
+/// The long-running subcommands, whose help lists the options of the log. The other subcommands accept these options
+/// too, and name this list in one line of their help.
+const LOGGED: [&str; 5] = ["run", "proxy", "attach", "mcp", "inbox"];
+/// The options of the log, which are hidden unless the help shows them.
+const LOG: [&str; 3] = ["log", "log_file", "log_format"];
 
 /// Where the options of the log are listed, for the help of the other commands.
 const LOGGING: &str = "Logging: --log, --log-file and --log-format, as in `askbridge run --help`.";
@@ -72,16 +128,6 @@ fn logged(command: Command) -> Command {
     }
     let after = command.get_after_help().map(|after| format!("{after}\n\n")).unwrap_or_default();
     command.after_help(after + LOGGING)
-}
-
-impl<T: FromArgMatches> FromArgMatches for LazyArgs<T> {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        T::from_arg_matches(matches).map(Self)
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
-        self.0.update_from_arg_matches(matches)
-    }
 }
 
 /// Returns a parser for the words that a setting of this type takes, too. The help lists them.

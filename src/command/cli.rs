@@ -17,7 +17,7 @@ use super::notify::NotifyArgs;
 #[cfg(feature = "tui")]
 use super::tui::TuiArgs;
 use super::{
-    arguments::LazyArgs,
+    arguments::{LazyArgs, LogArgs},
     ask::AskArgs,
     attach::AttachArgs,
     bridge::{ProxyArgs, RunArgs},
@@ -28,7 +28,6 @@ use super::{
     hook::HookArgs,
     inbox::InboxArgs,
     list::ListArgs,
-    log::LogArgs,
     machine::MachineCommandArgs,
     next::NextArgs,
     open::OpenArgs,

@@ -17,10 +17,11 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    CommandError, attach,
+    CommandError,
+    arguments::LogArgs,
+    attach,
     background::{self, Presence},
     fleet_machines::FleetMachines,
-    log::LogArgs,
     reach::routes,
 };
 use crate::{

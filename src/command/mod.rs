@@ -27,7 +27,6 @@ mod inbox;
 #[cfg(feature = "journal")]
 mod ledger;
 mod list;
-mod log;
 mod machine;
 #[cfg(feature = "mcp")]
 mod mcp;

@@ -16,9 +16,10 @@ use clap::Args;
 use qrcode::{EcLevel, QrCode, render::unicode::Dense1x2};
 
 use super::{
-    CommandError, background,
+    CommandError,
+    arguments::LogArgs,
+    background,
     inbox::{HttpArgs, SERVER},
-    log::LogArgs,
     reach::MachineArgs,
     runner::{self, look_up, say},
 };

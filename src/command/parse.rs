@@ -14,10 +14,9 @@ use clap::{
 };
 
 use super::{
-    arguments::LazyArgs,
+    arguments::{LazyArgs, LogArgs},
     bridge::{ProxyArgs, RunArgs},
     cli::{Cli, Command},
-    log::LogArgs,
 };
 
 /// The subcommands that start a program, whose command stands behind `--`.
