@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use askbridge::{
     inbox::status::BridgeStatus,
-    present::{doctor::Report, listing::QuestionList, machine_list::MachineList, status::MachineStatus},
+    present::{doctor::Report, listing::QuestionList, machines::MachineList, status::MachineStatus},
     rpc::protocol::{Delta, Listing},
 };
 use askbridge_core::{

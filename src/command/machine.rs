@@ -29,7 +29,7 @@ use crate::{
         remote::{self, Failure, attempt},
     },
     present::{
-        machine_list::{self, ListedMachine, MachineList},
+        machines::{self, ListedMachine, MachineList},
         text,
     },
     rpc::client::Client,
@@ -147,7 +147,7 @@ fn changed(sign: char, table: &str) -> String {
 /// Returns a line on how machines stay connected; empty if the inbox in the background does that already.
 async fn kept() -> Result<String, CommandError> {
     let is_kept = background::find(&discovery::folder()?).await?.is_some();
-    Ok(if is_kept { String::new() } else { format!("{}\n", machine_list::KEPT_BY) })
+    Ok(if is_kept { String::new() } else { format!("{}\n", machines::KEPT_BY) })
 }
 
 async fn connect(name: &str) -> Result<u8, CommandError> {
@@ -178,7 +178,7 @@ async fn first_connection(name: &MachineName, route: &MachineRoute) -> Result<u8
         found = in_background().await;
     }
     let found = match found {
-        Ok(found) => machine_list::found(&found.version, &found.bridges),
+        Ok(found) => machines::found(&found.version, &found.bridges),
         Err(failure) => {
             say(&format!("{name} is not connected: {}", why(failure)));
             return Ok(exit::BRIDGE_GONE);

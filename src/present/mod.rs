@@ -9,7 +9,6 @@ pub mod dialogue;
 pub mod doctor;
 pub mod layout;
 pub mod listing;
-pub mod machine_list;
 pub mod machines;
 pub mod past;
 pub mod prompt;
