@@ -127,12 +127,7 @@ impl Client {
         self.client.is_connected()
     }
 
-    /// Asks the bridge to describe itself again. A stopped bridge does not reply.
-    pub async fn status(&self) -> Result<BridgeStatus, CallError> {
-        self.statuses().await?.pop().ok_or(CallError::Gone)
-    }
-
-    /// Asks the bridges of a machine to describe themselves again.
+    /// Asks the bridges of a machine to describe themselves again. A stopped bridge does not reply.
     pub async fn statuses(&self) -> Result<Vec<BridgeStatus>, CallError> {
         let statuses = self.call::<Vec<BridgeStatus>>(method::STATUS, ObjectParams::new()).await?;
         Ok(self.here(statuses.value.ok_or(CallError::Gone)?))

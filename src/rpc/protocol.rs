@@ -91,13 +91,6 @@ impl Listing {
     pub fn new(revision: u64, questions: Vec<Arc<Record>>) -> Self {
         Listing { protocol: PROTOCOL, revision, questions: questions.into(), unreadable: 0 }
     }
-
-    /// Sets how many questions are not listed because they need a newer askbridge.
-    #[must_use]
-    pub fn with_unreadable(mut self, unreadable: usize) -> Self {
-        self.unreadable = unreadable;
-        self
-    }
 }
 
 /// The questions that were lost with their bridges.

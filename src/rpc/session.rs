@@ -11,10 +11,7 @@ use futures::{
 use jsonrpsee::{
     ConnectionId, MethodResponse,
     core::server::MethodCallback,
-    types::{
-        ErrorCode, ErrorObject, ErrorObjectOwned, Id, Params, Request,
-        error::{OVERSIZED_REQUEST_CODE, reject_too_big_request},
-    },
+    types::{ErrorCode, ErrorObject, ErrorObjectOwned, Id, Params, Request, error::OVERSIZED_REQUEST_CODE},
 };
 use serde_json::value::RawValue;
 use tokio::{
@@ -278,11 +275,6 @@ fn not_a_call(text: &str) -> Option<String> {
         return None;
     }
     Some(failure(id_of(text), ErrorObject::from(ErrorCode::InvalidRequest)))
-}
-
-/// Returns the reply to a request longer than [`limits::REQUEST`].
-pub fn too_long() -> String {
-    failure(Id::Null, reject_too_big_request(u32::try_from(limits::REQUEST).unwrap_or(u32::MAX)))
 }
 
 /// Returns the message for a connection that is closed at once, because there are too many.

@@ -260,11 +260,6 @@ impl CodexFinder {
         let home = set.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".codex")))?;
         Some(CodexFinder { path: home.join(SOCKET), home })
     }
-
-    /// Returns the socket.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
 }
 
 impl Finder for CodexFinder {

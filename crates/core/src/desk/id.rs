@@ -19,7 +19,7 @@ pub struct InvalidId(String, &'static str);
 
 /// The name that a user gives to another machine: 1 to 64 ASCII letters, digits, `_`, `-` or `.`, of which the first is
 /// a letter or a digit. Cheap to clone.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct MachineName(Arc<str>);
 
 impl MachineName {
@@ -51,7 +51,7 @@ impl fmt::Display for MachineName {
 
 /// The name of a bridge: 1 to 32 ASCII letters, digits or underscores, unique on its machine. A bridge of another machine
 /// has that machine's name before its own: `box/k3f9q2`. Cheap to clone.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct BridgeName(Arc<str>);
 
 impl BridgeName {
@@ -298,21 +298,9 @@ impl From<&QuestionId> for IdPrefix {
     }
 }
 
-impl Serialize for MachineName {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
-    }
-}
-
 impl<'de> Deserialize<'de> for MachineName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
-    }
-}
-
-impl Serialize for BridgeName {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
     }
 }
 

@@ -27,7 +27,7 @@ impl fmt::Display for FieldError {
 /// Checks an answer against its question.
 ///
 /// Matching patterns can take 15 ms for one answer. A thread that must not block calls [`check_shape`] instead, and
-/// leaves [`check_patterns`] to another one.
+/// leaves the patterns to another one.
 ///
 /// # Errors
 /// At most one error for each field, in the order of the fields; then one for each name that is no field.
@@ -46,23 +46,6 @@ pub fn check(question: &Question, answer: &Answer) -> Result<(), Vec<FieldError>
 /// As [`check`].
 pub fn check_shape(question: &Question, answer: &Answer) -> Result<(), Vec<FieldError>> {
     check_all(question, answer, check_field)
-}
-
-/// Matches an answer against the patterns of its question, and checks nothing else.
-///
-/// # Errors
-/// One error for each field whose pattern does not match, in the order of the fields.
-pub fn check_patterns(question: &Question, answer: &Answer) -> Result<(), Vec<FieldError>> {
-    let mut room = limits::TEXT;
-    let errors: Vec<_> = question
-        .fields
-        .iter()
-        .filter_map(|field| {
-            let tried = check_pattern(question, field, answer.values.get(&field.name), &mut room);
-            tried.err().map(|message| FieldError { field: field.name.clone(), message })
-        })
-        .collect();
-    if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
 fn check_all(

@@ -12,7 +12,7 @@ pub mod outcome;
 mod size;
 pub mod subject;
 
-pub use check::{FieldError, check, check_patterns, check_shape};
+pub use check::{FieldError, check, check_shape};
 pub use classification::{Origin, Purpose, Risk};
 pub use encoding::UnknownName;
 pub use field::{Field, FieldOption, Kind, Preview, PreviewFormat, Role};

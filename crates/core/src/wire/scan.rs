@@ -40,14 +40,6 @@ impl<'a> Text<'a> {
         self.inner() == meaning.as_bytes()
     }
 
-    /// Returns whether its unescaped text begins with `prefix`.
-    pub fn begins(&self, prefix: &str) -> bool {
-        if self.escaped {
-            return self.unescaped().is_some_and(|text| text.starts_with(prefix));
-        }
-        self.inner().starts_with(prefix.as_bytes())
-    }
-
     /// Returns the offset of its end in `bytes`, of which it must be a part.
     pub fn end_in(&self, bytes: &[u8]) -> usize {
         self.quoted.as_ptr_range().end.addr() - bytes.as_ptr().addr()

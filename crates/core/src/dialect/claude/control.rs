@@ -124,11 +124,6 @@ pub fn request_id(line: &[u8]) -> Option<&str> {
     std::str::from_utf8(member(line, "request_id")?).ok()
 }
 
-/// Returns the ID of the request that a response belongs to, as JSON text.
-pub fn responded_id(line: &[u8]) -> Option<&str> {
-    request_id(member(line, "response")?)
-}
-
 /// Returns the result of a whole response. `None` if it is an error, or a part is missing or duplicated.
 pub fn result(line: &[u8]) -> Option<&[u8]> {
     let response = member(line, "response")?;
@@ -251,7 +246,6 @@ mod tests {
         let waiting = PendingRequests::read(line);
         let ids: Vec<_> = waiting.requests().filter_map(Request::read).map(|request| request.id).collect();
         assert_eq!(ids, ["\"a\""]);
-        assert_eq!(responded_id(line), Some("\"i2\""));
         assert_eq!(PendingRequests::read(b"{}").requests().count(), 0);
     }
 
