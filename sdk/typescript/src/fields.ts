@@ -1,6 +1,7 @@
-// The types of the fields of a question.
+// The types of the fields of a question, and of a name that another version may add.
 
-import type { Other } from "./types.js";
+/** Any other name, without losing the completion of the known ones. */
+export type Other = string & {};
 
 /** One field of the form. */
 export type Field = TextField | ChoiceField | ChoicesField | BooleanField | NumberField | ConfirmField | UnknownField;

@@ -2,12 +2,9 @@
 // that may grow accepts any string, and an object of a kind that is not known becomes one of kind `unknown`, with all that
 // was sent in `raw`.
 
-import type { Field, UnknownField } from "./fields.js";
+import type { Field, Other, UnknownField } from "./fields.js";
 
 export type * from "./fields.js";
-
-/** Any other name, without losing the completion of the known ones. */
-export type Other = string & {};
 
 /** A question, from when it opens until it is forgotten. */
 export interface QuestionRecord {
