@@ -94,7 +94,7 @@ pub const LISTED: usize = 8 * OPEN;
 pub const LOOK_UPS: usize = 8;
 /// Number of requests over HTTP in a second, of all connections that show the token. A call of JSON-RPC counts as one.
 pub const REQUESTS_PER_SECOND: u32 = 1000;
-/// Number of failed sign-ins of browsers in a second. One more is told only that there were too many.
+/// Number of failed sign-ins of browsers in a second. The reply to one more says only that there were too many.
 pub const FAILED_SIGN_INS_PER_SECOND: u32 = 10;
 /// Number of used codes of `askbridge open` that are remembered until they expire. One more is refused.
 pub const CODES: usize = 1024;

@@ -240,7 +240,7 @@ async fn attend<A: Answerable>(
                     _ => asked.delivered(),
                 };
             }
-            // The event that says how the question ended may come behind this reply.
+            // The event that says how the question ended may arrive after this reply.
             Delivery::TooLate => {
                 return match timeout(limits::ATTACH_LATE, &mut told).await {
                     // The agent has this answer from an earlier attempt.
@@ -314,7 +314,7 @@ mod tests {
     const ROUNDS: u64 = 10_000;
     /// How long a round may take, by tokio's paused clock.
     const DEADLINE: Duration = Duration::from_secs(3600);
-    /// How long a responder waits at most for what became of its answer.
+    /// The longest time that a responder waits for the result of its answer.
     const DECISION: Duration =
         limits::ATTACH_REJOIN.saturating_add(limits::ATTACH_ANSWER).saturating_add(limits::ATTACH_ANSWER);
     /// The project.
@@ -421,7 +421,7 @@ mod tests {
         }
     }
 
-    /// A submission, when it was made, and what became of it when.
+    /// A submission and its verdict, with the times of both.
     struct Submitted {
         label: &'static str,
         verdict: Result<Arc<Record>, Refusal>,
@@ -522,10 +522,10 @@ mod tests {
                 Ok(_) => assert_eq!(end.as_deref(), Some(*label), "{what}"),
                 Err(Refusal::Conflict(record)) => {
                     let (.., is_call) = world.end.as_ref().expect("what came first");
-                    // The keyboard may have said the same, but no other call does.
+                    // The person may have typed the same answer, but no other call has it.
                     assert!(
                         !is_call || end.as_deref() != Some(*label),
-                        "told to be late, and in force: {what}"
+                        "the agent has an answer that was refused as late: {what}"
                     );
                     let outcome = record.settlement.as_ref().map(|settlement| &settlement.outcome);
                     assert!(!matches!(outcome, Some(Outcome::Failed) | None), "{what}");
@@ -606,8 +606,8 @@ mod tests {
         Gone(u64),
     }
 
-    /// Opens a question of this kind, answers it, and tells of an end. Returns what the responder is told, and how long
-    /// after that end.
+    /// Opens a question of this kind, answers it, and reports an end. Returns the verdict for the responder, and how long
+    /// after that end it came.
     async fn answered(request: impl Answerable<Ending = bool>, tells: Tells) -> (&'static str, Duration) {
         let (inbox, desk, _work) = BridgeInbox::of_desk(identity(), 7, None);
         let mut book = Book::new(desk, Provenance::bridge());

@@ -119,7 +119,7 @@ impl Frame {
     /// Delays the next attachment to an agent if this one ended soon. The delay grows each time.
     fn ended(&mut self, id: Id) {
         let Some((key, started)) = self.running.remove(&id) else { return };
-        // An attachment that lasted shows that the agent works, so the delays begin anew.
+        // An attachment that lasted shows that the agent works, so the delays start over.
         if started.elapsed() >= limits::ATTACH_BACK_OFF {
             self.resting.remove(&key);
             return;
@@ -286,7 +286,7 @@ mod tests {
     async fn connection_that_breaks_at_once_is_opened_again_less_and_less_often() {
         // Pauses of 0, 0.1, 0.2, 0.4, 0.8, and then 1 s.
         assert!((60..=64).contains(&connected(Duration::ZERO).await));
-        // After one that lasted, there is none. The last begins as the minute ends.
+        // There is no pause after a connection that lasted. The last one starts as the minute ends.
         assert_eq!(connected(limits::ATTACH_BACK_OFF).await, 9);
     }
 

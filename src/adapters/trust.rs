@@ -117,7 +117,7 @@ mod tests {
             (vec![(HERE, 1000, 5), (ELSEWHERE, 1001, 6), (OPEN, 0, 0)], Some(1000)),
             (vec![(HERE, 1000, 5), (EVERYWHERE, 1001, 6), (OPEN, 0, 0)], None),
             (vec![(OPEN, 1000, 0)], None),
-            // A server that accepts once data has arrived.
+            // A server that accepts connections only once data has arrived.
             (vec![(EVERYWHERE, 1001, 6), (OPENING, 1001, 0)], Some(1001)),
             (vec![(HERE, 1000, 6), (CLOSING, 1000, 0)], None),
             (vec![(HERE, 1000, 6)], None),

@@ -161,7 +161,7 @@ async fn serve(
     // The machine reads the journal that the inbox writes: if the settings want no journal, none is opened for lost
     // questions.
     let folder = discovery::folder()?;
-    // Before the machine looks at their sockets: a question of theirs is then not taken for one that does not exist.
+    // This comes before the machine looks at their sockets: otherwise, a question of theirs would seem not to exist.
     let mut machines = Machines::new(&folder);
     machines.set().await;
     let reach = Reach { machines: vec![remote::folder(&folder)], ..Reach::from(&folder) };

@@ -50,7 +50,7 @@ pub(super) async fn look_up(
         let machine = Machine::open_for(at.reach_for(Some(&typed)).await?, &typed).await?;
         match machine.seek(&typed).await {
             Ok(record) => {
-                // A follower of the store hears of later changes only.
+                // A follower of the store gets later changes only.
                 machine.store().edit(|editor| editor.put(Arc::clone(&record)));
                 return Ok((machine, typed, record));
             }

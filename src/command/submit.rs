@@ -76,7 +76,7 @@ pub async fn answer(args: &AnswerArgs) -> Result<u8, CommandError> {
     by_option(id, &args.machine, read).await
 }
 
-/// Returns the answer that the same question got before. A permission must be given anew.
+/// Returns the answer that the same question got before. A permission must be given again.
 fn again(record: &Record) -> Result<Submission, CommandError> {
     if record.question.purpose == Purpose::Permission {
         let how = format!(

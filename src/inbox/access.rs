@@ -85,8 +85,8 @@ pub trait Inbox: Clone + Send + Sync + 'static {
         future::ready(self.store().read(|_, snapshot| settled(snapshot)))
     }
 
-    /// Returns the questions that were lost with their bridges, the latest first: those that a person may still resume
-    /// , at most as many as one inbox remembers of settled ones.
+    /// Returns the questions that were lost with their bridges, the latest first: those that a person may still resume.
+    /// There are at most as many as one inbox remembers of settled questions.
     fn lost(&self) -> impl Future<Output = Vec<LostQuestion>> + Send {
         future::ready(Vec::new())
     }

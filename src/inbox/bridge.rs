@@ -215,7 +215,7 @@ impl Inbox for BridgeInbox {
         let now =
             now.or_else(|| Some(Arc::new(assumed(&*known?, then, after)))).ok_or(Refusal::Unavailable)?;
         if let Some(ledger) = self.ledger.as_ref().filter(|_| !now.is_open()) {
-            // The responder hears "accepted" only once a crash can no longer lose the settlement (I9).
+            // The responder gets "accepted" only once a crash can no longer lose the settlement (I9).
             ledger.settled(&now).await;
         }
         Ok(now)

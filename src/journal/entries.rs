@@ -255,7 +255,7 @@ pub(super) fn find_home(connection: &Connection, bridge: &BridgeName) -> Result<
 /// Returns whether a bridge lives. A home that cannot be read counts as missing.
 pub(super) fn bridge_life(connection: &Connection, options: &Options, bridge: &BridgeName) -> Life {
     let home = find_home(connection, bridge).unwrap_or_else(|error| {
-        tracing::debug!(%bridge, %error, "where the bridge runs cannot be read");
+        tracing::debug!(%bridge, %error, "cannot read where the bridge runs");
         None
     });
     (options.life)(bridge, home.as_ref())

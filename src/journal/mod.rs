@@ -3,7 +3,7 @@
 //! commands.
 //!
 //! Two guarantees (I9). A submission is in the file before the asker gets it, so that a killed process does not lose
-//! it. A settlement is in the file and synced before its responder hears of it, so that a power loss does not lose it.
+//! it. A settlement is in the file and synced before its responder learns of it, so that a power loss does not lose it.
 //! Where the file fails, questions continue without it: a warning is logged, and missing entries are counted.
 
 mod again;

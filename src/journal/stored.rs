@@ -481,7 +481,7 @@ mod tests {
                 ["/questionId", "/requestId", "/toolCallId", "/timeoutMs"].contains(&path.as_str());
             assert_eq!(are_seen_alike(&base, &read(&changed)), is_unseen, "{path}");
         }
-        // What is missing is another thing than what is there, and so is the order of what is there.
+        // A question without a part, or with its parts in another order, is another question.
         for path in ["/title", "/subject", "/submit", "/fields/0/help", "/fields/1/options/0/preview"] {
             let mut less = whole.clone();
             let (parent, name) = path.rsplit_once('/').expect("a path");

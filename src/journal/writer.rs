@@ -280,7 +280,7 @@ fn apply(
     options: &Options,
 ) -> Result<AppliedEntry, JournalError> {
     let stored = |record: &Record| StoredQuestion::new(record, options.texts);
-    // A bridge that cannot be seen from here counts as dead, such as that of a container that was started anew.
+    // A bridge that cannot be seen from here counts as dead, such as one in a container that was restarted.
     let lives = |bridge: &BridgeName| entries::bridge_life(connection, options, bridge) == Life::Lives;
     match entry {
         JournalEntry::Note(record) | JournalEntry::Settled(record, _) => {

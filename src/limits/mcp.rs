@@ -17,7 +17,7 @@ pub const MESSAGE: usize = 4 * MIB;
 pub const TICKETS: usize = 128;
 /// Size of the settled questions whose answer can be fetched again, with the answers.
 pub const TICKETS_BYTES: usize = 4 * MIB;
-/// How long an answer waits until the agent fetches it by its ticket. After that, the responder hears that the answer
+/// How long an answer waits until the agent fetches it by its ticket. After that, the responder learns that the answer
 /// was accepted, and the answer is kept for the agent.
 pub const FETCH: Duration = Duration::from_secs(3);
 /// How long an MCP client may take to name its folders.

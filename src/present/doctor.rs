@@ -11,7 +11,7 @@ use super::layout;
 
 /// The columns before the text of a finding.
 const INDENT: usize = 2;
-/// The columns of the word for a level, and the space behind it.
+/// The columns of the word for a level, and the space after it.
 const LEVEL: usize = 9;
 
 /// The severity of a finding.

@@ -70,7 +70,7 @@ pub(super) struct Guard {
     pub(super) rate: Arc<Rate>,
     /// The reply to a request without the token.
     pub(super) unauthorized: Arc<UnauthorizedReply>,
-    /// The proof of the page's WebSocket, in place of the token.
+    /// Checks what the page's WebSocket shows in place of the token.
     pub(super) sign_in: Arc<SignIn>,
 }
 

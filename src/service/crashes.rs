@@ -1,5 +1,5 @@
-//! A process that is killed at any step of a question's life, over a ledger that survives: no accepted answer is lost, and the
-//! agent hears none twice by itself. That the journal itself survives is tried in `tests/journal`.
+//! Tests of a process that is killed at any step of a question's life, over a ledger that survives: no accepted answer
+//! is lost, and the agent gets none twice by itself. Whether the journal itself survives is tested in `tests/journal`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -18,7 +18,7 @@ pub fn table(name: &MachineName, route: &MachineRoute) -> String {
     format!("[{}.{}]\n{key} = {}\n", keys::MACHINES, quoted_name(name), toml(&value))
 }
 
-/// Returns the text with this table behind it.
+/// Returns the text with this table at its end.
 ///
 /// # Errors
 /// Fails if the text is not TOML, or if it writes its machines in a way that no table can be added to.

@@ -81,7 +81,7 @@ pub const REMEMBERED_BYTES: usize = MIB;
 /// Number of events that are remembered, for followers that were away: more would keep records that nothing else needs.
 pub const EVENTS: usize = REMEMBERED;
 /// Size of all remembered events. The last one is remembered even if it is larger. This is more than
-/// [`REMEMBERED_BYTES`], so that followers hear all that is remembered.
+/// [`REMEMBERED_BYTES`], so that followers get all that is remembered.
 pub const EVENTS_BYTES: usize = 4 * MIB;
 
 // The inbox.

@@ -242,7 +242,7 @@ impl Peer {
     /// Returns whether the peer must not settle what the agent asked. A peer whose position is unknown must not settle
     /// it either: a program that answers lives until it has the reply.
     ///
-    /// The position is looked up anew each time, since a process may end and leave its connection to a child.
+    /// The position is looked up each time, since a process may end and leave its connection to a child.
     pub fn is_of_agent(&self) -> bool {
         if matches!(read_process(std::process::id()), Err(error) if error.kind() == ErrorKind::NotFound) {
             // There is no `/proc`, as in some sandboxes.

@@ -105,7 +105,7 @@ struct Run {
 }
 
 impl Run {
-    /// Returns whether the next character is shown unchanged. `after` is the text behind it.
+    /// Returns whether the next character is shown unchanged. `after` is the text after it.
     fn shows(&mut self, c: char, after: &str, stays: fn(char) -> bool) -> bool {
         // Emoji that are joined take the columns of one.
         let is_joined = self.before == Some(JOINER) || is_skin_tone(c);

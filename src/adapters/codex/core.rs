@@ -434,7 +434,7 @@ mod tests {
         client.core.tick(MS(10) + limits::ATTACH_REJOIN);
         client.collect();
         assert_eq!(client.took(), [withdrawn]);
-        // One that was decided at the last moment has its time too.
+        // A question that was decided at the last moment gets the whole time, too.
         let mut client = asked();
         client.core.disconnected(MS(10));
         let last = MS(9) + limits::ATTACH_REJOIN;

@@ -145,7 +145,7 @@ async fn one_of_two_waiting_calls_may_be_cancelled() {
 #[tokio::test(start_paused = true)]
 async fn answer_that_a_cancelled_call_cannot_take_is_reported_as_lost() {
     let mut client = client().await;
-    // The replies to these fill the pipe, so that the answer behind them is not written.
+    // The replies to these fill the pipe, so that the answer after them is not written.
     let id = client.ask(1, None).await;
     for ping in 10..20 {
         client.request(ping, "ping", json!({})).await;

@@ -54,7 +54,7 @@ pub(super) struct Server<H> {
     waits: Semaphore,
 }
 
-/// The state that outlives the connection, so that responders hear how their questions ended. Cheap to clone.
+/// The state that outlives the connection, so that responders learn how their questions ended. Cheap to clone.
 #[derive(Clone, Default)]
 pub(super) struct ServerState {
     pub(super) tickets: Tickets,

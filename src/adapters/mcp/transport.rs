@@ -143,7 +143,7 @@ where
             let sent = sent.await;
             if let Some(PendingRequest { room, about }) = request {
                 drop(room);
-                // I9: the responder hears once the agent has the answer, or the ticket to fetch it with.
+                // I9: the responder is notified once the agent has the answer, or the ticket to fetch it with.
                 if sent.is_ok()
                     && let Some((waiter, arrived)) = about
                 {

@@ -16,7 +16,7 @@ pub struct Editor {
 }
 
 impl Editor {
-    /// Returns an editor with this text, and the cursor behind it.
+    /// Returns an editor with this text, and the cursor at its end.
     pub fn new(text: &str) -> Self {
         Editor { text: text.to_owned(), cursor: text.len() }
     }

@@ -106,7 +106,7 @@ pub enum Effect {
     Submit(QuestionId, Submission),
     /// Notify the person by a bell and by the terminal's own notification, with this text.
     Tell(String),
-    /// Begin the pause that a person needs to read, anew if it has begun. [`TuiEvent::Read`] reports its end.
+    /// Start, or start again, the pause in which the person reads. [`TuiEvent::Read`] reports its end.
     Pause,
     /// End.
     Quit,

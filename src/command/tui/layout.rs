@@ -147,8 +147,8 @@ impl Viewport {
     }
 }
 
-/// Returns the first line to show: the one that the person scrolled to, or one from which on the cursor is in view. At
-/// the beginning, `height` lines fit; below the summary, `below` lines.
+/// Returns the first line to show: the one that the person scrolled to, or else one with the cursor in view. At the
+/// beginning, `height` lines fit; below the summary, `below` lines.
 fn first_in_view(app: &App, lines: &[CardLine], height: usize, below: usize) -> usize {
     let draft = app.draft();
     if let Some(scroll) = draft.and_then(|draft| draft.scroll) {

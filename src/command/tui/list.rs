@@ -251,7 +251,7 @@ fn is_current(app: &App, item: &QuestionItem) -> bool {
     app.current.as_ref() == Some(&item.record.id)
 }
 
-/// Returns the line of an open question: its headline, with marks before it and its time behind it.
+/// Returns the line of an open question: its headline, with marks before it and its time after it.
 fn open(app: &App, item: &QuestionItem, theme: Theme, columns: usize) -> Line<'static> {
     let record = &item.record;
     let (time, time_style) = match (record.state == State::Delivering, record.deadline) {

@@ -93,7 +93,7 @@ pub async fn tui(args: &TuiArgs) -> Result<u8, CommandError> {
         return Err(CommandError::Usage(told.to_owned()));
     }
     let machine = Machine::open_soon(args.machine.reach_to_follow().await?).await?;
-    // Signals are caught before the terminal is taken, so that each of them gives it back.
+    // Signals are caught before the terminal is taken, so that the terminal is restored after each of them.
     let mut signals = Signals::catch()?;
     let mut session = Session::begin(&machine, args)?;
     tokio::select! {
@@ -234,7 +234,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Handles an input, and those that are ready behind it.
+    /// Handles an input, and the inputs after it that are ready.
     async fn input(&mut self, first: Input) -> io::Result<Vec<Effect>> {
         let (mut next, mut effects) = (Some(first), Vec::new());
         let was_confirming = self.is_confirming();

@@ -117,7 +117,7 @@ impl Desk {
 
     /// Records that the asker is gone before the outcome of a question has verifiably reached it. A decision of the
     /// client or of a responder counts as lost: the settlement says that the agent is gone. Responders that wait for a
-    /// verdict hear that the result is unknown.
+    /// verdict learn that the result is unknown.
     pub fn undeliverable(&mut self, number: u64) {
         let Some(Entry { record, weight, stage, parked, .. }) = self.take_delivering(number) else { return };
         let Stage::Delivering { mut settlement, winner } = stage else { return };

@@ -147,7 +147,7 @@ impl Snapshot {
         true
     }
 
-    /// Records that a question's bridge disappeared. Followers get this settlement; a responder hears that the outcome
+    /// Records that a question's bridge disappeared. Followers get this settlement; a responder learns that the outcome
     /// is unknown.
     pub fn lose(&mut self, id: &QuestionId, told: Settlement) -> Option<Event> {
         let mut record = Record::clone(&self.open.get(id)?.0).settled(told);

@@ -180,7 +180,7 @@ impl<P: HasBase> Link<P> {
 
     /// Asks the ledger to record the waiting responses that could be written now. In a flood of the client, some line
     /// may always be half written. A response then stops waiting as soon as more bytes were queued since it began to
-    /// wait, and goes behind that line.
+    /// wait, and is queued after that line.
     fn ask_to_begin(&mut self) {
         let outbox = &self.connection(self.to_agent).outbox;
         let (is_idle, is_clear, queued) = (outbox.is_idle(), outbox.is_clear(), outbox.queued());

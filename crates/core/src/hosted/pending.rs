@@ -108,7 +108,7 @@ impl<R> OpenQuestions<R> {
         self.open.keys().copied().collect()
     }
 
-    /// Takes in a question that opens. Its id is not that of an open one.
+    /// Adds a question that opens. No open question has its ID.
     pub(super) fn open(&mut self, number: u64, open: OpenQuestion<R>) {
         // From now on, a response with this ID is meant for the new question.
         self.forget(open.id.as_str());
@@ -173,7 +173,7 @@ fn content(question: &Question) -> Content<'_> {
 pub(super) struct AwaitedRequests(VecDeque<RequestId>);
 
 impl AwaitedRequests {
-    /// Takes in a request. A request with a long ID is ignored. If there are too many, the oldest is dropped.
+    /// Adds a request. A request with a long ID is ignored. If there are too many, the oldest is dropped.
     pub(super) fn push(&mut self, id: &str) {
         if id.len() > limits::ID {
             return;

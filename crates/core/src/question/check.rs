@@ -150,7 +150,7 @@ fn check_chosen(text: &str, options: &[FieldOption], other: bool, required: bool
     }
 }
 
-/// How many options an error message lists: the mistake stands behind the list.
+/// How many options an error message lists, so that the mistake after them is still read.
 const NAMED: usize = 8;
 /// How many characters of an option an error message shows.
 const NAME: usize = 60;

@@ -122,7 +122,7 @@ fn is_email(text: &str) -> bool {
     !name.is_empty() && name.chars().all(in_name) && host.split('.').all(is_label) && !text.contains(is_blank)
 }
 
-/// A scheme and something behind it. The rest is defined by each scheme.
+/// Returns whether the text is a scheme and something after it, which each scheme defines.
 fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else { return false };
     let in_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);

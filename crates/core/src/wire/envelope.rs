@@ -112,9 +112,9 @@ fn starts_batch(line: &[u8]) -> bool {
     line.iter().find(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r')) == Some(&b'[')
 }
 
-/// Returns the ID of the request that a whole line responds to, as a parser reads it for which the last of duplicated
-/// members counts. `None` if the line has no result and no error. Beside a method, one of these must not be null:
-/// agents may treat such a line as a response, and some clients write every member into every message.
+/// Returns the ID of the request that a whole line responds to. Of duplicated members, the last counts. `None` if the
+/// line has no result and no error. Beside a method, one of these must not be null: agents may treat such a line as a
+/// response, and some clients write every member into every message.
 pub fn responds_to(line: &[u8]) -> Option<&str> {
     let mut members = Members::enter(line).ok()?;
     let (mut id, mut calls, mut empty, mut full) = (None, false, false, false);

@@ -80,8 +80,8 @@ impl Outbox {
         self.push(line);
     }
 
-    /// Returns a mark behind all bytes that were queued, including own lines that wait. If those bytes end in the
-    /// middle of a line, the mark is behind that line. `None` if the outbox accepts no more bytes.
+    /// Returns a mark after all bytes that were queued, including own lines that wait. If those bytes end in the
+    /// middle of a line, the mark is after that line. `None` if the outbox accepts no more bytes.
     pub fn mark(&mut self) -> Option<Mark> {
         if self.refuses() {
             return None;

@@ -229,8 +229,8 @@ fn leading_long_string(bytes: &[u8], mut length: usize) -> Result<Text<'_>, Stop
     Err(Stop::Short)
 }
 
-/// Returns the bytes behind the digits that `bytes` begin with. `None` if there is no digit, more than 15 of them, or
-/// nothing behind them.
+/// Returns the bytes after the digits that `bytes` begin with. `None` if there is no digit, more than 15 of them, or
+/// nothing after them.
 #[inline(always)]
 pub fn behind_digits(bytes: &[u8]) -> Option<&[u8]> {
     let length = match bytes.first_chunk() {

@@ -165,9 +165,9 @@ enum Stage {
     /// The rest passes unchanged.
     #[default]
     Pass,
-    /// A brace is inserted behind this value.
+    /// A brace is inserted after this value.
     Close(Scan),
-    /// The members behind this value are dropped, up to the end of the object that contains it.
+    /// The members after this value are dropped, up to the end of the object that contains it.
     Open(Scan),
     Skip(Scan),
     /// The rest is dropped.

@@ -84,7 +84,7 @@ fn make_room(path: &Path, length: usize) {
         Ok(stdio::dup2_stderr(&file)?)
     });
     if rotated.is_err() {
-        // If no other file can be created, the log begins anew in this one.
+        // If no other file can be created, the log starts over in this one.
         let emptied = io::stderr().as_fd().try_clone_to_owned().and_then(|file| File::from(file).set_len(0));
         emptied.unwrap_or_default();
     }

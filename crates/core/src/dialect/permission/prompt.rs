@@ -6,7 +6,7 @@
 //! - A client that approves by itself takes the first option, the first or the last one of a kind, or whatever allows
 //!   always. The first and the last `allow_once` leave the question to other responders, and nothing allows always:
 //!   such a client chooses nothing.
-//! - A client that refuses by itself takes what rejects. Only `Skip` does: the agent hears that its question was
+//! - A client that refuses by itself takes what rejects. Only `Skip` does: the agent learns that its question was
 //!   rejected, and no option is chosen.
 //! - A question that may do harm has no options at all (`PromptFlow`).
 //! - A client that takes any other option without showing its name cannot be told from a person. Such clients get no
