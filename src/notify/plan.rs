@@ -329,251 +329,234 @@ impl NotifierStarts {
 
 #[cfg(test)]
 mod tests {
-    mod plan {
-        use askbridge_core::question::{Origin, Purpose};
-        use serde_json::json;
+    use askbridge_core::question::{Origin, Purpose};
+    use serde_json::json;
 
-        use super::super::*;
-        use crate::{limits, notify::message::samples::settings};
+    use super::*;
+    use crate::{
+        limits,
+        notify::message::samples::settings,
+        settings::{Settings, SettingsFile, Sources},
+    };
 
-        fn question(purpose: Purpose) -> Question {
-            let fields = json!([{ "name": "f", "label": "Which?", "kind": "boolean" }]);
-            let fields = serde_json::from_value(fields).expect("fields");
-            Question { purpose, ..Question::new(Origin::Elicitation, "q", fields) }
-        }
+    fn question(purpose: Purpose) -> Question {
+        let fields = json!([{ "name": "f", "label": "Which?", "kind": "boolean" }]);
+        let fields = serde_json::from_value(fields).expect("fields");
+        Question { purpose, ..Question::new(Origin::Elicitation, "q", fields) }
+    }
 
-        fn at(seconds: u64) -> Duration {
-            Duration::from_secs(seconds)
-        }
+    fn at(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
 
-        fn plan(text: &str) -> Plan {
-            Plan::new(&settings(text), &question(Purpose::Question), true).expect("something is to be done")
-        }
+    fn plan(text: &str) -> Plan {
+        Plan::new(&settings(text), &question(Purpose::Question), true).expect("something is to be done")
+    }
 
-        const AWAY: Circumstances = Circumstances { minute: 12 * 60, is_present: false };
-        const HERE: Circumstances = Circumstances { is_present: true, ..AWAY };
+    const AWAY: Circumstances = Circumstances { minute: 12 * 60, is_present: false };
+    const HERE: Circumstances = Circumstances { is_present: true, ..AWAY };
 
-        #[test]
-        fn each_way_tells_once_after_its_delay() {
-            let mut plan = plan(
-                "[notify]\ndelay = \"10s\"\n[notify.desktop]\nenabled = true\n[notify.ntfy]\ntopic = \"t\"\ndelay = \"2m\"\n",
-            );
-            assert_eq!(plan.next_deadline(), Some(at(10)));
-            assert_eq!(plan.poll(at(9), AWAY), []);
-            assert_eq!(
-                plan.poll(at(10), AWAY),
-                [NotifyStep::Tell(Way::Terminal), NotifyStep::Tell(Way::Desktop)]
-            );
-            assert_eq!((plan.poll(at(119), AWAY), plan.next_deadline()), (vec![], Some(at(120))));
-            assert_eq!(plan.poll(at(120), AWAY), [NotifyStep::Tell(Way::Ntfy)]);
-            assert_eq!((plan.poll(at(9999), AWAY), plan.next_deadline()), (vec![], None));
-        }
+    #[test]
+    fn each_way_tells_once_after_its_delay() {
+        let mut plan = plan(
+            "[notify]\ndelay = \"10s\"\n[notify.desktop]\nenabled = true\n[notify.ntfy]\ntopic = \"t\"\ndelay = \"2m\"\n",
+        );
+        assert_eq!(plan.next_deadline(), Some(at(10)));
+        assert_eq!(plan.poll(at(9), AWAY), []);
+        assert_eq!(
+            plan.poll(at(10), AWAY),
+            [NotifyStep::Tell(Way::Terminal), NotifyStep::Tell(Way::Desktop)]
+        );
+        assert_eq!((plan.poll(at(119), AWAY), plan.next_deadline()), (vec![], Some(at(120))));
+        assert_eq!(plan.poll(at(120), AWAY), [NotifyStep::Tell(Way::Ntfy)]);
+        assert_eq!((plan.poll(at(9999), AWAY), plan.next_deadline()), (vec![], None));
+    }
 
-        #[test]
-        fn nothing_is_told_while_the_person_is_there_or_wants_quiet() {
-            let mut plan = plan("[notify]\nquiet = [\"22:00-07:00\"]\n");
-            assert_eq!(plan.poll(at(10), HERE), []);
-            let again = plan.next_deadline().expect("it looks again");
-            assert_eq!(again, at(10) + limits::NOTIFY_LOOK);
-            assert_eq!(plan.poll(again - at(1), AWAY), [], "it looks again only then");
-            assert_eq!(plan.poll(again, Circumstances { minute: 22 * 60, ..AWAY }), []);
-            assert_eq!(plan.poll(at(9999), Circumstances { minute: 6 * 60 + 59, ..AWAY }), []);
-            assert_eq!(
-                plan.poll(at(99_999), Circumstances { minute: 7 * 60, ..AWAY }),
-                [NotifyStep::Tell(Way::Terminal)]
-            );
-        }
+    #[test]
+    fn nothing_is_told_while_the_person_is_there_or_wants_quiet() {
+        let mut plan = plan("[notify]\nquiet = [\"22:00-07:00\"]\n");
+        assert_eq!(plan.poll(at(10), HERE), []);
+        let again = plan.next_deadline().expect("it looks again");
+        assert_eq!(again, at(10) + limits::NOTIFY_LOOK);
+        assert_eq!(plan.poll(again - at(1), AWAY), [], "it looks again only then");
+        assert_eq!(plan.poll(again, Circumstances { minute: 22 * 60, ..AWAY }), []);
+        assert_eq!(plan.poll(at(9999), Circumstances { minute: 6 * 60 + 59, ..AWAY }), []);
+        assert_eq!(
+            plan.poll(at(99_999), Circumstances { minute: 7 * 60, ..AWAY }),
+            [NotifyStep::Tell(Way::Terminal)]
+        );
+    }
 
-        #[test]
-        fn presence_can_be_left_out_of_account() {
-            let mut plan = plan("[notify]\npresence = false\n");
-            assert_eq!(plan.poll(at(10), HERE), [NotifyStep::Tell(Way::Terminal)]);
-        }
+    #[test]
+    fn presence_can_be_left_out_of_account() {
+        let mut plan = plan("[notify]\npresence = false\n");
+        assert_eq!(plan.poll(at(10), HERE), [NotifyStep::Tell(Way::Terminal)]);
+    }
 
-        #[test]
-        fn the_heartbeat_begins_with_the_delay_and_waits_for_the_run_before() {
-            let mut plan = plan(
-                "[notify.terminal]\nenabled = false\n[notify.heartbeat]\nevery = \"1m\"\ncommand = [\"beat\"]\n",
-            );
-            assert_eq!((plan.poll(at(9), AWAY), plan.next_deadline()), (vec![], Some(at(10))));
-            assert_eq!(plan.poll(at(10), AWAY), [NotifyStep::Beat]);
-            assert_eq!((plan.poll(at(500), AWAY), plan.next_deadline()), (vec![], None), "it still runs");
-            plan.beaten(at(500));
-            assert_eq!((plan.poll(at(559), AWAY), plan.next_deadline()), (vec![], Some(at(560))));
-            assert_eq!(plan.poll(at(560), HERE), [], "the person is there");
-            assert_eq!(plan.poll(at(600), AWAY), [NotifyStep::Beat]);
-        }
+    #[test]
+    fn the_heartbeat_begins_with_the_delay_and_waits_for_the_run_before() {
+        let mut plan = plan(
+            "[notify.terminal]\nenabled = false\n[notify.heartbeat]\nevery = \"1m\"\ncommand = [\"beat\"]\n",
+        );
+        assert_eq!((plan.poll(at(9), AWAY), plan.next_deadline()), (vec![], Some(at(10))));
+        assert_eq!(plan.poll(at(10), AWAY), [NotifyStep::Beat]);
+        assert_eq!((plan.poll(at(500), AWAY), plan.next_deadline()), (vec![], None), "it still runs");
+        plan.beaten(at(500));
+        assert_eq!((plan.poll(at(559), AWAY), plan.next_deadline()), (vec![], Some(at(560))));
+        assert_eq!(plan.poll(at(560), HERE), [], "the person is there");
+        assert_eq!(plan.poll(at(600), AWAY), [NotifyStep::Beat]);
+    }
 
-        #[test]
-        fn nothing_is_told_of_a_question_that_is_over() {
-            let mut plan = plan("");
-            plan.more(3);
-            plan.over();
-            assert_eq!((plan.poll(at(10), AWAY), plan.next_deadline()), (vec![], None));
-        }
+    #[test]
+    fn nothing_is_told_of_a_question_that_is_over() {
+        let mut plan = plan("");
+        plan.more(3);
+        plan.over();
+        assert_eq!((plan.poll(at(10), AWAY), plan.next_deadline()), (vec![], None));
+    }
 
-        #[test]
-        fn only_the_purposes_that_are_set_are_told() {
-            let of = |text: &str, purpose| Plan::new(&settings(text), &question(purpose), true).is_some();
-            let permissions = "[notify]\npurposes = [\"permission\"]\n";
-            assert!(of("", Purpose::Question) && of("", Purpose::Permission));
-            assert!(!of(permissions, Purpose::Question) && of(permissions, Purpose::Permission));
-            let unknown: Purpose = serde_json::from_value(json!("of_next_year")).expect("a purpose");
-            assert!(of(permissions, unknown));
-        }
+    #[test]
+    fn only_the_purposes_that_are_set_are_told() {
+        let of = |text: &str, purpose| Plan::new(&settings(text), &question(purpose), true).is_some();
+        let permissions = "[notify]\npurposes = [\"permission\"]\n";
+        assert!(of("", Purpose::Question) && of("", Purpose::Permission));
+        assert!(!of(permissions, Purpose::Question) && of(permissions, Purpose::Permission));
+        let unknown: Purpose = serde_json::from_value(json!("of_next_year")).expect("a purpose");
+        assert!(of(permissions, unknown));
+    }
 
-        #[test]
-        fn there_is_nothing_to_do_without_a_way() {
-            assert!(Plan::new(&settings(""), &question(Purpose::Question), false).is_none());
-        }
+    #[test]
+    fn there_is_nothing_to_do_without_a_way() {
+        assert!(Plan::new(&settings(""), &question(Purpose::Question), false).is_none());
+    }
 
-        #[test]
-        fn at_once_means_now_in_every_way() {
-            let mut plan = plan("[notify]\ndelay = \"1h\"\nquiet = [\"00:00-23:59\"]\n").now();
-            assert_eq!(plan.poll(at(0), HERE), [NotifyStep::Tell(Way::Terminal)]);
-        }
+    #[test]
+    fn at_once_means_now_in_every_way() {
+        let mut plan = plan("[notify]\ndelay = \"1h\"\nquiet = [\"00:00-23:59\"]\n").now();
+        assert_eq!(plan.poll(at(0), HERE), [NotifyStep::Tell(Way::Terminal)]);
+    }
 
-        #[test]
-        fn it_is_told_that_more_wait_at_most_once_a_minute() {
-            let mut plan = plan("[notify]\ndelay = \"0s\"\n");
-            assert_eq!(plan.poll(at(0), AWAY), [NotifyStep::Tell(Way::Terminal)]);
-            plan.more(2);
-            assert_eq!(plan.poll(at(1), AWAY), [NotifyStep::TellMore(2)]);
-            plan.more(2);
-            assert_eq!(plan.next_deadline(), None);
-            plan.more(5);
-            assert_eq!((plan.poll(at(2), AWAY), plan.next_deadline()), (vec![], Some(at(61))));
-            assert_eq!(plan.poll(at(61), AWAY), [NotifyStep::TellMore(5)]);
-            plan.more(0);
-            plan.more(1);
-            assert_eq!(plan.poll(at(200), AWAY), [NotifyStep::TellMore(1)]);
+    #[test]
+    fn it_is_told_that_more_wait_at_most_once_a_minute() {
+        let mut plan = plan("[notify]\ndelay = \"0s\"\n");
+        assert_eq!(plan.poll(at(0), AWAY), [NotifyStep::Tell(Way::Terminal)]);
+        plan.more(2);
+        assert_eq!(plan.poll(at(1), AWAY), [NotifyStep::TellMore(2)]);
+        plan.more(2);
+        assert_eq!(plan.next_deadline(), None);
+        plan.more(5);
+        assert_eq!((plan.poll(at(2), AWAY), plan.next_deadline()), (vec![], Some(at(61))));
+        assert_eq!(plan.poll(at(61), AWAY), [NotifyStep::TellMore(5)]);
+        plan.more(0);
+        plan.more(1);
+        assert_eq!(plan.poll(at(200), AWAY), [NotifyStep::TellMore(1)]);
+    }
+
+    struct NoFiles;
+
+    impl Files for NoFiles {
+        fn resolve(&self, _: &std::path::Path) -> Option<std::path::PathBuf> {
+            None
         }
     }
 
-    mod ruled {
-        use serde_json::json;
-
-        use super::super::*;
-        use crate::settings::{Settings, SettingsFile, Sources};
-
-        struct NoFiles;
-
-        impl Files for NoFiles {
-            fn resolve(&self, _: &std::path::Path) -> Option<std::path::PathBuf> {
-                None
-            }
-        }
-
-        #[test]
-        fn a_rule_names_the_ways_for_its_questions() {
-            let text = "[notify.desktop]\nenabled = true\n[notify.ntfy]\ntopic = 't'\n\
-                    [[rule]]\nname = 'phone'\nagent = 'Codex'\nthen = 'notify'\nby = ['ntfy', 'sound']\n";
-            let user = Some(SettingsFile {
-                path: "config.toml".into(),
-                text: text.to_owned(),
-                is_readable_by_others: false,
+    #[test]
+    fn a_rule_names_the_ways_for_its_questions() {
+        let text = "[notify.desktop]\nenabled = true\n[notify.ntfy]\ntopic = 't'\n\
+                [[rule]]\nname = 'phone'\nagent = 'Codex'\nthen = 'notify'\nby = ['ntfy', 'sound']\n";
+        let user = Some(SettingsFile {
+            path: "config.toml".into(),
+            text: text.to_owned(),
+            is_readable_by_others: false,
+        });
+        let all = Settings::of(Sources { user, ..Sources::default() });
+        assert_eq!(all.problems(), []);
+        let ways = |agent: &str| {
+            let question = json!({
+                "questionId": "q", "message": "Why?", "origin": "program", "dangerous": false, "blocking": true,
+                "agent": agent, "fields": [{ "name": "f", "label": "F", "kind": "text" }],
             });
-            let all = Settings::of(Sources { user, ..Sources::default() });
-            assert_eq!(all.problems(), []);
-            let ways = |agent: &str| {
-                let question = json!({
-                    "questionId": "q", "message": "Why?", "origin": "program", "dangerous": false, "blocking": true,
-                    "agent": agent, "fields": [{ "name": "f", "label": "F", "kind": "text" }],
-                });
-                let question = serde_json::from_value(question).expect("a question");
-                let record = Record::new(
-                    "b-1".parse().expect("an ID"),
-                    std::sync::Arc::new(question),
-                    Default::default(),
-                );
-                let settings = NotifySettings::of(&all, None).expect("settings");
-                Way::set(&ruled(settings, all.rules(), &record, &NoFiles), true)
-            };
-            assert_eq!(ways("Codex"), [Way::Ntfy], "a way that is not set up stays away");
-            assert_eq!(ways("Claude"), [Way::Terminal, Way::Desktop, Way::Ntfy]);
-        }
-
-        #[test]
-        fn the_ways_of_rules_are_those_of_the_settings() {
-            let all = [Way::Terminal, Way::Sound, Way::Desktop, Way::Command, Way::Webhook, Way::Ntfy];
-            assert_eq!(crate::rule::keys::WAYS, all.map(Way::name));
-        }
+            let question = serde_json::from_value(question).expect("a question");
+            let record =
+                Record::new("b-1".parse().expect("an ID"), std::sync::Arc::new(question), Default::default());
+            let settings = NotifySettings::of(&all, None).expect("settings");
+            Way::set(&ruled(settings, all.rules(), &record, &NoFiles), true)
+        };
+        assert_eq!(ways("Codex"), [Way::Ntfy], "a way that is not set up stays away");
+        assert_eq!(ways("Claude"), [Way::Terminal, Way::Desktop, Way::Ntfy]);
     }
 
-    mod starts {
-        use super::super::*;
-        use crate::limits;
+    #[test]
+    fn the_ways_of_rules_are_those_of_the_settings() {
+        let all = [Way::Terminal, Way::Sound, Way::Desktop, Way::Command, Way::Webhook, Way::Ntfy];
+        assert_eq!(crate::rule::keys::WAYS, all.map(Way::name));
+    }
 
-        fn ids(numbers: impl Iterator<Item = u64>) -> Vec<QuestionId> {
-            numbers.map(|number| format!("b-{number}").parse().expect("an ID")).collect()
-        }
+    fn ids(numbers: impl Iterator<Item = u64>) -> Vec<QuestionId> {
+        numbers.map(|number| format!("b-{number}").parse().expect("an ID")).collect()
+    }
 
-        fn at(seconds: u64) -> Duration {
-            Duration::from_secs(seconds)
-        }
+    #[test]
+    fn a_question_that_is_settled_within_the_delay_costs_nothing() {
+        let mut starts = NotifierStarts::default();
+        starts.open(ids(1..3).iter(), |_| Some(at(10)));
+        assert_eq!((starts.poll(at(9), |_| false), starts.next_deadline()), (vec![], Some(at(10))));
+        starts.open(ids(2..3).iter(), |_| panic!("it is known"));
+        assert_eq!(starts.poll(at(10), |_| false), ids(2..3));
+        assert_eq!((starts.poll(at(99), |_| false), starts.next_deadline()), (vec![], None));
+    }
 
-        #[test]
-        fn a_question_that_is_settled_within_the_delay_costs_nothing() {
-            let mut starts = NotifierStarts::default();
-            starts.open(ids(1..3).iter(), |_| Some(at(10)));
-            assert_eq!((starts.poll(at(9), |_| false), starts.next_deadline()), (vec![], Some(at(10))));
-            starts.open(ids(2..3).iter(), |_| panic!("it is known"));
-            assert_eq!(starts.poll(at(10), |_| false), ids(2..3));
-            assert_eq!((starts.poll(at(99), |_| false), starts.next_deadline()), (vec![], None));
-        }
+    #[test]
+    fn nothing_starts_where_nothing_is_to_be_told_or_while_it_is_held() {
+        let mut starts = NotifierStarts::default();
+        starts.open(ids(1..2).iter(), |_| None);
+        assert_eq!((starts.poll(at(99), |_| false), starts.next_deadline()), (vec![], None));
+        starts.open(ids(1..3).iter(), |_| Some(at(0)));
+        assert_eq!(starts.poll(at(99), |_| true), []);
+        let again = starts.next_deadline().expect("it looks again");
+        assert_eq!(again, at(99) + limits::NOTIFY_LOOK);
+        assert_eq!(starts.poll(again, |_| false), ids(2..3));
+    }
 
-        #[test]
-        fn nothing_starts_where_nothing_is_to_be_told_or_while_it_is_held() {
-            let mut starts = NotifierStarts::default();
-            starts.open(ids(1..2).iter(), |_| None);
-            assert_eq!((starts.poll(at(99), |_| false), starts.next_deadline()), (vec![], None));
-            starts.open(ids(1..3).iter(), |_| Some(at(0)));
-            assert_eq!(starts.poll(at(99), |_| true), []);
-            let again = starts.next_deadline().expect("it looks again");
-            assert_eq!(again, at(99) + limits::NOTIFY_LOOK);
-            assert_eq!(starts.poll(again, |_| false), ids(2..3));
-        }
-
-        #[test]
-        fn an_agent_cannot_start_more_than_a_few_a_minute() {
-            let (mut starts, most) = (NotifierStarts::default(), limits::NOTIFIED_A_MINUTE);
-            let mut begun = Vec::new();
-            for second in 0..60 {
-                // Each question is withdrawn after a second, and each notifier ends at once.
-                let asked = ids(100 * second..100 * second + 50);
-                starts.open(asked.iter(), |_| Some(at(0)));
-                for id in starts.poll(at(second), |_| false) {
-                    starts.ended(&id, false, at(second));
-                    begun.push(id);
-                }
-            }
-            assert_eq!(begun.len(), most);
-            assert_eq!(starts.next_deadline(), Some(at(60)));
-            assert_eq!(starts.poll(at(60), |_| false).len(), most);
-        }
-
-        #[test]
-        fn no_more_run_at_once_than_may() {
-            let (mut starts, most) = (NotifierStarts::default(), limits::NOTIFIERS);
-            let asked = ids(0..100);
+    #[test]
+    fn an_agent_cannot_start_more_than_a_few_a_minute() {
+        let (mut starts, most) = (NotifierStarts::default(), limits::NOTIFIED_A_MINUTE);
+        let mut begun = Vec::new();
+        for second in 0..60 {
+            // Each question is withdrawn after a second, and each notifier ends at once.
+            let asked = ids(100 * second..100 * second + 50);
             starts.open(asked.iter(), |_| Some(at(0)));
-            let mut running = Vec::new();
-            for minute in 0..5 {
-                running.extend(starts.poll(at(60 * minute), |_| false));
+            for id in starts.poll(at(second), |_| false) {
+                starts.ended(&id, false, at(second));
+                begun.push(id);
             }
-            assert_eq!((running.len(), starts.next_deadline()), (most, None));
-            starts.ended(&running[0], false, at(300));
-            assert_eq!(starts.poll(at(300), |_| false).len(), 1);
         }
+        assert_eq!(begun.len(), most);
+        assert_eq!(starts.next_deadline(), Some(at(60)));
+        assert_eq!(starts.poll(at(60), |_| false).len(), most);
+    }
 
-        #[test]
-        fn a_notifier_that_found_too_many_of_others_is_started_again() {
-            let mut starts = NotifierStarts::default();
-            let asked = ids(1..2);
-            starts.open(asked.iter(), |_| Some(at(0)));
-            assert_eq!(starts.poll(at(0), |_| false), asked);
-            starts.ended(&asked[0], true, at(1));
-            assert_eq!(starts.next_deadline(), Some(at(1) + limits::NOTIFY_RETRY));
+    #[test]
+    fn no_more_run_at_once_than_may() {
+        let (mut starts, most) = (NotifierStarts::default(), limits::NOTIFIERS);
+        let asked = ids(0..100);
+        starts.open(asked.iter(), |_| Some(at(0)));
+        let mut running = Vec::new();
+        for minute in 0..5 {
+            running.extend(starts.poll(at(60 * minute), |_| false));
         }
+        assert_eq!((running.len(), starts.next_deadline()), (most, None));
+        starts.ended(&running[0], false, at(300));
+        assert_eq!(starts.poll(at(300), |_| false).len(), 1);
+    }
+
+    #[test]
+    fn a_notifier_that_found_too_many_of_others_is_started_again() {
+        let mut starts = NotifierStarts::default();
+        let asked = ids(1..2);
+        starts.open(asked.iter(), |_| Some(at(0)));
+        assert_eq!(starts.poll(at(0), |_| false), asked);
+        starts.ended(&asked[0], true, at(1));
+        assert_eq!(starts.next_deadline(), Some(at(1) + limits::NOTIFY_RETRY));
     }
 }

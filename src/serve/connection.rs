@@ -147,116 +147,107 @@ pub(super) async fn serve_http(
 
 #[cfg(test)]
 mod tests {
-    mod accept {
-        use super::super::*;
-        use crate::limits;
+    use std::{future::pending, time::Duration};
 
-        #[test]
-        fn the_pause_grows_up_to_a_limit() {
-            let mut pause = Pause::default();
-            let error = io::Error::other("no file descriptors");
-            let pauses: Vec<_> = (0..7).map(|_| pause.next(&error).as_millis()).collect();
-            assert_eq!(pauses, [100, 200, 400, 800, 1600, 2000, 2000]);
-            pause.end();
-            assert_eq!(pause.next(&error), limits::ACCEPT_BACK_OFF);
+    use axum::{body::Bytes, middleware, routing::post};
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex},
+        time::{Instant, interval_at, timeout},
+    };
+
+    use super::*;
+    use crate::{
+        limits,
+        serve::{
+            body::{self, Bodies},
+            visitors::Visitors,
+        },
+    };
+
+    #[test]
+    fn the_pause_grows_up_to_a_limit() {
+        let mut pause = Pause::default();
+        let error = io::Error::other("no file descriptors");
+        let pauses: Vec<_> = (0..7).map(|_| pause.next(&error).as_millis()).collect();
+        assert_eq!(pauses, [100, 200, 400, 800, 1600, 2000, 2000]);
+        pause.end();
+        assert_eq!(pause.next(&error), limits::ACCEPT_BACK_OFF);
+    }
+
+    /// Shorter than any timeout, so that a byte after each pause comes slowly, but comes.
+    const PAUSE: Duration = Duration::from_secs(3);
+    /// How long anything may take, by tokio's paused clock.
+    const DEADLINE: Duration = Duration::from_secs(3600);
+
+    /// Connects to a server that returns the length of a body.
+    fn connect() -> DuplexStream {
+        let (near, far) = duplex(1 << 16);
+        let router = Router::new()
+            .route("/", post(async |body: Bytes| body.len().to_string()))
+            .layer(middleware::from_fn_with_state(Bodies::default(), body::whole));
+        let (visitors, _) = Visitors::new();
+        tokio::spawn(serve_http(far, router, visitors.admit(), pending()));
+        near
+    }
+
+    /// Sends a byte after each pause, until the server closes the connection. Returns what came back, and when.
+    async fn drip(mut stream: DuplexStream, text: &str) -> (String, Duration) {
+        let start = Instant::now();
+        let (mut reads, mut writes) = tokio::io::split(&mut stream);
+        let mut pauses = interval_at(start + PAUSE, PAUSE);
+        let write = async {
+            for byte in text.bytes() {
+                pauses.tick().await;
+                if writes.write_all(&[byte]).await.is_err() {
+                    break;
+                }
+            }
+            pending::<()>().await;
+        };
+        let mut reply = String::new();
+        tokio::select! {
+            read = timeout(DEADLINE, reads.read_to_string(&mut reply)) => assert!(matches!(read, Ok(Ok(_))), "{read:?}"),
+            () = write => {}
+        }
+        (reply, start.elapsed())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_body_is_refused() {
+        let mut stream = connect();
+        stream.write_all(b"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\n").await.unwrap();
+        let (reply, after) = drip(stream, "123456789").await;
+        assert!(reply.starts_with("HTTP/1.1 408 "), "{reply}");
+        for text in ["content-type: application/problem+json", "connection: close", "\"name\":\"too_slow\""] {
+            assert!(reply.contains(text), "{reply}");
+        }
+        assert_eq!(after, limits::BODY);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_comes_in_time_is_accepted() {
+        let mut stream = connect();
+        let head = b"POST / HTTP/1.1\r\nConnection: close\r\nContent-Length: 3\r\n\r\n";
+        stream.write_all(head).await.unwrap();
+        let (reply, after) = drip(stream, "123").await;
+        assert!(reply.starts_with("HTTP/1.1 200 ") && reply.ends_with("\r\n\r\n3"), "{reply}");
+        assert_eq!(after, 3 * PAUSE);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_with_a_slow_head_is_closed() {
+        for head in ["", "POST / HTTP/1.1\r\nHost: localhost\r\n"] {
+            let (reply, after) = drip(connect(), head).await;
+            assert_eq!((&*reply, after), ("", limits::HEAD), "{head:?}");
         }
     }
 
-    mod connection {
-        use std::{future::pending, time::Duration};
-
-        use axum::{body::Bytes, middleware, routing::post};
-        use tokio::{
-            io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex},
-            time::{Instant, interval_at, timeout},
-        };
-
-        use super::super::*;
-        use crate::{
-            limits,
-            serve::{
-                body::{self, Bodies},
-                visitors::Visitors,
-            },
-        };
-
-        /// Shorter than any timeout, so that a byte after each pause comes slowly, but comes.
-        const PAUSE: Duration = Duration::from_secs(3);
-        /// How long anything may take, by tokio's paused clock.
-        const DEADLINE: Duration = Duration::from_secs(3600);
-
-        /// Connects to a server that returns the length of a body.
-        fn connect() -> DuplexStream {
-            let (near, far) = duplex(1 << 16);
-            let router = Router::new()
-                .route("/", post(async |body: Bytes| body.len().to_string()))
-                .layer(middleware::from_fn_with_state(Bodies::default(), body::whole));
-            let (visitors, _) = Visitors::new();
-            tokio::spawn(serve_http(far, router, visitors.admit(), pending()));
-            near
-        }
-
-        /// Sends a byte after each pause, until the server closes the connection. Returns what came back, and when.
-        async fn drip(mut stream: DuplexStream, text: &str) -> (String, Duration) {
-            let start = Instant::now();
-            let (mut reads, mut writes) = tokio::io::split(&mut stream);
-            let mut pauses = interval_at(start + PAUSE, PAUSE);
-            let write = async {
-                for byte in text.bytes() {
-                    pauses.tick().await;
-                    if writes.write_all(&[byte]).await.is_err() {
-                        break;
-                    }
-                }
-                pending::<()>().await;
-            };
-            let mut reply = String::new();
-            tokio::select! {
-                read = timeout(DEADLINE, reads.read_to_string(&mut reply)) => assert!(matches!(read, Ok(Ok(_))), "{read:?}"),
-                () = write => {}
-            }
-            (reply, start.elapsed())
-        }
-
-        #[tokio::test(start_paused = true)]
-        async fn a_slow_body_is_refused() {
-            let mut stream = connect();
-            stream.write_all(b"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\n").await.unwrap();
-            let (reply, after) = drip(stream, "123456789").await;
-            assert!(reply.starts_with("HTTP/1.1 408 "), "{reply}");
-            for text in
-                ["content-type: application/problem+json", "connection: close", "\"name\":\"too_slow\""]
-            {
-                assert!(reply.contains(text), "{reply}");
-            }
-            assert_eq!(after, limits::BODY);
-        }
-
-        #[tokio::test(start_paused = true)]
-        async fn a_body_that_comes_in_time_is_accepted() {
-            let mut stream = connect();
-            let head = b"POST / HTTP/1.1\r\nConnection: close\r\nContent-Length: 3\r\n\r\n";
-            stream.write_all(head).await.unwrap();
-            let (reply, after) = drip(stream, "123").await;
-            assert!(reply.starts_with("HTTP/1.1 200 ") && reply.ends_with("\r\n\r\n3"), "{reply}");
-            assert_eq!(after, 3 * PAUSE);
-        }
-
-        #[tokio::test(start_paused = true)]
-        async fn a_connection_with_a_slow_head_is_closed() {
-            for head in ["", "POST / HTTP/1.1\r\nHost: localhost\r\n"] {
-                let (reply, after) = drip(connect(), head).await;
-                assert_eq!((&*reply, after), ("", limits::HEAD), "{head:?}");
-            }
-        }
-
-        #[tokio::test(start_paused = true)]
-        async fn an_idle_connection_is_closed() {
-            let mut stream = connect();
-            stream.write_all(b"POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n").await.unwrap();
-            let (reply, after) = drip(stream, "").await;
-            assert!(reply.starts_with("HTTP/1.1 200 ") && !reply.contains("connection: close"), "{reply}");
-            assert_eq!(after, limits::HEAD);
-        }
+    #[tokio::test(start_paused = true)]
+    async fn an_idle_connection_is_closed() {
+        let mut stream = connect();
+        stream.write_all(b"POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n").await.unwrap();
+        let (reply, after) = drip(stream, "").await;
+        assert!(reply.starts_with("HTTP/1.1 200 ") && !reply.contains("connection: close"), "{reply}");
+        assert_eq!(after, limits::HEAD);
     }
 }

@@ -192,117 +192,104 @@ impl Rate {
 
 #[cfg(test)]
 mod tests {
-    mod visitors {
-        use futures::FutureExt;
-        use tokio::time::Instant;
+    use std::net::{TcpListener, TcpStream};
 
-        use super::super::*;
-        use crate::limits;
+    use askbridge_os::listeners;
+    use futures::FutureExt;
 
-        #[tokio::test(start_paused = true)]
-        async fn the_oldest_connection_without_the_token_is_closed() {
-            let (visitors, _) = Visitors::new();
-            let known = visitors.admit();
-            assert!(known.has_shown_token() && known.has_shown_token());
-            let unknown: Vec<_> = (0..limits::UNKNOWN_CONNECTIONS).map(|_| visitors.admit()).collect();
-            assert!(unknown.iter().all(|visitor| visitor.expelled().now_or_never().is_none()));
-            let another = visitors.admit();
-            let is_expelled = |visitor: &Arc<Visitor>| visitor.expelled().now_or_never().is_some();
-            assert!(is_expelled(&unknown[0]));
-            assert!(!is_expelled(&known) && !is_expelled(&another) && !unknown[1..].iter().any(is_expelled));
-            drop(unknown);
-            assert_eq!(visitors.lock().len(), 1, "only the last is left");
-        }
+    use super::*;
+    use crate::limits;
 
-        #[tokio::test(start_paused = true)]
-        async fn a_connection_has_so_long_to_show_the_token() {
-            let (visitors, _) = Visitors::new();
-            let start = Instant::now();
-            visitors.admit().expelled().await;
-            assert_eq!(start.elapsed(), limits::TOKEN);
-            let known = visitors.admit();
-            assert!(known.has_shown_token());
-            assert!(timeout(limits::WAIT, known.expelled()).await.is_err());
-        }
-
-        #[tokio::test]
-        async fn there_are_so_many_connections_with_the_token_and_no_more() {
-            let (visitors, ended) = Visitors::new();
-            let mut known: Vec<_> = (0..limits::CONNECTIONS).map(|_| visitors.admit()).collect();
-            assert!(known.iter().all(|visitor| visitor.has_shown_token()));
-            let another = visitors.admit();
-            assert!(!another.has_shown_token());
-            known.pop();
-            assert!(another.has_shown_token());
-            drop((visitors, known));
-            let mut wait = Box::pin(ended.wait());
-            assert!(wait.as_mut().now_or_never().is_none());
-            drop(another);
-            wait.await;
-        }
+    #[tokio::test(start_paused = true)]
+    async fn the_oldest_connection_without_the_token_is_closed() {
+        let (visitors, _) = Visitors::new();
+        let known = visitors.admit();
+        assert!(known.has_shown_token() && known.has_shown_token());
+        let unknown: Vec<_> = (0..limits::UNKNOWN_CONNECTIONS).map(|_| visitors.admit()).collect();
+        assert!(unknown.iter().all(|visitor| visitor.expelled().now_or_never().is_none()));
+        let another = visitors.admit();
+        let is_expelled = |visitor: &Arc<Visitor>| visitor.expelled().now_or_never().is_some();
+        assert!(is_expelled(&unknown[0]));
+        assert!(!is_expelled(&known) && !is_expelled(&another) && !unknown[1..].iter().any(is_expelled));
+        drop(unknown);
+        assert_eq!(visitors.lock().len(), 1, "only the last is left");
     }
 
-    mod ends {
-        use std::net::{TcpListener, TcpStream};
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_has_so_long_to_show_the_token() {
+        let (visitors, _) = Visitors::new();
+        let start = tokio::time::Instant::now();
+        visitors.admit().expelled().await;
+        assert_eq!(start.elapsed(), limits::TOKEN);
+        let known = visitors.admit();
+        assert!(known.has_shown_token());
+        assert!(timeout(limits::WAIT, known.expelled()).await.is_err());
+    }
 
-        use askbridge_os::listeners;
+    #[tokio::test]
+    async fn there_are_so_many_connections_with_the_token_and_no_more() {
+        let (visitors, ended) = Visitors::new();
+        let mut known: Vec<_> = (0..limits::CONNECTIONS).map(|_| visitors.admit()).collect();
+        assert!(known.iter().all(|visitor| visitor.has_shown_token()));
+        let another = visitors.admit();
+        assert!(!another.has_shown_token());
+        known.pop();
+        assert!(another.has_shown_token());
+        drop((visitors, known));
+        let mut wait = Box::pin(ended.wait());
+        assert!(wait.as_mut().now_or_never().is_none());
+        drop(another);
+        wait.await;
+    }
 
-        use super::super::*;
-
-        #[cfg(target_endian = "little")]
-        #[test]
-        fn user_of_the_client_is_read() {
-            let table =
+    #[cfg(target_endian = "little")]
+    #[test]
+    fn user_of_the_client_is_read() {
+        let table =
             "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0100007F:20E5 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 1 1 0 100 0 0 10 0
    1: 0100007F:20E5 0100007F:C350 01 00000000:00000000 00:00000000 00000000  1000        0 2 1 0 20 4 30 10 -1
    2: 0100007F:C350 0100007F:20E5 01 00000000:00000000 00:00000000 00000000  1001        0 3 1 0 20 4 30 10 -1
    3: 0000000000000000FFFF00000100007F:C351 0000000000000000FFFF00000100007F:20E5 01 0:0 0:0 0 1002 0 4 1";
-            let user = |client: &str, server: &str| {
-                let ends = Endpoints { client: client.parse().unwrap(), server: server.parse().unwrap() };
-                ends.users_in(listeners::parse_table(table)).first().copied()
-            };
-            assert_eq!(user("127.0.0.1:50000", "127.0.0.1:8421"), Some(1001));
-            assert_eq!(user("[::ffff:127.0.0.1]:50000", "[::ffff:127.0.0.1]:8421"), Some(1001));
-            assert_eq!(user("127.0.0.1:50001", "127.0.0.1:8421"), Some(1002));
-            assert_eq!(user("127.0.0.1:50002", "127.0.0.1:8421"), None);
-            assert_eq!(user("192.0.2.1:50000", "127.0.0.1:8421"), None);
-        }
+        let user = |client: &str, server: &str| {
+            let ends = Endpoints { client: client.parse().unwrap(), server: server.parse().unwrap() };
+            ends.users_in(listeners::parse_table(table)).first().copied()
+        };
+        assert_eq!(user("127.0.0.1:50000", "127.0.0.1:8421"), Some(1001));
+        assert_eq!(user("[::ffff:127.0.0.1]:50000", "[::ffff:127.0.0.1]:8421"), Some(1001));
+        assert_eq!(user("127.0.0.1:50001", "127.0.0.1:8421"), Some(1002));
+        assert_eq!(user("127.0.0.1:50002", "127.0.0.1:8421"), None);
+        assert_eq!(user("192.0.2.1:50000", "127.0.0.1:8421"), None);
+    }
 
-        #[test]
-        fn own_connection_is_of_one_user() {
-            for address in ["127.0.0.1:0", "[::1]:0"] {
-                // A machine may have no IPv6.
-                let Ok(listener) = TcpListener::bind(address) else { continue };
-                let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-                let ends =
-                    Endpoints { client: client.local_addr().unwrap(), server: client.peer_addr().unwrap() };
-                assert!(!ends.are_of_two_users());
-                if cfg!(target_os = "linux") {
-                    assert_eq!(ends.users_in(listeners::rows()), [rustix::process::geteuid().as_raw()]);
-                }
+    #[test]
+    fn own_connection_is_of_one_user() {
+        for address in ["127.0.0.1:0", "[::1]:0"] {
+            // A machine may have no IPv6.
+            let Ok(listener) = TcpListener::bind(address) else { continue };
+            let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            let ends =
+                Endpoints { client: client.local_addr().unwrap(), server: client.peer_addr().unwrap() };
+            assert!(!ends.are_of_two_users());
+            if cfg!(target_os = "linux") {
+                assert_eq!(ends.users_in(listeners::rows()), [rustix::process::geteuid().as_raw()]);
             }
         }
     }
 
-    mod rate {
-        use super::super::*;
-        use crate::limits;
-
-        #[test]
-        fn requests_beyond_the_limit_of_a_second_are_refused() {
-            let rate = Rate::new(limits::REQUESTS_PER_SECOND);
-            let start = Instant::now();
-            for second in 0..3 {
-                let now = start + Duration::from_secs(second);
-                let allowed = (0..2 * limits::REQUESTS_PER_SECOND).filter(|_| rate.allows_at(1, now)).count();
-                assert_eq!(allowed, limits::REQUESTS_PER_SECOND as usize, "in second {second}");
-            }
-            // A clock that goes back starts no new second.
-            assert!(!rate.allows_at(1, start));
-            let next = start + Duration::from_secs(4);
-            assert!(rate.allows_at(limits::REQUESTS_PER_SECOND, next) && !rate.allows_at(1, next));
-            assert!(!rate.allows_at(limits::REQUESTS_PER_SECOND + 1, next + Duration::from_secs(1)));
+    #[test]
+    fn requests_beyond_the_limit_of_a_second_are_refused() {
+        let rate = Rate::new(limits::REQUESTS_PER_SECOND);
+        let start = Instant::now();
+        for second in 0..3 {
+            let now = start + Duration::from_secs(second);
+            let allowed = (0..2 * limits::REQUESTS_PER_SECOND).filter(|_| rate.allows_at(1, now)).count();
+            assert_eq!(allowed, limits::REQUESTS_PER_SECOND as usize, "in second {second}");
         }
+        // A clock that goes back starts no new second.
+        assert!(!rate.allows_at(1, start));
+        let next = start + Duration::from_secs(4);
+        assert!(rate.allows_at(limits::REQUESTS_PER_SECOND, next) && !rate.allows_at(1, next));
+        assert!(!rate.allows_at(limits::REQUESTS_PER_SECOND + 1, next + Duration::from_secs(1)));
     }
 }

@@ -349,112 +349,102 @@ impl SettingsList {
 
 #[cfg(test)]
 mod tests {
-    mod render {
-        use super::super::*;
-        use crate::settings::{SettingsFile, Sources, keys};
+    use serde_json::json;
 
-        fn of(text: &str) -> Settings {
-            let user = Some(SettingsFile {
-                path: "config.toml".into(),
-                text: text.to_owned(),
-                is_readable_by_others: false,
-            });
-            Settings::of(Sources { user, ..Sources::default() })
-        }
+    use super::*;
+    use crate::settings::{SettingsFile, Sources, keys};
 
-        #[test]
-        fn what_is_shown_is_a_file_that_sets_the_same() {
-            let all = of(
-                "[notify]\nquiet = ['22:00-07:00']\n[bridge]\nserve = 80\n[[notify.project]]\nfolder = '~/a'\n",
-            );
-            for with_origin in [false, true] {
-                let shown = of(&file(&all, with_origin));
-                assert_eq!(shown.problems(), []);
-                for key in keys::all() {
-                    assert_eq!(shown.stored(key).value, all.stored(key).value, "{}", key.path());
-                }
-                assert_eq!(shown.projects().len(), 1);
+    fn of(text: &str) -> Settings {
+        let user = Some(SettingsFile {
+            path: "config.toml".into(),
+            text: text.to_owned(),
+            is_readable_by_others: false,
+        });
+        Settings::of(Sources { user, ..Sources::default() })
+    }
+
+    #[test]
+    fn what_is_shown_is_a_file_that_sets_the_same() {
+        let all = of(
+            "[notify]\nquiet = ['22:00-07:00']\n[bridge]\nserve = 80\n[[notify.project]]\nfolder = '~/a'\n",
+        );
+        for with_origin in [false, true] {
+            let shown = of(&file(&all, with_origin));
+            assert_eq!(shown.problems(), []);
+            for key in keys::all() {
+                assert_eq!(shown.stored(key).value, all.stored(key).value, "{}", key.path());
             }
-        }
-
-        #[test]
-        fn secrets_are_not_shown() {
-            let all = of(
-                "[notify.ntfy]\ntoken = 'tk_s3cret'\ntopic = 's3cret'\n[notify.webhook]\nurl = 'https://a/s3cret'\n",
-            );
-            assert_eq!(all.problems(), []);
-            assert!(!file(&all, true).contains("s3cret"), "{}", file(&all, true));
-        }
-
-        #[test]
-        fn the_empty_file_sets_nothing_and_has_every_setting() {
-            let text = template();
-            let nothing = of(&text);
-            assert_eq!(nothing.problems(), []);
-            assert!(keys::all().all(|key| nothing.stored(key).origin == crate::settings::Layer::Default));
-            let all: String = text
-                .lines()
-                .map(|line| match line.strip_prefix("# ") {
-                    Some(setting) if setting.contains(" = ") || setting.starts_with('[') => {
-                        format!("{setting}\n")
-                    }
-                    _ => format!("{line}\n"),
-                })
-                .collect();
-            // Settings without a default are listed with a placeholder.
-            let all = of(&all);
-            let empty =
-                keys::all().filter(|key| key.default_value().is_null() && key.schema()["type"] == "string");
-            assert_eq!(all.problems().len(), empty.count(), "{:?}", all.problems());
-            assert_eq!(all.projects().len(), 1);
+            assert_eq!(shown.projects().len(), 1);
         }
     }
 
-    mod edit {
-        use serde_json::json;
+    #[test]
+    fn secrets_are_not_shown() {
+        let all = of(
+            "[notify.ntfy]\ntoken = 'tk_s3cret'\ntopic = 's3cret'\n[notify.webhook]\nurl = 'https://a/s3cret'\n",
+        );
+        assert_eq!(all.problems(), []);
+        assert!(!file(&all, true).contains("s3cret"), "{}", file(&all, true));
+    }
 
-        use super::super::*;
-        use crate::settings::keys;
+    #[test]
+    fn the_empty_file_sets_nothing_and_has_every_setting() {
+        let text = template();
+        let nothing = of(&text);
+        assert_eq!(nothing.problems(), []);
+        assert!(keys::all().all(|key| nothing.stored(key).origin == crate::settings::Layer::Default));
+        let all: String = text
+            .lines()
+            .map(|line| match line.strip_prefix("# ") {
+                Some(setting) if setting.contains(" = ") || setting.starts_with('[') => {
+                    format!("{setting}\n")
+                }
+                _ => format!("{line}\n"),
+            })
+            .collect();
+        // Settings without a default are listed with a placeholder.
+        let all = of(&all);
+        let empty =
+            keys::all().filter(|key| key.default_value().is_null() && key.schema()["type"] == "string");
+        assert_eq!(all.problems().len(), empty.count(), "{:?}", all.problems());
+        assert_eq!(all.projects().len(), 1);
+    }
 
-        #[track_caller]
-        fn changed(text: &str, path: &str, new: Value) -> String {
-            set(text, keys::find(path).unwrap(), &new).unwrap()
-        }
+    #[track_caller]
+    fn changed(text: &str, path: &str, new: Value) -> String {
+        set(text, keys::find(path).unwrap(), &new).unwrap()
+    }
 
-        #[test]
-        fn comments_order_and_spaces_stay() {
-            let text = "# mine\n\n[notify]   # tell me\n  delay   =   '5s' # soon\nquiet = [ '1:00-2:00' ]\n\n# end\n";
-            let new = changed(text, "notify.delay", json!("1m"));
-            assert_eq!(new, text.replace("'5s'", "\"1m\""));
-            let unset = unset(&new, keys::find("notify.delay").unwrap()).unwrap().unwrap();
-            assert_eq!(unset, "# mine\n\n[notify]   # tell me\nquiet = [ '1:00-2:00' ]\n\n# end\n");
-        }
+    #[test]
+    fn comments_order_and_spaces_stay() {
+        let text =
+            "# mine\n\n[notify]   # tell me\n  delay   =   '5s' # soon\nquiet = [ '1:00-2:00' ]\n\n# end\n";
+        let new = changed(text, "notify.delay", json!("1m"));
+        assert_eq!(new, text.replace("'5s'", "\"1m\""));
+        let unset = unset(&new, keys::find("notify.delay").unwrap()).unwrap().unwrap();
+        assert_eq!(unset, "# mine\n\n[notify]   # tell me\nquiet = [ '1:00-2:00' ]\n\n# end\n");
+    }
 
-        #[test]
-        fn tables_that_are_missing_are_added() {
-            assert_eq!(changed("", "notify.ntfy.topic", json!("t")), "[notify.ntfy]\ntopic = \"t\"\n");
-            let text = "[notify.sound]\ncommand = [\"a\"]\n";
-            let new = changed(text, "notify.delay", json!("1m"));
-            assert_eq!(changed(&new, "notify.delay", json!("2m")).matches("2m").count(), 1);
-            assert!(new.contains("[notify]\ndelay = \"1m\"\n") && new.contains(text), "{new}");
-            let inline = "notify = { ntfy = { topic = 't' } }\n";
-            assert_eq!(changed(inline, "notify.ntfy.topic", json!("u")), inline.replace("'t'", "\"u\""));
-            assert_eq!(
-                changed("bridge.grace = '1s'\n", "bridge.grace", json!("2s")),
-                "bridge.grace = \"2s\"\n"
-            );
-        }
+    #[test]
+    fn tables_that_are_missing_are_added() {
+        assert_eq!(changed("", "notify.ntfy.topic", json!("t")), "[notify.ntfy]\ntopic = \"t\"\n");
+        let text = "[notify.sound]\ncommand = [\"a\"]\n";
+        let new = changed(text, "notify.delay", json!("1m"));
+        assert_eq!(changed(&new, "notify.delay", json!("2m")).matches("2m").count(), 1);
+        assert!(new.contains("[notify]\ndelay = \"1m\"\n") && new.contains(text), "{new}");
+        let inline = "notify = { ntfy = { topic = 't' } }\n";
+        assert_eq!(changed(inline, "notify.ntfy.topic", json!("u")), inline.replace("'t'", "\"u\""));
+        assert_eq!(changed("bridge.grace = '1s'\n", "bridge.grace", json!("2s")), "bridge.grace = \"2s\"\n");
+    }
 
-        #[test]
-        fn broken_files_are_not_changed() {
-            let key = keys::find("notify.delay").unwrap();
-            let error = set("[bridge]\ntimeout = \n", key, &json!("1m")).unwrap_err();
-            assert!(error.to_string().starts_with("line 2: "), "{error}");
-            assert!(
-                set("notify = 1", key, &json!("1m"))
-                    .is_err_and(|error| error.to_string().contains("`notify`"))
-            );
-            assert!(unset("", key).unwrap().is_none());
-        }
+    #[test]
+    fn broken_files_are_not_changed() {
+        let key = keys::find("notify.delay").unwrap();
+        let error = set("[bridge]\ntimeout = \n", key, &json!("1m")).unwrap_err();
+        assert!(error.to_string().starts_with("line 2: "), "{error}");
+        assert!(
+            set("notify = 1", key, &json!("1m")).is_err_and(|error| error.to_string().contains("`notify`"))
+        );
+        assert!(unset("", key).unwrap().is_none());
     }
 }

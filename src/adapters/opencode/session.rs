@@ -354,67 +354,62 @@ async fn attach(
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod tests {
-    mod session {
-        use std::{net::TcpListener, process::Command, time::SystemTime};
+    use std::{
+        net::{Ipv4Addr, TcpListener},
+        process::Command,
+        time::SystemTime,
+    };
 
-        use super::super::*;
-        use crate::{
-            adapters::{
-                Secret,
-                opencode::{Address, Password},
-            },
-            inbox::{BridgeInbox, Identity},
-            machine::discovery::bridge_name,
+    use super::*;
+    use crate::{
+        adapters::{
+            Secret,
+            opencode::{Address, Password},
+        },
+        inbox::{BridgeInbox, Identity},
+        machine::discovery::bridge_name,
+    };
+
+    #[tokio::test]
+    async fn nothing_is_sent_to_what_took_the_port_of_a_server_that_ended() {
+        let other = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let mut server = Command::new("true").spawn().expect("a process");
+        server.wait().expect("its end");
+        let address = other.local_addr().expect("an address");
+        let password = Password::new(None, Secret::from("top secret".to_owned()));
+        let identity = Identity {
+            bridge: bridge_name(),
+            agent: NAME.to_owned(),
+            folder: "/p".to_owned(),
+            started_at: SystemTime::UNIX_EPOCH.into(),
         };
-
-        #[tokio::test]
-        async fn nothing_is_sent_to_what_took_the_port_of_a_server_that_ended() {
-            let other = TcpListener::bind("127.0.0.1:0").expect("a port");
-            let mut server = Command::new("true").spawn().expect("a process");
-            server.wait().expect("its end");
-            let address = other.local_addr().expect("an address");
-            let password = Password::new(None, Secret::from("top secret".to_owned()));
-            let identity = Identity {
-                bridge: bridge_name(),
-                agent: NAME.to_owned(),
-                folder: "/p".to_owned(),
-                started_at: SystemTime::UNIX_EPOCH.into(),
-            };
-            let (_inbox, desk, _work) = BridgeInbox::of_desk(identity, 7, None);
-            let mut session = Session {
-                client: HttpClient::new(
-                    Address::local(address.ip(), address.port()),
-                    Some(&password),
-                    Arc::default(),
-                ),
-                pid: Some(server.id()),
-                folder: "/p".into(),
-                directories: BTreeSet::new(),
-                book: Book::new(desk, Provenance::bridge()),
-            };
-            assert!(session.rejoin(&mut Retry::default()).await.is_none());
-            other.set_nonblocking(true).expect("a socket");
-            assert!(other.accept().is_err(), "something connected");
-            assert!(!format!("{password:?} {:?}", session.client).contains("secret"));
-        }
+        let (_inbox, desk, _work) = BridgeInbox::of_desk(identity, 7, None);
+        let mut session = Session {
+            client: HttpClient::new(
+                Address::local(address.ip(), address.port()),
+                Some(&password),
+                Arc::default(),
+            ),
+            pid: Some(server.id()),
+            folder: "/p".into(),
+            directories: BTreeSet::new(),
+            book: Book::new(desk, Provenance::bridge()),
+        };
+        assert!(session.rejoin(&mut Retry::default()).await.is_none());
+        other.set_nonblocking(true).expect("a socket");
+        assert!(other.accept().is_err(), "something connected");
+        assert!(!format!("{password:?} {:?}", session.client).contains("secret"));
     }
 
-    mod finder {
-        use std::net::Ipv4Addr;
-
-        use super::super::*;
-
-        #[test]
-        fn a_process_is_known_by_the_names_of_its_program() {
-            let is = |command: &[&str]| {
-                let command = command.iter().map(|word| (*word).to_owned()).collect();
-                is_opencode(&Listener { ip: Ipv4Addr::LOCALHOST.into(), port: 1, pid: 1, command })
-            };
-            assert!(
-                is(&["opencode", "serve"])
-                    && is(&["node", "/usr/lib/node_modules/opencode-ai/bin/.opencode"])
-            );
-            assert!(!is(&["vim", "notes", "opencode"]) && !is(&["askbridge", "inbox"]) && !is(&[]));
-        }
+    #[test]
+    fn a_process_is_known_by_the_names_of_its_program() {
+        let is = |command: &[&str]| {
+            let command = command.iter().map(|word| (*word).to_owned()).collect();
+            is_opencode(&Listener { ip: Ipv4Addr::LOCALHOST.into(), port: 1, pid: 1, command })
+        };
+        assert!(
+            is(&["opencode", "serve"]) && is(&["node", "/usr/lib/node_modules/opencode-ai/bin/.opencode"])
+        );
+        assert!(!is(&["vim", "notes", "opencode"]) && !is(&["askbridge", "inbox"]) && !is(&[]));
     }
 }

@@ -347,203 +347,185 @@ fn take_out(document: &mut Document, change: &Change) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    mod plan {
-        use super::super::*;
-        use crate::command::setup::agents;
+    use super::*;
+    use crate::command::setup::agents::{self, Launch};
 
-        const HOME: &str = "/h";
+    const HOME: &str = "/h";
 
-        fn found(key: &str, is_installed: bool) -> AvailableAgent {
-            let agent = agents::named(key).unwrap();
-            let launch = match is_installed {
-                true => Launch::new(&format!("/bin/{}", agent.programs[0]), agent.args),
-                false => Launch::new("/bin/npx", &["-y", agent.package.unwrap()]),
-            };
-            AvailableAgent { agent, launch, is_installed }
-        }
+    fn found(key: &str, is_installed: bool) -> AvailableAgent {
+        let agent = agents::named(key).unwrap();
+        let launch = match is_installed {
+            true => Launch::new(&format!("/bin/{}", agent.programs[0]), agent.args),
+            false => Launch::new("/bin/npx", &["-y", agent.package.unwrap()]),
+        };
+        AvailableAgent { agent, launch, is_installed }
+    }
 
-        fn planned(
-            text: &str,
-            agent: Option<&str>,
-            found: &[AvailableAgent],
-        ) -> (String, Result<Plan, PlanError>) {
-            let mut document = Document::parse(text, "agent_servers").unwrap();
-            let request =
-                SetupRequest { askbridge: "/bin/askbridge", agent, found, home: HOME, has_types: true };
-            let plan = apply(&mut document, &request);
-            (document.text(), plan)
-        }
+    fn planned(
+        text: &str,
+        agent: Option<&str>,
+        found: &[AvailableAgent],
+    ) -> (String, Result<Plan, PlanError>) {
+        let mut document = Document::parse(text, "agent_servers").unwrap();
+        let request = SetupRequest { askbridge: "/bin/askbridge", agent, found, home: HOME, has_types: true };
+        let plan = apply(&mut document, &request);
+        (document.text(), plan)
+    }
 
-        fn names(plan: &Result<Plan, PlanError>) -> Vec<&str> {
-            plan.as_ref().unwrap().changes.iter().map(Change::entry).collect()
-        }
+    fn names(plan: &Result<Plan, PlanError>) -> Vec<&str> {
+        plan.as_ref().unwrap().changes.iter().map(Change::entry).collect()
+    }
 
-        #[test]
-        fn without_a_name_all_agents_are_wrapped_and_the_installed_ones_are_added() {
-            let text = r#"{ "agent_servers": {
-    "Mine": { "command": "~/bin/mine", "args": ["--acp"] },
-    "claude-acp": { "type": "registry", "env": { "K": "v" } },
-    "Odd": { "type": "custom", "command": { "path": "x" } }
+    #[test]
+    fn without_a_name_all_agents_are_wrapped_and_the_installed_ones_are_added() {
+        let text = r#"{ "agent_servers": {
+"Mine": { "command": "~/bin/mine", "args": ["--acp"] },
+"claude-acp": { "type": "registry", "env": { "K": "v" } },
+"Odd": { "type": "custom", "command": { "path": "x" } }
 } }"#;
-            let all = [found("claude", false), found("codex", false), found("gemini", true)];
-            let (after, plan) = planned(text, None, &all);
-            assert_eq!(names(&plan), ["Mine", "Claude Agent (askbridge)", "Gemini CLI (askbridge)"]);
-            assert!(after.contains(r#""args": ["run", "--", "/h/bin/mine", "--acp"]"#), "{after}");
-            assert!(after.contains(r#""K": "v""#), "{after}");
-            let notes = plan.unwrap().notes;
-            assert!(notes.iter().any(|note| note.starts_with("claude-acp comes from")), "{notes:?}");
-            assert!(notes.iter().any(|note| note.starts_with("Odd has no command")), "{notes:?}");
-            let (again, plan) = planned(&after, None, &all);
-            assert_eq!((again, names(&plan)), (after, vec![]));
-        }
+        let all = [found("claude", false), found("codex", false), found("gemini", true)];
+        let (after, plan) = planned(text, None, &all);
+        assert_eq!(names(&plan), ["Mine", "Claude Agent (askbridge)", "Gemini CLI (askbridge)"]);
+        assert!(after.contains(r#""args": ["run", "--", "/h/bin/mine", "--acp"]"#), "{after}");
+        assert!(after.contains(r#""K": "v""#), "{after}");
+        let notes = plan.unwrap().notes;
+        assert!(notes.iter().any(|note| note.starts_with("claude-acp comes from")), "{notes:?}");
+        assert!(notes.iter().any(|note| note.starts_with("Odd has no command")), "{notes:?}");
+        let (again, plan) = planned(&after, None, &all);
+        assert_eq!((again, names(&plan)), (after, vec![]));
+    }
 
-        #[test]
-        fn a_named_agent_is_wrapped_or_added_and_no_other() {
-            let text = r#"{"agent_servers":{"A":{"command":"qwen"},"B":{"command":"x"}}}"#;
-            let all = [found("claude", false), found("qwen", true)];
-            for (name, changed) in [("qwen", "A"), ("B", "B"), ("claude", "Claude Agent (askbridge)")] {
-                let (after, plan) = planned(text, Some(name), &all);
-                assert_eq!(names(&plan), [changed], "{name}");
-                assert_eq!(names(&planned(&after, Some(name), &all).1), [""; 0], "{name}");
-            }
-            for (name, why) in [("gemini", "gemini nor npx"), ("clawd", "known are A, B, claude, codex")] {
-                let error = planned(text, Some(name), &all).1.unwrap_err().to_string();
-                assert!(error.contains(why), "{error}");
-            }
+    #[test]
+    fn a_named_agent_is_wrapped_or_added_and_no_other() {
+        let text = r#"{"agent_servers":{"A":{"command":"qwen"},"B":{"command":"x"}}}"#;
+        let all = [found("claude", false), found("qwen", true)];
+        for (name, changed) in [("qwen", "A"), ("B", "B"), ("claude", "Claude Agent (askbridge)")] {
+            let (after, plan) = planned(text, Some(name), &all);
+            assert_eq!(names(&plan), [changed], "{name}");
+            assert_eq!(names(&planned(&after, Some(name), &all).1), [""; 0], "{name}");
         }
-
-        #[test]
-        fn a_machine_without_agents_is_said() {
-            let error = planned("{}", None, &[found("claude", false)]).1.unwrap_err().to_string();
-            assert!(error.contains("such as `claude`"), "{error}");
-            let (after, plan) = planned("", Some("claude"), &[found("claude", false)]);
-            assert_eq!(names(&plan), ["Claude Agent (askbridge)"]);
-            assert!(after.contains(r#""type": "custom""#), "{after}");
+        for (name, why) in [("gemini", "gemini nor npx"), ("clawd", "known are A, B, claude, codex")] {
+            let error = planned(text, Some(name), &all).1.unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
         }
     }
 
-    mod undo {
-        use super::super::*;
-        use crate::command::setup::agents::{self, Launch};
+    #[test]
+    fn a_machine_without_agents_is_said() {
+        let error = planned("{}", None, &[found("claude", false)]).1.unwrap_err().to_string();
+        assert!(error.contains("such as `claude`"), "{error}");
+        let (after, plan) = planned("", Some("claude"), &[found("claude", false)]);
+        assert_eq!(names(&plan), ["Claude Agent (askbridge)"]);
+        assert!(after.contains(r#""type": "custom""#), "{after}");
+    }
 
-        const ZED: &str = include_str!("../../../fixtures/setup/zed.jsonc");
-        const KEY: &str = "agent_servers";
+    const ZED: &str = include_str!("../../../fixtures/setup/zed.jsonc");
+    const KEY: &str = "agent_servers";
 
-        fn made(before: Option<&str>, agent: Option<&str>) -> AppliedChange {
-            let mut document = Document::parse(before.unwrap_or_default(), KEY).unwrap();
-            let added_agents = !document.has_agents();
-            let agent_found = agents::named("gemini").unwrap();
-            let found = [AvailableAgent {
-                agent: agent_found,
-                launch: Launch::new("/bin/gemini", &["--acp"]),
-                is_installed: true,
-            }];
-            let request = SetupRequest {
-                askbridge: "/bin/askbridge",
-                agent,
-                found: &found,
-                home: "/h",
-                has_types: true,
-            };
-            let plan = apply(&mut document, &request).unwrap();
-            assert!(!plan.changes.is_empty());
-            let after = Some(document.text());
-            AppliedChange { before: before.map(str::to_owned), after, added_agents, changes: plan.changes }
+    fn made(before: Option<&str>, agent: Option<&str>) -> AppliedChange {
+        let mut document = Document::parse(before.unwrap_or_default(), KEY).unwrap();
+        let added_agents = !document.has_agents();
+        let agent_found = agents::named("gemini").unwrap();
+        let found = [AvailableAgent {
+            agent: agent_found,
+            launch: Launch::new("/bin/gemini", &["--acp"]),
+            is_installed: true,
+        }];
+        let request =
+            SetupRequest { askbridge: "/bin/askbridge", agent, found: &found, home: "/h", has_types: true };
+        let plan = apply(&mut document, &request).unwrap();
+        assert!(!plan.changes.is_empty());
+        let after = Some(document.text());
+        AppliedChange { before: before.map(str::to_owned), after, added_agents, changes: plan.changes }
+    }
+
+    fn after(made: &AppliedChange) -> String {
+        made.after.clone().unwrap()
+    }
+
+    #[test]
+    fn undone_at_once_it_is_byte_for_byte_as_before() {
+        let bom = format!("\u{feff}{}", ZED.replace('\n', "\r\n"));
+        for before in [ZED, &bom, "{}", "", "{ \"agent_servers\": { } }", "// only\n{\n}\n"] {
+            let made = made(Some(before), None);
+            let undone = undo(&after(&made), KEY, &[made]).unwrap();
+            assert_eq!(undone, UndoResult { text: Some(before.to_owned()), notes: vec![] });
         }
+        let made = made(None, None);
+        assert_eq!(undo(&after(&made), KEY, &[made]).unwrap().text, None);
+    }
 
-        fn after(made: &AppliedChange) -> String {
-            made.after.clone().unwrap()
+    #[test]
+    fn taken_out_of_another_text_each_shape_is_as_before() {
+        for entry in [
+            r#"{"command":"x"}"#,
+            r#"{ "command": "x", "args": [], "env": {} }"#,
+            r#"{"args":["q", "r",],"command":"x"}"#,
+            r#"{"command":"x","args":["q"/*1*/,/*2*/"r"]}"#,
+            "{\n    \"command\": \"x\", // c\n  }",
+            "{\n    \"command\": \"x\",\n    \"env\": {},\n  }",
+            "{\n\t\"command\": \"x\",\n\t\"args\": [ // c\n\t\t\"q\", // d\n\t\t\"r\" ] }",
+            "{ \"command\": \"x\", \"args\": [ /* c\n */ \"q\",\n \"r\" ] }",
+            "{\r\n  \"command\": \"x\",\r\n  \"args\": [\r\n    // c\r\n    \"q\"\r\n  ]\r\n}",
+            r#"{ "type": "custom", "command": "a \"b\" \\ é", "args": ["--x=\"y\""] }"#,
+        ] {
+            let before = format!("{{ \"agent_servers\": {{ // all\n  \"A\": {entry} }} }}\n");
+            let mut made = made(Some(&before), Some("A"));
+            let wrapped = Document::parse(&after(&made), KEY).unwrap().entries();
+            let own = Document::parse(&before, KEY).unwrap().entries();
+            assert_eq!(wrapped[0].launch().unwrap().agent(), *own[0].launch().unwrap(), "{}", after(&made));
+            let text = made.after.take().unwrap();
+            assert_eq!(undo(&text, KEY, &[made]).unwrap().text.as_deref(), Some(&*before), "{text}");
         }
+    }
 
-        #[test]
-        fn undone_at_once_it_is_byte_for_byte_as_before() {
-            let bom = format!("\u{feff}{}", ZED.replace('\n', "\r\n"));
-            for before in [ZED, &bom, "{}", "", "{ \"agent_servers\": { } }", "// only\n{\n}\n"] {
-                let made = made(Some(before), None);
-                let undone = undo(&after(&made), KEY, &[made]).unwrap();
-                assert_eq!(undone, UndoResult { text: Some(before.to_owned()), notes: vec![] });
-            }
-            let made = made(None, None);
-            assert_eq!(undo(&after(&made), KEY, &[made]).unwrap().text, None);
-        }
+    #[test]
+    fn several_changes_are_undone_in_turn() {
+        let first = made(Some(ZED), Some("gemini"));
+        let second = made(first.after.as_deref(), None);
+        let undone = undo(&after(&second), KEY, &[first, second]).unwrap();
+        assert_eq!(undone.text.as_deref(), Some(ZED));
+    }
 
-        #[test]
-        fn taken_out_of_another_text_each_shape_is_as_before() {
-            for entry in [
-                r#"{"command":"x"}"#,
-                r#"{ "command": "x", "args": [], "env": {} }"#,
-                r#"{"args":["q", "r",],"command":"x"}"#,
-                r#"{"command":"x","args":["q"/*1*/,/*2*/"r"]}"#,
-                "{\n    \"command\": \"x\", // c\n  }",
-                "{\n    \"command\": \"x\",\n    \"env\": {},\n  }",
-                "{\n\t\"command\": \"x\",\n\t\"args\": [ // c\n\t\t\"q\", // d\n\t\t\"r\" ] }",
-                "{ \"command\": \"x\", \"args\": [ /* c\n */ \"q\",\n \"r\" ] }",
-                "{\r\n  \"command\": \"x\",\r\n  \"args\": [\r\n    // c\r\n    \"q\"\r\n  ]\r\n}",
-                r#"{ "type": "custom", "command": "a \"b\" \\ é", "args": ["--x=\"y\""] }"#,
-            ] {
-                let before = format!("{{ \"agent_servers\": {{ // all\n  \"A\": {entry} }} }}\n");
-                let mut made = made(Some(&before), Some("A"));
-                let wrapped = Document::parse(&after(&made), KEY).unwrap().entries();
-                let own = Document::parse(&before, KEY).unwrap().entries();
-                assert_eq!(
-                    wrapped[0].launch().unwrap().agent(),
-                    *own[0].launch().unwrap(),
-                    "{}",
-                    after(&made)
-                );
-                let text = made.after.take().unwrap();
-                assert_eq!(undo(&text, KEY, &[made]).unwrap().text.as_deref(), Some(&*before), "{text}");
-            }
+    #[test]
+    fn what_was_edited_since_stays() {
+        let made = made(Some(ZED), None);
+        for (old, new) in [
+            ("\"vim_mode\": true,", "\"vim_mode\": false, // no more"),
+            ("\"--verbose\"", "\"--verbose\", \"--more\""),
+            ("\"agent_servers\": {", "\"agent_servers\": { // mine"),
+        ] {
+            let edited = after(&made).replacen(old, new, 1);
+            assert_ne!(edited, after(&made), "{old}");
+            let undone = undo(&edited, KEY, std::slice::from_ref(&made)).unwrap();
+            assert_eq!(undone.notes, [""; 0]);
+            assert_eq!(undone.text.unwrap(), ZED.replacen(old, new, 1));
         }
+    }
 
-        #[test]
-        fn several_changes_are_undone_in_turn() {
-            let first = made(Some(ZED), Some("gemini"));
-            let second = made(first.after.as_deref(), None);
-            let undone = undo(&after(&second), KEY, &[first, second]).unwrap();
-            assert_eq!(undone.text.as_deref(), Some(ZED));
+    #[test]
+    fn an_added_member_goes_with_its_last_agent_and_the_persons_own_stays() {
+        for (before, is_kept) in
+            [("{ \"vim_mode\": true }", false), ("{ \"vim_mode\": true, \"agent_servers\": {} }", true)]
+        {
+            let made = made(Some(before), None);
+            let edited = after(&made).replace("true", "false");
+            let text = undo(&edited, KEY, std::slice::from_ref(&made)).unwrap().text.unwrap();
+            assert!(text.contains("\"vim_mode\": false") && !text.contains("askbridge"), "{text}");
+            assert_eq!(text.contains(KEY), is_kept, "{text}");
         }
+    }
 
-        #[test]
-        fn what_was_edited_since_stays() {
-            let made = made(Some(ZED), None);
-            for (old, new) in [
-                ("\"vim_mode\": true,", "\"vim_mode\": false, // no more"),
-                ("\"--verbose\"", "\"--verbose\", \"--more\""),
-                ("\"agent_servers\": {", "\"agent_servers\": { // mine"),
-            ] {
-                let edited = after(&made).replacen(old, new, 1);
-                assert_ne!(edited, after(&made), "{old}");
-                let undone = undo(&edited, KEY, std::slice::from_ref(&made)).unwrap();
-                assert_eq!(undone.notes, [""; 0]);
-                assert_eq!(undone.text.unwrap(), ZED.replacen(old, new, 1));
-            }
-        }
-
-        #[test]
-        fn an_added_member_goes_with_its_last_agent_and_the_persons_own_stays() {
-            for (before, is_kept) in
-                [("{ \"vim_mode\": true }", false), ("{ \"vim_mode\": true, \"agent_servers\": {} }", true)]
-            {
-                let made = made(Some(before), None);
-                let edited = after(&made).replace("true", "false");
-                let text = undo(&edited, KEY, std::slice::from_ref(&made)).unwrap().text.unwrap();
-                assert!(text.contains("\"vim_mode\": false") && !text.contains("askbridge"), "{text}");
-                assert_eq!(text.contains(KEY), is_kept, "{text}");
-            }
-        }
-
-        #[test]
-        fn what_is_gone_is_said() {
-            let made = made(Some(ZED), None);
-            let text =
-                after(&made).replace("/bin/askbridge", "/bin/other").replace("Gemini CLI (askbridge)", "G");
-            let notes = undo(&text, KEY, &[made]).unwrap().notes;
-            assert!(
-                notes.iter().any(|note| note.contains("(askbridge) is no longer in the settings")),
-                "{notes:?}"
-            );
-            assert!(notes.iter().any(|note| note.contains("no longer runs askbridge")), "{notes:?}");
-        }
+    #[test]
+    fn what_is_gone_is_said() {
+        let made = made(Some(ZED), None);
+        let text =
+            after(&made).replace("/bin/askbridge", "/bin/other").replace("Gemini CLI (askbridge)", "G");
+        let notes = undo(&text, KEY, &[made]).unwrap().notes;
+        assert!(
+            notes.iter().any(|note| note.contains("(askbridge) is no longer in the settings")),
+            "{notes:?}"
+        );
+        assert!(notes.iter().any(|note| note.contains("no longer runs askbridge")), "{notes:?}");
     }
 }

@@ -233,146 +233,134 @@ pub fn value_from_texts(kind: &Kind, mut texts: Vec<String>) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    mod input {
-        use serde_json::json;
+    use serde_json::json;
 
-        use super::super::*;
-        use crate::question::{Field, Kind, Origin};
+    use super::*;
+    use crate::question::{Field, Kind, Origin};
 
-        fn read(json: Json) -> Result<AnswerInput, String> {
-            serde_json::from_str(&json.to_string()).map_err(|error| error.to_string())
-        }
+    fn read(json: Json) -> Result<AnswerInput, String> {
+        serde_json::from_str(&json.to_string()).map_err(|error| error.to_string())
+    }
 
-        #[test]
-        fn an_input_of_neither_shape_is_refused_with_the_reason() {
-            for (input, told) in [
-                (json!({ "answers": [["a"]], "values": {} }), "either `answers` or `values`, not both"),
-                (json!({ "notes": {} }), "give `answers` or `values`"),
-                (json!({ "answers": [["a"]], "nots": {} }), "unknown field `nots`"),
-                (json!({ "values": {}, "note": "x" }), "unknown field `note`"),
-                (json!([[["a"]]]), "expected an object"),
-                (json!([]), "expected an object"),
-                (json!("a"), "expected an object"),
-                (json!({ "answers": "a" }), "invalid type: string \"a\", expected a sequence"),
-                (json!({ "values": [] }), "invalid type: sequence, expected a map"),
-            ] {
-                let error = read(input.clone()).unwrap_err();
-                assert!(error.contains(told), "{error:?} for {input}");
-            }
-        }
-
-        #[test]
-        fn a_name_that_stands_twice_is_refused() {
-            for (input, told) in [
-                (r#"{"answers":[["a"]],"answers":[["b"]]}"#, "duplicate field `answers`"),
-                (r#"{"values":{"q0":"a"},"values":{"q0":"b"}}"#, "duplicate field `values`"),
-                (r#"{"values":{"q0":"a","q1":"b","q0":"c"}}"#, "field \"q0\" occurs twice"),
-                (r#"{"values":{"q0":"a","\u0071\u0030":"a"}}"#, "field \"q0\" occurs twice"),
-                (r#"{"values":{},"notes":{"q0":"a","q0":"b"}}"#, "field \"q0\" occurs twice"),
-                (r#"{"answers":[],"notes":{"q0":"a","q0":"a"}}"#, "field \"q0\" occurs twice"),
-            ] {
-                let error = serde_json::from_str::<AnswerInput>(input).unwrap_err().to_string();
-                assert!(error.contains(told), "{error:?} for {input}");
-            }
-        }
-
-        #[test]
-        fn an_input_is_read_as_it_is_written() {
-            for said in [
-                json!({ "answers": [["a", "b"], []], "notes": { "q0": "n" } }),
-                json!({ "values": { "q0": 1.5, "q1": ["a"], "q2": true, "q3": "t" } }),
-            ] {
-                assert_eq!(serde_json::to_value(read(said.clone()).unwrap()).unwrap(), said);
-            }
-            let number = serde_json::Number::from_f64(0.5).unwrap();
-            let values =
-                [Value::Text("t".to_owned()), Value::Many(vec![]), Value::Flag(true), Value::Number(number)];
-            let values =
-                values.into_iter().enumerate().map(|(index, value)| (format!("q{index}"), value)).collect();
-            let answer = Answer { values, notes: BTreeMap::from([("q0".to_owned(), "n".to_owned())]) };
-            let question = Question::new(Origin::SandboxAgent, "q", Vec::new());
-            assert_eq!(AnswerInput::from(answer.clone()).read(&question), Ok(answer));
-        }
-
-        #[test]
-        fn values_that_no_field_can_have_are_reported_by_field() {
-            let field = |place| Field::at(place, "?".to_owned(), None, Kind::free_text());
-            let question = Question::new(Origin::SandboxAgent, "q", (0..3).map(field).collect());
-            let fields = |input: Json| {
-                let errors = read(input).unwrap().read(&question).unwrap_err();
-                errors.into_iter().map(|error| error.field).collect::<Vec<_>>()
-            };
-            assert_eq!(
-                fields(json!({ "values": { "q0": { "x": 1 }, "q1": "a", "z": "a" } })),
-                ["q2", "z", "q0"]
-            );
-            assert_eq!(fields(json!({ "values": { "q0": null, "q1": [1], "q2": "a" } })), ["q0", "q1"]);
-            assert_eq!(fields(json!({ "answers": [["a"], ["b"], ["c"], ["d"]] })), ["answers[3]"]);
+    #[test]
+    fn an_input_of_neither_shape_is_refused_with_the_reason() {
+        for (input, told) in [
+            (json!({ "answers": [["a"]], "values": {} }), "either `answers` or `values`, not both"),
+            (json!({ "notes": {} }), "give `answers` or `values`"),
+            (json!({ "answers": [["a"]], "nots": {} }), "unknown field `nots`"),
+            (json!({ "values": {}, "note": "x" }), "unknown field `note`"),
+            (json!([[["a"]]]), "expected an object"),
+            (json!([]), "expected an object"),
+            (json!("a"), "expected an object"),
+            (json!({ "answers": "a" }), "invalid type: string \"a\", expected a sequence"),
+            (json!({ "values": [] }), "invalid type: sequence, expected a map"),
+        ] {
+            let error = read(input.clone()).unwrap_err();
+            assert!(error.contains(told), "{error:?} for {input}");
         }
     }
 
-    mod typed {
-        use serde_json::json;
-
-        use super::super::*;
-        use crate::question::{Field, Origin};
-
-        fn kind(json: serde_json::Value) -> Kind {
-            serde_json::from_value(json).expect("a kind")
+    #[test]
+    fn a_name_that_stands_twice_is_refused() {
+        for (input, told) in [
+            (r#"{"answers":[["a"]],"answers":[["b"]]}"#, "duplicate field `answers`"),
+            (r#"{"values":{"q0":"a"},"values":{"q0":"b"}}"#, "duplicate field `values`"),
+            (r#"{"values":{"q0":"a","q1":"b","q0":"c"}}"#, "field \"q0\" occurs twice"),
+            (r#"{"values":{"q0":"a","\u0071\u0030":"a"}}"#, "field \"q0\" occurs twice"),
+            (r#"{"values":{},"notes":{"q0":"a","q0":"b"}}"#, "field \"q0\" occurs twice"),
+            (r#"{"answers":[],"notes":{"q0":"a","q0":"a"}}"#, "field \"q0\" occurs twice"),
+        ] {
+            let error = serde_json::from_str::<AnswerInput>(input).unwrap_err().to_string();
+            assert!(error.contains(told), "{error:?} for {input}");
         }
+    }
 
-        /// The value of these texts, as JSON.
-        fn json_of(kind: &Kind, texts: &[&str]) -> serde_json::Value {
-            let value = value_from_texts(kind, texts.iter().map(|text| (*text).to_owned()).collect());
-            serde_json::to_value(value).expect("JSON")
+    #[test]
+    fn an_input_is_read_as_it_is_written() {
+        for said in [
+            json!({ "answers": [["a", "b"], []], "notes": { "q0": "n" } }),
+            json!({ "values": { "q0": 1.5, "q1": ["a"], "q2": true, "q3": "t" } }),
+        ] {
+            assert_eq!(serde_json::to_value(read(said.clone()).unwrap()).unwrap(), said);
         }
+        let number = serde_json::Number::from_f64(0.5).unwrap();
+        let values =
+            [Value::Text("t".to_owned()), Value::Many(vec![]), Value::Flag(true), Value::Number(number)];
+        let values =
+            values.into_iter().enumerate().map(|(index, value)| (format!("q{index}"), value)).collect();
+        let answer = Answer { values, notes: BTreeMap::from([("q0".to_owned(), "n".to_owned())]) };
+        let question = Question::new(Origin::SandboxAgent, "q", Vec::new());
+        assert_eq!(AnswerInput::from(answer.clone()).read(&question), Ok(answer));
+    }
 
-        #[test]
-        fn text_gets_the_type_of_its_field() {
-            let confirm = kind(json!({ "kind": "confirm", "yes": "Do it", "no": "Leave it" }));
-            let (flag, number) = (kind(json!({ "kind": "boolean" })), kind(json!({ "kind": "number" })));
-            for (kind, text, expected) in [
-                (&flag, "Yes", json!(true)),
-                (&flag, "No", json!(false)),
-                (&flag, "false", json!(false)),
-                (&flag, "yes", json!("yes")),
-                (&confirm, "Do it", json!(true)),
-                (&confirm, "Leave it", json!(false)),
-                (&confirm, "true", json!(true)),
-                (&confirm, "Yes", json!("Yes")),
-                (&number, "-7", json!(-7)),
-                (&number, "0.5", json!(0.5)),
-                (&number, "5.10", json!("5.10")),
-                (&number, "1e2", json!("1e2")),
-                (&number, "many", json!("many")),
-                (&Kind::free_text(), "7", json!("7")),
-            ] {
-                assert_eq!(json_of(kind, &[text]), expected, "{text:?} for {kind:?}");
-            }
-        }
+    #[test]
+    fn values_that_no_field_can_have_are_reported_by_field() {
+        let field = |place| Field::at(place, "?".to_owned(), None, Kind::free_text());
+        let question = Question::new(Origin::SandboxAgent, "q", (0..3).map(field).collect());
+        let fields = |input: Json| {
+            let errors = read(input).unwrap().read(&question).unwrap_err();
+            errors.into_iter().map(|error| error.field).collect::<Vec<_>>()
+        };
+        assert_eq!(fields(json!({ "values": { "q0": { "x": 1 }, "q1": "a", "z": "a" } })), ["q2", "z", "q0"]);
+        assert_eq!(fields(json!({ "values": { "q0": null, "q1": [1], "q2": "a" } })), ["q0", "q1"]);
+        assert_eq!(fields(json!({ "answers": [["a"], ["b"], ["c"], ["d"]] })), ["answers[3]"]);
+    }
 
-        #[test]
-        fn several_texts_are_a_list_and_no_text_is_no_value() {
-            let choices = kind(json!({ "kind": "choices", "options": [{ "value": "a", "label": "A" }] }));
-            assert_eq!(json_of(&choices, &[]), json!([]));
-            assert_eq!(json_of(&choices, &["a"]), json!(["a"]));
-            assert_eq!(json_of(&Kind::free_text(), &["a", "b"]), json!(["a", "b"]));
-            assert_eq!(json_of(&Kind::free_text(), &[]), json!(null));
-        }
+    fn kind(json: serde_json::Value) -> Kind {
+        serde_json::from_value(json).expect("a kind")
+    }
 
-        #[test]
-        fn answer_has_values_for_labels_and_only_for_answered_fields() {
-            let options = json!([{ "value": "a", "label": "A" }, { "value": "A", "label": "b" }]);
-            let choice = kind(json!({ "kind": "choice", "options": options }));
-            let field = |place| Field::at(place, "?".to_owned(), None, choice.clone());
-            let question = Question::new(Origin::SandboxAgent, "q", (0..4).map(field).collect());
-            let text = |text: &str| Some(vec![text.to_owned()]);
-            let notes = BTreeMap::from([("q3".to_owned(), "later".to_owned())]);
-            // The value `A` takes precedence over the label `A`.
-            let selections = vec![text("b"), text("A"), None, Some(Vec::new()), text("beyond")];
-            let answer = answer_from_texts(&question, selections, notes.clone());
-            assert_eq!(serde_json::to_value(answer.values).expect("JSON"), json!({ "q0": "A", "q1": "A" }));
-            assert_eq!(answer.notes, notes);
+    /// The value of these texts, as JSON.
+    fn json_of(kind: &Kind, texts: &[&str]) -> serde_json::Value {
+        let value = value_from_texts(kind, texts.iter().map(|text| (*text).to_owned()).collect());
+        serde_json::to_value(value).expect("JSON")
+    }
+
+    #[test]
+    fn text_gets_the_type_of_its_field() {
+        let confirm = kind(json!({ "kind": "confirm", "yes": "Do it", "no": "Leave it" }));
+        let (flag, number) = (kind(json!({ "kind": "boolean" })), kind(json!({ "kind": "number" })));
+        for (kind, text, expected) in [
+            (&flag, "Yes", json!(true)),
+            (&flag, "No", json!(false)),
+            (&flag, "false", json!(false)),
+            (&flag, "yes", json!("yes")),
+            (&confirm, "Do it", json!(true)),
+            (&confirm, "Leave it", json!(false)),
+            (&confirm, "true", json!(true)),
+            (&confirm, "Yes", json!("Yes")),
+            (&number, "-7", json!(-7)),
+            (&number, "0.5", json!(0.5)),
+            (&number, "5.10", json!("5.10")),
+            (&number, "1e2", json!("1e2")),
+            (&number, "many", json!("many")),
+            (&Kind::free_text(), "7", json!("7")),
+        ] {
+            assert_eq!(json_of(kind, &[text]), expected, "{text:?} for {kind:?}");
         }
+    }
+
+    #[test]
+    fn several_texts_are_a_list_and_no_text_is_no_value() {
+        let choices = kind(json!({ "kind": "choices", "options": [{ "value": "a", "label": "A" }] }));
+        assert_eq!(json_of(&choices, &[]), json!([]));
+        assert_eq!(json_of(&choices, &["a"]), json!(["a"]));
+        assert_eq!(json_of(&Kind::free_text(), &["a", "b"]), json!(["a", "b"]));
+        assert_eq!(json_of(&Kind::free_text(), &[]), json!(null));
+    }
+
+    #[test]
+    fn answer_has_values_for_labels_and_only_for_answered_fields() {
+        let options = json!([{ "value": "a", "label": "A" }, { "value": "A", "label": "b" }]);
+        let choice = kind(json!({ "kind": "choice", "options": options }));
+        let field = |place| Field::at(place, "?".to_owned(), None, choice.clone());
+        let question = Question::new(Origin::SandboxAgent, "q", (0..4).map(field).collect());
+        let text = |text: &str| Some(vec![text.to_owned()]);
+        let notes = BTreeMap::from([("q3".to_owned(), "later".to_owned())]);
+        // The value `A` takes precedence over the label `A`.
+        let selections = vec![text("b"), text("A"), None, Some(Vec::new()), text("beyond")];
+        let answer = answer_from_texts(&question, selections, notes.clone());
+        assert_eq!(serde_json::to_value(answer.values).expect("JSON"), json!({ "q0": "A", "q1": "A" }));
+        assert_eq!(answer.notes, notes);
     }
 }
