@@ -9,18 +9,22 @@ use serde_json::{Map, Number, Value as Json};
 
 use super::{Question, encoding::open_enum};
 
-/// How a question ended. On the wire it is one object with a `status`.
+/// How a question ended: one object with a `status`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(from = "TaggedOutcome", into = "TaggedOutcome")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "status", rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", schemars(title = "Outcome"))]
 pub enum Outcome {
     /// A responder answered.
     Answered(Answer),
     /// The question ended without an answer.
+    #[serde(with = "rejection")]
+    #[cfg_attr(feature = "schema", schemars(with = "rejection::Rejected"))]
     Rejected(Reason),
-    /// The client failed, or replied with something that only the agent may understand: the agent got the reply
-    /// unchanged.
+    /// The client failed, or replied with something that only the agent may understand.
     Failed,
-    /// An outcome of another version, with all its members. It is serialized unchanged.
+    /// An outcome that this version does not know, with all its members.
+    #[serde(untagged)]
     Unknown(Map<String, Json>),
 }
 
@@ -36,56 +40,25 @@ impl Outcome {
     }
 }
 
-/// How a question ended: one object with a `status`.
-#[derive(Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(tag = "status", rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", schemars(rename = "Outcome", title = "Outcome"))]
-enum TaggedOutcome {
-    /// A responder answered.
-    Answered(Answer),
-    /// The question ended without an answer.
-    Rejected {
+/// A rejection beside its `status`: an object with the reason as its member.
+mod rejection {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::Reason;
+
+    #[derive(Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    pub(super) struct Rejected {
         /// Why it was rejected.
         reason: Reason,
-    },
-    /// The client failed, or replied with something that only the agent may understand.
-    Failed,
-    /// An outcome that this version does not know, with all its members.
-    #[serde(untagged)]
-    Unknown(Map<String, Json>),
-}
-
-impl From<TaggedOutcome> for Outcome {
-    fn from(tagged: TaggedOutcome) -> Self {
-        match tagged {
-            TaggedOutcome::Answered(answer) => Outcome::Answered(answer),
-            TaggedOutcome::Rejected { reason } => Outcome::Rejected(reason),
-            TaggedOutcome::Failed => Outcome::Failed,
-            TaggedOutcome::Unknown(members) => Outcome::Unknown(members),
-        }
-    }
-}
-
-impl From<Outcome> for TaggedOutcome {
-    fn from(outcome: Outcome) -> Self {
-        match outcome {
-            Outcome::Answered(answer) => TaggedOutcome::Answered(answer),
-            Outcome::Rejected(reason) => TaggedOutcome::Rejected { reason },
-            Outcome::Failed => TaggedOutcome::Failed,
-            Outcome::Unknown(members) => TaggedOutcome::Unknown(members),
-        }
-    }
-}
-
-#[cfg(feature = "schema")]
-impl schemars::JsonSchema for Outcome {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        TaggedOutcome::schema_name()
     }
 
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        TaggedOutcome::json_schema(generator)
+    pub(super) fn serialize<S: Serializer>(reason: &Reason, serializer: S) -> Result<S::Ok, S::Error> {
+        Rejected { reason: *reason }.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Reason, D::Error> {
+        Rejected::deserialize(deserializer).map(|rejected| rejected.reason)
     }
 }
 
