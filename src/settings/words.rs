@@ -39,10 +39,7 @@ impl<T: Word> Setting for T {
     }
 
     fn to_value(&self) -> Value {
-        T::WORDS
-            .iter()
-            .find(|(_, meaning, _)| meaning == self)
-            .map_or(Value::Null, |(word, ..)| (*word).into())
+        self.word().into()
     }
 
     fn narrows(&self, held: &Self) -> bool {
