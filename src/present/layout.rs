@@ -7,14 +7,14 @@ use askbridge_os::terminal::{cut, padded, width};
 /// The gap between two columns.
 const GAP: &str = "  ";
 
-/// The columns of a table. The last column gets the width that the others leave.
-pub(super) struct Columns {
+/// A table. The last column gets the width that the others leave.
+pub(super) struct Table {
     columns: Vec<Column>,
     last: Column,
 }
 
 /// A column: its head, and a cell for each row.
-pub(super) struct Column {
+struct Column {
     head: &'static str,
     cells: Vec<String>,
     width: usize,
@@ -30,7 +30,7 @@ pub(super) enum NarrowingStep {
 }
 
 impl Column {
-    pub(super) fn new(head: &'static str, cells: Vec<String>) -> Self {
+    fn new(head: &'static str, cells: Vec<String>) -> Self {
         let mut column = Column { head, cells, width: 0 };
         column.measure();
         column
@@ -50,14 +50,42 @@ impl Column {
     }
 }
 
-impl Columns {
-    pub(super) fn new(columns: Vec<Column>, last: Column) -> Self {
-        Columns { columns, last }
+impl Table {
+    /// Returns a table with these heads and rows.
+    pub(super) fn new<const N: usize>(
+        heads: [&'static str; N],
+        rows: impl IntoIterator<Item = [String; N]>,
+    ) -> Self {
+        let mut cells: [Vec<String>; N] = std::array::from_fn(|_| Vec::new());
+        for row in rows {
+            cells.iter_mut().zip(row).for_each(|(column, cell)| column.push(cell));
+        }
+        let mut columns: Vec<_> =
+            heads.into_iter().zip(cells).map(|(head, cells)| Column::new(head, cells)).collect();
+        let last = columns.pop().unwrap_or_else(|| Column::new("", Vec::new()));
+        Table { columns, last }
+    }
+
+    /// Returns the table, a line for the heads and one for each row. On a terminal of `room` columns, the steps make
+    /// room for the last column, and then that is cut.
+    pub(super) fn lines(mut self, room: Option<usize>, steps: &[(usize, NarrowingStep)]) -> Vec<String> {
+        if let Some(room) = room {
+            self.fit(room, steps);
+        }
+        let cells = |row: usize| {
+            let cell = move |column: &Column| {
+                let text = if row == 0 { column.head } else { &*column.cells[row - 1] };
+                padded(text, column.width) + GAP
+            };
+            let last = if row == 0 { self.last.head } else { &*self.last.cells[row - 1] };
+            (self.columns.iter().map(cell).collect::<String>() + last).trim_end().to_owned()
+        };
+        (0..=self.last.cells.len()).map(cells).collect()
     }
 
     /// Fits the table into `room` columns of a terminal. A step is taken if the last column has less width than the
     /// number beside the step, and less than its widest cell.
-    pub(super) fn fit(&mut self, room: usize, steps: &[(usize, NarrowingStep)]) {
+    fn fit(&mut self, room: usize, steps: &[(usize, NarrowingStep)]) {
         self.columns.iter_mut().chain([&mut self.last]).for_each(|column| column.cut(room));
         for (needed, step) in steps {
             if self.rest(room) >= self.last.width.min(*needed) {
@@ -78,19 +106,6 @@ impl Columns {
     fn rest(&self, room: usize) -> usize {
         let taken = self.columns.iter().map(|column| column.width + GAP.len()).sum();
         room.saturating_sub(taken)
-    }
-
-    /// Returns the table, a line for the heads and one for each row.
-    pub(super) fn lines(&self) -> Vec<String> {
-        let cells = |row: usize| {
-            let cell = move |column: &Column| {
-                let text = if row == 0 { column.head } else { &*column.cells[row - 1] };
-                padded(text, column.width) + GAP
-            };
-            let last = if row == 0 { self.last.head } else { &*self.last.cells[row - 1] };
-            (self.columns.iter().map(cell).collect::<String>() + last).trim_end().to_owned()
-        };
-        (0..=self.last.cells.len()).map(cells).collect()
     }
 }
 

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use super::{
     bridges::{Bridges, UnreachableBridges},
-    layout::{Column, Columns, NarrowingStep},
+    layout::{NarrowingStep, Table},
     machines,
     text::{self, NONE, place, span},
 };
@@ -128,22 +128,10 @@ const NAME: usize = 12;
 /// Returns the lines of a table of the open questions, its heads first. On a terminal of `room` columns, the other
 /// columns make room for the question; otherwise nothing is cut.
 pub fn table(open: &[Arc<Record>], bridges: &Bridges, room: Option<usize>) -> Vec<String> {
-    let mut cells: [Vec<String>; 8] = Default::default();
-    for record in open {
-        for (column, cell) in cells.iter_mut().zip(row(record, bridges)) {
-            column.push(cell);
-        }
-    }
-    let has_ends = cells[4].iter().any(|ends| ends != NONE);
+    let rows: Vec<_> = open.iter().map(|record| row(record, bridges)).collect();
+    let has_ends = rows.iter().any(|[_, _, _, _, ends, ..]| ends != NONE);
     let has_permissions = open.iter().any(|record| record.question.purpose != Purpose::Question);
-    let mut columns: Vec<_> =
-        HEADS.into_iter().zip(cells).map(|(head, cells)| Column::new(head, cells)).collect();
-    let Some(question) = columns.pop() else { return Vec::new() };
-    let mut columns = Columns::new(columns, question);
-    if let Some(room) = room {
-        columns.fit(room, &steps(has_ends, has_permissions));
-    }
-    columns.lines()
+    Table::new(HEADS, rows).lines(room, &steps(has_ends, has_permissions))
 }
 
 /// Returns the steps that make room for the question, the least important column first.

@@ -8,7 +8,7 @@ use askbridge_os::terminal::printable_line;
 use serde::Serialize;
 
 use super::{
-    layout::{Column, Columns, NarrowingStep},
+    layout::{NarrowingStep, Table},
     text::{self, span},
 };
 use crate::{
@@ -114,25 +114,18 @@ impl MachineList {
             return vec!["no machine is set up: `askbridge machine add NAME --ssh HOST` adds one".to_owned()];
         }
         let now = SystemTime::now().into();
-        let state_of = |machine: &ListedMachine| match &machine.report {
-            Some(report) => state(report, now),
-            None if self.has_inbox => "not connected: the inbox has not tried to connect yet".to_owned(),
-            None => "not connected: no inbox runs here".to_owned(),
+        let row = |machine: &ListedMachine| {
+            let state = match &machine.report {
+                Some(report) => state(report, now),
+                None if self.has_inbox => "not connected: the inbox has not tried to connect yet".to_owned(),
+                None => "not connected: no inbox runs here".to_owned(),
+            };
+            [machine.name.to_string(), reached_by(machine), state]
         };
-        let column = |head, cell: &dyn Fn(&ListedMachine) -> String| {
-            Column::new(head, self.machines.iter().map(cell).collect())
-        };
-        let columns =
-            vec![column("MACHINE", &|machine| machine.name.to_string()), column("REACHED BY", &reached_by)];
-        let mut columns = Columns::new(columns, column("STATE", &state_of));
-        if let Some(room) = room {
-            let steps = [
-                (LEAST, NarrowingStep::Cut("REACHED BY", ROUTE)),
-                (LEAST, NarrowingStep::Drop("REACHED BY")),
-            ];
-            columns.fit(room, &steps);
-        }
-        let mut lines = columns.lines();
+        let steps =
+            [(LEAST, NarrowingStep::Cut("REACHED BY", ROUTE)), (LEAST, NarrowingStep::Drop("REACHED BY"))];
+        let table = Table::new(["MACHINE", "REACHED BY", "STATE"], self.machines.iter().map(row));
+        let mut lines = table.lines(room, &steps);
         if !self.has_inbox && self.machines.iter().any(|machine| machine.report.is_none()) {
             lines.extend([String::new(), KEPT_BY.to_owned()]);
         }

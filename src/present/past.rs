@@ -8,7 +8,7 @@ use askbridge_os::terminal::cut;
 
 use super::{
     answer,
-    layout::{Column, Columns, NarrowingStep},
+    layout::{NarrowingStep, Table},
     text::{self, NONE, span},
 };
 use crate::inbox::{LeftToClient, Life};
@@ -126,30 +126,15 @@ pub fn table(
     // Two kinds of rows are merged here, each sorted by a time of its own.
     rows.sort_by_key(|(at, _)| Reverse(*at));
     rows.truncate(limit.unwrap_or(usize::MAX));
-    let mut cells: [Vec<String>; 6] = Default::default();
-    for (_, row) in rows {
-        for (column, cell) in cells.iter_mut().zip(row) {
-            column.push(cell);
-        }
-    }
-    let mut columns: Vec<_> =
-        HEADS.into_iter().zip(cells).map(|(head, cells)| Column::new(head, cells)).collect();
-    let Some(question) = columns.pop() else { return Vec::new() };
-    let mut columns = Columns::new(columns, question);
-    if let Some(room) = room {
-        columns.fit(
-            room,
-            &[
-                (COMFORT, NarrowingStep::Cut("AGENT", NAME)),
-                (COMFORT, NarrowingStep::Cut("PROJECT", NAME)),
-                (LEAST, NarrowingStep::Drop("AGENT")),
-                (LEAST, NarrowingStep::Drop("PROJECT")),
-                (LEAST, NarrowingStep::Drop("STATE")),
-                (LEAST, NarrowingStep::Drop("AGO")),
-            ],
-        );
-    }
-    columns.lines()
+    let steps = [
+        (COMFORT, NarrowingStep::Cut("AGENT", NAME)),
+        (COMFORT, NarrowingStep::Cut("PROJECT", NAME)),
+        (LEAST, NarrowingStep::Drop("AGENT")),
+        (LEAST, NarrowingStep::Drop("PROJECT")),
+        (LEAST, NarrowingStep::Drop("STATE")),
+        (LEAST, NarrowingStep::Drop("AGO")),
+    ];
+    Table::new(HEADS, rows.into_iter().map(|(_, row)| row)).lines(room, &steps)
 }
 
 /// Returns the lines about lost questions, which come oldest first: the latest of them, each cut to `room` columns,

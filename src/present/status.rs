@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::{
     bridges::{self, UnreachableBridges},
-    layout::{Column, Columns, NarrowingStep},
+    layout::{NarrowingStep, Table},
     machines,
     text::{self, NONE, span},
 };
@@ -200,31 +200,26 @@ impl MachineStatus {
     }
 
     fn table(&self, room: Option<usize>) -> Vec<String> {
-        let column = |head, cell: &dyn Fn(&BridgeStatus) -> String| {
-            Column::new(head, self.bridges.iter().map(cell).collect())
+        let up = |uptime| span(Duration::from_millis(uptime));
+        let row = |bridge: &BridgeStatus| {
+            [
+                bridge.bridge.to_string(),
+                bridge.pid.to_string(),
+                text::line(&bridge.version),
+                text::line(&text::agent_of(bridge)),
+                bridge.open.to_string(),
+                bridge.uptime_ms.map_or_else(|| NONE.to_owned(), up),
+                text::line(&bridge.folder),
+            ]
         };
-        let up = |bridge: &BridgeStatus| {
-            bridge.uptime_ms.map_or_else(|| NONE.to_owned(), |uptime| span(Duration::from_millis(uptime)))
-        };
-        let columns = vec![
-            column("BRIDGE", &|bridge| bridge.bridge.to_string()),
-            column("PID", &|bridge| bridge.pid.to_string()),
-            column("VERSION", &|bridge| text::line(&bridge.version)),
-            column("AGENT", &|bridge| text::line(&text::agent_of(bridge))),
-            column("OPEN", &|bridge| bridge.open.to_string()),
-            column("UP", &up),
+        let steps = [
+            (COMFORT, NarrowingStep::Cut("AGENT", LEAST)),
+            (LEAST, NarrowingStep::Drop("VERSION")),
+            (LEAST, NarrowingStep::Drop("AGENT")),
+            (LEAST, NarrowingStep::Drop("UP")),
         ];
-        let mut columns = Columns::new(columns, column("FOLDER", &|bridge| text::line(&bridge.folder)));
-        if let Some(room) = room {
-            let steps = [
-                (COMFORT, NarrowingStep::Cut("AGENT", LEAST)),
-                (LEAST, NarrowingStep::Drop("VERSION")),
-                (LEAST, NarrowingStep::Drop("AGENT")),
-                (LEAST, NarrowingStep::Drop("UP")),
-            ];
-            columns.fit(room, &steps);
-        }
-        columns.lines()
+        let heads = ["BRIDGE", "PID", "VERSION", "AGENT", "OPEN", "UP", "FOLDER"];
+        Table::new(heads, self.bridges.iter().map(row)).lines(room, &steps)
     }
 }
 
