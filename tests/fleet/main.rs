@@ -9,6 +9,10 @@ mod support;
 mod answers;
 
 #[cfg(test)]
+#[path = "../support/oracle.rs"]
+mod oracle;
+
+#[cfg(test)]
 mod link;
 
 #[cfg(test)]

@@ -6,6 +6,8 @@ pub(crate) mod files;
 pub(crate) mod hostile;
 pub(crate) mod lines;
 pub(crate) mod members;
+#[cfg(feature = "mock")]
+pub(crate) mod oracle;
 pub(crate) mod process;
 pub(crate) mod procfs;
 pub(crate) mod reference;
