@@ -11,6 +11,7 @@ use std::{
 
 use askbridge_os::exit;
 use clap::{Args, Subcommand};
+use rustix::fs::{FlockOperation, flock};
 
 use super::gateway;
 
@@ -87,6 +88,9 @@ fn write(args: &CredentialsArgs) -> Result<u8, CommandError> {
         .collect::<Result<_, _>>()
         .map_err(CommandError::Usage)?;
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed(folder))?;
+    // Of two commands at once, each would leave the users of the other out. The lock ends with this function.
+    let locked = fs::File::open(folder).map_err(failed(folder))?;
+    flock(&locked, FlockOperation::LockExclusive).map_err(|error| failed(folder)(error.into()))?;
     let mut users = known(folder)?;
     let new = new_users(wanted, &users)
         .map_err(|why| CommandError::Usage(format!("{}: {why}", folder.display())))?;
@@ -172,6 +176,8 @@ fn failed(path: &Path) -> impl Fn(io::Error) -> CommandError + use<> {
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
     use super::*;
 
     #[test]
@@ -196,5 +202,21 @@ mod tests {
         write(&args(&["box"], &["ana"])).expect("two users");
         assert!(refused(&args(&["new", "box"], &[])).contains("the user box exists already"));
         assert_eq!(files(), ["ana.json", "box.json", SERVER]);
+    }
+
+    #[test]
+    fn commands_at_once_leave_no_user_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let names: Vec<_> = (0..24).map(|number| format!("box{number}")).collect();
+        thread::scope(|scope| {
+            for name in &names {
+                let (folder, bridge) = (folder.path().join("fleet"), vec![name.clone()]);
+                scope.spawn(move || write(&CredentialsArgs { folder, bridge, person: Vec::new() }).unwrap());
+            }
+        });
+        let users = fs::read_to_string(folder.path().join("fleet").join(SERVER)).unwrap();
+        for name in &names {
+            assert!(users.contains(&format!("user: {name:?},")), "{name}: {users}");
+        }
     }
 }
