@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep};
 use super::{
     connections::Connections,
     handshake::{BridgeConnection, Feed, TimedStatus, get, subscribe},
-    link::{LinkState, lost, put_all},
+    link::{LinkState, Stored, lost, put_all},
     name::LinkName,
 };
 use crate::{
@@ -181,16 +181,21 @@ impl Connections {
         begins: bool,
         questions: ReadableList<Record>,
     ) -> bool {
+        let (count, stored) = (questions.items.len(), self.put(bridge, questions));
+        let has_foreign = stored.records.len() < count;
+        self.change(bridge, path, |link| link.count(begins, stored));
+        has_foreign
+    }
+
+    /// Stores questions of a bridge, and returns what its link has to count.
+    pub(super) fn put(&self, bridge: &LinkName, questions: ReadableList<Record>) -> Stored {
         let ReadableList { items, sizes, mut unreadable, .. } = questions;
-        let count = items.len();
         let sizes = sizes.into_iter().map(Some).chain(repeat(None));
         let mut items: Vec<_> = items.into_iter().zip(sizes).collect();
         items.retain(|(record, _)| bridge.owns(record));
         unreadable.retain(|item| item.id.as_ref().is_none_or(|id| bridge.has(&id.bridge)));
         let left_out = self.store.edit(|editor| put_all(editor, bridge.room(), &items, &unreadable));
-        let items: Vec<_> = items.into_iter().map(|(record, _)| record).collect();
-        self.change(bridge, path, |link| link.count(begins, &items, unreadable, left_out));
-        items.len() < count
+        Stored { records: items.into_iter().map(|(record, _)| record).collect(), unreadable, left_out }
     }
 
     /// Asks the bridge how questions ended that were open or lost before, and that the snapshot lacks.

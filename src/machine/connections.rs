@@ -110,7 +110,7 @@ impl Connections {
     ) {
         // Creates each link, so that a bridge that never replies can be marked as unreachable below.
         for (bridge, path) in found {
-            self.change(bridge, path, |_| ());
+            self.set(bridge, path, |_| ());
         }
         let mut heard = self.heard.subscribe();
         // The outer timeout ends the wait for a bridge that sends one message after the other, but slowly.
@@ -118,21 +118,23 @@ impl Connections {
             while timeout(patience, heard.changed()).await.is_ok() {}
         });
         tokio::select! {
-            _ = all => return,
-            _ = silence => {}
-        }
-        for link in self.lock().values_mut().filter(|link| matches!(link.peer, LinkState::New)) {
-            link.peer = LinkState::Unreachable;
+            _ = all => {}
+            _ = silence => {
+                for link in self.lock().values_mut().filter(|link| matches!(link.peer, LinkState::New)) {
+                    link.peer = LinkState::Unreachable;
+                }
+            }
         }
         self.tell(self.lock());
     }
 
-    /// Reads the open questions of a bridge once.
+    /// Reads the open questions of a bridge once. The gaps are told when all bridges are read.
     async fn read(&self, bridge: &LinkName, path: &Path, depth: Depth) {
         let greeting = look(bridge, path, depth, |is_short| self.is_short(bridge, path, is_short)).await;
         if let Ok((greeted, report, questions)) = self.met(bridge, path, greeting) {
-            self.take_over(bridge, path, true, questions);
-            self.change(bridge, path, |link| {
+            let stored = self.put(bridge, questions);
+            self.set(bridge, path, |link| {
+                link.count(true, stored);
                 link.report = report;
                 link.peer = LinkState::Read(greeted);
             });
@@ -235,19 +237,24 @@ impl Connections {
         }
     }
 
+    /// Changes a link, and tells those who follow the gaps and the machines. That takes as long as there are links.
     pub(super) fn change<T>(
         &self,
         bridge: &LinkName,
         path: &Path,
         change: impl FnOnce(&mut BridgeLink) -> T,
     ) -> T {
-        let mut links = self.lock();
-        let changed = change(links.entry(bridge.clone()).or_insert_with(|| BridgeLink::new(path)));
-        self.tell(links);
+        let changed = self.set(bridge, path, change);
+        self.tell(self.lock());
         changed
     }
 
-    /// Publishes the current gaps, if they changed.
+    /// Changes a link, and leaves it to the caller to tell those who follow.
+    fn set<T>(&self, bridge: &LinkName, path: &Path, change: impl FnOnce(&mut BridgeLink) -> T) -> T {
+        change(self.lock().entry(bridge.clone()).or_insert_with(|| BridgeLink::new(path)))
+    }
+
+    /// Publishes the current gaps and machines, if they changed.
     fn tell(&self, links: MutexGuard<'_, BTreeMap<LinkName, BridgeLink>>) {
         let now = gaps(links.iter());
         // The lock is held while sending: otherwise an older report could replace a newer one.

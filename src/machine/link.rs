@@ -96,19 +96,14 @@ impl BridgeLink {
     }
 
     /// Counts the hidden questions of a message. `begins` says that a snapshot begins, which resets the counts.
-    pub(super) fn count(
-        &mut self,
-        begins: bool,
-        items: &[Arc<Record>],
-        unreadable: Vec<UnreadableItem>,
-        left_out: Vec<QuestionId>,
-    ) {
+    pub(super) fn count(&mut self, begins: bool, message: Stored) {
+        let Stored { records, unreadable, left_out } = message;
         if begins {
             self.unreadable.clear();
             self.left_out.clear();
         }
         // A question may have been hidden before, and be readable or have room now.
-        for record in items {
+        for record in &records {
             self.unreadable.remove(&record.id);
             self.left_out.remove(&record.id);
         }
@@ -126,6 +121,15 @@ impl BridgeLink {
             self.left_out.insert(Some(id));
         }
     }
+}
+
+/// What a message of a bridge has put into the store, and what it has not.
+#[derive(Debug)]
+pub(super) struct Stored {
+    pub records: Vec<Arc<Record>>,
+    pub unreadable: Vec<UnreadableItem>,
+    /// The questions for which there is no room.
+    pub left_out: Vec<QuestionId>,
 }
 
 /// Returns what is left out because of these bridges.
