@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod broken;
 #[cfg(test)]
+mod clocks;
+#[cfg(test)]
 mod commands;
 #[cfg(test)]
 mod ends;
