@@ -13,7 +13,7 @@ use std::{
 
 use askbridge_os::{exit, signals::Signals};
 use clap::Args;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -179,17 +179,23 @@ async fn serve(
     // The server runs until this function returns.
     let stop = CancellationToken::new();
     let _stop_at_the_end = stop.clone().drop_guard();
-    tokio::select! {
+    let leaves_fleet = CancellationToken::new();
+    let in_fleet = serve_fleet(folder, own.ledger.clone(), &leaves_fleet);
+    tokio::pin!(in_fleet);
+    let ended = tokio::select! {
         followed = machine.follow() => Ok(followed.map(|()| exit::OK)?),
         () = server.run(machine.clone(), None, stop) => Ok(exit::OK),
         () = report(&machine) => Ok(exit::OK),
         never = machines.keep() => match never {},
-        never = serve_fleet(folder, own.ledger.clone()) => match never {},
+        () = &mut in_fleet => Ok(exit::OK),
         () = notify_elsewhere(&machine, &own.inbox) => Ok(exit::OK),
         never = told => match never {},
         never = adapters::attach::attach(finders, hosts) => match never {},
         code = signals.next() => Ok(code),
-    }
+    };
+    leaves_fleet.cancel();
+    timeout(limits::fleet::FAREWELL, in_fleet).await.unwrap_or_default();
+    ended
 }
 
 /// Notifies the user of the questions of other machines: their own notifiers are told that this is done here.
@@ -205,15 +211,15 @@ async fn notify_elsewhere(_: &Machine, _: &BridgeInbox) {
     pending().await
 }
 
-/// Serves the questions of this machine to the fleet, if the settings name one.
+/// Serves the questions of this machine to the fleet until `stop` is cancelled, if the settings name one.
 #[cfg(feature = "fleet")]
-async fn serve_fleet(folder: PathBuf, ledger: Option<Arc<dyn Ledger>>) -> Infallible {
-    super::fleet::keep(folder, ledger).await
+async fn serve_fleet(folder: PathBuf, ledger: Option<Arc<dyn Ledger>>, stop: &CancellationToken) {
+    super::fleet::keep(folder, ledger, stop).await;
 }
 
 #[cfg(not(feature = "fleet"))]
-async fn serve_fleet(_: PathBuf, _: Option<Arc<dyn Ledger>>) -> Infallible {
-    pending().await
+async fn serve_fleet(_: PathBuf, _: Option<Arc<dyn Ledger>>, stop: &CancellationToken) {
+    stop.cancelled().await;
 }
 
 /// The connections to the machines of the settings and of the fleet, which other programs share.

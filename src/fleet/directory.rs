@@ -4,7 +4,7 @@
 //! The bucket is a stream of the broker that keeps the latest message of each subject for a while, in memory. Each write
 //! is a message as well, which those who follow receive even if the stream cannot take it.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use async_nats::{HeaderMap, Message, RequestErrorKind};
 use bytes::Bytes;
@@ -12,7 +12,7 @@ use futures::{FutureExt, StreamExt};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::{
-    sync::watch,
+    sync::{Notify, watch},
     time::{Instant, sleep_until, timeout},
 };
 
@@ -66,14 +66,18 @@ pub(super) async fn remove(broker: &Broker, place: &Place) {
 struct Seen {
     /// Until when its entry is valid.
     until: Instant,
-    /// Whether the entry came over the connection of now.
-    is_heard: bool,
+    /// The number of its latest entry.
+    number: u64,
 }
 
 /// The machines that are there.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Directory {
     places: BTreeMap<Place, Seen>,
+    /// Number of entries that came.
+    count: u64,
+    /// Notified at each entry, also at those that change no route.
+    renewed: Arc<Notify>,
     /// Whether the bucket was read, or could not be.
     pub is_read: bool,
 }
@@ -104,19 +108,36 @@ impl Directory {
             let Some(last) = most.map(|(_, last)| (*last).clone()) else { return };
             self.places.remove(&last);
         }
-        self.places.insert(place, Seen { until, is_heard: true });
+        self.count += 1;
+        self.places.insert(place, Seen { until, number: self.count });
+        self.renewed.notify_waiters();
     }
 
-    /// Returns whether the entry of a machine came over the connection of now.
-    pub(super) fn has_heard(&self, place: &Place) -> bool {
-        self.places.get(place).is_some_and(|seen| seen.is_heard)
+    /// Returns the number of the latest entry of a machine, or 0 if it has none. Each new entry has a higher number.
+    pub(super) fn latest(&self, place: &Place) -> u64 {
+        self.places.get(place).map_or(0, |seen| seen.number)
     }
 
     /// Lets each entry be valid for at least this long, since none was received while there was no connection.
     pub(super) fn reconnected(&mut self, until: Instant) {
         for seen in self.places.values_mut() {
-            *seen = Seen { until: until.max(seen.until), is_heard: false };
+            seen.until = until.max(seen.until);
         }
+    }
+}
+
+/// Waits for an entry of a machine after the one of this number.
+pub(super) async fn renewed(directory: watch::Receiver<Directory>, place: &Place, number: u64) {
+    let renewed = Arc::clone(&directory.borrow().renewed);
+    loop {
+        // Before the look, so that no entry is missed.
+        let notified = renewed.notified();
+        tokio::pin!(notified);
+        notified.as_mut().enable();
+        if directory.borrow().latest(place) > number {
+            return;
+        }
+        notified.await;
     }
 }
 
@@ -181,10 +202,10 @@ fn take(subject: &str, message: &Message, directory: &watch::Sender<Directory>) 
     directory.send_if_modified(|directory| match (is_removed, is_entry) {
         (true, _) => directory.places.remove(&place).is_some(),
         (false, true) => {
-            let (before, was_heard) = (directory.places.len(), directory.has_heard(&place));
+            let before = directory.places.len();
             directory.put(place, Instant::now() + limit::VALID);
             // A renewal changes no route, so it does not wake those who wait for changes.
-            directory.places.len() != before || !was_heard
+            directory.places.len() != before
         }
         (false, false) => false,
     });
@@ -301,5 +322,24 @@ mod tests {
         }
         assert_eq!(directory.places.len(), limit::MACHINES);
         assert_eq!(directory.places().filter(|place| place.user().as_str() == "box").count(), 10);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_renewal_revives_the_machine_although_no_route_changes() {
+        let (directory, until) = (watch::Sender::new(Directory::default()), Instant::now() + limit::VALID);
+        let put = || {
+            directory.send_if_modified(|directory| {
+                directory.put(place("box", 1), until);
+                false
+            })
+        };
+        put();
+        let place = place("box", 1);
+        let first = directory.borrow().latest(&place);
+        let renewed = renewed(directory.subscribe(), &place, first);
+        tokio::pin!(renewed);
+        assert!(renewed.as_mut().now_or_never().is_none(), "the entry is the same");
+        put();
+        assert!(renewed.now_or_never().is_some());
     }
 }

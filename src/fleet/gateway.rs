@@ -25,7 +25,11 @@ use super::{
 use crate::{
     inbox::{Inbox, status::PROTOCOL},
     limits::{fleet as limit, machine::STREAM},
-    machine::{Machine, discovery},
+    machine::{
+        Machine,
+        back_off::{BackOff, random},
+        discovery,
+    },
     rpc::{
         client::DIAL,
         methods::{Caller, Methods},
@@ -57,6 +61,11 @@ impl Gateway {
         Ok(Some(Gateway { lock, host, fresh: discovery::name() }))
     }
 
+    /// Returns whether a process is the gateway of this user.
+    pub fn runs(folder: &Path) -> bool {
+        Lock::is_taken(folder, LOCK)
+    }
+
     /// Returns the place of this machine, and writes it down for the other processes here.
     fn place(&mut self, access: &Access) -> Place {
         let place = Place::new(access.user.clone(), &self.host, &self.fresh);
@@ -73,26 +82,28 @@ pub(super) fn own_name(folder: &Path) -> Option<String> {
     Lock::read(folder, LOCK).ok()
 }
 
-/// Serves the questions of this machine to persons until `stop` is cancelled, which this does itself once there has
-/// been no bridge for `idle`.
+/// Serves the questions of this machine to persons until `stop` is cancelled, or until there has been no bridge for
+/// `idle`. Returns whether there has been none.
 pub async fn run(
     mut gateway: Gateway,
     access: &Access,
     machine: &Machine,
     idle: Option<Duration>,
     stop: &CancellationToken,
-) {
+) -> bool {
     let place = gateway.place(access);
     let methods = Methods::new(machine.clone(), Caller::Ours);
+    let ending = stop.child_token();
     let alone = async {
         alone(machine, idle).await;
-        stop.cancel();
+        ending.cancel();
         pending().await
     };
     tokio::select! {
-        () = Served { access, place: &place, machine, methods: &methods, stop }.serve() => {}
+        () = Served { access, place: &place, machine, methods: &methods, stop: &ending }.serve() => {}
         () = alone => {}
     }
+    !stop.is_cancelled()
 }
 
 /// Waits until there has been no bridge for this long.
@@ -122,35 +133,45 @@ struct Served<'a> {
 impl Served<'_> {
     /// Serves over one connection after the other.
     async fn serve(self) {
-        let mut back_off = limit::BACK_OFF;
+        let mut back_off = BackOff::new(limit::BACK_OFF, limit::BACK_OFF_MOST, limit::STEADY);
+        let mut cut_off = Vec::new();
         while !self.stop.is_cancelled() {
-            let begun = Instant::now();
-            let why = self.serve_once().await.err();
+            let why = self.serve_once(&mut back_off, &mut cut_off).await.err();
             tracing::info!(broker = self.access.broker(), why, "this machine is not in the fleet");
-            if begun.elapsed() > limit::BACK_OFF_MOST {
-                back_off = limit::BACK_OFF;
-            }
-            timeout(back_off, self.stop.cancelled()).await.unwrap_or_default();
-            back_off = limit::BACK_OFF_MOST.min(2 * back_off);
+            timeout(back_off.pause(random()), self.stop.cancelled()).await.unwrap_or_default();
         }
     }
 
-    /// Serves over one connection. Returns `Ok` when `stop` is cancelled.
-    async fn serve_once(self) -> Result<(), String> {
+    /// Serves over one connection. Returns `Ok` when `stop` is cancelled. `cut_off` has the names of the sessions that
+    /// ended with the connection before, and gets those that end with this one.
+    async fn serve_once(self, back_off: &mut BackOff, cut_off: &mut Vec<String>) -> Result<(), String> {
         let Served { access, place, machine, methods, stop } = self;
-        let broker = Broker::connect(access).await?;
+        let broker = tokio::select! {
+            connected = Broker::connect(access) => connected?,
+            () = stop.cancelled() => return Ok(()),
+        };
         let calls = broker.client().subscribe(place.calls()).await.map_err(|error| error.to_string())?;
         // The entry is written only once the server has the subscription: a person calls at once.
         let who = broker.who(access).await?;
         tracing::info!(broker = access.broker(), account = who.account, %place, "this machine is in the fleet");
+        // A person who only waits for questions would not notice it before the next heartbeat.
+        for session in cut_off.drain(..) {
+            refuse(broker.client(), replies(&session), "it was cut off from the broker").await;
+        }
         let mut sessions =
             Sessions { broker: &broker, place, methods, open: BTreeMap::new(), tasks: JoinSet::new() };
+        let since = Instant::now();
         let ended = tokio::select! {
-            () = broker.ended() => return Err("the connection ended".to_owned()),
+            () = broker.ended() => Err("the connection ended".to_owned()),
             never = announce(&broker, place, machine) => match never {},
             why = sessions.serve(calls) => Err(why),
             () = stop.cancelled() => Ok(()),
         };
+        back_off.lasted(since.elapsed());
+        if broker.has_ended() {
+            cut_off.extend(sessions.open.into_keys());
+            return ended;
+        }
         sessions.end().await;
         directory::remove(&broker, place).await;
         ended

@@ -5,6 +5,7 @@ use std::{
     io::{self, Read, Seek, Write},
     os::unix::fs::OpenOptionsExt,
     path::Path,
+    thread,
 };
 
 use rustix::{
@@ -29,16 +30,25 @@ impl Lock {
         let file = options.open(folder.join(name))?;
         // The kernel releases the lock however the process ends, so no stale lock can remain. The file stays: if it
         // were removed, two processes could lock two files of the same name.
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Some(Lock(file))),
-            Err(Errno::WOULDBLOCK) => Ok(None),
-            Err(error) => Err(error.into()),
+        for _ in 0..limit::LOCK_TRIES {
+            if locks(&file, FlockOperation::NonBlockingLockExclusive)? {
+                return Ok(Some(Lock(file)));
+            }
+            // Processes that look whether the lock is taken share it for a moment, unlike one that has it.
+            if !locks(&file, FlockOperation::NonBlockingLockShared)? {
+                return Ok(None);
+            }
+            flock(&file, FlockOperation::Unlock)?;
+            thread::sleep(limit::LOOK);
         }
+        Ok(None)
     }
 
-    /// Returns whether another process has the lock of this name. It makes no file.
+    /// Returns whether another process has the lock of this name. It makes no file, and keeps nobody from the lock.
     pub fn is_taken(folder: &Path, name: &str) -> bool {
-        folder.join(name).exists() && matches!(Self::take(folder, name), Ok(None))
+        let file = File::open(folder.join(name));
+        // The file is closed at once, which releases the lock.
+        file.is_ok_and(|file| matches!(locks(&file, FlockOperation::NonBlockingLockShared), Ok(false)))
     }
 
     /// Writes a text for the other processes into the file, in place of what is in it.
@@ -59,5 +69,46 @@ impl Lock {
         let mut text = String::new();
         File::open(folder.join(name))?.take(limit::ENTRY as u64).read_to_string(&mut text)?;
         Ok(text)
+    }
+}
+
+/// Returns whether the file is locked now. It is not if another process has a lock that excludes this one.
+fn locks(file: &File, operation: FlockOperation) -> io::Result<bool> {
+    match flock(file, operation) {
+        Ok(()) => Ok(true),
+        Err(Errno::WOULDBLOCK) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn those_who_look_keep_nobody_from_the_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let is_taken = || Lock::is_taken(folder.path(), "a.lock");
+        let take = || Lock::take(folder.path(), "a.lock").unwrap();
+        assert!(!is_taken() && !folder.path().join("a.lock").exists(), "a look makes no file");
+        let has_ended = AtomicBool::new(false);
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while !has_ended.load(Ordering::Relaxed) {
+                        is_taken();
+                    }
+                });
+            }
+            let taken = (0..500).filter(|_| take().is_some()).count();
+            has_ended.store(true, Ordering::Relaxed);
+            assert_eq!(taken, 500);
+        });
+        let lock = take();
+        assert!(lock.is_some() && is_taken() && take().is_none());
+        drop(lock);
+        assert!(!is_taken());
     }
 }

@@ -7,7 +7,7 @@ use std::{
     pin::Pin,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -32,6 +32,7 @@ use super::{
 use crate::{
     limits::fleet as limit,
     machine::{
+        back_off::{BackOff, random},
         discovery,
         remote::{Dial, Route},
     },
@@ -130,6 +131,7 @@ impl Fleet {
                     place: place.clone(),
                     shared: Arc::clone(&self.shared),
                     sessions: Arc::default(),
+                    tried: AtomicU64::default(),
                 };
                 known.insert(place.clone(), Known { name, dial: Arc::new(dial) });
             }
@@ -142,28 +144,23 @@ impl Fleet {
 
 /// Follows the directory over one connection after the other.
 async fn follow(access: Access, shared: Arc<Shared>) {
-    let mut back_off = limit::BACK_OFF;
+    let mut back_off = BackOff::new(limit::BACK_OFF, limit::BACK_OFF_MOST, limit::STEADY);
     loop {
-        let begun = Instant::now();
         let why = match Broker::connect(&access).await {
             Ok(broker) => {
+                let since = Instant::now();
                 // They are renewed within this time, if they are still there.
-                shared
-                    .directory
-                    .send_modify(|directory| directory.reconnected(Instant::now() + limit::VALID));
+                shared.directory.send_modify(|directory| directory.reconnected(since + limit::VALID));
                 drop(shared.broker.send_replace(Ok(broker.clone())));
-                directory::follow(&broker, &shared.directory).await
+                let why = directory::follow(&broker, &shared.directory).await;
+                back_off.lasted(since.elapsed());
+                why
             }
             Err(why) => why,
         };
         tracing::info!(broker = access.broker(), why, "the fleet is not connected");
         drop(shared.broker.send_replace(Err(why)));
-        // A connection that lasted was no failure, so the pauses begin anew.
-        if begun.elapsed() > limit::BACK_OFF_MOST {
-            back_off = limit::BACK_OFF;
-        }
-        sleep(back_off).await;
-        back_off = limit::BACK_OFF_MOST.min(2 * back_off);
+        sleep(back_off.pause(random())).await;
     }
 }
 
@@ -175,11 +172,14 @@ struct FleetDial {
     shared: Arc<Shared>,
     /// Number of open sessions.
     sessions: Arc<AtomicUsize>,
+    /// The number of the machine's latest entry when the last session was tried.
+    tried: AtomicU64,
 }
 
 impl Dial for FleetDial {
     fn carry(&self, stream: DuplexStream) -> Pin<Box<dyn Future<Output = String> + Send>> {
         let broker = self.shared.broker.borrow().clone();
+        self.tried.store(self.shared.directory.borrow().latest(&self.place), Ordering::Relaxed);
         let (call, name) = (
             self.place.call(&self.access.user),
             self.place.session(&self.access.user, &[discovery::name(), discovery::name()].concat()),
@@ -201,12 +201,10 @@ impl Dial for FleetDial {
     }
 
     fn revived(&self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        let (mut changes, place) = (self.shared.directory.subscribe(), self.place.clone());
-        Box::pin(async move {
-            // The sender is in `shared`, which the holder of this route keeps, so the waits cannot fail.
-            drop(changes.wait_for(|now| !now.has_heard(&place)).await);
-            drop(changes.wait_for(|now| now.has_heard(&place)).await);
-        })
+        let (directory, place) = (self.shared.directory.subscribe(), self.place.clone());
+        let tried = self.tried.load(Ordering::Relaxed);
+        // A machine writes its entry at the begin of each of its connections to the broker.
+        Box::pin(async move { directory::renewed(directory, &place, tried).await })
     }
 }
 

@@ -12,6 +12,8 @@ pub const PING: Duration = Duration::from_secs(10);
 pub const BACK_OFF: Duration = Duration::from_millis(500);
 /// The longest pause before the broker is tried again.
 pub const BACK_OFF_MOST: Duration = Duration::from_secs(30);
+/// How long a connection to the broker must last for the pauses to be short again once it ends.
+pub const STEADY: Duration = Duration::from_secs(10);
 /// Interval at which a machine writes its entry into the directory.
 pub const RENEW: Duration = Duration::from_secs(10);
 /// Shortest time between two writes of the entry, since the number of open questions is in it.
@@ -47,5 +49,12 @@ pub const SESSIONS: usize = 64;
 pub const SESSIONS_OF_PERSON: usize = 16;
 /// How long a session may be silent. A person's process calls each [`super::machine::HEARTBEAT`].
 pub const SILENCE: Duration = Duration::from_secs(60);
+/// How long an inbox that ends takes at most to tell the persons: without a reply of the broker, its entry runs out.
+pub const FAREWELL: Duration = Duration::from_secs(1);
 /// How long a gateway that a bridge started stays without a bridge.
 pub const IDLE: Duration = Duration::from_secs(60);
+/// Number of tries to take a lock that others look at, and the pause after each. A look takes some microseconds, unless
+/// its process is interrupted meanwhile.
+pub const LOCK_TRIES: usize = 50;
+/// See [`LOCK_TRIES`].
+pub const LOOK: Duration = Duration::from_millis(1);

@@ -1,6 +1,7 @@
 //! The bridges of this machine: finds their sockets, and joins their inboxes into one. The protocol of a socket is left
 //! to `rpc`.
 
+pub mod back_off;
 pub mod bridges;
 mod changes;
 mod connections;

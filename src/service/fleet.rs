@@ -1,4 +1,4 @@
-//! The fleet service: with the first question, it starts the gateway of this machine as a process of its own, unless
+//! The fleet service: while questions are open, it starts the gateway of this machine as a process of its own, unless
 //! one runs. So a bridge never has a connection to the broker, and its memory does not grow by one.
 
 use std::{io, sync::Arc};
@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::context::Context;
 use crate::{
     fleet::Gateway,
-    inbox::{BridgeInbox, Inbox},
+    inbox::{BridgeInbox, Inbox, store::Openings},
     limits::fleet as limit,
     machine::discovery,
     rpc::host::{Service, Starts},
@@ -32,19 +32,12 @@ impl FleetService {
         Some(Box::new(FleetService { live: Arc::clone(&context.live) }))
     }
 
-    /// Starts the gateway with the next question for which none runs.
+    /// Starts the gateway while questions are open and none runs: it or the inbox that was the gateway may end at any time.
     async fn follow(self, inbox: BridgeInbox) {
-        let mut openings = inbox.store().openings();
-        let mut gateway = None;
-        while let Some(opened) = openings.next().await {
-            if opened.is_empty() {
-                continue;
-            }
+        let (mut openings, mut gateway) = (inbox.store().openings(), None);
+        while next_look(&mut openings, &inbox).await {
             let is_set = !self.live.settings().get(&keys::FLEET_URL).0.is_empty();
-            // The lock is free again at once.
-            let is_free =
-                || discovery::folder().ok().and_then(|folder| Gateway::claim(&folder).ok()?).is_some();
-            if is_set && is_free() {
+            if is_set && discovery::folder().is_ok_and(|folder| !Gateway::runs(&folder)) {
                 match start(&inbox) {
                     // An earlier one has ended, and is reaped.
                     Ok(child) => gateway = Some(child),
@@ -54,6 +47,21 @@ impl FleetService {
             }
         }
         drop(gateway);
+    }
+}
+
+/// Waits until a question opens, or for a while if one is open. Returns false once the inbox has ended.
+async fn next_look(openings: &mut Openings, inbox: &BridgeInbox) -> bool {
+    loop {
+        let is_open = inbox.store().read(|_, snapshot| snapshot.open_count() > 0);
+        let opened = tokio::select! {
+            opened = openings.next() => opened,
+            () = sleep(limit::RENEW), if is_open => return true,
+        };
+        match opened {
+            Some(opened) if opened.is_empty() => {}
+            opened => return opened.is_some(),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{fs, thread, time::Instant};
 
 use askbridge_os::exit;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Signal, kill_process};
 
 use crate::{
     answers::machine::ASKBRIDGE,
@@ -79,9 +79,13 @@ fn a_machine_without_an_inbox_is_in_the_fleet_while_its_agents_ask() {
     assert!(ids[0].ends_with(&format!("/{own}")), "{ids:?}");
     person.ok(&["answer", &ids[0], "a"]);
     assert_eq!(agent.end().0, 1);
-    let gateway = gateway_of(&far);
+    let gateway = far.started_gateway();
     kill_process(gateway, Signal::TERM).unwrap();
-    // It says that it ends, so that nothing has to run out.
+    until_no_machine(&person);
+}
+
+/// Waits until no machine of the fleet is listed, before an entry could run out: the machine has said that it ends.
+fn until_no_machine(person: &Member) {
     let begun = Instant::now();
     while person.ok(&["machine", "list"]).contains("the fleet") {
         assert!(begun.elapsed() < DEADLINE, "it is still listed");
@@ -90,17 +94,20 @@ fn a_machine_without_an_inbox_is_in_the_fleet_while_its_agents_ask() {
     assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
 }
 
-/// Returns the process that a bridge has started as the gateway.
-fn gateway_of(member: &Member) -> Pid {
-    let place = format!("XDG_RUNTIME_DIR={}", member.person.machine.path().display());
-    let is_gateway = |id: i32| {
-        let read = |file: &str| fs::read(format!("/proc/{id}/{file}")).unwrap_or_default();
-        let has = |bytes: &[u8], word: &str| bytes.split(|byte| *byte == 0).any(|of| of == word.as_bytes());
-        has(&read("cmdline"), "gateway") && has(&read("environ"), &place)
-    };
-    let ids =
-        fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-    Pid::from_raw(ids.into_iter().find(|id| is_gateway(*id)).expect("a gateway")).unwrap()
+#[test]
+fn an_inbox_that_ends_or_leaves_the_fleet_says_so() {
+    let world = World::new();
+    let (mut far, mut person) = (world.member("box"), world.member("ana"));
+    person.inbox();
+    for ends in [true, false] {
+        let machine = far.inbox();
+        person.until_said(&["machine", "list"], &machine);
+        match ends {
+            true => far.serving().signal(Signal::TERM),
+            false => far.person.sets(""),
+        }
+        until_no_machine(&person);
+    }
 }
 
 #[test]
@@ -188,4 +195,29 @@ fn a_program_sees_the_machine_of_a_question_and_who_answered_it() {
     assert!(settled.contains(r#""responder":"fleet","name":"ana""#), "{settled}");
     let (answers, heard) = agent.end();
     assert!(answers == 1 && heard.contains(r#"[["b"]]"#), "{heard}");
+}
+
+/// A call has to reach the machine, and its reply the person: nothing else is waited for.
+#[test]
+fn an_answer_takes_three_round_trips_of_the_broker_at_the_most() {
+    let world = World::new();
+    let (mut far, far_link) = world.linked("box");
+    let (mut person, link) = world.linked("ana");
+    person.inbox();
+    let machine = far.gateway();
+    let mut trips: Vec<_> = (0..9)
+        .map(|_| {
+            let (agent, own) = far.asks("Which?");
+            let id = format!("{machine}/{own}");
+            person.until_listed("the question", |ids| ids == [id.clone()]);
+            let before = (link.turns().down, far_link.turns().up);
+            person.ok(&["answer", &id, "a"]);
+            let trips = link.turns().down - before.0 + far_link.turns().up - before.1;
+            assert_eq!(agent.end().0, 1);
+            trips
+        })
+        .collect();
+    trips.sort_unstable();
+    // The directory and the heartbeats pass meanwhile as well, now and then.
+    assert!((1..=3).contains(&trips[trips.len() / 2]), "{trips:?}");
 }

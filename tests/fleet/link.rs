@@ -13,9 +13,31 @@ use crate::support::DEADLINE;
 struct State {
     /// Nothing passes, and nothing says so.
     is_frozen: bool,
+    /// The broker hears nothing, and nothing says so.
+    is_mute: bool,
     /// New connections are closed at once.
     is_down: bool,
     connections: Vec<TcpStream>,
+    /// The direction of the last bytes.
+    last: Option<Direction>,
+    turns: Turns,
+}
+
+/// To the broker, or from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Direction {
+    Up,
+    Down,
+}
+
+/// How often bytes of one direction followed bytes of the other one. What waits for a reply makes a turn of each kind; what
+/// is sent meanwhile makes none.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Turns {
+    /// The broker has replied.
+    pub down: usize,
+    /// The process behind this link has replied.
+    pub up: usize,
 }
 
 type Shared = Arc<(Mutex<State>, Condvar)>;
@@ -49,13 +71,18 @@ impl Link {
         format!("nats://127.0.0.1:{}", self.port)
     }
 
+    /// Returns the turns so far.
+    pub(crate) fn turns(&self) -> Turns {
+        self.shared.0.lock().unwrap().turns
+    }
+
     /// Ends all connections.
     pub(crate) fn cut(&self) {
         let mut state = self.shared.0.lock().unwrap();
         for connection in state.connections.drain(..) {
             drop(connection.shutdown(Shutdown::Both));
         }
-        state.is_frozen = false;
+        (state.is_frozen, state.is_mute) = (false, false);
         self.shared.1.notify_all();
     }
 
@@ -74,26 +101,38 @@ impl Link {
         self.shared.0.lock().unwrap().is_frozen = is_frozen;
         self.shared.1.notify_all();
     }
+
+    /// Passes nothing on to the broker from now on, until the connections are cut.
+    pub(crate) fn mute(&self) {
+        self.shared.0.lock().unwrap().is_mute = true;
+    }
 }
 
 fn join(near: TcpStream, far: TcpStream, shared: &Shared) {
     drop(near.set_nodelay(true).and_then(|()| far.set_nodelay(true)));
     let directions = [
-        (near.try_clone().unwrap(), far.try_clone().unwrap()),
-        (far.try_clone().unwrap(), near.try_clone().unwrap()),
+        (Direction::Up, near.try_clone().unwrap(), far.try_clone().unwrap()),
+        (Direction::Down, far.try_clone().unwrap(), near.try_clone().unwrap()),
     ];
     shared.0.lock().unwrap().connections.extend([near, far]);
-    for (from, to) in directions {
+    for (direction, from, to) in directions {
         let shared = Arc::clone(shared);
-        thread::spawn(move || pass(from, to, &shared));
+        thread::spawn(move || pass(direction, from, to, &shared));
     }
 }
 
-fn pass(mut from: TcpStream, mut to: TcpStream, shared: &Shared) {
+fn pass(direction: Direction, mut from: TcpStream, mut to: TcpStream, shared: &Shared) {
     let mut bytes = [0; 64 * 1024];
     while let Ok(count @ 1..) = from.read(&mut bytes) {
         let state = shared.0.lock().unwrap();
-        let waited = shared.1.wait_timeout_while(state, DEADLINE, |state| state.is_frozen).unwrap();
+        let is_held = |state: &mut State| state.is_frozen || (state.is_mute && direction == Direction::Up);
+        let mut waited = shared.1.wait_timeout_while(state, DEADLINE, is_held).unwrap();
+        let state = &mut *waited.0;
+        match (state.last.replace(direction), direction) {
+            (Some(Direction::Up), Direction::Down) => state.turns.down += 1,
+            (Some(Direction::Down), Direction::Up) => state.turns.up += 1,
+            _ => {}
+        }
         drop(waited);
         if to.write_all(&bytes[..count]).is_err() {
             break;

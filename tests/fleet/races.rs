@@ -38,6 +38,8 @@ const WORLDS: usize = 12;
 enum Fault {
     Nothing,
     Cut,
+    /// Answers arrive, and their verdicts are lost.
+    Mute,
     Frozen,
     Killed,
     Stopped,
@@ -81,7 +83,8 @@ impl Fleet {
         race.round(AT_ONCE, runtime, random, |random| {
             let fault = match random.below(10) {
                 0..5 => Fault::Nothing,
-                5..7 => Fault::Cut,
+                5 => Fault::Cut,
+                6 => Fault::Mute,
                 7 => Fault::Frozen,
                 8 => Fault::Killed,
                 _ => Fault::Stopped,
@@ -98,6 +101,11 @@ fn fail(fault: Fault, moment: Duration, world: &mut World, link: &Link, runtime:
     match fault {
         Fault::Nothing => {}
         Fault::Cut => link.cut(),
+        Fault::Mute => {
+            link.mute();
+            runtime.block_on(pass(4 * moment));
+            link.cut();
+        }
         Fault::Frozen => {
             link.freeze(true);
             runtime.block_on(pass(4 * moment));

@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use tempfile::TempDir;
 
 use crate::{answers::machine::ASKBRIDGE, support::Process};
@@ -62,8 +62,7 @@ impl Server {
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
-        let id = self.process.as_ref().expect("it runs").id();
-        kill_process(Pid::from_raw(id.cast_signed()).unwrap(), signal).unwrap();
+        self.process.as_ref().expect("it runs").signal(signal);
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use askbridge_os::exit;
-use rustix::process::Signal;
+use rustix::process::{Signal, kill_process};
 use serde_json::json;
 
 use crate::{
@@ -131,6 +131,50 @@ fn a_machine_that_is_cut_off_goes_on_and_is_there_again_afterwards() {
     assert_eq!(second.end().0, 1);
 }
 
+/// Without an answer on its way, no side has a reason to send anything.
+#[test]
+fn a_question_after_a_cut_is_shown_before_the_next_heartbeat() {
+    let world = World::new();
+    let mut person = world.member("ana");
+    let (mut far, link) = world.linked("box");
+    person.inbox();
+    let machine = far.gateway();
+    let (_first, own) = far.asks("First?");
+    let mut open = vec![format!("{machine}/{own}")];
+    person.until_listed("the question", |ids| ids == open);
+    let mut agents = Vec::new();
+    for _ in 0..3 {
+        link.cut();
+        let begun = Instant::now();
+        let (agent, own) = far.asks("And now?");
+        agents.push(agent);
+        open.push(format!("{machine}/{own}"));
+        person.until_listed("all questions", |ids| ids.len() == open.len());
+        assert!(begun.elapsed() < AT_ONCE, "{:?}", begun.elapsed());
+    }
+}
+
+#[test]
+fn a_gateway_that_ends_while_a_question_waits_is_started_again() {
+    let world = World::new();
+    let (mut far, mut person) = (world.member("box"), world.member("ana"));
+    person.inbox();
+    // That of its inbox first, which leaves the place to that of a bridge.
+    let inbox = far.inbox();
+    let (agent, own) = far.asks("Which?");
+    person.until_listed("the question", |ids| ids == [format!("{inbox}/{own}")]);
+    far.kill();
+    let is_next = |ids: &[String], before: &[&str]| {
+        ids.len() == 1 && ids[0].ends_with(&own) && !before.iter().any(|before| ids[0].starts_with(before))
+    };
+    let second = person.until_listed("over a gateway", |ids| is_next(ids, &[&inbox]));
+    let second = second[0].split('/').next().unwrap();
+    kill_process(far.started_gateway(), Signal::KILL).unwrap();
+    let third = person.until_listed("over another gateway", |ids| is_next(ids, &[&inbox, second]));
+    person.ok(&["answer", &third[0], "a"]);
+    assert_eq!(agent.end().0, 1);
+}
+
 #[test]
 fn a_wrong_address_can_be_corrected_while_a_question_waits() {
     let world = World::new();
@@ -153,10 +197,7 @@ fn a_person_whose_process_is_stopped_holds_up_nobody() {
     let (first, own) = far.asks("First?");
     let id = |own: &str| format!("{machine}/{own}");
     ana.until_listed("the question", |ids| ids == [id(&own)]);
-    let stopped = ana.serving().id().cast_signed();
-    let stop =
-        |signal| rustix::process::kill_process(rustix::process::Pid::from_raw(stopped).unwrap(), signal);
-    stop(Signal::STOP).unwrap();
+    ana.serving().signal(Signal::STOP);
     // More than all windows and buffers have room for.
     let long: Vec<_> = (0..10).map(|number| number.to_string() + &"x".repeat(3900)).collect();
     let options: Vec<_> = long.iter().flat_map(|text| ["--option", text]).collect();
@@ -171,7 +212,7 @@ fn a_person_whose_process_is_stopped_holds_up_nobody() {
     bob.ok(&["answer", &id(&own), "a"]);
     assert!(begun.elapsed() < AT_ONCE, "{:?}", begun.elapsed());
     assert_eq!(first.end().0, 1);
-    stop(Signal::CONT).unwrap();
+    ana.serving().signal(Signal::CONT);
     ana.until_listed("what is open now", |ids| ids.len() == 60);
     drop(asking);
 }

@@ -14,6 +14,7 @@ use std::{
     time::Instant,
 };
 
+use rustix::process::Pid;
 use serde_json::{Value, json};
 
 use crate::{
@@ -106,6 +107,20 @@ impl Member {
     /// Returns the name that the last gateway of this machine has taken. Empty if there was none.
     fn place(&self) -> String {
         fs::read_to_string(self.person.machine.sockets().join("fleet.lock")).unwrap_or_default()
+    }
+
+    /// Returns the process that a bridge has started as the gateway.
+    pub(crate) fn started_gateway(&self) -> Pid {
+        let place = format!("XDG_RUNTIME_DIR={}", self.person.machine.path().display());
+        let is_gateway = |id: i32| {
+            let read = |file: &str| fs::read(format!("/proc/{id}/{file}")).unwrap_or_default();
+            let has =
+                |bytes: &[u8], word: &str| bytes.split(|byte| *byte == 0).any(|of| of == word.as_bytes());
+            has(&read("cmdline"), "gateway") && has(&read("environ"), &place)
+        };
+        let ids =
+            fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        Pid::from_raw(ids.into_iter().find(|id| is_gateway(*id)).expect("a gateway")).unwrap()
     }
 
     pub(crate) fn serving(&self) -> &Process {

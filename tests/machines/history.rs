@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::world::{World, ask, on_box, timed};
@@ -119,7 +119,7 @@ fn how_a_question_ended_without_a_connection_is_known_after_its_bridge_has_ended
     world.until_problem("no route to the host");
     world.far.ok(&["answer", &own, "b"]);
     assert_eq!(answered.end().0, 1);
-    kill_process(Pid::from_raw(killed.bridge.id().cast_signed()).unwrap(), Signal::KILL).unwrap();
+    killed.bridge.signal(Signal::KILL);
     drop(killed);
     world.launcher.fails(None);
     world.until_listed("none", |listed, text| listed.is_empty() && text.contains("\"complete\": true"));

@@ -38,7 +38,7 @@ fn no_answer_is_lost_doubled_or_made_up_however_the_connection_is_cut() {
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let (mut random, mut counts, mut race) = (Random::of(0), Counts::default(), race(&world, &runtime));
     while counts.questions < races(RACES) {
-        match random.below(4) {
+        match random.below(3) {
             0 => world.launcher.set(|faults| faults.loses = Some("question_answer")),
             1 => world.launcher.set(|faults| faults.swallows = Some("question_answer")),
             _ => {}

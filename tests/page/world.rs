@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, net::SocketAddr, process::Command, time::Duration};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::{
@@ -78,7 +78,7 @@ impl World {
     }
 
     fn signal(&mut self, signal: Signal) {
-        kill_process(Pid::from_raw(self.inbox.id().cast_signed()).unwrap(), signal).unwrap();
+        self.inbox.signal(signal);
         self.inbox.wait();
     }
 
@@ -212,7 +212,7 @@ impl Agent {
 
     /// Kills the bridge, as a crash would.
     pub(crate) fn die(mut self) {
-        kill_process(Pid::from_raw(self.bridge.id().cast_signed()).unwrap(), Signal::KILL).unwrap();
+        self.bridge.signal(Signal::KILL);
         self.bridge.wait();
     }
 

@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 
 /// The hang guard of every wait: far more than a passing test needs, also on a slow machine.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(120);
@@ -131,6 +131,10 @@ impl Process {
 
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(pid(&self.child), signal).unwrap();
     }
 
     fn line_before(&mut self, deadline: Instant, what: &str) -> Option<Vec<u8>> {

@@ -1,23 +1,17 @@
 //! The gateway of this machine: beside the inbox, or as a process of its own that a bridge starts.
 
-use std::{
-    convert::Infallible,
-    io,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{future::pending, path::PathBuf, sync::Arc, time::Duration};
 
 use askbridge_os::{exit, signals::Signals};
 use rustix::process::setsid;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     command::CommandError,
     fleet::{Access, Gateway, run},
     inbox::Ledger,
-    limits::{self, fleet as limit, machine},
+    limits::{fleet as limit, machine},
     machine::{
         Machine,
         discovery::{self, DiscoveryError},
@@ -25,22 +19,23 @@ use crate::{
     settings::files::Live,
 };
 
-/// How often a gateway that a bridge has started tries to get the lock.
-const TRIES: usize = 5;
-
-/// Serves the questions of this machine while the settings say so, unless another process does.
-pub(in crate::command) async fn keep(folder: PathBuf, ledger: Option<Arc<dyn Ledger>>) -> Infallible {
+/// Serves the questions of this machine until `stop` is cancelled, while the settings say so, unless another process
+/// does.
+pub(in crate::command) async fn keep(
+    folder: PathBuf,
+    ledger: Option<Arc<dyn Ledger>>,
+    stop: &CancellationToken,
+) {
     let live = Live::of_user();
-    loop {
+    while !stop.is_cancelled() {
         // If another process serves this machine, the claim fails. It is tried again, since that process may end.
         if let Some(access) = access(&live)
             && let Ok(Some(gateway)) = Gateway::claim(&folder)
-            && let Err(error) =
-                serve_as(&access, &live, gateway, ledger.clone(), None, &CancellationToken::new()).await
+            && let Err(error) = serve_as(&access, &live, gateway, ledger.clone(), None, stop).await
         {
             tracing::warn!(%error, "this machine is not in the fleet any more");
         }
-        sleep(machine::SETTINGS).await;
+        timeout(machine::SETTINGS, stop.cancelled()).await.unwrap_or_default();
     }
 }
 
@@ -50,6 +45,7 @@ fn access(live: &Live) -> Option<Access> {
 }
 
 /// Serves as this user until the settings name another access, no bridge has run for `idle`, or `stop` is cancelled.
+/// Returns whether no bridge has run.
 async fn serve_as(
     access: &Access,
     live: &Live,
@@ -57,30 +53,22 @@ async fn serve_as(
     ledger: Option<Arc<dyn Ledger>>,
     idle: Option<Duration>,
     stop: &CancellationToken,
-) -> Result<(), DiscoveryError> {
+) -> Result<bool, DiscoveryError> {
+    // A change of the settings ends this as `stop` does: the persons are told.
+    let ending = stop.child_token();
     let changed = async {
         while self::access(live).as_ref() == Some(access) {
             sleep(machine::SETTINGS).await;
         }
+        ending.cancel();
+        pending().await
     };
     let machine = open(ledger).await?;
     tokio::select! {
-        followed = machine.follow() => followed,
-        () = run(gateway, access, &machine, idle, stop) => Ok(()),
-        () = changed => Ok(()),
+        followed = machine.follow() => followed.map(|()| false),
+        is_idle = run(gateway, access, &machine, idle, &ending) => Ok(is_idle),
+        never = changed => never,
     }
-}
-
-/// Claims to be the gateway. It tries for a moment: a bridge that looks whether there is one has the lock meanwhile.
-async fn claim(folder: &Path) -> io::Result<Option<Gateway>> {
-    for _ in 0..TRIES {
-        let claimed = Gateway::claim(folder)?;
-        if claimed.is_some() {
-            return Ok(claimed);
-        }
-        sleep(limits::DEBOUNCE).await;
-    }
-    Ok(None)
 }
 
 /// Serves the questions of this machine until no bridge runs, unless another process does.
@@ -97,10 +85,9 @@ pub(super) async fn serve() -> Result<u8, CommandError> {
         // The user may correct a wrong address or file while this process tries to connect.
         while !stop.is_cancelled()
             && let Some(access) = access(&live)
-            && let Some(gateway) = claim(&folder).await?
-        {
-            serve_as(&access, &live, gateway, ledger.clone(), Some(limit::IDLE), &stop).await?;
-        }
+            && let Some(gateway) = Gateway::claim(&folder)?
+            && !serve_as(&access, &live, gateway, ledger.clone(), Some(limit::IDLE), &stop).await?
+        {}
         Ok(exit::OK)
     };
     tokio::pin!(serving);

@@ -34,7 +34,9 @@ use crate::{
     },
     limits::machine as limit,
     machine::{
-        Machine, Reach, discovery,
+        Machine, Reach,
+        back_off::{BackOff, random},
+        discovery,
         handshake::{BridgeConnection, Feed, TimedStatus},
         link::LinkState,
         name::LinkName,
@@ -100,7 +102,7 @@ impl Holder {
     /// Keeps the machine connected until the future is dropped. If `is_told` returns true, this process notifies its
     /// user of the machine's questions, so that the machine does not.
     pub async fn hold(&self, route: &Route, is_told: impl Fn() -> bool) {
-        let mut back_off = BackOff::new();
+        let mut back_off = BackOff::new(limit::BACK_OFF, limit::BACK_OFF_MOST, limit::STEADY);
         // From now on, since nothing is known before the first connection.
         let mut known_until = Instant::now() + limit::KEPT;
         loop {
@@ -325,43 +327,6 @@ impl Holder {
     }
 }
 
-/// The pauses between the tries to reach one machine.
-#[derive(Debug)]
-pub(super) struct BackOff {
-    /// The longest that the next pause can be.
-    most: Duration,
-}
-
-impl BackOff {
-    pub(super) fn new() -> Self {
-        BackOff { most: limit::BACK_OFF }
-    }
-
-    /// Returns the next pause: between three quarters and all of its length, as `random` says. Machines that were lost
-    /// at once, such as with the network, are not all tried at once then.
-    pub(super) fn pause(&mut self, random: u8) -> Duration {
-        let pause = self.most.mul_f64(0.75 + 0.25 * f64::from(random) / f64::from(u8::MAX));
-        self.most = limit::BACK_OFF_MOST.min(2 * self.most);
-        pause
-    }
-
-    /// Begins with short pauses again, if a connection has lasted for long enough. One that ends at once shows that the
-    /// next will most likely end at once too.
-    pub(super) fn lasted(&mut self, time: Duration) {
-        if time >= limit::STEADY {
-            *self = BackOff::new();
-        }
-    }
-}
-
-/// Returns a random byte.
-pub(super) fn random() -> u8 {
-    let mut random = [0];
-    // Without random numbers, all pauses are as short as they may be.
-    getrandom::fill(&mut random).unwrap_or_default();
-    random[0]
-}
-
 #[cfg(test)]
 mod tests {
     use std::{path::Path, pin::Pin, sync::Mutex};
@@ -529,33 +494,6 @@ mod tests {
         );
         let found = world.holder.look_up(&"k3-1".parse().unwrap()).await;
         assert!(found.is_err(), "{found:?}");
-    }
-
-    #[test]
-    fn pauses_grow_up_to_a_limit_and_vary_by_a_quarter() {
-        for random in [0, 1, 100, 255] {
-            let mut back_off = BackOff::new();
-            let mut whole = limit::BACK_OFF;
-            for _ in 0..12 {
-                let pause = back_off.pause(random);
-                assert!(pause >= whole.mul_f64(0.75) && pause <= whole, "{random}: {pause:?} of {whole:?}");
-                whole = limit::BACK_OFF_MOST.min(2 * whole);
-            }
-        }
-        let (least, most) = (BackOff::new().pause(0), BackOff::new().pause(255));
-        assert_eq!((least, most), (limit::BACK_OFF.mul_f64(0.75), limit::BACK_OFF));
-    }
-
-    #[test]
-    fn only_a_connection_that_lasted_makes_pauses_short_again() {
-        let mut back_off = BackOff::new();
-        for _ in 0..5 {
-            back_off.pause(255);
-        }
-        back_off.lasted(limit::STEADY - Duration::from_millis(1));
-        assert_eq!(back_off.pause(255), 32 * limit::BACK_OFF);
-        back_off.lasted(limit::STEADY);
-        assert_eq!(back_off.pause(255), limit::BACK_OFF);
     }
 
     /// Returns how long it takes from the end of a connection to the next one.
