@@ -26,6 +26,7 @@ faults! {
         Duplicates "duplicates" "Passes each line on twice"
         DropsNotifications "drops-notifications" "Drops notifications"
         DropsExtensions "drops-extensions" "Drops messages whose method begins with `_`"
+        DropsForeign "drops-foreign" "Drops messages whose method has neither the `_` of extensions nor a namespace of ACP"
         DropsErrors "drops-errors" "Drops responses with an error"
         DropsMeta "drops-meta" "Removes `_meta` from all messages"
         DropsUnknown "drops-unknown" "Drops messages whose method it does not know"

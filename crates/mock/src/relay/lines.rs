@@ -26,6 +26,8 @@ const KNOWN: [&str; 7] = [
     "session/request_permission",
     "elicitation/create",
 ];
+/// The namespaces of ACP's methods.
+const NAMESPACES: [&str; 6] = ["session", "fs", "terminal", "elicitation", "mcp", "$"];
 
 /// Passes lines on, with a fault.
 #[derive(Debug)]
@@ -136,6 +138,7 @@ fn message_of(fault: RelayFault, from: Side, line: Vec<u8>, message: Value, stat
         RelayFault::Duplicates => [same(), same()].concat(),
         RelayFault::DropsNotifications if is_notification => Vec::new(),
         RelayFault::DropsExtensions if method.starts_with('_') => Vec::new(),
+        RelayFault::DropsForeign if is_foreign(&method) => Vec::new(),
         RelayFault::DropsErrors if is_response && message.get("error").is_some() => Vec::new(),
         RelayFault::DropsUnknown if !method.is_empty() && !is_known => Vec::new(),
         RelayFault::DropsCancel if is_cancel => Vec::new(),
@@ -173,6 +176,12 @@ fn message_of(fault: RelayFault, from: Side, line: Vec<u8>, message: Value, stat
         RelayFault::DropsCapabilities => vec![(to, written(&without_capabilities(message)))],
         _ => with_state(fault, from, line, message, state),
     }
+}
+
+/// Returns whether a method is in a namespace that neither ACP has nor its `_` marks as an extension.
+fn is_foreign(method: &str) -> bool {
+    let namespace = method.split_once('/').map(|(namespace, _)| namespace);
+    namespace.is_some_and(|namespace| !namespace.starts_with('_') && !NAMESPACES.contains(&namespace))
 }
 
 /// Breaks a rule for which messages before count, or those about IDs.
