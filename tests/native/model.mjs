@@ -2,7 +2,8 @@
 // loopback. It calls the tool that the person's last message names, and ends the turn with what it was told of the call.
 //
 // "ASK: …" asks a question, "MANY: …" one of which several options may be chosen, "RUN: COMMAND" runs a command, and
-// "CALL: TOOL INPUT" calls any tool with an input in JSON. "WAIT: …" has no answer: the turn lasts until it is cancelled.
+// "CALL: TOOL INPUT" calls any tool with an input in JSON. At "WAIT: …" it begins to speak and never ends: the turn lasts
+// until it is cancelled.
 // Each result of a call is a line of JSON on stdout.
 //
 //     node model.mjs PORT
@@ -50,8 +51,8 @@ const TOOLS = {
   },
 };
 
-// Is thrown where the model says nothing.
-const WAITS = new Error("the model says nothing");
+// Is thrown where the model does not end what it says.
+const WAITS = new Error("the model goes on");
 
 // Counts what was said: an agent takes two messages with one ID for parts of the same.
 let turns = 0;
@@ -64,7 +65,7 @@ function next(tools, text, told) {
     return { text: `I was told: ${told}` };
   }
   const [, what, rest] = /\b(ASK|MANY|RUN|CALL|WAIT): (.*)/.exec(text ?? "") ?? [];
-  if (what === "WAIT") throw WAITS;
+  if (what === "WAIT") return { text: "I am at work.", waits: true };
   if (what === "CALL") return called(tools, rest);
   const name = Object.keys(TOOLS[what] ?? {}).find((name) => tools.includes(name));
   if (!name) {
@@ -105,6 +106,7 @@ function messages({ messages, tools = [], model, stream }, response) {
   send({ type: "content_block_start", index: 0, content_block: empty });
   const delta = said.name ? { type: "input_json_delta", partial_json: JSON.stringify(said.input) } : { type: "text_delta", text: said.text };
   send({ type: "content_block_delta", index: 0, delta });
+  if (said.waits) throw WAITS;
   send({ type: "content_block_stop", index: 0 });
   send({ type: "message_delta", delta: { stop_reason, stop_sequence: null }, usage });
   send({ type: "message_stop" });
@@ -126,6 +128,11 @@ function responses({ input = [], tools = [] }, response) {
     : { type: "message", id: `msg_${turns}`, role: "assistant", content: [{ type: "output_text", text: said.text }] };
   const send = events(response);
   send({ type: "response.created", response: { id } });
+  if (said.waits) {
+    send({ type: "response.output_item.added", output_index: 0, item: { ...item, content: [] } });
+    send({ type: "response.output_text.delta", item_id: item.id, output_index: 0, content_index: 0, delta: said.text });
+    throw WAITS;
+  }
   send({ type: "response.output_item.done", output_index: 0, item });
   const usage = { input_tokens: 1, input_tokens_details: null, output_tokens: 1, output_tokens_details: null, total_tokens: 2 };
   send({ type: "response.completed", response: { id, usage } });
@@ -149,6 +156,7 @@ function completions({ messages, tools = [], model, stream }, response) {
   const send = events(response);
   const chunk = { ...whole, object: "chat.completion.chunk" };
   send({ ...chunk, choices: [{ index: 0, delta: message, finish_reason: null }] });
+  if (said.waits) throw WAITS;
   send({ ...chunk, choices: [{ index: 0, delta: {}, finish_reason }], usage });
   response.end("data: [DONE]\n\n");
 }
@@ -160,8 +168,14 @@ function contents({ contents, tools = [] }, response) {
   const names = tools.flatMap(({ functionDeclarations = [] }) => functionDeclarations).map(({ name }) => name);
   const said = next(names, role === "user" ? textOf(parts) : "", told && JSON.stringify(told));
   const part = said.name ? { functionCall: { id: said.id, name: said.name, args: said.input } } : { text: said.text };
-  const candidates = [{ index: 0, content: { role: "model", parts: [part] }, finishReason: "STOP" }];
-  events(response)({ candidates, usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 } });
+  const candidate = { index: 0, content: { role: "model", parts: [part] } };
+  const send = events(response);
+  if (said.waits) {
+    send({ candidates: [candidate] });
+    throw WAITS;
+  }
+  const candidates = [{ ...candidate, finishReason: "STOP" }];
+  send({ candidates, usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 } });
   response.end();
 }
 

@@ -16,6 +16,8 @@ pub(crate) enum Talk {
     IsAskedAgain,
     /// Replies to the oldest request that a step has seen and that has no reply, or to the newest one.
     Answers { how: How, newest: bool },
+    /// The agent says something in the turn that runs.
+    Hears,
     /// Cancels the turn in the session.
     Cancels,
     /// The turn in the session that this variable is bound to ends, with any reason or with this one.
@@ -124,6 +126,7 @@ pub(crate) fn read(text: &str) -> Option<Talk> {
         "is asked a question" => Talk::IsAsked { what: Asking::Question, at_once },
         "is asked a permission" => Talk::IsAsked { what: Asking::Permission, at_once },
         "is asked for the permission again" => Talk::IsAskedAgain,
+        "hears the agent" => Talk::Hears,
         "cancels" => Talk::Cancels,
         "sees the turn end" => Talk::TurnEnds { session, reason: None },
         "sees the turn end, or an error" => Talk::TurnEndsSomehow,

@@ -37,6 +37,7 @@ impl Play {
             Talk::IsAsked { what, at_once } => self.is_asked(*what, *at_once),
             Talk::IsAskedAgain => self.is_asked_again(),
             Talk::Answers { how, newest } => self.reply(*how, *newest),
+            Talk::Hears => self.hear_the_agent(),
             Talk::Cancels => self.cancel(),
             Talk::TurnEnds { session, reason } => {
                 let response = self.end_of_turn(session, false)?;
@@ -126,6 +127,22 @@ impl Play {
         }
         let params = json!({ "sessionId": session });
         self.send(&json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": params }))
+    }
+
+    fn hear_the_agent(&mut self) -> Result<(), Problem> {
+        loop {
+            let conversation = self.conversation()?;
+            if !conversation.said.is_empty() {
+                return Ok(());
+            }
+            let silent = |why: &str| Err(Problem::Inconclusive(format!("the agent said nothing {why}")));
+            if !conversation.runs(None) {
+                return silent("before the end of the turn");
+            }
+            if self.next_message(self.deadline)?.is_none() {
+                return silent("in time");
+            }
+        }
     }
 
     fn is_asked(&mut self, what: Asking, at_once: bool) -> Result<(), Problem> {
