@@ -3,7 +3,7 @@
 
 use askbridge_check::{
     case::{Case, Kind},
-    report,
+    report::failure,
     serve::driver::Persons,
     verdict::Verdict,
 };
@@ -59,7 +59,7 @@ impl Manner {
         let outcomes = outcomes_with(Kind::Client, cases, &self.command(None), DEADLINE, self.persons());
         let failed = outcomes.iter().filter(|outcome| matches!(outcome.verdict, Verdict::Failed(_)));
         let failed: Vec<_> =
-            failed.map(|outcome| format!("{}\n{}", outcome.case.id, report::failure(outcome))).collect();
+            failed.map(|outcome| format!("{}\n{}", outcome.case.id, failure(outcome))).collect();
         assert!(failed.is_empty(), "{:?}\n{}", self.options, failed.join("\n"));
         let passed = outcomes.into_iter().filter(|outcome| outcome.verdict == Verdict::Passed);
         passed.map(|outcome| outcome.case.id).collect()
@@ -84,6 +84,52 @@ fn each_case_passes_with_a_right_client_and_fails_with_one_that_breaks_its_rule(
     }
     let left: Vec<_> = left.iter().map(|case| &case.id).collect();
     assert!(left.is_empty(), "no manner passes {left:?}");
+}
+
+/// A client whose person sits at the named pipe `keys`: it shows one request after the other, and responds to none before all
+/// are answered. Its words are the number of requests, the path of the pipe's folder and the agent.
+const DRIVEN: &str = r#"
+cd "$XDG_RUNTIME_DIR"
+mkfifo in out keys
+"$1" <in >out &
+exec 3>in 4<out 5<>keys
+ask() { echo "{\"jsonrpc\":\"2.0\",\"id\":$1,\"method\":\"$2\",\"params\":$3}" >&3; }
+ask 0 initialize '{"protocolVersion":1,"clientCapabilities":{}}'; read -r _ <&4
+ask 1 session/new "{\"cwd\":\"$PWD\",\"mcpServers\":[]}"; read -r _ <&4
+ask 2 session/prompt '{"sessionId":"session-1","prompt":[]}'
+for _ in $(seq "$0"); do read -r _ <&4; done
+id=7 responses=
+for _ in $(seq "$0"); do
+    read -r option <&5
+    responses="$responses{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"outcome\":{\"outcome\":\"selected\",\"optionId\":\"$option\"}}}\n"
+    id=$((id + 1))
+done
+printf "$responses" >&3
+read -r _ <&4
+"#;
+
+#[test]
+fn a_command_answers_in_the_place_of_a_person() {
+    let rejects = r#"sed 's/.*"optionId":"\([^"]*\)".*/\1/' >"$XDG_RUNTIME_DIR/keys""#;
+    let fails = "echo no such dialog >&2; exit 3";
+    let wrong = r#"echo maybe >"$XDG_RUNTIME_DIR/keys"; sleep 1000"#;
+    for (requests, case, command, expected) in [
+        ("1", "client/permissions/answered", rejects, "passed"),
+        ("2", "client/permissions/two-at-once", rejects, "passed"),
+        ("1", "client/permissions/answered", fails, "the command of `--answer-with` failed: no such dialog"),
+        ("1", "client/permissions/answered", wrong, "failed"),
+    ] {
+        let case: Vec<_> = cases(Kind::Client).into_iter().filter(|of| of.id == case).collect();
+        let persons = Persons { command: Some(command.into()), is_automatic: false };
+        let client = ["sh", "-c", DRIVEN, requests, "{agent}"];
+        let outcomes = outcomes_with(Kind::Client, &case, &client, DEADLINE, persons);
+        let [outcome] = &outcomes[..] else { panic!("{} cases", outcomes.len()) };
+        let verdict = match &outcome.verdict {
+            Verdict::Inconclusive(why) => why,
+            verdict => verdict.name(),
+        };
+        assert_eq!(verdict, expected, "{command}\n{}", failure(outcome));
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Performs the steps of the agent of a client.
 //! The meaning of a line is left to `receive.rs`.
 
-use std::time::Instant;
+use std::{sync::atomic::Ordering, time::Instant};
 
 use askbridge_core::{
     dialect::{AgentQuestion, Reply, read},
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{
     action::Serve,
-    driver::Driver,
+    driver::{Driver, Progress},
     state::{Response, SESSION, Served},
 };
 use crate::{
@@ -99,29 +99,75 @@ impl Play {
     }
 
     fn gets_answer(&mut self, id: &str) -> Result<(), Problem> {
-        let served = self.served()?;
-        let persons = served.persons.clone();
-        let request = served.open.get(id).or_else(|| {
-            served.responses.iter().find(|response| response.id == id).map(|response| &response.request)
-        });
-        let request = request.ok_or_else(|| format!("the agent has no request {id}"))?;
-        let request = format!(r#"{{"id":{id},"method":{:?},"params":{}}}"#, request.method, request.params);
-        // The driver is killed when it is dropped, so it has to live until the response has arrived.
-        let _driver = match &persons.command {
-            Some(command) => Some(
-                Driver::start(command, &request).map_err(|error| format!("cannot start a shell: {error}"))?,
-            ),
-            None => None,
+        let persons = &self.served()?.persons;
+        let (is_driven, is_automatic) = (persons.command.is_some(), persons.is_automatic);
+        let response = if is_driven {
+            self.driven_response(id)?
+        } else {
+            let patience = if is_automatic { self.deadline } else { Instant::now() + limits::PERSON };
+            self.response_to(id, patience)?
         };
-        let is_alone = persons.command.is_none() && !persons.is_automatic;
-        let until = if is_alone { Instant::now() + limits::PERSON } else { self.deadline };
-        match self.response_to(id, until)? {
+        match response {
             Some(response) => answered(&response).map(drop),
-            None if is_alone => Err(Problem::Inconclusive(
+            None if is_driven || is_automatic => {
+                let words = self.served()?.driver.as_ref().and_then(Driver::last_words);
+                let words = words.map(|words| format!("; the command of `--answer-with` says: {words}"));
+                Err(format!("the client did not respond to request {id}{}", words.unwrap_or_default()).into())
+            }
+            None => Err(Problem::Inconclusive(
                 "nobody answered: `--answer-with`, or `--answers-itself`".to_owned(),
             )),
-            None => Err(format!("the client did not respond to request {id}").into()),
         }
+    }
+
+    /// Returns the response to a request, which the driver makes the client give.
+    ///
+    /// A client may respond to none of two requests before it has the answers to both. So the driver is run for the next request
+    /// where it has ended and the client has not responded.
+    fn driven_response(&mut self, id: &str) -> Result<Option<Response>, Problem> {
+        let mut next = self.served()?.take_undriven(Some(id));
+        let mut done = None;
+        loop {
+            if let Some(next) = next.take() {
+                self.drive(&next)?;
+                done = None;
+            }
+            if let Some(response) = self.response_to(id, self.deadline.min(Instant::now() + limits::STOP))? {
+                // A driver may go on after the client has responded.
+                self.served()?.driver.take_if(|driver| driver.id == id);
+                return Ok(Some(response));
+            }
+            let now = Instant::now();
+            if now >= self.deadline || self.stage.stop.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            match self.served()?.driver.as_ref().map(Driver::progress) {
+                Some(Progress::Failed) => {
+                    let words = self.served()?.driver.as_ref().and_then(Driver::last_words);
+                    let words = words.unwrap_or_else(|| "it says nothing on stderr".to_owned());
+                    return Err(Problem::Inconclusive(format!(
+                        "the command of `--answer-with` failed: {words}"
+                    )));
+                }
+                Some(Progress::Done) if *done.get_or_insert(now) + limits::PERSON < now => {
+                    next = self.served()?.take_undriven(None);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Runs the driver for a request.
+    fn drive(&mut self, id: &str) -> Result<(), Problem> {
+        let served = self.served()?;
+        let (Some(request), Some(command)) = (served.open.get(id), &served.persons.command) else {
+            return Ok(());
+        };
+        let (line, command) = (request.line(id), command.clone());
+        let driver = Driver::start(&command, id, &line, self.surroundings());
+        let driver = driver.map_err(|error| format!("cannot start a shell: {error}"))?;
+        self.served()?.driver = Some(driver);
+        Ok(())
     }
 
     fn gets_no_answer(&mut self, id: &str) -> Result<(), Problem> {

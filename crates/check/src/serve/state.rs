@@ -1,11 +1,15 @@
 //! The state of a conversation with a client: the client's capabilities, and the requests that are open.
 //! How lines change it is left to `receive.rs`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use askbridge_core::dialect::methods;
 use serde_json::Value;
 
-use super::{action::Promise, driver::Persons};
+use super::{
+    action::Promise,
+    driver::{Driver, Persons},
+};
 
 /// The ID of the only session.
 pub(crate) const SESSION: &str = "session-1";
@@ -15,6 +19,10 @@ pub(crate) const SESSION: &str = "session-1";
 pub(crate) struct Served {
     /// Who answers the questions that the client shows.
     pub(super) persons: Persons,
+    /// The command that answers now, in the place of a person.
+    pub(super) driver: Option<Driver>,
+    /// The IDs of the requests for which it was started.
+    pub(super) driven: BTreeSet<String>,
     /// The client's capabilities, from `initialize`.
     pub(super) capabilities: Value,
     /// The agent's requests without a response, by their IDs in the agent's spelling.
@@ -32,6 +40,14 @@ pub(super) struct Request {
     pub(super) params: String,
 }
 
+impl Request {
+    /// Returns the request as a line.
+    pub(super) fn line(&self, id: &str) -> String {
+        let (method, params) = (Value::from(self.method.as_str()), &self.params);
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{params}}}"#)
+    }
+}
+
 /// A response of the client.
 #[derive(Debug)]
 pub(super) struct Response {
@@ -44,6 +60,8 @@ impl Served {
     pub(crate) fn new(persons: Persons) -> Self {
         Self {
             persons,
+            driver: None,
+            driven: BTreeSet::new(),
             capabilities: Value::Null,
             open: BTreeMap::new(),
             responses: Vec::new(),
@@ -68,6 +86,16 @@ impl Served {
             Promise::Terminals => "/terminal",
         };
         self.capabilities.pointer(place).is_some_and(|it| it.is_object() || *it == Value::Bool(true))
+    }
+
+    /// Returns the ID of this question, or of any, if it is open and the driver was not run for it yet.
+    pub(super) fn take_undriven(&mut self, id: Option<&str>) -> Option<String> {
+        let is_question = |request: &Request| methods().any(|method| method == request.method);
+        let mut open = self.open.iter().filter(|(open, _)| id.is_none_or(|id| id == *open));
+        let found = open.find(|(open, request)| is_question(request) && !self.driven.contains(*open))?;
+        let id = found.0.clone();
+        self.driven.insert(id.clone());
+        Some(id)
     }
 
     pub(super) fn take_response(&mut self, id: &str) -> Option<Response> {
