@@ -7,14 +7,14 @@
 use std::{
     env,
     fs::{self, File, OpenOptions},
-    io::{self, ErrorKind, Read, Write},
-    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
+    io::{self, ErrorKind, Read},
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime},
 };
 
-use askbridge_os::xdg;
+use askbridge_os::{files::replace, xdg};
 use rustix::fs::OFlags;
 
 use super::{Problem, Settings, SettingsFile, Sources, keys};
@@ -242,7 +242,7 @@ impl ProjectFile {
     }
 }
 
-/// Replaces the user's own file, or creates it with its folder. Keeps its mode and symlinks to it.
+/// Replaces the user's own file, or creates it with its folder. Keeps its mode, its owner and symlinks to it.
 pub fn write(path: &Path, text: &str) -> io::Result<()> {
     // A rename would replace a symlink, so its target is replaced instead.
     let path = &fs::canonicalize(path).or_else(|error| match error.kind() {
@@ -252,30 +252,12 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
-    // The file may contain an access token.
-    let mode = fs::metadata(path).map_or(0o600, |metadata| metadata.permissions().mode());
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}", std::process::id()));
-    let draft = PathBuf::from(name);
-    let written =
-        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft).and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
-            // The umask may have reduced the mode at creation.
-            file.set_permissions(fs::Permissions::from_mode(mode & 0o7777))?;
-            // The draft is synced before the rename: otherwise a crash could leave an empty file in its place.
-            file.sync_all()
-        });
-    let done = written.and_then(|()| fs::rename(&draft, path));
-    if done.is_err() {
-        // A failed draft is useless. If it cannot be removed either, only its owner can read it.
-        drop(fs::remove_file(&draft));
-    }
-    done
+    replace(path, text)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
     use crate::limits;

@@ -11,6 +11,7 @@ use std::{
     time::SystemTime,
 };
 
+use askbridge_os::files::replace;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -54,7 +55,7 @@ impl ChangeStore {
         let text = serde_json::to_string_pretty(records).map_err(std::io::Error::from);
         let written = text.and_then(|text| {
             DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
-            settings_file::write(&path, &(text + "\n"))
+            replace(&path, &(text + "\n"))
         });
         written.map_err(|source| SettingsError::Path { path, source })
     }
@@ -73,7 +74,7 @@ impl ChangeStore {
             let path = self.folder.join(format!("{stem}-{what}.json"));
             // Clients keep keys in the environment of their agents, so nobody else may read the copies.
             let made = DirBuilder::new().recursive(true).mode(0o700).create(&self.folder);
-            match made.and_then(|()| settings_file::write(&path, text)) {
+            match made.and_then(|()| replace(&path, text)) {
                 Ok(()) => Ok(path),
                 Err(source) => Err(SettingsError::Path { path, source }),
             }

@@ -1,17 +1,18 @@
 //! A settings file of another program: it is read within limits, and written as a whole or not at all.
 
 use std::{
-    fs::{self, File, OpenOptions},
-    io::{self, ErrorKind, Read, Write},
-    os::unix::fs::{MetadataExt, OpenOptionsExt},
+    fs::{self, OpenOptions},
+    io::{self, ErrorKind, Read},
+    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
 
-use rustix::fs::{Gid, OFlags, Uid, fchmod, fchown};
+use askbridge_os::files::replace;
+use rustix::fs::OFlags;
 use thiserror::Error;
 
 use super::document::DocumentError;
-use crate::{command::CommandError, limits, machine::discovery};
+use crate::{command::CommandError, limits};
 
 /// Why a settings file cannot be read or written.
 #[derive(Debug, Error)]
@@ -80,7 +81,7 @@ impl SettingsFile {
         } else if let Some(folder) = self.path.parent() {
             fs::create_dir_all(folder).map_err(at)?;
         }
-        write(&self.path, text).map_err(at)
+        replace(&self.path, text).map_err(at)
     }
 }
 
@@ -104,39 +105,6 @@ pub(super) fn text(path: &Path) -> Result<String, SettingsError> {
         let line = valid.iter().filter(|byte| **byte == b'\n').count() + 1;
         SettingsError::NotText { path: path.to_owned(), line }
     })
-}
-
-/// Writes a file atomically. An existing file keeps its mode and its owner; a new one can be read by the user alone,
-/// since settings hold keys.
-pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
-    let mut name = path.file_name().ok_or(ErrorKind::InvalidInput)?.to_owned();
-    name.push(format!(".{}", discovery::name()));
-    // The draft is beside the file, because a rename cannot cross file systems.
-    let draft = path.with_file_name(name);
-    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
-    let written = fill(&file, path, text).and_then(|()| fs::rename(&draft, path));
-    if written.is_err() {
-        // The first error says more.
-        drop(fs::remove_file(&draft));
-    }
-    written?;
-    // This makes the rename durable. Not every file system can do it, and the file is in place, so a failure is
-    // ignored.
-    drop(path.parent().map(|folder| File::open(folder).and_then(|folder| folder.sync_all())));
-    Ok(())
-}
-
-fn fill(mut file: &File, path: &Path, text: &str) -> io::Result<()> {
-    file.write_all(text.as_bytes())?;
-    if let Ok(metadata) = fs::metadata(path) {
-        let own = file.metadata()?;
-        if (own.uid(), own.gid()) != (metadata.uid(), metadata.gid()) {
-            fchown(file, Some(Uid::from_raw(metadata.uid())), Some(Gid::from_raw(metadata.gid())))?;
-        }
-        // The mode is set after the owner, because changing the owner clears some bits of the mode.
-        fchmod(file, (metadata.mode() & 0o7777).into())?;
-    }
-    file.sync_all()
 }
 
 /// Returns the error that says where settings are broken.
@@ -163,7 +131,7 @@ fn plain(error: &io::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
     use super::*;
     use crate::limits;
