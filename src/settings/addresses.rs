@@ -72,6 +72,8 @@ impl Setting for ServeAddress {
 pub struct Hosts(pub Vec<String>);
 
 impl Setting for Hosts {
+    const IS_LIST: bool = true;
+
     fn read(value: &Value) -> Result<Self, String> {
         let names = list(value, "a list of host names", |name| text(name, "a host name").map(str::to_owned));
         names.map(Hosts)
@@ -79,10 +81,6 @@ impl Setting for Hosts {
 
     fn to_value(&self) -> Value {
         json!(self.0)
-    }
-
-    fn typed(text: &str) -> Value {
-        typed_list(text)
     }
 
     fn schema() -> Value {
@@ -136,6 +134,8 @@ fn is_host_of_origin(host: &str) -> bool {
 }
 
 impl Setting for Origins {
+    const IS_LIST: bool = true;
+
     fn read(value: &Value) -> Result<Self, String> {
         let entry = |value: &Value| {
             origin(text(value, ORIGIN)?).ok_or_else(|| format!("{} is not {ORIGIN}", quoted(value)))
@@ -145,10 +145,6 @@ impl Setting for Origins {
 
     fn to_value(&self) -> Value {
         json!(self.0)
-    }
-
-    fn typed(text: &str) -> Value {
-        typed_list(text)
     }
 
     fn schema() -> Value {
@@ -164,6 +160,8 @@ pub struct Brokers(pub Vec<String>);
 const BROKER: &str = "an address such as \"tls://broker.example.org:4222\", without a user";
 
 impl Setting for Brokers {
+    const IS_LIST: bool = true;
+
     fn read(value: &Value) -> Result<Self, String> {
         let server = |value: &Value| {
             let said = value.as_str().filter(|text| {
@@ -182,10 +180,6 @@ impl Setting for Brokers {
 
     fn to_value(&self) -> Value {
         json!(self.0)
-    }
-
-    fn typed(text: &str) -> Value {
-        typed_list(text)
     }
 
     fn schema() -> Value {

@@ -180,6 +180,9 @@ const QUOTED: usize = 60;
 
 /// A type of values. Values are passed around as JSON, which can express every TOML type but dates.
 pub trait Setting: Sized {
+    /// Whether a value is a list.
+    const IS_LIST: bool = false;
+
     /// Parses a value.
     ///
     /// # Errors
@@ -191,7 +194,7 @@ pub trait Setting: Sized {
 
     /// Parses the text of a variable or an argument, which has no quotes.
     fn typed(text: &str) -> Value {
-        Value::String(text.to_owned())
+        if Self::IS_LIST { typed_list(text) } else { Value::String(text.to_owned()) }
     }
 
     /// Parses the words of a command line. Several words are the entries of a list.

@@ -106,6 +106,8 @@ impl Setting for Command {
 pub struct Purposes(pub Vec<Purpose>);
 
 impl Setting for Purposes {
+    const IS_LIST: bool = true;
+
     fn read(value: &Value) -> Result<Self, String> {
         list(value, "a list, such as [\"question\", \"permission\"]", Purpose::read).map(Purposes)
     }
@@ -117,10 +119,6 @@ impl Setting for Purposes {
 
     fn to_value(&self) -> Value {
         self.0.iter().map(Setting::to_value).collect()
-    }
-
-    fn typed(text: &str) -> Value {
-        typed_list(text)
     }
 
     fn schema() -> Value {
@@ -174,6 +172,8 @@ fn hours(value: &Value) -> Result<Hours, String> {
 }
 
 impl Setting for QuietHours {
+    const IS_LIST: bool = true;
+
     fn read(value: &Value) -> Result<Self, String> {
         list(value, "a list of times, such as [\"22:00-07:00\"]", hours).map(QuietHours)
     }
@@ -184,10 +184,6 @@ impl Setting for QuietHours {
             .iter()
             .map(|hours| Value::String(format!("{}-{}", clock(hours.from), clock(hours.until))))
             .collect()
-    }
-
-    fn typed(text: &str) -> Value {
-        typed_list(text)
     }
 
     fn schema() -> Value {
@@ -311,6 +307,8 @@ impl Setting for AgentKinds {
 const CONDITIONS: [&str; 3] = ["no-client", "no-terminal", "ci"];
 
 impl Setting for UnattendedConditions {
+    const IS_LIST: bool = true;
+
     fn read(value: &Value) -> Result<Self, String> {
         let condition = |value: &Value| {
             let name = text(value, "a condition")?;
@@ -336,10 +334,6 @@ impl Setting for UnattendedConditions {
         let UnattendedConditions { no_client, no_terminal, ci } = *self;
         let named = CONDITIONS.into_iter().zip([no_client, no_terminal, ci]);
         json!(named.filter_map(|(name, is_named)| is_named.then_some(name)).collect::<Vec<_>>())
-    }
-
-    fn typed(text: &str) -> Value {
-        typed_list(text)
     }
 
     fn schema() -> Value {
