@@ -37,6 +37,7 @@ use super::{CommandError, runner};
 use crate::{
     limits,
     machine::discovery::{self, Socket},
+    serve::Token,
     settings::resolved::ServeSettings,
 };
 
@@ -69,7 +70,9 @@ pub(super) async fn detach(settings: &ServeSettings, log: &[OsString]) -> Result
     let text = match running.log {
         Some(ref log) => format!(
             "askbridge inbox runs in the background, at http://{address} (process {pid})\n\
-             `askbridge open` shows it in a browser, `askbridge inbox --stop` ends it; its log is {}\n",
+             `askbridge open` shows it in a browser, `askbridge inbox --stop` ends it\n\
+             programs show the token in {}; the log is {}\n",
+            Token::file(settings.http.token_file.as_deref())?.display(),
             log.display()
         ),
         None => format!(

@@ -1,19 +1,27 @@
 //! The machines of the fleet, for those who hold connections to machines: the inbox in the background, and a command
 //! that runs without one. A program without the feature has none.
 
-#[cfg(feature = "fleet")]
-use std::path::Path;
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    future::pending,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use askbridge_core::desk::MachineName;
 #[cfg(feature = "fleet")]
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tokio::sync::watch;
+#[cfg(feature = "fleet")]
+use tokio::time::sleep;
 
+use crate::present::fleet::BrokerStatus;
 #[cfg(feature = "fleet")]
-use crate::fleet::{self, Access, Fleet, Lock, Role};
-use crate::present::status::BrokerStatus;
-#[cfg(feature = "fleet")]
-use crate::settings::keys;
+use crate::{
+    fleet::{self, Access, Fleet, Lock, Role},
+    limits,
+    settings::keys,
+};
 use crate::{machine::remote::Route, settings::Settings};
 
 /// The machines of the fleet.
@@ -26,9 +34,11 @@ pub(super) struct FleetMachines {
     /// The lock by which others know that this process shares the machines. `None` if it does not share them.
     #[cfg(feature = "fleet")]
     sharing: Option<Sharing>,
-    /// What is wrong with its settings.
+    /// Whether another process shares its connections, so that this one needs none.
     #[cfg(feature = "fleet")]
-    problem: Option<String>,
+    is_held: bool,
+    /// Why machines of the fleet may be missing. `None` inside if all are known, or if this process follows no fleet.
+    problem: watch::Sender<Option<String>>,
 }
 
 /// The name of the lock of the process that shares its connections.
@@ -40,7 +50,7 @@ const SHARING: &str = "fleet-machines.lock";
 #[derive(Debug, Default)]
 struct Sharing {
     lock: Option<Lock>,
-    /// Why there is no connection, as it stands in the file of the lock.
+    /// Why machines may be missing, as it stands in the file of the lock.
     shared: Option<String>,
 }
 
@@ -61,7 +71,13 @@ impl Sharing {
 impl FleetMachines {
     /// Returns no machines yet. `folder` is that of the sockets here.
     pub(super) fn new(folder: PathBuf) -> Self {
-        FleetMachines { folder, fleet: None, sharing: None, problem: None }
+        FleetMachines {
+            folder,
+            fleet: None,
+            sharing: None,
+            is_held: false,
+            problem: watch::Sender::default(),
+        }
     }
 
     /// The same in the process that holds the connections for others, unless another one does.
@@ -69,79 +85,96 @@ impl FleetMachines {
         FleetMachines { sharing: Some(Sharing::default()), ..FleetMachines::new(folder) }
     }
 
-    /// Returns whether another process shares its connections to the machines of the fleet.
-    pub(super) fn is_held(&self) -> bool {
-        Lock::is_taken(&self.folder, SHARING)
+    /// Returns a receiver of the reason why machines of the fleet may be missing.
+    pub(super) fn problem(&self) -> watch::Receiver<Option<String>> {
+        self.problem.subscribe()
     }
 
-    /// Returns why the process that shares its connections has none to the broker.
-    pub(super) fn problem_of_holder(&self) -> Option<String> {
-        Lock::read(&self.folder, SHARING).ok().filter(|why| !why.is_empty())
+    /// Returns whether there is a fleet, even if nothing is known of its machines.
+    pub(super) fn is_set(&self) -> bool {
+        self.is_held || self.fleet.is_some() || self.problem.borrow().is_some()
     }
 
-    /// Returns why the machines of the fleet are not known. `None` if they are, or if this process follows no fleet.
-    pub(super) fn problem(&self) -> Option<String> {
-        self.fleet.as_ref().map_or_else(|| self.problem.clone(), Fleet::problem)
-    }
-
-    /// Returns the machines of the fleet that these settings name.
+    /// Returns the machines of the fleet that these settings name, unless another process shares its connections.
     pub(super) fn routes(&mut self, settings: &Settings) -> BTreeMap<MachineName, Route> {
-        let access = match Access::of(settings).transpose() {
-            // The server would refuse a bridge's user.
-            Ok(access) => {
-                self.problem = None;
-                access.filter(|access| access.role() == Role::Person && self.may_hold())
-            }
-            Err(why) => {
-                if self.problem.as_ref() != Some(&why) {
-                    tracing::warn!("the fleet is left out: {why}");
-                    self.problem = Some(why);
-                }
-                None
-            }
+        // The server would refuse a bridge's user.
+        let access =
+            Access::of(settings).transpose().map(|access| access.filter(|of| of.role() == Role::Person));
+        let (access, unusable) = match access {
+            Ok(access) => (access, None),
+            Err(why) => (None, Some(format!("the fleet is left out: {why}"))),
         };
+        self.is_held = match &mut self.sharing {
+            None => Lock::is_taken(&self.folder, SHARING),
+            Some(sharing) => access.is_some() && sharing.claim(&self.folder) != Some(true),
+        };
+        let access = access.filter(|_| !self.is_held);
         if access.as_ref() != self.fleet.as_ref().map(Fleet::access) {
             if access.is_some() {
                 raise_file_limit();
             }
             self.fleet = access.map(|access| Fleet::start(access, self.folder.clone()));
         }
-        self.share_problem();
+        self.know(match (&self.fleet, self.is_held) {
+            (_, true) => written_problem(&self.folder),
+            (Some(fleet), false) => fleet.problem(),
+            (None, false) => unusable,
+        });
         self.fleet.as_ref().map(Fleet::routes).unwrap_or_default()
     }
 
-    /// Tells the commands here why the fleet is not connected, if that has changed.
-    fn share_problem(&mut self) {
-        let problem = self.problem();
+    /// Tells those who list questions here, and the commands that share the connections, why machines may be missing.
+    fn know(&mut self, problem: Option<String>) {
         if let Some(Sharing { lock: Some(lock), shared }) = &mut self.sharing
             && *shared != problem
         {
             match lock.write(problem.as_deref().unwrap_or_default()) {
-                Ok(()) => *shared = problem,
+                Ok(()) => shared.clone_from(&problem),
                 Err(error) => tracing::warn!(%error, "commands cannot say that the fleet is not connected"),
             }
         }
+        self.problem.send_if_modified(|known| {
+            let is_other = *known != problem;
+            *known = problem;
+            is_other
+        });
     }
 
-    /// Returns whether no other process shares its connections.
-    fn may_hold(&mut self) -> bool {
-        self.sharing.as_mut().is_none_or(|sharing| sharing.claim(&self.folder) == Some(true))
-    }
-
-    /// Waits until a machine comes or goes.
+    /// Waits until a machine comes or goes, or until it may have changed why machines are missing.
     pub(super) async fn changed(&mut self) {
         match &mut self.fleet {
             Some(fleet) => fleet.changed().await,
-            None => std::future::pending().await,
+            None if self.is_held => loop {
+                sleep(limits::DISCOVERY_INTERVAL).await;
+                if *self.problem.borrow() != written_problem(&self.folder)
+                    || !Lock::is_taken(&self.folder, SHARING)
+                {
+                    return;
+                }
+            },
+            None => pending().await,
         }
     }
 
-    /// Waits until the machines that are there now are known, or the broker cannot be reached.
-    pub(super) async fn known(&mut self) {
+    /// Waits until the machines that are there now are known, or the broker cannot be reached, but no longer than
+    /// `patience`.
+    pub(super) async fn known(&mut self, patience: Duration) {
         if let Some(fleet) = &mut self.fleet {
-            fleet.known().await;
+            fleet.known(patience).await;
         }
     }
+}
+
+/// Returns why the process that shares its connections may miss machines of the fleet, as it has written last.
+#[cfg(feature = "fleet")]
+fn written_problem(folder: &Path) -> Option<String> {
+    Lock::read(folder, SHARING).ok().filter(|why| !why.is_empty())
+}
+
+/// The same, if that process still runs.
+#[cfg(feature = "fleet")]
+pub(super) fn shared_problem(folder: &Path) -> Option<String> {
+    written_problem(folder).filter(|_| Lock::is_taken(folder, SHARING))
 }
 
 /// Lets this process open as many files as it may: each machine takes a few, and the usual limit is a thousand.
@@ -177,6 +210,11 @@ pub(super) async fn fleet_status(settings: &Settings) -> Option<BrokerStatus> {
 }
 
 #[cfg(not(feature = "fleet"))]
+pub(super) fn shared_problem(_: &Path) -> Option<String> {
+    None
+}
+
+#[cfg(not(feature = "fleet"))]
 pub(super) async fn fleet_status(_: &Settings) -> Option<BrokerStatus> {
     None
 }
@@ -185,23 +223,19 @@ pub(super) async fn fleet_status(_: &Settings) -> Option<BrokerStatus> {
 #[expect(clippy::unused_self, clippy::unused_async, reason = "with the feature, they do something")]
 impl FleetMachines {
     pub(super) fn new(_: PathBuf) -> Self {
-        FleetMachines {}
+        FleetMachines { problem: watch::Sender::default() }
     }
 
-    pub(super) fn shared(_: PathBuf) -> Self {
-        FleetMachines {}
+    pub(super) fn shared(folder: PathBuf) -> Self {
+        FleetMachines::new(folder)
     }
 
-    pub(super) fn is_held(&self) -> bool {
+    pub(super) fn problem(&self) -> watch::Receiver<Option<String>> {
+        self.problem.subscribe()
+    }
+
+    pub(super) fn is_set(&self) -> bool {
         false
-    }
-
-    pub(super) fn problem_of_holder(&self) -> Option<String> {
-        None
-    }
-
-    pub(super) fn problem(&self) -> Option<String> {
-        None
     }
 
     pub(super) fn routes(&mut self, _: &Settings) -> BTreeMap<MachineName, Route> {
@@ -209,8 +243,8 @@ impl FleetMachines {
     }
 
     pub(super) async fn changed(&mut self) {
-        std::future::pending().await
+        pending().await
     }
 
-    pub(super) async fn known(&mut self) {}
+    pub(super) async fn known(&mut self, _: Duration) {}
 }

@@ -3,17 +3,16 @@
 //! How the inbox gets into the background is left to `background.rs`.
 
 use std::{
-    convert::Infallible,
     future::pending,
     io::{self, Write},
     net::SocketAddr,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::Arc,
 };
 
 use askbridge_os::{exit, signals::Signals};
 use clap::Args;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -21,8 +20,7 @@ use super::{
     arguments::LogArgs,
     attach,
     background::{self, Presence},
-    fleet_machines::FleetMachines,
-    reach::routes,
+    held_machines::HeldMachines,
 };
 use crate::{
     adapters::{
@@ -34,7 +32,7 @@ use crate::{
     machine::{
         Machine, Reach,
         discovery::{self, DiscoveryError, LocalInbox, Socket},
-        remote::{self, Hub},
+        remote,
     },
     present::listing,
     rpc::host::Host,
@@ -43,10 +41,8 @@ use crate::{
     settings::{
         Settings,
         addresses::address,
-        files::{self, Live},
-        keys,
+        files, keys,
         resolved::{HttpSettings, ServeSettings},
-        services::NotifySettings,
     },
 };
 
@@ -162,9 +158,10 @@ async fn serve(
     // questions.
     let folder = discovery::folder()?;
     // This comes before the machine looks at their sockets: otherwise, a question of theirs would seem not to exist.
-    let mut machines = Machines::new(&folder);
+    let mut machines = HeldMachines::shared(&folder);
     machines.set().await;
-    let reach = Reach { machines: vec![remote::folder(&folder)], ..Reach::from(&folder) };
+    let fleet = Some(machines.fleet_problem());
+    let reach = Reach { machines: vec![remote::folder(&folder)], fleet, ..Reach::from(&folder) };
     let machine = Machine::open_with(reach, Some(own.inbox.clone()), own.ledger.clone()).await?;
     announce(&server);
     if let Some(presence) = presence {
@@ -220,43 +217,6 @@ async fn serve_fleet(folder: PathBuf, ledger: Option<Arc<dyn Ledger>>, stop: &Ca
 #[cfg(not(feature = "fleet"))]
 async fn serve_fleet(_: PathBuf, _: Option<Arc<dyn Ledger>>, stop: &CancellationToken) {
     stop.cancelled().await;
-}
-
-/// The connections to the machines of the settings and of the fleet, which other programs share.
-struct Machines {
-    live: Arc<Live>,
-    fleet: FleetMachines,
-    hub: Hub,
-}
-
-impl Machines {
-    fn new(folder: &Path) -> Self {
-        let live = Arc::new(Live::of_user());
-        let told = Arc::clone(&live);
-        let is_told = move || cfg!(feature = "notify") && NotifySettings::is_set(&told.settings(), false);
-        let hub = Hub::new(remote::folder(folder), folder.to_owned(), Arc::new(is_told));
-        Machines { hub, fleet: FleetMachines::shared(folder.to_owned()), live }
-    }
-
-    /// Connects to the machines of the settings and of the fleet, and to no others.
-    async fn set(&mut self) {
-        let settings = self.live.settings();
-        let mut machines = self.fleet.routes(&settings);
-        // A machine of the settings keeps its name.
-        machines.extend(routes(&settings));
-        self.hub.set(machines).await;
-    }
-
-    /// Follows the settings and the fleet.
-    async fn keep(&mut self) -> Infallible {
-        loop {
-            tokio::select! {
-                () = sleep(limits::machine::SETTINGS) => {}
-                () = self.fleet.changed() => {}
-            }
-            self.set().await;
-        }
-    }
 }
 
 /// Logs which bridges are left out, each time that this changes.

@@ -27,6 +27,7 @@ use crate::{
     machine::{Gaps, Machine, discovery},
     present::{
         bridges::{self, Bridges, UnreachableBridges},
+        layout::wrapped,
         listing::{self, Looked, QuestionList, row, table},
         past, text,
     },
@@ -89,9 +90,8 @@ pub async fn list(args: &ListArgs) -> Result<u8, CommandError> {
     let reach = args.machine.reach().await?;
     // A table shows the outline of a question only, which is much less to send.
     let depth = if args.json { Depth::Whole } else { Depth::Outline };
-    let fleet = reach.fleet_problem.clone();
     let machine = Machine::glance(reach, depth, limits::PATIENCE).await?;
-    let gaps = Gaps { fleet, ..machine.gaps().borrow().clone() };
+    let gaps = machine.gaps().borrow().clone();
     warn(&gaps);
     let (lost, elsewhere) = lost_and_elsewhere(&machine, &folder).await;
     if args.json {
@@ -228,15 +228,22 @@ async fn report(machine: &Machine, as_json: bool) -> io::Result<()> {
 
 /// Reports on stderr which bridges are left out since the last report, and returns all that are left out.
 pub(super) fn report_gaps(gaps: &Gaps, said: &[String]) -> Vec<String> {
-    let lines = listing::gap_lines(&gaps.clone().without_new());
-    lines.iter().filter(|line| !said.contains(line)).for_each(|line| say(line));
+    let lines = listing::gap_lines(gaps);
+    listing::new_gap_lines(&lines, said).for_each(|line| say(line));
     lines
 }
 
 /// Returns as much of a list as fits above the lines about bridges that are left out. The newest questions stay.
 fn drawn(list: Vec<String>, room: Room, gaps: &Gaps) -> Vec<String> {
+    let fitted = |line: &String| {
+        let lines = wrapped(line, 0, 2, room.columns);
+        lines.split('\n').map(|line| cut(line, room.columns).into_owned()).collect::<Vec<_>>()
+    };
+    // The questions get the other half of the screen at least.
     let below: Vec<_> =
-        listing::gap_lines(gaps).iter().map(|line| cut(line, room.columns).into_owned()).collect();
+        listing::gap_lines(gaps).iter().flat_map(fitted).take((room.lines / 2).max(1)).collect();
+    // A list of one line has no question, and says why.
+    let list = if list.len() == 1 { fitted(&list[0]) } else { list };
     // The cursor needs the last line.
     let mut lines = folded(list, room.lines.saturating_sub(1 + below.len()));
     lines.extend(below);

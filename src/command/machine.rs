@@ -17,7 +17,9 @@ use tokio::time::timeout;
 use super::{
     CommandError, background,
     config::{own_file, own_text, unchanged},
-    reach::{candidates, route_of},
+    fleet_machines::{fleet_status, shared_problem},
+    held_machines::route_of,
+    reach::candidates,
     runner::{done, print, say, shown},
     screen::Room,
 };
@@ -231,7 +233,9 @@ async fn list(json: bool) -> Result<u8, CommandError> {
     machines.extend(join_all(of_fleet.into_iter().map(|name| of_fleet_machine(&sockets, name))).await);
     machines.sort_by(|one, other| one.name.cmp(&other.name));
     let has_inbox = background::find(&folder).await?.is_some();
-    let list = MachineList { machines, has_inbox };
+    let missing = shared_problem(&folder);
+    let fleet = fleet_status(&settings).await.map(|status| status.followed(missing.as_deref()));
+    let list = MachineList { machines, has_inbox, fleet };
     shown(print(&match json {
         true => text::json(&list)?,
         false => list.lines(Room::now().map(|room| room.columns)).join("\n") + "\n",

@@ -19,6 +19,7 @@ mod error;
 #[cfg(feature = "fleet")]
 pub mod fleet;
 mod fleet_machines;
+mod held_machines;
 mod help;
 #[cfg(feature = "journal")]
 mod history;

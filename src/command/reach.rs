@@ -5,26 +5,38 @@ use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
     sync::Arc,
-    time::Duration,
 };
 
 use askbridge_core::desk::{IdPrefix, MachineName};
 use clap::Args;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use tokio::time::timeout;
+use tokio_util::task::AbortOnDropHandle;
 
-use super::{CommandError, fleet_machines::FleetMachines};
+use super::{
+    CommandError,
+    fleet_machines::FleetMachines,
+    held_machines::{HeldMachines, VIA, routes},
+};
 use crate::{
-    limits::machine as limit,
+    limits::{fleet as of_fleet, machine as limit},
     machine::{
-        PrivateFolder, Reach, discovery, machines,
-        remote::{self, Hub, Route},
+        Reach, discovery, machines,
+        remote::{self, Route},
     },
-    settings::{MachineRoute, Settings, files, machine_tables::is_host},
+    settings::{files, machine_tables::is_host},
 };
 
-/// The name of the machine that `--via` reaches.
-const VIA: &str = "via";
+/// How long a command waits for the machines that it connects to, where none was named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Patience {
+    /// It shows what comes.
+    None,
+    /// Until each machine is connected, has failed, or takes longer than a list waits for it.
+    Short,
+    /// For as long as an answer waits for a connection.
+    Long,
+}
 
 /// Options that name another machine.
 #[derive(Clone, Debug, Default, Args)]
@@ -48,24 +60,24 @@ impl MachineArgs {
     /// Returns what a command asks that shows all questions. One machine that is slow delays it for a short time only,
     /// unless the machine was named.
     pub async fn reach(&self) -> Result<Reach, CommandError> {
-        self.reach_within(None, limit::PATIENCE).await
+        self.reach_within(None, Patience::Short).await
     }
 
-    /// Returns what a command asks that follows the questions: it waits for no machine.
+    /// Returns what a command asks that follows the questions: it waits for no machine, and finds those that come later.
     pub async fn reach_to_follow(&self) -> Result<Reach, CommandError> {
-        self.reach_within(None, Duration::ZERO).await
+        self.reach_within(None, Patience::None).await
     }
 
     /// Returns what a command asks for this question: one machine alone, where that can be told from the ID.
     pub async fn reach_for(&self, typed: Option<&IdPrefix>) -> Result<Reach, CommandError> {
-        self.reach_within(typed, limit::CONNECT).await
+        self.reach_within(typed, Patience::Long).await
     }
 
-    /// Connects to machines for no longer than this, where several are asked.
+    /// Connects to machines, and waits for them no longer than this, where several are asked.
     async fn reach_within(
         &self,
         typed: Option<&IdPrefix>,
-        patience: Duration,
+        patience: Patience,
     ) -> Result<Reach, CommandError> {
         let folder = discovery::folder()?;
         let settings = files::read(None);
@@ -82,15 +94,16 @@ impl MachineArgs {
         let mut fleet = FleetMachines::new(folder.clone());
         let is_of_settings =
             of_settings.is_some_and(|name| routes_of_all.keys().any(|of| of.as_str() == name));
-        // The broker is asked only if the machine may be one of the fleet, and no other process holds the fleet's
-        // machines: this takes a while.
-        let mut fleet_problem = None;
-        if self.via.is_none() && !is_of_settings && fleet.is_held() {
-            fleet_problem = fleet.problem_of_holder();
-        } else if self.via.is_none() && !is_of_settings {
+        // The broker is asked only if the machine may be one of the fleet: this takes a while.
+        if self.via.is_none() && !is_of_settings {
             fleet.routes(&settings);
-            fleet.known().await;
-            fleet_problem = fleet.problem();
+            let patience = match patience {
+                Patience::None if !self.is_named() => of_fleet::FOLLOW,
+                Patience::Short if !self.is_named() => limit::PATIENCE,
+                // A little longer, so that the reason is known as well.
+                _ => of_fleet::CONNECT + of_fleet::FOLLOW,
+            };
+            fleet.known(patience).await;
             for (name, route) in fleet.routes(&settings) {
                 routes_of_all.entry(name).or_insert(route);
             }
@@ -103,13 +116,16 @@ impl MachineArgs {
             (None, None) => (None, routes_of_all),
         };
         let bridges = only.is_none().then(|| folder.clone());
-        // There is nothing to show without the machine that was named.
-        let patience = if only.is_some() && patience != Duration::ZERO { None } else { Some(patience) };
         // Who names a machine does not ask for the others.
-        let fleet_problem = fleet_problem.filter(|_| only.is_none());
+        let fleet_problem = only.is_none().then(|| fleet.problem());
         let machines = vec![remote::folder(&folder)];
-        let reach = Reach { bridges, only, machines, fleet_problem, held: None };
-        connect(reach, &folder, routes, held, fleet, patience).await
+        let reach = Reach { bridges, only, machines, fleet: fleet_problem, held: None };
+        let is_kept = patience == Patience::None && reach.only.is_none() && fleet.is_set();
+        if routes.is_empty() && !is_kept {
+            return Ok(reach);
+        }
+        let machines = HeldMachines::own(&folder, fleet)?;
+        connect(reach, machines, routes, patience).await
     }
 
     /// Returns the name of the only machine that is meant.
@@ -132,20 +148,6 @@ pub(super) fn candidates() -> Vec<CompletionCandidate> {
     let settings = files::read(None);
     let machines = settings.machines().iter();
     machines.map(|machine| CompletionCandidate::new(machine.name.as_str())).collect()
-}
-
-/// Returns the machines of the settings, and how each is reached from a command or the inbox.
-pub(super) fn routes(settings: &Settings) -> BTreeMap<MachineName, Route> {
-    let machines = settings.machines().iter();
-    machines.map(|machine| (machine.name.clone(), route_of(&machine.route, false))).collect()
-}
-
-/// Returns the command that reaches a machine. `has_terminal` lets it ask its person for what it needs.
-pub(super) fn route_of(route: &MachineRoute, has_terminal: bool) -> Route {
-    match route {
-        MachineRoute::Ssh(host) => Route::ssh(host, has_terminal),
-        MachineRoute::Command(words) => Route::command(words.clone(), has_terminal),
-    }
 }
 
 type Only = (Option<MachineName>, BTreeMap<MachineName, Route>);
@@ -180,36 +182,28 @@ fn named_machine(
     Ok((Some(machine.clone()), [(machine, Route::ssh(name, false))].into()))
 }
 
-/// Adds the machines: those that another process holds by its sockets, and the others by connections of this process,
-/// for which it waits no longer than `patience`, or else until each machine is connected or has failed.
+/// Adds the machines that no other process shares, by connections of this process.
 async fn connect(
     mut reach: Reach,
-    folder: &Path,
-    mut routes: BTreeMap<MachineName, Route>,
-    held: BTreeMap<MachineName, PathBuf>,
-    fleet: FleetMachines,
-    patience: Option<Duration>,
+    mut machines: HeldMachines,
+    routes: BTreeMap<MachineName, Route>,
+    patience: Patience,
 ) -> Result<Reach, CommandError> {
-    for (name, path) in held {
-        if !routes.contains_key(&name) {
-            continue;
-        }
-        // `--via` is never what another process holds.
-        // A process that was killed leaves its sockets behind, so a socket counts only if it accepts a connection.
-        if name.as_str() != VIA && discovery::connect(&path).await.is_ok_and(|stream| stream.is_some()) {
-            routes.remove(&name);
+    machines.set_to(routes).await;
+    match (patience, &reach.only) {
+        (Patience::None, _) => {}
+        // There is nothing to show without the machine that was named.
+        (_, Some(_)) => machines.hub().tried().await,
+        (Patience::Short, None) => machines.hub().tried_soon().await,
+        (Patience::Long, None) => {
+            timeout(limit::CONNECT, machines.hub().tried()).await.unwrap_or_default();
         }
     }
-    if !routes.is_empty() {
-        let own = PrivateFolder::new(folder)?;
-        let mut hub = Hub::new(own.path().to_owned(), folder.to_owned(), Arc::new(|| false));
-        hub.set(routes).await;
-        match patience {
-            Some(patience) => timeout(patience, hub.tried()).await.unwrap_or_default(),
-            None => hub.tried().await,
-        }
-        reach.machines.push(own.path().to_owned());
-        reach.held = Some(Arc::new((hub, own, fleet)));
-    }
+    reach.machines.extend(machines.folder().map(Path::to_owned));
+    reach.held = Some(if patience == Patience::None && reach.only.is_none() {
+        Arc::new(AbortOnDropHandle::new(tokio::spawn(async move { machines.keep().await })))
+    } else {
+        Arc::new(machines)
+    });
     Ok(reach)
 }

@@ -36,7 +36,8 @@ version than this command.
 Exit codes:
   0    the status was shown
   2    the command line was not understood
-  6    the status is incomplete: it names each bridge that did not reply
+  6    the status is incomplete: it names each bridge and machine that did not
+       reply, or says why the machines of the fleet are not known
   125  the command itself failed";
 
 /// Options of `askbridge status`.
@@ -61,7 +62,7 @@ pub async fn status(args: &StatusArgs) -> Result<u8, CommandError> {
     let (_, elsewhere) = lost_and_elsewhere(&machine, &folder).await;
     let status = MachineStatus::new(&folder, machine.status(), &gaps, machine.unreadable());
     let machines = machine.machines();
-    let fleet = fleet_status(&files::read(None)).await;
+    let fleet = fleet_status(&files::read(None)).await.map(|fleet| fleet.followed(gaps.fleet.as_deref()));
     let status = MachineStatus { elsewhere, machines, fleet, ..status };
     if args.json {
         return listed(print(&text::json(&status)?), gaps.has_asked_all());

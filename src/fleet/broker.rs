@@ -67,13 +67,11 @@ impl Broker {
                 is_used.store(true, Ordering::Relaxed);
                 Ok(Broker { client, ended })
             }
-            Ok(Err(error)) => Err(match error.kind() {
-                ConnectErrorKind::AuthorizationViolation => {
-                    format!("the broker does not accept the user {} or its password", access.user)
-                }
-                _ => format!("the broker cannot be reached: {error}"),
-            }),
-            Err(_) => Err(format!("the broker did not reply within {} s", limit::CONNECT.as_secs())),
+            Ok(Err(error)) => Err(why_not(error.kind(), &error.to_string(), access)),
+            Err(_) => Err(format!(
+                "the broker did not reply within {} s: it may be frozen, or a firewall in between",
+                limit::CONNECT.as_secs()
+            )),
         }
     }
 
@@ -119,6 +117,37 @@ impl Broker {
             true => Ok(Who { account: data.account, latency }),
             false => Err(format!("the broker knows {} under another name", access.user)),
         }
+    }
+}
+
+/// Texts of rustls in the errors of the client, and what they mean to who reads the settings.
+const TLS: [(&str, &str); 4] = [
+    (
+        "UnknownIssuer",
+        "its certificate is of an authority that is not known here: `fleet.ca` names the file with yours",
+    ),
+    ("NotValidForName", "its certificate is for another name than that in `fleet.url`"),
+    ("Expired", "its certificate has expired"),
+    (
+        "InvalidContentType",
+        "it does not speak TLS: it needs a certificate, or `nats://` in `fleet.url` on loopback",
+    ),
+];
+
+/// Returns why there is no connection, and what to do about it.
+fn why_not(kind: ConnectErrorKind, error: &str, access: &Access) -> String {
+    let said = ["IO error: ", "TLS error: ", "DNS error: "]
+        .iter()
+        .fold(error, |text, prefix| text.strip_prefix(prefix).unwrap_or(text));
+    match (kind, TLS.iter().find(|(text, _)| error.contains(text))) {
+        (ConnectErrorKind::AuthorizationViolation, _) => format!(
+            "the broker does not accept the user {} or its password: `fleet.credentials` must be of the `users.conf` \
+             that the broker has read, and `nats-server --signal reload` lets it read that again",
+            access.user
+        ),
+        (_, Some((_, why))) => format!("the broker cannot be used: {why}"),
+        (ConnectErrorKind::Tls, None) if access.ca.is_some() => format!("`fleet.ca` cannot be used: {said}"),
+        _ => format!("the broker cannot be reached: {said}: look whether it runs, and at `fleet.url`"),
     }
 }
 

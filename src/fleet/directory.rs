@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::{
     sync::{Notify, watch},
-    time::{Instant, sleep_until, timeout},
+    time::{Instant, sleep, sleep_until, timeout},
 };
 
 use super::{
@@ -80,6 +80,8 @@ pub(super) struct Directory {
     renewed: Arc<Notify>,
     /// Whether the bucket was read, or could not be.
     pub is_read: bool,
+    /// Why machines are missing that have not renewed their entries since the connection began.
+    pub problem: Option<String>,
 }
 
 impl Directory {
@@ -149,13 +151,17 @@ pub(super) async fn follow(broker: &Broker, directory: &watch::Sender<Directory>
         Err(error) => return error.to_string(),
     };
     let reading = async {
-        if let Err(why) = make(broker).await.and(read(broker, directory).await) {
+        let problem = make(broker).await.and(read(broker, directory).await).err();
+        if let Some(why) = &problem {
             tracing::warn!(
                 why,
                 "the directory cannot be read; machines are found when they renew their entries"
             );
         }
-        directory.send_modify(|directory| directory.is_read = true);
+        directory.send_modify(|directory| (directory.is_read, directory.problem) = (true, problem));
+        // By then, each machine has renewed its entry.
+        sleep(limit::RENEW + limit::RENEW_LEAST).await;
+        directory.send_if_modified(|directory| directory.problem.take().is_some());
         // The loop below polls this future until the end, and a future must not be polled after it is ready.
         std::future::pending::<()>().await;
     };

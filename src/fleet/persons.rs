@@ -44,6 +44,7 @@ pub struct Fleet {
     access: Access,
     shared: Arc<Shared>,
     changes: watch::Receiver<Directory>,
+    connected: watch::Receiver<Result<Broker, String>>,
     /// The directory of the sockets here.
     folder: PathBuf,
     known: Mutex<BTreeMap<Place, Known>>,
@@ -68,14 +69,14 @@ impl Fleet {
     /// Begins to follow the directory. `folder` is that of the sockets here.
     pub fn start(access: Access, folder: PathBuf) -> Self {
         let (broker, directory) = (
-            watch::Sender::new(Err("the broker is being connected to".to_owned())),
+            watch::Sender::new(Err("the broker has not replied yet".to_owned())),
             watch::Sender::new(Directory::default()),
         );
-        let changes = directory.subscribe();
+        let (changes, connected) = (directory.subscribe(), broker.subscribe());
         let shared = Arc::new(Shared { broker, directory });
         let following = tokio::spawn(follow(access.clone(), Arc::clone(&shared)));
         let following = AbortOnDropHandle::new(following);
-        Fleet { access, shared, changes, folder, known: Mutex::default(), _following: following }
+        Fleet { access, shared, changes, connected, folder, known: Mutex::default(), _following: following }
     }
 
     /// Returns how the broker is reached.
@@ -83,16 +84,21 @@ impl Fleet {
         &self.access
     }
 
-    /// Waits until a machine comes or goes.
+    /// Waits until a machine comes or goes, or the connection to the broker does.
     pub async fn changed(&mut self) {
-        if self.changes.changed().await.is_err() {
+        let changed = tokio::select! {
+            changed = self.changes.changed() => changed,
+            changed = self.connected.changed() => changed,
+        };
+        if changed.is_err() {
             // The task has ended, which only a panic explains.
             std::future::pending().await
         }
     }
 
-    /// Waits until the machines that are there now are known, or the broker cannot be reached.
-    pub async fn known(&mut self) {
+    /// Waits until the machines that are there now are known, or the broker cannot be reached. It takes no longer than
+    /// `patience`.
+    pub async fn known(&mut self, patience: Duration) {
         let mut broker = self.shared.broker.subscribe();
         let known = async {
             // The sender lives as long as `self`, so this wait cannot fail.
@@ -101,12 +107,16 @@ impl Fleet {
                 drop(self.changes.wait_for(|now| now.is_read).await);
             }
         };
-        timeout(limit::CONNECT, known).await.unwrap_or_default();
+        timeout(patience, known).await.unwrap_or_default();
     }
 
-    /// Returns why the broker is not connected. `None` if it is.
+    /// Returns why machines of the fleet may be missing. `None` if all are known.
     pub fn problem(&self) -> Option<String> {
-        self.shared.broker.borrow().as_ref().err().cloned()
+        if let Err(why) = &*self.shared.broker.borrow() {
+            return Some(format!("the fleet is not connected: {why}"));
+        }
+        let unread = self.shared.directory.borrow().problem.clone();
+        unread.map(|why| format!("the directory of the fleet cannot be read: {why}"))
     }
 
     /// Returns the machines that are there now but this one, and those that are not in the directory any more and still

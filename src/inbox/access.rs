@@ -87,8 +87,11 @@ pub trait Inbox: Clone + Send + Sync + 'static {
 
     /// Returns the questions that were lost with their bridges, the latest first: those that a person may still resume.
     /// There are at most as many as one inbox remembers of settled questions.
-    fn lost(&self) -> impl Future<Output = Vec<LostQuestion>> + Send {
-        future::ready(Vec::new())
+    ///
+    /// # Errors
+    /// `HistoryUnavailable` if the ledger cannot be read.
+    fn lost(&self) -> impl Future<Output = Result<Vec<LostQuestion>, Refusal>> + Send {
+        future::ready(Ok(Vec::new()))
     }
 
     /// Returns settled and lost questions from the ledger, the latest first, and no more bytes than one inbox

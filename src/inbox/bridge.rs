@@ -246,11 +246,11 @@ impl Inbox for BridgeInbox {
     }
 
     /// Returns only the questions of this bridge's folder, since the journal has those of every bridge.
-    async fn lost(&self) -> Vec<LostQuestion> {
-        let Some(ledger) = &self.ledger else { return Vec::new() };
-        let mut lost = ledger.lost().await;
+    async fn lost(&self) -> Result<Vec<LostQuestion>, Refusal> {
+        let Some(ledger) = &self.ledger else { return Ok(Vec::new()) };
+        let mut lost = ledger.lost().await?;
         lost.retain(|lost| self.is_near(&lost.record));
-        latest_lost(lost)
+        Ok(latest_lost(lost))
     }
 
     /// Recalls only questions of this bridge and of its folder, since the journal has those of every bridge.

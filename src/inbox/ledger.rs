@@ -77,7 +77,10 @@ pub trait Ledger: fmt::Debug + Send + Sync {
 
     /// Returns the questions that were lost with their bridges, oldest first, for as long as a person may still want to
     /// continue with them.
-    fn lost(&self) -> BoxFuture<'static, Vec<LostQuestion>>;
+    ///
+    /// # Errors
+    /// `HistoryUnavailable` if the ledger cannot be read.
+    fn lost(&self) -> BoxFuture<'static, Result<Vec<LostQuestion>, Refusal>>;
 
     /// Returns the questions of the past that are over, the latest first: those that were settled, and those that were
     /// lost with their bridges.

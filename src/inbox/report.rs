@@ -18,12 +18,15 @@ pub struct MachineListing {
     pub revision: u64,
     /// The machines, in the order of their names.
     pub machines: Vec<ConnectedMachine>,
+    /// Why the machines of the fleet are not known. Absent if they are, and if the settings name no fleet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<String>,
 }
 
 impl Default for MachineListing {
     /// Returns the listing of an inbox that has no other machines.
     fn default() -> Self {
-        MachineListing { protocol: PROTOCOL, revision: 0, machines: Vec::new() }
+        MachineListing { protocol: PROTOCOL, revision: 0, machines: Vec::new(), fleet: None }
     }
 }
 
@@ -39,6 +42,9 @@ pub struct ConnectedMachine {
     #[serde(flatten)]
     pub report: MachineReport,
 }
+
+/// The problem of a machine whose first attempt takes longer than a list waits for it.
+pub const UNREPLIED: &str = "it has not replied yet";
 
 /// How a machine is connected.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,7 +66,7 @@ pub struct MachineReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub connected_at: Option<Timestamp>,
-    /// Why it is not connected. Absent while it is connected, and during the first attempt.
+    /// Why it is not connected. Absent while it is connected, and while the first attempt has taken less than 2 s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
     /// When the next attempt begins, by RFC 3339. Absent during an attempt.
@@ -85,8 +91,13 @@ impl MachineReport {
         MachineReport { protocol: PROTOCOL, version, ..MachineReport::default() }
     }
 
-    /// Returns whether the first attempt to connect is still running.
+    /// Returns whether the first attempt to connect is still running, and has not taken long.
     pub fn is_new(&self) -> bool {
         self.connected_at.is_none() && self.problem.is_none()
+    }
+
+    /// Returns whether the first attempt to connect is still running, and takes longer than a list waits for it.
+    pub fn is_slow(&self) -> bool {
+        self.connected_at.is_none() && self.problem.as_deref() == Some(UNREPLIED)
     }
 }

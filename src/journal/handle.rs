@@ -202,16 +202,9 @@ impl Ledger for Journal {
         self.wait(JournalEntry::Flush, None, ())
     }
 
-    fn lost(&self) -> BoxFuture<'static, Vec<LostQuestion>> {
+    fn lost(&self) -> BoxFuture<'static, Result<Vec<LostQuestion>, Refusal>> {
         let options = self.inner.options.clone();
-        let lost = read(move || lately_lost(&options));
-        lost.map(|lost| {
-            lost.unwrap_or_else(|error| {
-                tracing::warn!(%error, "cannot list the questions that were lost");
-                Vec::new()
-            })
-        })
-        .boxed()
+        read(move || lately_lost(&options))
     }
 
     fn past(&self, filter: HistoryFilter) -> BoxFuture<'static, Result<Vec<PastQuestion>, Refusal>> {

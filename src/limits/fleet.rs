@@ -4,6 +4,9 @@ use std::time::Duration;
 
 /// How long a connection to the broker may take.
 pub const CONNECT: Duration = Duration::from_secs(5);
+/// How long a list that is kept up to date waits for the broker before it shows what there is: a broker that works has
+/// replied by then, so that the list says nothing of it.
+pub const FOLLOW: Duration = Duration::from_millis(500);
 /// How long a reply of the broker itself may take.
 pub const REPLY: Duration = Duration::from_secs(5);
 /// Interval of the pings on an idle connection to the broker: after two without a reply, it has ended.

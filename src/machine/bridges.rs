@@ -269,7 +269,9 @@ impl Machine {
 
 impl SharedMachine {
     fn new(reach: Reach, typed: Option<IdPrefix>) -> Self {
-        SharedMachine { reach, typed, connections: Arc::default(), own: None, ledger: None }
+        let connections = Connections::default();
+        connections.know_fleet(reach.fleet.as_ref().and_then(|problem| problem.borrow().clone()));
+        SharedMachine { reach, typed, connections: Arc::new(connections), own: None, ledger: None }
     }
 
     fn means(&self, name: &LinkName) -> bool {
@@ -350,10 +352,10 @@ impl Inbox for Machine {
         }
     }
 
-    async fn lost(&self) -> Vec<LostQuestion> {
+    async fn lost(&self) -> Result<Vec<LostQuestion>, Refusal> {
         match &self.shared.ledger {
-            Some(ledger) => latest_lost(ledger.lost().await),
-            None => Vec::new(),
+            Some(ledger) => Ok(latest_lost(ledger.lost().await?)),
+            None => Ok(Vec::new()),
         }
     }
 

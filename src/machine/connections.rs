@@ -14,12 +14,12 @@ use tokio::{sync::watch, time::timeout};
 
 use super::{
     handshake::{Greeting, greet, greet_machine, look},
-    link::{BridgeLink, Gaps, LinkState, gaps, lost},
+    link::{BridgeLink, Gaps, LinkState, gaps, lost, machines},
     name::LinkName,
 };
 use crate::{
     inbox::{
-        report::{ConnectedMachine, MachineListing, MachineReport},
+        report::{MachineListing, MachineReport},
         status::BridgeStatus,
         store::Store,
     },
@@ -256,7 +256,7 @@ impl Connections {
 
     /// Publishes the current gaps and machines, if they changed.
     fn tell(&self, links: MutexGuard<'_, BTreeMap<LinkName, BridgeLink>>) {
-        let now = gaps(links.iter());
+        let mut now = gaps(links.iter());
         // The lock is held while sending: otherwise an older report could replace a newer one.
         self.report.send_if_modified(|report| {
             let counts = (now.unreadable, now.left_out, now.unasked_bridges());
@@ -266,11 +266,12 @@ impl Connections {
             changed
         });
         self.gaps.send_if_modified(|gaps| {
+            now.fleet.clone_from(&gaps.fleet);
             let changed = *gaps != now;
             *gaps = now;
             changed
         });
-        let now = machines(&links);
+        let now = machines(links.iter());
         self.machines.send_if_modified(|listing| {
             let changed = listing.machines != now;
             listing.machines = now;
@@ -278,6 +279,23 @@ impl Connections {
             changed
         });
         drop(links);
+    }
+
+    /// Records why the machines of the fleet are not known. `None` if they are, or if there is no fleet.
+    pub(super) fn know_fleet(&self, problem: Option<String>) {
+        // As in `tell`, so that neither publishes what the other has replaced.
+        let _links = self.lock();
+        self.machines.send_if_modified(|listing| {
+            let changed = listing.fleet != problem;
+            listing.fleet.clone_from(&problem);
+            listing.revision += u64::from(changed);
+            changed
+        });
+        self.gaps.send_if_modified(|gaps| {
+            let changed = gaps.fleet != problem;
+            gaps.fleet = problem;
+            changed
+        });
     }
 
     /// Returns a receiver of the current gaps, which can also wait until they change.
@@ -330,7 +348,8 @@ impl Connections {
     /// Returns the gaps of the bridges that may have this question.
     pub(super) fn gaps_for(&self, typed: &IdPrefix) -> Gaps {
         let links = self.lock();
-        gaps(links.iter().filter(|(bridge, _)| bridge.may_have(typed)))
+        let fleet = self.gaps.borrow().fleet.clone();
+        Gaps { fleet, ..gaps(links.iter().filter(|(bridge, _)| bridge.may_have(typed))) }
     }
 
     /// Returns the IDs of hidden questions, which are counted instead of shown, that match this prefix.
@@ -372,16 +391,4 @@ impl Connections {
         // No code panics while it holds the lock, so its data is consistent.
         self.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Returns how the machines among these are connected.
-fn machines(links: &BTreeMap<LinkName, BridgeLink>) -> Vec<ConnectedMachine> {
-    let machines = links.iter().filter_map(|(name, link)| match name {
-        LinkName::Machine(name) => {
-            let report = link.report.clone().unwrap_or_default();
-            Some(ConnectedMachine { name: name.clone(), report })
-        }
-        LinkName::Bridge(_) | LinkName::Dialed => None,
-    });
-    machines.collect()
 }

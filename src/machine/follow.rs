@@ -3,12 +3,14 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    future::pending,
     mem,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use tokio::{
+    sync::watch,
     task::JoinSet,
     time::{interval, sleep},
 };
@@ -30,8 +32,15 @@ pub(super) async fn follow(
 ) -> Result<(), DiscoveryError> {
     let (mut followed, mut tasks) = (BTreeSet::new(), JoinSet::new());
     let (mut again, mut is_failing) = (interval(limits::DISCOVERY_INTERVAL), false);
+    let mut fleet = reach.fleet.clone();
     loop {
-        again.tick().await;
+        tokio::select! {
+            _ = again.tick() => {}
+            problem = changed(&mut fleet) => {
+                connections.know_fleet(problem);
+                continue;
+            }
+        }
         while let Some(Ok(bridge)) = tasks.try_join_next() {
             followed.remove::<LinkName>(&bridge);
         }
@@ -60,6 +69,17 @@ pub(super) async fn follow(
             }
         }
     }
+}
+
+/// Waits until it changes why the machines of the fleet are not known, and returns that.
+async fn changed(fleet: &mut Option<watch::Receiver<Option<String>>>) -> Option<String> {
+    if let Some(problem) = fleet
+        && problem.changed().await.is_ok()
+    {
+        return problem.borrow_and_update().clone();
+    }
+    // No fleet is asked, or it is not followed.
+    pending().await
 }
 
 /// Follows the bridge behind a socket, for as long as there is one.

@@ -164,6 +164,20 @@ pub(super) fn gaps<'a>(links: impl Iterator<Item = (&'a LinkName, &'a BridgeLink
     gaps
 }
 
+/// Returns how the machines among these are connected.
+pub(super) fn machines<'a>(
+    links: impl Iterator<Item = (&'a LinkName, &'a BridgeLink)>,
+) -> Vec<ConnectedMachine> {
+    let machines = links.filter_map(|(name, link)| match name {
+        LinkName::Machine(name) => {
+            let report = link.report.clone().unwrap_or_default();
+            Some(ConnectedMachine { name: name.clone(), report })
+        }
+        LinkName::Bridge(_) | LinkName::Dialed => None,
+    });
+    machines.collect()
+}
+
 /// The reasons why the questions of a [`super::Machine`] are incomplete: bridges that could not be asked, and questions
 /// that are hidden.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -196,8 +210,7 @@ impl Gaps {
         Gaps { unreadable, ..Gaps::default() }
     }
 
-    /// Returns the gaps without machines that are being connected to for the first time: nothing is wrong yet, for one
-    /// who follows what changes.
+    /// Returns the gaps without machines that are being connected to for the first time: nothing is wrong yet, for a log.
     #[must_use]
     pub fn without_new(mut self) -> Self {
         self.machines.retain(|machine| !machine.report.is_new());

@@ -11,6 +11,7 @@ use std::{
 };
 
 use askbridge_core::desk::{IdPrefix, MachineName};
+use tokio::sync::watch;
 
 use super::{
     discovery::{self, DiscoveryError, NAMED, at, is_socket, make},
@@ -26,8 +27,8 @@ pub struct Reach {
     pub machines: Vec<PathBuf>,
     /// The only other machine to look at. `None` looks at all of them.
     pub only: Option<MachineName>,
-    /// Why the machines of the fleet are not known.
-    pub fleet_problem: Option<String>,
+    /// Why the machines of the fleet are not known. `None` inside if they are, and `None` if no fleet is asked.
+    pub fleet: Option<watch::Receiver<Option<String>>>,
     /// The connections that this process holds itself while the reach is in use.
     pub held: Option<Arc<dyn Debug + Send + Sync>>,
 }

@@ -50,6 +50,9 @@ pub struct QuestionList {
     pub older: Vec<PathBuf>,
     /// The other machines that are not connected, or where a bridge did not reply.
     pub not_connected: Vec<ConnectedMachine>,
+    /// Why the machines of the fleet are not known. Absent if they are, and if the settings name no fleet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<String>,
     /// How many open questions are not listed because they need a newer askbridge.
     pub unreadable: usize,
     /// How many open questions are not listed because there is no room for them.
@@ -103,6 +106,7 @@ impl QuestionList {
             busy: gaps.busy.clone(),
             older: gaps.older.clone(),
             not_connected: gaps.machines.clone(),
+            fleet: gaps.fleet.clone(),
             unreadable: gaps.unreadable,
             left_out: gaps.left_out,
             lost: Vec::new(),
@@ -185,12 +189,19 @@ pub fn gap_lines(gaps: &Gaps) -> Vec<String> {
     let missing = unasked.map(|why| format!("questions may be missing: {why}"));
     let mut lines: Vec<_> = missing.chain(gaps.older.iter().map(|path| older(path))).collect();
     lines.extend(machines::gap_lines(gaps));
-    let fleet = gaps.fleet.iter().map(|why| printable_line(why));
-    lines.extend(fleet.map(|why| format!("questions may be missing: the fleet is not connected: {why}")));
+    lines.extend(fleet(gaps).map(|why| format!("questions may be missing: {why}")));
     lines.extend(count(gaps.unreadable, "needs a newer askbridge", "need a newer askbridge"));
     let full = "left out: the list is full";
     lines.extend(count(gaps.left_out, &format!("is {full}"), &format!("are {full}")));
     lines
+}
+
+/// Returns which of these lines of gaps say something new, after those before.
+pub fn new_gap_lines<'a>(lines: &'a [String], before: &'a [String]) -> impl Iterator<Item = &'a String> {
+    let has_connecting = before.iter().any(|line| machines::is_connecting(line));
+    let is_known =
+        move |line: &String| before.contains(line) || has_connecting && machines::is_connecting(line);
+    lines.iter().filter(move |line| !is_known(line))
 }
 
 /// Where questions were looked for.
@@ -244,7 +255,11 @@ pub fn unasked(gaps: &Gaps) -> String {
     let older = gaps.older.iter().map(|path| older(path));
     let machines = machines::gap_lines(gaps);
     let unasked = unreachable(gaps).chain(no_descriptors(gaps)).chain(busy(gaps));
-    unasked.chain(older).chain(machines).collect::<Vec<_>>().join("; ")
+    unasked.chain(older).chain(machines).chain(fleet(gaps)).collect::<Vec<_>>().join("; ")
+}
+
+fn fleet(gaps: &Gaps) -> impl Iterator<Item = String> {
+    gaps.fleet.iter().map(|why| printable_line(why).into_owned())
 }
 
 fn unreachable(gaps: &Gaps) -> impl Iterator<Item = String> + use<> {
@@ -440,15 +455,16 @@ k3f9q2-2  -     ! rm -rf build";
                 &away,
                 "box is not connected: no route to the host; `askbridge list --host box` tries again",
             ),
+            (here, &missing(vec![of(None)]), "no bridge runs in /run; box is being connected to"),
             (
                 here,
-                &missing(vec![of(None)]),
-                "no bridge runs in /run; box has not replied yet: `askbridge list --host box` waits for it",
+                &missing(vec![of(None), of(Some("no route to the host"))]),
+                "no bridge runs in /run; box, box are not connected: `askbridge status` says why",
             ),
             (
                 here,
-                &missing(vec![of(None), of(None)]),
-                "no bridge runs in /run; box, box are not connected: `askbridge status` says why",
+                &Gaps { fleet: Some("the fleet is not connected: why".to_owned()), ..Gaps::default() },
+                "no bridge runs in /run; the fleet is not connected",
             ),
             (
                 here,

@@ -8,12 +8,13 @@ use askbridge_os::terminal::printable_line;
 use serde::Serialize;
 
 use super::{
+    fleet::BrokerStatus,
     layout::{NarrowingStep, Table},
     text::{self, span},
 };
 use crate::{
     inbox::{
-        report::{ConnectedMachine, MachineReport},
+        report::{ConnectedMachine, MachineReport, UNREPLIED},
         status::BridgeStatus,
     },
     machine::Gaps,
@@ -36,6 +37,9 @@ pub fn state(report: &MachineReport, now: Timestamp) -> String {
         return format!("connected for {}{}{unasked}", span(now.since(since)), version.unwrap_or_default());
     }
     let Some(problem) = &report.problem else { return "connecting for the first time".to_owned() };
+    if report.is_slow() {
+        return format!("connecting for the first time: {UNREPLIED}");
+    }
     let again = match report.retry_at.map(|at| at.since(now)) {
         Some(left) if left.as_secs() > 0 => format!("next attempt in {}", span(left)),
         _ => "connecting again".to_owned(),
@@ -43,36 +47,98 @@ pub fn state(report: &MachineReport, now: Timestamp) -> String {
     format!("not connected: {}; {again}", printable_line(problem))
 }
 
-/// Returns a line for each machine whose questions may be missing.
-pub(super) fn gap_lines(gaps: &Gaps) -> impl Iterator<Item = String> + use<'_> {
-    gaps.machines.iter().map(|ConnectedMachine { name, report }| {
-        match (&report.problem, report.connected_at) {
-            (Some(problem), _) => format!("{name} is not connected: {}", printable_line(problem)),
-            (None, None) => {
-                format!("{name} has not replied yet: `askbridge list --host {name}` waits for it")
-            }
-            (None, Some(_)) => {
-                let bridges = if report.unasked == 1 { "a bridge" } else { "bridges" };
-                let count = if report.unasked == 1 { String::new() } else { format!("{} ", report.unasked) };
-                format!("questions may be missing: {count}{bridges} did not reply on {name}")
-            }
+/// Returns the lines on the machines whose questions may be missing: one for each reason, since a broker that fails
+/// takes many with it. Those that are missing with the fleet are not named, where the reason is the same.
+pub(super) fn gap_lines(gaps: &Gaps) -> Vec<String> {
+    let (mut partly, mut new, mut away) = (Vec::new(), Vec::new(), Vec::<(&str, Vec<_>)>::new());
+    for machine in &gaps.machines {
+        match machine.report.problem.as_deref() {
+            None if machine.report.is_new() => new.push(machine),
+            None => partly.push(partly_asked(machine)),
+            Some(problem) if gaps.fleet.as_ref().is_some_and(|fleet| fleet.ends_with(problem)) => {}
+            Some(problem) => match away.iter_mut().find(|(reason, _)| *reason == problem) {
+                Some((_, machines)) => machines.push(machine),
+                None => away.push((problem, vec![machine])),
+            },
         }
-    })
+    }
+    let away = away.iter().map(|(problem, machines)| not_reached(problem, machines));
+    away.chain(partly).chain(connecting(&new)).collect()
+}
+
+fn partly_asked(ConnectedMachine { name, report }: &ConnectedMachine) -> String {
+    let bridges =
+        if report.unasked == 1 { "a bridge".to_owned() } else { format!("{} bridges", report.unasked) };
+    format!("questions may be missing: {bridges} did not reply on {name}")
+}
+
+/// Returns a line on machines that are not connected for the same reason.
+fn not_reached(problem: &str, machines: &[&ConnectedMachine]) -> String {
+    let (is, has, host) = match machines {
+        [only] => ("is", "has", only.name.as_str()),
+        _ => ("are", "have", "MACHINE"),
+    };
+    match problem {
+        UNREPLIED => {
+            format!("{} {has} not replied yet: `askbridge list --host {host}` waits for it", names(machines))
+        }
+        _ => format!("{} {is} not connected: {}", names(machines), printable_line(problem)),
+    }
+}
+
+/// The most machines that one line names.
+const NAMED: usize = 3;
+/// The end of the line on the machines that are being connected to for the first time.
+const CONNECTING: &str = " being connected to";
+
+/// Returns a line on the machines that are being connected to for the first time, if there are any.
+fn connecting(new: &[&ConnectedMachine]) -> Option<String> {
+    let are = if new.len() == 1 { "is" } else { "are" };
+    (!new.is_empty()).then(|| format!("{} {are}{CONNECTING}", names(new)))
+}
+
+/// Returns whether a line is the one on the machines that are being connected to. It changes with each of them.
+pub(super) fn is_connecting(line: &str) -> bool {
+    line.ends_with(CONNECTING)
+}
+
+/// Names the first of these machines, and counts the others.
+fn names(machines: &[&ConnectedMachine]) -> String {
+    let named: Vec<_> = machines.iter().take(NAMED).map(|machine| machine.name.as_str()).collect();
+    match machines.len() - named.len() {
+        0 => named.join(", "),
+        more => format!("{} and {more} more machines", named.join(", ")),
+    }
 }
 
 /// Returns one line that names the machines that did not reply, and what to do. `None` if all did.
 pub(super) fn not_connected(gaps: &Gaps) -> Option<String> {
-    match &gaps.machines[..] {
-        [] => None,
-        [ConnectedMachine { name, report }] => {
-            let again = format!("`askbridge list --host {name}` tries again");
-            gap_lines(gaps).next().map(|why| if report.is_new() { why } else { format!("{why}; {again}") })
+    let is_with_fleet = |machine: &&ConnectedMachine| match (&gaps.fleet, &machine.report.problem) {
+        (Some(fleet), Some(problem)) => fleet.ends_with(problem),
+        _ => false,
+    };
+    let (waits, others): (Vec<_>, Vec<_>) = gaps
+        .machines
+        .iter()
+        .filter(|machine| !is_with_fleet(machine))
+        .partition(|machine| machine.report.is_new() || machine.report.is_slow());
+    let machines = match &others[..] {
+        [] if waits.len() > 1 => connecting(&waits),
+        [] => gap_lines(gaps).into_iter().next(),
+        [only] if waits.is_empty() => {
+            let why = gap_lines(gaps).into_iter().next();
+            why.map(|why| format!("{why}; `askbridge list --host {}` tries again", only.name))
         }
-        several => {
-            let names = several.iter().map(|machine| machine.name.as_str()).collect::<Vec<_>>().join(", ");
-            Some(format!("{names} are not connected: `askbridge status` says why"))
+        _ => {
+            let all: Vec<_> = waits.into_iter().chain(others).collect();
+            Some(format!("{} are not connected: `askbridge status` says why", names(&all)))
         }
-    }
+    };
+    // The reason stands above, on stderr.
+    let what = gaps.fleet.as_deref().map(|why| why.split_once(": ").map_or(why, |(what, _)| what));
+    let fleet = what.map(|what| printable_line(what).into_owned());
+    let both: Vec<_> = machines.into_iter().chain(fleet).collect();
+    (!both.is_empty()).then(|| both.join("; "))
 }
 
 /// The machines of the settings, and those of the fleet that are connected to.
@@ -85,6 +151,9 @@ pub struct MachineList {
     pub machines: Vec<ListedMachine>,
     /// Whether `askbridge inbox` runs in the background, which keeps all of them connected.
     pub has_inbox: bool,
+    /// The broker of the fleet. Absent if the settings name none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<BrokerStatus>,
 }
 
 /// One machine.
@@ -111,7 +180,8 @@ impl MachineList {
     /// Returns the machines as lines for people. On a terminal of `room` columns, the table is cut to fit.
     pub fn lines(&self, room: Option<usize>) -> Vec<String> {
         if self.machines.is_empty() {
-            return vec!["no machine is set up: `askbridge machine add NAME --ssh HOST` adds one".to_owned()];
+            let none = "no machine is set up: `askbridge machine add NAME --ssh HOST` adds one";
+            return if self.fleet.is_none() { vec![none.to_owned()] } else { self.notes() };
         }
         let now = SystemTime::now().into();
         let row = |machine: &ListedMachine| {
@@ -126,10 +196,21 @@ impl MachineList {
             [(LEAST, NarrowingStep::Cut("REACHED BY", ROUTE)), (LEAST, NarrowingStep::Drop("REACHED BY"))];
         let table = Table::new(["MACHINE", "REACHED BY", "STATE"], self.machines.iter().map(row));
         let mut lines = table.lines(room, &steps);
-        if !self.has_inbox && self.machines.iter().any(|machine| machine.report.is_none()) {
-            lines.extend([String::new(), KEPT_BY.to_owned()]);
+        let notes = self.notes();
+        if !notes.is_empty() {
+            lines.push(String::new());
         }
+        lines.extend(notes);
         lines
+    }
+
+    /// Returns the lines below the table. They are not cut: the terminal wraps them.
+    fn notes(&self) -> Vec<String> {
+        let fleet = self.fleet.as_ref().map(|fleet| format!("fleet: {}", fleet.line()));
+        let is_of_person = self.fleet.as_ref().is_some_and(|fleet| fleet.machines.is_some());
+        let is_kept_by_none =
+            !self.has_inbox && (is_of_person || self.machines.iter().any(|machine| machine.report.is_none()));
+        fleet.into_iter().chain(is_kept_by_none.then(|| KEPT_BY.to_owned())).collect()
     }
 }
 
@@ -186,18 +267,42 @@ mod tests {
             report: report.clone(),
         };
         let new = MachineReport::default();
+        let slow = MachineReport { problem: Some(UNREPLIED.to_owned()), ..MachineReport::default() };
+        assert_eq!(state(&slow, now), "connecting for the first time: it has not replied yet");
         let partly = MachineReport { connected_at: at(2800), unasked: 2, ..MachineReport::default() };
-        let all = [machine("box", &report), machine("new", &new), machine("lab", &partly)];
+        let all =
+            [machine("box", &report), machine("new", &new), machine("slow", &slow), machine("lab", &partly)];
         let gaps = Gaps { machines: all.into(), ..Gaps::default() };
         assert_eq!(
-            gap_lines(&gaps).collect::<Vec<_>>(),
+            gap_lines(&gaps),
             [
                 "box is not connected: no route to the host\u{2407}",
-                "new has not replied yet: `askbridge list --host new` waits for it",
+                "slow has not replied yet: `askbridge list --host slow` waits for it",
                 "questions may be missing: 2 bridges did not reply on lab",
+                "new is being connected to",
             ]
         );
         assert!(!gaps.has_asked_all());
+        for (count, said) in [
+            (2, "m0, m1 are being connected to"),
+            (3, "m0, m1, m2 are being connected to"),
+            (1000, "m0, m1, m2 and 997 more machines are being connected to"),
+        ] {
+            let machines = (0..count).map(|number| machine(&format!("m{number}"), &new)).collect();
+            let gaps = Gaps { machines, ..Gaps::default() };
+            assert_eq!(gap_lines(&gaps), [said]);
+        }
+        let ended =
+            MachineReport { problem: Some("the connection ended".to_owned()), ..MachineReport::default() };
+        let machines = (0..5).map(|number| machine(&format!("m{number}"), &ended)).collect();
+        let mut gaps = Gaps { machines, ..Gaps::default() };
+        assert_eq!(
+            gap_lines(&gaps),
+            ["m0, m1, m2 and 2 more machines are not connected: the connection ended"]
+        );
+        gaps.fleet = Some("the fleet is not connected: the connection ended".to_owned());
+        assert!(gap_lines(&gaps).is_empty());
+        assert_eq!(not_connected(&gaps).as_deref(), Some("the fleet is not connected"));
         assert_eq!(state(&partly, now), "connected for 2h, 2 bridges there did not reply");
     }
 
@@ -216,7 +321,7 @@ mod tests {
         let command = Some(vec!["docker".to_owned(), "exec\u{1b}".to_owned()]);
         let dev = ListedMachine { ssh: None, command, ..machine("dev", None) };
         let machines = vec![machine("box", Some(report)), dev];
-        let mut list = MachineList { machines, has_inbox: false };
+        let mut list = MachineList { machines, has_inbox: false, fleet: None };
         assert_eq!(
             list.lines(None),
             [
@@ -233,6 +338,13 @@ mod tests {
             "{:?}",
             list.lines(Some(60))
         );
+        list.fleet = Some(BrokerStatus {
+            broker: "tls://broker".to_owned(),
+            machines: Some(2),
+            ..BrokerStatus::default()
+        });
+        assert_eq!(list.lines(None).last().map(String::as_str), Some("fleet: tls://broker, 2 machines"));
+        list.fleet = None;
         list.machines.clear();
         assert_eq!(
             list.lines(None),

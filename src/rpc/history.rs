@@ -36,6 +36,11 @@ pub struct HistoryParams {
     pub limit: Option<usize>,
 }
 
+impl HistoryParams {
+    /// The names of the members.
+    pub const NAMES: [&str; 7] = ["search", "session", "project", "by", "since", "until", "limit"];
+}
+
 impl From<HistoryParams> for HistoryFilter {
     fn from(params: HistoryParams) -> Self {
         let HistoryParams { search, session, project, by, since, until, limit } = params;
@@ -70,5 +75,17 @@ impl From<PastQuestions> for HistoryListing {
     fn from(past: PastQuestions) -> Self {
         let PastQuestions { questions, missing } = past;
         HistoryListing { protocol: PROTOCOL, questions, missing }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_are_those_of_the_members() {
+        let members = serde_json::to_value(HistoryParams::default()).unwrap();
+        let members: std::collections::BTreeSet<_> = members.as_object().unwrap().keys().cloned().collect();
+        assert_eq!(members, HistoryParams::NAMES.map(str::to_owned).into());
     }
 }

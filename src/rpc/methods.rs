@@ -277,7 +277,7 @@ impl<I: Inbox> Context<I> {
     }
 
     async fn lost(&self, extensions: &Extensions) -> RpcResult<LostListing> {
-        let questions = self.inbox.lost().await;
+        let questions = self.inbox.lost().await.map_err(error)?;
         self.reserve(extensions, questions.iter().map(LostQuestion::size).sum()).await?;
         Ok(LostListing { protocol: PROTOCOL, questions })
     }

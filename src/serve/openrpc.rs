@@ -173,7 +173,7 @@ fn lookups(generator: &mut SchemaGenerator) -> [Value; 6] {
         method::<Listing>(generator, "question_list", list, &[&session], &[]),
         method::<OutlineListing>(generator, "question_outline", outline, &[], &[]),
         method::<Listing>(generator, "question_settled", settled, &[&limit], &[]),
-        method::<LostListing>(generator, "question_lost", lost, &[], &[]),
+        method::<LostListing>(generator, "question_lost", lost, &[], &["history_unavailable"]),
         method::<HistoryListing>(generator, "question_history", history, &past, &["history_unavailable"]),
         method::<Record>(
             generator,

@@ -2,7 +2,7 @@
 //! question is settled. Most paths and bodies are those of the first generation.
 //! Holding an asked question, and withdrawing it when its request is dropped, is left to the inbox.
 
-use std::{iter, num::NonZeroU64, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, iter, num::NonZeroU64, sync::Arc, time::Duration};
 
 use askbridge_core::{
     desk::{QuestionId, Record, Refusal, Submission},
@@ -93,10 +93,17 @@ fn listing<I: Inbox>(app: &App<I>, wanted: impl Fn(&Record) -> bool) -> Response
 /// Returns questions that are over, as `askbridge history` lists them.
 async fn history<I: Inbox>(
     State(app): State<App<I>>,
+    names: Result<Query<BTreeMap<String, String>>, QueryRejection>,
     params: Result<Query<HistoryParams>, QueryRejection>,
 ) -> Result<Response, Problem> {
-    let Query(params) =
-        params.map_err(|error| Problem::new(StatusCode::BAD_REQUEST, "bad_request", error.body_text()))?;
+    let bad = |detail: String| Problem::new(StatusCode::BAD_REQUEST, "bad_request", detail);
+    let Query(names) = names.map_err(|error| bad(error.body_text()))?;
+    // As in a body. A call of the control protocol may have members of a later version, and is not read so strictly.
+    if let Some(unknown) = names.keys().find(|name| !HistoryParams::NAMES.contains(&name.as_str())) {
+        let known = HistoryParams::NAMES.map(|name| format!("`{name}`")).join(", ");
+        return Err(bad(format!("unknown parameter `{unknown}`, expected one of {known}")));
+    }
+    let Query(params) = params.map_err(|error| bad(error.body_text()))?;
     Ok(stream::json(HistoryListing::from(app.inbox.past(params.into()).await?)))
 }
 

@@ -10,8 +10,8 @@ use std::{
 
 use askbridge_core::{
     desk::{
-        Asker, Desk, EarlierDecision, LostQuestion, Notice, Opening, QuestionId, Record, Setup, Snapshot,
-        Submission, Timestamp,
+        Asker, Desk, EarlierDecision, LostQuestion, Notice, Opening, QuestionId, Record, Refusal, Setup,
+        Snapshot, Submission, Timestamp,
     },
     question::{Answer, Outcome, Provenance, Question, Responder, Value},
 };
@@ -149,8 +149,8 @@ impl Ledger for DurableLedger {
         })
     }
 
-    fn lost(&self) -> BoxFuture<'static, Vec<LostQuestion>> {
-        futures::future::ready(Vec::new()).boxed()
+    fn lost(&self) -> BoxFuture<'static, Result<Vec<LostQuestion>, Refusal>> {
+        futures::future::ready(Ok(Vec::new())).boxed()
     }
 
     fn claim(&self, earlier: &QuestionId, by: &QuestionId) -> BoxFuture<'static, bool> {

@@ -134,7 +134,7 @@ mod tests {
     };
 
     use askbridge_core::{
-        desk::{Changes, LostQuestion, Timestamp},
+        desk::{Changes, LostQuestion, Refusal, Timestamp},
         question::{Question, Reason, Responder, Value},
     };
     use futures::FutureExt;
@@ -216,8 +216,8 @@ mod tests {
             futures::future::ready(self.lock().earlier.clone()).boxed()
         }
 
-        fn lost(&self) -> BoxFuture<'static, Vec<LostQuestion>> {
-            futures::future::ready(self.lock().lost.clone()).boxed()
+        fn lost(&self) -> BoxFuture<'static, Result<Vec<LostQuestion>, Refusal>> {
+            futures::future::ready(Ok(self.lock().lost.clone())).boxed()
         }
 
         fn claim(&self, earlier: &QuestionId, _: &QuestionId) -> BoxFuture<'static, bool> {
@@ -357,12 +357,13 @@ mod tests {
             .collect();
         let identity = Identity { folder: "/src/shop".to_owned(), ..played("b").0.identity().clone() };
         let (inbox, ..) = BridgeInbox::of_desk(identity, 1, None);
-        assert_eq!(soon(inbox.lost()).await, []);
+        assert_eq!(soon(inbox.lost()).await, Ok(Vec::new()));
         let inbox = inbox.with_ledger(Some(Arc::new(ledger.clone())));
-        let told = soon(inbox.lost()).await;
+        let told = soon(inbox.lost()).await.unwrap();
         assert_eq!((told.len(), told[0].record.id.to_string()), (limits::REMEMBERED, "a-4".to_owned()));
         ledger.lock().lost.truncate(4);
-        let told: Vec<_> = soon(inbox.lost()).await.iter().map(|lost| lost.record.id.to_string()).collect();
+        let told: Vec<_> =
+            soon(inbox.lost()).await.unwrap().iter().map(|lost| lost.record.id.to_string()).collect();
         assert_eq!(told, ["a-4", "a-1"]);
     }
 

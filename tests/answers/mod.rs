@@ -19,6 +19,9 @@ mod demo;
 #[cfg(all(feature = "journal", feature = "tui"))]
 mod ends;
 #[cfg(test)]
+#[cfg(feature = "fleet")]
+mod fleet;
+#[cfg(test)]
 mod hints;
 #[cfg(test)]
 #[cfg(feature = "journal")]

@@ -130,7 +130,7 @@ fn what_is_wrong_with_the_settings_is_said() {
     let listed = person.run(&["list"]);
     assert_eq!(listed.code, i32::from(exit::BRIDGE_GONE), "{listed:?}");
     assert!(listed.stderr.contains("questions may be missing: the fleet is "), "{listed:?}");
-    assert!(listed.stderr.contains(unreached) && listed.stdout.contains("no bridge replied"), "{listed:?}");
+    assert!(listed.stderr.contains(unreached) && listed.stdout.contains("; the fleet is not"), "{listed:?}");
 }
 
 #[test]

@@ -176,6 +176,42 @@ fn a_gateway_that_ends_while_a_question_waits_is_started_again() {
 }
 
 #[test]
+fn a_list_that_is_kept_up_to_date_finds_each_machine_and_says_when_the_broker_is_gone() {
+    let mut world = World::new();
+    let mut person = world.member("ana");
+    let (mut far, mut other) = (world.member("box"), world.member("other"));
+    person.ok(&["list"]);
+    let first = far.gateway();
+    // One connects by itself, and one uses the connections of the inbox.
+    for has_inbox in [false, true] {
+        if has_inbox {
+            person.inbox();
+        }
+        let (_first, own) = far.asks("First?");
+        let mut watch = Process::spawn(&mut person.command(&["list", "--watch"]));
+        watch.expect("a question", |line| line.contains(&format!("opened {first}/{own}")));
+        let later = other.gateway();
+        let (_second, own) = other.asks("Second?");
+        watch.expect("one of a machine that came later", |line| line.contains(&format!("{later}/{own}")));
+        other.kill();
+        world.server.kill();
+        watch.expect_stderr("that the broker is gone", |said| {
+            said.contains(
+                "questions may be missing: the fleet is not connected: the broker cannot be reached",
+            )
+        });
+        world.server.run();
+        let (_third, own) = far.asks("Third?");
+        watch.expect("a question after the restart", |line| line.contains(&format!("opened {first}/{own}")));
+        if has_inbox {
+            person.kill();
+            let (_fourth, own) = far.asks("Fourth?");
+            watch.expect("one without the inbox", |line| line.contains(&format!("opened {first}/{own}")));
+        }
+    }
+}
+
+#[test]
 fn a_wrong_address_can_be_corrected_while_a_question_waits() {
     let world = World::new();
     let (far, person) = (world.member("box"), world.member("ana"));

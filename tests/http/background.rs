@@ -87,7 +87,12 @@ impl Background {
         let (_, rest) = said.split_once("http://").expect("an address");
         let (address, rest) = rest.split_once(" (process ").expect("a process");
         let pid = rest.split(')').next().unwrap().parse().unwrap();
-        Background { address: address.to_owned(), pid, ran_already: said.contains("already") }
+        let ran_already = said.contains("already");
+        if !ran_already {
+            let (_, token) = said.split_once("programs show the token in ").expect("the file of the token");
+            assert!(std::path::Path::new(token.split(';').next().unwrap()).is_file(), "{said}");
+        }
+        Background { address: address.to_owned(), pid, ran_already }
     }
 
     fn pid(&self) -> Pid {

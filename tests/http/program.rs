@@ -270,6 +270,9 @@ async fn the_history_outlives_bridges_and_is_searched() {
     for wrong in ["?since=yesterday", "?limit=many"] {
         assert_eq!(http.get(&format!("/v1/history{wrong}")).await.is(400).json()["name"], "bad_request");
     }
+    let typo = http.get("/v1/history?serch=x").await.is(400).json();
+    let names = "`search`, `session`, `project`, `by`, `since`, `until`, `limit`";
+    assert_eq!(typo["detail"], format!("unknown parameter `serch`, expected one of {names}"));
     let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "question_history", "params": { "limit": 1 } });
     let reply = http.post("/rpc", &call.to_string()).await.is(200).json();
     assert_eq!(reply["result"]["questions"][0]["record"]["id"], *ids[0], "{reply}");

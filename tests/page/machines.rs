@@ -134,3 +134,25 @@ async fn a_machine_that_is_gone_is_named_until_it_is_back() {
     browser.hides("dev-box is not connected").await;
     browser.is_clean().await;
 }
+
+/// A page without a word about it would look as if nothing waited.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_fleet_without_its_broker_and_a_history_that_cannot_be_had_are_named() {
+    let (mut here, browser) = (World::start(), Browser::start().await);
+    let folder = here.folder.path().join("creds");
+    here.ok(&["fleet", "credentials", folder.to_str().unwrap(), "--person", "ana"]);
+    here.stop();
+    here.add_machine("lab", &["sh", "-c", HOSTILE]);
+    let credentials = folder.join("ana.json");
+    here.sets(&format!("[fleet]\nurl = \"nats://127.0.0.1:1\"\ncredentials = {credentials:?}"));
+    here.restart();
+    browser.sign_in(&here).await;
+    let why = "the broker cannot be reached: Connection refused (os error 111)";
+    browser.shows(&format!("Questions may be missing: the fleet is not connected: {why}")).await;
+    browser.shows("lab is not connected: <img").await;
+    browser.shows("Nothing waits in the inboxes that replied.").await;
+    browser.hides("Nothing waits.").await;
+    browser.shows("The history of lab is missing: <img").await;
+    browser.machines_shot("missing").await;
+    browser.is_clean().await;
+}

@@ -34,7 +34,7 @@ const FOLDERS: [&str; 5] =
 pub(crate) struct World {
     pub(crate) http: Http,
     inbox: Process,
-    folder: TempDir,
+    pub(crate) folder: TempDir,
 }
 
 impl World {
@@ -47,11 +47,16 @@ impl World {
 
     /// Adds a machine that this command reaches. The server learns of it when it starts again.
     pub(crate) fn add_machine(&self, name: &str, command: &[&str]) {
+        self.sets(&format!("[machine.{name:?}]\ncommand = {}", json!(command)));
+    }
+
+    /// Adds to the user's settings.
+    pub(crate) fn sets(&self, text: &str) {
         use std::io::Write as _;
         let folder = self.folder.path().join("askbridge");
         let mut settings =
             fs::OpenOptions::new().create(true).append(true).open(folder.join("config.toml")).unwrap();
-        writeln!(settings, "[machine.{name:?}]\ncommand = {}", json!(command)).unwrap();
+        writeln!(settings, "{text}").unwrap();
     }
 
     /// Returns the command that reaches this machine from others.

@@ -68,10 +68,17 @@ fn nothing(app: &App, theme: Theme, columns: usize) -> Vec<CardLine> {
     if !app.search.is_empty() {
         return vec![CardLine::new("No question matches. Esc shows all questions.", theme.strong())];
     }
-    let mut out = vec![CardLine::new("Nothing waits.", theme.strong()), CardLine::default()];
+    let mut out = vec![CardLine::new(nothing_waits(app), theme.strong()), CardLine::default()];
     let connected = lines(&connected(app), 0, columns);
     out.extend(connected.into_iter().map(|line| CardLine::new(line, theme.muted())));
+    let gaps = app.world.gaps.iter().flat_map(|gap| lines(gap, 0, columns));
+    out.extend(gaps.map(|line| CardLine::new(line, theme.warning())));
     out
+}
+
+/// Returns a sentence that no question waits, as far as that is known.
+pub(super) fn nothing_waits(app: &App) -> &'static str {
+    if app.world.gaps.is_empty() { "Nothing waits." } else { "Nothing waits in the inboxes that replied." }
 }
 
 /// Returns a sentence on whether any agent is connected, with advice if none is.

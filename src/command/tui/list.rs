@@ -11,7 +11,7 @@ use ratatui::{
 };
 
 use super::{
-    card::connected,
+    card::{connected, nothing_waits},
     event::{Key, QuestionItem},
     lines::lines,
     search::Search,
@@ -196,14 +196,16 @@ const SIGNED: usize = 4;
 pub(super) fn list(app: &App, theme: Theme, columns: usize, height: usize) -> Vec<Line<'static>> {
     let all = app.list();
     if all.is_empty() {
-        let nothing = if app.search.is_empty() { " Nothing waits." } else { " No match." };
-        let mut said = vec![Line::styled(nothing, theme.strong())];
+        let nothing = if app.search.is_empty() { nothing_waits(app) } else { "No match." };
+        let mut said = vec![Line::styled(cut(&format!(" {nothing}"), columns).into_owned(), theme.strong())];
         // On a wide screen, the part for the question says this.
         if app.search.is_empty() && !app.is_wide() {
             said.push(Line::default());
             said.extend(
                 lines(&connected(app), 1, columns).into_iter().map(|line| Line::styled(line, theme.muted())),
             );
+            let gaps = app.world.gaps.iter().flat_map(|gap| lines(gap, 1, columns));
+            said.extend(gaps.map(|line| Line::styled(line, theme.warning())));
         }
         return said;
     }

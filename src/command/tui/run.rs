@@ -361,7 +361,7 @@ impl<'a> Session<'a> {
         InboxState {
             open: open.into_iter().map(item).collect(),
             settled: latest(settled, &self.remembered, SETTLED).into_iter().map(item).collect(),
-            gaps: listing::gap_lines(&self.left_out.borrow_and_update().clone().without_new()),
+            gaps: listing::gap_lines(&self.left_out.borrow_and_update()),
             bridges: count,
         }
     }

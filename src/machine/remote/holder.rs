@@ -19,6 +19,7 @@ use tokio::{
     sync::{Notify, Semaphore, watch},
     time::{Instant, MissedTickBehavior, interval_at, sleep_until, timeout},
 };
+use tokio_util::sync::CancellationToken;
 
 use super::{
     attempt::{Dialed, dial, own},
@@ -28,7 +29,7 @@ use super::{
 use crate::{
     inbox::{
         Inbox,
-        report::MachineReport,
+        report::{MachineReport, UNREPLIED},
         status::{BridgeStatus, PROTOCOL},
         store::Follower,
     },
@@ -73,6 +74,8 @@ pub(super) struct SharedHolder {
     pub(super) turn: Semaphore,
     /// The connection does not reply to a person who waits: it is to end now.
     pub(super) is_silent: Notify,
+    /// It is cancelled once the first attempt to connect has succeeded or failed.
+    is_tried: CancellationToken,
 }
 
 /// A connection that has just begun.
@@ -95,6 +98,7 @@ impl Holder {
             is_wanted: Notify::new(),
             turn: Semaphore::new(1),
             is_silent: Notify::new(),
+            is_tried: CancellationToken::new(),
         };
         Holder { shared: Arc::new(shared) }
     }
@@ -107,7 +111,9 @@ impl Holder {
         let mut known_until = Instant::now() + limit::KEPT;
         loop {
             self.change(|report| report.retry_at = None);
-            let why = match self.begin(route).await {
+            let begun = self.begin_or_say(route).await;
+            self.shared.is_tried.cancel();
+            let why = match begun {
                 Ok(begun) => {
                     let since = Instant::now();
                     let why = self.keep(begun, &is_told).await;
@@ -152,6 +158,19 @@ impl Holder {
                 rest.await;
             }
         }
+    }
+
+    /// Connects. If that takes long for the first time, the report says so meanwhile.
+    async fn begin_or_say(&self, route: &Route) -> Result<Begun, String> {
+        let beginning = self.begin(route);
+        tokio::pin!(beginning);
+        if let Ok(begun) = timeout(limit::PATIENCE, &mut beginning).await {
+            return begun;
+        }
+        if self.shared.report.borrow().is_new() {
+            self.change(|report| report.problem = Some(UNREPLIED.to_owned()));
+        }
+        beginning.await
     }
 
     /// Connects, and takes over the first snapshot. The error says why not.
@@ -322,6 +341,11 @@ impl Holder {
 
     /// Waits until the first attempt to connect has succeeded or failed.
     pub async fn tried(&self) {
+        self.shared.is_tried.cancelled().await;
+    }
+
+    /// The same, for no longer than a list waits for a machine.
+    pub async fn tried_soon(&self) {
         // The wait only fails without a sender, and the holder has one.
         drop(self.shared.report.subscribe().wait_for(|report| !report.is_new()).await);
     }
@@ -342,7 +366,6 @@ mod tests {
         sync::mpsc,
         task::JoinHandle,
     };
-    use tokio_util::sync::CancellationToken;
 
     use super::*;
     use crate::{

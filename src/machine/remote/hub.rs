@@ -119,4 +119,9 @@ impl Hub {
     pub async fn tried(&self) {
         join_all(self.machines.values().map(|held| held.holder.tried())).await;
     }
+
+    /// The same, for no longer than a list waits for a machine.
+    pub async fn tried_soon(&self) {
+        join_all(self.machines.values().map(|held| held.holder.tried_soon())).await;
+    }
 }

@@ -37,6 +37,11 @@ impl Holder {
         self.said(report.problem.as_deref().unwrap_or("it is being connected to"))
     }
 
+    /// Returns that the history cannot be had, since the machine does not reply.
+    fn is_silent(&self) -> Refusal {
+        Refusal::HistoryUnavailable(self.said("it does not reply"))
+    }
+
     /// Returns an error message about the machine, which begins with its name.
     pub(super) fn said(&self, why: &str) -> String {
         format!("{}: {why}", self.shared.name)
@@ -101,13 +106,15 @@ impl Inbox for Holder {
         self.shared.machine.settled(limit).await
     }
 
-    async fn lost(&self) -> Vec<LostQuestion> {
-        let Some(client) = self.client(limit::CONNECT).await else { return Vec::new() };
+    async fn lost(&self) -> Result<Vec<LostQuestion>, Refusal> {
+        let Some(client) = self.client(limit::CONNECT).await else {
+            return Err(Refusal::HistoryUnavailable(self.problem()));
+        };
         let _turn = self.shared.turn.acquire().await;
         let lost = timeout(limits::PATIENCE, client.lost()).await;
-        let mut lost = lost.ok().and_then(Result::ok).unwrap_or_default();
+        let mut lost = lost.map_err(|_| self.is_silent())??;
         lost.retain(|lost| LinkName::Dialed.owns(&lost.record));
-        lost
+        Ok(lost)
     }
 
     async fn past(&self, filter: HistoryFilter) -> Result<PastQuestions, Refusal> {
@@ -117,8 +124,7 @@ impl Inbox for Holder {
         let params = filter.into();
         let _turn = self.shared.turn.acquire().await;
         let past = timeout(limits::PATIENCE, client.past(&params)).await;
-        let silent = |_| Refusal::HistoryUnavailable(self.said("it does not reply"));
-        let mut questions = past.map_err(silent)??;
+        let mut questions = past.map_err(|_| self.is_silent())??;
         questions.retain(|past| LinkName::Dialed.owns(&past.record));
         Ok(PastQuestions { questions, missing: Vec::new() })
     }

@@ -10,7 +10,7 @@ import "./question.js";
 import { Overview, Past } from "./past.js";
 import { agentOf, arrange, from, onMachine, projectName, Row, searched, title, write } from "./rows.js";
 import { Store } from "./store.js";
-import { done, isOpen, line, longest, machineOf, visible } from "./words.js";
+import { done, gaps, isOpen, line, longest, machineOf, visible } from "./words.js";
 
 const SHEETS = await stylesheet("tokens.css", "base.css", "inbox.css");
 
@@ -41,6 +41,8 @@ export class AskbridgeInbox extends HTMLElement {
   #cards = new Map();
   #count = -1;
   #machines = [];
+  #fleet;
+  #nothing = "Nothing waits.";
   /** When something was sent here. */
   #sentAt = 0;
   /** What the page was opened for, which may come later. */
@@ -108,8 +110,8 @@ export class AskbridgeInbox extends HTMLElement {
     parts.search = el("input.search", { type: "search", placeholder: "Search (/)", ariaLabel: "Search questions by text, machine, project, agent or kind", value: this.search, oninput });
     parts.search.setAttribute("list", "known");
     parts.none = el("p.none");
-    parts.past = ended("History", [parts.settled, this.#past.more]);
-    parts.list = el("section.list", { ariaLabel: "Questions" }, parts.search, parts.known, el("h2", "Waiting ", parts.waiting), parts.groups, parts.none, parts.newer, ended("Lost", parts.lost), parts.past);
+    parts.past = ended("History", [parts.settled, this.#past.missing, this.#past.more]);
+    parts.list = el("section.list", { ariaLabel: "Questions" }, parts.search, parts.known, el("h2", "Waiting ", parts.waiting), parts.newer, parts.groups, parts.none, ended("Lost", parts.lost), parts.past);
     parts.back = button("quiet.back", () => this.#leave(), "All questions");
     parts.main = el("section.main", { tabindex: "-1" }, parts.back, parts.context, parts.stage);
     const retry = button("", () => this.#connection.check?.(), "Try now");
@@ -216,7 +218,8 @@ export class AskbridgeInbox extends HTMLElement {
       this.#bridges.set(status.bridge, { status, clock });
       unreadable += status.unreadable ?? 0;
     }
-    const why = this.#machines.filter(({ connectedAt }) => !connectedAt).map(({ name, problem }) => `${line(name)} is not connected${problem ? `: ${line(problem)}` : " yet"}.`);
+    const why = gaps(this.#machines, this.#fleet);
+    this.#nothing = why[0] ? "Nothing waits in the inboxes that replied." : "Nothing waits.";
     if (unreadable) why.push(`${unreadable} more can be read only by a newer askbridge.`);
     write(this.#parts.newer, why.join("\n"));
     this.#render();
@@ -224,9 +227,10 @@ export class AskbridgeInbox extends HTMLElement {
 
   /** Learns how other machines are connected, each time that this changes. */
   async #follow(known) {
-    const { revision, machines } = await this.#connection.call("machine_list", { known }, FOR_EVER).catch(() => ({}));
+    const { revision, machines, fleet } = await this.#connection.call("machine_list", { known }, FOR_EVER).catch(() => ({}));
     if (!machines) return;
     this.#machines = machines;
+    this.#fleet = fleet;
     this.#ask();
     this.#follow(revision);
   }
@@ -250,7 +254,7 @@ export class AskbridgeInbox extends HTMLElement {
     // First, so that a row that goes there moves, and keeps the focus.
     for (const list of [lost, settled]) {
       arrange(list, rows(this.#store.ended(list == lost, isFound)));
-      list.parentNode.hidden = !list.firstChild;
+      list.parentNode.hidden = !list.firstChild && !(list == settled && this.#past.missing.textContent);
     }
     const sections = [...this.#store.groups(isFound)].map(([key, records]) => {
       const group = this.#group(key, records[0]);
@@ -266,7 +270,7 @@ export class AskbridgeInbox extends HTMLElement {
     write(waiting, this.search && open ? `${found} of ${open} found` : open || "");
     const isMissed = !!this.search && !found;
     none.classList.toggle("missed", isMissed);
-    write(none, isMissed ? "No question that waits has these words." : open ? "" : "Nothing waits.");
+    write(none, isMissed ? "No question that waits has these words." : open ? "" : this.#nothing);
     this.#suggest();
     for (const id of this.#rows.keys()) if (!records.has(id)) this.#rows.delete(id);
     if (!records.has(shown)) return this.#refresh();
@@ -391,7 +395,7 @@ export class AskbridgeInbox extends HTMLElement {
     if (row) row.ariaCurrent = "true";
     main.classList.toggle("rests", !record);
     if (!record) {
-      main.ariaLabel = this.#store.open().length ? "Choose a question." : "Nothing waits.";
+      main.ariaLabel = this.#store.open().length ? "Choose a question." : this.#nothing;
       return this.#rest(main.ariaLabel);
     }
     main.ariaLabel = title(record);

@@ -3,7 +3,7 @@
 
 import { button, el, fill } from "./dom.js";
 import { agentOf, onMachine, projectName } from "./rows.js";
-import { line } from "./words.js";
+import { line, missingHistory, visible } from "./words.js";
 
 /** Questions that are asked for at once. */
 const PAGE = 50;
@@ -16,6 +16,8 @@ export class Past {
   search = "";
   /** The button that lists older ones, where there are some. */
   more = button("link.older", () => this.load(true), "Show older");
+  /** Says whose questions are missing. */
+  missing = el("p.newer");
   #call;
   #store;
   #oldest;
@@ -32,13 +34,16 @@ export class Past {
   async load(isMore) {
     const asked = ++this.#last;
     const until = isMore ? this.#oldest : undefined;
-    const found = await this.#call("question_history", { search: this.search || undefined, until, limit: PAGE }).catch(() => null);
+    const found = await this.#call("question_history", { search: this.search || undefined, until, limit: PAGE }).catch(error => error);
     // Another search began meanwhile.
-    if (asked != this.#last || !found?.questions) return;
+    if (asked != this.#last) return;
+    if (found.data?.name == "history_unavailable") this.missing.textContent = visible(`${found.message[0].toUpperCase()}${found.message.slice(1)}.`);
+    if (!found.questions) return;
     const records = found.questions.map(({ record, accepted }) => ({ ...record, accepted }));
     const last = records.at(-1);
     this.#oldest = last?.settlement?.at ?? last?.openedAt;
     this.more.hidden = records.length < PAGE;
+    this.missing.textContent = missingHistory(found.missing ?? []).join("\n");
     this.#store.remember(records, isMore);
   }
 }
@@ -46,11 +51,11 @@ export class Past {
 /** Returns how many questions were settled since midnight, in words. */
 async function today(call) {
   const since = new Date(new Date().setHours(0, 0, 0, 0)).toISOString();
-  const { questions = [] } = await call("question_history", { since, limit: 128 }).catch(() => ({}));
+  const { questions = [], missing } = await call("question_history", { since, limit: 128 }).catch(() => ({}));
   const settled = questions.filter(({ record }) => record.settlement);
   const permissions = settled.filter(({ record }) => record.question.purpose == "permission").length;
   const count = (number, noun) => `${number} ${noun}${number == 1 ? "" : "s"}`;
-  const more = questions.length == 128 ? "at least " : "";
+  const more = questions.length == 128 || missing ? "at least " : "";
   return settled.length ? `Settled today: ${more}${count(settled.length - permissions, "question")} and ${count(permissions, "permission")}.` : "";
 }
 

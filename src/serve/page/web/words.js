@@ -145,3 +145,24 @@ export const isHarmful = risk => risk != "plain" && risk != "acts";
 
 /** Returns what a question risks: `plain`, `acts`, or what else may do harm. Where nobody looked, a permission may. */
 export const riskOf = ({ risk, dangerous, purpose }) => risk ?? (dangerous || purpose == "permission" ? "dangerous" : "plain");
+
+/** Names the machines for each reason: a broker that fails takes many with it. */
+function byReason(machines, reason) {
+  const all = Map.groupBy(machines, reason);
+  all.delete(undefined);
+  return [...all].map(([why, of]) => {
+    const names = of.slice(0, 3).map(({ name, machine }) => line(name ?? machine)).join(", ");
+    return [of.length > 3 ? `${names} and ${of.length - 3} more machines` : names, why, of.length > 1 ? "are" : "is"];
+  });
+}
+
+/** Returns a line for each reason why questions may be missing, in the words of the terminal. */
+export function gaps(machines, fleet) {
+  const away = ({ connectedAt, problem }) => (connectedAt || (problem && fleet?.endsWith(problem)) ? undefined : problem ? `not connected: ${line(problem)}` : "being connected to");
+  const partly = machines.filter(({ connectedAt, unasked }) => connectedAt && unasked).map(({ name, unasked }) => `${unasked == 1 ? "a bridge" : `${unasked} bridges`} did not reply on ${line(name)}`);
+  const missing = [fleet && line(fleet), ...partly].filter(Boolean).map(why => `Questions may be missing: ${why}.`);
+  return [...missing, ...byReason(machines, away).map(([names, why, are]) => `${names} ${are} ${why}.`)];
+}
+
+/** Returns a line for each reason why the history of machines is missing. */
+export const missingHistory = missing => byReason(missing, ({ problem }) => line(problem)).map(([names, why]) => `The history of ${names} is missing: ${why}.`);

@@ -1,0 +1,129 @@
+//! The connections to other machines that a process holds while it runs: the inbox for all programs here, and a command
+//! that runs without an inbox for itself.
+//! Which machines a command asks is left to `reach.rs`, and those of the fleet to `fleet_machines.rs`.
+
+use std::{
+    collections::BTreeMap,
+    convert::Infallible,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use askbridge_core::desk::MachineName;
+use tokio::{sync::watch, time::sleep};
+
+use super::{CommandError, fleet_machines::FleetMachines};
+use crate::{
+    limits,
+    machine::{
+        PrivateFolder, discovery, machines,
+        remote::{self, Hub, Route},
+    },
+    settings::{MachineRoute, Settings, files::Live, services::NotifySettings},
+};
+
+/// The name of the machine that `--via` reaches.
+pub(super) const VIA: &str = "via";
+
+/// The connections to the machines of the settings and of the fleet.
+#[derive(Debug)]
+pub(super) struct HeldMachines {
+    live: Arc<Live>,
+    fleet: FleetMachines,
+    hub: Hub,
+    /// The directory of the sockets of a command's own connections. `None` in the inbox, which shares them.
+    own: Option<PrivateFolder>,
+    /// The directory of the sockets over which the inbox shares its connections.
+    shared: PathBuf,
+}
+
+impl HeldMachines {
+    /// Returns the connections of the inbox, which other programs share. `folder` is that of the sockets here.
+    pub(super) fn shared(folder: &Path) -> Self {
+        let live = Arc::new(Live::of_user());
+        let told = Arc::clone(&live);
+        let is_told = move || cfg!(feature = "notify") && NotifySettings::is_set(&told.settings(), false);
+        let shared = remote::folder(folder);
+        let hub = Hub::new(shared.clone(), folder.to_owned(), Arc::new(is_told));
+        HeldMachines { live, fleet: FleetMachines::shared(folder.to_owned()), hub, own: None, shared }
+    }
+
+    /// Returns the connections of a command alone.
+    pub(super) fn own(folder: &Path, fleet: FleetMachines) -> Result<Self, CommandError> {
+        let own = PrivateFolder::new(folder)?;
+        let hub = Hub::new(own.path().to_owned(), folder.to_owned(), Arc::new(|| false));
+        let shared = remote::folder(folder);
+        Ok(HeldMachines { live: Arc::new(Live::of_user()), fleet, hub, own: Some(own), shared })
+    }
+
+    /// Connects to the machines of the settings and of the fleet, and to no others.
+    pub(super) async fn set(&mut self) {
+        let settings = self.live.settings();
+        let mut machines = self.fleet.routes(&settings);
+        // A machine of the settings keeps its name.
+        machines.extend(routes(&settings));
+        self.set_to(machines).await;
+    }
+
+    /// Connects to these machines, and to no others. A command leaves out those that the inbox shares.
+    pub(super) async fn set_to(&mut self, mut machines: BTreeMap<MachineName, Route>) {
+        if self.own.is_some() {
+            leave_out_shared(&mut machines, &self.shared).await;
+        }
+        self.hub.set(machines).await;
+    }
+
+    /// Follows the settings and the fleet.
+    pub(super) async fn keep(&mut self) -> Infallible {
+        loop {
+            tokio::select! {
+                () = sleep(limits::machine::SETTINGS) => {}
+                () = self.fleet.changed() => {}
+            }
+            self.set().await;
+        }
+    }
+
+    /// Returns the connections.
+    pub(super) fn hub(&self) -> &Hub {
+        &self.hub
+    }
+
+    /// Returns the directory of their sockets, if only this process uses them.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.own.as_ref().map(PrivateFolder::path)
+    }
+
+    /// Returns a receiver of the reason why machines of the fleet may be missing.
+    pub(super) fn fleet_problem(&self) -> watch::Receiver<Option<String>> {
+        self.fleet.problem()
+    }
+}
+
+/// Returns the machines of the settings, and how each is reached from a command or the inbox.
+pub(super) fn routes(settings: &Settings) -> BTreeMap<MachineName, Route> {
+    let machines = settings.machines().iter();
+    machines.map(|machine| (machine.name.clone(), route_of(&machine.route, false))).collect()
+}
+
+/// Returns the command that reaches a machine. `has_terminal` lets it ask its person for what it needs.
+pub(super) fn route_of(route: &MachineRoute, has_terminal: bool) -> Route {
+    match route {
+        MachineRoute::Ssh(host) => Route::ssh(host, has_terminal),
+        MachineRoute::Command(words) => Route::command(words.clone(), has_terminal),
+    }
+}
+
+/// Leaves out the machines whose connections the inbox shares.
+async fn leave_out_shared(of: &mut BTreeMap<MachineName, Route>, folder: &Path) {
+    for (name, path) in machines(folder).unwrap_or_default() {
+        // `--via` is never what another process holds.
+        // A process that was killed leaves its sockets behind, so a socket counts only if it accepts a connection.
+        if of.contains_key(&name)
+            && name.as_str() != VIA
+            && discovery::connect(&path).await.is_ok_and(|stream| stream.is_some())
+        {
+            of.remove(&name);
+        }
+    }
+}
