@@ -83,7 +83,7 @@ fn locks(file: &File, operation: FlockOperation) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
 
@@ -93,18 +93,19 @@ mod tests {
         let is_taken = || Lock::is_taken(folder.path(), "a.lock");
         let take = || Lock::take(folder.path(), "a.lock").unwrap();
         assert!(!is_taken() && !folder.path().join("a.lock").exists(), "a look makes no file");
-        let has_ended = AtomicBool::new(false);
+        let looking = AtomicUsize::new(2);
         thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| {
-                    while !has_ended.load(Ordering::Relaxed) {
+                    for _ in 0..10_000 {
                         is_taken();
                     }
+                    looking.fetch_sub(1, Ordering::Relaxed);
                 });
             }
-            let taken = (0..500).filter(|_| take().is_some()).count();
-            has_ended.store(true, Ordering::Relaxed);
-            assert_eq!(taken, 500);
+            while looking.load(Ordering::Relaxed) > 0 {
+                assert!(take().is_some());
+            }
         });
         let lock = take();
         assert!(lock.is_some() && is_taken() && take().is_none());
