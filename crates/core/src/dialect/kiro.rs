@@ -116,9 +116,7 @@ fn read_reply(question: &Question, result: &[u8]) -> Option<Outcome> {
     // serde would also read the result from an array, which Kiro's clients do not send.
     match result.starts_with(b"{").then(|| serde_json::from_slice(result).ok()).flatten()? {
         KiroResult::Answered { answer, .. } => {
-            let name = question.fields.first()?.name.clone();
-            let values = [(name, Value::Text(answer))].into();
-            Some(Outcome::Answered(Answer { values, ..Answer::default() }))
+            Some(Outcome::Answered(Answer::text(&question.fields.first()?.name, answer)))
         }
         KiroResult::Dismissed => Some(Outcome::Rejected(Reason::User)),
     }

@@ -150,6 +150,11 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// Returns the answer that has one value, a text, for the field of this name.
+    pub fn text(field: &str, text: impl Into<String>) -> Self {
+        Answer { values: [(field.to_owned(), Value::Text(text.into()))].into(), notes: BTreeMap::new() }
+    }
+
     /// Returns about how many bytes it takes in memory. An entry of a list takes more than its text, which may be as
     /// short as three bytes of JSON.
     pub fn bytes(&self) -> usize {

@@ -83,9 +83,7 @@ pub(super) fn granted(
     let is_given = |raw: &RawValue| serde_json::from_str::<Json>(raw.get()).ok().as_ref() == first;
     let given = lasting.iter().find(|(_, raw)| first.is_some() && is_given(raw));
     let value = given.map_or(ALLOW, |(value, _)| value);
-    let names = question.fields.iter().map(|field| field.name.clone());
-    let values = names.take(1).map(|name| (name, Value::Text(value.to_owned()))).collect();
-    Answer { values, ..Answer::default() }
+    question.fields.first().map(|field| Answer::text(&field.name, value)).unwrap_or_default()
 }
 
 /// Returns the title of a call, if it says more than the subject, and the subject.

@@ -88,10 +88,7 @@ impl CodexReply {
                 // Options come first: the result of one may be the same as `cancelled`.
                 let chosen = results.iter().find(|(_, known)| is_same(known, &result));
                 match chosen {
-                    Some((value, _)) => {
-                        let values = [(field.name.clone(), Value::Text(value.clone()))].into();
-                        Some(Outcome::Answered(Answer { values, ..Answer::default() }))
-                    }
+                    Some((value, _)) => Some(Outcome::Answered(Answer::text(&field.name, value))),
                     None if is_same(cancelled, &result) => Some(Outcome::Rejected(Reason::Cancelled)),
                     None => None,
                 }

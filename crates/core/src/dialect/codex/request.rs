@@ -135,7 +135,7 @@ mod tests {
     use crate::{
         dialect::{agent_dialect::Rejection, codex::file_change::complete},
         limits,
-        question::{Answer, Outcome, Purpose, Reason, Role, Value, check},
+        question::{Answer, Outcome, Purpose, Reason, Role, check},
     };
 
     fn asked(method: &str, params: &Json) -> (Question, CodexReply) {
@@ -155,8 +155,7 @@ mod tests {
     fn results((question, reply): &(Question, CodexReply)) -> Vec<Json> {
         let options = question.fields[0].kind.options().iter();
         let result = |value: &String| {
-            let values = [(question.fields[0].name.clone(), Value::Text(value.clone()))].into();
-            let answer = Answer { values, ..Answer::default() };
+            let answer = Answer::text(&question.fields[0].name, value);
             assert_eq!(check(question, &answer), Ok(()));
             let result = reply.write_answer(question, &answer);
             let again = reply.read(question, result.get().as_bytes());

@@ -213,6 +213,5 @@ pub(super) fn outcome(question: &Question, kind: &str) -> Outcome {
         // The dialog may have choices that this program does not offer.
         field.kind.options().iter().any(|known| known.value == option)
     });
-    let values = field.map(|field| (field.name.clone(), Value::Text(option.to_owned())));
-    Outcome::Answered(Answer { values: values.into_iter().collect(), ..Answer::default() })
+    Outcome::Answered(field.map(|field| Answer::text(&field.name, option)).unwrap_or_default())
 }

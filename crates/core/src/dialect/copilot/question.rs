@@ -177,9 +177,8 @@ pub(super) fn plan_outcome(question: &Question, approved: Option<bool>, action: 
         return Outcome::Rejected(Reason::User);
     }
     let field = question.fields.first();
-    let values =
-        field.zip(action).map(|(field, action)| (field.name.clone(), Value::Text(action.to_owned())));
-    Outcome::Answered(Answer { values: values.into_iter().collect(), ..Answer::default() })
+    let answer = field.zip(action).map(|(field, action)| Answer::text(&field.name, action));
+    Outcome::Answered(answer.unwrap_or_default())
 }
 
 /// The end of a question or a permission.

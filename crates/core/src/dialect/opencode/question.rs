@@ -59,9 +59,8 @@ impl Ending {
             }
             Ending::Rejected | Ending::Decided(Decision::Reject) => Outcome::Rejected(Reason::User),
             Ending::Decided(decision) => {
-                let value = Value::Text(decision.name().to_owned());
-                let values = question.fields.first().map(|field| (field.name.clone(), value));
-                Outcome::Answered(Answer { values: values.into_iter().collect(), ..Answer::default() })
+                let answer = question.fields.first().map(|field| Answer::text(&field.name, decision.name()));
+                Outcome::Answered(answer.unwrap_or_default())
             }
         }
     }

@@ -85,8 +85,7 @@ pub fn read_reply(format: &PermissionReply, question: &Question, result: &[u8]) 
         (PermissionOutcome::Selected { option_id }, Some(field))
             if field.kind.options().iter().any(|option| option.value == option_id) =>
         {
-            let values = [(field.name.clone(), Value::Text(option_id))].into();
-            Reply::Canonical(Outcome::Answered(Answer { values, ..Answer::default() }))
+            Reply::Canonical(Outcome::Answered(Answer::text(&field.name, option_id)))
         }
         (PermissionOutcome::Selected { .. }, _) => Reply::Unknown,
     }
