@@ -1,7 +1,10 @@
 //! One end of the conversation: the bytes that wait to be written to the command under test, and the bytes received from it.
 //! Waiting until a descriptor is ready is left to `stage.rs`.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::{
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    time::Instant,
+};
 
 use memchr::memchr;
 use rustix::io::{Errno, ioctl_fionread, read, write};
@@ -23,8 +26,8 @@ pub(crate) struct End {
     searched: usize,
     is_reading: bool,
     input_ended: bool,
-    /// How many bytes were read and written in all.
-    moved: usize,
+    /// When bytes were last read or written.
+    moved_at: Instant,
 }
 
 /// The next thing that an end has received.
@@ -48,7 +51,7 @@ impl End {
             searched: 0,
             is_reading: true,
             input_ended: false,
-            moved: 0,
+            moved_at: Instant::now(),
         }
     }
 
@@ -60,9 +63,9 @@ impl End {
         self.output.is_some()
     }
 
-    /// Returns how many bytes were read and written in all.
-    pub(crate) fn moved(&self) -> usize {
-        self.moved
+    /// Returns when bytes were last read or written.
+    pub(crate) fn moved_at(&self) -> Instant {
+        self.moved_at
     }
 
     /// Returns how many bytes wait to be written.
@@ -95,7 +98,7 @@ impl End {
         match write(output, piece) {
             Ok(count) => {
                 self.sent += count;
-                self.moved += count;
+                self.moved_at = Instant::now();
             }
             Err(Errno::INTR | Errno::AGAIN) => {}
             // Nobody reads it any more. Bytes that were written before may have been read.
@@ -114,7 +117,7 @@ impl End {
         match read(input, &mut chunk) {
             Ok(count @ 1..) => {
                 self.received.extend_from_slice(chunk.get(..count).unwrap_or_default());
-                self.moved += count;
+                self.moved_at = Instant::now();
             }
             Err(Errno::INTR | Errno::AGAIN) => {}
             // A command may start its agent with sockets for stdio: they report a peer that is gone as an error.

@@ -102,9 +102,9 @@ impl Stage {
         self.has_exited
     }
 
-    /// Returns how many bytes the ends have read and written in all.
-    pub(crate) fn moved(&self) -> usize {
-        [&self.client, &self.agent].into_iter().flatten().map(End::moved).sum()
+    /// Returns when an end last read or wrote bytes.
+    pub(crate) fn moved_at(&self) -> Option<Instant> {
+        [&self.client, &self.agent].into_iter().flatten().map(End::moved_at).max()
     }
 
     /// Moves bytes until this returns something, or the time is over.

@@ -1,5 +1,5 @@
-//! The steps of an end: fences, streams that it closes, reading that it stops.
-//! Writing and expecting lines is left to `play.rs`.
+//! The steps of an end: lines and bytes that it writes and must get, fences, streams that it closes, reading that it stops.
+//! Comparing a line with the expected one is left to `expect.rs`.
 
 use std::time::Instant;
 
@@ -16,6 +16,117 @@ use crate::{
 };
 
 impl Play {
+    pub(crate) fn write(&mut self, side: Side, bytes: &[u8]) -> Result<(), Problem> {
+        self.connect(side)?;
+        self.stage.wire.bytes(&format!("{}>", side.name()), bytes);
+        if let Some(conversation) = &mut self.conversation {
+            conversation.sent(bytes);
+        }
+        if let Some(served) = &mut self.served {
+            served.sent(bytes);
+        }
+        let is_open = self.stage.end(side).is_some_and(|end| end.write(bytes));
+        // Bytes that nobody reads are lost, as those of a real peer are. A case that needs them fails at a later step.
+        if !is_open {
+            self.stage.wire.note(format!("({} cannot write: the command reads no more)", side.name()));
+        }
+        Ok(())
+    }
+
+    /// Waits until the agent is started.
+    pub(crate) fn connect(&mut self, side: Side) -> Result<(), Problem> {
+        let connected =
+            self.stage.until(self.deadline, |stage| match (stage.end(side).is_some(), stage.has_exited()) {
+                (true, _) => Some(true),
+                (false, true) => Some(false),
+                (false, false) => None,
+            });
+        match connected {
+            Some(true) if self.stage.agents() > 1 => {
+                Err("the command started the agent more than once".into())
+            }
+            Some(true) => Ok(()),
+            Some(false) => {
+                Err(format!("the command ended with {} before it started its agent", self.status()).into())
+            }
+            None => Err("the command did not start its agent in time".into()),
+        }
+    }
+
+    fn next_line(&mut self, side: Side) -> Result<Option<Vec<u8>>, Problem> {
+        self.connect(side)?;
+        let next = self.patiently(|stage| stage.end(side)?.next_line());
+        match next {
+            Some(Next::Line(line)) => {
+                self.stage.wire.bytes(&format!("{}<", side.name()), &line);
+                Ok(Some(line))
+            }
+            Some(Next::End) => {
+                self.stage.wire.note(format!("{}< (end)", side.name()));
+                Ok(None)
+            }
+            None => {
+                let pending = self.stage.end(side).map(|end| end.pending().to_vec()).unwrap_or_default();
+                let got = match pending.as_slice() {
+                    [] => "nothing".to_owned(),
+                    pending => format!("{} (no line feed)", shown(pending)),
+                };
+                let what = format!("the {} did not get it in time", side.name());
+                Err(Problem::Broken { what, expected: None, got: Some(got) })
+            }
+        }
+    }
+
+    pub(crate) fn expect(&mut self, side: Side, expected: &Expected<'_>) -> Result<(), Problem> {
+        let Some(line) = self.next_line(side)? else {
+            return Err(format!("the command closed its output to the {}", side.name()).into());
+        };
+        expected.compare(&line, &mut self.variables).map_err(|(what, expected)| Problem::Broken {
+            what: format!("the {} got another line: {what}", side.name()),
+            expected: Some(expected),
+            got: Some(shown(&line)),
+        })
+    }
+
+    pub(crate) fn expect_bytes(&mut self, side: Side, bytes: &[u8]) -> Result<(), Problem> {
+        self.connect(side)?;
+        let got = self.patiently(|stage| stage.end(side)?.next_bytes(bytes.len()));
+        let got = match got {
+            Some(got) => got,
+            None => self.stage.end(side).map(|end| end.pending().to_vec()).unwrap_or_default(),
+        };
+        self.stage.wire.bytes(&format!("{}<", side.name()), &got);
+        if got == bytes {
+            return Ok(());
+        }
+        let at = got.iter().zip(bytes).take_while(|(one, other)| one == other).count();
+        let around = |bytes: &[u8]| shown(bytes.get(at.saturating_sub(40)..).unwrap_or_default());
+        let what = match got.len() {
+            count if count < bytes.len() && at == count => {
+                format!("the {} got {count} of {} bytes", side.name(), bytes.len())
+            }
+            _ => format!("the {} got other bytes, from byte {at} on", side.name()),
+        };
+        Err(Problem::Broken { what, expected: Some(around(bytes)), got: Some(around(&got)) })
+    }
+
+    pub(crate) fn expect_end(&mut self, side: Side) -> Result<(), Problem> {
+        match self.next_line(side)? {
+            None => Ok(()),
+            Some(line) => {
+                let what = format!("the {} got a line where the end was expected", side.name());
+                Err(Problem::Broken { what, expected: Some("the end".to_owned()), got: Some(shown(&line)) })
+            }
+        }
+    }
+
+    /// Waits until all that an end wrote is taken.
+    pub(crate) fn flush(&mut self, side: Side) -> Result<(), Problem> {
+        self.connect(side)?;
+        let flushed = self.patiently(|stage| (stage.end(side)?.unsent() == 0).then_some(()));
+        flushed.ok_or_else(|| format!("the command does not take what the {} writes", side.name()).into())
+    }
+
     pub(crate) fn end(&mut self, side: Side, action: EndAction) -> Result<(), Problem> {
         self.connect(side)?;
         match action {

@@ -14,9 +14,8 @@ use super::paint::{BOLD, DIM, GREEN, PLAIN, Paint, RED, put};
 const LONG: usize = 300;
 /// The rows of the expected and of the actual message, and of the lines right before them.
 const COMPARED_ROWS: usize = 4;
-/// The rows of an earlier line of the conversation; `--wire` has all of it.
-const EARLIER_ROWS: usize = 1;
-/// The lines of the conversation that are not earlier ones: what one end wrote, and what the other one got.
+/// The lines of the conversation that have several rows: what one end wrote, and what the other one got. Earlier lines have
+/// one; `--wire` has them whole.
 const LAST_LINES: usize = 2;
 /// The rows of a line of stderr.
 const STDERR_ROWS: usize = 2;
@@ -68,9 +67,14 @@ fn conversation(text: &mut String, failure: &Failure, paint: Paint) {
         put(text, &paint.text(DIM, &format!("    … {} lines, which `--wire DIR` has", failure.left_out)));
     }
     for (at, line) in failure.wire.iter().enumerate() {
-        let is_last = at + LAST_LINES >= failure.wire.len();
-        let most = if is_last { COMPARED_ROWS } else { EARLIER_ROWS };
-        rows(line, paint.columns, 4, most).for_each(|row| put(text, &row));
+        if at + LAST_LINES >= failure.wire.len() {
+            rows(line, paint.columns, 4, COMPARED_ROWS).for_each(|row| put(text, &row));
+        } else {
+            put(
+                text,
+                &format!("    {}", without_middle(line, paint.columns.unwrap_or(LONG).saturating_sub(4))),
+            );
+        }
     }
 }
 
@@ -116,6 +120,26 @@ fn near_the_difference(expected: Option<&str>, got: Option<&str>) -> (Option<Str
         _ => text.to_owned(),
     };
     (Some(cut(one)), Some(cut(other)))
+}
+
+/// Cuts the middle of a printable line that takes more columns than this: the method is near the beginning of a message, and
+/// its text near the end.
+fn without_middle(line: &str, columns: usize) -> String {
+    if width(line) <= columns {
+        return line.to_owned();
+    }
+    let end = columns / 3;
+    let taken = |chars: &mut dyn Iterator<Item = char>, most: usize| -> String {
+        let mut used = 0;
+        let fits = |char: &char| {
+            used += width(char.encode_utf8(&mut [0; 4]));
+            used <= most
+        };
+        chars.take_while(fits).collect()
+    };
+    let first = taken(&mut line.chars(), columns.saturating_sub(end + 1));
+    let last: String = taken(&mut line.chars().rev(), end).chars().rev().collect();
+    format!("{first}…{last}")
 }
 
 /// Breaks a sentence into indented rows of whole words.
@@ -167,6 +191,13 @@ mod tests {
         assert_eq!(wrapped(None, 2), [format!("  {line}")]);
         assert_eq!(wrapped(Some(42), 3), [format!("  {}", &line[..40]), format!("  {}", &line[40..])]);
         assert_eq!(wrapped(Some(32), 2), [format!("  {}", &line[..30]), format!("  {}…", &line[30..59])]);
+    }
+
+    #[test]
+    fn earlier_lines_keep_their_beginning_and_their_end() {
+        assert_eq!(without_middle("0123456789", 10), "0123456789");
+        assert_eq!(without_middle("0123456789", 9), "01234…789");
+        assert_eq!(without_middle("格格格格格格", 9), "格格…格");
     }
 
     #[test]

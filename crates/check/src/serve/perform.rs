@@ -115,7 +115,8 @@ impl Play {
                 Err(format!("the client did not respond to request {id}{}", words.unwrap_or_default()).into())
             }
             None => Err(Problem::Inconclusive(
-                "nobody answered: `--answer-with`, or `--answers-itself`".to_owned(),
+                "nobody answered in the client: `--answer-with` or `--answers-itself` says who does"
+                    .to_owned(),
             )),
         }
     }

@@ -216,7 +216,7 @@ impl Play {
                     Some(result) => format!(r#""result":{result}"#),
                     None => {
                         return Err(Problem::Inconclusive(
-                            "what the agent asks has no such answer".to_owned(),
+                            "the agent's question cannot be answered in the way of the case".to_owned(),
                         ));
                     }
                 },
@@ -280,7 +280,10 @@ impl Play {
             return Err("the agent completed the tool call without permission".into());
         }
         match self.conversation()?.project.changed() {
-            Some(path) => Err(format!("the agent changed {} without permission", path.display()).into()),
+            Some(path) => {
+                Err(format!("the agent changed `{}` in its project without permission", path.display())
+                    .into())
+            }
             None => Ok(()),
         }
     }

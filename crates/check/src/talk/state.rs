@@ -150,11 +150,12 @@ impl Project {
         &self.folder
     }
 
-    /// Returns the first file that was made, changed or removed. Hidden files are the agent's own.
+    /// Returns the first file that was made, changed or removed, by its path in the folder. Hidden files are the agent's own.
     pub(super) fn changed(&self) -> Option<PathBuf> {
         let now = files(&self.folder);
         let differs = |path: &&PathBuf| now.get(*path) != self.before.get(*path);
-        now.keys().chain(self.before.keys()).find(differs).cloned()
+        let changed = now.keys().chain(self.before.keys()).find(differs)?;
+        Some(changed.strip_prefix(&self.folder).unwrap_or(changed).to_owned())
     }
 }
 
@@ -189,9 +190,9 @@ mod tests {
         std::fs::write(path(".state"), "").unwrap();
         assert_eq!(project.changed(), None);
         std::fs::write(path("by-agent"), "").unwrap();
-        assert_eq!(project.changed(), Some(path("by-agent")));
+        assert_eq!(project.changed(), Some("by-agent".into()));
         std::fs::remove_file(path("by-agent")).unwrap();
         std::fs::remove_dir_all(path("build")).unwrap();
-        assert_eq!(project.changed(), Some(path("build/out.o")));
+        assert_eq!(project.changed(), Some("build/out.o".into()));
     }
 }
