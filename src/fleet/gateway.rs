@@ -193,7 +193,8 @@ async fn announce(broker: &Broker, place: &Place, machine: &Machine) -> Infallib
             }
             said = written;
         }
-        let until = Instant::now() + limit::RENEW;
+        // A machine that came before the bucket is to be found soon after the first person has made it.
+        let until = Instant::now() + if said.is_some() { limit::REWRITE } else { limit::RENEW };
         // Questions that open and end in quick succession cause one write in this time, not one each.
         sleep(limit::RENEW_LEAST).await;
         let changed = async {

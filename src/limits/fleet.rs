@@ -19,6 +19,9 @@ pub const BACK_OFF_MOST: Duration = Duration::from_secs(30);
 pub const STEADY: Duration = Duration::from_secs(10);
 /// Interval at which a machine writes its entry into the directory.
 pub const RENEW: Duration = Duration::from_secs(10);
+/// Pause before a machine writes its entry again if the directory does not have it, such as before the first person has made
+/// the directory.
+pub const REWRITE: Duration = Duration::from_secs(2);
 /// Shortest time between two writes of the entry, since the number of open questions is in it.
 pub const RENEW_LEAST: Duration = Duration::from_secs(1);
 /// How long an entry is valid.
