@@ -225,7 +225,7 @@ impl Desk {
     /// verdict with [`Desk::delivered`] or [`Desk::undeliverable`], and so do the submissions that arrive meanwhile.
     ///
     /// The values are checked here, except against patterns, which can take long. A thread that may block calls
-    /// [`crate::question::check`] before.
+    /// [`crate::question::check()`] before.
     #[must_use]
     pub fn submit(&mut self, submitted: TicketedSubmission, now: Duration) -> Option<Outcome> {
         let TicketedSubmission { ticket, number, submission, by } = submitted;
