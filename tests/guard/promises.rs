@@ -1,5 +1,6 @@
-//! What `docs/rules.md` and `SECURITY.md` promise: each sentence names tests in `fixtures/guard/promises.txt`, and each row
-//! of the table of cases is decided as it says. That the examples of the page are rules is left to `tests/answers`.
+//! What `docs/rules.md` and `SECURITY.md` promise: each sentence names tests, or cases of `askbridge check`, in
+//! `fixtures/guard/promises.txt`, and each row of the table of cases is decided as it says. That the examples of the page
+//! are rules is left to `tests/answers`.
 
 use std::{
     collections::BTreeSet,
@@ -90,8 +91,14 @@ fn each_promise_names_the_tests_that_hold_it() {
         code(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut texts);
     }
     let named: BTreeSet<_> = held.iter().flat_map(|case| case.expected.split(' ')).collect();
-    let is_missing = named.iter().filter(|name| !texts.iter().any(|text| has_test(text, name)));
-    wrong.extend(is_missing.map(|name| format!("there is no test {name}")));
+    // The suite plays each case of `askbridge check bridge` against the program.
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/check/cases");
+    let is_there = |name: &str| match name.contains('/') {
+        true => cases.join(format!("{name}.txt")).exists(),
+        false => texts.iter().any(|text| has_test(text, name)),
+    };
+    let missing = named.iter().filter(|name| !is_there(name));
+    wrong.extend(missing.map(|name| format!("there is no test or case {name}")));
     hold(&wrong, promised.len());
 }
 
