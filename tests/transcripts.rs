@@ -3,7 +3,7 @@
 //! What comes in: `client> LINE` and `agent> LINE`, `client>| TEXT` for a last line without terminator,
 //! `event> EVENT`, `+2s` for time that passes, `config> timeout=10s` before anything else, with `protocol=claude` or
 //! `protocol=codex` where the peers do not speak ACP; from another responder
-//! `other> answer NUMBER ANSWER`, `other> reject NUMBER [WHY]` and `other> extend NUMBER 10s`.
+//! `other> answer NUMBER ANSWER` (`NUMBER@EDITION` where the responder saw another edition than the first), `other> reject NUMBER [WHY]` and `other> extend NUMBER 10s`.
 //! What comes out stands behind what led to it: `client< LINE` and `agent< LINE`, `other< VERDICT`, and what is done
 //! with `agent!`, `client!`, `bridge!` and `question!`. `UPDATE=1 cargo test --test suites transcripts::` writes what comes out.
 use crate::support::files;
@@ -92,6 +92,17 @@ impl<P: Protocol> Play<P> {
                     self.note(&format!("question! {} is about {risk}{subject}", record.question.id));
                 }
             }
+            Notice::Changed(record) => {
+                let subject = serde_json::to_string(&record.question.subject).expect("JSON");
+                let (id, edition, risk) = (&record.question.id, record.edition, record.question.risk());
+                let heading = record.question.heading();
+                self.note(&format!(
+                    "question! {id} changes, edition {edition}: {risk} {heading:?} {subject}"
+                ));
+            }
+            Notice::TurnOver(record) => {
+                self.note(&format!("question! {} is open, and its turn is over", record.question.id));
+            }
             Notice::Warned(record) => {
                 self.note(&format!("question! {} has a fifth of its time left", record.question.id));
             }
@@ -149,9 +160,13 @@ fn happen<P: Protocol>(stage: &mut Stage<P>, text: &str) -> Vec<Out> {
 fn submitted(text: &str) -> TicketedSubmission {
     let mut words = text.splitn(3, ' ');
     let (verb, number, rest) = (words.next(), words.next(), words.next());
+    let (number, seen) = match number.map(|number| number.split_once('@').unwrap_or((number, ""))) {
+        Some((number, seen)) => (Some(number), seen.parse::<u32>().ok()),
+        None => (None, None),
+    };
     let submission = match (verb, rest) {
         (Some("answer"), Some(answer)) => {
-            Submission::Answer(serde_json::from_str(answer).expect("an answer"))
+            Submission::answer(serde_json::from_str(answer).expect("an answer"), seen)
         }
         (Some("reject"), remark) => Submission::Reject(remark.map(str::to_owned)),
         (Some("extend"), Some(time)) => {
@@ -173,6 +188,7 @@ fn refusal(refused: &Refusal) -> String {
             let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
             format!("refused: it does not fit, {}", errors.join("; "))
         }
+        Refusal::Changed(record) => format!("refused: it has changed, edition {}", record.edition),
         Refusal::NoDeadline => "refused: it has no deadline".to_owned(),
         refused => panic!("{refused:?} is not for a submission"),
     }

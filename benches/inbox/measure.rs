@@ -141,7 +141,7 @@ async fn answers(machine: &Machine, bridges: &[Bridge]) -> io::Result<Vec<Durati
         // The questions from the other end were answered by the commands.
         let id = id(&bridges[place % BRIDGES], 1 + (place / BRIDGES) as u64);
         let values = [("q0".to_owned(), Value::Text("a".to_owned()))].into();
-        let submission = Submission::Answer(Answer { values, ..Answer::default() });
+        let submission = Submission::answer(Answer { values, ..Answer::default() }, None);
         let by = Provenance { responder: Responder::CommandLine, name: None };
         let start = Instant::now();
         machine.submit(&id, submission, by).await.map_err(io::Error::other)?;

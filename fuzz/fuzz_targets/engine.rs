@@ -224,7 +224,7 @@ impl World {
             Submission::Reject(None)
         } else {
             let values = [("q0".to_owned(), Value::Text(option))].into();
-            Submission::Answer(Answer { values, ..Answer::default() })
+            Submission::answer(Answer { values, ..Answer::default() }, None)
         };
         let by = Provenance { responder: Responder::CommandLine, name: None };
         let number = u64::from(digit.wrapping_sub(b'0'));

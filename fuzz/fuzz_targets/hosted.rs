@@ -78,7 +78,7 @@ fn submission(rest: &[u8]) -> Event {
         true => Submission::Reject(None),
         false => {
             let values = [("q0".to_owned(), Value::Text(option))].into();
-            Submission::Answer(Answer { values, ..Answer::default() })
+            Submission::answer(Answer { values, ..Answer::default() }, None)
         }
     };
     let by = Provenance { responder: Responder::CommandLine, name: None };

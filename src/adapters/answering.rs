@@ -435,7 +435,7 @@ mod tests {
         let verdict = match open {
             Some(record) => {
                 let values = [("q0".to_owned(), Value::Text(label.to_owned()))].into();
-                let answer = Submission::Answer(Answer { values, ..Answer::default() });
+                let answer = Submission::answer(Answer { values, ..Answer::default() }, None);
                 let by = Provenance { responder: Responder::Rpc, name: None };
                 inbox.submit(&record.id, answer, by).await
             }

@@ -47,10 +47,12 @@ impl Consent for PlainConsent {
         match self.0.typed(line) {
             DialogueReply::Say(lines) => ConsentReply::Say(lines),
             // A permission has one field, whose value is the chosen option.
-            DialogueReply::Submit(Submission::Answer(answer)) => match answer.values.into_values().next() {
-                Some(Value::Text(option)) => ConsentReply::Option(option),
-                _ => ConsentReply::Denied,
-            },
+            DialogueReply::Submit(Submission::Answer { answer, .. }) => {
+                match answer.values.into_values().next() {
+                    Some(Value::Text(option)) => ConsentReply::Option(option),
+                    _ => ConsentReply::Denied,
+                }
+            }
             DialogueReply::Submit(Submission::Reject(_)) => ConsentReply::Denied,
             DialogueReply::Submit(Submission::Extend(_)) | DialogueReply::MoreTime => {
                 say("It waits as long as it takes.")

@@ -296,7 +296,7 @@ pub(super) const MORE_TIME: Duration = Duration::from_secs(600);
 /// Returns the sentence for an accepted submission.
 pub(super) fn said(record: &Record, submission: &Submission) -> String {
     match submission {
-        Submission::Answer(given) => answer::understood(&record.question, given),
+        Submission::Answer { answer: given, .. } => answer::understood(&record.question, given),
         _ => format!("rejected: {}", text::headline(record)),
     }
 }

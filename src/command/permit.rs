@@ -57,7 +57,7 @@ fn asked(record: Arc<Record>, role: Role) -> Option<Dialogue> {
     }
     match (form::options_with_role(question, role).count(), choose(&record, role)) {
         // The ID alone does not show that the person has seen what would be done.
-        (1, Ok(Submission::Answer(answer))) if question.risk().is_guarded() => {
+        (1, Ok(Submission::Answer { answer, .. })) if question.risk().is_guarded() => {
             Some(Dialogue::confirming(record, answer))
         }
         (2.., _) => Some(Dialogue::new(record)),
@@ -100,7 +100,7 @@ fn choose(record: &Record, role: Role) -> Result<Submission, String> {
 
 fn chosen(field: &Field, option: &FieldOption) -> Submission {
     let values = [(field.name.clone(), Value::Text(option.value.clone()))].into();
-    Submission::Answer(Answer { values, ..Answer::default() })
+    Submission::answer(Answer { values, ..Answer::default() }, None)
 }
 
 fn names(question: &Question) -> String {

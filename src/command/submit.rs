@@ -71,7 +71,7 @@ pub async fn answer(args: &AnswerArgs) -> Result<u8, CommandError> {
             answer.notes.clear();
             say(&format!("{}: the note is not sent: this agent accepts no notes", record.id));
         }
-        Ok(Submission::Answer(answer))
+        Ok(Submission::answer(answer, None))
     };
     by_option(id, &args.machine, read).await
 }
@@ -86,7 +86,7 @@ fn again(record: &Record) -> Result<Submission, CommandError> {
         return Err(CommandError::Usage(how));
     }
     match record.earlier.as_deref().map(|earlier| &earlier.outcome) {
-        Some(Outcome::Answered(answer)) => Ok(Submission::Answer(answer.clone())),
+        Some(Outcome::Answered(answer)) => Ok(Submission::answer(answer.clone(), None)),
         _ => Err(CommandError::Usage(format!("{}: no answer to the same question is known", record.id))),
     }
 }

@@ -134,6 +134,7 @@ pub(super) fn log_intercepted(from: Peer, line: &Bytes) {
 pub(super) fn log_notice(notice: &Notice, has_inbox: bool) {
     match notice {
         Notice::Opened(record) => opened(record),
+        Notice::Changed(record) => changed(record),
         Notice::Warned(record) => warned(record, has_inbox),
         Notice::Decided { record, settlement, after } => settled(record, settlement, *after),
         _ => {}
@@ -144,6 +145,11 @@ fn opened(record: &Record) {
     let question = &record.question;
     let (origin, fields) = (question.origin.name(), question.fields.len());
     tracing::info!(session = question.session, question = question.id, origin, fields, "question opened");
+}
+
+fn changed(record: &Record) {
+    let (session, question, edition) = (&record.question.session, &record.question.id, record.edition);
+    tracing::info!(session, question, edition, "question changed while it was open");
 }
 
 fn warned(record: &Record, has_inbox: bool) {

@@ -199,7 +199,7 @@ impl Inbox for BridgeInbox {
             return Err(Refusal::NotFound);
         }
         let known = self.store.read(|_, snapshot| snapshot.get(id).cloned());
-        if let (Some(record), Submission::Answer(answer)) = (&known, &submission)
+        if let (Some(record), Submission::Answer { answer, .. }) = (&known, &submission)
             && record.is_open()
         {
             // Patterns are checked here and not on the thread that forwards, since matching them can take long (I7).
@@ -303,7 +303,7 @@ pub fn assumed(record: &Record, submission: Submission, by: Provenance) -> Recor
     use askbridge_core::question::Outcome;
     use askbridge_core::question::Reason;
     let (outcome, remark) = match submission {
-        Submission::Answer(answer) => (Outcome::Answered(answer), None),
+        Submission::Answer { answer, .. } => (Outcome::Answered(answer), None),
         Submission::Reject(remark) => (Outcome::Rejected(Reason::User), remark),
         Submission::Extend(_) => return record.clone(),
     };
@@ -397,7 +397,7 @@ mod tests {
 
     fn answer(text: &str) -> Submission {
         let values = [("q0".to_owned(), Value::Text(text.to_owned()))].into();
-        Submission::Answer(Answer { values, ..Answer::default() })
+        Submission::answer(Answer { values, ..Answer::default() }, None)
     }
 
     fn id(text: &str) -> QuestionId {

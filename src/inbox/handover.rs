@@ -325,11 +325,11 @@ impl Intake {
         !self.handed_over.is_empty() || self.at_end.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// Adds what only the host knows to a question, when the question is new. It runs here and not on the thread that
+    /// Adds what only the host knows to a question, when the question is new or has changed. It runs here and not on the thread that
     /// forwards, since the disk may be slow.
     fn look(&self, record: &mut Arc<Record>) {
         let known = self.store.read(|_, snapshot| snapshot.get(&record.id).cloned());
-        let looked_at = match known {
+        let looked_at = match known.filter(|known| known.edition == record.edition) {
             Some(known) => Some(Arc::clone(&known.question)),
             None => self.store.look(&record.question).map(Arc::new),
         };

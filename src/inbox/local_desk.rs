@@ -302,7 +302,7 @@ mod tests {
     }
 
     fn submit(desk: &LocalDesk, given: &str) -> impl Future<Output = Verdict> + use<> {
-        let (desk, submission) = (desk.clone(), Submission::Answer(text(given)));
+        let (desk, submission) = (desk.clone(), Submission::answer(text(given), None));
         async move { desk.submit(1, submission, Provenance::bridge()).await }
     }
 

@@ -6,6 +6,7 @@ pub mod bridge;
 pub mod handover;
 pub mod ledger;
 pub mod local_desk;
+pub mod openings;
 pub mod past;
 pub mod real_files;
 pub mod report;

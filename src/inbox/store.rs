@@ -1,7 +1,7 @@
 //! The questions of an inbox as responders see them, and the only way to follow their changes.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, SystemTime},
 };
@@ -18,7 +18,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::{ledger::Ledger, real_files::RealFiles};
+use super::{ledger::Ledger, openings::Openings, real_files::RealFiles};
 use crate::limits;
 
 /// A snapshot and the log of what changed in it. Cheap to clone; all clones are one store.
@@ -179,7 +179,12 @@ impl Store {
 
     /// Follows the questions that open, and begins with those that are open.
     pub fn openings(&self) -> Openings {
-        Openings { follower: self.follow(), known: BTreeSet::new() }
+        Openings::new(self.clone(), false)
+    }
+
+    /// Follows the questions that open, as [`Store::openings`] does. A question whose text changes is returned again.
+    pub fn editions(&self) -> Openings {
+        Openings::new(self.clone(), true)
     }
 
     /// Ends the store: followers get what is left, and then end.
@@ -341,47 +346,6 @@ impl Follower {
             Some(events) => Batch::Events { revision, events },
             None => Batch::Snapshot { revision, open: state.snapshot.open() },
         }
-    }
-}
-
-/// A cursor over the questions that open in a store.
-#[derive(Debug)]
-pub struct Openings {
-    follower: Follower,
-    /// The open questions that were returned before, to leave them out when a snapshot lists them again.
-    known: BTreeSet<QuestionId>,
-}
-
-impl Openings {
-    /// Waits for the next batch, and returns the current state of the questions that opened in it and are still open.
-    /// The first call returns the questions that are open already. The list may be empty. Returns `None` once the store
-    /// has ended.
-    pub async fn next(&mut self) -> Option<Vec<Arc<Record>>> {
-        let opened: Vec<_> = match self.follower.next().await? {
-            Batch::Snapshot { open, .. } => {
-                let open: BTreeSet<_> = open.iter().map(|record| record.id.clone()).collect();
-                let opened = open.difference(&self.known).cloned().collect();
-                self.known = open;
-                opened
-            }
-            Batch::Events { events, .. } => {
-                events.into_iter().filter_map(|(_, event)| self.take(&event)).collect()
-            }
-        };
-        // A question is often settled within its batch, since a program answers it at once.
-        let still_open =
-            |id: &QuestionId, now: &Snapshot| now.get(id).filter(|record| record.is_open()).cloned();
-        let store = &self.follower.store;
-        Some(store.read(|_, now| opened.iter().filter_map(|id| still_open(id, now)).collect()))
-    }
-
-    fn take(&mut self, event: &Event) -> Option<QuestionId> {
-        let record = event.record();
-        if !record.is_open() {
-            self.known.remove(&record.id);
-        }
-        let opens = matches!(event, Event::Opened(_)) && self.known.insert(record.id.clone());
-        opens.then(|| record.id.clone())
     }
 }
 

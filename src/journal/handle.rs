@@ -166,7 +166,7 @@ impl Ledger for Journal {
         by: &Provenance,
     ) -> BoxFuture<'static, ()> {
         let (outcome, remark) = match submission {
-            Submission::Answer(answer) => (Outcome::Answered(answer.clone()), None),
+            Submission::Answer { answer, .. } => (Outcome::Answered(answer.clone()), None),
             Submission::Reject(remark) => (Outcome::Rejected(Reason::User), remark.clone()),
             // An extension is not a decision, so it is not journaled.
             Submission::Extend(_) => return futures::future::ready(()).boxed(),

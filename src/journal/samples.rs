@@ -38,7 +38,7 @@ pub(super) fn answer(text: &str) -> Answer {
 
 /// Returns a submission of an answer with this text.
 pub(super) fn submission(text: &str) -> Submission {
-    Submission::Answer(answer(text))
+    Submission::answer(answer(text), None)
 }
 
 /// Returns the question with this answer, now.

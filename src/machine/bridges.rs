@@ -411,7 +411,7 @@ mod tests {
 
     fn answer() -> Submission {
         let values = [("q0".to_owned(), Value::Text("yes".to_owned()))].into();
-        Submission::Answer(Answer { values, ..Answer::default() })
+        Submission::answer(Answer { values, ..Answer::default() }, None)
     }
 
     /// Lets this time pass on the paused clock.

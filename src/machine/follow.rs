@@ -168,7 +168,7 @@ mod tests {
     }
 
     fn answer() -> Submission {
-        Submission::Answer(values("yes"))
+        Submission::answer(values("yes"), None)
     }
 
     #[tokio::test(start_paused = true)]

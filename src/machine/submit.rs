@@ -39,12 +39,19 @@ impl Machine {
         match done {
             Ok(reply) => Ok(self.accept(&known, reply.value, || assumed(&known, submission, by))),
             Err(CallError::Refused(refusal)) => {
-                if let Refusal::Conflict(record) | Refusal::Gone(record) = &refusal {
+                if let Refusal::Conflict(record) | Refusal::Changed(record) | Refusal::Gone(record) = &refusal
+                {
                     if !is_of(id, record) {
                         // The refusal lacks how this question ended.
                         return Err(Refusal::Unavailable.into());
                     }
-                    self.store().edit(|editor| editor.put(Arc::clone(record)));
+                    self.store().edit(|editor| {
+                        // A later change may have arrived before the refusal.
+                        let known = editor.snapshot().get(id).map(|known| known.edition);
+                        if known.is_none_or(|known| known <= record.edition) {
+                            editor.put(Arc::clone(record));
+                        }
+                    });
                 }
                 Err(refusal.into())
             }

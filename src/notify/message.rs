@@ -64,7 +64,7 @@ impl Message {
             Disclosure::All => {
                 let (body, is_whole) = whole(question);
                 let one_tap = if is_whole { one_tap } else { Risk::Plain };
-                (body, buttons(question, one_tap))
+                (body, buttons(record, one_tap))
             }
         };
         Message {
@@ -134,7 +134,8 @@ fn whole(question: &Question) -> (String, bool) {
 
 /// Returns the answers that one tap can give. A question with more than three of them gets no buttons at all, so that
 /// nobody overlooks an option. Options of a permission that allow too much are left out first.
-fn buttons(question: &Question, one_tap: Risk) -> Vec<Button> {
+fn buttons(record: &Record, one_tap: Risk) -> Vec<Button> {
+    let question = &record.question;
     // A tap gives one value, so the question must have a single field.
     let [field] = &*question.fields else { return Vec::new() };
     let choices: Vec<(String, Value)> = match &field.kind {
@@ -156,7 +157,7 @@ fn buttons(question: &Question, one_tap: Risk) -> Vec<Button> {
     }
     let button = |(label, answer): (String, Answer)| Button {
         label: short(&label, BUTTON),
-        submission: Submission::Answer(answer),
+        submission: Submission::answer(answer, record.edition),
     };
     all.into_iter().map(button).collect()
 }
@@ -298,7 +299,7 @@ mod tests {
             json!({ "name": "f", "label": "?", "kind": "confirm", "yes": "Go", "no": "Stop" });
         let message = Message::new(&record(confirm.clone()), "", Disclosure::All, Risk::Plain);
         assert_eq!(labels(&message), ["Go", "Stop"]);
-        let Submission::Answer(answer) = &message.buttons[1].submission else { panic!("no answer") };
+        let Submission::Answer { answer, .. } = &message.buttons[1].submission else { panic!("no answer") };
         assert_eq!(answer.values["f"], Value::Flag(false));
         confirm["fields"][0]["secret"] = true.into();
         assert!(Message::new(&record(confirm.clone()), "", Disclosure::All, Risk::Plain).buttons.is_empty());

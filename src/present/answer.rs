@@ -193,6 +193,7 @@ fn rejected(reason: &Reason, by: &str) -> Cow<'static, str> {
         Reason::User => format!("rejected by {by}").into(),
         Reason::Cancelled => "rejected: the turn was cancelled".into(),
         Reason::Withdrawn => "withdrawn".into(),
+        Reason::Over => "over: the agent went on without an answer".into(),
         Reason::Timeout => "rejected: no answer came in time".into(),
         Reason::RepliedInChat => "rejected: the person replied in the chat".into(),
         Reason::ClientGone => "rejected: the client is gone".into(),

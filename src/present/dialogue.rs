@@ -294,7 +294,7 @@ impl Dialogue {
         if !self.question().notes {
             answer.notes.clear();
         }
-        DialogueReply::Submit(Submission::Answer(answer))
+        DialogueReply::Submit(Submission::answer(answer, self.record.edition))
     }
 
     fn reviewed(&mut self, line: &str) -> DialogueReply {
@@ -438,7 +438,7 @@ mod tests {
 
     fn answered(values: &Json, notes: &Json) -> DialogueReply {
         let answer = serde_json::from_value(json!({ "values": values, "notes": notes })).expect("an answer");
-        DialogueReply::Submit(Submission::Answer(answer))
+        DialogueReply::Submit(Submission::answer(answer, 0))
     }
 
     #[test]

@@ -186,6 +186,14 @@ pub fn refusal(refusal: &Refusal) -> String {
             }
             None => refusal.to_string(),
         },
+        Refusal::Changed(record) => {
+            let (id, edition) = (&record.id, record.edition);
+            format!(
+                "it has changed, and asks now: {}\n`askbridge show {id}` shows all of it, and `--seen {edition}` \
+                 answers what it shows",
+                super::answer::brief(&record.question.headline())
+            )
+        }
         Refusal::NotFound => {
             "there is no such question: `askbridge list` shows those that are open".to_owned()
         }

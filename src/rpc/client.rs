@@ -187,9 +187,9 @@ impl Client {
         let own = if self.machine.is_some() { id.own() } else { id.clone() };
         let (id, by) = (("id", json(&own)), ("by", json(&by)));
         match submission {
-            Submission::Answer(answer) => {
+            Submission::Answer { answer, seen } => {
                 let answer = ("answer", json(&AnswerInput::from(answer)));
-                self.record(method::ANSWER, params([id, answer, by])).await
+                self.record(method::ANSWER, params([id, answer, ("seen", json(&seen)), by])).await
             }
             Submission::Reject(reason) => {
                 let reason = ("reason", json(&reason));

@@ -152,6 +152,7 @@ struct GetParams {
 struct AnswerParams {
     id: String,
     answer: AnswerInput,
+    seen: Option<u32>,
     by: Option<Provenance>,
 }
 
@@ -220,12 +221,12 @@ fn register<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), Register
 /// Registers the methods that wait for an agent or a person.
 fn register_waiting<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), RegisterMethodError> {
     module.register_async_method(method::ANSWER, async |params, context, extensions| {
-        let AnswerParams { id, answer, by } = read(&params)?;
+        let AnswerParams { id, answer, seen, by } = read(&params)?;
         let record = context.named(&id, &extensions).await?;
         let answer = answer.read(&record.question).map_err(|errors| error(Refusal::DoesNotFit(errors)))?;
         // `submit` gives the room of the request back, so nothing of the request's text may be held then.
         drop(params);
-        context.submit(&record.id, Submission::Answer(answer), by, &extensions).await
+        context.submit(&record.id, Submission::answer(answer, seen), by, &extensions).await
     })?;
     module.register_async_method(method::REJECT, async |params, context, extensions| {
         let RejectParams { id, reason, by } = read(&params)?;

@@ -66,6 +66,7 @@ impl OnMachine for Refusal {
         match self {
             Refusal::Ambiguous(ids) => Refusal::Ambiguous(ids.on(machine)),
             Refusal::Conflict(record) => Refusal::Conflict(record.on(machine)),
+            Refusal::Changed(record) => Refusal::Changed(record.on(machine)),
             Refusal::Gone(record) => Refusal::Gone(record.on(machine)),
             other => other,
         }

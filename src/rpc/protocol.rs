@@ -39,7 +39,7 @@ pub mod method {
     pub const HISTORY: &str = "question_history";
     /// Returns one question: `{id}` → [`askbridge_core::desk::Record`].
     pub const GET: &str = "question_get";
-    /// Answers a question: `{id, answer, by?}` → [`askbridge_core::desk::Record`].
+    /// Answers a question, of which its responder saw this [edition](Record::edition): `{id, answer, seen?, by?}` → [`askbridge_core::desk::Record`].
     pub const ANSWER: &str = "question_answer";
     /// Rejects a question: `{id, reason?, by?}` → [`askbridge_core::desk::Record`].
     pub const REJECT: &str = "question_reject";
@@ -278,6 +278,17 @@ pub struct Outline {
     /// Whether other responders must answer: the client cannot show the question, or left it to them.
     #[serde(default)]
     pub elsewhere: bool,
+    /// How often the question has changed since it opened.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub edition: u32,
+    /// Whether the turn in which it was asked is over: the agent may not read the answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub turn_over: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_first(edition: &u32) -> bool {
+    *edition == 0
 }
 
 impl OutlineListing {
@@ -313,6 +324,8 @@ impl From<&Record> for Outline {
             opened_at: record.opened_at,
             deadline: record.deadline,
             elsewhere: record.elsewhere,
+            edition: record.edition,
+            turn_over: record.turn_over,
         }
     }
 }
@@ -329,7 +342,14 @@ impl From<Outline> for Record {
             ..Question::new(outline.origin, &outline.question_id, Vec::new())
         };
         let record = Record::new(outline.id, question.into(), outline.opened_at);
-        Record { state: outline.state, deadline: outline.deadline, elsewhere: outline.elsewhere, ..record }
+        Record {
+            state: outline.state,
+            deadline: outline.deadline,
+            elsewhere: outline.elsewhere,
+            edition: outline.edition,
+            turn_over: outline.turn_over,
+            ..record
+        }
     }
 }
 

@@ -313,7 +313,7 @@ mod tests {
 
     fn answer(text: &str) -> Submission {
         let values = [("q0".to_owned(), askbridge_core::question::Value::Text(text.to_owned()))].into();
-        Submission::Answer(Answer { values, ..Answer::default() })
+        Submission::answer(Answer { values, ..Answer::default() }, None)
     }
 
     #[tokio::test]

@@ -31,6 +31,18 @@ pub enum RuleEffect {
     Notify(Vec<String>),
 }
 
+impl RuleEffect {
+    /// Returns the effect on a question that was judged in this edition.
+    pub(super) fn of_edition(self, edition: u32) -> Self {
+        match self {
+            RuleEffect::Submit(Submission::Answer { answer, .. }) => {
+                RuleEffect::Submit(Submission::answer(answer, edition))
+            }
+            other => other,
+        }
+    }
+}
+
 impl Action {
     /// Returns the effect on a question.
     ///
@@ -56,9 +68,11 @@ impl Action {
         }
         let is_permission = question.purpose == Purpose::Permission;
         let submission = match self {
-            Action::Answer(given) => Submission::Answer(checked(conditions, asked, given.to(question)?)?),
+            Action::Answer(given) => {
+                Submission::answer(checked(conditions, asked, given.to(question)?)?, None)
+            }
             Action::Allow if is_permission => {
-                Submission::Answer(checked(conditions, asked, allowed(question)?)?)
+                Submission::answer(checked(conditions, asked, allowed(question)?)?, None)
             }
             Action::Reject(reason) => Submission::Reject(reason.clone()),
             _ => return Err("it asks for no permission".to_owned()),

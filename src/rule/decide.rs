@@ -39,7 +39,7 @@ pub fn decide(rules: &[Rule], record: &Record, files: &dyn Files) -> Option<Deci
     let asked = QuestionView::new(&record.question, files);
     rules.iter().find_map(|rule| {
         // This does not call `explain`, so that no text is made of the conditions that fail.
-        let what = rule.apply(&asked).ok()?;
+        let what = rule.apply(&asked).ok()?.of_edition(record.edition);
         Some(Decision { rule: Arc::clone(rule.name()), what })
     })
 }
@@ -51,6 +51,7 @@ pub fn explain(rules: &[Rule], record: &Record, files: &dyn Files) -> Explanatio
     for rule in rules {
         match rule.apply(&asked) {
             Ok(what) => {
+                let what = what.of_edition(record.edition);
                 let decision = Some(Decision { rule: Arc::clone(rule.name()), what });
                 return Explanation { passed, decision };
             }

@@ -82,7 +82,7 @@ pub(super) fn done(members: &Json, question: &Json) -> String {
         Some(RuleEffect::Submit(Submission::Reject(remark))) => {
             format!("reject {}", remark.unwrap_or_default())
         }
-        Some(RuleEffect::Submit(Submission::Answer(answer))) => {
+        Some(RuleEffect::Submit(Submission::Answer { answer, .. })) => {
             serde_json::to_string(&answer.values).expect("JSON")
         }
         Some(RuleEffect::Submit(other)) => panic!("{other:?}"),
@@ -264,7 +264,7 @@ fn holds_promises(members: &Json, record: &Record, what: &RuleEffect) -> Result<
     // A rule settles a dangerous question only if it says so, and never one of an unknown purpose.
     prop_assert!(!question.risk().is_dangerous() || members["dangerous"] == true);
     prop_assert!(!matches!(question.purpose, Purpose::Other(_)));
-    let Submission::Answer(answer) = submission else {
+    let Submission::Answer { answer, .. } = submission else {
         prop_assert_eq!(&members["then"], "reject");
         return Ok(());
     };

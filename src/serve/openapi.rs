@@ -4,7 +4,7 @@
 
 use askbridge_core::{
     desk::{Record, Settlement},
-    question::input::AnswerInput,
+    question::input::ReplyInput,
 };
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
@@ -144,7 +144,7 @@ fn submissions(generator: &mut SchemaGenerator, session: &str) -> [(&'static str
         succeeds; a different one fails with 409. For a permission, the answer is one of its options.";
     let (id, description) = (format!("answer{session}Question"), named(session, description));
     let mut answer = operation(generator, &id, &description, ("204", done()), &with(&["422"]));
-    answer["requestBody"] = body::<AnswerInput>(generator, true);
+    answer["requestBody"] = body::<ReplyInput>(generator, true);
     let description = "Rejects a question. When the response comes, the agent has the rejection. Rejecting it again \
         succeeds. For a permission, that chooses the option that refuses it this time, or else from now on.";
     let (id, description) = (format!("reject{session}Question"), named(session, description));

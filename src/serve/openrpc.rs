@@ -197,11 +197,12 @@ fn submissions(generator: &mut SchemaGenerator) -> [Value; 3] {
         "unavailable",
         "other",
     ];
-    let answered = [&settled[..], &["does_not_fit"]].concat();
+    let answered = [&settled[..], &["changed", "does_not_fit"]].concat();
     let extended = [&settled[..], &["no_deadline"]].concat();
     let name = must::<String>(generator, "id", "The full ID of the question.");
     let by = may::<Provenance>(generator, "by", "The responder, as it names itself.");
     let answer = must::<AnswerInput>(generator, "answer", "The answer.");
+    let seen = may::<u32>(generator, "seen", "The edition of the question that the responder saw.");
     let reason = may::<String>(generator, "reason", "The reason, in the person's own words.");
     let milliseconds = must::<NonZeroU64>(
         generator,
@@ -214,7 +215,7 @@ fn submissions(generator: &mut SchemaGenerator) -> [Value; 3] {
             "question_answer",
             "Answers a question, and returns it settled once the agent has the answer on its stdin. For a permission, \
              the answer is one of its options.",
-            &[&name, &answer, &by],
+            &[&name, &answer, &seen, &by],
             &answered,
         ),
         method::<Record>(

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, iter, num::NonZeroU64, sync::Arc, time::Duratio
 
 use askbridge_core::{
     desk::{QuestionId, Record, Refusal, Submission},
-    question::{Answer, Field, Origin, Provenance, Question, Responder, input::AnswerInput},
+    question::{Field, Origin, Provenance, Question, Responder, input::ReplyInput},
 };
 use axum::{
     Router,
@@ -120,10 +120,10 @@ async fn reply<I: Inbox>(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<StatusCode, Problem> {
-    let input: AnswerInput = body::read(&headers, body, ANSWER)?;
+    let ReplyInput { seen, answer } = body::read(&headers, body, ANSWER)?;
     let record = find(&app, &name).await?;
-    let answer = input.read(&record.question).map_err(Refusal::DoesNotFit)?;
-    submit_answer(&app, &record.id, answer).await?;
+    let answer = answer.read(&record.question).map_err(Refusal::DoesNotFit)?;
+    submit_answer(&app, &record.id, Submission::answer(answer, seen)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -156,9 +156,9 @@ async fn extend<I: Inbox>(
 pub(super) async fn submit_answer<I: Inbox>(
     app: &App<I>,
     id: &QuestionId,
-    answer: Answer,
+    answer: Submission,
 ) -> Result<(), Problem> {
-    app.inbox.submit(id, Submission::Answer(answer), by()).await?;
+    app.inbox.submit(id, answer, by()).await?;
     Ok(())
 }
 

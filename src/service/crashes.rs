@@ -106,7 +106,7 @@ impl Ledger for DurableLedger {
     ) -> BoxFuture<'static, ()> {
         let (id, submission) = (record.id.clone(), submission.clone());
         self.change(move |state| {
-            if let Submission::Answer(answer) = submission {
+            if let Submission::Answer { answer, .. } = submission {
                 state.accepted.insert(id, (answer, false));
             }
         })
@@ -266,7 +266,7 @@ async fn live(
     let is_answered = async {
         let known = |now: &Snapshot| now.get(&id).is_some();
         wait_until(inbox.store(), Duration::from_secs(1), known).await;
-        if place == 0 && inbox.submit(&id, Submission::Answer(answer()), person()).await.is_ok() {
+        if place == 0 && inbox.submit(&id, Submission::answer(answer(), None), person()).await.is_ok() {
             person_here.is_told = true;
         }
         pending::<()>().await;

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::context::Context;
 use crate::{
     fleet::Gateway,
-    inbox::{BridgeInbox, Inbox, store::Openings},
+    inbox::{BridgeInbox, Inbox, openings::Openings},
     limits::fleet as limit,
     machine::discovery,
     rpc::host::{Service, Starts},

@@ -95,7 +95,7 @@ struct EarlierAnswer {
 
 async fn give(inbox: BridgeInbox, record: Arc<Record>, given: EarlierAnswer) {
     let EarlierAnswer { earlier, answer, by } = given;
-    match inbox.submit(&record.id, Submission::Answer(answer), by).await {
+    match inbox.submit(&record.id, Submission::answer(answer, record.edition), by).await {
         Ok(_) => {
             tracing::info!(id = %record.id, %earlier, "submitted the earlier answer to the same question")
         }
@@ -245,7 +245,7 @@ mod tests {
         let (inbox, desk, _work) = asking(&ledger);
         let mut asked = desk.open(question("Why?"), false, 0).expect("room");
         let id = asked.id().clone();
-        let mut submitted = Box::pin(inbox.submit(&id, Submission::Answer(answer("a")), page()));
+        let mut submitted = Box::pin(inbox.submit(&id, Submission::answer(answer("a"), None), page()));
         assert!(submitted.as_mut().now_or_never().is_none());
         let mut told = vec![format!("{id} is open"), format!("accepting {id}")];
         assert_eq!(ledger.lock().told, told);
@@ -265,7 +265,7 @@ mod tests {
         let more = Submission::Extend(std::time::Duration::from_secs(1));
         soon(inbox.submit(&id, more, page())).await.expect_err("it has no deadline");
         assert_eq!(ledger.lock().told, [format!("{id} is open")]);
-        let mut late = Box::pin(inbox.submit(&id, Submission::Answer(answer("a")), page()));
+        let mut late = Box::pin(inbox.submit(&id, Submission::answer(answer("a"), None), page()));
         assert!(late.as_mut().now_or_never().is_none());
         asked.end(Outcome::Rejected(Reason::Cancelled), Provenance::bridge());
         soon(late).await.expect_err("it was taken back");

@@ -2,7 +2,7 @@
 //! service submits the decision as any responder submits an answer.
 //!
 //! The settings are read again when the user's file has changed. New rules do not apply to questions that were open
-//! before, except by `askbridge rules apply`.
+//! before, except by `askbridge rules apply`. A question that changes is judged anew.
 
 use std::{sync::Arc, time::SystemTime};
 
@@ -75,7 +75,8 @@ impl RunningRules {
     }
 
     async fn run(mut self) {
-        let mut openings = self.inbox.store().openings();
+        // What has changed is judged anew (I13).
+        let mut openings = self.inbox.store().editions();
         let mut is_first = true;
         loop {
             tokio::select! {
@@ -144,8 +145,10 @@ async fn submit(inbox: BridgeInbox, id: QuestionId, submission: Submission, rule
     match inbox.submit(&id, submission, by(&rule)).await {
         Ok(_) => {}
         // This is not a problem: another responder was faster.
-        Err(refusal @ (Refusal::Conflict(_) | Refusal::Gone(_) | Refusal::NotFound)) => {
-            tracing::debug!(%id, %refusal, "a question was settled before its rule could decide");
+        Err(
+            refusal @ (Refusal::Conflict(_) | Refusal::Changed(_) | Refusal::Gone(_) | Refusal::NotFound),
+        ) => {
+            tracing::debug!(%id, %refusal, "a question was settled, or has changed, before its rule could decide");
         }
         Err(refusal) => {
             let rule = printable_line(&rule);

@@ -158,7 +158,7 @@ fn one_of_a_hundred_answers_at_once_wins_and_the_others_are_told() {
         let answers = machines.into_iter().enumerate().map(|(number, machine)| {
             let (id, value) = (id.parse().unwrap(), if number % 2 == 0 { "a" } else { "b" }.to_owned());
             tokio::spawn(async move {
-                let done = machine.submit(&id, Submission::Answer(text(&value)), by(number)).await;
+                let done = machine.submit(&id, Submission::answer(text(&value), None), by(number)).await;
                 (value, done)
             })
         });
@@ -197,7 +197,7 @@ fn by(number: usize) -> Provenance {
 }
 
 fn answer(value: &str) -> Submission {
-    Submission::Answer(text(value))
+    Submission::answer(text(value), None)
 }
 
 #[tokio::test]

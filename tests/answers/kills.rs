@@ -259,7 +259,7 @@ impl Place {
         let client = running.client.clone().expect("a bridge that is there");
         let id = running.id(number).parse().unwrap();
         let values = [("q0".to_owned(), Value::Text("SQLite".to_owned()))].into();
-        let answer = Submission::Answer(Answer { values, ..Answer::default() });
+        let answer = Submission::answer(Answer { values, ..Answer::default() }, None);
         let by = Provenance { responder: Responder::CommandLine, name: None };
         self.runtime.spawn(async move { client.submit(&id, answer, by).await.is_ok() })
     }

@@ -298,7 +298,7 @@ fn a_slip_in_the_word_stays_at_the_word() {
         assert_eq!(scene.effects, [], "{slip:?}");
         scene.types("yes");
         scene.keys(&[Key::Enter]);
-        let [Effect::Submit(_, Submission::Answer(answer))] = &*scene.effects else {
+        let [Effect::Submit(_, Submission::Answer { answer, .. })] = &*scene.effects else {
             panic!("{slip:?}: {:?}", scene.effects)
         };
         assert_eq!(answer.values["p"], askbridge_core::question::Value::Text("once".to_owned()));
@@ -578,7 +578,7 @@ fn no_text_of_an_agent_leaves_its_place_on_any_view() {
 fn a_single_key_never_allows_what_is_dangerous() {
     let every = (' '..='~').map(Key::Char).chain(('a'..='z').map(Key::Control));
     let keys: Vec<_> = every.chain([Key::Enter, Key::Send, Key::Tab, Key::Down, Key::Right]).collect();
-    let allows = |effect: &Effect| matches!(effect, Effect::Submit(_, Submission::Answer(_)));
+    let allows = |effect: &Effect| matches!(effect, Effect::Submit(_, Submission::Answer { .. }));
     for before in
         [&[][..], &[Key::Enter], &[Key::Enter, Key::Char('2')], &[Key::Enter, Key::Char('1'), Key::Enter]]
     {

@@ -123,7 +123,7 @@ async fn race(rival: &mut impl Rival, round: u64, dice: &mut Dice, lead: i64, co
     });
     let sqlite = field.kind.options().iter().find(|option| option.label == "SQLite").expect("an option");
     let values = [(field.name.clone(), Value::Text(sqlite.value.clone()))].into();
-    let answer = Submission::Answer(Answer { values, ..Answer::default() });
+    let answer = Submission::answer(Answer { values, ..Answer::default() }, None);
     let mut jitter = || i64::try_from(dice.below(2 * TURNS as u64)).expect("a small number") - TURNS;
     let (first, second, lead) = (jitter(), jitter(), lead + jitter());
     let answered = async {

@@ -192,7 +192,7 @@ impl World {
         };
         let request = record.question.id.rsplit('-').next().and_then(|id| id.parse().ok());
         let values = [(field.name.clone(), Value::Text(chosen))].into();
-        let answer = Submission::Answer(question::Answer { values, ..question::Answer::default() });
+        let answer = Submission::answer(question::Answer { values, ..question::Answer::default() }, None);
         let by = Provenance { responder: Responder::CommandLine, name: None };
         let request = request.expect("a request");
         let first = self.submitted.iter().find(|submitted| submitted.request == request);

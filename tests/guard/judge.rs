@@ -122,5 +122,5 @@ fn allows(rule: &Rule, question: Question) -> bool {
     let Ok(id) = "b-1".parse() else { return false };
     let record = Record::new(id, question.into(), Timestamp::default());
     let decision = decide(std::slice::from_ref(rule), &record, &RealFiles);
-    decision.is_some_and(|decision| matches!(decision.what, RuleEffect::Submit(Submission::Answer(_))))
+    decision.is_some_and(|decision| matches!(decision.what, RuleEffect::Submit(Submission::Answer { .. })))
 }

@@ -78,7 +78,7 @@ pub(crate) fn decided(settings: &Settings, question: Question) -> Result<(), Str
     let record = Record::new("b-1".parse().expect("an ID"), Arc::new(question), Timestamp::default());
     let explained = explain(settings.rules(), &record, &RealFiles);
     match explained.decision.map(|decision| decision.what) {
-        Some(RuleEffect::Submit(Submission::Answer(answer))) => {
+        Some(RuleEffect::Submit(Submission::Answer { answer, .. })) => {
             let chosen = |value: &String| {
                 let mut options = record.question.fields.iter().flat_map(|field| field.kind.options());
                 options.find(|option| option.value == *value).and_then(|option| option.role.as_deref())

@@ -180,7 +180,7 @@ async fn opencode_clients_can_decide_about_permissions() {
     assert_eq!(next(&mut listener).await.0, "server.connected");
     let answered = |option: &str| {
         let values = [("q0".to_owned(), Given::Text(option.to_owned()))].into();
-        Submission::Answer(Answer { values, ..Answer::default() })
+        Submission::answer(Answer { values, ..Answer::default() }, None)
     };
     let rejected = |reason: Option<&str>| Submission::Reject(reason.map(str::to_owned));
     let (reply, session) = ("/permission/ID/reply?directory=%2Fwork", "/session/s/permissions/ID");

@@ -93,7 +93,7 @@ pub(crate) fn answer(text: &str) -> Answer {
 }
 
 pub(crate) fn submission(text: &str) -> Submission {
-    Submission::Answer(answer(text))
+    Submission::answer(answer(text), None)
 }
 
 pub(crate) fn page() -> Provenance {

@@ -91,5 +91,5 @@ fn behind_id(line: &[u8]) -> &[u8] {
 
 fn answer(option: &str) -> Submission {
     let values = [("q0".to_owned(), Value::Text(option.to_owned()))].into();
-    Submission::Answer(Answer { values, ..Answer::default() })
+    Submission::answer(Answer { values, ..Answer::default() }, None)
 }

@@ -290,7 +290,7 @@ impl<P: Protocol> Race<P> {
             "no" => Submission::Reject(None),
             answer => {
                 let values = [(self.spelling.field.to_owned(), Value::Text(answer.to_owned()))].into();
-                Submission::Answer(Answer { values, ..Answer::default() })
+                Submission::answer(Answer { values, ..Answer::default() }, None)
             }
         };
         self.tickets += 1;

@@ -197,7 +197,7 @@ fn the_agent_gets_the_option_that_is_chosen_elsewhere_and_nothing_of_the_late_cl
                 .role
                 .as_deref();
             assert_eq!(role.map(Role::name), Some(&*kind), "{}", asks.agent);
-            let out = world.submit(Submission::Answer(chosen(&option)));
+            let out = world.submit(Submission::answer(chosen(&option), None));
             let (to_agent, to_client) = bytes(&out);
             let told: Value = serde_json::from_slice(&to_agent).unwrap();
             assert_eq!(

@@ -164,7 +164,7 @@ impl Answerer {
     /// Answers a question of the bridge.
     async fn answer(self, own: &QuestionId) -> Result<Arc<Record>, Refusal> {
         let id: QuestionId = format!("{}{own}", self.prefix).parse().unwrap();
-        let answer = Submission::Answer(values(self.name));
+        let answer = Submission::answer(values(self.name), None);
         // What a payload says of who answers counts for local responders alone.
         let by = Provenance { responder: Responder::CommandLine, name: Some("somebody".to_owned()) };
         match self.way {

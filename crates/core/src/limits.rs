@@ -73,7 +73,7 @@ pub const OPEN: usize = 1024;
 /// Size of all open questions of one asker, in memory or as JSON, whichever is more. Those on their way to it count.
 pub const OPEN_BYTES: usize = 4 * MIB;
 /// Bytes of JSON of the longest record beside its question: the names, two times, the states, and the punctuation.
-pub const RECORD: usize = 320;
+pub const RECORD: usize = 360;
 /// Number of settled questions that are remembered, for responders that come late.
 pub const REMEMBERED: usize = 128;
 /// Size of all remembered questions. The last one is remembered even if it is larger.
@@ -104,6 +104,9 @@ pub const GRACE: Duration = Duration::from_secs(10);
 pub const WITHDRAW: Duration = Duration::from_secs(2);
 /// Time that a client has to answer a permission itself after it cancelled the turn.
 pub const CANCEL: Duration = Duration::from_secs(2);
+/// The shortest time in which a person reads a prompt and reacts to it. What comes faster comes from a program, or was
+/// meant for what stood there before.
+pub const REACTION: Duration = Duration::from_millis(700);
 /// How long the client may be silent about a question before that is reported.
 pub const SILENCE: Duration = Duration::from_secs(10);
 /// How long a hint in the chat waits for an agent that works and says nothing.

@@ -215,7 +215,7 @@ pub(super) fn which() -> Json {
 pub(super) async fn answer(inbox: &BridgeInbox, id: &QuestionId, text: &str) -> Result<(), Refusal> {
     let answer: Answer = serde_json::from_value(json!({ "values": { "q0": text } })).expect("an answer");
     let by = Provenance { responder: Responder::CommandLine, name: None };
-    inbox.submit(id, Submission::Answer(answer), by).await.map(drop)
+    inbox.submit(id, Submission::answer(answer, None), by).await.map(drop)
 }
 
 async fn asks_and_is_answered(lifecycle: ClientLifecycleMode) {

@@ -123,7 +123,7 @@ impl App {
             Modal::Help(line) => self.help_key(key, line),
             Modal::Confirm(why, answer, mut typed) => match key {
                 Key::Escape => self.say("Nothing was sent"),
-                Key::Enter if confirms(typed.text()) => return self.submit(Submission::Answer(answer)),
+                Key::Enter if confirms(typed.text()) => return self.submit(Submission::answer(answer, None)),
                 // The confirmation stays open: text that is typed again must not act on the question behind it.
                 Key::Enter => {
                     self.complain(format!("Nothing was sent: type {WORD}, or press Esc to go back"));
@@ -140,7 +140,7 @@ impl App {
                     // Only Enter sends a rejection: the key that sends an answer must not, if it is pressed by mistake.
                     let reason = Some(typed.text().trim().to_owned()).filter(|reason| !reason.is_empty());
                     return self.submit(match (reason, answer) {
-                        (None, Some(answer)) => Submission::Answer(answer),
+                        (None, Some(answer)) => Submission::answer(answer, None),
                         (reason, _) => Submission::Reject(reason),
                     });
                 }
@@ -275,7 +275,7 @@ impl App {
                 self.modal = Some(Modal::Confirm(why, answer, Editor::default()));
                 Vec::new()
             }
-            None => self.submit(Submission::Answer(answer)),
+            None => self.submit(Submission::answer(answer, None)),
         }
     }
 

@@ -103,11 +103,11 @@ pub(super) fn wrong() -> Answer {
 
 pub(super) fn submission(what: u8) -> Submission {
     match what {
-        0..=2 => Submission::Answer(text("a")),
-        3 | 4 => Submission::Answer(text("b")),
+        0..=2 => Submission::answer(text("a"), None),
+        3 | 4 => Submission::answer(text("b"), None),
         5 => Submission::Reject(Some("no".to_owned())),
         6 => Submission::Extend(Duration::from_secs(1)),
-        _ => Submission::Answer(wrong()),
+        _ => Submission::answer(wrong(), None),
     }
 }
 

@@ -285,7 +285,7 @@ impl<'a> World<'a> {
         let heard = self.heard();
         let response = heard.get(&number);
         let is_true = match (&told, &submission) {
-            (Ok(_), Submission::Answer(answer)) => {
+            (Ok(_), Submission::Answer { answer, .. }) => {
                 response.is_some_and(|response| is(&Outcome::Answered(answer.clone()), response))
             }
             (Ok(_), Submission::Reject(_)) => {
@@ -299,7 +299,7 @@ impl<'a> World<'a> {
             (Err(Refusal::Conflict(view)), _) => {
                 let outcome = &view.settlement.as_ref().expect("it is settled").outcome;
                 let same = match (outcome, &submission) {
-                    (Outcome::Answered(given), Submission::Answer(answer)) => given == answer,
+                    (Outcome::Answered(given), Submission::Answer { answer, .. }) => given == answer,
                     (Outcome::Rejected(_), Submission::Reject(_)) => true,
                     _ => false,
                 };
@@ -311,7 +311,7 @@ impl<'a> World<'a> {
                 matches!(outcome, Outcome::Rejected(reason) if *reason != Reason::User)
                     && self.bears_out(outcome, response)
             }
-            (Err(Refusal::DoesNotFit(_)), Submission::Answer(answer)) => *answer == wrong(),
+            (Err(Refusal::DoesNotFit(_)), Submission::Answer { answer, .. }) => *answer == wrong(),
             (Err(Refusal::NoDeadline), Submission::Extend(_)) => !self.timeout,
             (Err(Refusal::Unavailable), _) => self.may_be_lost(),
             _ => false,

@@ -90,7 +90,7 @@ impl Holder {
     }
 }
 
-/// Returns whether a refusal reports how the question ended.
+/// Returns whether a refusal reports how the question ended, or has changed.
 fn tells(refusal: &Refusal) -> bool {
-    matches!(refusal, Refusal::Conflict(_) | Refusal::Gone(_))
+    matches!(refusal, Refusal::Conflict(_) | Refusal::Changed(_) | Refusal::Gone(_))
 }

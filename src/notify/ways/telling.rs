@@ -86,6 +86,7 @@ pub(super) fn too_late(refusal: &Refusal) -> String {
         Refusal::Conflict(_) | Refusal::Gone(_) | Refusal::NotFound => {
             "Too late: the question was answered already".to_owned()
         }
+        Refusal::Changed(_) => "Not sent: the question has changed, look at it again".to_owned(),
         refusal => format!("The answer was not taken: {refusal}"),
     }
 }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use askbridge_core::{
-    desk::{QuestionId, Record, Refusal},
+    desk::{QuestionId, Record, Refusal, Submission},
     question::{Answer, FieldError, FieldOption, Outcome, Question, Role, Value},
 };
 use axum::{
@@ -111,7 +111,7 @@ async fn submit<I: Inbox>(
             return Ok(Json(true));
         }
     };
-    rest::submit_answer(app, &record.id, allowing(record, role)?).await?;
+    rest::submit_answer(app, &record.id, Submission::answer(allowing(record, role)?, None)).await?;
     Ok(Json(true))
 }
 

@@ -5,7 +5,7 @@
 use std::{borrow::Cow, iter, sync::Arc};
 
 use askbridge_core::{
-    desk::{QuestionId, Record, Refusal},
+    desk::{QuestionId, Record, Refusal, Submission},
     question::{Field, Kind, Purpose, Question},
 };
 use axum::{
@@ -151,7 +151,7 @@ pub(super) async fn reply<I: Inbox>(
     let reply: AnswerBody = body::read(&headers, body, ANSWER)?;
     let record = find(&app, &id, false).await?;
     let answer = labels::answer(&record.question, reply.answers).map_err(Refusal::DoesNotFit)?;
-    rest::submit_answer(&app, &record.id, answer).await?;
+    rest::submit_answer(&app, &record.id, Submission::answer(answer, None)).await?;
     Ok(Json(true))
 }
 

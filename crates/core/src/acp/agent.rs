@@ -7,21 +7,32 @@ use super::{
     config::Presentation,
     core::Core,
     pending::{ClosingReason, OpenQuestion},
+    tool_calls::CallUpdate,
 };
 use crate::{
     desk::{Opening, Refusal},
     dialect::{self, AgentQuestion, ReplyFormat, ShownBy, permission},
     engine::{Action, Line, Peer},
     guard, limits,
-    question::{Outcome, Provenance, Purpose, Question, Reason},
+    question::{Purpose, Question, Reason},
     wire::{
         envelope::Message,
         id::RequestId,
         line,
         method::{CANCEL_REQUEST, SESSION_UPDATE},
-        splice,
+        scan, splice,
     },
 };
+
+/// A question that is about to open.
+struct ReadQuestion {
+    question: Arc<Question>,
+    /// Whether the agent marked it as dangerous.
+    is_marked: bool,
+    reply_format: ReplyFormat,
+    /// How many bytes it counts for.
+    weight: usize,
+}
 
 impl Core {
     /// Handles an intercepted line of the agent.
@@ -29,6 +40,7 @@ impl Core {
         let Some(message) = line.message() else { return self.base.actions.push(Action::Forward) };
         match (message.method.as_deref(), message.id) {
             (Some(CANCEL_REQUEST), None) => self.agent_withdraws(&message, now),
+            (Some(SESSION_UPDATE), None) => self.agent_updates(&message, line, now),
             (Some(method), Some(id)) if line.whole => {
                 self.agent_request(method, id, &message, line, now);
             }
@@ -40,20 +52,48 @@ impl Core {
                     None if !line.whole => self.pending.forget_responded(),
                     None => {}
                 }
-                self.agent_talks(method, &message);
+                self.agent_talks(method, &message, line);
             }
-            (None, Some(id)) if message.responds() => self.agent_response(id, &message, line),
+            (None, Some(id)) if message.responds() => self.agent_response(id, &message, line, now),
             _ => self.base.actions.push(Action::Forward),
         }
     }
 
-    /// Forwards a line that is no question, and remembers the tool call that it describes.
-    fn agent_talks(&mut self, method: &str, message: &Message<'_>) {
+    /// Forwards a line that is no question.
+    fn agent_talks(&mut self, method: &str, message: &Message<'_>, line: &Line) {
         if method == SESSION_UPDATE {
-            self.tool_calls.update(message);
             self.hint_before(message);
+            if let Some(update) = CallUpdate::read(message, line.whole) {
+                self.note_call(&update);
+            }
         }
         self.base.actions.push(Action::Forward);
+    }
+
+    /// Forwards an update, and changes or ends the permissions that wait for its tool call.
+    fn agent_updates(&mut self, message: &Message<'_>, line: &Line, now: Duration) {
+        if !line.whole {
+            // The ID may stand behind the held beginning of the line, so it may be that of any settled question.
+            self.pending.forget_responded();
+        }
+        self.agent_talks(SESSION_UPDATE, message, line);
+        let update = CallUpdate::read(message, line.whole).filter(|_| self.pending.has_permission());
+        let Some(update) = update else { return };
+        let waits = |open: &OpenQuestion| {
+            let (session, call) = (open.question.session.as_deref(), open.question.tool_call.as_deref());
+            open.is_permission() && update.concerns(session, call)
+        };
+        if update.ends() {
+            self.over_where(waits, now);
+        } else {
+            self.amend_where(waits, update.json, now);
+        }
+    }
+
+    /// Remembers the tool call in an update.
+    fn note_call(&mut self, update: &CallUpdate<'_>) {
+        let in_turn = self.turns.runs_in(&update.session);
+        self.tool_calls.update(update, in_turn);
     }
 
     fn agent_request(&mut self, method: &str, id: &str, message: &Message<'_>, line: &Line, now: Duration) {
@@ -61,7 +101,7 @@ impl Core {
         let params = message.params.unwrap_or_default();
         match dialect::read(method, params, &made_up) {
             Ok(Some(asked)) if is_permission(&asked) && !self.lists_permission(id, now) => {
-                self.ordinary_request(method, id, message);
+                self.ordinary_request(method, id, message, line);
             }
             Ok(Some(asked)) => {
                 // A question that has its own ID does not use up this number.
@@ -69,9 +109,9 @@ impl Core {
                 self.question(id, asked, line, now);
             }
             // A client that shows this method may understand a request that the bridge cannot read.
-            Err(_) if self.shows_method(method) => self.ordinary_request(method, id, message),
+            Err(_) if self.shows_method(method) => self.ordinary_request(method, id, message, line),
             Err(wrong) => self.refuse(id, &wrong),
-            Ok(None) => self.ordinary_request(method, id, message),
+            Ok(None) => self.ordinary_request(method, id, message, line),
         }
     }
 
@@ -81,10 +121,7 @@ impl Core {
         let Some(number) = self.pending.number(id) else { return self.config.common.permissions };
         // The client's responses to two permissions of the same id cannot be told apart: both are forwarded unchanged.
         if self.pending.get(number).is_some_and(OpenQuestion::is_permission) {
-            self.pending.abandon(number);
-            self.base.desk.end(number, Outcome::Failed, Provenance::bridge(), now);
-            self.base.desk.delivered(number);
-            self.base.tell();
+            self.leave_to_client(number, now);
         }
         false
     }
@@ -94,9 +131,9 @@ impl Core {
         dialect::shown_by(method).is_some_and(|clients| clients != ShownBy::Extension && self.shows(clients))
     }
 
-    fn ordinary_request(&mut self, method: &str, id: &str, message: &Message<'_>) {
+    fn ordinary_request(&mut self, method: &str, id: &str, message: &Message<'_>, line: &Line) {
         self.pending.forget(id);
-        self.agent_talks(method, message);
+        self.agent_talks(method, message, line);
     }
 
     fn refuse(&mut self, id: &str, wrong: &str) {
@@ -122,6 +159,7 @@ impl Core {
         if question.purpose == Purpose::Permission {
             self.complete(&mut question);
         }
+        let is_marked = question.dangerous;
         question.session = question.session.take().or_else(|| self.session_of(&question));
         let folder = question.session.as_deref().and_then(|session| self.sessions.folder(session));
         (question.agent, question.project) = (self.agent.clone(), folder.cloned());
@@ -130,7 +168,9 @@ impl Core {
         question.shrink_to_fit();
         let question = Arc::new(question);
         match self.weigh(id, &question, line) {
-            Ok(weight) => self.open(id, question, reply_format, weight, line, now),
+            Ok(weight) => {
+                self.open(id, ReadQuestion { question, is_marked, reply_format, weight }, line, now);
+            }
             // A permission that exceeds a limit is no error: it is left to the client. Its response must not be
             // dropped as a late one to an earlier question with this ID.
             Err(_) if question.purpose == Purpose::Permission => {
@@ -142,13 +182,14 @@ impl Core {
     }
 
     /// Adds to a permission what the agent said only in updates of the tool call.
-    fn complete(&self, permission: &mut Question) {
+    fn complete(&mut self, permission: &mut Question) {
         let (Some(session), Some(id)) = (permission.session.clone(), permission.tool_call.clone()) else {
             return;
         };
         for update in self.tool_calls.updates(&session, &id) {
             permission::complete(permission, update);
         }
+        self.tool_calls.asked(&session, &id, self.turns.runs_in(&session));
     }
 
     /// Returns how many bytes a question counts for, if there is room for it.
@@ -177,15 +218,8 @@ impl Core {
         session.map(str::to_owned)
     }
 
-    fn open(
-        &mut self,
-        id: &str,
-        question: Arc<Question>,
-        reply_format: ReplyFormat,
-        weight: usize,
-        line: &Line,
-        now: Duration,
-    ) {
+    fn open(&mut self, id: &str, read: ReadQuestion, line: &Line, now: Duration) {
+        let ReadQuestion { question, is_marked, reply_format, weight } = read;
         let timeout = self.base.timeout(&question);
         let presentation = self.first_presentation(&question, &reply_format);
         let own = matches!(presentation, Presentation::Own);
@@ -204,6 +238,7 @@ impl Core {
         let opening = Opening { question: Arc::clone(&question), weight, timeout, elsewhere };
         let number = self.base.desk.open(opening, now);
         self.base.tell();
+        let in_turn = question.session.as_deref().is_some_and(|session| self.turns.runs_in(session));
         self.pending.open(OpenQuestion {
             id,
             number,
@@ -215,6 +250,10 @@ impl Core {
             closing: None,
             hinted: false,
             silent_at: None,
+            in_turn,
+            asked_at: now,
+            amended: None,
+            is_marked,
         });
         if own {
             self.listen(number, now);
@@ -223,7 +262,7 @@ impl Core {
         }
     }
 
-    fn made_up_id(&mut self) -> RequestId {
+    pub(super) fn made_up_id(&mut self) -> RequestId {
         RequestId::new(&format!("\"askbridge-{}\"", self.next_number()))
     }
 
@@ -261,13 +300,19 @@ impl Core {
         });
     }
 
-    fn agent_response(&mut self, id: &str, message: &Message<'_>, line: &Line) {
+    fn agent_response(&mut self, id: &str, message: &Message<'_>, line: &Line, now: Duration) {
         if self.initialize.as_ref().is_some_and(|own| own.is(id)) {
             self.initialize = None;
             return self.agent_initialized(message, line);
         }
         if self.sessions.awaits(id) {
             self.sessions.responded(id, message.result);
+            let session = message.result.and_then(|result| scan::text(scan::member(result, "sessionId")?));
+            session.inspect(|session| self.tool_calls.forget(session));
+            return self.base.actions.push(Action::Forward);
+        }
+        if self.tool_calls.awaits(id) {
+            self.tool_calls.loaded(id);
             return self.base.actions.push(Action::Forward);
         }
         let session = self.turns.end(id);
@@ -281,6 +326,7 @@ impl Core {
         if self.turns.runs_in(&session) {
             return;
         }
+        self.turn_over(&session, now);
         if let Some(held) = self.turns.release(&session) {
             self.base.actions.push(Action::Send(Peer::Agent, held.line));
             self.turns.start(&held.id, held.session);

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use serde_json::value::RawValue;
 
 use super::{
+    amend::grants,
     config::{Presentation, Tier},
     core::Core,
     pending::{OpenQuestion, ResponseTarget},
@@ -231,6 +232,15 @@ impl Core {
             }
             _ => Reply::Unknown,
         };
+        // A person cannot have read what changed just before. This was given for the earlier text (I13).
+        if let Reply::Canonical(Outcome::Answered(answer)) = &reply
+            && open.is_permission()
+            && open.closing.is_none()
+            && open.is_unread(now)
+            && grants(&open.question, answer)
+        {
+            return self.ask_again(number, now);
+        }
         let (action, outcome) = match reply {
             Reply::Canonical(outcome) => (open.forward(id, message, line), outcome),
             Reply::Unknown => (open.forward(id, message, line), Outcome::Failed),

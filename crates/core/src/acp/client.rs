@@ -35,7 +35,7 @@ impl Core {
             }
             (Some(ClientMethod::Initialize), Some(id)) => self.client_initialize(id, &message, line),
             (Some(ClientMethod::NewSession), Some(id)) => self.new_session(id, &message),
-            (Some(ClientMethod::OpenSession), Some(_)) => self.open_session(&message),
+            (Some(ClientMethod::OpenSession), Some(id)) => self.open_session(id, &message),
             (Some(ClientMethod::Prompt), Some(id)) => self.prompt(id, &message, line, now),
             (Some(ClientMethod::CancelTurn), _) => self.cancel_turn(&message, now),
             (Some(ClientMethod::CloseSession), _) => self.close_session(&message, now),
@@ -83,9 +83,12 @@ impl Core {
         self.base.actions.push(Action::Forward);
     }
 
-    fn open_session(&mut self, message: &Message<'_>) {
-        if let (Some(session), Some(folder)) = (message.session(), folder(message)) {
-            self.sessions.open(&session, &folder);
+    fn open_session(&mut self, id: &str, message: &Message<'_>) {
+        if let Some(session) = message.session() {
+            self.tool_calls.load(id, &session);
+            if let Some(folder) = folder(message) {
+                self.sessions.open(&session, &folder);
+            }
         }
         self.base.actions.push(Action::Forward);
     }
@@ -129,6 +132,7 @@ impl Core {
         // The questions end before the request is forwarded, while the agent still has the session in which it asked.
         if let Some(session) = message.session() {
             self.end_session(&session, Reason::SessionClosed, now);
+            self.tool_calls.forget(&session);
         }
         self.base.actions.push(Action::Forward);
     }

@@ -8,7 +8,8 @@ use super::{
     config::Config,
     hint::Hints,
     pending::{OpenQuestions, Silence},
-    sessions::{ToolCalls, Turns},
+    sessions::Turns,
+    tool_calls::ToolCalls,
 };
 use crate::{
     dialect::permission::Protocol,

@@ -3,6 +3,7 @@
 //! [`crate::desk`], and their forms in JSON to [`crate::dialect`].
 
 mod agent;
+mod amend;
 mod announce;
 mod asking;
 pub mod bridge;
@@ -16,6 +17,7 @@ mod pending;
 mod route;
 mod sessions;
 mod settle;
+mod tool_calls;
 
 pub use bridge::Bridge;
 pub use component::{Component, NO_CONDUCTOR};

@@ -10,7 +10,7 @@ use std::{
 
 use super::config::Presentation;
 use crate::{
-    dialect::ReplyFormat,
+    dialect::{ReplyFormat, permission},
     limits,
     question::{Purpose, Question},
     wire::id::{RequestId, key, rounded_key},
@@ -40,6 +40,23 @@ pub(super) struct OpenQuestion {
     pub hinted: bool,
     /// The deadline of the client's silence about the question.
     pub silent_at: Option<Duration>,
+    /// Whether a turn ran in its session when it was asked. Its agent waits for it until that turn is over.
+    pub in_turn: bool,
+    /// When the client was asked.
+    pub asked_at: Duration,
+    /// How the question has changed, if it has.
+    pub amended: Option<Amended>,
+    /// Whether the agent marked it as dangerous, whatever it would do.
+    pub is_marked: bool,
+}
+
+/// A question that has changed since it was asked.
+#[derive(Clone, Debug)]
+pub(super) struct Amended {
+    /// The question as it was asked.
+    pub first: Arc<Question>,
+    /// When it changed last.
+    pub at: Duration,
 }
 
 /// Why a question is about to end. For a moment, only its client can still answer it.
@@ -55,6 +72,20 @@ impl OpenQuestion {
     /// Returns whether the agent withdrew the question.
     pub(super) fn is_withdrawn(&self) -> bool {
         self.closing == Some(ClosingReason::Withdrawn)
+    }
+
+    /// Returns whether the agent does not wait for its answer any more once the turn in which it was asked is over.
+    pub(super) fn ends_with_turn(&self) -> bool {
+        self.is_permission() || permission::ends_by_itself(&self.question)
+    }
+
+    /// Returns whether a person who answers at this time, in the client, cannot have read what the question shows now.
+    /// A client that answers as fast as this after it was asked answers by itself, and has read nothing at all.
+    pub(super) fn is_unread(&self, now: Duration) -> bool {
+        let after = |then: Duration| now.saturating_sub(then);
+        self.amended.as_ref().is_some_and(|amended| {
+            after(amended.at) < limits::REACTION && after(self.asked_at) >= limits::REACTION
+        })
     }
 
     /// Returns whether the question is a permission. The client's response to it is forwarded unchanged.
@@ -177,6 +208,18 @@ impl OpenQuestions {
         self.shown.insert(shown_as, ShownId::Open(open.number));
         self.numbers.insert(open.id.key(), open.number);
         self.open.insert(open.number, Box::new(open));
+    }
+
+    /// Records that the client is asked again, under this ID. A response under the earlier ID means nothing.
+    pub(super) fn ask_again(&mut self, number: u64, id: RequestId) {
+        let Some(mut open) = self.settle(number) else { return };
+        (open.shown_as, open.awaiting_response) = (id, true);
+        self.open(open);
+    }
+
+    /// Returns whether a permission is open.
+    pub(super) fn has_permission(&self) -> bool {
+        self.open.values().any(|open| open.is_permission())
     }
 
     /// Takes a question out, and remembers the id under which the client was asked.

@@ -34,6 +34,7 @@ impl Core {
                 self.turns.is_running(id)
                     || self.initialize.as_ref().is_some_and(|own| own.is(id))
                     || self.sessions.awaits(id)
+                    || self.tool_calls.awaits(id)
             }
             (Envelope::Batch | Envelope::Opaque, _) => false,
             // The rest of an unfinished line may decide, so the line is held until it arrives.
@@ -65,7 +66,11 @@ impl Core {
     fn judge_of_agent(&self, method: Text<'_>, line: &[u8]) -> Verdict {
         // Updates are the bulk of all traffic, and never requests.
         if method.is(SESSION_UPDATE) {
-            return if self.hints.wait() { Verdict::Intercept } else { self.tool_calls.judge(line) };
+            return if self.hints.wait() {
+                Verdict::Intercept
+            } else {
+                self.tool_calls.judge(line, || self.pending.has_permission())
+            };
         }
         if method.is(CANCEL_REQUEST) || dialect::may_ask(&method) {
             return Verdict::Intercept;

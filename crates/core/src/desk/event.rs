@@ -110,6 +110,10 @@ impl EventLog {
 pub enum Notice {
     /// A question opened.
     Opened(Arc<Record>),
+    /// What a question shows has changed.
+    Changed(Arc<Record>),
+    /// The turn in which a question was asked is over, and the question is still open.
+    TurnOver(Arc<Record>),
     /// Four fifths of a question's time are over.
     Warned(Arc<Record>),
     /// A question has another deadline, as a duration since the start.

@@ -36,7 +36,13 @@ pub struct Opening {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Submission {
     /// Answer it.
-    Answer(Answer),
+    Answer {
+        /// The answer.
+        answer: Answer,
+        /// The [edition](super::Record::edition) of the question that its responder saw. `None` if that is not known:
+        /// it then counts for the first edition only (I13).
+        seen: Option<u32>,
+    },
     /// Reject it, with the person's reason where there is one.
     Reject(Option<String>),
     /// Give it this much more time.
@@ -44,10 +50,24 @@ pub enum Submission {
 }
 
 impl Submission {
+    /// Returns an answer whose responder saw this edition of the question.
+    pub fn answer(answer: Answer, seen: impl Into<Option<u32>>) -> Self {
+        Submission::Answer { answer, seen: seen.into() }
+    }
+
+    /// Returns whether its responder saw this edition of the question. A rejection is right whatever was shown, and so
+    /// is more time.
+    pub fn has_seen(&self, edition: u32) -> bool {
+        match self {
+            Submission::Answer { seen, .. } => seen.unwrap_or_default() == edition,
+            Submission::Reject(_) | Submission::Extend(_) => true,
+        }
+    }
+
     /// Returns about how many bytes it takes in memory.
     pub fn bytes(&self) -> usize {
         match self {
-            Submission::Answer(answer) => answer.bytes(),
+            Submission::Answer { answer, .. } => answer.bytes(),
             Submission::Reject(remark) => remark.as_ref().map_or(0, String::len),
             Submission::Extend(_) => 0,
         }

@@ -143,7 +143,7 @@ impl World {
         self.tickets += 1;
         let ticket = Ticket(self.tickets);
         let submission = match given {
-            ModelSubmission::Answer(text, secret) => Submission::Answer(answer(text, secret)),
+            ModelSubmission::Answer(text, secret) => Submission::answer(answer(text, secret), None),
             ModelSubmission::Reject => Submission::Reject(None),
             ModelSubmission::Extend(time) => Submission::Extend(time),
         };
@@ -350,7 +350,11 @@ impl World {
                     assert_eq!(before, None, "a second verdict for {ticket:?}");
                 }
                 Notice::Warned(record) => warnings.push(record.id.number),
-                Notice::Opened(record) | Notice::Extended(record, _) | Notice::Decided { record, .. } => {
+                Notice::Opened(record)
+                | Notice::Changed(record)
+                | Notice::TurnOver(record)
+                | Notice::Extended(record, _)
+                | Notice::Decided { record, .. } => {
                     assert!(record.is_open());
                 }
             }

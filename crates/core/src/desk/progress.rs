@@ -1,4 +1,4 @@
-//! The progress of an open question: its deadline, the warning before it and more time; and the delivery of its
+//! The progress of an open question: its deadline, the warning before it and more time; changes of its text; and the delivery of its
 //! outcome, which arrives, is lost, or is overtaken by an outcome that the asker already had. Ending a question at its
 //! deadline is left to the asker, settling it by a submission to `state.rs`.
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     limits,
-    question::{Outcome, Provenance, Reason},
+    question::{Answer, Outcome, Provenance, Question, Reason},
 };
 
 impl Desk {
@@ -103,6 +103,47 @@ impl Desk {
 }
 
 impl Desk {
+    /// Replaces the text of an open question, since what it is about has changed. `weight` is what the new text counts
+    /// for. From now on, answers to an earlier text are refused (I13). A question whose outcome is being delivered keeps
+    /// the text that was decided on.
+    ///
+    /// # Errors
+    /// `Full`: there is no room for the new text. The question is unchanged.
+    pub fn amend(&mut self, number: u64, question: Arc<Question>, weight: usize) -> Result<(), Refusal> {
+        let room = self.room();
+        let Some(entry) = self.open.get_mut(&number) else { return Ok(()) };
+        if matches!(entry.stage, Stage::Delivering { .. }) {
+            return Ok(());
+        }
+        let weight = weight + entry.record.kept.as_ref().map_or(0, Answer::bytes);
+        if weight > room + entry.weight {
+            return Err(Refusal::Full(format!(
+                "too many bytes of open questions; the maximum is {}",
+                limits::OPEN_BYTES
+            )));
+        }
+        self.weight = self.weight - entry.weight + weight;
+        entry.weight = weight;
+        self.change(number, |record| {
+            record.question = question;
+            record.edition = record.edition.saturating_add(1);
+        });
+        self.notices.extend(self.get(number).cloned().map(Notice::Changed));
+        Ok(())
+    }
+
+    /// Records that the turn in which an open question was asked is over.
+    pub fn turn_over(&mut self, number: u64) {
+        let is_news =
+            |entry: &Entry| !matches!(entry.stage, Stage::Delivering { .. }) && !entry.record.turn_over;
+        if self.open.get(&number).is_some_and(|entry| is_news(entry)) {
+            self.change(number, |record| record.turn_over = true);
+            self.notices.extend(self.get(number).cloned().map(Notice::TurnOver));
+        }
+    }
+}
+
+impl Desk {
     /// Records that the asker has received the outcome of a question. Responders are notified from now on (I9).
     pub fn delivered(&mut self, number: u64) {
         let Some(Entry { record, weight, stage, parked, .. }) = self.take_delivering(number) else { return };
@@ -145,13 +186,14 @@ impl Desk {
     /// Settles a question by an outcome that the asker already had, such as an answer in the agent's own dialog. An
     /// outcome that was being delivered came too late: its submission gets the verdict of a late one.
     pub fn overtaken(&mut self, number: u64, outcome: Outcome, by: Provenance, now: Duration) {
+        let edition = self.get(number).map(|record| record.edition);
         // `end` changes nothing if another outcome is being delivered.
         self.end(number, outcome.clone(), by.clone(), now);
         let Some(Entry { record, weight, stage, parked, .. }) = self.take_delivering(number) else { return };
         self.settle(number, record, weight, Settlement::new(outcome, by, self.at(now)));
         if let Stage::Delivering { winner: Some(ticket), settlement } = stage {
             let late = match settlement.outcome {
-                Outcome::Answered(answer) => Submission::Answer(answer),
+                Outcome::Answered(answer) => Submission::answer(answer, edition),
                 _ => Submission::Reject(settlement.remark),
             };
             self.judge(ticket, number, &late);
@@ -182,12 +224,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{
-        desk::{
-            Opening, Submission,
-            samples::{answered, desk, open, question, submit, verdicts},
-        },
-        question::Question,
+    use crate::desk::{
+        Opening, Submission,
+        samples::{answer, answered, desk, open, question, submit, verdicts},
     };
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -271,6 +310,38 @@ mod tests {
         desk.close(later, 20 * SECOND);
         desk.change_timeout(Some(SECOND), None, Duration::ZERO);
         assert_eq!(deadlines(&desk)[1], Some(20), "it is ending");
+    }
+
+    #[test]
+    fn an_answer_counts_for_the_text_that_its_responder_saw() {
+        let mut desk = desk();
+        let number = open(&mut desk, None);
+        let amend = |desk: &mut Desk, weight| desk.amend(number, question("Why not?", None), weight);
+        let seen = |edition| Submission::answer(answer("a", None), edition);
+        assert_eq!(amend(&mut desk, 30), Ok(()));
+        assert_eq!((desk.weight, desk.get(number).map(|record| record.edition)), (30, Some(1)));
+        for (ticket, edition) in [(1, None), (2, Some(0)), (3, Some(2))] {
+            assert!(!submit(&mut desk, ticket, number, seen(edition)));
+        }
+        assert_eq!(verdicts(&mut desk), ["1 changed", "2 changed", "3 changed"]);
+        let full = amend(&mut desk, limits::OPEN_BYTES + 1);
+        assert!(full.is_err() && desk.weight == 30, "what does not fit changes nothing");
+        assert!(submit(&mut desk, 4, number, seen(Some(1))));
+        assert_eq!(amend(&mut desk, 50), Ok(()));
+        desk.turn_over(number);
+        let record = desk.get(number).expect("a question");
+        assert!(record.edition == 1 && !record.turn_over, "the text that was decided on stays");
+        desk.delivered(number);
+        for (ticket, edition) in [(5, Some(1)), (6, Some(0)), (7, None)] {
+            submit(&mut desk, ticket, number, seen(edition));
+        }
+        assert_eq!(verdicts(&mut desk), ["4 ok", "5 ok", "6 conflict", "7 conflict"]);
+        let again = open(&mut desk, None);
+        assert_eq!(desk.amend(again, question("Why not?", None), 10), Ok(()));
+        assert!(
+            submit(&mut desk, 8, again, Submission::Reject(None)),
+            "a rejection is right whatever was shown"
+        );
     }
 
     #[test]

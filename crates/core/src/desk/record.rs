@@ -56,6 +56,12 @@ pub struct Record {
     /// Whether other responders must answer: the client cannot show the question, or left it to them.
     #[serde(default)]
     pub elsewhere: bool,
+    /// How often the question has changed since it opened. An answer counts only for the edition that its responder saw.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub edition: u32,
+    /// Whether the turn in which it was asked is over: the agent may not read the answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub turn_over: bool,
     /// The answers that the client gave before it left the rest to other responders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<Answer>,
@@ -79,6 +85,8 @@ impl Record {
             deadline: None,
             expiring: false,
             elsewhere: false,
+            edition: 0,
+            turn_over: false,
             kept: None,
             earlier: None,
             settlement: None,
@@ -112,6 +120,11 @@ impl Record {
         // Serialization cannot fail: the maps in our own types have strings as keys.
         serde_json::to_writer(&mut json, self).map_or(0, |()| json.len())
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_first(edition: &u32) -> bool {
+    *edition == 0
 }
 
 /// How a question was settled.

@@ -20,6 +20,9 @@ pub enum Refusal {
     /// The question is settled, and not in this way.
     #[error("the question is settled already, in another way")]
     Conflict(Arc<Record>),
+    /// The question has changed, and the answer was given for an earlier text of it (I13).
+    #[error("the question has changed since it was shown: look at it again")]
+    Changed(Arc<Record>),
     /// The question is over, and was not answered.
     #[error("the question is over")]
     Gone(Arc<Record>),
@@ -78,12 +81,19 @@ const fn kind(name: &'static str, code: i32, status: u16, exit: u8, meaning: &'s
 }
 
 /// Every refusal, in the order of the variants.
-pub const KINDS: [RefusalKind; 15] = [
+pub const KINDS: [RefusalKind; 16] = [
     // JSON-RPC reserves the codes from -32768 to -32000. Each refusal has a code of its own. Several share a status,
     // since HTTP clients find the name in the body.
     kind("not_found", 404, 404, 3, "There is no such question."),
     kind("ambiguous", 300, 409, 3, "The ID is short for several questions, which are under `ids`."),
     kind("conflict", 409, 409, 4, "The question is settled already, in another way, which is in `question`."),
+    kind(
+        "changed",
+        428,
+        409,
+        4,
+        "The question changed after it was shown, and is open: its present text is in `question`.",
+    ),
     kind("gone", 410, 410, 4, "The question is over, and was not answered."),
     kind("does_not_fit", 422, 422, 5, "The answer does not fit the question: `errors` says why, by field."),
     kind("bad_question", 400, 422, 125, "The question cannot be asked: `errors` says why."),
@@ -123,18 +133,19 @@ impl Refusal {
             Refusal::NotFound => 0,
             Refusal::Ambiguous(_) => 1,
             Refusal::Conflict(_) => 2,
-            Refusal::Gone(_) => 3,
-            Refusal::DoesNotFit(_) => 4,
-            Refusal::BadQuestion(_) => 5,
-            Refusal::Full(_) => 6,
-            Refusal::NoDeadline => 7,
-            Refusal::OwnAgent => 8,
-            Refusal::ReadOnly => 9,
-            Refusal::Unreached(_) => 10,
-            Refusal::TooManyRequests => 11,
-            Refusal::Unavailable => 12,
-            Refusal::HistoryUnavailable(_) => 13,
-            Refusal::Other(_) => 14,
+            Refusal::Changed(_) => 3,
+            Refusal::Gone(_) => 4,
+            Refusal::DoesNotFit(_) => 5,
+            Refusal::BadQuestion(_) => 6,
+            Refusal::Full(_) => 7,
+            Refusal::NoDeadline => 8,
+            Refusal::OwnAgent => 9,
+            Refusal::ReadOnly => 10,
+            Refusal::Unreached(_) => 11,
+            Refusal::TooManyRequests => 12,
+            Refusal::Unavailable => 13,
+            Refusal::HistoryUnavailable(_) => 14,
+            Refusal::Other(_) => 15,
         }]
     }
 
@@ -150,7 +161,9 @@ impl Refusal {
                 detail.errors = about("question", message)
             }
             Refusal::Ambiguous(ids) => detail.ids.clone_from(ids),
-            Refusal::Conflict(record) | Refusal::Gone(record) => detail.question = Some(Arc::clone(record)),
+            Refusal::Conflict(record) | Refusal::Changed(record) | Refusal::Gone(record) => {
+                detail.question = Some(Arc::clone(record));
+            }
             Refusal::Unreached(why) => detail.errors = about("machine", why),
             Refusal::HistoryUnavailable(why) => detail.errors = about("journal", why),
             Refusal::Other(name) => detail.name.clone_from(name),
@@ -193,6 +206,7 @@ impl From<Detail> for Refusal {
             ("not_found", _) => Refusal::NotFound,
             ("ambiguous", _) => Refusal::Ambiguous(ids),
             ("conflict", Some(record)) => Refusal::Conflict(record),
+            ("changed", Some(record)) => Refusal::Changed(record),
             ("gone", Some(record)) => Refusal::Gone(record),
             ("does_not_fit", _) => Refusal::DoesNotFit(errors),
             ("bad_question", _) => Refusal::BadQuestion(messages(errors)),
@@ -203,7 +217,7 @@ impl From<Detail> for Refusal {
             ("unreached", _) => Refusal::Unreached(messages(errors)),
             ("too_many_requests", _) => Refusal::TooManyRequests,
             ("history_unavailable", _) => Refusal::HistoryUnavailable(messages(errors)),
-            ("conflict" | "gone" | "unavailable", _) => Refusal::Unavailable,
+            ("conflict" | "changed" | "gone" | "unavailable", _) => Refusal::Unavailable,
             _ => Refusal::Other(name),
         }
     }
@@ -220,7 +234,11 @@ pub(super) fn late_verdict(
     // The settlement of a lost record is for followers: how the question ended is unknown.
     let settlement = record.settlement.as_ref().filter(|_| record.state != State::Lost);
     match (settlement.map(|settlement| &settlement.outcome), submission) {
-        (Some(Outcome::Answered(_)), Submission::Answer(answer)) => match is_same(answer) {
+        // The same answer to an earlier text is another decision.
+        (Some(Outcome::Answered(_)), Submission::Answer { .. }) if !submission.has_seen(record.edition) => {
+            Err(Refusal::Conflict(Arc::clone(record)))
+        }
+        (Some(Outcome::Answered(_)), Submission::Answer { answer, .. }) => match is_same(answer) {
             Some(true) => Ok(()),
             Some(false) => Err(Refusal::Conflict(Arc::clone(record))),
             None => Err(Refusal::Unavailable),
@@ -255,6 +273,7 @@ mod tests {
             Refusal::NotFound,
             Refusal::Ambiguous(vec![id]),
             Refusal::Conflict(Arc::clone(&record)),
+            Refusal::Changed(Arc::clone(&record)),
             Refusal::Gone(record),
             Refusal::DoesNotFit(vec![error]),
             Refusal::BadQuestion("why not".to_owned()),
@@ -281,6 +300,7 @@ mod tests {
         for json in [
             json!({ "name": "unavailable", "why": 1 }),
             json!({ "name": "conflict" }),
+            json!({ "name": "changed" }),
             json!({ "name": "gone", "errors": [] }),
         ] {
             let detail: Detail = serde_json::from_value(json).expect("details");

@@ -48,7 +48,7 @@ pub(super) fn answer(text: &str, secret: Option<&str>) -> Answer {
 
 /// Returns an answer as a submission.
 pub(super) fn answered(text: &str) -> Submission {
-    Submission::Answer(answer(text, None))
+    Submission::answer(answer(text, None), None)
 }
 
 /// Submits something at the start. Returns whether it settled the question.

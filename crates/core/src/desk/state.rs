@@ -239,8 +239,13 @@ impl Desk {
             entry.parked.push((ticket, submission));
             return None;
         }
+        if !submission.has_seen(entry.record.edition) {
+            let changed = Err(Refusal::Changed(Arc::clone(&entry.record)));
+            self.tell(ticket, changed);
+            return None;
+        }
         let (outcome, remark) = match submission {
-            Submission::Answer(answer) => match check_shape(&entry.record.question, &answer) {
+            Submission::Answer { answer, .. } => match check_shape(&entry.record.question, &answer) {
                 Ok(()) => (Outcome::Answered(answer), None),
                 Err(errors) => {
                     self.tell(ticket, Err(Refusal::DoesNotFit(errors)));
@@ -303,7 +308,7 @@ impl Desk {
     }
 
     /// Returns how many more bytes may be open.
-    fn room(&self) -> usize {
+    pub(super) fn room(&self) -> usize {
         limits::OPEN_BYTES.saturating_sub(self.weight)
     }
 
@@ -438,7 +443,7 @@ mod tests {
     fn answers_with_secrets_are_compared_as_a_whole_and_secrets_are_not_kept() {
         let mut desk = desk();
         let number = open(&mut desk, None);
-        let secret = |text| Submission::Answer(answer("a", Some(text)));
+        let secret = |text| Submission::answer(answer("a", Some(text)), None);
         assert!(submit(&mut desk, 1, number, secret("x")));
         desk.delivered(number);
         submit(&mut desk, 2, number, secret("x"));

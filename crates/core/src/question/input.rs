@@ -110,6 +110,20 @@ impl From<Answer> for AnswerInput {
     }
 }
 
+/// An answer as a client of the REST interface sends it, with the edition of the question that its person saw.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "ReplyInput"))]
+pub struct ReplyInput {
+    /// The `edition` of the question that the person saw. An answer without it counts only while the question has not
+    /// changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<u32>,
+    /// The answer.
+    #[serde(flatten)]
+    pub answer: AnswerInput,
+}
+
 impl<'de> Deserialize<'de> for AnswerInput {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         // This is not derived: an untagged enum could not say what is wrong with an input.

@@ -71,6 +71,8 @@ open_enum! {
         Cancelled = "cancelled",
         /// The agent took the question back.
         Withdrawn = "withdrawn",
+        /// The agent went on without an answer: the tool call or the turn that waited for it is over.
+        Over = "over",
         /// No answer came in time.
         Timeout = "timeout",
         /// The person wrote in the chat instead.

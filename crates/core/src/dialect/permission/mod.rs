@@ -4,6 +4,7 @@
 //! A permission response carries only the id of an option, and some clients choose the first `allow_*` option without
 //! asking the user. Which meaning such a response may have is decided here.
 
+mod amend;
 mod gemini;
 pub mod prompt;
 pub mod prompt_flow;
@@ -12,8 +13,10 @@ pub mod response;
 mod subject;
 mod wire;
 
+pub use amend::{amend, ask_again, is_cut};
 pub use prompt::Protocol;
 pub use prompt_flow::{PromptFlow, PromptStep};
+pub use request::ends_by_itself;
 pub use response::PermissionReply;
 pub use subject::complete;
 pub(in crate::dialect) use subject::{PermissionDescription, command};

@@ -79,7 +79,7 @@ fn choices(
     params: &PermissionParams<'_>,
     tool_call: &PermissionToolCall<'_>,
 ) -> Option<(Vec<FieldOption>, Option<String>)> {
-    let is_pi = tool_call.tool_call_id.as_deref().is_some_and(|id| id.starts_with(PI_TOOL_CALL));
+    let is_pi = tool_call.tool_call_id.as_deref().is_some_and(is_pi);
     let mut skip = None;
     let mut options = Vec::new();
     for PermissionOption { option_id, name, kind } in &params.options {
@@ -93,6 +93,16 @@ fn choices(
         }
     }
     (!options.is_empty()).then_some((options, skip))
+}
+
+/// Returns whether the agent ends this question by itself, and tells of it only by the end of the turn. A dialog of pi's
+/// may have a time limit, which pi-acp does not pass on.
+pub fn ends_by_itself(question: &Question) -> bool {
+    question.origin == Origin::Permission && question.tool_call.as_deref().is_some_and(is_pi)
+}
+
+fn is_pi(tool_call: &str) -> bool {
+    tool_call.starts_with(PI_TOOL_CALL)
 }
 
 /// Returns whether this is an option of pi-acp's: `choice…`, `yes` or `no`.

@@ -38,7 +38,7 @@ const COMMAND: &str = "command";
 #[derive(Default)]
 pub(super) struct Draft {
     pub tool_call: Option<String>,
-    subject: Subject,
+    pub subject: Subject,
     /// Whether the agent says that the wrong answer can do harm.
     pub is_marked: bool,
 }
@@ -212,7 +212,7 @@ fn disagreement(subject: &Subject, earlier: [&Option<String>; 3]) -> Option<Stri
 ///
 /// # Errors
 /// The two kinds have nothing to do with each other.
-fn take_kind(subject: &mut Subject, earlier: Option<String>) -> Result<(), String> {
+pub(super) fn take_kind(subject: &mut Subject, earlier: Option<String>) -> Result<(), String> {
     let (Some(said), Some(other)) = (subject.kind.as_deref(), earlier.as_deref()) else {
         subject.kind = subject.kind.take().or(earlier);
         return Ok(());
@@ -230,7 +230,7 @@ fn take_kind(subject: &mut Subject, earlier: Option<String>) -> Result<(), Strin
 
 /// Returns whether two JSON texts have the same value. The lengths must match as well, since a parser drops duplicate
 /// members.
-fn says_the_same(one: &str, other: &str) -> bool {
+pub(super) fn says_the_same(one: &str, other: &str) -> bool {
     let length = |text: &str| text.bytes().filter(|byte| !byte.is_ascii_whitespace()).count();
     let value = |text: &str| serde_json::from_str::<Json>(text).ok();
     one == other || (length(one) == length(other) && value(one).is_some_and(|one| Some(one) == value(other)))
@@ -238,7 +238,7 @@ fn says_the_same(one: &str, other: &str) -> bool {
 
 impl Subject {
     /// Returns a heading for a permission that has none.
-    fn untitled(&self) -> String {
+    pub(super) fn untitled(&self) -> String {
         let command = self.command.as_deref().map(|command| command.lines().next().unwrap_or(command));
         match (command, &self.kind) {
             (Some(command), _) => command.to_owned(),
