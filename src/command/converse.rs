@@ -174,10 +174,14 @@ impl Conversation<'_> {
         if now == *self.dialogue.record() {
             return Ok(None);
         }
+        let has_changed = now.edition != self.dialogue.record().edition;
         self.dialogue.update(Arc::clone(&now));
         if let Some(settlement) = &now.settlement {
             say(&format!("\n{} is over: {}.", now.id, answer::settlement(&now.question, settlement)))?;
             return Ok(Some(exit::SETTLED));
+        }
+        if has_changed {
+            self.changed_text()?;
         }
         if now.expiring && !self.is_warned {
             let left = self.left(&now).unwrap_or_default();
@@ -221,8 +225,28 @@ impl Conversation<'_> {
                 self.say_all(&lines)?;
                 Ok(None)
             }
+            // The change arrives here before it arrives over the connection that is followed.
+            Err(Refusal::Changed(now)) => {
+                if self.dialogue.record().edition != now.edition {
+                    self.dialogue.update(now);
+                    self.changed_text()?;
+                }
+                Ok(None)
+            }
             Err(refusal) => Err(CommandError::Refused(id.to_string(), refusal)),
         }
+    }
+
+    /// Shows the present text of a question that has changed, and drops what was typed for the earlier one.
+    fn changed_text(&mut self) -> io::Result<()> {
+        say(&format!("\n{} has changed while you looked. It now asks:\n", self.dialogue.record().id))?;
+        print(&self.shown(|shown| QuestionHeader(shown).to_string()))?;
+        self.describe()?;
+        tcflush(io::stdin(), QueueSelector::IFlush).unwrap_or_default();
+        if self.typing.is_some() {
+            print(&self.dialogue.prompt())?;
+        }
+        Ok(())
     }
 
     fn left_open(&mut self, code: u8) -> Result<u8, CommandError> {
@@ -296,6 +320,10 @@ pub(super) const MORE_TIME: Duration = Duration::from_secs(600);
 /// Returns the sentence for an accepted submission.
 pub(super) fn said(record: &Record, submission: &Submission) -> String {
     match submission {
+        Submission::Answer { answer: given, .. } if record.turn_over => {
+            let given = answer::understood(&record.question, given);
+            format!("{given}; but its turn was over: the agent may not read it")
+        }
         Submission::Answer { answer: given, .. } => answer::understood(&record.question, given),
         _ => format!("rejected: {}", text::headline(record)),
     }

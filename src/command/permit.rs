@@ -30,6 +30,10 @@ pub struct AllowArgs {
     #[arg(long)]
     pub always: bool,
 
+    /// You have seen the permission as it is after this many changes, which `askbridge show` counts [default: 0]
+    #[arg(long, value_name = "EDITION")]
+    pub seen: Option<u32>,
+
     /// The machine that is asked.
     #[command(flatten)]
     pub machine: MachineArgs,
@@ -46,7 +50,11 @@ pub async fn allow(args: &AllowArgs) -> Result<u8, CommandError> {
             return converse(&machine, dialogue).await;
         }
     }
-    by_option(id, &args.machine, |record| choose(record, role).map_err(|error| unfit(record, error))).await
+    let read = |record: &Record| match choose(record, role) {
+        Ok(answer) => Ok(Submission::answer(answer, args.seen)),
+        Err(error) => Err(unfit(record, error)),
+    };
+    by_option(id, &args.machine, read).await
 }
 
 /// Returns the dialogue that comes before the permission is given; `None` if there is nothing to ask.
@@ -57,7 +65,7 @@ fn asked(record: Arc<Record>, role: Role) -> Option<Dialogue> {
     }
     match (form::options_with_role(question, role).count(), choose(&record, role)) {
         // The ID alone does not show that the person has seen what would be done.
-        (1, Ok(Submission::Answer { answer, .. })) if question.risk().is_guarded() => {
+        (1, Ok(answer)) if question.risk().is_guarded() || record.edition > 0 => {
             Some(Dialogue::confirming(record, answer))
         }
         (2.., _) => Some(Dialogue::new(record)),
@@ -80,7 +88,7 @@ fn check(question: &Question) -> Result<(), String> {
 }
 
 /// Chooses the only option with this role.
-fn choose(record: &Record, role: Role) -> Result<Submission, String> {
+fn choose(record: &Record, role: Role) -> Result<Answer, String> {
     let question = &record.question;
     check(question)?;
     let options: Vec<_> = form::options_with_role(question, role).collect();
@@ -98,9 +106,9 @@ fn choose(record: &Record, role: Role) -> Result<Submission, String> {
     }
 }
 
-fn chosen(field: &Field, option: &FieldOption) -> Submission {
+fn chosen(field: &Field, option: &FieldOption) -> Answer {
     let values = [(field.name.clone(), Value::Text(option.value.clone()))].into();
-    Submission::answer(Answer { values, ..Answer::default() }, None)
+    Answer { values, ..Answer::default() }
 }
 
 fn names(question: &Question) -> String {

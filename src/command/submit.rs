@@ -52,7 +52,7 @@ pub async fn answer(args: &AnswerArgs) -> Result<u8, CommandError> {
         };
     };
     if args.again {
-        return by_option(id, &args.machine, again).await;
+        return by_option(id, &args.machine, |record| again(record, args.seen)).await;
     }
     if is_empty && can_ask() {
         return talk(id, &args.machine, Dialogue::new).await;
@@ -71,13 +71,13 @@ pub async fn answer(args: &AnswerArgs) -> Result<u8, CommandError> {
             answer.notes.clear();
             say(&format!("{}: the note is not sent: this agent accepts no notes", record.id));
         }
-        Ok(Submission::answer(answer, None))
+        Ok(Submission::answer(answer, args.seen))
     };
     by_option(id, &args.machine, read).await
 }
 
 /// Returns the answer that the same question got before. A permission must be given again.
-fn again(record: &Record) -> Result<Submission, CommandError> {
+fn again(record: &Record, seen: Option<u32>) -> Result<Submission, CommandError> {
     if record.question.purpose == Purpose::Permission {
         let how = format!(
             "{0}: an earlier permission cannot be repeated: `askbridge allow {0}` gives a new one",
@@ -86,7 +86,7 @@ fn again(record: &Record) -> Result<Submission, CommandError> {
         return Err(CommandError::Usage(how));
     }
     match record.earlier.as_deref().map(|earlier| &earlier.outcome) {
-        Some(Outcome::Answered(answer)) => Ok(Submission::answer(answer.clone(), None)),
+        Some(Outcome::Answered(answer)) => Ok(Submission::answer(answer.clone(), seen)),
         _ => Err(CommandError::Usage(format!("{}: no answer to the same question is known", record.id))),
     }
 }
@@ -239,6 +239,10 @@ pub struct AnswerArgs {
     /// Repeat the answer that the same question got before, which `askbridge show` prints
     #[arg(long, conflicts_with_all = ["values", "field", "text", "note"])]
     pub again: bool,
+
+    /// You have seen the question as it is after this many changes, which `askbridge show` counts [default: 0]
+    #[arg(long, value_name = "EDITION")]
+    pub seen: Option<u32>,
 
     /// The machine that is asked.
     #[command(flatten)]

@@ -21,9 +21,19 @@ pub struct Openings {
 }
 
 impl Openings {
-    /// Follows the questions that open in a store, and those that change if that is wanted.
-    pub(super) fn new(store: Store, with_changes: bool) -> Self {
-        Openings { follower: store.follow(), store, known: BTreeMap::new(), with_changes }
+    /// Follows the questions that open in a store, and begins with those that are open.
+    pub fn of(store: &Store) -> Self {
+        Openings {
+            follower: store.follow(),
+            store: store.clone(),
+            known: BTreeMap::new(),
+            with_changes: false,
+        }
+    }
+
+    /// Follows the questions that open, as [`Openings::of`] does. A question whose text changes is returned again.
+    pub fn with_changes(store: &Store) -> Self {
+        Openings { with_changes: true, ..Openings::of(store) }
     }
 
     /// Waits for the next batch, and returns the current state of the questions that opened in it and are still open.

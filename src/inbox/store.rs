@@ -18,7 +18,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::{ledger::Ledger, openings::Openings, real_files::RealFiles};
+use super::{ledger::Ledger, real_files::RealFiles};
 use crate::limits;
 
 /// A snapshot and the log of what changed in it. Cheap to clone; all clones are one store.
@@ -175,16 +175,6 @@ impl Store {
     /// Follows the changes from this revision on, or from a snapshot if the log no longer reaches back to it.
     pub fn follow_from(&self, revision: u64) -> Follower {
         self.follower(Some(revision))
-    }
-
-    /// Follows the questions that open, and begins with those that are open.
-    pub fn openings(&self) -> Openings {
-        Openings::new(self.clone(), false)
-    }
-
-    /// Follows the questions that open, as [`Store::openings`] does. A question whose text changes is returned again.
-    pub fn editions(&self) -> Openings {
-        Openings::new(self.clone(), true)
     }
 
     /// Ends the store: followers get what is left, and then end.

@@ -79,8 +79,12 @@ impl Dialogue {
         &self.record
     }
 
-    /// Replaces the record after a change of the question, such as a new deadline.
+    /// Replaces the record after a change of the question, such as a new deadline. If its text has changed, what was
+    /// given for the earlier text is not sent: the dialogue begins anew, and keeps the answers.
     pub fn update(&mut self, record: Arc<Record>) {
+        if record.edition != self.record.edition && self.step != DialogueStep::Reason {
+            (self.step, self.is_change, self.begun) = (DialogueStep::Field(0), false, None);
+        }
         self.record = record;
     }
 

@@ -118,6 +118,9 @@ impl QuestionText<'_> {
 
     fn head(&self, out: &mut Formatter<'_>) -> fmt::Result {
         self.line(&self.state(), 0, out)?;
+        for said in text::since_asked(self.record) {
+            self.line(&said, 0, out)?;
+        }
         let question = &self.record.question;
         let agent = question.agent.as_deref().or(self.status.map(|status| &*status.agent));
         let folder = question.project.as_deref().or(self.status.map(|status| &*status.folder));

@@ -57,9 +57,26 @@ pub fn since(time: Timestamp) -> Duration {
 pub fn place(record: &Record) -> &'static str {
     match record.state {
         State::Delivering => "delivering",
+        _ if record.turn_over => "turn over",
         _ if record.elsewhere => "elsewhere",
         _ => "client",
     }
+}
+
+/// Returns what has happened to a question since it was asked, and what that means for an answer.
+pub fn since_asked(record: &Record) -> Vec<String> {
+    let mut said = Vec::new();
+    if record.edition > 0 && record.is_open() {
+        let edition = record.edition;
+        said.push(format!("changed since it was asked: this is edition {edition} (--seen {edition})"));
+    }
+    if record.turn_over {
+        said.push(match record.is_open() {
+            true => "its turn is over: the agent may not read an answer".to_owned(),
+            false => "its turn was over: the agent may not have read an answer".to_owned(),
+        });
+    }
+    said
 }
 
 /// Returns a text on one line, cut to at most `most` columns.

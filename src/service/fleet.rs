@@ -34,7 +34,7 @@ impl FleetService {
 
     /// Starts the gateway while questions are open and none runs: it or the inbox that was the gateway may end at any time.
     async fn follow(self, inbox: BridgeInbox) {
-        let (mut openings, mut gateway) = (inbox.store().openings(), None);
+        let (mut openings, mut gateway) = (Openings::of(inbox.store()), None);
         while next_look(&mut openings, &inbox).await {
             let is_set = !self.live.settings().get(&keys::FLEET_URL).0.is_empty();
             if is_set && discovery::folder().is_ok_and(|folder| !Gateway::runs(&folder)) {

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::context::Context;
 use crate::{
-    inbox::{access::Inbox, bridge::BridgeInbox, ledger::Ledger},
+    inbox::{access::Inbox, bridge::BridgeInbox, ledger::Ledger, openings::Openings},
     rpc::host::{Service, Starts},
 };
 
@@ -31,7 +31,7 @@ impl LedgerService {
     }
 
     async fn follow(self, inbox: BridgeInbox) {
-        let mut openings = inbox.store().openings();
+        let mut openings = Openings::of(inbox.store());
         // Submissions run concurrently, so that an agent that does not read delays no other question.
         let mut given = FuturesUnordered::new();
         loop {

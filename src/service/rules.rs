@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::context::{Context, LogOnce};
 use crate::{
-    inbox::{BridgeInbox, Inbox, real_files::RealFiles},
+    inbox::{BridgeInbox, Inbox, openings::Openings, real_files::RealFiles},
     rpc::host::{Service, Starts},
     rule::{Decision, Rule, RuleEffect, decide},
     settings::{Settings, files::Live},
@@ -76,7 +76,7 @@ impl RunningRules {
 
     async fn run(mut self) {
         // What has changed is judged anew (I13).
-        let mut openings = self.inbox.store().editions();
+        let mut openings = Openings::with_changes(self.inbox.store());
         let mut is_first = true;
         loop {
             tokio::select! {

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::context::{Context, Renewal};
 use crate::{
-    inbox::{BridgeInbox, Inbox},
+    inbox::{BridgeInbox, Inbox, openings::Openings},
     rpc::host::{Service, Starts},
     settings::{
         files::{Live, Versions},
@@ -48,7 +48,7 @@ impl SettingsService {
     }
 
     async fn follow(mut self, inbox: BridgeInbox) {
-        let mut openings = inbox.store().openings();
+        let mut openings = Openings::of(inbox.store());
         while let Some(opened) = openings.next().await {
             // The timeout of the settings is only for questions of the agent.
             if opened.iter().any(|record| record.id.asker == Asker::Agent) {

@@ -120,8 +120,9 @@ export class Askbridge {
    * sent again, which is the same as once.
    */
   async replyQuestion(id: string, values: Record<string, Value>, options: ReplyOptions = {}): Promise<void> {
-    const { notes, signal } = options;
-    await this.#decide(id, "reply", { values, ...(notes && { notes }) }, signal);
+    const { notes, seen, signal } = options;
+    // A server of an earlier version knows no editions, and refuses the member.
+    await this.#decide(id, "reply", { values, ...(notes && { notes }), ...(seen && { seen }) }, signal);
   }
 
   /** Rejects a question or a permission. */

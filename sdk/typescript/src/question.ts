@@ -11,6 +11,8 @@ export interface Cancel {
 export interface ReplyOptions extends Cancel {
   /** Notes on fields, by field name. */
   notes?: Record<string, string>;
+  /** The edition of the question that the person saw. The answer is refused as `changed` where there is a later one. */
+  seen?: number | undefined;
 }
 
 /** How to allow a permission. */
@@ -61,9 +63,9 @@ export class Question {
     return this.purpose === "permission";
   }
 
-  /** Answers the question. When this returns, the asker has the answer. */
+  /** Answers the question as this object has it. When this returns, the asker has the answer. */
   reply(values: Record<string, Value>, options?: ReplyOptions): Promise<void> {
-    return this.#inbox.replyQuestion(this.id, values, options);
+    return this.#inbox.replyQuestion(this.id, values, { seen: this.#record.edition, ...options });
   }
 
   /** Rejects the question. */

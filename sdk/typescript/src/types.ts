@@ -24,6 +24,10 @@ export interface QuestionRecord {
    * Whether other responders must answer: the client cannot show the question, or left it to them. Default: `false`.
    */
   elsewhere?: boolean;
+  /** How often the question has changed since it opened. An answer counts only for the edition that its responder saw. Default: `0`. */
+  edition?: number;
+  /** Whether the turn in which it was asked is over: the agent may not read the answer. Default: `false`. */
+  turnOver?: boolean;
   /** Whether four fifths of its time have passed. Default: `false`. */
   expiring?: boolean;
   /** The answers that the client gave before it left the rest to other responders. */
@@ -245,6 +249,7 @@ export type KnownReason =
   | "user"
   | "cancelled"
   | "withdrawn"
+  | "over"
   | "timeout"
   | "replied_in_chat"
   | "client_gone"

@@ -123,7 +123,7 @@ impl App {
             Modal::Help(line) => self.help_key(key, line),
             Modal::Confirm(why, answer, mut typed) => match key {
                 Key::Escape => self.say("Nothing was sent"),
-                Key::Enter if confirms(typed.text()) => return self.submit(Submission::answer(answer, None)),
+                Key::Enter if confirms(typed.text()) => return self.answer(answer),
                 // The confirmation stays open: text that is typed again must not act on the question behind it.
                 Key::Enter => {
                     self.complain(format!("Nothing was sent: type {WORD}, or press Esc to go back"));
@@ -139,10 +139,10 @@ impl App {
                 Key::Enter => {
                     // Only Enter sends a rejection: the key that sends an answer must not, if it is pressed by mistake.
                     let reason = Some(typed.text().trim().to_owned()).filter(|reason| !reason.is_empty());
-                    return self.submit(match (reason, answer) {
-                        (None, Some(answer)) => Submission::answer(answer, None),
-                        (reason, _) => Submission::Reject(reason),
-                    });
+                    return match (reason, answer) {
+                        (None, Some(answer)) => self.answer(answer),
+                        (reason, _) => self.submit(Submission::Reject(reason)),
+                    };
                 }
                 key => {
                     typed.key(key, false);
@@ -275,7 +275,7 @@ impl App {
                 self.modal = Some(Modal::Confirm(why, answer, Editor::default()));
                 Vec::new()
             }
-            None => self.submit(Submission::answer(answer, None)),
+            None => self.answer(answer),
         }
     }
 
@@ -285,6 +285,12 @@ impl App {
         let refuses = matches!(role(question, answer), Some(Role::RejectOnce | Role::RejectAlways));
         let is_read = self.draft().is_some_and(|draft| draft.is_read) || self.first_line() >= self.overflow();
         refuses || is_read || question.purpose != Purpose::Permission || !question.risk().is_guarded()
+    }
+
+    /// Answers the current question, as it is on the screen.
+    fn answer(&mut self, answer: Answer) -> Vec<Effect> {
+        let edition = self.open_item().map(|item| item.record.edition);
+        self.submit(Submission::answer(answer, edition))
     }
 
     /// Submits to the current question, unless a submission to it is under way.

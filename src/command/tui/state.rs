@@ -167,7 +167,7 @@ impl App {
         let open: BTreeSet<_> = self.world.open.iter().map(|item| item.record.id.clone()).collect();
         let mut effects = self.news(&open);
         if let Some(before) = before {
-            self.follow(before);
+            effects.extend(self.follow(before));
         }
         let order = self.ids();
         if self.current.is_none() && !order.is_empty() {
@@ -197,14 +197,14 @@ impl App {
         }
     }
 
-    /// Reports how the current question ended, if it did so elsewhere.
-    fn follow(&mut self, before: QuestionItem) {
+    /// Reports how the current question ended, if it did so elsewhere, and that its text has changed.
+    fn follow(&mut self, before: QuestionItem) -> Option<Effect> {
         if !before.record.is_open() {
-            return;
+            return None;
         }
         let now = self.item().cloned();
-        if now.as_ref().is_some_and(|now| now.record.is_open()) {
-            return;
+        if let Some(now) = now.as_ref().filter(|now| now.record.is_open()) {
+            return (now.record.edition != before.record.edition).then(|| self.changed(&now.record.id));
         }
         // A pending confirmation is dropped, since its question is no longer open.
         (self.modal, self.is_typing) = (None, false);
@@ -212,12 +212,24 @@ impl App {
         // The result of the submission from here says how it ended.
         if self.sending.contains(&id) {
             self.held = Some(now.unwrap_or(before));
-            return;
+            return None;
         }
         let ended = now.as_ref().and_then(|item| item.record.settlement.as_deref());
         let how = ended.map_or_else(|| "gone".to_owned(), |ended| settlement(&before.record.question, ended));
         self.say(format!("{id} is over: {how}"));
         self.held = Some(now.unwrap_or(before));
+        None
+    }
+
+    /// Shows that the text of the current question has changed. Keys that were meant for the earlier text decide
+    /// nothing, and the draft stays (I13).
+    fn changed(&mut self, id: &QuestionId) -> Effect {
+        (self.modal, self.is_typing) = (None, false);
+        if let Some(draft) = self.drafts.get_mut(id) {
+            (draft.is_read, draft.scroll) = (false, None);
+        }
+        self.complain(format!("{id} has changed while you looked: read it again"));
+        self.appear()
     }
 
     /// Makes a question the current one.

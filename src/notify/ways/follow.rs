@@ -8,13 +8,15 @@ use std::{
     io::{self, Write},
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
+    pin::pin,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use askbridge_core::{
     desk::Record,
-    question::{Outcome, Provenance, Responder},
+    limits::REACTION,
+    question::{Outcome, Provenance, Reason, Responder},
 };
 use askbridge_os::terminal::printable_line;
 use rustix::fs::{FlockOperation, flock};
@@ -63,44 +65,80 @@ pub struct NotifierStart {
 /// Capacity of the channel for the reports of the ways.
 const WAITING: usize = 16;
 
-/// Notifies the user until the question is settled or `stop` completes. Returns how many ways succeeded.
+/// Notifies the user until the question is settled or `stop` completes. If the question changes, its notifications are
+/// withdrawn, and the user is notified anew: a button counts for the text above it (I13). Returns how many ways
+/// succeeded.
 pub async fn follow(notifying: NotifierStart, stop: impl Future<Output = u8>) -> usize {
-    let (ended, over) = watch::channel(None);
-    let (said, heard) = mpsc::channel(WAITING);
-    let NotifierStart { machine, record, age, folder, settings, plan, terminal, slot, says_all } = notifying;
+    let NotifierStart { machine, mut record, age, folder, settings, plan, terminal, slot, says_all } =
+        notifying;
     let settings = Arc::new(settings);
-    let telling = NotifiedQuestion { record, folder, settings, terminal, over, said };
-    let follower = machine.store().follow();
     let begun = Instant::now().checked_sub(age).unwrap_or_else(Instant::now);
     let is_last = slot.is_last();
-    let mut following = Notifier {
-        machine: machine.clone(),
-        telling,
-        plan,
-        begun,
-        counted: is_last.then(Instant::now),
-        heard,
-        tasks: JoinSet::new(),
-        told: 0,
-        says_all,
-    };
-    let how = tokio::select! {
-        how = following.until_settled(follower) => how,
-        // This future only completes if the directory becomes unreadable.
-        _ = machine.follow() => None,
-        _ = stop => None,
+    let (mut followed, mut stop, mut ending) = (pin!(machine.follow()), pin!(stop), JoinSet::new());
+    let mut told = 0;
+    let over = loop {
+        let (ended, over) = watch::channel(None);
+        let (said, heard) = mpsc::channel(WAITING);
+        let (folder, settings, terminal) = (folder.clone(), Arc::clone(&settings), terminal.clone());
+        let mut following = Notifier {
+            machine: machine.clone(),
+            telling: NotifiedQuestion { record: Arc::clone(&record), folder, settings, terminal, over, said },
+            plan: plan.clone(),
+            begun,
+            counted: is_last.then(Instant::now),
+            heard,
+            tasks: JoinSet::new(),
+            told: 0,
+            says_all,
+        };
+        let follower = machine.store().follow();
+        let over = tokio::select! {
+            over = following.until_over(follower) => over,
+            // This future only completes if the directory becomes unreadable.
+            _ = &mut followed => Over::Nothing,
+            _ = &mut stop => Over::Nothing,
+        };
+        told += following.told;
+        // Only the ways listen. Without them, the send fails, and nothing needs to be withdrawn.
+        ended.send(Some(over.text().to_owned())).unwrap_or_default();
+        ending.spawn(async move { following.wind_up().await });
+        match over {
+            Over::Changed(now) => record = now,
+            over => break over,
+        }
     };
     // Winding up can take NOTIFY_LATE: another question must not wait for the place as long.
     drop(slot);
-    if let Some(how) = how.as_ref().filter(|_| says_all) {
+    if let Over::Settled(how) = &over
+        && says_all
+    {
         say(how);
     }
-    let how = how.unwrap_or_else(|| "askbridge no longer follows this question".to_owned());
-    // Only the ways listen. Without them, the send fails, and nothing needs to be withdrawn.
-    ended.send(Some(how)).unwrap_or_default();
     // The phone still replies to late taps for NOTIFY_LATE; withdrawing takes its time beside that.
-    timeout(limits::NOTIFY_LATE + limits::NOTIFY_END, following.wind_up()).await.unwrap_or_default();
-    following.told
+    let all = async { while ending.join_next().await.is_some() {} };
+    timeout(limits::NOTIFY_LATE + limits::NOTIFY_END, all).await.unwrap_or_default();
+    told
+}
+
+/// Why the user is notified no longer.
+enum Over {
+    /// The question was settled in this way.
+    Settled(&'static str),
+    /// The question has another text now.
+    Changed(Arc<Record>),
+    /// Nothing is left to do.
+    Nothing,
+}
+
+impl Over {
+    /// Returns what stands where the notification stood.
+    fn text(&self) -> &'static str {
+        match self {
+            Over::Settled(how) => how,
+            Over::Changed(_) => "It has changed since",
+            Over::Nothing => "askbridge no longer follows this question",
+        }
+    }
 }
 
 struct Notifier {
@@ -118,12 +156,17 @@ struct Notifier {
 }
 
 impl Notifier {
-    /// Notifies the user until the question is settled, and returns how it was settled. `None` if nothing is left to
-    /// do.
-    async fn until_settled(&mut self, mut follower: Follower) -> Option<String> {
+    /// Notifies the user until the question is settled or has changed.
+    async fn until_over(&mut self, mut follower: Follower) -> Over {
         loop {
-            if let Some(how) = self.how() {
-                return Some(how);
+            match self.over() {
+                // An agent may complete a text in many steps: the user is notified once.
+                Some(Over::Changed(now)) => {
+                    sleep(REACTION).await;
+                    return self.over().unwrap_or(Over::Changed(now));
+                }
+                Some(over) => return over,
+                None => {}
             }
             self.count().await;
             let around = self.around().await;
@@ -131,13 +174,15 @@ impl Notifier {
                 self.carry_out(step);
             }
             if self.tasks.is_empty() && self.plan.next_deadline().is_none() && self.counted.is_none() {
-                return None;
+                return Over::Nothing;
             }
             let deadline = self.plan.next_deadline().map(|deadline| self.begun + deadline);
             tokio::select! {
                 // The last report of a task is taken before the end of the task, after which the loop may return.
                 biased;
-                batch = follower.next() => batch.map(drop)?,
+                batch = follower.next() => if batch.is_none() {
+                    return Over::Nothing;
+                },
                 Some(said) = self.heard.recv() => self.take(said),
                 Some(_) = self.tasks.join_next() => {}
                 () = at(deadline) => {}
@@ -146,20 +191,20 @@ impl Notifier {
         }
     }
 
-    /// Returns how the question was settled, if it was.
-    fn how(&self) -> Option<String> {
+    /// Returns how the question was settled, or its present text, if one of them is new.
+    fn over(&self) -> Option<Over> {
         let record = self.machine.store().read(|_, now| now.get(&self.telling.record.id).cloned())?;
         if record.is_open() {
-            return None;
+            return (record.edition != self.telling.record.edition).then_some(Over::Changed(record));
         }
         // The answer itself is left out: this text may be sent to a phone.
-        let how = match record.settlement.as_ref().map(|settlement| &settlement.outcome) {
+        Some(Over::Settled(match record.settlement.as_ref().map(|settlement| &settlement.outcome) {
             Some(Outcome::Answered(_)) => "It was answered",
+            Some(Outcome::Rejected(Reason::Over)) => "It is over: the agent went on without an answer",
             Some(Outcome::Rejected(_)) => "It was rejected",
             Some(Outcome::Failed | Outcome::Unknown(_)) => "It is over",
             None => "The bridge that asked is gone",
-        };
-        Some(how.to_owned())
+        }))
     }
 
     /// Returns the circumstances of the user. The bridge is asked only when something is due.

@@ -130,7 +130,7 @@ export class AskbridgeInbox extends HTMLElement {
     root.adoptedStyleSheets = SHEETS;
     root.append(parts.shell, parts.confirm);
     const { main } = parts;
-    on(main, "askbridge-answer", ({ detail: { id, ...answer } }) => this.#settle("question_answer", { id, answer }));
+    on(main, "askbridge-answer", ({ detail: { id, seen, ...answer } }) => this.#settle("question_answer", { id, answer, seen }));
     on(main, "askbridge-reject", ({ detail }) => this.#settle("question_reject", detail));
     on(main, "askbridge-extend", ({ detail }) => this.#send("question_extend", detail));
     on(main, "askbridge-draft", ({ target: card }) => {

@@ -82,7 +82,7 @@ export class AskbridgeQuestion extends HTMLElement {
     const isSame = before?.id == record.id;
     // An answer that could not be delivered opens the question again, as it was proposed.
     const isAgain = !isOpen(before) && isOpen(record) && !this.touched;
-    const isNew = !isSame || isAgain || !equal(before.question, record.question);
+    const isNew = !isSame || isAgain || before.turnOver != record.turnOver || !equal(before.question, record.question);
     if (isNew) this.#show(isSame);
     this.#update();
     if (isNew && this.isConnected) this.#appear();
@@ -213,6 +213,11 @@ export class AskbridgeQuestion extends HTMLElement {
     return this.#fields.filter(({ field }) => !field.secret);
   }
 
+  /** The edition that stands here: an answer counts for no other. */
+  get #seen() {
+    return this.#record.edition ?? 0;
+  }
+
   get #isPermission() {
     return this.#record.question.purpose == "permission";
   }
@@ -257,6 +262,8 @@ export class AskbridgeQuestion extends HTMLElement {
     const head = el(
       "div.head",
       [machineOf(this.#record), about, !isCommand && question.title != title && question.title].map(text => text && el("bdi.chip", line(text))),
+      isOpen(this.#record) && this.#record.edition && el("span.chip.danger", "Changed since it was asked"),
+      this.#record.turnOver && el("span.chip.danger", "Its turn is over: the agent may not read an answer"),
       isHarmful(risk) && el("span.chip.danger", "Dangerous: ", el("bdi", line(riskReason || "can do harm"))),
       risk == "acts" && riskReason && el("bdi.chip", line(riskReason)),
       el("span.until", parts.time, parts.later),
@@ -302,7 +309,7 @@ export class AskbridgeQuestion extends HTMLElement {
   #press({ role, label, value }) {
     const { fields, confirm } = this.#record.question;
     const risk = riskOf(this.#record.question);
-    const act = () => this.#send("answer", { values: { [fields[0].name]: value }, notes: {} });
+    const act = () => this.#send("answer", { values: { [fields[0].name]: value }, notes: {}, seen: this.#seen });
     const step = decision(role, risk);
     if (!step) return act();
     this.#ask({ ...step, about: label, act, dangerous: confirm || isHarmful(risk) });
@@ -317,7 +324,7 @@ export class AskbridgeQuestion extends HTMLElement {
   }
 
   #answer(answer) {
-    const act = () => this.#send("answer", answer);
+    const act = () => this.#send("answer", { ...answer, seen: this.#seen });
     const dangerous = isHarmful(riskOf(this.#record.question));
     if (!dangerous) return act();
     const title = "A wrong answer can do harm";
