@@ -28,7 +28,7 @@ export class Machine {
   constructor() {
     this.home = mkdtempSync(join(tmpdir(), "askbridge-"));
     this.folder = join(this.home, "askbridge");
-    this.env = { PATH: process.env.PATH, HOME: this.home, XDG_RUNTIME_DIR: this.home };
+    this.env = { PATH: process.env.PATH, HOME: this.home, XDG_RUNTIME_DIR: this.home, ASKBRIDGE_RUN_USER: this.home };
   }
 
   get token() {

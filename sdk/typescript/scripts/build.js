@@ -1,18 +1,23 @@
 // Builds the package: dist/ from src/, and elements/ from the files that the inbox serves.
 
 import { execFileSync } from "node:child_process";
-import { copyFileSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const here = new URL("../", import.meta.url);
 const page = new URL("../../src/serve/page/web/", here);
 
-// Declarations keep the comments, which editors show. The code does not.
+// Declarations keep the comments, which editors show. The code keeps neither comments nor indentation.
 const program = fileURLToPath(new URL("node_modules/.bin/tsc", here));
 const tsc = (...args) => execFileSync(program, ["-p", ".", ...args], { cwd: fileURLToPath(here), stdio: "inherit" });
 rmSync(new URL("dist", here), { recursive: true, force: true });
 tsc("--emitDeclarationOnly");
 tsc("--declaration", "false", "--removeComments");
+const dist = new URL("dist/", here);
+for (const name of readdirSync(dist).filter(name => name.endsWith(".js"))) {
+  const file = new URL(name, dist);
+  writeFileSync(file, readFileSync(file, "utf8").replace(/^ +/gm, ""));
+}
 
 /** Copies a file of the page with all that it loads. */
 function copy(name, copied) {

@@ -6,7 +6,7 @@ export type ErrorName =
   | "not_found" | "ambiguous" | "conflict" | "changed" | "gone" | "does_not_fit" | "bad_question" | "no_deadline"
   | "too_many_questions" | "own_agent" | "read_only" | "unavailable" | "unreached" | "history_unavailable" | "wrong_token"
   | "wrong_host" | "wrong_origin" | "too_many_requests" | "other"
-  | "unconfirmed" | "no_connection" | "not_answered" | "needs_confirmation" | "no_such_option" | "no_inbox" | "no_token"
+  | "unconfirmed" | "no_connection" | "not_answered" | "needs_confirmation" | "no_such_option" | "no_inbox" | "no_token" | "redirected" | "too_large"
   | Other;
 
 /** Why something could not be done. */

@@ -2,7 +2,7 @@
 // and tells each question and each end once.
 
 import { AskbridgeError } from "./error.js";
-import { asError, type Http, isFinal } from "./http.js";
+import { asError, type Http, isFinal, readText } from "./http.js";
 import type { Question } from "./question.js";
 import { readRecord } from "./read.js";
 import { isOpen, recall } from "./recall.js";
@@ -119,8 +119,8 @@ export class Feed {
         error = asError(caught);
       }
       if (signal.aborted) return;
-      // A proxy may say 404 while the server behind it starts again. An address where it never was is a wrong one.
-      if (isFinal(error) && !(this.#isKnown && error.status === 404)) return this.#fail(error);
+      // A proxy may say 404 or redirect while there is no server behind it. An address where it never was is a wrong one.
+      if (isFinal(error) && !(this.#isKnown && (error.status < 400 || error.status === 404))) return this.#fail(error);
       this.#emit({ type: "offline", error });
       await backOff.wait(signal, least).catch(() => {});
     }
@@ -140,22 +140,18 @@ export class Feed {
       const headers = { Accept: "text/event-stream", ...(this.#lastId && { "Last-Event-ID": this.#lastId }) };
       const response = await this.http.open("/v1/events", { headers, signal: limit.signal });
       limit.set(SILENCE);
-      const reader = response.body!.getReader();
       const events = new EventReader(this.#lastId, message => {
         backOff.reset();
         if (!signal.aborted) this.#take(message);
       });
-      const decoder = new TextDecoder();
-      for (;;) {
-        const { done, value } = await reader.read();
-        if (done) return;
+      await readText(response, text => {
         limit.set(SILENCE);
-        events.push(decoder.decode(value, { stream: true }));
+        events.push(text);
         // A listener may have been the last one, and stopped: the next connection begins anew.
         if (signal.aborted) return;
         this.#lastId = events.lastId;
         if (events.retry !== undefined) onRetry(events.retry);
-      }
+      });
     } finally {
       limit.abort();
     }

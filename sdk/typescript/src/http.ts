@@ -27,6 +27,8 @@ export interface Call {
 /** How long one attempt may take, and how long a request is repeated. */
 const ATTEMPT = 10_000;
 const PATIENCE = 25_000;
+/** How many characters of a response are read. An inbox holds less. */
+const LONGEST_BODY = 1 << 26;
 const TOO_BUSY = new Set([429, 502, 503, 504]);
 
 /** Sends requests. */
@@ -46,17 +48,18 @@ export class Http {
       const limit = new Limit(call.signal, call.isLong ? undefined : ATTEMPT);
       try {
         const response = await this.open(path, { ...call, signal: limit.signal });
-        return (response.status === 204 ? undefined : await response.json()) as T;
+        return (response.status === 204 ? undefined : await jsonOf(response)) as T;
       } catch (error) {
         call.signal?.throwIfAborted();
         const known = error instanceof AskbridgeError ? error : undefined;
         // Status 0: the server was not found. It may be starting again.
-        const isPassing = !known || known.status === 0 || TOO_BUSY.has(known.status);
+        const isPassing = !known || (!known.status && known.name !== "too_large") || TOO_BUSY.has(known.status);
         if (!call.isSafe || !isPassing || Date.now() > end) throw asError(error, call, wasSent);
         wasSent ||= !known;
         await backOff.wait(call.signal, known ? 1_000 : 0);
       } finally {
-        limit.end();
+        // What is left of a response is not read.
+        limit.abort();
       }
     }
   }
@@ -90,6 +93,8 @@ export class Http {
     const hasBody = body !== undefined;
     const init: RequestInit = {
       method: hasBody ? "POST" : "GET",
+      // What is sent, such as an answer, is for this server alone.
+      redirect: "manual",
       headers: { Authorization: `Bearer ${token}`, ...(hasBody && { "Content-Type": "application/json" }), ...headers },
       ...(hasBody && { body: JSON.stringify(body) }),
       ...(signal && { signal }),
@@ -104,11 +109,38 @@ export class Http {
   }
 }
 
+/** Hands on the text of a response in pieces. */
+export async function readText({ body }: Response, take: (piece: string) => void): Promise<void> {
+  const decoder = new TextDecoder();
+  const reader = body!.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    take(decoder.decode(value, { stream: true }));
+  }
+}
+
+/** Returns the error of what has no end. */
+export const tooLarge = (longest: number): AskbridgeError =>
+  new AskbridgeError("too_large", `askbridge sent more than ${longest} characters`);
+
+/** Reads JSON, as long as it has an end. */
+async function jsonOf(response: Response): Promise<unknown> {
+  let text = "";
+  await readText(response, piece => {
+    text += piece;
+    if (text.length > LONGEST_BODY) throw tooLarge(LONGEST_BODY);
+  });
+  return JSON.parse(text);
+}
+
 /** Returns the error that a response is. */
 async function refusal(response: Response): Promise<AskbridgeError> {
-  const { status, statusText } = response;
-  const problem = (await response.json().catch(() => undefined)) as Problem | undefined;
-  const known = problem?.name ? problem : { status, title: statusText, name: status === 503 ? "unavailable" : `http_${status}` };
+  // A browser hides the status of a redirection.
+  const status = response.status || 302;
+  const problem = status < 400 ? undefined : ((await jsonOf(response).catch(() => {})) as Problem | undefined);
+  const name = status < 400 ? "redirected" : status === 503 ? "unavailable" : `http_${status}`;
+  const known = problem?.name ? problem : { status, title: response.statusText, name };
   return new AskbridgeError(known.name, known.detail ?? `askbridge responded ${status} ${known.title}`, { problem: known });
 }
 
@@ -131,7 +163,7 @@ export function asError(error: unknown, { body }: Call = {}, wasSent = false): A
 
 /** Says whether another attempt cannot help. */
 export function isFinal(error: unknown): error is AskbridgeError {
-  return error instanceof AskbridgeError && error.status >= 400 && error.status < 500 && ![408, 429].includes(error.status);
+  return error instanceof AskbridgeError && error.status >= 300 && error.status < 500 && ![408, 429].includes(error.status);
 }
 
 /** Returns the path of a question. */

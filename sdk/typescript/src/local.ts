@@ -1,7 +1,9 @@
 // Finds the inbox of this machine, for Node, Bun and Deno.
 
-import { readdir, readFile } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import { lstat, readdir, readFile } from "node:fs/promises";
 import { connect } from "node:net";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
@@ -13,7 +15,10 @@ export * from "./index.js";
 
 /** Where the inbox of this machine is, if not in the default folder. */
 export interface LocalOptions {
-  /** The folder of the sockets; by default `askbridge` in `$XDG_RUNTIME_DIR`, `$XDG_STATE_HOME` or `~/.local/state`. */
+  /**
+   * The folder of the sockets; by default each `askbridge` in `$XDG_RUNTIME_DIR`, `/run/user/UID`, `$XDG_STATE_HOME` and
+   * `~/.local/state` that is yours alone.
+   */
   folder?: string;
   /** The token file; by default `token` in that folder. */
   tokenFile?: string;
@@ -34,24 +39,30 @@ export class Askbridge extends Remote {
 /** How long a bridge may take to say its status. */
 const PATIENCE = 2_000;
 
-async function access(options: LocalOptions): Promise<Access> {
-  const folder = options.folder ?? defaultFolder();
-  const names = await readdir(folder).catch(() => []);
-  const sockets = names.filter(name => name.endsWith(".sock"));
-  const found = (await Promise.all(sockets.map(name => address(join(folder, name))))).find(Boolean);
-  if (!found) throw new AskbridgeError("no_inbox", `no inbox runs in ${folder}: start one with \`askbridge inbox --detach\``);
-  const file = options.tokenFile ?? join(folder, "token");
-  const token = await readFile(file, "utf8").catch((cause: unknown) => {
-    throw new AskbridgeError("no_token", `cannot read the token in ${file}`, { cause });
-  });
-  return { url: `http://${found}`, token: token.trim() };
+async function access({ folder: chosen, tokenFile }: LocalOptions): Promise<Access> {
+  const folders = chosen === undefined ? places() : [chosen];
+  for (const folder of folders) {
+    const { mode = 0, uid } = await lstat(folder).catch(() => ({}) as Partial<Stats>);
+    // Another user could change what is in it.
+    if (chosen === undefined && (uid !== process.geteuid!() || (mode & 0o170_077) !== 0o040_000)) continue;
+    const names = await readdir(folder).catch(() => []);
+    const sockets = names.filter(name => name.endsWith(".sock"));
+    const found = (await Promise.all(sockets.map(name => address(join(folder, name))))).find(Boolean);
+    if (!found) continue;
+    const file = tokenFile ?? join(folder, "token");
+    const token = await readFile(file, "utf8").catch((cause: unknown) => {
+      throw new AskbridgeError("no_token", `cannot read the token in ${file}`, { cause });
+    });
+    return { url: `http://${found}`, token: token.trim() };
+  }
+  throw new AskbridgeError("no_inbox", `no inbox runs in ${folders.join(" or ")}: start one with \`askbridge inbox --detach\``);
 }
 
-function defaultFolder(): string {
-  const { XDG_RUNTIME_DIR: runtime, XDG_STATE_HOME: state, HOME: home } = process.env;
-  const base = [runtime, state, home && join(home, ".local/state")].find(Boolean);
-  if (!base) throw new AskbridgeError("no_inbox", "no folder for the inbox: set XDG_RUNTIME_DIR, XDG_STATE_HOME or HOME");
-  return join(base, "askbridge");
+/** Returns the folders that an inbox of this user may be in, whatever its environment was. */
+function places(): string[] {
+  const { XDG_RUNTIME_DIR: runtime, XDG_STATE_HOME: state } = process.env;
+  const bases = [runtime, `/run/user/${process.geteuid!()}`, state, join(homedir(), ".local/state")];
+  return bases.flatMap(base => (base ? [join(base, "askbridge")] : []));
 }
 
 /** Returns the address of the server behind a socket, if it is an inbox. */

@@ -95,15 +95,10 @@ export class Limit {
     this.#timer = setTimeout(this.#stop, milliseconds);
   }
 
-  /** Aborts what the signal is given to. */
+  /** Aborts what the signal is given to, and forgets the time and the other signal. */
   abort(): void {
-    this.end();
-    this.#stop();
-  }
-
-  /** Forgets the time and the other signal. */
-  end(): void {
     clearTimeout(this.#timer);
     this.#outer?.removeEventListener("abort", this.#stop);
+    this.#stop();
   }
 }
