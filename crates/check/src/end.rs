@@ -26,6 +26,8 @@ pub(crate) struct End {
     searched: usize,
     is_reading: bool,
     input_ended: bool,
+    /// The bytes of a line from which on nothing more is read.
+    longest: usize,
     /// When bytes were last read or written.
     moved_at: Instant,
 }
@@ -51,8 +53,14 @@ impl End {
             searched: 0,
             is_reading: true,
             input_ended: false,
+            longest: usize::MAX,
             moved_at: Instant::now(),
         }
+    }
+
+    /// Reads nothing more once a line has more than so many bytes. It is then the last one, and has no line feed.
+    pub(crate) fn up_to(self, longest: usize) -> Self {
+        Self { longest, ..self }
     }
 
     /// Adds bytes to those that wait to be written. Returns whether the output is open.
@@ -118,6 +126,9 @@ impl End {
             Ok(count @ 1..) => {
                 self.received.extend_from_slice(chunk.get(..count).unwrap_or_default());
                 self.moved_at = Instant::now();
+                if self.pending().len() > self.longest && memchr(b'\n', self.pending()).is_none() {
+                    self.close_input();
+                }
             }
             Err(Errno::INTR | Errno::AGAIN) => {}
             // A command may start its agent with sockets for stdio: they report a peer that is gone as an error.
@@ -183,6 +194,22 @@ impl End {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_is_read_behind_a_line_that_is_too_long() {
+        let (from_peer, to_end) = std::io::pipe().unwrap();
+        let (_from_end, to_peer) = std::io::pipe().unwrap();
+        let mut end = End::new(to_peer.into(), from_peer.into()).up_to(4);
+        write(&to_end, b"long, with its end\nabcd").unwrap();
+        end.receive();
+        assert_eq!(end.next_line(), Some(Next::Line(b"long, with its end\n".to_vec())));
+        assert_eq!(end.next_line(), None);
+        write(&to_end, b"e").unwrap();
+        end.receive();
+        assert!(end.wants_to_read().is_none());
+        assert_eq!(end.next_line(), Some(Next::Line(b"abcde".to_vec())));
+        assert_eq!(end.next_line(), Some(Next::End));
+    }
 
     #[test]
     fn lines_bytes_and_the_end_are_consumed_in_order() {

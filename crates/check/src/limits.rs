@@ -8,6 +8,8 @@ pub(crate) const SHOWN_LINE: usize = 2_000;
 pub(crate) const STDERR: usize = 16 * 1024;
 /// The bytes that an end may receive before a step consumes them. Far more than the largest line of a case.
 pub(crate) const RECEIVED: usize = 256 * 1024 * 1024;
+/// The bytes of a line of an agent under test. What a real client reads is shorter by far, and several cases run at once.
+pub(crate) const MESSAGE: usize = 16 * 1024 * 1024;
 /// The bytes of one read.
 pub(crate) const READ: usize = 64 * 1024;
 /// The bytes of one write: a pipe that is ready for a write takes at least this much without blocking.

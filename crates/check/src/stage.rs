@@ -70,6 +70,8 @@ impl Stage {
         let mut wire = Wire::new();
         wire.note(format!("(start) {}", shlex_line(&command)));
         let (peer, client) = Peer::start(&command, Surroundings { kind, folder })?;
+        // The lines of the cases of a bridge are longer.
+        let client = client.map(|end| if kind == Kind::Agent { end.up_to(limits::MESSAGE) } else { end });
         let (agent, puppets, stop) = (None, Vec::new(), Arc::default());
         Ok(Self { peer, wire, client, agent, puppets, listener, has_exited: false, stop })
     }

@@ -10,7 +10,7 @@ use askbridge_core::{
 use serde_json::{Value, value::RawValue};
 
 use super::state::{Asked, Conversation, Response};
-use crate::{play::Problem, wire::shown};
+use crate::{limits, play::Problem, wire::shown};
 
 /// The method of a permission request.
 const PERMISSION: &str = "session/request_permission";
@@ -29,6 +29,10 @@ impl Conversation {
     /// Notes a line of the agent. Returns the line that any client replies at once: the refusal of an unknown request.
     pub(crate) fn receive(&mut self, line: &[u8]) -> Result<Option<String>, Problem> {
         let wrong = |what: String| Problem::Broken { what, expected: None, got: Some(shown(line)) };
+        if line.len() > limits::MESSAGE {
+            let most = limits::MESSAGE / (1024 * 1024);
+            return Err(wrong(format!("the agent wrote a line of more than {most} MiB")));
+        }
         let text =
             line.strip_suffix(b"\n").ok_or_else(|| wrong("the agent's last line has no line feed".into()))?;
         let text = std::str::from_utf8(text)
