@@ -8,6 +8,7 @@ use std::{io, sync::Arc};
 use askbridge_core::{
     desk::{IdPrefix, LostQuestion, MachineName, QuestionId, Record, Refusal, Submission},
     question::{Provenance, input::AnswerInput},
+    wire,
 };
 use jsonrpsee::core::{
     client::{
@@ -300,9 +301,8 @@ struct Sender(WriteHalf);
 impl TransportSenderT for Sender {
     type Error = io::Error;
 
-    async fn send(&mut self, mut message: String) -> Result<(), io::Error> {
-        message.push('\n');
-        self.0.write_all(message.as_bytes()).await
+    async fn send(&mut self, message: String) -> Result<(), io::Error> {
+        self.0.write_all(&wire::line::line(message)).await
     }
 
     async fn close(&mut self) -> Result<(), io::Error> {

@@ -4,9 +4,13 @@
 use std::{
     io::{self, ErrorKind},
     os::unix::net,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
+use askbridge_core::wire::line;
 use bytes::BytesMut;
 use memchr::memchr;
 use rustix::net::{Shutdown, shutdown};
@@ -40,7 +44,7 @@ pub async fn serve<I: Inbox>(
     let methods = Methods::new(inbox.clone(), Caller::Ours);
     let connections = Arc::new(Semaphore::new(limits::CONNECTIONS));
     let mut sessions = JoinSet::new();
-    let mut is_failing = false;
+    let mut failing = None;
     loop {
         let accepted = tokio::select! {
             () = stop.cancelled() => break,
@@ -51,15 +55,12 @@ pub async fn serve<I: Inbox>(
         let stream = match accepted {
             Ok(stream) => stream,
             Err(error) => {
-                // Most often the process has no file descriptors left for a while, so this is logged only once.
-                if !std::mem::replace(&mut is_failing, true) {
-                    tracing::warn!(%error, "the inbox cannot accept connections; trying again");
-                }
+                failing.get_or_insert_with(|| Failing::begin(&error));
                 sleep(limits::ACCEPT_BACK_OFF).await;
                 continue;
             }
         };
-        is_failing = false;
+        failing = None;
         if !is_own(&stream) {
             tracing::warn!("a connection of another user to the inbox was refused");
             continue;
@@ -87,6 +88,28 @@ pub async fn serve<I: Inbox>(
     inbox.kept().await;
     timeout(limits::LAST_REPLIES, ended).await.unwrap_or_default();
     Ok(())
+}
+
+/// A socket that cannot accept connections, most often because the process has no file descriptors left for a while.
+/// That concerns each of its sockets, of which there is one for each machine, and is logged once for all of them.
+struct Failing;
+
+/// How many sockets of this process are failing.
+static FAILING: AtomicUsize = AtomicUsize::new(0);
+
+impl Failing {
+    fn begin(error: &io::Error) -> Self {
+        if FAILING.fetch_add(1, Ordering::Relaxed) == 0 {
+            tracing::warn!(%error, "the inbox cannot accept connections; trying again");
+        }
+        Failing
+    }
+}
+
+impl Drop for Failing {
+    fn drop(&mut self) {
+        FAILING.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 async fn accept(
@@ -281,9 +304,8 @@ impl<R: AsyncRead + Unpin + Send> Requests for PipedLines<R> {
 pub struct LineWriter<W>(pub W);
 
 impl<W: AsyncWrite + Unpin + Send> Replies for LineWriter<W> {
-    async fn send(&mut self, mut text: String) -> io::Result<()> {
-        text.push('\n');
-        self.0.write_all(text.as_bytes()).await?;
+    async fn send(&mut self, text: String) -> io::Result<()> {
+        self.0.write_all(&line::line(text)).await?;
         self.0.flush().await
     }
 }

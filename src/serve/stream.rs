@@ -4,6 +4,7 @@
 
 use std::{convert::Infallible, error::Error, io, iter};
 
+use askbridge_core::wire::line;
 use axum::{
     BoxError,
     body::{Body, Bytes},
@@ -13,6 +14,7 @@ use axum::{
 use bytes::BytesMut;
 use futures::{Stream, StreamExt, TryStreamExt, stream};
 use serde::Serialize;
+use serde_json::ser::Formatter;
 use tokio::{task::yield_now, time::timeout};
 
 use crate::limits::{self, REPLY_WINDOW};
@@ -59,7 +61,28 @@ trait Json: Send {
 
 impl<T: Serialize + Send> Json for T {
     fn write(&self, window: &mut Window) -> bool {
-        serde_json::to_writer(window, self).is_ok()
+        self.serialize(&mut serde_json::Serializer::with_formatter(window, OneLine)).is_ok()
+    }
+}
+
+/// Compact JSON without the characters at which some readers end a line.
+struct OneLine;
+
+impl Formatter for OneLine {
+    fn write_string_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        writer.write_all(line::escaped(fragment).as_bytes())
+    }
+
+    fn write_raw_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        writer.write_all(line::escaped(fragment).as_bytes())
     }
 }
 

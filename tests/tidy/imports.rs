@@ -66,14 +66,14 @@ const MAY_KNOW: [(&str, &[&str]); 26] = [
     ("rule", &["desk", "guard", "limits", "question"]),
     ("settings", &["acp", "desk", "limits", "os", "question", "rule"]),
     ("inbox", &["desk", "guard", "limits", "os", "question"]),
-    ("rpc", &["desk", "inbox", "limits", "os", "question"]),
+    ("rpc", &["desk", "inbox", "limits", "os", "question", "wire"]),
     ("journal", &["desk", "inbox", "limits", "question"]),
     ("machine", &["desk", "inbox", "limits", "os", "question", "rpc"]),
     ("fleet", &["desk", "inbox", "limits", "machine", "os", "question", "rpc", "settings"]),
     ("driver", &["acp", "desk", "engine", "inbox", "limits", "os", "question", "rpc", "wire"]),
-    ("adapters", &["desk", "dialect", "inbox", "limits", "machine", "os", "question", "settings"]),
+    ("adapters", &["desk", "dialect", "inbox", "limits", "machine", "os", "question", "settings", "wire"]),
     ("present", &["desk", "inbox", "limits", "machine", "os", "question"]),
-    ("serve", &["desk", "inbox", "limits", "machine", "os", "question", "rpc", "settings"]),
+    ("serve", &["desk", "inbox", "limits", "machine", "os", "question", "rpc", "settings", "wire"]),
     (
         "notify",
         &[

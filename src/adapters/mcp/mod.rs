@@ -4,6 +4,7 @@
 mod client;
 #[cfg(test)]
 mod conversations;
+mod one_line;
 #[cfg(test)]
 mod races;
 mod result;

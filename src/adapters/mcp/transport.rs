@@ -18,7 +18,7 @@ use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore, watch},
 };
 
-use super::tickets::Waiter;
+use super::{one_line::OneLine, tickets::Waiter};
 use crate::limits;
 
 /// The requests that have no reply yet, shared by the connection and the calls. Cheap to clone.
@@ -76,8 +76,8 @@ impl InFlight {
 }
 
 /// The connection to the client.
-pub(super) struct ClientConnection<R: AsyncRead, W: AsyncWrite> {
-    lines: AsyncRwTransport<RoleServer, R, W>,
+pub(super) struct ClientConnection<R: AsyncRead, W: AsyncWrite + Unpin> {
+    lines: AsyncRwTransport<RoleServer, R, OneLine<W>>,
     in_flight: InFlight,
     room: Arc<Semaphore>,
     /// Whether the client has sent the request with which `rmcp` begins to serve it.
@@ -90,7 +90,7 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     pub(super) fn new(reader: R, writer: W, in_flight: InFlight) -> Self {
-        let lines = AsyncRwTransport::new_server(reader, writer);
+        let lines = AsyncRwTransport::new_server(reader, OneLine::new(writer));
         let lines = lines.with_max_line_length(limits::mcp::MESSAGE);
         let room = Arc::new(Semaphore::new(limits::mcp::REQUESTS));
         ClientConnection { lines, in_flight, room, has_begun: false }

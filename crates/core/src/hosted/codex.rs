@@ -18,6 +18,7 @@ use crate::{
     question::{Answer, Outcome, Question},
     wire::{
         envelope::{Envelope, Message, peek},
+        line,
         scan::{self, Members, Text, member},
     },
 };
@@ -143,7 +144,7 @@ impl HostProtocol for Codex {
     }
 
     fn response(&self, id: &str, result: &RawValue) -> Bytes {
-        format!("{{\"id\":{id},\"result\":{result}}}\n").into()
+        line::line(format!("{{\"id\":{id},\"result\":{result}}}"))
     }
 
     /// Codex tells all of its clients itself that a request is over.

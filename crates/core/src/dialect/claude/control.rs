@@ -8,7 +8,10 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use serde_json::value::RawValue;
 
-use crate::wire::scan::{Members, Stop, Text, leading_string, member, text};
+use crate::wire::{
+    line,
+    scan::{Members, Stop, Text, leading_string, member, text},
+};
 
 /// The class of a line of either side.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -182,12 +185,12 @@ impl<'a> Init<'a> {
 /// Returns the line that answers a request.
 pub fn response(id: &str, result: &RawValue) -> Bytes {
     let success = r#"{"type":"control_response","response":{"subtype":"success","request_id":"#;
-    format!("{success}{id},\"response\":{result}}}}}\n").into()
+    line::line(format!("{success}{id},\"response\":{result}}}}}"))
 }
 
 /// Returns the line that takes a request back.
 pub fn cancel(id: &str) -> Bytes {
-    format!("{{\"type\":\"control_cancel_request\",\"request_id\":{id}}}\n").into()
+    line::line(format!("{{\"type\":\"control_cancel_request\",\"request_id\":{id}}}"))
 }
 
 #[cfg(test)]

@@ -11,7 +11,10 @@ use super::{
     questions::{self, ClaudeForm},
     tool_call::ToolCall,
 };
-use crate::question::{Outcome, Question};
+use crate::{
+    question::{Outcome, Question},
+    wire::line,
+};
 
 /// The names of the events that ask.
 const PERMISSION_REQUEST: &str = "PermissionRequest";
@@ -177,6 +180,10 @@ impl HookReply {
     /// Writes the output of a hook for an outcome. Returns `None` if the outcome is an end that the person did not
     /// choose.
     pub fn write(&self, question: &Question, outcome: &Outcome, remark: Option<&str>) -> Option<String> {
+        self.json(question, outcome, remark).map(|json| line::escaped(&json).into_owned())
+    }
+
+    fn json(&self, question: &Question, outcome: &Outcome, remark: Option<&str>) -> Option<String> {
         match self {
             HookReply::Call(reply) => {
                 let decision = reply.write(question, outcome, remark)?;
