@@ -36,7 +36,10 @@ use tokio::{
 use super::{CommandError, runner};
 use crate::{
     limits,
-    machine::discovery::{self, Socket},
+    machine::{
+        Places,
+        discovery::{self, Socket},
+    },
     serve::Token,
     settings::resolved::ServeSettings,
 };
@@ -58,6 +61,8 @@ const VISITORS: usize = 16;
 pub(super) struct BackgroundInbox {
     /// The address at which it serves.
     pub(super) address: SocketAddr,
+    /// The directory of its socket, which has its token as well.
+    pub(super) folder: PathBuf,
     pid: i32,
     /// The file with its output. `None` if it was running already.
     log: Option<PathBuf>,
@@ -92,24 +97,29 @@ pub(super) async fn start(
     settings: &ServeSettings,
     log: &[OsString],
 ) -> Result<BackgroundInbox, CommandError> {
-    let folder = discovery::folder()?;
-    // Two commands that find no inbox at the same time must not start two.
-    let _lock = lock(folder.join(LOCK)).await?;
-    match find(&folder).await? {
+    let places = Places::here()?;
+    // Two commands that find no inbox at the same time must not start two. They lock in the same order.
+    let mut folders = places.all();
+    folders.sort();
+    let mut locks = Vec::new();
+    for folder in folders {
+        locks.push(lock(folder.join(LOCK)).await?);
+    }
+    match find(&places).await? {
         Some(running) => Ok(running),
         None => spawn(settings, log).await,
     }
 }
 
 /// Returns the inbox that runs in the background.
-pub(super) async fn find(folder: &Path) -> Result<Option<BackgroundInbox>, CommandError> {
-    let Some((stream, pid)) = connect(folder).await? else { return Ok(None) };
+pub(super) async fn find(places: &Places) -> Result<Option<BackgroundInbox>, CommandError> {
+    let Some((stream, pid, folder)) = connect(places).await? else { return Ok(None) };
     let mut line = String::new();
     // A line that never ends must not fill the memory.
     let mut stream = BufReader::new(stream.take(limits::NAME as u64));
     let read = timeout(limits::HANDSHAKE_TIMEOUT, stream.read_line(&mut line)).await;
     match (read, line.trim_end().parse()) {
-        (Ok(Ok(_)), Ok(address)) => Ok(Some(BackgroundInbox { address, pid, log: None })),
+        (Ok(Ok(_)), Ok(address)) => Ok(Some(BackgroundInbox { address, folder, pid, log: None })),
         // The process ended after it had accepted the connection.
         (Ok(_), _) if line.is_empty() => Ok(None),
         _ => Err(CommandError::Background(format!(
@@ -120,7 +130,7 @@ pub(super) async fn find(folder: &Path) -> Result<Option<BackgroundInbox>, Comma
 
 /// Ends the inbox in the background, and waits until it is gone.
 pub(super) async fn stop() -> Result<u8, CommandError> {
-    let Some((mut stream, pid)) = connect(&discovery::folder()?).await? else {
+    let Some((mut stream, pid, _)) = connect(&Places::here()?).await? else {
         return Ok(runner::done(exit::OK, "no askbridge inbox runs in the background\n"));
     };
     // The process holds the other end of the open connection, so its ID was not reused.
@@ -138,12 +148,17 @@ pub(super) async fn stop() -> Result<u8, CommandError> {
     }
 }
 
-/// Connects to the inbox in the background, and asks the kernel which process it is.
-async fn connect(folder: &Path) -> Result<Option<(UnixStream, i32)>, CommandError> {
-    let path = folder.join(SOCKET).with_extension("sock");
-    let Some(stream) = discovery::connect(&path).await? else { return Ok(None) };
-    let pid = stream.peer_cred()?.pid().ok_or(io::Error::from(ErrorKind::Unsupported))?;
-    Ok(Some((stream, pid)))
+/// Connects to the inbox in the background, and asks the kernel which process it is. Also returns the directory of its
+/// socket.
+async fn connect(places: &Places) -> Result<Option<(UnixStream, i32, PathBuf)>, CommandError> {
+    for folder in places.all() {
+        let path = folder.join(SOCKET).with_extension("sock");
+        if let Some(stream) = discovery::connect(&path).await? {
+            let pid = stream.peer_cred()?.pid().ok_or(io::Error::from(ErrorKind::Unsupported))?;
+            return Ok(Some((stream, pid, folder)));
+        }
+    }
+    Ok(None)
 }
 
 /// Waits until no other command starts an inbox. The lock is held until the file is dropped.
@@ -184,7 +199,9 @@ async fn spawn(settings: &ServeSettings, log: &[OsString]) -> Result<BackgroundI
     let mut said = said.ok_or(io::Error::from(ErrorKind::BrokenPipe))?;
     let read = timeout(limits::BACKGROUND, said.read_line(&mut line)).await;
     match (read, line.trim_end().parse()) {
-        (Ok(Ok(_)), Ok(address)) => Ok(BackgroundInbox { address, pid, log: Some(path) }),
+        (Ok(Ok(_)), Ok(address)) => {
+            Ok(BackgroundInbox { address, folder: discovery::folder()?, pid, log: Some(path) })
+        }
         (Ok(_), _) => Err(CommandError::Background(reason(output, start, &path))),
         (Err(_), _) => {
             // A half-started inbox would be in the way of the next attempt.

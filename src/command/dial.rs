@@ -1,12 +1,9 @@
 //! `askbridge dial`: the questions of this machine on stdio, which another machine's askbridge runs by ssh or otherwise.
 //! Keeping such a connection is left to `machine`.
 
-use std::{
-    io::{self, IsTerminal},
-    path::PathBuf,
-};
+use std::io::{self, IsTerminal};
 
-use askbridge_os::{exit, xdg};
+use askbridge_os::exit;
 use clap::Args;
 use tokio::io::{AsyncWriteExt, stdin, stdout};
 use tokio_util::sync::CancellationToken;
@@ -14,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::CommandError;
 use crate::{
     inbox::status::PROTOCOL,
-    machine::{Machine, discovery},
+    machine::{Machine, Places},
     rpc::{
         client::DIAL,
         methods::{Caller, Methods},
@@ -52,7 +49,7 @@ pub async fn dial(args: &DialArgs) -> Result<u8, CommandError> {
     let ledger = super::ledger(files::read(None).journal());
     // Other machines that this one knows are left out: two machines that dial each other would ask each other without
     // end.
-    let machine = Machine::open_with(&folder()?, None, ledger).await?;
+    let machine = Machine::open_with(&Places::here()?, None, ledger).await?;
     tokio::select! {
         served = serve(machine.clone(), args.read_only) => match served {
             // The other end is gone, which is the usual end of this command.
@@ -73,14 +70,4 @@ async fn serve(machine: Machine, is_read_only: bool) -> io::Result<()> {
     stdout.flush().await?;
     let mut requests = PipedLines::new(stdin(), &methods);
     session::serve(&methods, &mut requests, &mut LineWriter(stdout), CancellationToken::new()).await
-}
-
-/// Returns the directory of the sockets. A command that ssh starts often has no `XDG_RUNTIME_DIR`, while the bridges of
-/// the desktop have one.
-fn folder() -> Result<PathBuf, CommandError> {
-    let of_user = PathBuf::from(format!("/run/user/{}/askbridge", rustix::process::geteuid().as_raw()));
-    match xdg::runtime() {
-        None if of_user.is_dir() => Ok(discovery::checked(of_user)?),
-        _ => Ok(discovery::folder()?),
-    }
 }

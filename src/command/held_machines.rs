@@ -16,7 +16,7 @@ use super::{CommandError, fleet_machines::FleetMachines};
 use crate::{
     limits,
     machine::{
-        PrivateFolder, discovery, machines,
+        Places, PrivateFolder, discovery, machines,
         remote::{self, Hub, Route},
     },
     settings::{MachineRoute, Settings, files::Live, services::NotifySettings},
@@ -33,26 +33,27 @@ pub(super) struct HeldMachines {
     hub: Hub,
     /// The directory of the sockets of a command's own connections. `None` in the inbox, which shares them.
     own: Option<PrivateFolder>,
-    /// The directory of the sockets over which the inbox shares its connections.
-    shared: PathBuf,
+    /// The directories of the sockets over which an inbox shares its connections.
+    shared: Vec<PathBuf>,
 }
 
 impl HeldMachines {
-    /// Returns the connections of the inbox, which other programs share. `folder` is that of the sockets here.
-    pub(super) fn shared(folder: &Path) -> Self {
+    /// Returns the connections of the inbox, which other programs share.
+    pub(super) fn shared(places: &Places) -> Self {
         let live = Arc::new(Live::of_user());
         let told = Arc::clone(&live);
         let is_told = move || cfg!(feature = "notify") && NotifySettings::is_set(&told.settings(), false);
-        let shared = remote::folder(folder);
-        let hub = Hub::new(shared.clone(), folder.to_owned(), Arc::new(is_told));
-        HeldMachines { live, fleet: FleetMachines::shared(folder.to_owned()), hub, own: None, shared }
+        let folder = remote::folder(places.own());
+        let hub = Hub::new(folder, places.clone(), Arc::new(is_told));
+        let fleet = FleetMachines::shared(places.own().to_owned());
+        HeldMachines { live, fleet, hub, own: None, shared: remote::folders(places) }
     }
 
     /// Returns the connections of a command alone.
-    pub(super) fn own(folder: &Path, fleet: FleetMachines) -> Result<Self, CommandError> {
-        let own = PrivateFolder::new(folder)?;
-        let hub = Hub::new(own.path().to_owned(), folder.to_owned(), Arc::new(|| false));
-        let shared = remote::folder(folder);
+    pub(super) fn own(places: &Places, fleet: FleetMachines) -> Result<Self, CommandError> {
+        let own = PrivateFolder::new(places.own())?;
+        let hub = Hub::new(own.path().to_owned(), places.clone(), Arc::new(|| false));
+        let shared = remote::folders(places);
         Ok(HeldMachines { live: Arc::new(Live::of_user()), fleet, hub, own: Some(own), shared })
     }
 
@@ -115,8 +116,8 @@ pub(super) fn route_of(route: &MachineRoute, has_terminal: bool) -> Route {
 }
 
 /// Leaves out the machines whose connections the inbox shares.
-async fn leave_out_shared(of: &mut BTreeMap<MachineName, Route>, folder: &Path) {
-    for (name, path) in machines(folder).unwrap_or_default() {
+async fn leave_out_shared(of: &mut BTreeMap<MachineName, Route>, folders: &[PathBuf]) {
+    for (name, path) in folders.iter().flat_map(|folder| machines(folder).unwrap_or_default()) {
         // `--via` is never what another process holds.
         // A process that was killed leaves its sockets behind, so a socket counts only if it accepts a connection.
         if of.contains_key(&name)

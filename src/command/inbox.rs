@@ -12,7 +12,8 @@ use std::{
 
 use askbridge_os::{exit, signals::Signals};
 use clap::Args;
-use tokio::time::timeout;
+use futures::FutureExt;
+use tokio::{join, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -27,11 +28,11 @@ use crate::{
         self,
         attach::{Finder, SharedInboxes},
     },
-    inbox::{BridgeInbox, Ledger, Port},
+    inbox::{BridgeInbox, Inbox as _, Ledger, Port},
     limits,
     machine::{
-        Machine, Reach,
-        discovery::{self, DiscoveryError, LocalInbox, Socket},
+        Machine, Places, Reach,
+        discovery::{DiscoveryError, LocalInbox, Socket},
         remote,
     },
     present::listing,
@@ -156,12 +157,12 @@ async fn serve(
     own.start()?;
     // The machine reads the journal that the inbox writes: if the settings want no journal, none is opened for lost
     // questions.
-    let folder = discovery::folder()?;
+    let places = Places::here()?;
     // This comes before the machine looks at their sockets: otherwise, a question of theirs would seem not to exist.
-    let mut machines = HeldMachines::shared(&folder);
+    let mut machines = HeldMachines::shared(&places);
     machines.set().await;
     let fleet = Some(machines.fleet_problem());
-    let reach = Reach { machines: vec![remote::folder(&folder)], fleet, ..Reach::from(&folder) };
+    let reach = Reach { machines: remote::folders(&places), fleet, ..Reach::from(&places) };
     let machine = Machine::open_with(reach, Some(own.inbox.clone()), own.ledger.clone()).await?;
     announce(&server);
     if let Some(presence) = presence {
@@ -173,15 +174,16 @@ async fn serve(
             None => pending().await,
         }
     };
-    // The server runs until this function returns.
     let stop = CancellationToken::new();
-    let _stop_at_the_end = stop.clone().drop_guard();
+    let serving = server.run(machine.clone(), None, stop.clone()).fuse();
+    let following = machine.follow();
+    tokio::pin!(serving, following);
     let leaves_fleet = CancellationToken::new();
-    let in_fleet = serve_fleet(folder, own.ledger.clone(), &leaves_fleet);
+    let in_fleet = serve_fleet(places.own().to_owned(), own.ledger.clone(), &leaves_fleet);
     tokio::pin!(in_fleet);
     let ended = tokio::select! {
-        followed = machine.follow() => Ok(followed.map(|()| exit::OK)?),
-        () = server.run(machine.clone(), None, stop) => Ok(exit::OK),
+        followed = &mut following => return Ok(followed.map(|()| exit::OK)?),
+        () = &mut serving => Ok(exit::OK),
         () = report(&machine) => Ok(exit::OK),
         never = machines.keep() => match never {},
         () = &mut in_fleet => Ok(exit::OK),
@@ -191,14 +193,34 @@ async fn serve(
         code = signals.next() => Ok(code),
     };
     leaves_fleet.cancel();
-    timeout(limits::fleet::FAREWELL, in_fleet).await.unwrap_or_default();
+    own.end();
+    let farewell = async {
+        settled(&machine, &own.inbox).await;
+        stop.cancel();
+        serving.await;
+    };
+    tokio::select! {
+        // The questions of this process reach the server as those of any bridge.
+        followed = following => drop(followed),
+        _ = async { join!(timeout(limits::SERVICE_STOP, farewell), timeout(limits::fleet::FAREWELL, in_fleet)) } => {}
+    }
     ended
+}
+
+/// Waits until the server knows that the questions of programs are over, so that the last events say so.
+async fn settled(machine: &Machine, own: &BridgeInbox) {
+    let bridge = &own.identity().bridge;
+    let mut follower = machine.store().follow();
+    let has_open = || machine.store().read(|_, snapshot| snapshot.open_in(bridge).next().is_some());
+    timeout(limits::LAST_REPLIES, async { while has_open() && follower.next().await.is_some() {} })
+        .await
+        .unwrap_or_default();
 }
 
 /// Notifies the user of the questions of other machines: their own notifiers are told that this is done here.
 #[cfg(feature = "notify")]
 async fn notify_elsewhere(machine: &Machine, own: &BridgeInbox) {
-    use crate::{inbox::Inbox as _, service::notify};
+    use crate::service::notify;
 
     notify::notify_elsewhere(machine.store().clone(), own.clone()).await;
 }
@@ -244,7 +266,7 @@ fn announce(server: &Server) {
 pub(super) struct OwnInbox {
     /// The handle that keeps the inbox open. It is dropped first, since the services of the host end when the inbox is
     /// closed.
-    _port: Port,
+    port: Option<Port>,
     pub(super) inbox: BridgeInbox,
     /// The ledger that keeps its questions beyond this process, if the settings want one.
     pub(super) ledger: Option<Arc<dyn Ledger>>,
@@ -259,7 +281,12 @@ impl OwnInbox {
         let confirm = settings.get(&keys::PERMISSION_CONFIRM).0;
         let (inbox, port, host) = LocalInbox::new(agent.to_owned()).bind(ledger.clone(), confirm)?;
         let host = host.with(services(&Context::new(ledger.clone())));
-        Ok(OwnInbox { _port: port, inbox, ledger, host })
+        Ok(OwnInbox { port: Some(port), inbox, ledger, host })
+    }
+
+    /// Ends the inbox: the programs that wait are told so. Its socket is served until the value is dropped.
+    fn end(&mut self) {
+        self.port = None;
     }
 
     /// Serves the inbox from now on, and times the questions in it.

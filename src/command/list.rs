@@ -5,7 +5,6 @@
 use std::{
     collections::BTreeMap,
     io::{self, IsTerminal},
-    path::Path,
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -24,7 +23,7 @@ use super::{
 use crate::{
     inbox::{Batch, Inbox},
     limits,
-    machine::{Gaps, Machine, discovery},
+    machine::{Gaps, Machine, Places},
     present::{
         bridges::{self, Bridges, UnreachableBridges},
         layout::wrapped,
@@ -77,12 +76,11 @@ pub struct ListArgs {
 
 /// Lists the open questions.
 pub async fn list(args: &ListArgs) -> Result<u8, CommandError> {
-    let folder = discovery::folder()?;
     if args.watch {
         let machine = Machine::open_soon(args.machine.reach_to_follow().await?).await?;
         return tokio::select! {
             followed = machine.follow() => Ok(followed.map(|()| exit::OK)?),
-            watched = watch(&machine, &folder, args.json) => watched,
+            watched = watch(&machine, args.json) => watched,
             // While no question changes, nothing is written, so a failed write cannot reveal that the reader is gone.
             () = stdout_closed() => Ok(exit::OK),
         };
@@ -93,14 +91,14 @@ pub async fn list(args: &ListArgs) -> Result<u8, CommandError> {
     let machine = Machine::glance(reach, depth, limits::PATIENCE).await?;
     let gaps = machine.gaps().borrow().clone();
     warn(&gaps);
-    let (lost, elsewhere) = lost_and_elsewhere(&machine, &folder).await;
+    let (lost, elsewhere) = lost_and_elsewhere(&machine).await;
     if args.json {
         let list = QuestionList { lost, elsewhere, ..listing(&machine, &gaps) };
         return listed(print(&text::json(&list)?), gaps.is_empty());
     }
     let columns = columns();
     let mut lines = lines(&machine, &gaps, &elsewhere, columns);
-    lines.extend(bridges::unreachable_lines(&elsewhere, &folder));
+    lines.extend(unreachable_lines(&machine, &elsewhere));
     let lost = past::lost(&lost, SystemTime::now().into(), columns);
     if !lost.is_empty() {
         lines.push(String::new());
@@ -133,49 +131,46 @@ pub(super) fn lines(
     let machines = machine.machines();
     let machines = machines.iter().filter(|machine| machine.report.connected_at.is_some());
     let machines: Vec<_> = machines.map(|machine| machine.name.as_str()).collect();
-    let looked =
-        Looked { folder: machine.folder(), machines: &machines, has_elsewhere: !elsewhere.is_empty() };
+    let folders = machine.places().map(Places::all).unwrap_or_default();
+    let looked = Looked { folders: &folders, machines: &machines, has_elsewhere: !elsewhere.is_empty() };
     vec![looked.nothing(bridges, gaps)]
 }
 
 /// Returns the questions that were lost with their bridges, oldest first, and the bridges that run elsewhere. If the
 /// journal cannot be read, the command says so and lists the rest. A list of another machine alone has none.
 #[cfg(feature = "journal")]
-pub(super) async fn lost_and_elsewhere(
-    machine: &Machine,
-    folder: &Path,
-) -> (Vec<LostQuestion>, Vec<UnreachableBridges>) {
-    if machine.folder().is_none() {
-        return (Vec::new(), Vec::new());
-    }
+pub(super) async fn lost_and_elsewhere(machine: &Machine) -> (Vec<LostQuestion>, Vec<UnreachableBridges>) {
+    let Some(places) = machine.places() else { return (Vec::new(), Vec::new()) };
     let unsettled = super::ledger::unsettled().unwrap_or_else(|error| {
         super::runner::say(&format!("lost questions and bridges elsewhere are not known: {error}"));
         crate::journal::UnsettledQuestions::default()
     });
-    let sockets = crate::machine::discovery::sockets(folder).await.unwrap_or_default();
+    let sockets = crate::machine::discovery::sockets_in(places).await.unwrap_or_default();
     let elsewhere = crate::present::bridges::unreachable(&unsettled.waiting, &sockets.into_keys().collect());
     (unsettled.lost, elsewhere)
 }
 
 #[cfg(not(feature = "journal"))]
-pub(super) async fn lost_and_elsewhere(
-    _: &Machine,
-    _: &Path,
-) -> (Vec<LostQuestion>, Vec<UnreachableBridges>) {
+pub(super) async fn lost_and_elsewhere(_: &Machine) -> (Vec<LostQuestion>, Vec<UnreachableBridges>) {
     (Vec::new(), Vec::new())
+}
+
+/// Returns the lines about unreachable bridges, each with its remedy.
+pub(super) fn unreachable_lines(machine: &Machine, elsewhere: &[UnreachableBridges]) -> Vec<String> {
+    bridges::unreachable_lines(elsewhere, &machine.places().map(Places::all).unwrap_or_default())
 }
 
 /// The interval at which a list on a terminal is redrawn, to update the times in it.
 const REDRAW: Duration = Duration::from_secs(1);
 
 /// Prints what changes, until stdout is closed or cannot be written to, or until a signal ends it.
-pub(super) async fn watch(machine: &Machine, folder: &Path, as_json: bool) -> Result<u8, CommandError> {
+pub(super) async fn watch(machine: &Machine, as_json: bool) -> Result<u8, CommandError> {
     if as_json || !io::stdout().is_terminal() {
         return shown(report(machine, as_json).await);
     }
     let mut signals = Signals::catch()?;
     // An error that this prints must not be on the alternate screen, and no caught signal may leave that switched on.
-    let (_, elsewhere) = lost_and_elsewhere(machine, folder).await;
+    let (_, elsewhere) = lost_and_elsewhere(machine).await;
     let screen = Screen::enter()?;
     tokio::select! {
         drawn = redraw(machine, &elsewhere, screen) => shown(drawn),

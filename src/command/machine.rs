@@ -3,8 +3,9 @@
 //! Keeping the connections is left to `inbox`, and what runs on the machine to `dial`.
 
 use std::{
+    collections::BTreeMap,
     io::{self, IsTerminal},
-    path::Path,
+    path::PathBuf,
 };
 
 use askbridge_core::desk::MachineName;
@@ -27,7 +28,7 @@ use crate::{
     inbox::report::MachineReport,
     limits::{self, machine as limit},
     machine::{
-        discovery, machines as remote_machines,
+        Places, discovery, machines as remote_machines,
         remote::{self, Failure, attempt},
     },
     present::{
@@ -148,7 +149,7 @@ fn changed(sign: char, table: &str) -> String {
 
 /// Returns a line on how machines stay connected; empty if the inbox in the background does that already.
 async fn kept() -> Result<String, CommandError> {
-    let is_kept = background::find(&discovery::folder()?).await?.is_some();
+    let is_kept = background::find(&Places::here()?).await?.is_some();
     Ok(if is_kept { String::new() } else { format!("{}\n", machines::KEPT_BY) })
 }
 
@@ -201,7 +202,7 @@ async fn first_connection(name: &MachineName, route: &MachineRoute) -> Result<u8
 
 /// Makes the process that keeps the connection try it now, if there is such a process.
 async fn hurry(name: &MachineName) -> Result<(), CommandError> {
-    if let Some(client) = holder(&remote::folder(&discovery::folder()?), name).await {
+    if let Some(client) = holder(&remote::folders(&Places::here()?), name).await {
         // That process replies once the connection is made; the reply itself does not matter.
         drop(timeout(limit::CONNECT, client.lost()).await);
     }
@@ -223,17 +224,20 @@ fn unknown(name: &str, settings: &Settings) -> CommandError {
 }
 
 async fn list(json: bool) -> Result<u8, CommandError> {
-    let folder = discovery::folder()?;
+    let places = Places::here()?;
     let settings = files::read(None);
-    let sockets = remote::folder(&folder);
+    let sockets = remote::folders(&places);
     let mut machines = join_all(settings.machines().iter().map(|machine| listed(&sockets, machine))).await;
-    let held = remote_machines(&sockets)?;
+    let mut held = BTreeMap::new();
+    for folder in &sockets {
+        held.extend(remote_machines(folder)?);
+    }
     let of_fleet = held.into_keys().filter(|name| machines.iter().all(|machine| machine.name != *name));
     let of_fleet: Vec<_> = of_fleet.collect();
     machines.extend(join_all(of_fleet.into_iter().map(|name| of_fleet_machine(&sockets, name))).await);
     machines.sort_by(|one, other| one.name.cmp(&other.name));
-    let has_inbox = background::find(&folder).await?.is_some();
-    let missing = shared_problem(&folder);
+    let has_inbox = background::find(&places).await?.is_some();
+    let missing = shared_problem(places.own());
     let fleet = fleet_status(&settings).await.map(|status| status.followed(missing.as_deref()));
     let list = MachineList { machines, has_inbox, fleet };
     shown(print(&match json {
@@ -242,7 +246,7 @@ async fn list(json: bool) -> Result<u8, CommandError> {
     }))
 }
 
-async fn listed(sockets: &Path, machine: &MachineTable) -> ListedMachine {
+async fn listed(sockets: &[PathBuf], machine: &MachineTable) -> ListedMachine {
     let (ssh, command) = match machine.route.clone() {
         MachineRoute::Ssh(host) => (Some(host), None),
         MachineRoute::Command(words) => (None, Some(words)),
@@ -252,20 +256,24 @@ async fn listed(sockets: &Path, machine: &MachineTable) -> ListedMachine {
 }
 
 /// Returns a machine that a process holds, and that no settings have.
-async fn of_fleet_machine(sockets: &Path, name: MachineName) -> ListedMachine {
+async fn of_fleet_machine(sockets: &[PathBuf], name: MachineName) -> ListedMachine {
     ListedMachine { report: report(sockets, &name).await, name, ssh: None, command: None }
 }
 
 /// Asks the process that holds the connection to a machine how it is connected.
-async fn report(sockets: &Path, name: &MachineName) -> Option<MachineReport> {
+async fn report(sockets: &[PathBuf], name: &MachineName) -> Option<MachineReport> {
     let client = holder(sockets, name).await?;
     timeout(limits::PATIENCE, client.report(None)).await.ok()?.ok()
 }
 
 /// Connects to the process that holds the connection to a machine.
-async fn holder(sockets: &Path, name: &MachineName) -> Option<Client> {
-    let stream = discovery::connect(&sockets.join(format!("{name}.sock"))).await.ok()??;
-    timeout(limits::PATIENCE, Client::connect_machine(stream, name.clone())).await.ok()?.ok()
+async fn holder(sockets: &[PathBuf], name: &MachineName) -> Option<Client> {
+    for folder in sockets {
+        if let Ok(Some(stream)) = discovery::connect(&folder.join(format!("{name}.sock"))).await {
+            return timeout(limits::PATIENCE, Client::connect_machine(stream, name.clone())).await.ok()?.ok();
+        }
+    }
+    None
 }
 
 fn remove(name: &str) -> Result<u8, CommandError> {

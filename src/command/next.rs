@@ -8,15 +8,11 @@ use clap::Args;
 use super::{
     CommandError,
     converse::{can_ask, converse},
-    list::{lines, lost_and_elsewhere},
+    list::{lines, lost_and_elsewhere, unreachable_lines},
     reach::MachineArgs,
     runner::{print, say, warn},
 };
-use crate::{
-    inbox::Inbox,
-    machine::{Machine, discovery},
-    present::{bridges, dialogue::Dialogue},
-};
+use crate::{inbox::Inbox, machine::Machine, present::dialogue::Dialogue};
 
 /// The words that `askbridge next` knows, and its exit codes.
 const HELP: &str = "\
@@ -49,7 +45,6 @@ pub async fn next(args: &NextArgs) -> Result<u8, CommandError> {
         let told = "`next` asks at a terminal: `askbridge list` and `askbridge answer` work without one";
         return Err(CommandError::Usage(told.to_owned()));
     }
-    let folder = discovery::folder()?;
     let machine = Machine::open_soon(args.machine.reach().await?).await?;
     let gaps = machine.gaps().borrow().clone();
     warn(&gaps);
@@ -58,9 +53,9 @@ pub async fn next(args: &NextArgs) -> Result<u8, CommandError> {
     open.retain(|record| record.state == State::Open);
     let more = open.len().saturating_sub(1);
     let Some(oldest) = open.into_iter().next() else {
-        let (_, elsewhere) = lost_and_elsewhere(&machine, &folder).await;
+        let (_, elsewhere) = lost_and_elsewhere(&machine).await;
         lines(&machine, &gaps, &elsewhere, None).iter().for_each(|line| say(line));
-        bridges::unreachable_lines(&elsewhere, &folder).iter().for_each(|line| say(line));
+        unreachable_lines(&machine, &elsewhere).iter().for_each(|line| say(line));
         // A bridge that did not reply may have a question that waits.
         return Ok(if gaps.is_empty() { exit::NO_QUESTION } else { exit::BRIDGE_GONE });
     };

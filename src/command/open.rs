@@ -6,7 +6,7 @@ use std::{
     env,
     io::{self, IsTerminal},
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::SystemTime,
 };
 
@@ -26,7 +26,7 @@ use super::{
 use crate::{
     inbox::Inbox,
     limits,
-    machine::{Machine, discovery},
+    machine::{Machine, Places, discovery},
     rpc::client::Depth,
     serve::{Token, page::sign_in},
     settings::{Settings, keys, resolved::ServeSettings},
@@ -71,15 +71,15 @@ pub async fn open(args: &OpenArgs, settings: &Settings, log: &LogArgs) -> Result
         Some(id) => Some(look_up(id, &MachineArgs::default()).await?.2.id.clone()),
         None => None,
     };
-    let server = match running().await? {
-        Some(address) => address,
+    let (server, folder) = match running().await? {
+        Some(running) => running,
         None => {
             let started = background::start(&serve, &log.words()).await?;
             say("started the inbox in the background; `askbridge inbox --stop` ends it");
-            started.address
+            (started.address, started.folder)
         }
     };
-    let link = PageLink { server, question, token: token(&serve)? };
+    let link = PageLink { server, question, token: token(&serve, &folder)? };
     let here = link.to(local(server.ip()))?;
     if args.print {
         return link.print(&here);
@@ -94,22 +94,26 @@ pub async fn open(args: &OpenArgs, settings: &Settings, log: &LogArgs) -> Result
     Ok(runner::done(exit::OK, &format!("{here}\n")))
 }
 
-fn token(serve: &ServeSettings) -> Result<Token, CommandError> {
-    let token = Token::file(serve.http.token_file.as_deref())?;
+/// Returns the token of the inbox whose socket is in this directory.
+fn token(serve: &ServeSettings, folder: &Path) -> Result<Token, CommandError> {
+    let token = serve.http.token_file.clone().unwrap_or_else(|| Token::in_folder(folder));
     Ok(Token::read_or_make(&token).map_err(crate::serve::ServeError::from)?)
 }
 
 /// Returns the address of an inbox of this user: the one in the background, or else one in a terminal.
-async fn running() -> Result<Option<SocketAddr>, CommandError> {
-    let folder = discovery::folder()?;
-    if let Some(running) = background::find(&folder).await? {
-        return Ok(Some(running.address));
+async fn running() -> Result<Option<(SocketAddr, PathBuf)>, CommandError> {
+    let places = Places::here()?;
+    if let Some(running) = background::find(&places).await? {
+        return Ok(Some((running.address, running.folder)));
     }
     // An inbox in a terminal does not listen on that socket, but its status has the address.
-    let machine = Machine::glance(&folder, Depth::Outline, limits::PATIENCE).await?;
+    let machine = Machine::glance(&places, Depth::Outline, limits::PATIENCE).await?;
     let inboxes = machine.status().into_iter().filter(|bridge| bridge.agent == SERVER);
-    let mut addresses = inboxes.filter_map(|bridge| bridge.address?.parse().ok());
-    Ok(addresses.next())
+    let mut found = inboxes.filter_map(|inbox| {
+        let folder = discovery::place_of(&places, &inbox.bridge)?;
+        Some((inbox.address?.parse().ok()?, folder))
+    });
+    Ok(found.next())
 }
 
 /// The parts of a link to the page.

@@ -5,18 +5,12 @@ use clap::Args;
 
 use super::{
     CommandError, inbox,
-    list::{lines, lost_and_elsewhere},
+    list::{lines, lost_and_elsewhere, unreachable_lines},
     reach::MachineArgs,
     runner::{listed, print_lines, warn},
     screen::columns,
 };
-use crate::{
-    inbox::Inbox,
-    limits,
-    machine::{Machine, discovery},
-    present::bridges,
-    rpc::client::Depth,
-};
+use crate::{inbox::Inbox, limits, machine::Machine, rpc::client::Depth};
 
 /// Options of the overview.
 #[derive(Debug, Args)]
@@ -24,14 +18,13 @@ pub struct OverviewArgs {}
 
 /// Shows the questions that wait, and what to type next.
 pub async fn overview() -> Result<u8, CommandError> {
-    let folder = discovery::folder()?;
     let reach = MachineArgs::default().reach().await?;
     let machine = Machine::glance(reach, Depth::Outline, limits::PATIENCE).await?;
     let gaps = machine.gaps().borrow().clone();
     warn(&gaps);
-    let (_, elsewhere) = lost_and_elsewhere(&machine, &folder).await;
+    let (_, elsewhere) = lost_and_elsewhere(&machine).await;
     let mut shown = lines(&machine, &gaps, &elsewhere, columns());
-    shown.extend(bridges::unreachable_lines(&elsewhere, &folder));
+    shown.extend(unreachable_lines(&machine, &elsewhere));
     let waits = machine.store().read(|_, snapshot| snapshot.open_count() > 0);
     // The inbox in the background has no agent that could ask.
     let has_bridge = machine.status().iter().any(|status| status.agent != inbox::SERVER);

@@ -3,11 +3,13 @@
 
 use std::{
     collections::BTreeMap,
+    io::{self, Write},
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use askbridge_core::desk::{IdPrefix, MachineName};
+use askbridge_os::terminal::printable_line;
 use clap::Args;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use tokio::time::timeout;
@@ -21,7 +23,7 @@ use super::{
 use crate::{
     limits::{fleet as of_fleet, machine as limit},
     machine::{
-        Reach, discovery, machines,
+        Places, Reach, discovery, machines,
         remote::{self, Route},
     },
     settings::{files, machine_tables::is_host},
@@ -79,19 +81,24 @@ impl MachineArgs {
         typed: Option<&IdPrefix>,
         patience: Patience,
     ) -> Result<Reach, CommandError> {
-        let folder = discovery::folder()?;
+        let places = Places::here()?;
+        for why in places.refused() {
+            let line = printable_line(&why.to_string()).into_owned();
+            // If stderr is closed, the list is as good.
+            drop(writeln!(io::stderr(), "askbridge: {line}; questions there are not shown"));
+        }
         let settings = files::read(None);
         let mut routes_of_all = routes(&settings);
         let of_settings = self.named(typed, |machine| routes_of_all.contains_key(machine));
         if of_settings.is_none()
             && self.via.is_none()
             && let Some(typed) = typed
-            && discovery::sockets(&folder).await?.keys().any(|bridge| typed.may_be_in(bridge))
+            && discovery::sockets_in(&places).await?.keys().any(|bridge| typed.may_be_in(bridge))
         {
             // An ID without a machine means this machine first, so that no other one delays the command.
-            return Ok(Reach::from(&folder));
+            return Ok(Reach::from(&places));
         }
-        let mut fleet = FleetMachines::new(folder.clone());
+        let mut fleet = FleetMachines::new(places.own().to_owned());
         let is_of_settings =
             of_settings.is_some_and(|name| routes_of_all.keys().any(|of| of.as_str() == name));
         // The broker is asked only if the machine may be one of the fleet: this takes a while.
@@ -108,23 +115,26 @@ impl MachineArgs {
                 routes_of_all.entry(name).or_insert(route);
             }
         }
-        let held = machines(&remote::folder(&folder))?;
+        let shared = remote::folders(&places);
+        let mut held = BTreeMap::new();
+        for folder in &shared {
+            held.extend(machines(folder)?);
+        }
         let is_known = |name: &MachineName| routes_of_all.contains_key(name) || held.contains_key(name);
         let (only, routes) = match (self.named(typed, is_known), &self.via) {
             (_, Some(command)) => via(command),
             (Some(name), None) => named_machine(name, &routes_of_all, &held)?,
             (None, None) => (None, routes_of_all),
         };
-        let bridges = only.is_none().then(|| folder.clone());
+        let bridges = only.is_none().then(|| places.clone());
         // Who names a machine does not ask for the others.
         let fleet_problem = only.is_none().then(|| fleet.problem());
-        let machines = vec![remote::folder(&folder)];
-        let reach = Reach { bridges, only, machines, fleet: fleet_problem, held: None };
+        let reach = Reach { bridges, only, machines: shared, fleet: fleet_problem, held: None };
         let is_kept = patience == Patience::None && reach.only.is_none() && fleet.is_set();
         if routes.is_empty() && !is_kept {
             return Ok(reach);
         }
-        let machines = HeldMachines::own(&folder, fleet)?;
+        let machines = HeldMachines::own(&places, fleet)?;
         connect(reach, machines, routes, patience).await
     }
 

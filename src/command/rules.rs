@@ -23,7 +23,7 @@ use crate::rule::Trial;
 use crate::{
     inbox::{Inbox, real_files::RealFiles},
     limits,
-    machine::{Machine, discovery},
+    machine::{Machine, Places},
     present::text,
     rpc::client::Depth,
     rule::{Decision, Explanation, RuleEffect, decide, explain},
@@ -221,7 +221,7 @@ async fn open(id: Option<&str>) -> Result<Vec<Arc<Record>>, CommandError> {
             vec![record]
         }
         None => {
-            let machine = Machine::glance(&discovery::folder()?, Depth::Whole, limits::PATIENCE).await?;
+            let machine = Machine::glance(&Places::here()?, Depth::Whole, limits::PATIENCE).await?;
             let gaps = machine.gaps().borrow().clone();
             warn(&gaps);
             machine.store().read(|_, snapshot| snapshot.open())
@@ -259,7 +259,7 @@ fn confirm() -> io::Result<bool> {
 
 async fn submit(record: &Record, decision: &Decision) -> Result<(), CommandError> {
     let RuleEffect::Submit(submission) = &decision.what else { return Ok(()) };
-    let machine = Machine::open_for(&discovery::folder()?, &IdPrefix::from(&record.id)).await?;
+    let machine = Machine::open_for(&Places::here()?, &IdPrefix::from(&record.id)).await?;
     let submitted = machine.submit(&record.id, submission.clone(), rules::by(&decision.rule)).await;
     let now = submitted.map_err(|refusal| CommandError::Refused(record.id.to_string(), refusal))?;
     let line = format!("{} {}", record.id, said(&now, submission));

@@ -20,7 +20,7 @@ use clap::{Args, ValueEnum};
 
 use crate::{
     inbox::Inbox,
-    machine::{Machine, Reach, discovery, remote},
+    machine::{Machine, Places, Reach, remote},
     present::text,
     rpc::client::Depth,
 };
@@ -188,10 +188,10 @@ pub fn offers(words: &[String], command: &clap::Command) -> Option<Vec<Offer>> {
 /// Returns the questions of this machine that are open now.
 fn open() -> Option<Vec<Arc<Record>>> {
     let runtime = signals::runtime().ok()?;
-    let folder = discovery::folder().ok()?;
+    let places = Places::here().ok()?;
     // The options of a question are only in its whole record.
     // Machines that no process is connected to are left out: that would take too long.
-    let reach = Reach { machines: vec![remote::folder(&folder)], ..Reach::from(&folder) };
+    let reach = Reach { machines: remote::folders(&places), ..Reach::from(&places) };
     let machine = runtime.block_on(Machine::glance(reach, Depth::Whole, PATIENCE)).ok()?;
     Some(machine.store().read(|_, snapshot| snapshot.open()))
 }

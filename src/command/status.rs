@@ -13,7 +13,7 @@ use super::{
 use crate::{
     inbox::Inbox,
     limits,
-    machine::{Machine, discovery},
+    machine::{Machine, Places},
     present::{status::MachineStatus, text},
     rpc::client::Depth,
     settings::files,
@@ -55,12 +55,12 @@ pub struct StatusArgs {
 
 /// Shows the bridges of this machine.
 pub async fn status(args: &StatusArgs) -> Result<u8, CommandError> {
-    let folder = discovery::folder()?;
+    let places = Places::here()?;
     let reach = args.machine.reach().await?;
     let machine = Machine::glance(reach, Depth::Outline, limits::PATIENCE).await?;
     let gaps = machine.gaps().borrow().clone();
-    let (_, elsewhere) = lost_and_elsewhere(&machine, &folder).await;
-    let status = MachineStatus::new(&folder, machine.status(), &gaps, machine.unreadable());
+    let (_, elsewhere) = lost_and_elsewhere(&machine).await;
+    let status = MachineStatus::new(&places.all(), machine.status(), &gaps, machine.unreadable());
     let machines = machine.machines();
     let fleet = fleet_status(&files::read(None)).await.map(|fleet| fleet.followed(gaps.fleet.as_deref()));
     let status = MachineStatus { elsewhere, machines, fleet, ..status };

@@ -1,11 +1,7 @@
 //! Joins the inboxes of all the bridges of this machine into one inbox.
 //! Finding their sockets is left to `discovery.rs`, the messages over them to `connections.rs`.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use askbridge_core::{
     desk::{BridgeName, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Submission},
@@ -17,7 +13,7 @@ use tokio::{sync::watch, time::timeout};
 use super::missing::Missing;
 use super::{
     connections::Connections, discovery::DiscoveryError, follow, handshake::get, link::Gaps, name::LinkName,
-    over, reach::Reach,
+    over, places::Places, reach::Reach,
 };
 use crate::{
     inbox::{
@@ -130,9 +126,9 @@ impl Machine {
         statuses.iter().any(|status| status.bridge == *bridge && status.watched)
     }
 
-    /// Returns the directory of the sockets of this machine's bridges. `None` if other machines are asked alone.
-    pub fn folder(&self) -> Option<&Path> {
-        self.shared.reach.bridges.as_deref()
+    /// Returns the directories of the sockets of this machine's bridges. `None` if other machines are asked alone.
+    pub fn places(&self) -> Option<&Places> {
+        self.shared.reach.bridges.as_ref()
     }
 
     /// Returns the other machines that are asked, in the order of their names.
@@ -361,6 +357,12 @@ impl Inbox for Machine {
 
     async fn past(&self, filter: HistoryFilter) -> Result<PastQuestions, Refusal> {
         over::past(self.shared.ledger.as_ref(), self.connections(), filter).await
+    }
+
+    async fn kept(&self) {
+        if let Some(own) = &self.shared.own {
+            own.kept().await;
+        }
     }
 
     async fn watch(&self) {

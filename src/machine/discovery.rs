@@ -1,12 +1,13 @@
-//! The sockets of the bridges of this machine, in one directory that only the user may enter. This file finds them, and
-//! binds one for the inbox of this process. Talking over a socket is left to `handshake.rs` and `follow.rs`.
+//! The sockets of the bridges of this machine, in directories that only the user may enter. This file finds them, and
+//! binds one for the inbox of this process. Which directories these are is left to `places.rs`, and talking over a
+//! socket to `handshake.rs` and `follow.rs`.
 
 use std::{
     collections::BTreeMap,
     env, fs,
     io::{self, ErrorKind},
     os::unix::{
-        fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt},
+        fs::{FileTypeExt, PermissionsExt},
         net::UnixListener,
     },
     path::{Path, PathBuf},
@@ -26,9 +27,10 @@ use rustix::{
     io::{Errno, FdFlags, fcntl_setfd, ioctl_fionbio},
     net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with},
 };
-use thiserror::Error;
 use tokio::net::UnixStream;
 
+pub use super::places::DiscoveryError;
+use super::places::{self, Places, at, make};
 use crate::{
     inbox::{BridgeInbox, Home, Identity, Ledger, Life, LocalDesk, Port, Work},
     limits,
@@ -41,91 +43,14 @@ pub(super) const NAMED: &str = "sock";
 /// address if the first one did.
 const UNNAMED: &str = "bind";
 
-/// Why a socket cannot be found or made.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum DiscoveryError {
-    /// No environment variable says where the directory could be.
-    #[error("no directory for the inbox: set XDG_RUNTIME_DIR, XDG_STATE_HOME or HOME")]
-    NoFolder,
-    /// Another user owns the directory.
-    #[error("{0} belongs to another user: set XDG_RUNTIME_DIR to a directory of yours")]
-    NotOwned(PathBuf),
-    /// The directory's mode lets other users enter it.
-    #[error("{path} can be entered by other users: its mode is {mode:04o} and must be 0700")]
-    NotPrivate {
-        /// The directory.
-        path: PathBuf,
-        /// The bits of its mode.
-        mode: u32,
-    },
-    /// There is a symlink in the place of the directory.
-    #[error("{0} is a symlink: replace it by a directory with mode 0700")]
-    Symlink(PathBuf),
-    /// There is a file in the place of the directory.
-    #[error("{0} is not a directory: remove it")]
-    NotADirectory(PathBuf),
-    /// The directory's path leaves no room for the name of a socket.
-    #[error("{0} is too long for the name of a socket: set XDG_RUNTIME_DIR to a shorter path")]
-    TooLong(PathBuf),
-    /// The thread that serves a socket could not be started.
-    #[error("the thread of the inbox cannot be started: {0}")]
-    Thread(io::Error),
-    /// An operation on a path failed.
-    #[error("{path}: {source}")]
-    Path {
-        /// The path.
-        path: PathBuf,
-        /// Why it failed.
-        source: io::Error,
-    },
-}
-
-pub(super) fn at(path: &Path) -> impl FnOnce(io::Error) -> DiscoveryError {
-    let path = path.to_owned();
-    move |source| DiscoveryError::Path { path, source }
-}
-
 /// Returns the file of the user's journal, which need not exist.
 pub fn journal_file() -> Option<PathBuf> {
     Some(xdg::state()?.join("askbridge").join("journal.db"))
 }
 
-/// Returns the directory of the sockets, and creates it if it does not exist.
+/// Returns the directory of this process's own sockets, and creates it if it does not exist.
 pub fn folder() -> Result<PathBuf, DiscoveryError> {
-    let base = xdg::runtime().or_else(xdg::state).ok_or(DiscoveryError::NoFolder)?;
-    let folder = base.join("askbridge");
-    let made = make(&folder);
-    match fs::symlink_metadata(&folder) {
-        // An error about what exists at the path explains more than the error of creating the directory.
-        Ok(metadata) => check(&folder, &metadata)?,
-        Err(error) => return Err(made.err().unwrap_or_else(|| at(&folder)(error))),
-    }
-    made.map(|()| folder)
-}
-
-/// Returns this directory, if it is one for sockets.
-pub fn checked(folder: PathBuf) -> Result<PathBuf, DiscoveryError> {
-    let metadata = fs::symlink_metadata(&folder).map_err(at(&folder))?;
-    check(&folder, &metadata).map(|()| folder)
-}
-
-/// Checks that no other user can change what is in the directory.
-fn check(folder: &Path, metadata: &fs::Metadata) -> Result<(), DiscoveryError> {
-    let path = folder.to_owned();
-    let mode = metadata.mode() & 0o7777;
-    match () {
-        // Another user could change its target.
-        () if metadata.is_symlink() => Err(DiscoveryError::Symlink(path)),
-        () if !metadata.is_dir() => Err(DiscoveryError::NotADirectory(path)),
-        () if metadata.uid() != rustix::process::geteuid().as_raw() => Err(DiscoveryError::NotOwned(path)),
-        () if mode & 0o077 != 0 => Err(DiscoveryError::NotPrivate { path, mode }),
-        () => Ok(()),
-    }
-}
-
-pub(super) fn make(folder: &Path) -> Result<(), DiscoveryError> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(at(folder))
+    Ok(Places::here()?.own().to_owned())
 }
 
 /// Returns a new random name for a bridge.
@@ -206,6 +131,20 @@ pub async fn sockets(folder: &Path) -> Result<BTreeMap<BridgeName, PathBuf>, Dis
     Ok(found)
 }
 
+/// Returns the sockets in all of these directories. Only the own one is created.
+pub async fn sockets_in(places: &Places) -> Result<BTreeMap<BridgeName, PathBuf>, DiscoveryError> {
+    let mut found = BTreeMap::new();
+    for folder in places.all() {
+        match sockets(&folder).await {
+            Ok(sockets) => found.extend(sockets),
+            Err(error) if folder == places.own() => return Err(error),
+            // It has just been removed, as that of a session that ends.
+            Err(_) => {}
+        }
+    }
+    Ok(found)
+}
+
 /// Returns the socket of the bridge whose whole name this ID begins with, if there is one.
 pub fn socket_of(folder: &Path, typed: &IdPrefix) -> Option<(BridgeName, PathBuf)> {
     let bridge: BridgeName = typed.bridge().parse().ok().filter(|_| typed.machine().is_none())?;
@@ -213,9 +152,10 @@ pub fn socket_of(folder: &Path, typed: &IdPrefix) -> Option<(BridgeName, PathBuf
     is_socket(&path).then_some((bridge, path))
 }
 
-/// Returns whether a bridge has a socket in this directory.
-pub(super) fn is_here(folder: &Path, bridge: &BridgeName) -> bool {
-    bridge.machine().is_none() && is_socket(&folder.join(bridge.as_str()).with_extension(NAMED))
+/// Returns the directory in which a bridge of this machine has its socket.
+pub fn place_of(places: &Places, bridge: &BridgeName) -> Option<PathBuf> {
+    let has = |folder: &PathBuf| is_socket(&folder.join(bridge.as_str()).with_extension(NAMED));
+    places.all().into_iter().find(|folder| bridge.machine().is_none() && has(folder))
 }
 
 /// Returns where the bridges of this process run. `None` if there is no folder for their sockets.
@@ -228,12 +168,7 @@ pub fn home() -> Option<Home> {
 /// Returns whether a bridge lives: it listens in a directory of this user or in its recorded one, or its process runs.
 /// It may take some milliseconds.
 pub fn life(bridge: &BridgeName, home: Option<&Home>) -> Life {
-    // This also tries the folder without the environment, since a command run by cron lacks the XDG_RUNTIME_DIR that
-    // the bridge had.
-    let of_system = PathBuf::from(format!("/run/user/{}", rustix::process::geteuid().as_raw()));
-    let folders = [xdg::runtime(), xdg::state(), Some(of_system)];
-    let folders = folders.into_iter().flatten().map(|folder| folder.join("askbridge"));
-    let mut sockets = folders
+    let mut sockets = places::possible()
         .chain(home.map(|home| home.folder.clone()))
         .map(|folder| folder.join(bridge.as_str()).with_extension(NAMED));
     if sockets.any(|socket| listens(&socket)) {
@@ -374,14 +309,21 @@ fn random_key() -> u64 {
 
 /// Listens on a socket with the inbox's name.
 pub fn bind_inbox(inbox: BridgeInbox, work: Work) -> Result<Host<Socket>, DiscoveryError> {
-    let (socket, listener) = Socket::bind(&folder()?, inbox.identity().bridge.as_str())?;
+    let places = Places::here()?;
+    for why in places.refused() {
+        tracing::warn!("{why}; questions there are not shown");
+    }
+    let (socket, listener) = Socket::bind(places.own(), inbox.identity().bridge.as_str())?;
     Ok(Host::new(inbox, work, listener, socket))
 }
 
 #[cfg(test)]
 mod tests {
     use std::{
-        os::unix::{fs::symlink, net},
+        os::unix::{
+            fs::{MetadataExt, symlink},
+            net,
+        },
         time::Duration,
     };
 

@@ -14,15 +14,16 @@ use askbridge_core::desk::{IdPrefix, MachineName};
 use tokio::sync::watch;
 
 use super::{
-    discovery::{self, DiscoveryError, NAMED, at, is_socket, make},
+    discovery::{self, NAMED, is_socket},
     name::LinkName,
+    places::{DiscoveryError, Places, at, make},
 };
 
 /// The directories of the sockets.
 #[derive(Clone, Debug, Default)]
 pub struct Reach {
     /// The sockets of the bridges of this machine. `None` leaves this machine out.
-    pub bridges: Option<PathBuf>,
+    pub bridges: Option<Places>,
     /// The sockets of other machines.
     pub machines: Vec<PathBuf>,
     /// The only other machine to look at. `None` looks at all of them.
@@ -33,10 +34,17 @@ pub struct Reach {
     pub held: Option<Arc<dyn Debug + Send + Sync>>,
 }
 
-impl From<&Path> for Reach {
+impl From<&Places> for Reach {
     /// Returns a reach that covers this machine alone.
+    fn from(bridges: &Places) -> Self {
+        Reach { bridges: Some(bridges.clone()), ..Reach::default() }
+    }
+}
+
+impl From<&Path> for Reach {
+    /// Returns a reach that covers this machine alone, and this directory.
     fn from(bridges: &Path) -> Self {
-        Reach { bridges: Some(bridges.to_owned()), ..Reach::default() }
+        Reach::from(&Places::from(bridges))
     }
 }
 
@@ -50,8 +58,8 @@ impl Reach {
     /// Returns the sockets that exist now.
     pub(super) async fn links(&self) -> Result<BTreeMap<LinkName, PathBuf>, DiscoveryError> {
         let mut found = BTreeMap::new();
-        if let Some(folder) = &self.bridges {
-            let bridges = discovery::sockets(folder).await?;
+        if let Some(places) = &self.bridges {
+            let bridges = discovery::sockets_in(places).await?;
             found.extend(bridges.into_iter().map(|(bridge, path)| (LinkName::Bridge(bridge), path)));
         }
         for folder in &self.machines {
@@ -69,7 +77,8 @@ impl Reach {
             let mut sockets = self.machines.iter().map(|folder| folder.join(format!("{machine}.{NAMED}")));
             return Some((LinkName::Machine(machine.clone()), sockets.rfind(|path| is_socket(path))?));
         }
-        let (bridge, path) = discovery::socket_of(self.bridges.as_ref()?, typed)?;
+        let mut folders = self.bridges.as_ref()?.all().into_iter();
+        let (bridge, path) = folders.find_map(|folder| discovery::socket_of(&folder, typed))?;
         Some((LinkName::Bridge(bridge), path))
     }
 }

@@ -90,14 +90,14 @@ pub fn unreachable(waiting: &[WaitingBridge], found: &BTreeSet<BridgeName>) -> V
     by_place.into_values().collect()
 }
 
-/// Returns the lines about unreachable bridges, each with its remedy, for a command that looked in `looked_in`.
-pub fn unreachable_lines(elsewhere: &[UnreachableBridges], looked_in: &Path) -> Vec<String> {
+/// Returns the lines about unreachable bridges, each with its remedy, for a command that looked in these directories.
+pub fn unreachable_lines(elsewhere: &[UnreachableBridges], looked_in: &[PathBuf]) -> Vec<String> {
     let path = |path: &Path| printable_line(&path.display().to_string()).into_owned();
     let said = elsewhere.iter().flat_map(|it| {
         let questions = count(it.questions, "open question waits", "open questions wait");
         let bridges = count(it.bridges.len(), "bridge", "bridges");
         match (&it.directory, it.running) {
-            (Some(directory), true) if directory != looked_in => {
+            (Some(directory), true) if !looked_in.contains(directory) => {
                 // The sockets are in a subfolder of the runtime directory, which is what the variable names.
                 let base = directory.parent().unwrap_or(directory);
                 [
@@ -154,7 +154,7 @@ mod tests {
             waiting("old", Life::Lives, None, 1),
         ];
         let elsewhere = unreachable(&waiting, &["here".parse().expect("a name")].into());
-        let said = unreachable_lines(&elsewhere, Path::new("/state/askbridge"));
+        let said = unreachable_lines(&elsewhere, &["/state/askbridge".into()]);
         assert_eq!(
             said,
             [

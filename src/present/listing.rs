@@ -207,8 +207,8 @@ pub fn new_gap_lines<'a>(lines: &'a [String], before: &'a [String]) -> impl Iter
 /// Where questions were looked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Looked<'a> {
-    /// The directory of the sockets of this machine's bridges. `None` if other machines were asked alone.
-    pub folder: Option<&'a Path>,
+    /// The directories of the sockets of this machine's bridges. Empty if other machines were asked alone.
+    pub folders: &'a [PathBuf],
     /// The other machines that are connected.
     pub machines: &'a [&'a str],
     /// Whether there are bridges that this command could not ask because they are elsewhere.
@@ -219,7 +219,7 @@ impl Looked<'_> {
     /// Returns a line that says that none of so many bridges has an open question, or that there is no bridge.
     pub fn nothing(self, bridges: usize, gaps: &Gaps) -> String {
         let has_asked_all = gaps.has_asked_all();
-        let folder = self.folder.map(|folder| printable_line(&folder.display().to_string()).into_owned());
+        let folder = (!self.folders.is_empty()).then(|| folders(self.folders));
         let machines = match self.machines {
             [] => None,
             few @ ([_] | [_, _] | [_, _, _]) => Some(format!("on {}", few.join(", "))),
@@ -248,6 +248,12 @@ impl Looked<'_> {
             (several, false, _) => format!("no question is open in the {several} bridges that replied"),
         }
     }
+}
+
+/// Returns the directories in one line.
+pub fn folders(all: &[PathBuf]) -> String {
+    let each = all.iter().map(|folder| printable_line(&folder.display().to_string()).into_owned());
+    each.collect::<Vec<_>>().join(" and ")
 }
 
 /// Returns one line that names the bridges that could not be asked.
@@ -429,11 +435,14 @@ k3f9q2-2  -     ! rm -rf build";
 
     #[test]
     fn where_no_question_is_open_the_machines_are_named() {
-        let here = Looked { folder: Some(Path::new("/run")), machines: &[], has_elsewhere: false };
+        let run = ["/run".into()];
+        let two = ["/run".into(), "/state".into()];
+        let here = Looked { folders: &run, machines: &[], has_elsewhere: false };
+        let wide = Looked { folders: &two, ..here };
         let both = Looked { machines: &["box", "lab"], ..here };
-        let there = Looked { folder: None, machines: &["box"], ..here };
+        let there = Looked { folders: &[], machines: &["box"], ..here };
         let many = Looked { machines: &["a", "b", "c", "d"], ..here };
-        let frozen = Looked { folder: None, ..here };
+        let frozen = Looked { folders: &[], ..here };
         let frozen_bridge = Gaps { unreachable: vec!["/run/a.sock".into()], ..Gaps::default() };
         let of = |problem: Option<&str>| {
             let report = crate::inbox::report::MachineReport {
@@ -476,6 +485,7 @@ k3f9q2-2  -     ! rm -rf build";
         }
         for (looked, bridges, all, said) in [
             (here, 0, true, "no bridge runs (looked in /run)"),
+            (wide, 0, true, "no bridge runs (looked in /run and /state)"),
             (here, 2, true, "no question is open (2 bridges)"),
             (both, 0, true, "no bridge runs (looked in /run and on box, lab)"),
             (both, 3, true, "no question is open (3 bridges here and on box, lab)"),

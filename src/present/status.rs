@@ -37,8 +37,10 @@ const LEAST: usize = 12;
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", schemars(title = "MachineStatus"))]
 pub struct MachineStatus {
-    /// The directory that was searched for the sockets of bridges.
+    /// The directory that was searched first for the sockets of bridges.
     pub directory: PathBuf,
+    /// The other directories that were searched: those of processes with another environment.
+    pub other_directories: Vec<PathBuf>,
     /// The bridges that replied, oldest first. A program that asks, and `askbridge inbox`, count as bridges.
     pub bridges: Vec<BridgeStatus>,
     /// The sockets of bridges that did not reply.
@@ -62,15 +64,16 @@ pub struct MachineStatus {
 }
 
 impl MachineStatus {
-    /// Builds the status of the bridges in `directory`, including the bridges that did not reply.
+    /// Builds the status of the bridges in these directories, including the bridges that did not reply.
     pub fn new(
-        directory: &Path,
+        directories: &[PathBuf],
         bridges: Vec<BridgeStatus>,
         gaps: &Gaps,
         unreadable: Vec<QuestionId>,
     ) -> Self {
         MachineStatus {
-            directory: directory.to_owned(),
+            directory: directories.first().cloned().unwrap_or_default(),
+            other_directories: directories.iter().skip(1).cloned().collect(),
             bridges,
             unreachable: gaps.unreachable.clone(),
             no_descriptors: gaps.no_descriptors.clone(),
@@ -85,9 +88,10 @@ impl MachineStatus {
 
     /// Returns the status as lines for people. On a terminal of `room` columns, the table is cut to fit.
     pub fn lines(&self, room: Option<usize>) -> Vec<String> {
-        let directory = self.directory.display().to_string();
-        let directory = printable_line(&directory);
-        let elsewhere = bridges::unreachable_lines(&self.elsewhere, &self.directory);
+        let directories: Vec<_> =
+            [&self.directory].into_iter().chain(&self.other_directories).cloned().collect();
+        let directory = super::listing::folders(&directories);
+        let elsewhere = bridges::unreachable_lines(&self.elsewhere, &directories);
         let unasked = [&self.unreachable, &self.no_descriptors, &self.busy, &self.older];
         let is_empty = self.bridges.is_empty() && self.machines.is_empty() && self.fleet.is_none();
         if is_empty && unasked.iter().all(|sockets| sockets.is_empty()) {
@@ -202,7 +206,7 @@ mod tests {
             ..Gaps::default()
         };
         let unreadable = vec!["k3f9q2-4".parse().expect("an ID")];
-        MachineStatus::new(Path::new("/run"), bridges, &gaps, unreadable)
+        MachineStatus::new(&["/run".into()], bridges, &gaps, unreadable)
     }
 
     #[test]
@@ -254,7 +258,7 @@ m4b7xa  4321  2     2h  /data/me/a-proj…
 
     #[test]
     fn an_empty_machine_says_where_it_looked() {
-        let mut status = MachineStatus::new(Path::new("/run"), Vec::new(), &Gaps::default(), Vec::new());
+        let mut status = MachineStatus::new(&["/run".into()], Vec::new(), &Gaps::default(), Vec::new());
         assert_eq!(status.lines(None), ["no bridge runs (looked in /run)"]);
         status.unreachable.push("/run/mute.sock".into());
         assert_eq!(status.lines(None), ["looked in /run", "did not reply: /run/mute.sock"]);

@@ -56,8 +56,13 @@ impl Token {
     pub fn file(chosen: Option<&Path>) -> Result<PathBuf, DiscoveryError> {
         match chosen {
             Some(path) => Ok(path.to_owned()),
-            None => Ok(discovery::folder()?.join("token")),
+            None => Ok(Self::in_folder(&discovery::folder()?)),
         }
+    }
+
+    /// Returns the path of the default token file of an inbox whose socket is in this directory.
+    pub fn in_folder(folder: &Path) -> PathBuf {
+        folder.join("token")
     }
 
     /// Reads the token from this file. If there is no file, creates it with a new token.

@@ -13,7 +13,7 @@ use crate::{
     fleet::Gateway,
     inbox::{BridgeInbox, Inbox, openings::Openings},
     limits::fleet as limit,
-    machine::discovery,
+    machine::Places,
     rpc::host::{Service, Starts},
     settings::{files::Live, keys},
 };
@@ -37,7 +37,9 @@ impl FleetService {
         let (mut openings, mut gateway) = (Openings::of(inbox.store()), None);
         while next_look(&mut openings, &inbox).await {
             let is_set = !self.live.settings().get(&keys::FLEET_URL).0.is_empty();
-            if is_set && discovery::folder().is_ok_and(|folder| !Gateway::runs(&folder)) {
+            if is_set
+                && Places::here().is_ok_and(|places| !places.all().iter().any(|folder| Gateway::runs(folder)))
+            {
                 match start(&inbox) {
                     // An earlier one has ended, and is reaped.
                     Ok(child) => gateway = Some(child),

@@ -34,7 +34,8 @@ pub fn read(folder: Option<&Path>) -> Settings {
         sources.project = kept(&path.file, path.read(), &mut sources.problems);
     }
     for (name, value) in env::vars_os() {
-        let Some(name) = name.to_str().filter(|name| name.starts_with(keys::PREFIX)) else { continue };
+        let is_setting = |name: &&str| name.starts_with(keys::PREFIX) && *name != xdg::SESSIONS;
+        let Some(name) = name.to_str().filter(is_setting) else { continue };
         match value.into_string() {
             Ok(value) => sources.environment.push((name.to_owned(), value)),
             Err(_) => sources.problems.push(Problem { origin: None, message: format!("{name}: not UTF-8") }),

@@ -16,6 +16,9 @@ use crate::answers::{
 };
 use crate::support::Process;
 
+/// A question that `cat` asks if its client says it.
+const QUESTION: &str = r#"{"jsonrpc":"2.0","id":1,"method":"_sandboxagent/session/request_question","params":{"sessionId":"s","questionId":"q","prompt":"Which?","options":[["a","A"]]}}"#;
+
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o7777
 }
@@ -85,9 +88,52 @@ fn without_a_runtime_directory_the_state_directory_is_used() {
         assert_eq!(mode(&folder), 0o700, "{name}");
     }
     let mut command = Command::new(ASKBRIDGE);
-    let run = end(crate::support::Process::spawn(command.arg("list").env_clear()));
+    // Without the variable, the user database has the home.
+    let run = end(crate::support::Process::spawn(command.arg("list").env_clear().env("HOME", "relative")));
     assert_eq!(run.code, i32::from(exit::FAILED));
     assert!(run.stderr.contains("set XDG_RUNTIME_DIR"), "{run:?}");
+}
+
+/// The official SDKs start the command of an agent with few variables, as cron does.
+fn with_few_variables(home: &Path, sessions: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(ASKBRIDGE);
+    command.args(args).env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", home);
+    command.env("ASKBRIDGE_RUN_USER", sessions);
+    command
+}
+
+#[test]
+fn bridges_and_commands_meet_though_one_of_them_has_few_variables() {
+    for has_session in [true, false] {
+        let machine = TestMachine::new();
+        let (home, sessions) = (machine.path().join("home"), machine.path().join("sessions"));
+        let session = sessions.join(rustix::process::geteuid().as_raw().to_string());
+        if has_session {
+            fs::create_dir_all(&session).unwrap();
+            fs::set_permissions(&session, fs::Permissions::from_mode(0o700)).unwrap();
+        }
+        let few = |args: &[&str]| with_few_variables(&home, &sessions, args);
+        let of_shell = |args: &[&str]| {
+            let mut command = few(args);
+            let runtime = if has_session { &session } else { machine.path() };
+            command.env("XDG_RUNTIME_DIR", runtime).env("XDG_STATE_HOME", machine.path().join("state"));
+            command
+        };
+        let ask = ["ask", "Why?", "--json"];
+        for (asks, looks) in [(few(&ask), "shell"), (of_shell(&ask), "few")] {
+            if !has_session && looks == "few" {
+                // Nothing tells it of the directories that only the shell's variables name.
+                continue;
+            }
+            let command = |args: &[&str]| if looks == "few" { few(args) } else { of_shell(args) };
+            let mut asked = Process::spawn(&mut { asks });
+            let said = asked.expect_stderr("its ID", |text| text.contains(" waits: askbridge"));
+            let id = said.split_once("question ").unwrap().1.split(' ').next().unwrap().to_owned();
+            let run = end(Process::spawn(&mut command(&["answer", &id, "because"])));
+            assert_eq!(run.code, 0, "{looks}, {has_session}: {run:?}");
+            assert!(asked.wait().success());
+        }
+    }
 }
 
 #[test]
@@ -157,7 +203,7 @@ fn a_frozen_bridge_is_left_out_and_named() {
 fn bridges_without(machine: &TestMachine, runtime: &Path, why: &str) {
     let mut command = machine.command(&["run", "--", "cat"]);
     let mut bridge = crate::support::Process::spawn(
-        command.env("XDG_RUNTIME_DIR", runtime).env("XDG_STATE_HOME", runtime),
+        command.env("XDG_RUNTIME_DIR", runtime).env("XDG_STATE_HOME", runtime).env("HOME", "relative"),
     );
     bridge.send("on");
     bridge.expect("the echo", |line| line == "on");
@@ -173,9 +219,28 @@ fn a_directory_that_others_can_enter_is_not_used() {
     fs::set_permissions(machine.sockets(), fs::Permissions::from_mode(0o750)).unwrap();
     let why = "/askbridge can be entered by other users: its mode is 0750 and must be 0700";
     bridges_without(&machine, machine.path(), why);
-    let run = machine.run(&["list"]);
-    assert_eq!(run.code, i32::from(exit::FAILED));
-    assert!(run.stderr.contains(why), "{run:?}");
+    asks_beside(&machine, why);
+}
+
+/// Checks that a bridge that cannot use its first directory uses another, where commands find it, and that both say why.
+#[track_caller]
+fn asks_beside(machine: &TestMachine, why: &str) {
+    let mut bridge = machine.start(&["run", "--client-questions", "none", "--", "cat"]);
+    bridge.send(QUESTION);
+    bridge.expect_stderr("why", |text| text.contains(why));
+    let questions = machine.questions(1);
+    let list = machine.run(&["list"]);
+    assert_eq!(list.code, 0, "{list:?}");
+    assert!(list.stderr.contains(why) && list.stdout.contains("Which?"), "{list:?}");
+    assert!(
+        machine
+            .path()
+            .join("state/askbridge")
+            .join(format!("{}.sock", questions[0]["bridge"].as_str().unwrap()))
+            .exists()
+    );
+    bridge.close_stdin();
+    assert_eq!(bridge.wait().code(), Some(0));
 }
 
 #[test]
@@ -188,9 +253,7 @@ fn a_directory_of_another_user_is_not_used() {
     fs::create_dir(machine.sockets()).unwrap();
     fs::set_permissions(machine.sockets(), fs::Permissions::from_mode(0o700)).unwrap();
     std::os::unix::fs::chown(machine.sockets(), Some(65_534), None).unwrap();
-    let run = machine.run(&["list"]);
-    assert_eq!(run.code, i32::from(exit::FAILED));
-    assert!(run.stderr.contains("/askbridge belongs to another user"), "{run:?}");
+    asks_beside(&machine, "/askbridge belongs to another user");
 }
 
 #[test]
@@ -232,7 +295,7 @@ fn a_directory_that_cannot_be_created_is_reported() {
 fn a_bridge_ends_in_silence_while_programs_follow_it() {
     let machine = TestMachine::new();
     let mut bridge = machine.start(&["run", "--", "cat"]);
-    bridge.send(r#"{"jsonrpc":"2.0","id":1,"method":"_sandboxagent/session/request_question","params":{"sessionId":"s","questionId":"q","prompt":"Which?","options":[["a","A"]]}}"#);
+    bridge.send(QUESTION);
     let mut followers: Vec<_> = (0..4).map(|_| machine.watch()).collect();
     followers.iter_mut().for_each(|follower| drop(follower.until("the question", |open| open.len() == 1)));
     bridge.close_stdin();

@@ -168,12 +168,16 @@ impl Drop for Process {
     }
 }
 
-/// Keeps the developer's own settings out of a test, unless it brings some.
+/// Keeps the developer's own settings and sessions out of a test, unless it brings some.
 fn without_settings(command: &mut Command) {
     let brought: Vec<_> = command.get_envs().map(|(name, _)| name.to_owned()).collect();
-    if !brought.iter().any(|name| name == "XDG_CONFIG_HOME") {
-        command.env("XDG_CONFIG_HOME", env!("CARGO_TARGET_TMPDIR"));
+    let elsewhere = env!("CARGO_TARGET_TMPDIR");
+    for name in ["XDG_CONFIG_HOME", "HOME", "ASKBRIDGE_RUN_USER"] {
+        if !brought.iter().any(|other| other == name) {
+            command.env(name, elsewhere);
+        }
     }
+    let brought: Vec<_> = command.get_envs().map(|(name, _)| name.to_owned()).collect();
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("ASKBRIDGE_") && !brought.contains(&name) {
             command.env_remove(name);

@@ -24,9 +24,11 @@ pub(crate) struct Running {
 impl Running {
     /// Starts the bridge and closes our copies of its ends of stdin and stdout, so that the streams can end.
     pub(crate) fn start(mut command: Command, stdin: impl Into<Stdio>, stdout: impl Into<Stdio>) -> Self {
-        // The developer's own settings are not those of the test.
-        if !command.get_envs().any(|(name, _)| name == "XDG_CONFIG_HOME") {
-            command.env("XDG_CONFIG_HOME", env!("CARGO_TARGET_TMPDIR"));
+        // The developer's own settings and sessions are not those of the test.
+        for name in ["XDG_CONFIG_HOME", "HOME", "ASKBRIDGE_RUN_USER"] {
+            if !command.get_envs().any(|(other, _)| other == name) {
+                command.env(name, env!("CARGO_TARGET_TMPDIR"));
+            }
         }
         let child = command.stdin(stdin).stdout(stdout).spawn().unwrap();
         let (in_time, late) = sync_channel(0);

@@ -3,19 +3,36 @@
 
 use std::{env, path::PathBuf};
 
-/// Returns the home directory.
+/// The variable that names another directory than `/run/user`, for tests: what is there belongs to the sessions of the
+/// person who runs them.
+pub const SESSIONS: &str = "ASKBRIDGE_RUN_USER";
+
+/// Returns the home directory. Without `HOME`, as in a service of the system, it is the one of the user database.
 pub fn home() -> Option<PathBuf> {
-    absolute("HOME")
+    match env::var_os("HOME") {
+        Some(_) => absolute("HOME"),
+        None => env::home_dir().filter(|home| home.is_absolute()),
+    }
 }
 
 /// Returns the folder of the user's settings.
 pub fn config() -> Option<PathBuf> {
-    absolute("XDG_CONFIG_HOME").or_else(|| in_home(".config"))
+    absolute("XDG_CONFIG_HOME").or_else(config_of_home)
+}
+
+/// Returns the folder of the user's settings where the environment names none.
+pub fn config_of_home() -> Option<PathBuf> {
+    in_home(".config")
 }
 
 /// Returns the folder of the user's state, such as logs.
 pub fn state() -> Option<PathBuf> {
-    absolute("XDG_STATE_HOME").or_else(|| in_home(".local/state"))
+    absolute("XDG_STATE_HOME").or_else(state_of_home)
+}
+
+/// Returns the folder of the user's state where the environment names none.
+pub fn state_of_home() -> Option<PathBuf> {
+    in_home(".local/state")
 }
 
 /// Returns the folder of the user's data.
@@ -26,6 +43,13 @@ pub fn data() -> Option<PathBuf> {
 /// Returns the folder for sockets. It has no fallback: a session sets it or does not.
 pub fn runtime() -> Option<PathBuf> {
     absolute("XDG_RUNTIME_DIR")
+}
+
+/// Returns the folder in which a session of this user has its [`runtime`] folder, on systems with systemd or elogind. It
+/// need not exist.
+pub fn session() -> PathBuf {
+    let all = absolute(SESSIONS).unwrap_or_else(|| PathBuf::from("/run/user"));
+    all.join(rustix::process::geteuid().as_raw().to_string())
 }
 
 fn in_home(folder: &str) -> Option<PathBuf> {

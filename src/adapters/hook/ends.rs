@@ -16,7 +16,10 @@ use askbridge_core::{
 use askbridge_os::files::{open_own_as, open_regular};
 use memchr::memchr;
 
-use crate::{limits, machine::discovery};
+use crate::{
+    limits,
+    machine::{Places, discovery},
+};
 
 /// Whether a printed decision counted.
 #[derive(Debug, PartialEq)]
@@ -154,9 +157,9 @@ impl Drop for Spool {
 
 /// Reports this call to the waiting hooks of the same session, if there are any.
 pub(super) fn tell(call: &HookCall) {
-    if let Ok(folder) = folder() {
-        tell_in(&folder, call);
-    }
+    // The hook that waits may have been started with another environment.
+    let places = Places::here().map(|places| places.all()).unwrap_or_default();
+    places.iter().for_each(|place| tell_in(&place.join(FOLDER), call));
 }
 
 fn tell_in(folder: &Path, call: &HookCall) {

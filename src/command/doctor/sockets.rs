@@ -2,18 +2,14 @@
 
 use std::{
     collections::BTreeSet,
-    env,
-    ffi::OsString,
     fs,
-    os::unix::{
-        fs::{FileTypeExt, MetadataExt},
-        net::UnixStream,
-    },
+    os::unix::fs::{FileTypeExt, MetadataExt},
     path::{Path, PathBuf},
     time::SystemTime,
 };
 
 use askbridge_core::desk::BridgeName;
+use askbridge_os::xdg;
 
 use crate::{
     command::{
@@ -25,7 +21,7 @@ use crate::{
     },
     inbox::{BridgeStatus, Inbox, PeerStatus, Peers, report::ConnectedMachine},
     limits,
-    machine::{Machine, Reach, discovery},
+    machine::{Machine, Places, Reach},
     present::{
         doctor::{Level, Report},
         machines, text,
@@ -40,28 +36,26 @@ const BRIDGES: &str = "bridges";
 const MACHINES: &str = "machines";
 const FLEET: &str = "fleet";
 
-/// Checks the folder and the bridges in it, and returns the bridges that replied.
+/// Checks the folders and the bridges in them, and returns the bridges that replied.
 pub(super) async fn look(around: Option<&Environment>, report: &mut Report) -> Vec<BridgeStatus> {
-    let folder = match discovery::folder() {
-        Ok(folder) => folder,
+    let places = match Places::here() {
+        Ok(places) => places,
         Err(error) => {
             let advice = "no bridge can be found until this is repaired";
             report.add(FOLDER, Level::Problem, error.to_string(), Some(advice));
             return Vec::new();
         }
     };
-    let mode = fs::metadata(&folder).map_or(0, |metadata| metadata.mode() & 0o7777);
-    report.add(FOLDER, Level::Ok, format!("{}, mode {mode:04o}", folder.display()), None);
-    elsewhere(around, &folder, report);
-    token(&folder, report);
+    folders(&places, report);
+    places.all().iter().for_each(|folder| token(folder, report));
     // `glance` removes the sockets of bridges that were killed: the names from before show which.
-    let before = names(&folder);
+    let before = names(&places);
     let reach = match MachineArgs::default().reach().await {
         Ok(reach) => reach,
         Err(error) => {
             report.add(MACHINES, Level::Problem, error.to_string(), None);
             // The bridges of this machine can be checked without the others.
-            Reach::from(&folder)
+            Reach::from(&places)
         }
     };
     let machine = match Machine::glance(reach, Depth::Outline, limits::HANDSHAKE_TIMEOUT).await {
@@ -71,13 +65,13 @@ pub(super) async fn look(around: Option<&Environment>, report: &mut Report) -> V
             return Vec::new();
         }
     };
-    let now = names(&folder);
-    let removed = before.difference(&now).filter(|name| is_socket_name(name)).count();
+    let now = names(&places);
+    let removed = before.difference(&now).filter(|path| is_socket_name(path)).count();
     if removed > 0 {
         let were = if removed == 1 { "a socket".to_owned() } else { format!("{removed} sockets") };
         report.add(FOLDER, Level::Note, format!("removed {were} of bridges that were killed"), None);
     }
-    leftovers(&folder, &now, report);
+    leftovers(&now, report);
     look_at_machines(&machine, report);
     if let Some(fleet) = fleet_status(&files::read(None)).await {
         let level = if fleet.problem.is_none() { Level::Ok } else { Level::Problem };
@@ -100,27 +94,28 @@ fn look_at_machines(machine: &Machine, report: &mut Report) {
     }
 }
 
-/// Looks for bridges in the folders that they would use with another value of `XDG_RUNTIME_DIR`.
-fn elsewhere(around: Option<&Environment>, folder: &Path, report: &mut Report) {
-    let runtime = env::var_os("XDG_RUNTIME_DIR").filter(|value| !value.is_empty());
-    let user = PathBuf::from(format!("/run/user/{}", rustix::process::geteuid().as_raw()));
-    let others = [around.map(|around| around.state.clone()), Some(user.join(env!("CARGO_PKG_NAME")))];
-    for other in others.into_iter().flatten().filter(|other| other != folder) {
-        // A bridge that was killed leaves its socket file behind, but nothing that accepts a connection.
-        let alive = |name: &&OsString| is_socket_name(name) && UnixStream::connect(other.join(name)).is_ok();
-        let found = names(&other).iter().filter(alive).count();
-        if found > 0 {
-            let text = format!("{found} more in {}, which these commands do not see", other.display());
-            let set = if runtime.is_some() { "was not set" } else { "was set" };
-            let advice = format!(
-                "XDG_RUNTIME_DIR {set} when they were started: start the editor and the shell with the same value"
-            );
+/// Reports where bridges are looked for, and where they cannot be: a process with another environment may have put its
+/// own there.
+fn folders(places: &Places, report: &mut Report) {
+    for folder in places.all() {
+        let mode = fs::metadata(&folder).map_or(0, |metadata| metadata.mode() & 0o7777);
+        report.add(FOLDER, Level::Ok, format!("looked in {}, mode {mode:04o}", folder.display()), None);
+    }
+    for why in places.refused() {
+        let advice = "questions of agents whose bridges look there first are not seen until this is repaired";
+        report.add(FOLDER, Level::Problem, why.to_string(), Some(advice));
+    }
+    let state = ("XDG_STATE_HOME", xdg::state(), xdg::state_of_home(), "journal.db");
+    let config = ("XDG_CONFIG_HOME", xdg::config(), xdg::config_of_home(), "config.toml");
+    for (variable, used, usual, file) in [state, config] {
+        let Some(usual) = usual.filter(|usual| used.as_ref() != Some(usual)) else { continue };
+        let file = usual.join(env!("CARGO_PKG_NAME")).join(file);
+        if file.exists() {
+            let text = format!("programs that do not have {variable} use {}", file.display());
+            let advice =
+                format!("set {variable} for your whole session, or nowhere: an agent's host may drop it");
             report.add(FOLDER, Level::Warning, text, Some(&advice));
         }
-    }
-    if runtime.is_none() {
-        let advice = "an editor that has it set puts its bridges elsewhere";
-        report.add(FOLDER, Level::Note, "XDG_RUNTIME_DIR is not set", Some(advice));
     }
 }
 
@@ -140,26 +135,25 @@ fn token(folder: &Path, report: &mut Report) {
 }
 
 /// Reports the files that no process uses any more.
-fn leftovers(folder: &Path, names: &BTreeSet<OsString>, report: &mut Report) {
-    let is_left = |name: &&OsString| {
-        let name = name.to_string_lossy();
-        let path = folder.join(&*name);
+fn leftovers(paths: &BTreeSet<PathBuf>, report: &mut Report) {
+    let is_left = |path: &&PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
         let is_socket = path.symlink_metadata().is_ok_and(|metadata| metadata.file_type().is_socket());
-        name.starts_with("token.") || (is_socket_name(name.as_ref()) && !is_socket)
+        name.starts_with("token.") || (is_socket_name(path) && !is_socket)
     };
-    for name in names.iter().filter(is_left) {
-        let path = folder.join(name).display().to_string();
-        report.add(FOLDER, Level::Warning, format!("no process uses {path}"), Some("remove it"));
+    for path in paths.iter().filter(is_left) {
+        report.add(FOLDER, Level::Warning, format!("no process uses {}", path.display()), Some("remove it"));
     }
 }
 
-fn is_socket_name(name: impl AsRef<Path>) -> bool {
-    name.as_ref().extension().is_some_and(|extension| extension == "sock")
+fn is_socket_name(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "sock")
 }
 
-fn names(folder: &Path) -> BTreeSet<OsString> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.map(|entry| entry.file_name()).take(limits::LISTED).collect()
+/// Returns the files in all of these directories.
+fn names(places: &Places) -> BTreeSet<PathBuf> {
+    let of = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten().take(limits::LISTED);
+    places.all().into_iter().flat_map(of).map(|entry| entry.path()).collect()
 }
 
 fn bridges(around: Option<&Environment>, machine: &Machine, report: &mut Report) -> Vec<BridgeStatus> {

@@ -13,7 +13,7 @@ use crate::{
     inbox::Ledger,
     limits::{fleet as limit, machine},
     machine::{
-        Machine,
+        Machine, Places,
         discovery::{self, DiscoveryError},
     },
     settings::files::Live,
@@ -102,5 +102,5 @@ pub(super) async fn serve() -> Result<u8, CommandError> {
 
 /// Joins the bridges of this machine. Other machines that it knows are left out: they have a place of their own.
 async fn open(ledger: Option<Arc<dyn Ledger>>) -> Result<Machine, DiscoveryError> {
-    Machine::open_with(&discovery::folder()?, None, ledger).await
+    Machine::open_with(&Places::here()?, None, ledger).await
 }

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     command::{CommandError, background, config},
-    machine::discovery,
+    machine::Places,
     settings::{files, keys::INBOX_ATTACH, kinds::AgentKinds, render},
 };
 
@@ -74,7 +74,7 @@ fn changed(
 
 /// Prints the next steps. An inbox reads the setting only when it starts.
 async fn next(agents: &[&AttachableAgent], args: &SetupArgs) -> Result<u8, CommandError> {
-    let runs = background::find(&discovery::folder()?).await.is_ok_and(|found| found.is_some());
+    let runs = background::find(&Places::here()?).await.is_ok_and(|found| found.is_some());
     match (args.undo, runs) {
         (true, false) => {}
         (true, true) => tell("the running inbox stays attached until it ends: `askbridge inbox --stop`")?,

@@ -8,7 +8,7 @@ use std::{
     collections::BTreeSet,
     convert::Infallible,
     future::pending,
-    path::{Path, PathBuf},
+    path::Path,
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -35,7 +35,7 @@ use crate::{
     },
     limits::machine as limit,
     machine::{
-        Machine, Reach,
+        Machine, Places, Reach,
         back_off::{BackOff, random},
         discovery,
         handshake::{BridgeConnection, Feed, TimedStatus},
@@ -61,8 +61,8 @@ pub struct Holder {
 #[derive(Debug)]
 pub(super) struct SharedHolder {
     pub(super) name: MachineName,
-    /// The directory with the sockets of the bridges of this machine.
-    bridges: PathBuf,
+    /// The directories with the sockets of the bridges of this machine.
+    bridges: Places,
     /// From when on the times of the heartbeats are counted.
     beats_from: Instant,
     /// What is known of the machine: one link, to all of its bridges.
@@ -87,7 +87,7 @@ struct Begun {
 impl Holder {
     /// Returns a holder that is not connected yet. Holders with the same `beats_from` show at the same times that their
     /// connections live, so that an idle process wakes up once for all of them.
-    pub fn new(name: MachineName, bridges: PathBuf, beats_from: Instant) -> Self {
+    pub fn new(name: MachineName, bridges: Places, beats_from: Instant) -> Self {
         let report = MachineReport { protocol: PROTOCOL, ..MachineReport::default() };
         let shared = SharedHolder {
             name,
@@ -296,7 +296,7 @@ impl Holder {
 
     /// Returns whether a bridge runs on this machine.
     pub(super) fn is_here(&self, bridge: &BridgeName) -> bool {
-        discovery::is_here(&self.shared.bridges, bridge)
+        discovery::place_of(&self.shared.bridges, bridge).is_some()
     }
 
     /// Waits until a question opens in a bridge whose status is not known.
@@ -412,7 +412,7 @@ mod tests {
         fn start() -> Self {
             let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
             let (sender, connections) = mpsc::channel(WAITING);
-            let holder = Holder::new("box".parse().unwrap(), here.path().to_owned(), Instant::now());
+            let holder = Holder::new("box".parse().unwrap(), here.path().into(), Instant::now());
             let (held, route) = (holder.clone(), Route::dial(Arc::new(Far(sender))));
             let holding = tokio::spawn(async move { held.hold(&route, || false).await });
             World { holder, holding, connections: Some(connections), here, there }
@@ -605,7 +605,7 @@ mod tests {
         let connect = async || {
             let stream = UnixStream::connect(&bridge.path).await.unwrap();
             (
-                Holder::new("box".parse().unwrap(), here.path().to_owned(), from),
+                Holder::new("box".parse().unwrap(), here.path().into(), from),
                 Client::connect(stream).await.unwrap(),
             )
         };

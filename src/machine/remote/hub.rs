@@ -16,7 +16,10 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::{Holder, Route};
 use crate::{
     limits::{fleet, machine as limit},
-    machine::discovery::{self, Socket},
+    machine::{
+        Places,
+        discovery::{self, Socket},
+    },
     rpc::socket,
 };
 
@@ -25,13 +28,18 @@ pub fn folder(bridges: &Path) -> PathBuf {
     bridges.join("machines")
 }
 
+/// Returns the directories of the sockets of machines that any process of this user holds.
+pub fn folders(places: &Places) -> Vec<PathBuf> {
+    places.all().iter().map(|place| folder(place)).collect()
+}
+
 /// A function that returns whether this process notifies its user of questions now.
 type IsTold = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// The machines that this process holds the connections to. Dropping it ends them.
 pub struct Hub {
     folder: PathBuf,
-    bridges: PathBuf,
+    bridges: Places,
     is_told: IsTold,
     machines: BTreeMap<MachineName, Held>,
     began: Instant,
@@ -61,7 +69,7 @@ impl Drop for Held {
 
 impl Hub {
     /// Returns a hub without machines, whose sockets will be in `folder`. Those of this machine are in `bridges`.
-    pub fn new(folder: PathBuf, bridges: PathBuf, is_told: Arc<dyn Fn() -> bool + Send + Sync>) -> Self {
+    pub fn new(folder: PathBuf, bridges: Places, is_told: Arc<dyn Fn() -> bool + Send + Sync>) -> Self {
         Hub { folder, bridges, is_told, machines: BTreeMap::new(), began: Instant::now() }
     }
 

@@ -33,7 +33,7 @@ use super::{
 use crate::{
     inbox::{Follower, Inbox},
     limits,
-    machine::{Machine, discovery},
+    machine::{Machine, Places},
     notify::{Circumstances, Message, NotifyStep, Plan, Way},
     rpc::client::Depth,
     settings::NotifySettings,
@@ -221,8 +221,8 @@ impl Notifier {
             return;
         }
         self.counted = Some(Instant::now());
-        let Ok(folder) = discovery::folder() else { return };
-        if let Ok(all) = Machine::glance(&folder, Depth::Outline, limits::PATIENCE).await {
+        let Ok(places) = Places::here() else { return };
+        if let Ok(all) = Machine::glance(&places, Depth::Outline, limits::PATIENCE).await {
             let open = all.store().read(|_, snapshot| snapshot.open_count());
             // Every place is taken, and each notifier in a place serves one question.
             self.plan.more(open.saturating_sub(limits::NOTIFIERS));

@@ -79,7 +79,7 @@ pub struct Question {
     )]
     #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
     pub timeout: Option<Duration>,
-    /// Whether the asker accepts notes beside the answer. Otherwise notes are dropped.
+    /// Whether the asker accepts notes beside the answer, as it does if this is absent. Otherwise notes are dropped.
     #[serde(default = "has_notes", skip_serializing_if = "Clone::clone")]
     pub notes: bool,
     /// The patterns of its fields, compiled when they are first needed.
