@@ -174,6 +174,7 @@ impl BridgeInbox {
     /// Ends the store when the host stops, so that its followers end. The store of a bridge ends with its port instead.
     pub(crate) fn stop(&self) {
         if let AgentSide::Desk(_) = self.agent {
+            self.programs.close();
             self.store.end();
         }
     }
@@ -222,10 +223,17 @@ impl Inbox for BridgeInbox {
     }
 
     async fn ask(&self, question: Question) -> Result<Settlement, Refusal> {
-        // The desk of programs does not end with the bridge, and nobody could answer the question then.
+        // A server that stops waits until the program can be told.
+        let _keeping = self.keeping.token();
+        let asked = self.programs.ask(question);
+        tokio::pin!(asked);
         tokio::select! {
-            settled = self.programs.ask(question) => settled,
-            () = self.ended() => Err(Refusal::Unavailable),
+            settled = &mut asked => settled,
+            () = self.ended() => {
+                // Nobody can answer the question any more.
+                self.programs.close();
+                asked.await
+            }
         }
     }
 
@@ -348,10 +356,11 @@ impl Work {
     /// Takes over the bridge's changes, and enforces the deadlines of the questions on desks of this process, until the
     /// bridge has ended.
     pub async fn run(self) {
-        let programs = self.programs;
+        let programs = &self.programs;
         let asker = async {
             match self.asker {
-                AskerWork::Bridge(intake) => intake.run().await,
+                // The journal has to get the end of the programs' questions as well.
+                AskerWork::Bridge(intake) => intake.run(|| programs.close()).await,
                 AskerWork::Desk(desk) => desk.run().await,
             }
         };
@@ -415,7 +424,9 @@ mod tests {
         assert!(asked.as_mut().now_or_never().is_none());
         drop(port);
         assert_eq!(soon(submitted).await.err(), Some(Refusal::Unavailable));
-        assert_eq!(soon(asked).await.err(), Some(Refusal::Unavailable));
+        let told = soon(asked).await.expect("a settlement");
+        assert_eq!(told.outcome, Outcome::Rejected(Reason::Shutdown));
+        assert_eq!(soon(inbox.ask(question("b"))).await.err(), Some(Refusal::Unavailable));
         let late = soon(inbox.submit(&first, Submission::Reject(None), Provenance::bridge())).await;
         assert_eq!(late.err(), Some(Refusal::Unavailable));
     }

@@ -295,8 +295,8 @@ impl Intake {
         self.opened.notified().await;
     }
 
-    /// Runs until the bridge has ended, and then ends the store.
-    pub async fn run(mut self) {
+    /// Runs until the bridge has ended, makes the last changes, and then ends the store.
+    pub async fn run(mut self, last: impl FnOnce()) {
         // These futures are polled beside the hand-overs, so that a slow ledger holds up no change.
         let mut noting = FuturesUnordered::new();
         let mut earliest = Instant::now();
@@ -317,6 +317,7 @@ impl Intake {
         let left = self.at_end.lock().unwrap_or_else(PoisonError::into_inner).take();
         // The returned futures are dropped: the bridge has ended, so no delivery can begin.
         left.into_iter().for_each(|left| drop(self.take_over(left)));
+        last();
         self.store.end();
     }
 
@@ -441,7 +442,7 @@ mod tests {
     async fn changes_are_taken_at_once_and_those_right_after_them_with_a_pause() {
         let store = Store::default();
         let (mut port, _submitter, intake) = pair(store);
-        let _intake = tokio::spawn(intake.run());
+        let _intake = tokio::spawn(intake.run(|| {}));
         let mut cx = Context::from_waker(Waker::noop());
         let began = Instant::now();
         let mut taken = Vec::new();
@@ -469,7 +470,7 @@ mod tests {
         port.finish(Some(opened(2)));
         drop(port);
         assert!(intake.has_news());
-        soon(intake.run()).await;
+        soon(intake.run(|| {})).await;
         let numbers =
             store.read(|_, now| now.open().iter().map(|record| record.id.number).collect::<Vec<_>>());
         assert_eq!(numbers, [1, 2]);

@@ -51,6 +51,8 @@ struct DeskState {
     submissions: BTreeMap<Ticket, (oneshot::Sender<Verdict>, OwnedSemaphorePermit)>,
     /// The last ticket.
     last: u64,
+    /// Whether the inbox has ended, so that no question opens.
+    is_closed: bool,
 }
 
 /// An asker that waits for a decision.
@@ -74,7 +76,8 @@ impl LocalDesk {
     /// Returns a desk whose changes go to this store.
     pub(super) fn new(setup: Setup, store: Store) -> Self {
         let (askers, submissions) = (BTreeMap::new(), BTreeMap::new());
-        let state = Mutex::new(DeskState { desk: Desk::new(setup), askers, submissions, last: 0 });
+        let state =
+            Mutex::new(DeskState { desk: Desk::new(setup), askers, submissions, last: 0, is_closed: false });
         LocalDesk {
             shared: Arc::new(SharedDesk {
                 store,
@@ -110,6 +113,9 @@ impl LocalDesk {
         let question = Arc::new(question);
         let (told, decided) = oneshot::channel();
         let id = self.change(|state, now| {
+            if state.is_closed {
+                return Err(Refusal::Unavailable);
+            }
             let weight = state.desk.weigh(&question, 0) + kept;
             state.desk.check_room(question.session.as_deref(), weight)?;
             let timeout = question.timeout;
@@ -125,6 +131,19 @@ impl LocalDesk {
     pub(super) async fn ask(&self, question: Question) -> Result<Settlement, Refusal> {
         let mut asked = self.open_for(question, true, 0, true)?;
         Ok(asked.decided().await)
+    }
+
+    /// Settles the questions that wait, since the inbox ends, and opens no others. Their askers are told.
+    pub(super) fn close(&self) {
+        self.change(|state, now| {
+            state.is_closed = true;
+            let waiting: Vec<_> = state.askers.keys().copied().collect();
+            for number in waiting {
+                let ended = Outcome::Rejected(Reason::Shutdown);
+                state.desk.end(number, ended, Provenance::bridge(), now);
+                state.decide(number);
+            }
+        });
     }
 
     /// Submits to a question, and waits for the verdict: for an answer or a rejection, until the asker has it.
@@ -312,6 +331,26 @@ mod tests {
 
     fn dialog() -> Provenance {
         Provenance { responder: Responder::Dialog, name: None }
+    }
+
+    #[tokio::test]
+    async fn a_desk_that_closes_tells_its_askers_and_takes_no_more() {
+        let (desk, store) = desk();
+        let (told, other) = (desk.ask(question("Why?")), desk.ask(question("How?")));
+        tokio::pin!(told, other);
+        assert!(told.as_mut().now_or_never().is_none() && other.as_mut().now_or_never().is_none());
+        submit(&desk, "a").await.expect("an answer");
+        desk.close();
+        desk.close();
+        assert_eq!(
+            soon(told).await.expect("room").outcome,
+            Outcome::Answered(text("a")),
+            "it was decided before"
+        );
+        let settlement = soon(other).await.expect("room");
+        assert_eq!(settlement.outcome, Outcome::Rejected(Reason::Shutdown));
+        assert_eq!(store.read(|_, snapshot| snapshot.open_count()), 0);
+        assert_eq!(desk.ask(question("Where?")).await, Err(Refusal::Unavailable));
     }
 
     #[tokio::test]

@@ -13,6 +13,8 @@ mod client;
 #[cfg(test)]
 mod consistency;
 #[cfg(test)]
+mod ends;
+#[cfg(test)]
 mod events;
 #[cfg(test)]
 mod guard;
