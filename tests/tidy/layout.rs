@@ -8,7 +8,7 @@ const FILE: usize = 400;
 const ENTRY: usize = 100;
 
 /// What is on the top level, hidden files aside.
-const TOP_LEVEL: [&str; 20] = [
+const TOP_LEVEL: [&str; 21] = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -22,6 +22,7 @@ const TOP_LEVEL: [&str; 20] = [
     "deny.toml",
     "docs",
     "examples",
+    "findings",
     "fixtures",
     "fuzz",
     "packaging",
