@@ -2,6 +2,7 @@
 
 use std::{
     fs, io,
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
 
@@ -22,5 +23,8 @@ impl Files for RealFiles {
             }
             Err(_) => None,
         }
+    }
+    fn has_other_names(&self, path: &Path) -> bool {
+        fs::metadata(path).is_ok_and(|file| file.is_file() && file.nlink() > 1)
     }
 }

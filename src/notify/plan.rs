@@ -458,6 +458,10 @@ mod tests {
         fn resolve(&self, _: &std::path::Path) -> Option<std::path::PathBuf> {
             None
         }
+
+        fn has_other_names(&self, _: &std::path::Path) -> bool {
+            false
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::{
 };
 
 use askbridge_core::{
-    guard::{Files, command::simple, files, subject},
+    guard::{ActiveFiles, Files, active, command::simple, files, subject},
     question::{Origin, Purpose, Question, Subject},
 };
 
@@ -166,10 +166,38 @@ impl Conditions {
             }
             // These kinds are about no file, so a command or a file in the subject contradicts the kind.
             (None, _) if kind.as_deref().is_some_and(is_of_no_file) => {
-                subject::no_command_and_no_file(subject)
+                subject::no_command_and_no_file(subject)?;
+                subject::only_known_members(subject)
             }
-            (None, _) => files_in_project(asked, subject),
+            (None, _) => {
+                files_in_project(asked, subject)?;
+                subject::only_known_members(subject)?;
+                self.names_what_files_do(asked, subject)
+            }
         }
+    }
+
+    /// Checks that a change stays what the rule names: it changes no file under another name, and a file that programs run
+    /// by themselves only if the rule says so.
+    fn names_what_files_do(&self, asked: &QuestionView<'_>, subject: &Subject) -> Result<(), String> {
+        if !subject::changes_files(subject) {
+            return Ok(());
+        }
+        for file in subject::files(subject)? {
+            if asked.has_other_names(&file) {
+                return Err(format!("it changes {file}, which has further names elsewhere"));
+            }
+            match asked.active(&file) {
+                Some(row) if self.dangerous != Some(true) => {
+                    return Err(format!(
+                        "it changes {file}: {}, and the rule does not say `dangerous = true`",
+                        row.does
+                    ));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 }
 
@@ -228,6 +256,27 @@ impl<'a> QuestionView<'a> {
         let folder = self.folder.get_or_init(|| self.files.resolve(Path::new(project)));
         let resolved = self.files.resolve(Path::new(&path));
         folder.as_ref().zip(resolved).is_some_and(|(folder, resolved)| resolved.starts_with(folder))
+    }
+
+    /// Returns where a name in the folder of the session leads, as an absolute path, with the folder.
+    fn place(&self, named: &str) -> Option<(&Path, PathBuf)> {
+        let project = self.question.project.as_deref()?;
+        let path = files::inside(project, files::without_line(named))?;
+        let folder = self.folder.get_or_init(|| self.files.resolve(Path::new(project)));
+        folder.as_deref().zip(self.files.resolve(Path::new(&path)))
+    }
+
+    fn has_other_names(&self, named: &str) -> bool {
+        self.place(named).is_some_and(|(_, place)| self.files.has_other_names(&place))
+    }
+
+    fn active(&self, named: &str) -> Option<&'static ActiveFiles> {
+        let by_name = active(self.question.project.as_deref().unwrap_or_default(), named);
+        let by_place = || {
+            let (folder, place) = self.place(named)?;
+            active(&folder.to_string_lossy(), &place.to_string_lossy())
+        };
+        by_name.or_else(by_place)
     }
 
     /// Returns the subject of a permission.

@@ -24,6 +24,10 @@ impl Files for NoLinks {
     fn resolve(&self, path: &Path) -> Option<PathBuf> {
         Some(path.to_owned())
     }
+
+    fn has_other_names(&self, _: &Path) -> bool {
+        false
+    }
 }
 
 /// Returns the record of a question with these members, and the usual ones for the rest.

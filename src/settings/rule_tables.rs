@@ -395,6 +395,10 @@ mod tests {
         fn resolve(&self, _: &Path) -> Option<PathBuf> {
             None
         }
+
+        fn has_other_names(&self, _: &Path) -> bool {
+            false
+        }
     }
 
     /// Returns which rule decides about a permission to run this command.

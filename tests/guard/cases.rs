@@ -8,11 +8,12 @@ use serde_json::json;
 
 use crate::guard::asked::asked;
 use crate::guard::project::{Project, decided, problems, settings};
-use crate::guard::shapes::shapes;
+use crate::guard::shapes::{changes, shapes};
 use crate::guard::tables::{Case, Table, hold};
 
 /// The tables, each of which is read by a test: below, or in `promises`.
-const TABLES: [&str; 9] = [
+const TABLES: [&str; 10] = [
+    "active.txt",
     "commands.txt",
     "everyday.txt",
     "files.txt",
@@ -83,8 +84,54 @@ fn kinds_and_subjects_have_their_risk() {
     hold(&wrong, table.cases.len());
 }
 
+/// Returns the ways in which agents name a file of a project.
+fn named(path: &str) -> Vec<String> {
+    match path.starts_with(['/', '~', '$']) {
+        true => vec![path.to_owned()],
+        false => vec![path.to_owned(), format!("/people/ada/shop/{path}"), format!("./{path}")],
+    }
+}
+
+#[test]
+fn changes_of_active_files_have_their_risk_in_whatever_words_they_are_asked() {
+    let table = Table::read("active.txt");
+    let mut wrong = Vec::new();
+    for case in &table.cases {
+        let lines = named(&case.line).into_iter().flat_map(|path| changes(&path));
+        let ask = |line: String| differs(case, asked(&line, "/people/ada/shop").as_ref(), &line);
+        wrong.extend(lines.into_iter().find_map(ask));
+    }
+    hold(&wrong, table.cases.len());
+}
+
+#[test]
+fn a_rule_for_changes_allows_an_active_file_only_if_it_says_so() {
+    let table = Table::read("active.txt");
+    let (project, mut wrong) = (Project::new(""), Vec::new());
+    let usual = rules("rule tool = 'edit' ⏎ then = 'allow'");
+    let dangerous = rules("rule tool = 'edit' ⏎ dangerous = true ⏎ then = 'allow'");
+    for case in &table.cases {
+        let ask = || {
+            asked(
+                &format!("claude Write {}", json!({ "file_path": case.line, "content": "b" })),
+                &project.folder(),
+            )
+        };
+        let is_usual = decided(&usual, ask().expect("a permission")).is_ok();
+        // A file outside of the project, or with another name than it seems, is allowed by no rule.
+        let is_plain = !case.line.contains(['$', '\\', '\u{200b}', '\u{200c}', '\u{feff}'])
+            && !case.line.starts_with(['/', '~'])
+            && !case.line.split('/').any(|part| matches!(part, ".." | "."));
+        let is_dangerous = decided(&dangerous, ask().expect("a permission")).is_ok();
+        if is_usual != (case.expected == "plain") || is_dangerous != (case.expected != "plain" && is_plain) {
+            wrong.push(format!("{}: {is_usual}, {is_dangerous}: {}", case.place, case.line));
+        }
+    }
+    hold(&wrong, table.cases.len());
+}
+
 /// Returns the rules in a text, each of which is a line: `rule KEY = VALUE ⏎ KEY = VALUE`.
-fn rules(preamble: &str) -> Settings {
+pub(crate) fn rules(preamble: &str) -> Settings {
     let rules = preamble.lines().filter_map(|line| line.strip_prefix("rule "));
     let rules: String = rules
         .enumerate()

@@ -2,6 +2,8 @@
 //! What one function does with one value is tested beside the code.
 
 #[cfg(test)]
+mod additions;
+#[cfg(test)]
 mod asked;
 #[cfg(test)]
 mod cases;
@@ -21,6 +23,8 @@ mod random;
 mod rewriting;
 #[cfg(test)]
 mod shapes;
+#[cfg(test)]
+mod spellings;
 #[cfg(test)]
 mod tables;
 #[cfg(test)]

@@ -24,7 +24,8 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    /// Makes what these lines say: `dir PATH`, `file PATH` and `link PATH -> TARGET`. Other lines are no files.
+    /// Makes what these lines say: `dir PATH`, `file PATH`, and `link PATH -> TARGET` or, as a second name of a file,
+    /// `hard PATH -> TARGET`. Other lines are no files.
     pub(crate) fn new(lines: &str) -> Self {
         let kept = tempfile::tempdir().expect("a folder");
         let root = kept.path().canonicalize().expect("a folder");
@@ -44,6 +45,9 @@ impl Project {
             ("file", _) => parent(&self.path(path)).and_then(|()| fs::write(self.path(path), "x\n")),
             ("link", Some((link, target))) => {
                 parent(&self.path(link)).and_then(|()| symlink(self.path(target), self.path(link)))
+            }
+            ("hard", Some((link, target))) => {
+                parent(&self.path(link)).and_then(|()| fs::hard_link(self.path(target), self.path(link)))
             }
             _ => Ok(()),
         }

@@ -131,6 +131,10 @@ impl Files for NoLinks {
     fn resolve(&self, path: &Path) -> Option<PathBuf> {
         Some(path.to_owned())
     }
+
+    fn has_other_names(&self, _: &Path) -> bool {
+        false
+    }
 }
 
 fn rules() -> Vec<Rule> {

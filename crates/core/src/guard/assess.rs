@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use super::{
+    active::active,
     command,
     files::{self, Files, changed_by, removed_by},
     input::Input,
+    split::is_hidden,
     subject::input_says_more,
 };
 use crate::{
@@ -31,13 +33,14 @@ pub fn assess(question: &mut Question) {
     }
 }
 
-/// Resolves the files that a plain change names. If a link leads one of them out of the agent's folder, returns the
-/// question with a higher risk: the change acts. `None` if the risk stays the same.
+/// Resolves the files that a change names. If one of them turns out to be a file of which the change risks more, returns
+/// the question with the higher risk: a link leads to it, or it has further names. `None` if the risk stays the same.
 ///
 /// It is called where the file system may be accessed, before the question is shown.
 pub fn assess_links(question: &Question, files: &dyn Files) -> Option<Question> {
-    // A link raises the risk to that of a permission that acts, which a higher one already includes.
-    let (Risk::Plain, Purpose::Permission) = (question.risk(), &question.purpose) else { return None };
+    if question.risk().is_dangerous() || question.purpose != Purpose::Permission {
+        return None;
+    }
     let (subject, project) = (question.subject.as_deref()?, question.project.as_deref()?);
     let kind = subject.kind.as_deref().unwrap_or_default().to_lowercase();
     if !is_change(&kind, subject) {
@@ -45,14 +48,32 @@ pub fn assess_links(question: &Question, files: &dyn Files) -> Option<Question> 
     }
     let input = subject.raw_input.as_deref().and_then(Input::read);
     let folder = files.resolve(Path::new(project));
-    let leaves = |file: &&str| {
-        let leads_to = files::inside(project, file).and_then(|path| files.resolve(Path::new(&path)));
-        !folder.as_ref().zip(leads_to).is_some_and(|(folder, leads_to)| leads_to.starts_with(folder))
-    };
-    let file = changed_files(subject, input.as_ref()).into_iter().find(leaves)?;
+    let found = changed_files(subject, input.as_ref()).into_iter();
+    let found = found.filter_map(|file| of_place(file, project, folder.as_deref(), files));
+    let (risk, why) = found.fold((question.risk(), String::new()), worst);
+    if why.is_empty() {
+        return None;
+    }
     let mut question = question.clone();
-    set(&mut question, Risk::Acts, &format!("it changes {file}, which leads out of the agent's folder"));
+    set(&mut question, risk, &why);
     Some(question)
+}
+
+/// Returns what the place that a changed file leads to adds to the risk.
+fn of_place(file: &str, project: &str, folder: Option<&Path>, files: &dyn Files) -> Option<(Risk, String)> {
+    let path = files::joined(project, file)?;
+    let Some((folder, place)) = folder.zip(files.resolve(Path::new(&path))) else {
+        return Some(acts(format!("it changes {file}, which leads out of the agent's folder")));
+    };
+    if let Some(row) = active(&folder.to_string_lossy(), &place.to_string_lossy()) {
+        Some((row.risk(), format!("it changes {file}: {}", row.does)))
+    } else if !place.starts_with(folder) {
+        Some(acts(format!("it changes {file}, which leads out of the agent's folder")))
+    } else if files.has_other_names(&place) {
+        Some(acts(format!("it changes {file}, which has further names elsewhere")))
+    } else {
+        None
+    }
 }
 
 fn set(question: &mut Question, risk: Risk, why: &str) {
@@ -76,6 +97,10 @@ fn risk(question: &Question) -> (Risk, String) {
     }
 }
 
+fn nothing() -> (Risk, String) {
+    (Risk::Plain, String::new())
+}
+
 fn dangerous(why: impl Into<String>) -> (Risk, String) {
     (Risk::Dangerous, why.into())
 }
@@ -95,21 +120,42 @@ fn of_subject(subject: &Subject, project: Option<&str>) -> (Risk, String) {
         read.and_then(|input| input.unclear).map(dangerous),
         read.filter(|input| input.escalates)
             .map(|_| dangerous("it asks for more rights, or to leave the sandbox")),
-        subject.command.as_deref().map(command::risk),
-        read.and_then(|input| {
-            input.commands.iter().map(|text| command::risk(text)).max_by_key(|(risk, _)| risk.degree())
-        }),
-        read.filter(|input| input.has_address).map(|_| acts("it uses the network")),
+        subject.command.as_deref().map(of_command),
+        read.map(|input| input.commands.iter().map(|text| of_command(text)).fold(nothing(), worst)),
+        uses_network(subject, read).then(|| acts("it uses the network")),
+        read.and_then(|input| input.unknown(&kind)).map(|member| acts(member.why_unknown())),
+        of_active_files(&kind, subject, read, project),
+        of_hidden_characters(subject, read),
         matches!(input, Some(None)).then(|| acts("its input is not shown whole")),
         of_change(&kind, subject, read, project),
         of_what_is_missing(&kind, subject, read),
     ];
-    // Of parts that are equally bad, the first one gives the reason.
-    let worst = |worst: (Risk, String), part: (Risk, String)| match part.0.degree() > worst.0.degree() {
-        true => part,
-        false => worst,
-    };
-    parts.into_iter().flatten().fold((Risk::Plain, String::new()), worst)
+    parts.into_iter().flatten().fold(nothing(), worst)
+}
+
+/// Returns the worse of two parts. Of parts that are equally bad, the first one gives the reason.
+fn worst(worst: (Risk, String), part: (Risk, String)) -> (Risk, String) {
+    if part.0.degree() > worst.0.degree() { part } else { worst }
+}
+
+/// The most characters of a line that a reason quotes.
+const QUOTED: usize = 100;
+
+/// Returns what a command risks. Where it has many lines, the reason quotes the one that it is about.
+fn of_command(text: &str) -> (Risk, String) {
+    let (risk, why) = command::risk(text);
+    let text = text.trim_end();
+    if !risk.is_dangerous() || !text.contains('\n') {
+        return (risk, why);
+    }
+    let is_it = |(_, line): &(usize, &str)| command::risk(line).1 == why;
+    match (1..).zip(text.lines()).find(is_it) {
+        Some((number, line)) => {
+            let line: String = line.trim_start().chars().take(QUOTED).collect();
+            (risk, format!("{why}, in line {number}: {line}"))
+        }
+        None => (risk, why),
+    }
 }
 
 fn of_kind(kind: &str) -> (Risk, String) {
@@ -124,6 +170,36 @@ fn of_kind(kind: &str) -> (Risk, String) {
         "switch_mode" => dangerous("it changes what the agent may do without asking"),
         _ => dangerous("the effect of its tool is unknown"),
     }
+}
+
+fn uses_network(subject: &Subject, input: Option<&Input>) -> bool {
+    input.is_some_and(|input| !input.addresses.is_empty())
+        || subject.locations.iter().any(|place| files::is_address(place))
+}
+
+/// Returns the risk of names that a person cannot read: they may be those of other files.
+fn of_hidden_characters(subject: &Subject, input: Option<&Input>) -> Option<(Risk, String)> {
+    let addresses = input.into_iter().flat_map(|input| input.addresses.iter().map(String::as_str));
+    let mut names =
+        changed_files(subject, input).into_iter().chain(addresses).chain(subject.folder.as_deref());
+    let hidden = names.find_map(|name| name.chars().find(|char| is_hidden(*char)))?;
+    Some(acts(format!("a name in it has a character that cannot be seen: {}", hidden.escape_unicode())))
+}
+
+/// Returns the risk of a change of files that do more than to be read.
+fn of_active_files(
+    kind: &str,
+    subject: &Subject,
+    input: Option<&Input>,
+    project: Option<&str>,
+) -> Option<(Risk, String)> {
+    if !is_change(kind, subject) {
+        return None;
+    }
+    let found = |file: &str| Some((file.to_owned(), active(project.unwrap_or_default(), file)?));
+    let found = changed_files(subject, input).into_iter().filter_map(found);
+    let parts = found.map(|(file, row)| (row.risk(), format!("it changes {file}: {}", row.does)));
+    Some(parts.fold(nothing(), worst))
 }
 
 /// Returns the risk of a change of files.
@@ -169,7 +245,7 @@ fn is_change(kind: &str, subject: &Subject) -> bool {
     CHANGING.contains(&kind) || !subject.diffs.is_empty() || subject.patch.is_some()
 }
 
-/// Returns the files that a change names, in all its parts.
+/// Returns the files that a permission names, in all its parts.
 fn changed_files<'a>(subject: &'a Subject, input: Option<&'a Input>) -> Vec<&'a str> {
     let Subject { diffs, patch, locations, .. } = subject;
     // A number at the end of a place may be a line, or a part of the file's name: both readings count.

@@ -3,6 +3,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use super::split::is_hidden;
+
 /// The mark at the end of a list of files from which some are left out.
 const MORE: char = '…';
 
@@ -11,6 +13,9 @@ pub trait Files {
     /// Returns where an absolute path leads now, with links and `..` resolved. For a file that does not exist yet, this
     /// is its name in the nearest folder that does. `None` if the path cannot be resolved.
     fn resolve(&self, path: &Path) -> Option<PathBuf>;
+
+    /// Returns whether a file has further names, as hard links: a change of it changes what they name, wherever they are.
+    fn has_other_names(&self, path: &Path) -> bool;
 }
 
 /// Returns whether a path is absolute, and has no `.` and no `..` in it.
@@ -24,18 +29,23 @@ pub fn is_plain(path: &str) -> bool {
 /// Returns the absolute path of what an agent names, if it plainly is in this folder or below it. Agents expand `~`, `$`
 /// and `%`, read addresses with a scheme, and take `\` for the end of a folder: such a name may mean any file.
 pub fn inside(folder: &str, named: &str) -> Option<String> {
-    if named.is_empty() || named.starts_with(MORE) || is_expanded(named) || has_scheme(named) {
-        return None;
-    }
-    let path = match named.starts_with('/') {
-        true => named.to_owned(),
-        false => format!("{}/{}", folder.trim_end_matches('/'), named.trim_start_matches("./")),
-    };
+    let path = joined(folder, named)?;
     (is_plain(folder) && is_plain(&path) && Path::new(&path).starts_with(folder)).then_some(path)
 }
 
+/// Returns the absolute path of what an agent names, wherever that is, if it can mean but one.
+pub(super) fn joined(folder: &str, named: &str) -> Option<String> {
+    if named.is_empty() || named.starts_with(MORE) || is_expanded(named) || has_scheme(named) {
+        return None;
+    }
+    Some(match named.starts_with('/') {
+        true => named.to_owned(),
+        false => format!("{}/{}", folder.trim_end_matches('/'), named.trim_start_matches("./")),
+    })
+}
+
 fn is_expanded(named: &str) -> bool {
-    named.contains(|char: char| matches!(char, '$' | '%' | '\\' | '`') || char.is_control())
+    named.contains(|char: char| matches!(char, '$' | '%' | '\\' | '`') || is_hidden(char))
         || named.split('/').any(|part| part.starts_with('~'))
 }
 
@@ -44,6 +54,13 @@ fn is_expanded(named: &str) -> bool {
 fn has_scheme(named: &str) -> bool {
     let Some((scheme, rest)) = named.split_once(':') else { return false };
     !scheme.contains('/') && !rest.starts_with(|char: char| char.is_ascii_digit()) || rest.starts_with("//")
+}
+
+/// Returns whether a name is that of something on the network. A single letter before the colon is a drive.
+pub(super) fn is_address(named: &str) -> bool {
+    let is_local = |scheme: &str| scheme.len() == 1 || scheme.eq_ignore_ascii_case("file");
+    let scheme = named.split(':').next().unwrap_or_default();
+    (has_scheme(named) && !is_local(scheme)) || named.starts_with("\\\\")
 }
 
 /// Returns a location without the line that it may end with.

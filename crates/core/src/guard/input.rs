@@ -4,13 +4,11 @@
 //! members are recognised by their names without case and `_`. The whole input is read, at any depth, and so is each
 //! value of a name that occurs twice in an object: agents and this program need not agree on which of the two counts.
 
-use std::fmt;
-
-use serde::{
-    Deserialize, Deserializer,
-    de::{MapAccess, SeqAccess, Visitor},
+use super::{
+    files,
+    json::{Json, letters},
+    members::{self, Member, Part},
 };
-
 use crate::question::subject::quoted_words;
 
 /// The parts of a tool's input.
@@ -22,81 +20,15 @@ pub(super) struct Input {
     pub paths: Vec<String>,
     /// Whether it names a search term.
     pub has_terms: bool,
-    /// Whether it has an address on the network.
-    pub has_address: bool,
+    /// The addresses on the network, as far as they are texts.
+    pub addresses: Vec<String>,
     /// Whether it asks to leave the sandbox, or for more rights.
     pub escalates: bool,
-    /// Its members, at any depth.
+    /// Its members that say something, at any depth. A value without a name is a member, too.
     pub members: Vec<Member>,
     /// The parts with an unknown shape.
     pub unclear: Option<&'static str>,
 }
-
-/// A member of the input.
-#[derive(Debug, PartialEq)]
-pub(super) struct Member {
-    /// Its name in lower case, with letters and digits only.
-    pub name: String,
-    pub is_command: bool,
-}
-
-/// Members that are a command, or code.
-const COMMANDS: [&str; 18] = [
-    "argv",
-    "bash",
-    "cmd",
-    "cmds",
-    "code",
-    "command",
-    "commandline",
-    "commands",
-    "commandtext",
-    "exec",
-    "execute",
-    "fullcommandtext",
-    "powershell",
-    "program",
-    "script",
-    "scripts",
-    "shell",
-    "shellcommand",
-];
-
-/// The members among [`COMMANDS`] of which a list has a command, and not a word, in each item.
-const SEVERAL: [&str; 3] = ["cmds", "commands", "scripts"];
-
-/// Members that are a file or a folder, beside those whose name has `path` in it.
-const FILES: [&str; 16] = [
-    "cwd",
-    "destination",
-    "dest",
-    "dir",
-    "directory",
-    "file",
-    "filename",
-    "filenames",
-    "files",
-    "folder",
-    "from",
-    "target",
-    "targetfile",
-    "to",
-    "workdir",
-    "workingdirectory",
-];
-
-/// Members that are an address.
-const ADDRESSES: [&str; 7] = ["endpoint", "host", "hostname", "uri", "uris", "url", "urls"];
-
-/// Members that have a search term.
-const TERMS: [&str; 7] = ["glob", "pattern", "patterns", "q", "query", "regex", "searchterm"];
-
-/// Parts of the names of members that ask for more rights.
-const RIGHTS: [&str; 7] =
-    ["additionalpermission", "asroot", "elevat", "escalat", "privileged", "sandbox", "unrestricted"];
-
-/// Values of such members that ask for nothing.
-const NO_RIGHTS: [&str; 7] = ["default", "enabled", "false", "no", "none", "usedefault", "workspacewrite"];
 
 /// The maximum depth at which the input is read.
 const DEPTH: usize = 16;
@@ -106,13 +38,44 @@ impl Input {
     pub(super) fn read(raw: &str) -> Option<Self> {
         let json = Json::read(raw)?;
         let mut input = Input::default();
-        input.value(&json, DEPTH);
+        input.whole(&json, DEPTH);
         Some(input)
     }
 
     /// Returns whether the input names an action or the target of one.
     pub(super) fn says_something(&self) -> bool {
-        self.has_terms || self.has_address || !self.commands.is_empty() || !self.paths.is_empty()
+        self.has_terms || !self.addresses.is_empty() || !self.commands.is_empty() || !self.paths.is_empty()
+    }
+
+    /// Returns a member whose effect on a tool of this kind is unknown.
+    pub(super) fn unknown(&self, kind: &str) -> Option<&Member> {
+        self.members.iter().find(|member| !members::is_known(kind, member))
+    }
+
+    /// Reads an input, or one of several. A value that has no name is taken for a command: some agents send nothing else.
+    fn whole(&mut self, json: &Json, depth: usize) {
+        let Some(depth) = depth.checked_sub(1) else {
+            self.unclear = Some("its input is nested too deep");
+            return;
+        };
+        match json {
+            Json::Null | Json::Object(_) => self.value(json, depth),
+            Json::List(items) => {
+                items.iter().for_each(|item| self.whole(item, depth));
+                if let Some(words) = texts(items).filter(|words| words.len() > 1) {
+                    self.commands.push(quoted_words(&words));
+                }
+            }
+            Json::Text(text) => match Json::within(text) {
+                Some(json) => self.whole(&json, depth),
+                None if text.is_empty() => {}
+                None => {
+                    self.commands.push(text.clone());
+                    self.push("", Part::Other, json);
+                }
+            },
+            Json::Flag(_) | Json::Number { .. } => self.push("", Part::Other, json),
+        }
     }
 
     fn value(&mut self, json: &Json, depth: usize) {
@@ -122,42 +85,55 @@ impl Input {
         };
         match json {
             Json::List(items) => items.iter().for_each(|item| self.value(item, depth)),
-            Json::Object(members) => members.iter().for_each(|(name, value)| self.member(name, value, depth)),
-            Json::Nothing | Json::Scalar | Json::Text(_) => {}
+            Json::Object(members) => {
+                members.iter().for_each(|(name, value)| self.member(&letters(name), value, depth));
+            }
+            Json::Text(text) => {
+                if let Some(json) = Json::within(text) {
+                    self.value(&json, depth);
+                }
+            }
+            Json::Null | Json::Flag(_) | Json::Number { .. } => {}
         }
     }
 
     fn member(&mut self, name: &str, value: &Json, depth: usize) {
-        let name: String =
-            name.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-        // In Copilot CLI, this member only says whether the tool waits for its command.
-        let waits =
-            name == "mode" && [Json::Text("sync".to_owned()), Json::Text("async".to_owned())].contains(value);
-        if *value == Json::Nothing || waits {
+        if members::says_nothing(name, value) {
             return;
         }
-        let is_command = COMMANDS.contains(&&*name);
-        if is_command {
-            self.command(&name, value);
-        } else if ADDRESSES.contains(&&*name) {
-            self.address(value);
-        } else if FILES.contains(&&*name) || name.contains("path") {
-            self.file(value);
-        } else if TERMS.contains(&&*name) {
-            self.has_terms = true;
+        let part = members::part(name);
+        match part {
+            Part::Command { are_several } => self.command(are_several, value),
+            Part::CommandLike => self.command_like(value),
+            Part::Address => self.address(value),
+            Part::File => self.file(value),
+            Part::Term => self.has_terms = true,
+            Part::Other => {}
         }
-        if RIGHTS.iter().any(|part| name.contains(part)) && !asks_for_nothing(value) {
-            self.escalates = true;
+        self.escalates |= members::asks_for_rights(name, value);
+        self.push(name, part, value);
+        match value {
+            Json::Text(_) if members::is_of_a_file(name) => {}
+            // JSON in a text counts as it would without the text around it.
+            Json::Text(text) => match (Json::within(text), depth.checked_sub(1)) {
+                (Some(json), Some(depth)) => self.member(name, &json, depth),
+                (Some(_), None) => self.unclear = Some("its input is nested too deep"),
+                (None, _) => {}
+            },
+            value => self.value(value, depth),
         }
-        self.members.push(Member { name, is_command });
-        self.value(value, depth);
     }
 
-    fn command(&mut self, name: &str, value: &Json) {
+    fn push(&mut self, name: &str, part: Part, value: &Json) {
+        let (is_count, is_words) = (value.is_count(), value.is_words());
+        self.members.push(Member { name: name.to_owned(), part, is_count, is_words });
+    }
+
+    fn command(&mut self, are_several: bool, value: &Json) {
         match value {
             Json::Text(text) => self.commands.push(text.clone()),
             Json::List(items) => match texts(items) {
-                Some(commands) if SEVERAL.contains(&name) => {
+                Some(commands) if are_several => {
                     self.commands.extend(commands.into_iter().map(str::to_owned));
                 }
                 // The list may have the words of one command, or several commands: the whole counts as one, and so does
@@ -173,23 +149,47 @@ impl Input {
         }
     }
 
+    fn command_like(&mut self, value: &Json) {
+        match value {
+            Json::Text(text) => self.commands.push(text.clone()),
+            Json::List(items) => {
+                let words = texts(items).unwrap_or_default();
+                self.commands.extend(words.iter().map(|&word| word.to_owned()));
+                if words.len() > 1 {
+                    self.commands.push(quoted_words(&words));
+                }
+            }
+            _ => {}
+        }
+    }
+
     fn address(&mut self, value: &Json) {
         match value {
             Json::Text(text) if text.starts_with("file:") => self.paths.push(text.clone()),
-            _ => self.has_address = true,
+            Json::Text(text) => self.addresses.push(text.clone()),
+            Json::List(items) => items.iter().for_each(|item| self.address(item)),
+            _ => self.addresses.push(String::new()),
         }
     }
 
     fn file(&mut self, value: &Json) {
         match value {
-            Json::Text(text) => self.paths.push(text.clone()),
+            Json::Text(text) => self.path(text),
             Json::List(items) if let Some(paths) = texts(items) => {
-                self.paths.extend(paths.into_iter().map(str::to_owned));
+                paths.into_iter().for_each(|path| self.path(path));
             }
             // The members inside are read on their own.
             Json::List(_) | Json::Object(_) => {}
             _ => self.unclear = Some("one of its files has an unknown shape"),
         }
+    }
+
+    fn path(&mut self, named: &str) {
+        if files::is_address(named) {
+            self.addresses.push(named.to_owned());
+        }
+        // A change of what an address means is not in the agent's folder either.
+        self.paths.push(named.to_owned());
     }
 }
 
@@ -200,95 +200,4 @@ fn texts(items: &[Json]) -> Option<Vec<&str>> {
         texts.push(text.as_str());
     }
     Some(texts)
-}
-
-fn asks_for_nothing(value: &Json) -> bool {
-    match value {
-        Json::Nothing => true,
-        Json::Text(text) => {
-            let text: String = text
-                .chars()
-                .filter(char::is_ascii_alphanumeric)
-                .map(|char| char.to_ascii_lowercase())
-                .collect();
-            NO_RIGHTS.contains(&&*text)
-        }
-        _ => false,
-    }
-}
-
-/// A JSON value.
-#[derive(Debug, PartialEq)]
-pub(super) enum Json {
-    /// `null`, `false`, an empty text, list or object: it says nothing.
-    Nothing,
-    /// `true` or a number.
-    Scalar,
-    Text(String),
-    List(Vec<Json>),
-    Object(Vec<(String, Json)>),
-}
-
-impl Json {
-    /// Reads a text. `None` if it is no JSON, as after a cut.
-    pub(super) fn read(text: &str) -> Option<Self> {
-        serde_json::from_str(text).ok()
-    }
-}
-
-impl<'de> Deserialize<'de> for Json {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AnyValue)
-    }
-}
-
-struct AnyValue;
-
-impl<'de> Visitor<'de> for AnyValue {
-    type Value = Json;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("JSON")
-    }
-
-    fn visit_unit<E>(self) -> Result<Json, E> {
-        Ok(Json::Nothing)
-    }
-
-    fn visit_bool<E>(self, flag: bool) -> Result<Json, E> {
-        Ok(if flag { Json::Scalar } else { Json::Nothing })
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Json, E> {
-        Ok(Json::Scalar)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Json, E> {
-        Ok(Json::Scalar)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Json, E> {
-        Ok(Json::Scalar)
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Json, E> {
-        Ok(if text.is_empty() { Json::Nothing } else { Json::Text(text.to_owned()) })
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
-        let mut list = Vec::new();
-        while let Some(item) = items.next_element()? {
-            list.push(item);
-        }
-        Ok(if list.is_empty() { Json::Nothing } else { Json::List(list) })
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Json, A::Error> {
-        // A list keeps both values of a name that occurs twice, unlike a map.
-        let mut object = Vec::new();
-        while let Some(name) = members.next_key::<String>()? {
-            object.push((name, members.next_value()?));
-        }
-        Ok(if object.is_empty() { Json::Nothing } else { Json::Object(object) })
-    }
 }

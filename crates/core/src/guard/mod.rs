@@ -4,15 +4,19 @@
 //! An agent is not to be believed: it may call a command a read, or say one thing in one member and another in the
 //! next. So all of its claims are checked, and the worst one counts. A request that is not understood is dangerous.
 
+mod active;
 mod assess;
 pub mod command;
 pub mod files;
 mod input;
+mod json;
+mod members;
 pub mod programs;
 mod scripts;
 mod split;
 pub mod subject;
 
+pub use active::{ActiveFiles, active};
 pub use assess::{assess, assess_links};
 pub use files::Files;
 pub use split::is_hidden;

@@ -1,29 +1,8 @@
 //! The files and the command in the subject of a permission, for rules that decide without a person. A function fails
 //! if the subject names more than the function returns. The risk of the permission is left to `assess.rs`.
 
-use super::{
-    files::changed_by,
-    input::{Input, Member},
-};
+use super::{files::changed_by, input::Input, members::is_harmless_beside_a_command};
 use crate::question::Subject;
-
-/// Members of the input that do not change what its command does.
-const HARMLESS: [&str; 14] = [
-    "background",
-    "cwd",
-    "description",
-    "directory",
-    "initialwait",
-    "isbackground",
-    "reason",
-    "runinbackground",
-    "timeout",
-    "timeoutms",
-    "title",
-    "variant",
-    "workdir",
-    "workingdirectory",
-];
 
 /// Checks that the command of a permission is all that would run, as written.
 ///
@@ -35,16 +14,13 @@ pub fn only_its_command(subject: &Subject, command: &str) -> Result<(), String> 
     if let Some(other) = input.commands.iter().find(|other| *other != command) {
         return Err(format!("its input has another command: {}", other.lines().next().unwrap_or_default()));
     }
-    match input.members.iter().find(|member| !is_harmless(member)) {
+    match input.members.iter().find(|member| !is_harmless_beside_a_command(member)) {
+        Some(member) if member.name.is_empty() => Err(member.why_unknown()),
         Some(member) => {
             Err(format!("its input has `{}`, which may change what its command does", member.name))
         }
         None => Ok(()),
     }
-}
-
-fn is_harmless(member: &Member) -> bool {
-    member.is_command || HARMLESS.contains(&&*member.name)
 }
 
 /// Returns whether the tool's input shows an action that the rest of the subject does not show.
@@ -53,9 +29,14 @@ pub(super) fn input_says_more(subject: &Subject) -> bool {
     match (Input::read(raw), &subject.command) {
         (Some(input), Some(command)) => {
             input.commands.iter().any(|other| other != command)
-                || input.members.iter().any(|member| !is_harmless(member))
+                || input.members.iter().any(|member| !is_harmless_beside_a_command(member))
         }
-        (Some(input), None) => !input.commands.is_empty() || input.has_address || input.escalates,
+        (Some(input), None) => {
+            !input.commands.is_empty()
+                || !input.addresses.is_empty()
+                || input.escalates
+                || input.unknown(&kind(subject)).is_some()
+        }
         // The input was cut.
         (None, command) => command.is_some(),
     }
@@ -99,7 +80,7 @@ fn check_no_command(input: &Input) -> Result<(), String> {
 pub fn files(subject: &Subject) -> Result<Vec<String>, String> {
     check_clear(subject)?;
     let input = input(subject)?.unwrap_or_default();
-    if input.has_address {
+    if !input.addresses.is_empty() {
         return Err("its input has an address".to_owned());
     }
     check_no_command(&input)?;
@@ -117,6 +98,25 @@ pub fn files(subject: &Subject) -> Result<Vec<String>, String> {
         true => Err("it does not say which files it is about".to_owned()),
         false => Ok(files),
     }
+}
+
+/// Checks that the effect of each member of a permission's input is known, where a rule names no command.
+///
+/// # Errors
+/// The member that may do more.
+pub fn only_known_members(subject: &Subject) -> Result<(), String> {
+    let input = input(subject)?.unwrap_or_default();
+    input.unknown(&kind(subject)).map_or(Ok(()), |member| Err(member.why_unknown()))
+}
+
+/// Returns whether a permission may change files.
+pub fn changes_files(subject: &Subject) -> bool {
+    let only_looks = matches!(&*kind(subject), "read" | "search" | "fetch" | "think");
+    !only_looks || !subject.diffs.is_empty() || subject.patch.is_some()
+}
+
+fn kind(subject: &Subject) -> String {
+    subject.kind.as_deref().unwrap_or_default().to_lowercase()
 }
 
 fn check_clear(subject: &Subject) -> Result<(), String> {
