@@ -1,9 +1,9 @@
 //! Which servers get a password or a token: those that run as this user on this machine, and those that the user's own
 //! settings name. Requests are left to `opencode` and `copilot`; a UNIX socket names its peer by itself.
 
-use std::{collections::BTreeSet, io, net::SocketAddr};
+use std::{io, net::SocketAddr};
 
-use askbridge_os::listeners::{self, State, TcpRow};
+use askbridge_os::listeners;
 use thiserror::Error;
 use tokio::{net::TcpStream, task::spawn_blocking};
 
@@ -63,74 +63,14 @@ async fn user_of(client: SocketAddr, server: SocketAddr) -> io::Result<Option<u3
     let rows = spawn_blocking(listeners::rows).await?;
     // If even our own end is missing, the list is not complete, and a missing server's end proves nothing.
     match rows.iter().any(|row| row.is_end(client, server)) {
-        true => Ok(user_in(&rows, client, server)),
+        true => Ok(listeners::user_of_server(&rows, client, server)),
         false => Err(io::ErrorKind::Unsupported.into()),
     }
 }
 
-/// Returns the user of the server's end, if these rows tell it.
-fn user_in(rows: &[TcpRow], client: SocketAddr, server: SocketAddr) -> Option<u32> {
-    let end = rows.iter().find(|row| row.is_end(server, client))?;
-    match end.state {
-        State::Opening => Some(end.user),
-        State::Open if end.inode != 0 => Some(end.user),
-        // The connection was not accepted yet. Some kernels then name root, but it still belongs to the listener.
-        State::Open => listening_user(rows, server),
-        State::Listening | State::Other => None,
-    }
-}
-
-/// Returns the user who listens at this address, or at all addresses; `None` if several users might be meant.
-fn listening_user(rows: &[TcpRow], server: SocketAddr) -> Option<u32> {
-    let ip = server.ip().to_canonical();
-    let reaches = |row: &&TcpRow| row.local.ip() == ip || row.local.ip().is_unspecified();
-    let at_port =
-        rows.iter().filter(|row| row.state == State::Listening && row.local.port() == server.port());
-    let users: BTreeSet<u32> = at_port.filter(reaches).map(|row| row.user).collect();
-    users.first().copied().filter(|_| users.len() == 1)
-}
-
 #[cfg(test)]
 mod tests {
-    use askbridge_os::listeners;
-
     use super::*;
-
-    const CLIENT: &str = "127.0.0.1:50000";
-
-    #[cfg(target_endian = "little")]
-    #[test]
-    fn user_is_read_from_the_end_of_the_connection_or_else_from_its_listener() {
-        const OPEN: &str = "0100007F:1000 0100007F:C350 01";
-        const OPENING: &str = "0100007F:1000 0100007F:C350 03";
-        const CLOSING: &str = "0100007F:1000 0100007F:C350 08";
-        const HERE: &str = "0100007F:1000 00000000:0000 0A";
-        const EVERYWHERE: &str = "00000000:1000 00000000:0000 0A";
-        const ELSEWHERE: &str = "0200007F:1000 00000000:0000 0A";
-        for (rows, expected) in [
-            // Accepted: its owner counts, even if the listener is gone.
-            (vec![(OPEN, 1000, 7)], Some(1000)),
-            (vec![(HERE, 1000, 6), (OPEN, 1001, 7)], Some(1001)),
-            // Not accepted yet: the listener's. The kernel may say root.
-            (vec![(HERE, 1001, 6), (OPEN, 0, 0)], Some(1001)),
-            (vec![(EVERYWHERE, 1001, 6), (OPEN, 1000, 0)], Some(1001)),
-            (vec![(HERE, 1000, 5), (ELSEWHERE, 1001, 6), (OPEN, 0, 0)], Some(1000)),
-            (vec![(HERE, 1000, 5), (EVERYWHERE, 1001, 6), (OPEN, 0, 0)], None),
-            (vec![(OPEN, 1000, 0)], None),
-            // A server that accepts connections only once data has arrived.
-            (vec![(EVERYWHERE, 1001, 6), (OPENING, 1001, 0)], Some(1001)),
-            (vec![(HERE, 1000, 6), (CLOSING, 1000, 0)], None),
-            (vec![(HERE, 1000, 6)], None),
-        ] {
-            let row = |(addresses, user, inode)| format!("\n 0: {addresses} 0:0 0:0 0 {user} 0 {inode} 1");
-            let table: String =
-                std::iter::once("head".to_owned()).chain(rows.iter().copied().map(row)).collect();
-            let parsed: Vec<_> = listeners::parse_table(&table).collect();
-            assert_eq!(parsed.len(), rows.len(), "{table}");
-            let user = user_in(&parsed, CLIENT.parse().unwrap(), "127.0.0.1:4096".parse().unwrap());
-            assert_eq!(user, expected, "{table}");
-        }
-    }
 
     #[test]
     fn refusal_says_why_and_what_to_do() {

@@ -2,7 +2,7 @@
 //! other than Linux, there are none. What is done with a socket is left to the callers.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs::{self, File},
     io::{self, Read},
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
@@ -119,16 +119,20 @@ fn owners(user: u32) -> BTreeMap<u64, u32> {
         if process.metadata().is_ok_and(|data| data.uid() != user) {
             continue;
         }
-        for file in fs::read_dir(process.path().join("fd")).into_iter().flatten().flatten() {
-            let inode = fs::read_link(file.path())
-                .ok()
-                .and_then(|link| link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok());
-            if let Some(inode) = inode {
-                owners.entry(inode).or_insert(pid);
-            }
+        for inode in sockets_in(&process.path()) {
+            owners.entry(inode).or_insert(pid);
         }
     }
     owners
+}
+
+/// Returns the inodes of the sockets that a process has open, whose folder in `/proc` this is.
+fn sockets_in(process: &Path) -> BTreeSet<u64> {
+    let files = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
+    let inode = |file: fs::DirEntry| {
+        fs::read_link(file.path()).ok()?.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
+    };
+    files.filter_map(inode).collect()
 }
 
 fn read(path: &Path) -> io::Result<String> {
@@ -176,6 +180,41 @@ impl TcpRow {
 
 fn is_same(row: SocketAddr, address: SocketAddr) -> bool {
     (row.ip(), row.port()) == (address.ip().to_canonical(), address.port())
+}
+
+/// Returns the user whose process has the server's end of a connection, if these rows tell it.
+pub fn user_of_server(rows: &[TcpRow], client: SocketAddr, server: SocketAddr) -> Option<u32> {
+    let end = rows.iter().find(|row| row.is_end(server, client))?;
+    match end.state {
+        State::Opening => Some(end.user),
+        State::Open if end.inode != 0 => Some(end.user),
+        // The connection was not accepted yet. Some kernels then name root, but it still belongs to the listener.
+        State::Open => listening_user(rows, server),
+        State::Listening | State::Other => None,
+    }
+}
+
+/// Returns the user who listens at this address, or at all addresses; `None` if several users might be meant.
+fn listening_user(rows: &[TcpRow], server: SocketAddr) -> Option<u32> {
+    let ip = server.ip().to_canonical();
+    let reaches = |row: &&TcpRow| row.local.ip() == ip || row.local.ip().is_unspecified();
+    let at_port =
+        rows.iter().filter(|row| row.state == State::Listening && row.local.port() == server.port());
+    let users: BTreeSet<u32> = at_port.filter(reaches).map(|row| row.user).collect();
+    users.first().copied().filter(|_| users.len() == 1)
+}
+
+/// Returns both ends of each open connection of this process to one of these ports of loopback: its own, and the
+/// server's.
+pub fn own_connections(rows: &[TcpRow], ports: &[u16]) -> Vec<(SocketAddr, SocketAddr)> {
+    let own = sockets_in(Path::new("/proc/self"));
+    let is_meant = |row: &&TcpRow| {
+        row.state == State::Open
+            && row.remote.ip().is_loopback()
+            && ports.contains(&row.remote.port())
+            && own.contains(&row.inode)
+    };
+    rows.iter().filter(is_meant).map(|row| (row.local, row.remote)).collect()
 }
 
 /// The tables of all TCP sockets, by the family of their addresses.
@@ -236,6 +275,57 @@ mod tests {
     use std::net::TcpListener;
 
     use super::*;
+
+    const CLIENT: &str = "127.0.0.1:50000";
+
+    #[cfg(target_endian = "little")]
+    #[test]
+    fn user_is_read_from_the_end_of_the_connection_or_else_from_its_listener() {
+        const OPEN: &str = "0100007F:1000 0100007F:C350 01";
+        const OPENING: &str = "0100007F:1000 0100007F:C350 03";
+        const CLOSING: &str = "0100007F:1000 0100007F:C350 08";
+        const HERE: &str = "0100007F:1000 00000000:0000 0A";
+        const EVERYWHERE: &str = "00000000:1000 00000000:0000 0A";
+        const ELSEWHERE: &str = "0200007F:1000 00000000:0000 0A";
+        for (rows, expected) in [
+            // Accepted: its owner counts, even if the listener is gone.
+            (vec![(OPEN, 1000, 7)], Some(1000)),
+            (vec![(HERE, 1000, 6), (OPEN, 1001, 7)], Some(1001)),
+            // Not accepted yet: the listener's. The kernel may say root.
+            (vec![(HERE, 1001, 6), (OPEN, 0, 0)], Some(1001)),
+            (vec![(EVERYWHERE, 1001, 6), (OPEN, 1000, 0)], Some(1001)),
+            (vec![(HERE, 1000, 5), (ELSEWHERE, 1001, 6), (OPEN, 0, 0)], Some(1000)),
+            (vec![(HERE, 1000, 5), (EVERYWHERE, 1001, 6), (OPEN, 0, 0)], None),
+            (vec![(OPEN, 1000, 0)], None),
+            // A server that accepts connections only once data has arrived.
+            (vec![(EVERYWHERE, 1001, 6), (OPENING, 1001, 0)], Some(1001)),
+            (vec![(HERE, 1000, 6), (CLOSING, 1000, 0)], None),
+            (vec![(HERE, 1000, 6)], None),
+        ] {
+            let row = |(addresses, user, inode)| format!("\n 0: {addresses} 0:0 0:0 0 {user} 0 {inode} 1");
+            let table: String =
+                std::iter::once("head".to_owned()).chain(rows.iter().copied().map(row)).collect();
+            let parsed: Vec<_> = super::parse_table(&table).collect();
+            assert_eq!(parsed.len(), rows.len(), "{table}");
+            let user = user_of_server(&parsed, CLIENT.parse().unwrap(), "127.0.0.1:4096".parse().unwrap());
+            assert_eq!(user, expected, "{table}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn own_connections_are_those_of_this_process_to_a_port() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let server = listener.local_addr().expect("an address");
+        assert_eq!(own_connections(&rows(), &[server.port()]), []);
+        let stream = std::net::TcpStream::connect(server).expect("a connection");
+        let client = stream.local_addr().expect("an address");
+        let rows = rows();
+        assert_eq!(own_connections(&rows, &[server.port()]), [(client, server)]);
+        assert_eq!(own_connections(&rows, &[]), []);
+        // It was not accepted yet: its user is the listener's.
+        assert_eq!(user_of_server(&rows, client, server), Some(rustix::process::geteuid().as_raw()));
+    }
 
     #[cfg(target_endian = "little")]
     #[test]
