@@ -126,6 +126,9 @@ pub const STALE: Duration = Duration::from_secs(60);
 pub const RECONNECT_BACK_OFF: Duration = Duration::from_secs(16);
 /// Handshake timeout: how long a bridge may take to greet before other bridges are shown without it.
 pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long an agent may take to read an answer before its responder is told that it is not known whether it got it. It
+/// gets it all the same once it reads.
+pub const VERDICT: Duration = Duration::from_secs(12);
 /// How long a command that shows all bridges waits after the last message of any of them. Then it shows what it has,
 /// and names the bridges that did not reply. On a busy machine, a process may not be scheduled for a second. The
 /// command does not wait for a bridge that is gone.

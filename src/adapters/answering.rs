@@ -635,7 +635,7 @@ mod tests {
             Ok(_) => "delivered",
             Err(Refusal::Conflict(_)) => "late",
             Err(Refusal::Gone(_)) => "gone",
-            Err(Refusal::Unavailable) => "not known",
+            Err(Refusal::Unavailable | Refusal::Unknown) => "not known",
             Err(error) => panic!("{error:?}"),
         };
         (told, since.elapsed())

@@ -129,6 +129,11 @@ impl MachineArgs {
         let bridges = only.is_none().then(|| places.clone());
         // Who names a machine does not ask for the others.
         let fleet_problem = only.is_none().then(|| fleet.problem());
+        if let Some(machine) = only.as_ref().filter(|_| self.host.is_some() && patience != Patience::None)
+            && let Some(socket) = held.get(machine)
+        {
+            remote::try_now(socket, machine).await;
+        }
         let reach = Reach { bridges, only, machines: shared, fleet: fleet_problem, held: None };
         let is_kept = patience == Patience::None && reach.only.is_none() && fleet.is_set();
         if routes.is_empty() && !is_kept {

@@ -24,8 +24,13 @@ pub const BACK_OFF_MOST: Duration = Duration::from_secs(60);
 pub const STEADY: Duration = Duration::from_secs(60);
 /// How long an answer that was not sent waits for a connection.
 pub const CONNECT: Duration = Duration::from_secs(5);
-/// How long an answer whose verdict is not known waits for another connection, to be sent again.
+/// How long an answer is sent again, over one connection after the other, until its verdict is known.
 pub const RECONNECT: Duration = Duration::from_secs(45);
+/// The same, once a machine or the way to it has not replied while a person waits.
+pub const FROZEN: Duration = Duration::from_secs(12);
+/// How long the process that keeps a connection may take to say what has become of an answer: a little longer than it
+/// tries itself.
+pub const VERDICT: Duration = Duration::from_secs(48);
 /// How long the questions of a machine that is not connected count as open.
 pub const KEPT: Duration = Duration::from_secs(600);
 /// How long a command that lists all questions waits for the machines that it connects to by itself. A new connection

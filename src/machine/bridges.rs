@@ -299,10 +299,19 @@ impl Inbox for Machine {
         submission: Submission,
         by: Provenance,
     ) -> Result<Arc<Record>, Refusal> {
-        let Some(client) = self.connections().client(&LinkName::of(&id.bridge)) else {
+        let link = LinkName::of(&id.bridge);
+        let Some(client) = self.connections().client(&link) else {
             return self.judge(id, &submission).await;
         };
-        Ok(self.submit_over(&client, id, submission, by).await?)
+        let patience = match link {
+            LinkName::Bridge(_) => limits::VERDICT,
+            LinkName::Machine(_) | LinkName::Dialed => limits::machine::VERDICT,
+        };
+        match self.submit_over(&client, id, submission, by, patience).await {
+            Ok(record) => Ok(record),
+            Err(CallError::Refused(refusal)) => Err(refusal),
+            Err(CallError::Gone) => Err(Refusal::Unknown),
+        }
     }
 
     async fn ask(&self, question: Question) -> Result<Settlement, Refusal> {
@@ -632,13 +641,13 @@ mod tests {
         };
         let start = Instant::now();
         let refused = soon(machine.submit(&id("b-1"), Submission::Reject(None), Provenance::bridge())).await;
-        assert_eq!((refused, start.elapsed()), (Err(Refusal::Unavailable), 2 * limits::HANDSHAKE_TIMEOUT));
+        assert_eq!((refused, start.elapsed()), (Err(Refusal::Unknown), 2 * limits::HANDSHAKE_TIMEOUT));
         assert_eq!(machine.find(&typed("b-1")).unwrap().state, State::Open, "its end is not known");
         drop(streams);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_agent_that_reads_slowly_is_waited_for() {
+    async fn an_agent_that_reads_slowly_is_waited_for_and_may_read_later_still() {
         let folder = tempfile::tempdir().unwrap();
         let mut bridge = PlayedBridge::start(folder.path(), "b");
         bridge.open("a").await;
@@ -646,9 +655,15 @@ mod tests {
         let id = id("b-1");
         let submitted = machine.submit(&id, answer(), Provenance::bridge());
         tokio::pin!(submitted);
-        assert!(timeout(20 * limits::HANDSHAKE_TIMEOUT, &mut submitted).await.is_err());
-        let (done, ()) = tokio::join!(soon(submitted), bridge.obey());
-        assert_eq!(done.unwrap().state, State::Settled);
+        assert!(timeout(limits::VERDICT - Duration::from_secs(1), &mut submitted).await.is_err());
+        let begun = Instant::now();
+        assert_eq!(soon(submitted).await, Err(Refusal::Unknown));
+        assert!(begun.elapsed() <= Duration::from_secs(1), "{:?}", begun.elapsed());
+        // Now it reads: the answer was on its way, and the same one is no other.
+        bridge.obey().await;
+        let (again, ()) =
+            tokio::join!(soon(machine.submit(&id, answer(), Provenance::bridge())), bridge.obey());
+        assert_eq!(again.unwrap().state, State::Settled);
     }
 
     #[tokio::test]

@@ -181,8 +181,8 @@ impl Connections {
         begins: bool,
         questions: ReadableList<Record>,
     ) -> bool {
-        let (count, stored) = (questions.items.len(), self.put(bridge, questions));
-        let has_foreign = stored.records.len() < count;
+        let has_foreign = questions.items.iter().any(|record| !bridge.owns(record));
+        let stored = self.put(bridge, questions);
         self.change(bridge, path, |link| link.count(begins, stored));
         has_foreign
     }

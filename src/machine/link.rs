@@ -10,7 +10,7 @@ use std::{
 };
 
 use askbridge_core::{
-    desk::{IdPrefix, QuestionId, Record, Settlement},
+    desk::{IdPrefix, MachineName, QuestionId, Record, Settlement},
     question::{Outcome, Provenance, Reason},
 };
 
@@ -136,6 +136,13 @@ pub(super) struct Stored {
 pub(super) fn gaps<'a>(links: impl Iterator<Item = (&'a LinkName, &'a BridgeLink)>) -> Gaps {
     let mut gaps = Gaps::default();
     for (name, link) in links {
+        if let LinkName::Machine(machine) = name {
+            let claimed =
+                link.report.as_ref().map_or(0, |report| report.unreadable.saturating_add(report.left_out));
+            if claimed > 0 || link.unreadable.count() + link.left_out.count() > 0 {
+                gaps.hidden_on.push(machine.clone());
+            }
+        }
         if let Some(report) = &link.report {
             gaps.unreadable = gaps.unreadable.saturating_add(report.unreadable);
             gaps.left_out = gaps.left_out.saturating_add(report.left_out);
@@ -202,6 +209,8 @@ pub struct Gaps {
     pub unreadable: usize,
     /// How many open questions are left out because there is no room for them.
     pub left_out: usize,
+    /// The other machines that have such questions, by their own word or by what they sent.
+    pub hidden_on: Vec<MachineName>,
 }
 
 impl Gaps {

@@ -1,11 +1,12 @@
 //! Submissions over the connection to a bridge, or to another machine: the store has the result before the caller.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use askbridge_core::{
     desk::{IdPrefix, QuestionId, Record, Refusal, Snapshot, State, Submission},
     question::Provenance,
 };
+use tokio::time::sleep;
 
 use super::{
     Machine,
@@ -17,33 +18,41 @@ use crate::{
 };
 
 impl Machine {
-    /// Submits to a question over this connection. `Gone` means that it is not known whether the asker got it.
+    /// Submits to a question over this connection, whose other end may take this long. `Gone` means that it is not known
+    /// whether the asker got it.
     pub(super) async fn submit_over(
         &self,
         client: &Client,
         id: &QuestionId,
         submission: Submission,
         by: Provenance,
+        patience: Duration,
     ) -> Result<Arc<Record>, CallError> {
         let known = match self.store().read(|_, snapshot| snapshot.get(id).cloned()) {
             Some(known) => known,
             None => self.fetch(client, id).await?,
         };
-        // No timeout, since the agent may read its answer late. Only a bridge that is itself silent counts as gone, and
-        // not if its reply comes at the same moment (`biased`).
+        // The agent may read its answer late, and gets it then; the responder does not wait for that without end. A reply
+        // that comes at the same moment counts (`biased`).
         let done = tokio::select! {
             biased;
             done = client.submit(id, submission.clone(), by.clone()) => done,
             () = silence(client) => Err(CallError::Gone),
+            () = sleep(patience) => Err(CallError::Gone),
         };
         match done {
+            // It says nothing of what became of this submission.
+            Ok(reply) if reply.value.as_ref().is_some_and(|record| !tells(&known, &submission, record)) => {
+                Err(Refusal::Unknown.into())
+            }
             Ok(reply) => Ok(self.accept(&known, reply.value, || assumed(&known, submission, by))),
             Err(CallError::Refused(refusal)) => {
                 if let Refusal::Conflict(record) | Refusal::Changed(record) | Refusal::Gone(record) = &refusal
                 {
-                    if !is_of(id, record) {
+                    let is_unsettled = record.is_open() && !matches!(refusal, Refusal::Changed(_));
+                    if !is_of(id, record) || is_unsettled {
                         // The refusal lacks how this question ended.
-                        return Err(Refusal::Unavailable.into());
+                        return Err(Refusal::Unknown.into());
                     }
                     self.store().edit(|editor| {
                         // A later change may have arrived before the refusal.
@@ -100,7 +109,6 @@ impl Machine {
         reply: Option<Record>,
         assume: impl FnOnce() -> Record,
     ) -> Arc<Record> {
-        let reply = reply.filter(|record| is_of(&known.id, record));
         // A reply that this version cannot read still proves that the asker has the answer.
         let record = Arc::new(reply.unwrap_or_else(assume));
         self.store().edit(|editor| {
@@ -113,6 +121,12 @@ impl Machine {
             editor.snapshot().get(&known.id).cloned().unwrap_or(record)
         })
     }
+}
+
+/// Returns whether a reply tells that a submission to this question was accepted.
+fn tells(known: &Record, submission: &Submission, reply: &Record) -> bool {
+    let settles = !matches!(submission, Submission::Extend(_));
+    is_of(&known.id, reply) && !(settles && reply.state == State::Open)
 }
 
 /// Returns whether a record is of this question, and of its bridge.

@@ -190,8 +190,11 @@ pub fn gap_lines(gaps: &Gaps) -> Vec<String> {
     let mut lines: Vec<_> = missing.chain(gaps.older.iter().map(|path| older(path))).collect();
     lines.extend(machines::gap_lines(gaps));
     lines.extend(fleet(gaps).map(|why| format!("questions may be missing: {why}")));
-    lines.extend(count(gaps.unreadable, "needs a newer askbridge", "need a newer askbridge"));
-    let full = "left out: the list is full";
+    // A machine may claim any number.
+    let on = machines::hidden_on(gaps).map(|names| format!(" (of {names})")).unwrap_or_default();
+    let newer = format!("a newer askbridge{on}");
+    lines.extend(count(gaps.unreadable, &format!("needs {newer}"), &format!("need {newer}")));
+    let full = format!("left out: the list is full{on}");
     lines.extend(count(gaps.left_out, &format!("is {full}"), &format!("are {full}")));
     lines
 }
@@ -548,6 +551,8 @@ dev-box/k3f9q2-1  Deploy the shop to th…";
                 "1 question is left out: the list is full",
             ]
         );
+        let hidden = Gaps { left_out: 7, hidden_on: vec!["box".parse().unwrap()], ..Gaps::default() };
+        assert_eq!(gap_lines(&hidden), ["7 questions are left out: the list is full (of box)"]);
         assert_eq!(
             unasked(&gaps),
             "2 bridges did not reply: /r/a.sock, /r/b.sock; a bridge could not be asked: this command has no file \

@@ -102,10 +102,20 @@ pub(super) fn is_connecting(line: &str) -> bool {
     line.ends_with(CONNECTING)
 }
 
+/// Names the machines that have questions that are not listed. `None` if there are none.
+pub(super) fn hidden_on(gaps: &Gaps) -> Option<String> {
+    (!gaps.hidden_on.is_empty()).then(|| named(gaps.hidden_on.iter()))
+}
+
 /// Names the first of these machines, and counts the others.
 fn names(machines: &[&ConnectedMachine]) -> String {
-    let named: Vec<_> = machines.iter().take(NAMED).map(|machine| machine.name.as_str()).collect();
-    match machines.len() - named.len() {
+    named(machines.iter().map(|machine| &machine.name))
+}
+
+fn named<'a>(machines: impl ExactSizeIterator<Item = &'a MachineName>) -> String {
+    let count = machines.len();
+    let named: Vec<_> = machines.take(NAMED).map(MachineName::as_str).collect();
+    match count - named.len() {
         0 => named.join(", "),
         more => format!("{} and {more} more machines", named.join(", ")),
     }

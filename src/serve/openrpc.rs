@@ -195,6 +195,7 @@ fn submissions(generator: &mut SchemaGenerator) -> [Value; 3] {
         "read_only",
         "unreached",
         "unavailable",
+        "unknown",
         "other",
     ];
     let answered = [&settled[..], &["changed", "does_not_fit"]].concat();

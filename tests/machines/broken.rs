@@ -177,6 +177,26 @@ fn questions_stay_listed_while_their_machine_is_connected_again() {
     assert_eq!((first.end().0, second.end().0), (1, 1));
 }
 
+/// What the last line of a list advises.
+#[test]
+fn a_list_of_one_machine_tries_it_again_where_the_inbox_pauses() {
+    let mut world = World::new();
+    let (agent, _, id) = asked(&mut world);
+    world.launcher.fails(Some("ssh: connect to host box port 22: No route to host\n"));
+    world.launcher.cut();
+    world.until_problem("no route to the host");
+    // The pauses grow, so that nothing but this list makes the inbox try within its deadline.
+    for _ in 0..4 {
+        let listed = world.run(&["list", "--host", "box"]);
+        assert_eq!(listed.code, i32::from(exit::BRIDGE_GONE), "{listed:?}");
+    }
+    world.launcher.fails(None);
+    let listed = world.run(&["list", "--host", "box"]);
+    assert!(listed.code == 0 && listed.stdout.contains(&id), "{listed:?}");
+    world.ok(&["answer", &id, "a"]);
+    assert_eq!(agent.end().0, 1);
+}
+
 #[test]
 fn machines_that_are_dead_or_stalled_delay_no_listing() {
     let mut world = World::new();

@@ -4,7 +4,7 @@ import type { FieldError, Other, Outcome, Problem } from "./types.js";
 /** The names of errors that this version knows: those of the server, and in the last row those of the library itself. */
 export type ErrorName =
   | "not_found" | "ambiguous" | "conflict" | "changed" | "gone" | "does_not_fit" | "bad_question" | "no_deadline"
-  | "too_many_questions" | "own_agent" | "read_only" | "unavailable" | "unreached" | "history_unavailable" | "wrong_token"
+  | "too_many_questions" | "own_agent" | "read_only" | "unavailable" | "unknown" | "unreached" | "history_unavailable" | "wrong_token"
   | "wrong_host" | "wrong_origin" | "too_many_requests" | "other"
   | "unconfirmed" | "no_connection" | "not_answered" | "needs_confirmation" | "no_such_option" | "no_inbox" | "no_token" | "redirected" | "too_large"
   | Other;

@@ -15,8 +15,19 @@ use crate::{
     rpc::client::{CallError, Client},
 };
 
+/// What became of a submission over one connection.
+enum Sent {
+    /// The machine has said so.
+    Judged(Result<Arc<Record>, Refusal>),
+    /// The connection has ended before.
+    Lost,
+    /// The machine did not reply while its person waited.
+    Silent,
+}
+
 impl Holder {
-    /// Submits, and resubmits after each lost connection, until the verdict is known or no connection returns in time.
+    /// Submits, and resubmits after each lost connection, until the verdict is known or the time is up: one deadline for
+    /// all tries, since a machine that ends each time could otherwise take the same answer without end.
     pub(super) async fn submit_until_known(
         &self,
         id: &QuestionId,
@@ -26,37 +37,37 @@ impl Holder {
         if self.is_here(&id.bridge) {
             return Err(Refusal::Unreached(self.said(THIS_MACHINE)));
         }
+        let begun = Instant::now();
+        let mut deadline = begun + limit::RECONNECT;
         let Some(mut client) = self.client(limit::CONNECT).await else {
             return Err(Refusal::Unreached(self.problem()));
         };
         let mut is_known = true;
         loop {
-            match self.submit_once(&client, id, submission.clone(), by.clone()).await {
-                // An extension is not idempotent: sent twice, it would extend twice.
-                Err(CallError::Gone) if matches!(submission, Submission::Extend(_)) => {
-                    return Err(Refusal::Unavailable);
-                }
-                Err(CallError::Gone) => {}
+            let sent = self.submit_once(&client, id, submission.clone(), by.clone());
+            match timeout_at(deadline, sent).await.map_err(|_| Refusal::Unknown)? {
                 // The lost submission may have been carried out, so only a settlement can prove that it was not.
-                Err(CallError::Refused(refusal)) if !is_known && !tells(&refusal) => {
-                    return Err(Refusal::Unavailable);
-                }
-                done => return Ok(done?),
+                Sent::Judged(Err(refusal)) if !is_known && !tells(&refusal) => return Err(Refusal::Unknown),
+                Sent::Judged(judged) => return judged,
+                // An extension is not idempotent: sent twice, it would extend twice.
+                _ if matches!(submission, Submission::Extend(_)) => return Err(Refusal::Unknown),
+                Sent::Lost => {}
+                Sent::Silent => deadline = deadline.min(begun + limit::FROZEN),
             }
             // The bridge may have delivered the answer. Submitting it again shows whether it did.
             is_known = false;
-            client = self.another(&client).await.ok_or(Refusal::Unavailable)?;
+            client = self.another(&client, deadline).await.ok_or(Refusal::Unknown)?;
         }
     }
 
-    /// Submits over one connection. `Gone` where its verdict was lost with it.
+    /// Submits over one connection.
     async fn submit_once(
         &self,
         client: &Client,
         id: &QuestionId,
         submission: Submission,
         by: Provenance,
-    ) -> Result<Arc<Record>, CallError> {
+    ) -> Sent {
         let silent = async {
             loop {
                 sleep(limit::URGENT).await;
@@ -70,22 +81,27 @@ impl Holder {
         tokio::select! {
             // A verdict that has arrived counts, even if the connection seems silent at the same moment.
             biased;
-            done = self.shared.machine.submit_over(client, id, submission, by) => done,
-            () = silent => Err(CallError::Gone),
+            done = self.shared.machine.submit_over(client, id, submission, by, limit::RECONNECT) => match done {
+                Ok(record) => Sent::Judged(Ok(record)),
+                Err(CallError::Refused(refusal)) => Sent::Judged(Err(refusal)),
+                Err(CallError::Gone) => Sent::Lost,
+            },
+            () = silent => Sent::Silent,
         }
     }
 
-    /// Waits for a connection after this one.
-    async fn another(&self, gone: &Arc<Client>) -> Option<Arc<Client>> {
-        let until = Instant::now() + limit::RECONNECT;
+    /// Waits for a connection after this one. It does not hurry the next try: the pauses between tries hold, even if many
+    /// answers wait.
+    async fn another(&self, gone: &Arc<Client>, deadline: Instant) -> Option<Arc<Client>> {
         let mut reports = self.shared.report.subscribe();
         loop {
-            let client = self.client(until.saturating_duration_since(Instant::now())).await?;
-            if !Arc::ptr_eq(&client, gone) {
+            // Before the look, so that no change is missed.
+            reports.mark_unchanged();
+            // The connection that was lost may be here still, until the holder notices that.
+            if let Some(client) = self.connected().filter(|client| !Arc::ptr_eq(client, gone)) {
                 return Some(client);
             }
-            // This connection has ended, and the holder is about to notice that.
-            timeout_at(until, reports.changed()).await.ok()?.ok()?;
+            timeout_at(deadline, reports.changed()).await.ok()?.ok()?;
         }
     }
 }

@@ -17,7 +17,7 @@ use askbridge_core::desk::{BridgeName, MachineName};
 use tokio::{
     join,
     sync::{Notify, Semaphore, watch},
-    time::{Instant, MissedTickBehavior, interval_at, sleep_until, timeout},
+    time::{Instant, MissedTickBehavior, interval_at, sleep, sleep_until, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -147,7 +147,8 @@ impl Holder {
             tokio::select! {
                 () = sleep_until(until) => {}
                 () = hurried => {}
-                () = route.revived() => {}
+                // A machine that says so all the time must not keep us busy.
+                () = async { tokio::join!(route.revived(), sleep(limit::BACK_OFF / 4)); } => {}
             }
         };
         tokio::pin!(rest);
@@ -356,8 +357,8 @@ mod tests {
     use std::{path::Path, pin::Pin, sync::Mutex};
 
     use askbridge_core::{
-        desk::{Refusal, Submission},
-        question::Provenance,
+        desk::{Record, Refusal, Submission},
+        question::{Answer, Provenance, Value},
     };
     use tempfile::TempDir;
     use tokio::{
@@ -379,6 +380,8 @@ mod tests {
             socket::{LineWriter, PipedLines},
         },
     };
+
+    const SECOND: Duration = Duration::from_secs(1);
 
     /// Connections that wait for the test to accept them.
     const WAITING: usize = 4;
@@ -548,6 +551,60 @@ mod tests {
         assert!(timeout(limit::STEADY, pending::<()>()).await.is_err());
         let (took, _) = pause(&mut world, served).await;
         assert!(took <= limit::BACK_OFF + Duration::from_millis(5), "{took:?} after a steady connection");
+    }
+
+    /// Answers "yes" to the first question of the machine.
+    fn answers(world: &World) -> JoinHandle<(Result<Arc<Record>, Refusal>, Duration)> {
+        let holder = world.holder.clone();
+        tokio::spawn(async move {
+            let values = [("q0".to_owned(), Value::Text("yes".to_owned()))].into();
+            let answer = Submission::answer(Answer { values, ..Answer::default() }, None);
+            let begun = Instant::now();
+            let told = holder.submit(&"k3-1".parse().unwrap(), answer, Provenance::bridge()).await;
+            (told, begun.elapsed())
+        })
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_to_a_machine_that_ends_each_time_is_sent_a_few_times_within_45_s() {
+        let mut world = World::start();
+        let mut bridge = PlayedBridge::start(world.there.path(), "k3");
+        bridge.open("a").await;
+        let mut served = world.serve(bridge.inbox.clone()).await;
+        let answering = answers(&world);
+        let mut sent = 0;
+        while !answering.is_finished() {
+            // It takes the answer, says nothing, and ends.
+            let taken = timeout(limit::RECONNECT, bridge.submitted()).await.is_ok();
+            sent += usize::from(taken);
+            drop(served);
+            let connections = world.connections.as_mut().unwrap();
+            let Ok(next) = timeout(2 * limit::RECONNECT, connections.recv()).await else { break };
+            served = Served::start(next.unwrap(), bridge.inbox.clone());
+        }
+        let (told, took) = answering.await.unwrap();
+        assert_eq!(told, Err(Refusal::Unknown));
+        assert!((3..=8).contains(&sent), "it was sent {sent} times");
+        assert!(took <= limit::RECONNECT + SECOND / 10, "{took:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_is_not_known_after_the_deadline_that_fits_the_silence() {
+        // The machine is frozen; or it lives, and its agent does not read.
+        for (freezes, most) in [(true, limit::FROZEN), (false, limit::RECONNECT)] {
+            let mut world = World::start();
+            let mut bridge = PlayedBridge::start(world.there.path(), "k3");
+            bridge.open("a").await;
+            let served = world.serve(bridge.inbox.clone()).await;
+            if freezes {
+                // No other connection is accepted.
+                served.freezes.notify_one();
+            }
+            let told = timeout(2 * limit::RECONNECT, answers(&world)).await.expect("it is told");
+            let (told, took) = told.unwrap();
+            assert_eq!(told, Err(Refusal::Unknown));
+            assert!(took > most - 3 * SECOND && took <= most + SECOND / 10, "{took:?} instead of {most:?}");
+        }
     }
 
     #[tokio::test(start_paused = true)]

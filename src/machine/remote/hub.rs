@@ -10,17 +10,21 @@ use std::{
 
 use askbridge_core::desk::MachineName;
 use futures::future::join_all;
-use tokio::{task::JoinHandle, time::Instant};
+use tokio::{
+    task::JoinHandle,
+    time::{Instant, timeout},
+};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{Holder, Route};
 use crate::{
+    inbox::report::MachineReport,
     limits::{fleet, machine as limit},
     machine::{
         Places,
         discovery::{self, Socket},
     },
-    rpc::socket,
+    rpc::{client::Client, socket},
 };
 
 /// Returns the directory of the sockets of machines, in the directory of those of bridges.
@@ -31,6 +35,37 @@ pub fn folder(bridges: &Path) -> PathBuf {
 /// Returns the directories of the sockets of machines that any process of this user holds.
 pub fn folders(places: &Places) -> Vec<PathBuf> {
     places.all().iter().map(|place| folder(place)).collect()
+}
+
+/// Lets the process that holds the connection to a machine try it now if it is not connected, and waits until it has. It
+/// takes no longer than an answer waits for a connection.
+pub async fn try_now(socket: &Path, machine: &MachineName) {
+    let trying = async {
+        let stream = discovery::connect(socket).await.ok()??;
+        let client = Client::connect_machine(stream, machine.clone()).await.ok()?;
+        let MachineReport { connected_at: None, retry_at, mut revision, .. } =
+            client.report(None).await.ok()?
+        else {
+            return None;
+        };
+        let has_tried = async {
+            while let Ok(report) = client.report(Some(revision)).await {
+                if report.connected_at.is_some() || (report.retry_at.is_some() && report.retry_at != retry_at)
+                {
+                    return;
+                }
+                revision = report.revision;
+            }
+        };
+        tokio::select! {
+            // What was lost is asked for over a connection, which this call makes the process try.
+            _ = client.lost() => {}
+            () = has_tried => {}
+        }
+        Some(())
+    };
+    // What it has led to is shown by what is listed next.
+    timeout(limit::CONNECT, trying).await.map(drop).unwrap_or_default();
 }
 
 /// A function that returns whether this process notifies its user of questions now.

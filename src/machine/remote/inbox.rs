@@ -17,17 +17,27 @@ use crate::{
 };
 
 impl Holder {
-    /// Returns the connection, and waits for one for at most this long.
+    /// Returns the connection.
+    pub(super) fn connected(&self) -> Option<Arc<Client>> {
+        self.shared.machine.connections().client(&LinkName::Dialed)
+    }
+
+    /// Returns the connection, and waits for one for at most this long. The next try begins soon, and further ones after the
+    /// first of the usual pauses each.
     pub(super) async fn client(&self, patience: Duration) -> Option<Arc<Client>> {
         let until = Instant::now() + patience;
         let mut reports = self.shared.report.subscribe();
+        let mut hurries_from = Instant::now();
         loop {
             // Before the look, so that no change is missed.
             reports.mark_unchanged();
-            if let Some(client) = self.shared.machine.connections().client(&LinkName::Dialed) {
+            if let Some(client) = self.connected() {
                 return Some(client);
             }
-            self.shared.is_wanted.notify_one();
+            if Instant::now() >= hurries_from {
+                hurries_from = Instant::now() + limit::BACK_OFF;
+                self.shared.is_wanted.notify_one();
+            }
             timeout_at(until, reports.changed()).await.ok()?.ok()?;
         }
     }
@@ -88,7 +98,7 @@ impl Inbox for Holder {
 
     async fn look_up(&self, typed: &IdPrefix) -> Result<Arc<Record>, Refusal> {
         let found = self.find(typed);
-        match (&found, self.shared.machine.connections().client(&LinkName::Dialed)) {
+        match (&found, self.connected()) {
             (Err(Refusal::NotFound | Refusal::Unavailable), Some(client)) => {
                 let _turn = self.shared.turn.acquire().await;
                 let asked = timeout(limits::HANDSHAKE_TIMEOUT, client.get(typed)).await;

@@ -16,5 +16,5 @@ mod route;
 pub use attempt::{Found, attempt};
 pub use failure::Failure;
 pub use holder::Holder;
-pub use hub::{Hub, folder, folders};
+pub use hub::{Hub, folder, folders, try_now};
 pub use route::{Dial, Route};

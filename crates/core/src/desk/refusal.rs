@@ -53,6 +53,9 @@ pub enum Refusal {
     /// The bridge is gone, or it is not known whether the asker got the answer.
     #[error("the bridge that asked is gone, or does not answer")]
     Unavailable,
+    /// It was sent, and no verdict came: it is not known whether the asker got it.
+    #[error("it is not known whether the agent got this: no word came back; the same may be sent again")]
+    Unknown,
     /// The journal cannot be read: it is not known what was asked before, and how it ended.
     #[error("the history cannot be read: {0}")]
     HistoryUnavailable(String),
@@ -81,7 +84,7 @@ const fn kind(name: &'static str, code: i32, status: u16, exit: u8, meaning: &'s
 }
 
 /// Every refusal, in the order of the variants.
-pub const KINDS: [RefusalKind; 16] = [
+pub const KINDS: [RefusalKind; 17] = [
     // JSON-RPC reserves the codes from -32768 to -32000. Each refusal has a code of its own. Several share a status,
     // since HTTP clients find the name in the body.
     kind("not_found", 404, 404, 3, "There is no such question."),
@@ -116,6 +119,13 @@ pub const KINDS: [RefusalKind; 16] = [
     ),
     kind("too_many_requests", 429, 429, 125, "Too many requests in a second, or too many bytes wait."),
     kind("unavailable", 503, 503, 6, "The bridge that asked is gone, or does not answer."),
+    kind(
+        "unknown",
+        408,
+        503,
+        6,
+        "It was sent, and no verdict came: it is not known whether the agent got it. The same may be sent again.",
+    ),
     kind("history_unavailable", 500, 503, 125, "The journal cannot be read: `errors` says why."),
     kind(
         "other",
@@ -144,8 +154,9 @@ impl Refusal {
             Refusal::Unreached(_) => 11,
             Refusal::TooManyRequests => 12,
             Refusal::Unavailable => 13,
-            Refusal::HistoryUnavailable(_) => 14,
-            Refusal::Other(_) => 15,
+            Refusal::Unknown => 14,
+            Refusal::HistoryUnavailable(_) => 15,
+            Refusal::Other(_) => 16,
         }]
     }
 
@@ -172,7 +183,8 @@ impl Refusal {
             | Refusal::OwnAgent
             | Refusal::ReadOnly
             | Refusal::TooManyRequests
-            | Refusal::Unavailable => {}
+            | Refusal::Unavailable
+            | Refusal::Unknown => {}
         }
         detail
     }
@@ -216,6 +228,7 @@ impl From<Detail> for Refusal {
             ("read_only", _) => Refusal::ReadOnly,
             ("unreached", _) => Refusal::Unreached(messages(errors)),
             ("too_many_requests", _) => Refusal::TooManyRequests,
+            ("unknown", _) => Refusal::Unknown,
             ("history_unavailable", _) => Refusal::HistoryUnavailable(messages(errors)),
             ("conflict" | "changed" | "gone" | "unavailable", _) => Refusal::Unavailable,
             _ => Refusal::Other(name),
@@ -284,6 +297,7 @@ mod tests {
             Refusal::Unreached("no route".to_owned()),
             Refusal::TooManyRequests,
             Refusal::Unavailable,
+            Refusal::Unknown,
             Refusal::HistoryUnavailable("locked".to_owned()),
             Refusal::Other("of_next_year".to_owned()),
         ];
