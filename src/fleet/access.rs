@@ -24,6 +24,8 @@ pub enum Role {
     Bridge,
     /// That, and to see and answer the questions of all machines.
     Person,
+    /// To create the directory, and nothing else.
+    Operator,
 }
 
 /// The content of a file with credentials.
@@ -44,6 +46,8 @@ pub struct Access {
     pub(super) user: UserName,
     pub(super) password: String,
     pub(super) role: Role,
+    /// The user of this machine that may run the server, beside this user and root.
+    pub(super) server_user: Option<u32>,
 }
 
 impl fmt::Debug for Access {
@@ -66,8 +70,11 @@ impl Access {
             return None;
         }
         let ca = settings.path(&keys::FLEET_CA);
+        let server_user = settings.get(&keys::FLEET_SERVER_USER);
         Some(match settings.path(&keys::FLEET_CREDENTIALS) {
-            Some(credentials) => Access::read(servers, &credentials, ca),
+            Some(credentials) => Access::read(servers, &credentials, ca)
+                .and_then(|access| access.with_server_user(server_user.as_deref()))
+                .and_then(Access::for_questions),
             None => {
                 Err("fleet.credentials is not set: `askbridge fleet credentials` makes the file".to_owned())
             }
@@ -81,7 +88,34 @@ impl Access {
     pub fn read(servers: Vec<String>, credentials: &Path, ca: Option<PathBuf>) -> Result<Self, String> {
         let Credentials { user, role, password } = read(credentials)?;
         let user = user.parse().map_err(|error| format!("{}: {error}", credentials.display()))?;
-        Ok(Access { servers, ca, user, password, role })
+        Ok(Access { servers, ca, user, password, role, server_user: None })
+    }
+
+    /// Lets this user of the machine, by name or by ID, run the server as well.
+    ///
+    /// # Errors
+    /// There is no such user.
+    pub fn with_server_user(self, user: Option<&str>) -> Result<Self, String> {
+        let Some(name) = user else { return Ok(self) };
+        let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
+        match name.parse().ok().or_else(|| user_id(&users, name)) {
+            Some(id) => Ok(Access { server_user: Some(id), ..self }),
+            None => {
+                Err(format!("fleet.server-user: this machine has no user {name:?}: its ID will do as well"))
+            }
+        }
+    }
+
+    /// The operator's credentials show and answer nothing.
+    fn for_questions(self) -> Result<Self, String> {
+        match self.role {
+            Role::Bridge | Role::Person => Ok(self),
+            Role::Operator => Err(format!(
+                "fleet.credentials has those of the operator, {}, which only create the directory: use those of a \
+                 person or of a machine",
+                self.user
+            )),
+        }
     }
 
     /// Returns the name of the user at the broker.
@@ -98,6 +132,13 @@ impl Access {
     pub fn broker(&self) -> String {
         self.servers.join(", ")
     }
+}
+
+/// Returns the ID of a user in the text of `/etc/passwd`.
+fn user_id(users: &str, name: &str) -> Option<u32> {
+    let of_name =
+        |line: &str| line.split_once(':').filter(|(of, _)| *of == name).map(|(_, rest)| rest.to_owned());
+    users.lines().find_map(of_name)?.split(':').nth(1)?.parse().ok()
 }
 
 /// Reads a file with credentials.
@@ -137,6 +178,12 @@ mod tests {
         let access = open(0o600).expect("credentials");
         assert_eq!((access.user.as_str(), access.role), ("ana", Role::Person));
         assert!(!format!("{access:?}").contains("s3cr3t"));
+        let named = |user| access.clone().with_server_user(user).map(|access| access.server_user);
+        assert_eq!(
+            (named(None), named(Some("0")), named(Some("root"))),
+            (Ok(None), Ok(Some(0)), Ok(Some(0)))
+        );
+        assert!(named(Some("no such user")).is_err());
         fs::write(&path, "{}").expect("written");
         assert!(open(0o600).is_err_and(|error| error.contains("fleet credentials")));
     }

@@ -8,7 +8,7 @@ use async_nats::{Message, Subscriber};
 use futures::StreamExt;
 use tokio::{
     io::{AsyncWriteExt, duplex, split},
-    sync::mpsc,
+    sync::{Notify, mpsc},
     task::{Id, JoinSet},
     time::{Instant, sleep, timeout},
 };
@@ -17,10 +17,11 @@ use tokio_util::sync::CancellationToken;
 use super::{
     access::Access,
     broker::Broker,
-    directory::{self, Entry},
+    directory::Entry,
+    following,
     lock::Lock,
     place::{Place, UserName},
-    session::{Kind, Session, kind, refuse, replies},
+    session::{Kind, Session, kind, refuse, refuse_as, replies},
 };
 use crate::{
     inbox::{Inbox, status::PROTOCOL},
@@ -46,7 +47,10 @@ const LOCK: &str = "fleet.lock";
 pub struct Gateway {
     lock: Lock,
     host: String,
-    fresh: String,
+    /// Letters that no other process of the machine has.
+    process: String,
+    /// The name of the machine in an earlier process, if there was one.
+    before: String,
 }
 
 impl Gateway {
@@ -56,9 +60,10 @@ impl Gateway {
     /// The file cannot be opened.
     pub fn claim(folder: &Path) -> io::Result<Option<Self>> {
         let Some(lock) = Lock::take(folder, LOCK)? else { return Ok(None) };
+        let before = Lock::read(folder, LOCK).unwrap_or_default();
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let host = host.split('.').next().unwrap_or_default().to_owned();
-        Ok(Some(Gateway { lock, host, fresh: discovery::name() }))
+        Ok(Some(Gateway { lock, host, process: discovery::name(), before }))
     }
 
     /// Returns whether a process is the gateway of this user.
@@ -66,10 +71,15 @@ impl Gateway {
         Lock::is_taken(folder, LOCK)
     }
 
-    /// Returns the place of this machine, and writes it down for the other processes here.
+    /// Returns the place of this machine, and writes it down for the other processes here. It is that of the process
+    /// before, so that questions keep their IDs.
     fn place(&mut self, access: &Access) -> Place {
-        let place = Place::new(access.user.clone(), &self.host, &self.fresh);
-        let name = place.name().map(|name| name.to_string()).unwrap_or_default();
+        let named = |letters: &str| Place::new(access.user.clone(), &self.host, letters);
+        let name_of = |place: &Place| place.name().map(|name| name.to_string()).unwrap_or_default();
+        let before = self.before.rsplit_once('-').map(|(_, letters)| named(letters));
+        let place =
+            before.filter(|place| name_of(place) == self.before).unwrap_or_else(|| named(&self.process));
+        let name = name_of(&place);
         if let Err(error) = self.lock.write(&name) {
             tracing::warn!(%error, "this machine may be listed twice here");
         }
@@ -91,7 +101,7 @@ pub async fn run(
     idle: Option<Duration>,
     stop: &CancellationToken,
 ) -> bool {
-    let place = gateway.place(access);
+    let (place, process) = (gateway.place(access), gateway.process.clone());
     let methods = Methods::new(machine.clone(), Caller::Ours);
     let ending = stop.child_token();
     let alone = async {
@@ -100,7 +110,7 @@ pub async fn run(
         pending().await
     };
     tokio::select! {
-        () = Served { access, place: &place, machine, methods: &methods, stop: &ending }.serve() => {}
+        () = Served { access, place: &place, process: &process, machine, methods: &methods, stop: &ending }.serve() => {}
         () = alone => {}
     }
     !stop.is_cancelled()
@@ -125,6 +135,7 @@ async fn alone(machine: &Machine, idle: Option<Duration>) {
 struct Served<'a> {
     access: &'a Access,
     place: &'a Place,
+    process: &'a str,
     machine: &'a Machine,
     methods: &'a Methods,
     stop: &'a CancellationToken,
@@ -145,12 +156,15 @@ impl Served<'_> {
     /// Serves over one connection. Returns `Ok` when `stop` is cancelled. `cut_off` has the names of the sessions that
     /// ended with the connection before, and gets those that end with this one.
     async fn serve_once(self, back_off: &mut BackOff, cut_off: &mut Vec<String>) -> Result<(), String> {
-        let Served { access, place, machine, methods, stop } = self;
+        let Served { access, place, process, machine, methods, stop } = self;
         let broker = tokio::select! {
             connected = Broker::connect(access) => connected?,
             () = stop.cancelled() => return Ok(()),
         };
         let calls = broker.client().subscribe(place.calls()).await.map_err(|error| error.to_string())?;
+        let mut notices = following::notices(&broker, access).await?;
+        // What is said over a broker whose bucket is a wrong one, others may read.
+        following::look(&broker).await?;
         // The entry is written only once the server has the subscription: a person calls at once.
         let who = broker.who(access).await?;
         tracing::info!(broker = access.broker(), account = who.account, %place, "this machine is in the fleet");
@@ -158,12 +172,21 @@ impl Served<'_> {
         for session in cut_off.drain(..) {
             refuse(broker.client(), replies(&session), "it was cut off from the broker").await;
         }
-        let mut sessions =
-            Sessions { broker: &broker, place, methods, open: BTreeMap::new(), tasks: JoinSet::new() };
-        let since = Instant::now();
+        let mut sessions = Sessions {
+            broker: &broker,
+            place,
+            process,
+            methods,
+            open: BTreeMap::new(),
+            tasks: JoinSet::new(),
+        };
+        let (since, is_changed) = (Instant::now(), Notify::new());
+        let announced = Announced { broker: &broker, place, process, machine, is_changed: &is_changed };
         let ended = tokio::select! {
             () = broker.ended() => Err("the connection ended".to_owned()),
-            never = announce(&broker, place, machine) => match never {},
+            never = announced.write() => match never {},
+            // A bucket that was created just now is empty.
+            why = following::watch_bucket(&broker, &mut notices, |_| is_changed.notify_one()) => Err(why),
             why = sessions.serve(calls) => Err(why),
             () = stop.cancelled() => Ok(()),
         };
@@ -173,40 +196,47 @@ impl Served<'_> {
             return ended;
         }
         sessions.end().await;
-        directory::remove(&broker, place).await;
+        following::remove(&broker, place).await;
         ended
     }
 }
 
-/// Writes the entry of this machine when it changes, and renews it.
-async fn announce(broker: &Broker, place: &Place, machine: &Machine) -> Infallible {
-    let mut follower = machine.store().follow();
-    let mut said = None;
-    loop {
-        let open = machine.store().read(|_, snapshot| snapshot.open_count());
-        let entry = Entry { version: env!("CARGO_PKG_VERSION").to_owned(), open };
-        let written = directory::write(broker, place, &entry).await.err();
-        if written != said {
-            match &written {
-                Some(why) => tracing::warn!(why, "the directory does not have this machine"),
-                None => tracing::debug!("the directory has this machine"),
+/// The entry of this machine.
+struct Announced<'a> {
+    broker: &'a Broker,
+    place: &'a Place,
+    process: &'a str,
+    machine: &'a Machine,
+    /// Notified when the bucket may lack the entry.
+    is_changed: &'a Notify,
+}
+
+impl Announced<'_> {
+    /// Writes the entry when it changes, and renews it.
+    async fn write(&self) -> Infallible {
+        let mut follower = self.machine.store().follow();
+        loop {
+            let open = self.machine.store().read(|_, snapshot| snapshot.open_count());
+            let version = env!("CARGO_PKG_VERSION").to_owned();
+            let entry = Entry { version, open, process: self.process.to_owned() };
+            if let Err(why) = following::write(self.broker, self.place, &entry).await {
+                tracing::debug!(why, "the entry of this machine was not written");
             }
-            said = written;
-        }
-        // A machine that came before the bucket is to be found soon after the first person has made it.
-        let until = Instant::now() + if said.is_some() { limit::REWRITE } else { limit::RENEW };
-        // Questions that open and end in quick succession cause one write in this time, not one each.
-        sleep(limit::RENEW_LEAST).await;
-        let changed = async {
-            while machine.store().read(|_, snapshot| snapshot.open_count()) == open {
-                if follower.next().await.is_none() {
-                    return pending().await;
+            let until = Instant::now() + limit::RENEW;
+            // Questions that open and end in quick succession cause one write in this time, not one each.
+            sleep(limit::RENEW_LEAST).await;
+            let changed = async {
+                while self.machine.store().read(|_, snapshot| snapshot.open_count()) == open {
+                    if follower.next().await.is_none() {
+                        return pending().await;
+                    }
                 }
+            };
+            tokio::select! {
+                () = changed => {}
+                () = self.is_changed.notified() => {}
+                () = tokio::time::sleep_until(until) => {}
             }
-        };
-        tokio::select! {
-            () = changed => {}
-            () = tokio::time::sleep_until(until) => {}
         }
     }
 }
@@ -215,6 +245,7 @@ async fn announce(broker: &Broker, place: &Place, machine: &Machine) -> Infallib
 struct Sessions<'a> {
     broker: &'a Broker,
     place: &'a Place,
+    process: &'a str,
     methods: &'a Methods,
     /// The sessions, by what their subjects begin with.
     open: BTreeMap<String, Open>,
@@ -254,6 +285,7 @@ impl Sessions<'_> {
     async fn take(&mut self, message: Message) {
         // The permissions of the broker let no other user publish on this subject.
         let Some(person) = self.place.caller(&message.subject) else { return };
+        // What the broker itself sends to a subject that a request has named has no subject for a reply.
         let Some(reply) = message.reply.clone() else { return };
         // A subject of another kind could be any that this machine may publish on.
         let Some(session) = self.place.session_of(&person, &reply) else { return };
@@ -269,7 +301,11 @@ impl Sessions<'_> {
         }
         match kind {
             Some(Kind::Bytes(0)) => self.open(person, session, message).await,
-            Some(Kind::Bytes(_)) => refuse(self.broker.client(), reply, "there is no such session").await,
+            // Persons ask in this way whether the machine is there.
+            Some(Kind::Bytes(_)) => {
+                let why = "there is no such session";
+                refuse_as(self.broker.client(), reply, why, Some(self.process)).await;
+            }
             Some(Kind::Seen(_) | Kind::End(_) | Kind::Undelivered(_)) | None => {}
         }
     }

@@ -18,25 +18,34 @@
 //! - **Nothing waits at the broker.** Each connection is made by a client of its own, so that what one had not sent is
 //!   never sent over the next. Where no machine listens, the broker says so at once, and to which message: an answer in
 //!   it was certainly not given.
-//! - **The fence.** The name of a machine ends in letters that each process draws anew. A session of an earlier process
-//!   reaches nobody.
+//! - **The fence.** Each session has letters that its person draws anew, and begins with its first message. What belongs
+//!   to a session with an earlier process of the machine reaches nobody, although the machine keeps its name.
 //! - **The directory.** A machine writes its entry into the bucket `askbridge` every 10 s, and the broker forgets it
 //!   after 30 s. A person reads the bucket once, and hears each write as a message, so that the directory works without
-//!   JetStream's quorum too, only slower for those who come later. An entry has counts and no texts.
+//!   JetStream's quorum too, only slower for those who come later. An entry has counts and no texts. It only says whom
+//!   to ask: a machine is shown once it has replied.
+//! - **The operator** creates the bucket, and nobody else may. Each connection of the others looks at how it is
+//!   configured, and does not use the broker if it is not as askbridge creates it: a stream can read what it is told to
+//!   keep.
 //! - **The gateway** of a machine runs in `askbridge inbox`, or in a process of its own that a bridge starts. One
 //!   process does it for all bridges of the user: the one that has the lock.
 
 mod access;
 mod broker;
+mod bucket;
 mod directory;
+mod following;
 mod gateway;
 mod lock;
+mod owner;
 mod persons;
 mod place;
 mod session;
+mod subjects;
 mod users;
 
 pub use access::{Access, Role};
+pub use bucket::create as create_directory;
 pub use gateway::{Gateway, run};
 pub use lock::Lock;
 pub use persons::{Fleet, FleetStatus, status};

@@ -14,6 +14,7 @@ use std::{
 
 use askbridge_core::desk::MachineName;
 use futures::StreamExt;
+use rustix::process::{Resource, getrlimit};
 use tokio::{
     io::DuplexStream,
     sync::{mpsc, watch},
@@ -25,7 +26,7 @@ use super::{
     access::{Access, Role},
     broker::{Broker, Who},
     directory::{self, Directory},
-    gateway,
+    following, gateway,
     place::Place,
     session::Session,
 };
@@ -104,7 +105,7 @@ impl Fleet {
             // The sender lives as long as `self`, so this wait cannot fail.
             drop(broker.changed().await);
             if self.shared.broker.borrow().is_ok() {
-                drop(self.changes.wait_for(|now| now.is_read).await);
+                drop(self.changes.wait_for(Directory::is_settled).await);
             }
         };
         timeout(patience, known).await.unwrap_or_default();
@@ -115,8 +116,13 @@ impl Fleet {
         if let Err(why) = &*self.shared.broker.borrow() {
             return Some(format!("the fleet is not connected: {why}"));
         }
-        let unread = self.shared.directory.borrow().problem.clone();
-        unread.map(|why| format!("the directory of the fleet cannot be read: {why}"))
+        let most = most_machines();
+        let directory = self.shared.directory.borrow();
+        let beyond = directory.shown().len().saturating_sub(most);
+        let beyond = (beyond > 0).then(|| {
+            format!("{beyond} machines of the fleet are left out: this process may have too few open files (`ulimit -Hn`)")
+        });
+        directory.missing().or(beyond)
     }
 
     /// Returns the machines that are there now but this one, and those that are not in the directory any more and still
@@ -126,14 +132,15 @@ impl Fleet {
         let now = self.shared.directory.borrow();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         // A user that changes the names of its machines must not keep more of them than the directory may have.
-        let mut room = limit::MACHINES.saturating_sub(now.places().count());
+        let most = most_machines();
+        let mut room = most.saturating_sub(now.shown().len());
         known.retain(|place, known| {
-            let is_there = now.has(place);
+            let is_there = now.shown().binary_search(place).is_ok();
             let is_kept = is_there || (room > 0 && known.dial.sessions.load(Ordering::Relaxed) > 0);
             room -= usize::from(is_kept && !is_there);
             is_kept
         });
-        for place in now.places() {
+        for place in now.shown().iter().take(most) {
             let name = place.name().filter(|name| own.as_deref() != Some(name.as_str()));
             if let Some(name) = name.filter(|_| !known.contains_key(place)) {
                 let dial = FleetDial {
@@ -152,6 +159,13 @@ impl Fleet {
     }
 }
 
+/// Returns for how many machines this process may open files.
+fn most_machines() -> usize {
+    let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let most = files.saturating_sub(limit::OTHER_FILES) / limit::FILES;
+    limit::MACHINES.min(usize::try_from(most).unwrap_or(usize::MAX))
+}
+
 /// Follows the directory over one connection after the other.
 async fn follow(access: Access, shared: Arc<Shared>) {
     let mut back_off = BackOff::new(limit::BACK_OFF, limit::BACK_OFF_MOST, limit::STEADY);
@@ -160,9 +174,13 @@ async fn follow(access: Access, shared: Arc<Shared>) {
             Ok(broker) => {
                 let since = Instant::now();
                 // They are renewed within this time, if they are still there.
-                shared.directory.send_modify(|directory| directory.reconnected(since + limit::VALID));
-                drop(shared.broker.send_replace(Ok(broker.clone())));
-                let why = directory::follow(&broker, &shared.directory).await;
+                shared.directory.send_modify(|directory| directory.reconnected(since));
+                let is_ready = || drop(shared.broker.send_replace(Ok(broker.clone())));
+                let why = match following::follow(&broker, &access, &shared.directory, is_ready).await {
+                    Err(why) => why,
+                };
+                // Sessions must not go on over a broker that is not followed.
+                broker.end();
                 back_off.lasted(since.elapsed());
                 why
             }
@@ -189,7 +207,12 @@ struct FleetDial {
 impl Dial for FleetDial {
     fn carry(&self, stream: DuplexStream) -> Pin<Box<dyn Future<Output = String> + Send>> {
         let broker = self.shared.broker.borrow().clone();
-        self.tried.store(self.shared.directory.borrow().latest(&self.place), Ordering::Relaxed);
+        let begun = {
+            let directory = self.shared.directory.borrow();
+            self.tried.store(directory.latest(&self.place), Ordering::Relaxed);
+            directory.process(&self.place).to_owned()
+        };
+        let (shared, place) = (Arc::clone(&self.shared), self.place.clone());
         let (call, name) = (
             self.place.call(&self.access.user),
             self.place.session(&self.access.user, &[discovery::name(), discovery::name()].concat()),
@@ -200,8 +223,16 @@ impl Dial for FleetDial {
                 Ok(broker) if !broker.has_ended() => {
                     sessions.fetch_add(1, Ordering::Relaxed);
                     let counted = Counted(sessions);
-                    let why = carry(&broker, call, name, stream).await.unwrap_or_else(|why| why);
+                    let carrying = carry(&broker, call, name, stream);
+                    let why = tokio::select! {
+                        why = carrying => why.unwrap_or_else(|why| why),
+                        () = restarted(shared.directory.subscribe(), &place, &begun) => RESTARTED.to_owned(),
+                    };
                     drop(counted);
+                    shared.directory.send_if_modified(|directory| {
+                        directory.doubt(&place);
+                        false
+                    });
                     why
                 }
                 Ok(_) => "the connection to the broker ended".to_owned(),
@@ -215,6 +246,20 @@ impl Dial for FleetDial {
         let tried = self.tried.load(Ordering::Relaxed);
         // A machine writes its entry at the begin of each of its connections to the broker.
         Box::pin(async move { directory::renewed(directory, &place, tried).await })
+    }
+}
+
+/// Why a session with an earlier process ends.
+const RESTARTED: &str = "askbridge was started again there";
+
+/// Waits until the entry of a machine is of another process than at the begin.
+async fn restarted(mut directory: watch::Receiver<Directory>, place: &Place, begun: &str) {
+    let is_other = |now: &Directory| {
+        let process = now.process(place);
+        !begun.is_empty() && !process.is_empty() && process != begun
+    };
+    if directory.wait_for(is_other).await.is_err() {
+        std::future::pending().await
     }
 }
 
@@ -260,6 +305,8 @@ pub struct FleetStatus {
     pub latency: Duration,
     /// The number of machines in the directory, if the user may read it and the broker has it.
     pub machines: Option<usize>,
+    /// Why the directory cannot be read.
+    pub problem: Option<String>,
 }
 
 /// Asks the broker, over a connection of its own.
@@ -268,14 +315,14 @@ pub struct FleetStatus {
 /// It cannot be reached, or does not reply.
 pub async fn status(access: &Access) -> Result<FleetStatus, String> {
     let broker = Broker::connect(access).await?;
-    // The first reply has the cost of a subscription in it.
-    broker.who(access).await?;
+    // The first reply, which `connect` has waited for, has the cost of a subscription in it.
     let Who { account, latency } = broker.who(access).await?;
+    let problem = following::look(&broker).await?;
     let directory = watch::Sender::new(Directory::default());
     let machines = match access.role {
-        Role::Bridge => None,
-        Role::Person => directory::read(&broker, &directory).await.ok(),
+        Role::Person if problem.is_none() => following::read(&broker, &directory).await.ok(),
+        _ => None,
     };
-    let machines = machines.map(|()| directory.borrow().places().count());
-    Ok(FleetStatus { account, latency, machines })
+    let machines = machines.map(|()| directory.borrow().entries());
+    Ok(FleetStatus { account, latency, machines, problem })
 }

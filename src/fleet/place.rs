@@ -9,11 +9,11 @@ const USER: usize = 24;
 /// The longest name of a host in the name of a machine.
 const HOST: usize = 30;
 /// What all subjects begin with.
-const PREFIX: &str = "askbridge.v1";
+pub(super) const PREFIX: &str = "askbridge.v1";
 /// The last token of the subject on which a machine replies in a session.
 pub(super) const REPLIES: &str = "s";
 /// What the subjects of the directory begin with.
-const ENTRIES: &str = "$KV.askbridge";
+pub(super) const ENTRIES: &str = "$KV.askbridge";
 
 /// The name of a user at the broker: one token of a subject.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,6 +76,11 @@ impl Place {
         Some(Place { user: user.parse().ok()?, machine: is_valid.then(|| machine.to_owned())? })
     }
 
+    /// Returns the first place that a user could have, in the order of places.
+    pub(super) fn first_of(user: &UserName) -> Self {
+        Place { user: user.clone(), machine: String::new() }
+    }
+
     /// Returns the user that runs the machine.
     pub(super) fn user(&self) -> &UserName {
         &self.user
@@ -121,6 +126,14 @@ impl Place {
         (is_number && is_token(token, 64) && self.session(person, token) == session).then_some(session)
     }
 
+    /// Reads the place and the last token of a subject in a session with this token of this person.
+    pub(super) fn of_reply<'a>(person: &UserName, token: &str, subject: &'a str) -> Option<(Self, &'a str)> {
+        let (user, rest) = subject.strip_prefix(PREFIX)?.strip_prefix('.')?.split_once('.')?;
+        let (machine, rest) = rest.split_once('.')?;
+        let last = rest.strip_prefix(&format!("reply.{person}.{token}."))?;
+        Some((Place::of(user, machine)?, last))
+    }
+
     /// Returns the subject of the machine's entry in the directory.
     pub(super) fn entry(&self) -> String {
         format!("{ENTRIES}.{}.{}", self.user, self.machine)
@@ -144,20 +157,9 @@ pub(super) fn entries() -> String {
     format!("{ENTRIES}.>")
 }
 
-/// Returns the subjects on which a user publishes and subscribes as a machine.
-pub(super) fn of_machine(user: &UserName) -> (Vec<String>, Vec<String>) {
-    (
-        vec![format!("{PREFIX}.{user}.*.reply.>"), format!("{ENTRIES}.{user}.>")],
-        vec![format!("{PREFIX}.{user}.*.call.*")],
-    )
-}
-
-/// Returns the subjects on which a user publishes and subscribes as a person, beside those of the directory.
-pub(super) fn of_person(user: &UserName) -> (Vec<String>, Vec<String>) {
-    (
-        vec![format!("{PREFIX}.*.*.call.{user}")],
-        vec![format!("{PREFIX}.*.*.reply.{user}.*.*"), format!("{ENTRIES}.>")],
-    )
+/// Returns the subject of the replies of all machines in the sessions of a person with this token.
+pub(super) fn replies_to(person: &UserName, token: &str) -> String {
+    format!("{PREFIX}.*.*.reply.{person}.{token}.*")
 }
 
 /// Returns what the inboxes of a user's requests begin with.
@@ -209,6 +211,12 @@ mod tests {
         for strange in [other.call(&ana), format!("{}.x", place.call(&ana)), place.calls(), String::new()] {
             assert_eq!(place.caller(&strange), None, "{strange}");
         }
+        let of_reply = |subject: &str| {
+            Place::of_reply(&ana, "t0k3n", subject).map(|(place, last)| (place, last.to_owned()))
+        };
+        assert_eq!(of_reply(&format!("{session}.7")), Some((place.clone(), "7".to_owned())));
+        assert_eq!(of_reply(&format!("{}.7", place.session(&ana, "other"))), None);
+        assert_eq!(of_reply(&format!("{}.7", place.session(&user("bob"), "t0k3n"))), None);
         assert_eq!(Place::of_entry(&place.entry()), Some(place));
         for strange in
             ["$KV.askbridge.box", "$KV.askbridge.b x.box-a", "$KV.askbridge.box.a.b-c", "x.box.box-a"]

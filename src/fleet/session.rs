@@ -26,9 +26,11 @@ use super::place::REPLIES;
 use crate::{limits::fleet as limit, rpc::session::refusal};
 
 /// The header with the number of a message.
-const NUMBER: &str = "Askbridge-Number";
+pub(super) const NUMBER: &str = "Askbridge-Number";
 /// The header with the number of messages that were received before.
 const SEEN: &str = "Askbridge-Seen";
+/// The header with the letters of a machine's process, where it says that there is no such session.
+pub(super) const PROCESS: &str = "Askbridge-Process";
 /// The header with the reason for the end of a session.
 const END: &str = "Askbridge-End";
 
@@ -68,9 +70,17 @@ pub(super) fn replies(session: &str) -> Subject {
 
 /// Tells the other end of a session that there is none, or none any more.
 pub(super) async fn refuse(client: &Client, subject: Subject, why: &str) {
+    refuse_as(client, subject, why, None).await;
+}
+
+/// The same, as this process of a machine.
+pub(super) async fn refuse_as(client: &Client, subject: Subject, why: &str, process: Option<&str>) {
     let mut headers = HeaderMap::new();
     // The client panics on a header of several lines.
     headers.insert(END, &*printable_line(why));
+    if let Some(process) = process {
+        headers.insert(PROCESS, process);
+    }
     // Without a connection, the other end learns it from the broker: ignore the error.
     drop(client.publish_with_headers(subject, headers, Bytes::new()).await);
 }

@@ -1,7 +1,5 @@
-//! The users of a broker: their credentials, and the permissions that the server has to give to them.
-//!
-//! A user is kept from everything that its role does not need by the server itself. What a bridge's user may do is to show
-//! its own questions: an agent that reads the credentials of its sandbox can neither answer nor see anything of others.
+//! The users of a broker: their credentials, and the configuration of the server that has them. What each may do is left
+//! to `subjects.rs`.
 
 use std::fmt::Write as _;
 
@@ -9,9 +7,8 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 
 use super::{
     access::{Credentials, Role},
-    broker::WHO,
-    directory,
-    place::{UserName, inbox, of_machine, of_person},
+    place::UserName,
+    subjects::{Subjects, subjects},
 };
 use crate::limits::fleet as limit;
 
@@ -59,19 +56,6 @@ impl NewUser {
         // It has texts alone, so that this cannot fail.
         serde_json::to_string_pretty(&credentials).unwrap_or_default() + "\n"
     }
-
-    /// Returns the subjects on which the user may publish, and those to which it may subscribe.
-    fn subjects(&self) -> (Vec<String>, Vec<String>) {
-        let (mut publish, mut subscribe) = of_machine(&self.name);
-        publish.push(WHO.to_owned());
-        subscribe.push(format!("{}.>", inbox(&self.name)));
-        if self.role == Role::Person {
-            let (published, subscribed) = of_person(&self.name);
-            publish.extend(published.into_iter().chain(directory::requests()));
-            subscribe.extend(subscribed);
-        }
-        (publish, subscribe)
-    }
 }
 
 /// Returns the users as a part of the configuration of a server: one account for all of them.
@@ -82,10 +66,11 @@ pub fn server_config(users: &[NewUser]) -> String {
         limit::MESSAGE
     );
     for user in users {
-        let (publish, subscribe) = user.subjects();
+        let Subjects { publish, subscribe } = subjects(&user.name, user.role);
         let what = match user.role {
             Role::Bridge => "a bridge: shows its own questions, and nothing else",
             Role::Person => "a person: sees and answers the questions of all machines",
+            Role::Operator => "the operator: creates the directory, and sees no question",
         };
         let list = |subjects: &[String]| {
             subjects.iter().map(|subject| format!("            {subject:?}\n")).collect::<String>()

@@ -19,9 +19,6 @@ pub const BACK_OFF_MOST: Duration = Duration::from_secs(30);
 pub const STEADY: Duration = Duration::from_secs(10);
 /// Interval at which a machine writes its entry into the directory.
 pub const RENEW: Duration = Duration::from_secs(10);
-/// Pause before a machine writes its entry again if the directory does not have it, such as before the first person has made
-/// the directory.
-pub const REWRITE: Duration = Duration::from_secs(2);
 /// Shortest time between two writes of the entry, since the number of open questions is in it.
 pub const RENEW_LEAST: Duration = Duration::from_secs(1);
 /// How long an entry is valid.
@@ -32,8 +29,24 @@ pub const ENTRY: usize = 1024;
 pub const ENTRIES_BYTES: usize = 64 * 1024 * 1024;
 /// The most machines of the directory that are shown.
 pub const MACHINES: usize = 1024;
-/// Number of entries that are read from the directory at once, which must be less than [`UNSORTED`].
-pub const PAGE: usize = 100;
+/// The most machines of one user that are shown.
+pub const PLACES: usize = 16;
+/// Number of further entries of one user that are asked whether a machine is behind them.
+pub const CANDIDATES: usize = 4;
+/// How long a machine may take to say that it is there.
+pub const PROBE: Duration = Duration::from_secs(3);
+/// Number of entries of one user that are asked at once, after which one more is asked each [`PROBE_PAUSE`].
+pub const PROBES: usize = PLACES + CANDIDATES;
+/// See [`PROBES`].
+pub const PROBE_PAUSE: Duration = Duration::from_millis(50);
+/// Pause before the bucket is looked at again after the broker has said that it has changed.
+pub const LOOK_AGAIN: Duration = Duration::from_millis(250);
+/// Characters of a setting of the bucket that are shown.
+pub const SHOWN: usize = 120;
+/// Number of open files that a process keeps for everything but the machines of the fleet.
+pub const OTHER_FILES: u64 = 256;
+/// Number of open files for each machine of the fleet, where the connection is kept.
+pub const FILES: u64 = 3;
 /// Size of the bytes in one message: with more, a message of many questions would delay the answers behind it.
 pub const CHUNK: usize = 64 * 1024;
 /// Size of a message with its headers. The server takes no larger one, since all of [`UNSORTED`] can be of this size.

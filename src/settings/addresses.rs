@@ -156,6 +156,16 @@ impl Setting for Origins {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Brokers(pub Vec<String>);
 
+impl Brokers {
+    /// Returns the one server at this address.
+    ///
+    /// # Errors
+    /// It is no address of a server.
+    pub fn one(address: &str) -> Result<Self, String> {
+        Self::read(&Value::String(address.to_owned()))
+    }
+}
+
 /// The form of a server of the broker.
 const BROKER: &str = "an address such as \"tls://broker.example.org:4222\", without a user";
 

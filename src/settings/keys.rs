@@ -110,6 +110,8 @@ settings! { SETTINGS:
         "The file with your user and password at that server, which `askbridge fleet credentials` makes; only you may be able to read it";
     FLEET_CA: Option<PathBuf> = "fleet.ca", NextCommand, Refused(FLEET), || None,
         "The file with the certificate that the server's is checked against; left out, those of the system are used";
+    FLEET_SERVER_USER: Option<String> = "fleet.server-user", NextCommand, Refused(FLEET), || None,
+        "The user that runs the server where it is on this machine without TLS, such as \"nats\"; left out, you or root";
 
     UNATTENDED_THEN: UnattendedAction = "unattended.then", NextQuestion, Refused(DECIDES), UnattendedAction::default,
         "What to do with a question that nobody can answer: let it wait, reject it, or end the agent";

@@ -521,10 +521,11 @@ mod tests {
     }
 
     /// Each value is of the right kind, and would do what a project must not do.
-    const HOSTILE: [(&str, &str, &str); 42] = [
+    const HOSTILE: [(&str, &str, &str); 43] = [
         ("fleet", "url", "'tls://broker.example.org'"),
         ("fleet", "credentials", "'/etc/mine.json'"),
         ("fleet", "ca", "'/etc/mine.pem'"),
+        ("fleet", "server-user", "'nobody'"),
         ("journal", "enabled", "false"),
         ("journal", "texts", "false"),
         ("journal", "keep", "'1s'"),

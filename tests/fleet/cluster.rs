@@ -39,6 +39,7 @@ fn member(users: &Users, user: &str, nodes: &[Server]) -> Member {
 fn nodes_that_are_killed_lose_no_question_and_no_answer() {
     let users = Users::new();
     let mut nodes = cluster(&users);
+    nodes[0].create(&users);
     let (mut far, mut person) = (member(&users, "box", &nodes), member(&users, "ana", &nodes));
     person.inbox();
     let machine = far.gateway();

@@ -63,8 +63,6 @@ fn everything_is_done_through_the_inbox() {
 fn everything_is_done_without_an_inbox() {
     let world = World::new();
     let (mut far, person) = (world.member("box"), world.member("ana"));
-    // The bucket is made by the first person who connects.
-    person.ok(&["list"]);
     let machine = far.gateway();
     everything_is_done(&person, &far, &machine);
 }
@@ -79,7 +77,7 @@ fn a_machine_without_an_inbox_is_in_the_fleet_while_its_agents_ask() {
     assert!(ids[0].ends_with(&format!("/{own}")), "{ids:?}");
     person.ok(&["answer", &ids[0], "a"]);
     assert_eq!(agent.end().0, 1);
-    let gateway = far.started_gateway();
+    let gateway = far.started_gateway(None);
     kill_process(gateway, Signal::TERM).unwrap();
     until_no_machine(&person);
 }

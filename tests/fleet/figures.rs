@@ -9,9 +9,11 @@ use std::{
 
 use askbridge::{
     fleet::{Access, Gateway, run},
+    limits::fleet::PLACES,
     machine::Machine,
 };
 use futures::StreamExt;
+use rustix::process::Signal;
 use tokio::{
     runtime::Builder,
     time::{Instant as TokioInstant, timeout_at},
@@ -52,6 +54,10 @@ fn asks(member: &Member, what: &str) -> Process {
 fn many_machines_on_one_broker() {
     let count: usize = env::var("FIGURES").map_or(20, |count| count.parse().expect("a number"));
     let world = World::new();
+    // A user has a bounded number of machines.
+    let users: Vec<_> = (0..count.div_ceil(PLACES)).map(|number| format!("m{number}")).collect();
+    world.users.add_bridges(&users);
+    world.server.signal(Signal::HUP);
     let mut far = world.member("box");
     let name = far.gateway();
     // The other machines share the questions of another folder: what is asked below is a change of one machine alone.
@@ -63,7 +69,7 @@ fn many_machines_on_one_broker() {
     far.person.machine.questions(OPEN);
     others.person.machine.questions(OPEN);
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    let access = Access::read(vec![world.server.url()], &world.users.file("box"), None).unwrap();
+    let access = |user: &str| Access::read(vec![world.server.url()], &world.users.file(user), None).unwrap();
     let folder = world.users.folder().join("locks");
     let machine = runtime.block_on(Machine::open(&others.person.machine.sockets())).unwrap();
     let followed = machine.clone();
@@ -73,7 +79,7 @@ fn many_machines_on_one_broker() {
         let folder = folder.join(number.to_string());
         fs::create_dir_all(&folder).unwrap();
         let gateway = Gateway::claim(&folder).unwrap().expect("a lock");
-        let (access, machine) = (access.clone(), machine.clone());
+        let (access, machine) = (access(&users[number / PLACES]), machine.clone());
         runtime.spawn(async move { run(gateway, &access, &machine, None, &CancellationToken::new()).await });
     }
     let mut person = world.member("ana");

@@ -25,6 +25,9 @@ mod world;
 mod commands;
 
 #[cfg(test)]
+mod directory;
+
+#[cfg(test)]
 mod permissions;
 
 #[cfg(test)]

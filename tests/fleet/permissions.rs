@@ -100,10 +100,16 @@ fn a_stolen_credential_of_a_bridge_shows_its_own_questions_and_nothing_else() {
     person.inbox();
     let thief = Thief::new(&world, "box");
     // What it is for.
-    for own in ["askbridge.v1.box.box-aaaaaa.reply.ana.t.s", "$KV.askbridge.box.box-aaaaaa"] {
+    for own in [
+        "askbridge.v1.box.box-aaaaaa.reply.ana.t.s",
+        "$KV.askbridge.box.box-aaaaaa",
+        "$JS.API.STREAM.INFO.KV_askbridge",
+    ] {
         thief.can_publish(own);
     }
-    for own in ["askbridge.v1.box.box-aaaaaa.call.*", "_INBOX.box.x"] {
+    for own in
+        ["askbridge.v1.box.box-aaaaaa.call.*", "_INBOX.box.x", "$JS.EVENT.ADVISORY.STREAM.*.KV_askbridge"]
+    {
         thief.can_subscribe(own);
     }
     for other in [
@@ -116,7 +122,19 @@ fn a_stolen_credential_of_a_bridge_shows_its_own_questions_and_nothing_else() {
         "askbridge.v1.other.other-aaaaaa.reply.ana.t.s",
         "$KV.askbridge.other.other-aaaaaa",
         "$KV.askbridge.ana.x-aaaaaa",
+        // Subjects of its own that no machine uses.
+        "askbridge.v1.box.box-aaaaaa.reply.ana.t.7",
+        "askbridge.v1.box.box-aaaaaa.reply.ana",
+        "askbridge.v1.box.box-aaaaaa.reply.ana.t.s.s",
+        "$KV.askbridge.box.box-aaaaaa.more",
+        "$KV.askbridge.box",
         // The directory, its stream, and any other stream.
+        "$JS.API.INFO",
+        "$JS.API.STREAM.INFO.x",
+        "$JS.API.STREAM.LIST",
+        "$JS.API.STREAM.LEADER.STEPDOWN.KV_askbridge",
+        "$JS.API.STREAM.SNAPSHOT.KV_askbridge",
+        "$JS.EVENT.ADVISORY.STREAM.UPDATED.KV_askbridge",
         "$JS.API.DIRECT.GET.KV_askbridge",
         "$JS.API.STREAM.MSG.GET.KV_askbridge",
         "$JS.API.CONSUMER.CREATE.KV_askbridge",
@@ -178,6 +196,11 @@ fn a_person_cannot_be_another_person_nor_a_machine_of_another() {
         "askbridge.v1.box.box-aaaaaa.reply.bob.t.s",
         "askbridge.v1.box.box-aaaaaa.reply.ana.t.s",
         "$KV.askbridge.box.box-aaaaaa",
+        "$JS.API.STREAM.CREATE.KV_askbridge",
+        "$JS.API.STREAM.CREATE.x",
+        "$JS.API.STREAM.MSG.GET.KV_askbridge",
+        "$JS.API.DIRECT.GET.KV_askbridge",
+        "$JS.API.CONSUMER.CREATE.KV_askbridge",
         "$JS.API.STREAM.UPDATE.KV_askbridge",
         "$JS.API.STREAM.PURGE.KV_askbridge",
         "$JS.API.STREAM.DELETE.KV_askbridge",
@@ -194,6 +217,80 @@ fn a_person_cannot_be_another_person_nor_a_machine_of_another() {
     ] {
         ana.cannot_subscribe(other);
     }
+}
+
+#[test]
+fn the_operator_creates_the_directory_and_sees_no_question() {
+    let world = World::new();
+    let operator = Thief::new(&world, "operator");
+    for other in [
+        "askbridge.v1.box.box-aaaaaa.call.operator",
+        "askbridge.v1.box.box-aaaaaa.call.ana",
+        "askbridge.v1.box.box-aaaaaa.reply.ana.t.s",
+        "$KV.askbridge.box.box-aaaaaa",
+        "$JS.API.STREAM.CREATE.x",
+        "$JS.API.DIRECT.GET.KV_askbridge",
+        "$JS.API.STREAM.UPDATE.KV_askbridge",
+    ] {
+        operator.cannot_publish(other);
+    }
+    for other in
+        [">", "askbridge.>", "askbridge.v1.*.*.reply.>", "$KV.askbridge.>", "_INBOX.>", "_INBOX.ana.>"]
+    {
+        operator.cannot_subscribe(other);
+    }
+}
+
+/// The broker sends its reply to a request to any subject that the request names, past the permissions of its user.
+#[test]
+fn what_the_broker_can_be_made_to_send_changes_no_machine_of_another_user() {
+    let world = World::new();
+    let mut person = world.member("ana");
+    let mut far = world.member("other");
+    person.inbox();
+    let machine = far.gateway();
+    let (agent, own) = far.asks("Which?");
+    let id = format!("{machine}/{own}");
+    person.until_listed("the question", |ids| ids == [id.clone()]);
+    let place = machine.trim_start_matches("other.");
+    let (entry, call) =
+        (format!("$KV.askbridge.other.{place}"), format!("askbridge.v1.other.{place}.call.ana"));
+    let (bridge, bob) = (Thief::new(&world, "box"), Thief::new(&world, "bob"));
+    let own_entry = |user: &str| format!("$KV.askbridge.{user}.{user}-aaaaaa");
+    let bounce = |thief: &Thief, request: &str, body: &str, to: &str| {
+        let sent = thief.client.publish_with_reply(request.to_owned(), to.to_owned(), body.to_owned().into());
+        thief.runtime.block_on(sent).unwrap();
+        thief.refusals();
+    };
+    let stream = |call: &str| format!("$JS.API.STREAM.{call}.KV_askbridge");
+    for to in [entry, call, stream("PURGE"), stream("DELETE"), stream("UPDATE"), stream("CREATE")] {
+        let to = to.as_str();
+        bounce(&bridge, &own_entry("box"), r#"{"version":"0","open":0}"#, to);
+        bounce(&bridge, "$JS.API.STREAM.INFO.KV_askbridge", "{x", to);
+        bounce(&bridge, "$SYS.REQ.USER.INFO", "", to);
+        let mut headers = async_nats::HeaderMap::new();
+        headers.insert("KV-Operation", "DEL");
+        headers.insert("Askbridge-Number", "0");
+        let stored = bob.client.publish_with_headers(own_entry("bob"), headers, "{}".into());
+        bob.runtime.block_on(stored).unwrap();
+        bob.refusals();
+        // This one, with a reply that bob has chosen, the server must refuse.
+        let get = serde_json::json!({ "last_by_subj": own_entry("bob") }).to_string();
+        bounce(&bob, "$JS.API.DIRECT.GET.KV_askbridge", &get, to);
+        bounce(&bob, "$JS.API.STREAM.INFO.KV_askbridge", r#"{"subjects_filter":">"}"#, to);
+    }
+    // One write removes no entry of another user, either.
+    let mut headers = async_nats::HeaderMap::new();
+    headers.insert("Nats-Rollup", "all");
+    let rolled = bridge.client.publish_with_headers(own_entry("box"), headers, "{}".into());
+    bridge.runtime.block_on(rolled).unwrap();
+    bridge.refusals();
+    // A person who comes now, and reads the bucket, finds the machine and its question, and nothing else.
+    let late = world.member("bob");
+    let listed = late.run(&["list", "--json"]);
+    assert_eq!((listed.code, crate::world::ids(&listed.stdout)), (0, vec![id.clone()]), "{listed:?}");
+    person.ok(&["answer", &id, "a"]);
+    assert_eq!(agent.end().0, 1);
 }
 
 /// An agent takes the file of its sandbox, and says in it that it is a person.
@@ -217,6 +314,11 @@ fn a_bridge_that_says_that_it_is_a_person_sees_nothing_and_answers_nothing() {
     thief.sets(&forged, &world.server.url());
     let listed = thief.run(&["list", "--json"]);
     assert!(!listed.stdout.contains(&own), "{listed:?}");
+    // An empty list would look like one of a fleet where nothing waits.
+    let listed = thief.run(&["list"]);
+    assert_eq!(listed.code, i32::from(askbridge_os::exit::BRIDGE_GONE), "{listed:?}");
+    assert!(listed.stderr.contains("box is not a person there"), "{listed:?}");
+    assert!(!listed.stderr.contains("WARN"), "{listed:?}");
     let answered = thief.run(&["answer", &id, "a"]);
     assert_ne!(answered.code, 0, "{answered:?}");
     person.ok(&["answer", &id, "b"]);

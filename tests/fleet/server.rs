@@ -3,7 +3,7 @@
 use std::{
     env, fs,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Output},
 };
 
 use rustix::process::Signal;
@@ -56,6 +56,12 @@ impl Server {
         format!("nats://127.0.0.1:{}", self.port)
     }
 
+    /// Creates the directory, as the operator does.
+    pub(crate) fn create(&self, users: &Users) {
+        let made = users.create(&self.url(), &[]);
+        assert!(made.status.success(), "{made:?}");
+    }
+
     /// Kills it.
     pub(crate) fn kill(&mut self) {
         self.process.take().expect("it runs");
@@ -89,6 +95,24 @@ impl Users {
         let made = command.output().unwrap();
         assert!(made.status.success(), "{made:?}");
         users
+    }
+
+    /// Adds users of machines. The server has to read them again.
+    pub(crate) fn add_bridges(&self, names: &[String]) {
+        let mut command = Command::new(ASKBRIDGE);
+        command.args(["fleet", "credentials"]).arg(self.folder().join("creds"));
+        for name in names {
+            command.args(["--bridge", name]);
+        }
+        let made = command.output().unwrap();
+        assert!(made.status.success(), "{made:?}");
+    }
+
+    /// Creates the directory at a server.
+    pub(crate) fn create(&self, url: &str, more: &[&str]) -> Output {
+        let mut command = Command::new(ASKBRIDGE);
+        command.args(["fleet", "create"]).arg(self.folder().join("creds")).args(["--url", url]).args(more);
+        command.output().unwrap()
     }
 
     pub(crate) fn folder(&self) -> &Path {

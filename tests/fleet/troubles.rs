@@ -2,6 +2,7 @@
 //! is given twice.
 
 use std::{
+    collections::BTreeSet,
     fs, thread,
     time::{Duration, Instant},
 };
@@ -45,9 +46,9 @@ fn a_machine_that_was_killed_gets_no_answer_and_its_entry_runs_out() {
         assert!(begun.elapsed() < DEADLINE, "its entry does not run out");
         thread::yield_now();
     }
-    // The next process has another name, and no session of the one before.
+    // The next process has the same name, and no session of the one before.
     let next = far.gateway();
-    assert_ne!(next, machine);
+    assert_eq!(next, machine);
     let (agent, own) = far.asks("And now?");
     person.until_listed("the question", |ids| ids == [format!("{next}/{own}")]);
     person.ok(&["answer", &format!("{next}/{own}"), "a"]);
@@ -74,7 +75,6 @@ fn without_the_broker_local_answers_go_on_and_others_are_refused_until_it_is_bac
     let (answers, heard) = first.end();
     assert!(answers == 1 && heard.contains(r#"[["b"]]"#), "{heard}");
     world.server.run();
-    // Its directory was in memory: the machine writes its entry anew.
     person.until_listed("the question that is left", |ids| ids == [on_machine(&other)]);
     person.until_said(&["answer", &on_machine(&other), "a"], "answered");
     let (answers, heard) = second.end();
@@ -164,15 +164,69 @@ fn a_gateway_that_ends_while_a_question_waits_is_started_again() {
     let (agent, own) = far.asks("Which?");
     person.until_listed("the question", |ids| ids == [format!("{inbox}/{own}")]);
     far.kill();
-    let is_next = |ids: &[String], before: &[&str]| {
-        ids.len() == 1 && ids[0].ends_with(&own) && !before.iter().any(|before| ids[0].starts_with(before))
-    };
-    let second = person.until_listed("over a gateway", |ids| is_next(ids, &[&inbox]));
-    let second = second[0].split('/').next().unwrap();
-    kill_process(far.started_gateway(), Signal::KILL).unwrap();
-    let third = person.until_listed("over another gateway", |ids| is_next(ids, &[&inbox, second]));
-    person.ok(&["answer", &third[0], "a"]);
+    let id = format!("{inbox}/{own}");
+    let mut gateway = None;
+    for _ in 0..2 {
+        let next = far.started_gateway(gateway);
+        assert_eq!(far.until_served(), inbox, "the machine keeps its name");
+        person.until_listed("the question under its ID, once", |ids| ids == [id.clone()]);
+        kill_process(next, Signal::KILL).unwrap();
+        gateway = Some(next);
+    }
+    far.started_gateway(gateway);
+    person.until_said(&["answer", &id, "a"], "answered");
     assert_eq!(agent.end().0, 1);
+}
+
+/// The IDs that were listed before stay those of the questions, and nothing is listed twice meanwhile.
+#[test]
+fn a_gateway_that_is_killed_again_and_again_keeps_the_ids_of_its_questions() {
+    let world = World::new();
+    let (mut far, mut person) = (world.member("box"), world.member("ana"));
+    person.inbox();
+    let machine = far.gateway();
+    let (agent, own) = far.asks("Which?");
+    let id = format!("{machine}/{own}");
+    person.until_listed("the question", |ids| ids == [id.clone()]);
+    for round in 0..5 {
+        far.kill();
+        assert_eq!(far.gateway(), machine);
+        let (_other, more) = far.asks(&format!("Round {round}?"));
+        let both = [id.clone(), format!("{machine}/{more}")];
+        let begun = Instant::now();
+        person.until_listed("both, once", |ids| {
+            assert!(ids.iter().collect::<BTreeSet<_>>().len() == ids.len(), "{ids:?}");
+            both.iter().all(|id| ids.contains(id))
+        });
+        assert!(begun.elapsed() < AT_ONCE, "{:?}", begun.elapsed());
+        let unknown = person.run(&["show", &id]);
+        assert_eq!(unknown.code, 0, "{unknown:?}");
+    }
+    person.ok(&["answer", &id, "a"]);
+    assert_eq!(agent.end().0, 1);
+}
+
+/// A broker that is frozen: the person is told in time, and what was sent counts once.
+#[test]
+fn an_answer_over_a_frozen_broker_is_not_known_within_twelve_seconds() {
+    let world = World::new();
+    let (mut far, mut person) = (world.member("box"), world.member("ana"));
+    person.inbox();
+    let machine = far.gateway();
+    let (agent, own) = far.asks("Which?");
+    let id = format!("{machine}/{own}");
+    person.until_listed("the question", |ids| ids == [id.clone()]);
+    world.server.signal(Signal::STOP);
+    let begun = Instant::now();
+    let told = person.run(&["answer", &id, "a"]);
+    let took = begun.elapsed();
+    world.server.signal(Signal::CONT);
+    assert_eq!(told.code, i32::from(exit::BRIDGE_GONE), "{told:?}");
+    assert!(told.stderr.contains("not known whether the agent got this"), "{told:?}");
+    assert!(took < Duration::from_secs(14), "{took:?}");
+    person.until_said(&["answer", &id, "a"], "answered");
+    let (answers, heard) = agent.end();
+    assert!(answers == 1 && heard.matches("\"id\":\"ask\"").count() == 1, "{heard}");
 }
 
 #[test]

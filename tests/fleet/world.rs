@@ -14,6 +14,7 @@ use std::{
     time::Instant,
 };
 
+use askbridge::fleet::Gateway;
 use rustix::process::Pid;
 use serde_json::{Value, json};
 
@@ -35,6 +36,13 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> Self {
+        let world = World::without_directory();
+        world.server.create(&world.users);
+        world
+    }
+
+    /// The same, before the operator has created the directory.
+    pub(crate) fn without_directory() -> Self {
         let users = Users::new();
         let server = Server::start(&users, "one", "");
         World { users, server }
@@ -82,21 +90,16 @@ impl Member {
     }
 
     fn serves(&mut self, args: &[&str]) -> String {
-        let before = self.place();
         self.serving = Some(Process::spawn(&mut self.person.command(args)));
-        self.until_served_unlike(&before)
+        self.until_served()
     }
 
-    /// Waits until a gateway that a bridge has started is the one of this machine.
+    /// Waits until a gateway is the one of this machine, and returns the name of the machine.
     pub(crate) fn until_served(&self) -> String {
-        self.until_served_unlike("")
-    }
-
-    fn until_served_unlike(&self, before: &str) -> String {
         let deadline = Instant::now() + DEADLINE;
         loop {
             let name = self.place();
-            if !name.is_empty() && name != before {
+            if !name.is_empty() && Gateway::runs(&self.person.machine.sockets()) {
                 return name;
             }
             assert!(Instant::now() < deadline, "no gateway in time");
@@ -109,8 +112,19 @@ impl Member {
         fs::read_to_string(self.person.machine.sockets().join("fleet.lock")).unwrap_or_default()
     }
 
-    /// Returns the process that a bridge has started as the gateway.
-    pub(crate) fn started_gateway(&self) -> Pid {
+    /// Waits for the process that a bridge has started as the gateway after this one.
+    pub(crate) fn started_gateway(&self, before: Option<Pid>) -> Pid {
+        let deadline = Instant::now() + DEADLINE;
+        loop {
+            if let Some(pid) = self.gateway_process().filter(|pid| Some(*pid) != before) {
+                return pid;
+            }
+            assert!(Instant::now() < deadline, "no gateway was started in time");
+            thread::yield_now();
+        }
+    }
+
+    fn gateway_process(&self) -> Option<Pid> {
         let place = format!("XDG_RUNTIME_DIR={}", self.person.machine.path().display());
         let is_gateway = |id: i32| {
             let read = |file: &str| fs::read(format!("/proc/{id}/{file}")).unwrap_or_default();
@@ -120,14 +134,14 @@ impl Member {
         };
         let ids =
             fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-        Pid::from_raw(ids.into_iter().find(|id| is_gateway(*id)).expect("a gateway")).unwrap()
+        ids.into_iter().find(|id| is_gateway(*id)).and_then(Pid::from_raw)
     }
 
     pub(crate) fn serving(&self) -> &Process {
         self.serving.as_ref().expect("it serves")
     }
 
-    /// Kills the process that serves here.
+    /// Kills the process that serves here, whose lock ends with it.
     pub(crate) fn kill(&mut self) {
         self.serving.take().expect("it serves");
     }

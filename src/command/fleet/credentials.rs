@@ -1,5 +1,6 @@
 //! `askbridge fleet` and its arguments. `credentials` writes a file for each new user, and the part of the server's
-//! configuration that has all users of the folder. The gateway is left to `gateway.rs`.
+//! configuration that has all users of the folder. `create` makes the
+//! directory with the operator's. The gateway is left to `gateway.rs`.
 
 use std::{
     collections::BTreeMap,
@@ -14,10 +15,10 @@ use clap::{Args, Subcommand};
 use rustix::fs::{FlockOperation, flock};
 
 use super::gateway;
-
 use crate::{
     command::{CommandError, runner::done},
-    fleet::{NewUser, Role, UserName, server_config},
+    fleet::{Access, NewUser, Role, UserName, create_directory, server_config},
+    settings::{addresses::Brokers, files, keys},
 };
 
 /// What a fleet is.
@@ -46,6 +47,8 @@ pub struct FleetArgs {
 pub enum FleetAction {
     /// Make credentials for machines and persons, and the users.conf that the NATS server includes
     Credentials(CredentialsArgs),
+    /// Create the directory of the machines at the server, as its operator
+    Create(CreateArgs),
     /// Serve the questions of this machine to the fleet, until no bridge runs (bridges call this)
     #[command(hide = true)]
     Gateway,
@@ -53,6 +56,8 @@ pub enum FleetAction {
 
 /// The file for the server.
 const SERVER: &str = "users.conf";
+/// The name of the user that creates the directory, unless another user has it.
+const OPERATOR: &str = "operator";
 
 /// Options of `askbridge fleet credentials`.
 #[derive(Debug, Args)]
@@ -70,10 +75,33 @@ pub struct CredentialsArgs {
     pub person: Vec<String>,
 }
 
-/// Makes credentials, or serves.
+/// The server if the settings name none: the one that the documentation begins with.
+const HERE: &str = "nats://127.0.0.1:4222";
+
+/// Options of `askbridge fleet create`.
+#[derive(Debug, Args)]
+pub struct CreateArgs {
+    /// The folder of `askbridge fleet credentials`, which has the credentials of the operator
+    pub folder: PathBuf,
+
+    /// The server [default: `fleet.url` of the settings, or nats://127.0.0.1:4222]
+    #[arg(long)]
+    pub url: Option<String>,
+
+    /// The file with the certificate that the server's is checked against [default: `fleet.ca` of the settings]
+    #[arg(long, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
+
+    /// Remove a directory that is not as askbridge creates it
+    #[arg(long)]
+    pub replace: bool,
+}
+
+/// Makes credentials or the directory, or serves.
 pub async fn fleet(args: &FleetArgs) -> Result<u8, CommandError> {
     match &args.action {
         FleetAction::Credentials(args) => write(args),
+        FleetAction::Create(args) => create_at(args).await,
         FleetAction::Gateway => gateway::serve().await,
     }
 }
@@ -92,8 +120,9 @@ fn write(args: &CredentialsArgs) -> Result<u8, CommandError> {
     let locked = fs::File::open(folder).map_err(failed(folder))?;
     flock(&locked, FlockOperation::LockExclusive).map_err(|error| failed(folder)(error.into()))?;
     let mut users = known(folder)?;
-    let new = new_users(wanted, &users)
+    let mut new = new_users(wanted, &users)
         .map_err(|why| CommandError::Usage(format!("{}: {why}", folder.display())))?;
+    new.extend(new_operator(&users, &new).map_err(CommandError::Setup)?);
     let mut said = String::new();
     for user in new {
         let path = folder.join(format!("{}.json", user.name()));
@@ -138,6 +167,18 @@ fn new_users(
     Ok(new)
 }
 
+/// Makes the operator, unless there is one.
+fn new_operator(known: &BTreeMap<UserName, NewUser>, new: &[NewUser]) -> Result<Option<NewUser>, String> {
+    let mut all = known.values().chain(new);
+    if all.clone().any(|user| user.role() == Role::Operator) {
+        return Ok(None);
+    }
+    // A machine or a person may have that name.
+    let is_taken = all.any(|user| user.name().as_str() == OPERATOR);
+    let name = if is_taken { format!("{OPERATOR}-of-fleet") } else { OPERATOR.to_owned() };
+    NewUser::new(name.parse()?, Role::Operator).map(Some)
+}
+
 /// Says what a user may do.
 fn allowed(role: Role) -> &'static str {
     match role {
@@ -146,6 +187,9 @@ fn allowed(role: Role) -> &'static str {
         }
         Role::Person => {
             "sees and answers the questions of all machines: whoever has this file is this person"
+        }
+        Role::Operator => {
+            "creates the directory (`askbridge fleet create`), and sees no question: keep it with the server"
         }
     }
 }
@@ -161,6 +205,42 @@ fn known(folder: &Path) -> Result<BTreeMap<UserName, NewUser>, CommandError> {
         }
     }
     Ok(users)
+}
+
+/// Creates the directory.
+async fn create_at(args: &CreateArgs) -> Result<u8, CommandError> {
+    let access = access(args).map_err(CommandError::Setup)?;
+    let broker = access.broker();
+    match create_directory(&access, args.replace).await {
+        Ok(true) => Ok(done(exit::OK, &format!("{broker} has the directory of the machines now\n"))),
+        Ok(false) => Ok(done(exit::OK, &format!("{broker} has the directory of the machines already\n"))),
+        Err(why) => Err(CommandError::Setup(format!("{broker}: {why}"))),
+    }
+}
+
+fn access(args: &CreateArgs) -> Result<Access, String> {
+    let settings = files::read(None);
+    let servers = match (&args.url, settings.get(&keys::FLEET_URL).0) {
+        (Some(url), _) => Brokers::one(url).map_err(|why| format!("--url: {why}"))?.0,
+        (None, servers) if servers.is_empty() => vec![HERE.to_owned()],
+        (None, servers) => servers,
+    };
+    let ca = args.ca.clone().or_else(|| settings.path(&keys::FLEET_CA));
+    let access = Access::read(servers, &operator(&args.folder)?, ca)?;
+    access.with_server_user(settings.get(&keys::FLEET_SERVER_USER).as_deref())
+}
+
+/// Returns the file with the operator's credentials.
+fn operator(folder: &Path) -> Result<PathBuf, String> {
+    let users = known(folder).map_err(|error| error.to_string())?;
+    let operator = users.into_values().find(|user| user.role() == Role::Operator);
+    let name = operator.ok_or_else(|| {
+        format!(
+            "{0}: there are no credentials of an operator: `askbridge fleet credentials {0}` makes them",
+            folder.display()
+        )
+    })?;
+    Ok(folder.join(format!("{}.json", name.name())))
 }
 
 /// Writes a new file that only the user can read.
@@ -201,7 +281,13 @@ mod tests {
         assert_eq!(files(), [""; 0]);
         write(&args(&["box"], &["ana"])).expect("two users");
         assert!(refused(&args(&["new", "box"], &[])).contains("the user box exists already"));
-        assert_eq!(files(), ["ana.json", "box.json", SERVER]);
+        assert_eq!(files(), ["ana.json", "box.json", "operator.json", SERVER]);
+        // There is one operator, also where another user has its name.
+        write(&args(&["other"], &[])).expect("one more user");
+        assert_eq!(files(), ["ana.json", "box.json", "operator.json", "other.json", SERVER]);
+        let elsewhere = CredentialsArgs { folder: root.path().join("other"), ..args(&["operator"], &[]) };
+        write(&elsewhere).expect("two users");
+        assert!(elsewhere.folder.join("operator-of-fleet.json").is_file());
     }
 
     #[test]

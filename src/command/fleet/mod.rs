@@ -1,4 +1,4 @@
-//! `askbridge fleet`: the users of a broker, and the gateway of this machine.
+//! `askbridge fleet`: the users of a broker, its directory, and the gateway of this machine.
 
 mod credentials;
 mod gateway;
