@@ -320,6 +320,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::inbox::report::MachineReport;
 
     fn record(id: &str, question: &Value, more: &Value) -> Arc<Record> {
         let mut whole = json!({
@@ -438,20 +439,15 @@ k3f9q2-2  -     ! rm -rf build";
 
     #[test]
     fn where_no_question_is_open_the_machines_are_named() {
-        let run = ["/run".into()];
         let two = ["/run".into(), "/state".into()];
-        let here = Looked { folders: &run, machines: &[], has_elsewhere: false };
-        let wide = Looked { folders: &two, ..here };
+        let here = Looked { folders: &two[..1], machines: &[], has_elsewhere: false };
         let both = Looked { machines: &["box", "lab"], ..here };
         let there = Looked { folders: &[], machines: &["box"], ..here };
         let many = Looked { machines: &["a", "b", "c", "d"], ..here };
         let frozen = Looked { folders: &[], ..here };
         let frozen_bridge = Gaps { unreachable: vec!["/run/a.sock".into()], ..Gaps::default() };
         let of = |problem: Option<&str>| {
-            let report = crate::inbox::report::MachineReport {
-                problem: problem.map(str::to_owned),
-                ..crate::inbox::report::MachineReport::default()
-            };
+            let report = MachineReport { problem: problem.map(str::to_owned), ..MachineReport::default() };
             ConnectedMachine { name: "box".parse().expect("a name"), report }
         };
         let missing = |machines: Vec<ConnectedMachine>| Gaps { machines, ..Gaps::default() };
@@ -488,7 +484,7 @@ k3f9q2-2  -     ! rm -rf build";
         }
         for (looked, bridges, all, said) in [
             (here, 0, true, "no bridge runs (looked in /run)"),
-            (wide, 0, true, "no bridge runs (looked in /run and /state)"),
+            (Looked { folders: &two, ..here }, 0, true, "no bridge runs (looked in /run and /state)"),
             (here, 2, true, "no question is open (2 bridges)"),
             (both, 0, true, "no bridge runs (looked in /run and on box, lab)"),
             (both, 3, true, "no question is open (3 bridges here and on box, lab)"),
