@@ -2,6 +2,7 @@
 
 pub mod exit;
 pub mod files;
+pub mod keyboard;
 pub mod limits;
 pub mod listeners;
 pub mod log;

@@ -21,3 +21,13 @@ pub const WALKS: usize = 3;
 pub const PROC_FILE: usize = 16 * MIB;
 /// Number of listening sockets whose process is looked for.
 pub const LISTENERS: usize = 256;
+/// Bytes of a text that is typed or pasted at a terminal: as much as an answer may have.
+pub const TYPED: usize = 256 * KIB;
+/// How far apart pieces of one paste may arrive in a terminal that does not mark pastes. No person presses keys so fast,
+/// and none notices that Enter takes this long.
+pub const BURST: Duration = Duration::from_millis(50);
+/// How long the keyboard must be quiet before a key decides on a permission: a person who types a line for another
+/// program makes no such pause in it.
+pub const QUIET: Duration = Duration::from_millis(300);
+/// How long a program that ends waits at most for the keyboard to be quiet.
+pub const DRAIN: Duration = Duration::from_secs(2);
