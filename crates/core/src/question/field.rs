@@ -1,7 +1,7 @@
 //! One field of a question: its kind, its options with their previews, and the role of an option of a permission. The
 //! question is left to `form.rs`, reading options from the wire to the dialects.
 
-use std::{borrow::Cow, fmt::Display};
+use std::fmt::Display;
 
 use serde::{Deserialize, Serialize};
 
@@ -181,19 +181,6 @@ impl Field {
     /// Returns a field that must be filled in, by its place in the form.
     pub fn at(place: usize, label: String, header: Option<String>, kind: Kind) -> Self {
         Field { name: format!("q{place}"), label, header, help: None, required: true, secret: false, kind }
-    }
-
-    /// Returns the value that a text stands for: the value of the option with this label, unless the text is itself an
-    /// option's value or is typed.
-    pub fn value_of<'a>(&'a self, text: &'a str) -> Cow<'a, str> {
-        let options = self.kind.options();
-        if options.iter().any(|option| option.value == text) {
-            return text.into();
-        }
-        match options.iter().find(|option| option.label == text) {
-            Some(option) => option.value.as_str().into(),
-            None => text.into(),
-        }
     }
 
     pub(super) fn check_limits(&self) -> Result<(), String> {

@@ -9,7 +9,10 @@ use serde::{
 };
 use serde_json::{Number, Value as Json};
 
-use super::{Answer, FieldError, Kind, Question, Value, check};
+use super::{
+    Answer, FieldError, Kind, Question, Value, check,
+    naming::{ambiguity, value_of},
+};
 
 /// An answer as a client sends it: `{"values": {…}, "notes": {…}}` by field name, or `{"answers": [[…]], "notes": {…}}` by
 /// position.
@@ -52,6 +55,7 @@ impl AnswerInput {
             AnswerInput::ByName { values, notes } => read_values(question, values, notes),
             AnswerInput::ByPlace { answers, notes } => {
                 check_places(question, answers.len())?;
+                check_names(question, &answers)?;
                 let selections = answers.into_iter().map(|texts| (!texts.is_empty()).then_some(texts));
                 Ok(answer_from_texts(question, selections.collect(), notes))
             }
@@ -70,6 +74,19 @@ pub fn check_places(question: &Question, given: usize) -> Result<(), Vec<FieldEr
     }
     let message = format!("must not exist: the question has {fields} fields, and there are {given} answers");
     Err(vec![FieldError { field: format!("answers[{fields}]"), message }])
+}
+
+/// Checks that no text is the label of several options of its field.
+///
+/// # Errors
+/// One for each field that has such a text.
+pub fn check_names(question: &Question, answers: &[Vec<String>]) -> Result<(), Vec<FieldError>> {
+    let errors = question.fields.iter().zip(answers).filter_map(|(field, texts)| {
+        let message = texts.iter().find_map(|text| ambiguity(field, text))?;
+        Some(FieldError { field: field.name.clone(), message })
+    });
+    let errors: Vec<_> = errors.collect();
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
 fn read_values(
@@ -214,7 +231,7 @@ pub fn answer_from_texts(
     notes: BTreeMap<String, String>,
 ) -> Answer {
     let values = question.fields.iter().zip(selections).filter_map(|(field, selection)| {
-        let texts = selection?.iter().map(|text| field.value_of(text).into_owned()).collect();
+        let texts = selection?.iter().map(|text| value_of(field, text).into_owned()).collect();
         Some((field.name.clone(), value_from_texts(&field.kind, texts)?))
     });
     Answer { values: values.collect(), notes }
@@ -361,6 +378,22 @@ mod tests {
         assert_eq!(json_of(&choices, &["a"]), json!(["a"]));
         assert_eq!(json_of(&Kind::free_text(), &["a", "b"]), json!(["a", "b"]));
         assert_eq!(json_of(&Kind::free_text(), &[]), json!(null));
+    }
+
+    #[test]
+    fn a_label_of_several_options_is_no_answer() {
+        let options = json!([{ "value": "/a/x", "label": "x" }, { "value": "/b/x", "label": "x" }]);
+        for kind_name in ["choice", "choices"] {
+            for other in [false, true] {
+                let files = kind(json!({ "kind": kind_name, "options": options, "other": other }));
+                let question =
+                    Question::new(Origin::SandboxAgent, "q", vec![Field::at(0, "?".to_owned(), None, files)]);
+                let read = |text: &str| read(json!({ "answers": [[text]] })).unwrap().read(&question);
+                let errors = read("x").unwrap_err();
+                assert!(errors[0].message.contains(r#""/a/x" or "/b/x""#), "{errors:?}");
+                assert!(read("/b/x").is_ok());
+            }
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub mod field;
 pub mod form;
 pub mod formats;
 pub mod input;
+pub mod naming;
 pub mod outcome;
 mod size;
 pub mod subject;

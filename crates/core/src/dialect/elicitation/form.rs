@@ -3,6 +3,8 @@
 //!
 //! Source: `CreateElicitationRequest` of the ACP schema, and Claude's mark for a companion.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json, value::RawValue};
 
@@ -13,7 +15,10 @@ use super::{
 };
 use crate::{
     dialect::values::{self, Entries},
-    question::{Field, FieldOption, Kind, Question},
+    question::{
+        Field, FieldOption, Kind, Question,
+        naming::{names, pair},
+    },
 };
 
 /// The `params` of `elicitation/create`, with members in the order of the standard.
@@ -137,16 +142,13 @@ fn of_kind(kind: &Kind, required: bool) -> FormProperty {
         },
         Kind::Choice { options, default, .. } => FormProperty {
             kind: named("string"),
-            one_of: Some(options.iter().map(titled).collect()),
+            one_of: Some(titled(options)),
             default: default.clone().map(Json::from),
             ..FormProperty::default()
         },
         Kind::Choices { options, other, min, max, default } => FormProperty {
             kind: named("array"),
-            items: Some(FormItems {
-                any_of: Some(options.iter().map(titled).collect()),
-                ..FormItems::default()
-            }),
+            items: Some(FormItems { any_of: Some(titled(options)), ..FormItems::default() }),
             // `required` alone accepts an empty list.
             min_items: min.or((required && !other).then_some(1)),
             max_items: *max,
@@ -177,7 +179,7 @@ fn of_kind(kind: &Kind, required: bool) -> FormProperty {
         },
         Kind::Confirm { yes, no } => FormProperty {
             kind: named("string"),
-            one_of: Some(vec![labelled("true", yes), labelled("false", no)]),
+            one_of: Some(["true", "false"].into_iter().zip(pair(yes, no)).map(labelled).collect()),
             ..FormProperty::default()
         },
         // Unreachable for questions that a dialect read: only another version of the bridge writes unknown kinds.
@@ -185,18 +187,21 @@ fn of_kind(kind: &Kind, required: bool) -> FormProperty {
     }
 }
 
-fn titled(option: &FieldOption) -> TitledOption {
-    let preview = option.preview.as_ref().map(|preview| json!({ "preview": preview.text }));
-    TitledOption {
-        value: option.value.clone(),
-        title: Some(option.label.clone()),
-        description: option.description.clone(),
-        meta: preview.map(|preview| Map::from_iter([(PREVIEW.to_owned(), preview)])),
-    }
+fn titled(options: &[FieldOption]) -> Vec<TitledOption> {
+    let titled = |(option, name): (&FieldOption, Cow<'_, str>)| {
+        let preview = option.preview.as_ref().map(|preview| json!({ "preview": preview.text }));
+        TitledOption {
+            value: option.value.clone(),
+            title: Some(name.into_owned()),
+            description: option.description.clone(),
+            meta: preview.map(|preview| Map::from_iter([(PREVIEW.to_owned(), preview)])),
+        }
+    };
+    options.iter().zip(names(options)).map(titled).collect()
 }
 
-fn labelled(value: &str, title: &str) -> TitledOption {
-    TitledOption { value: value.to_owned(), title: Some(title.to_owned()), ..TitledOption::default() }
+fn labelled((value, title): (&str, Cow<'_, str>)) -> TitledOption {
+    TitledOption { value: value.to_owned(), title: Some(title.into_owned()), ..TitledOption::default() }
 }
 
 #[cfg(test)]

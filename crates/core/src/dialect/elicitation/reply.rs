@@ -11,7 +11,7 @@ use crate::{
         agent_dialect::{Rejection, ReplyMeta},
         values::Entries,
     },
-    question::{Answer, Field, Kind, Outcome, Question, Reason, Value},
+    question::{Answer, Field, Kind, Outcome, Question, Reason, Value, naming::value_of},
 };
 
 /// The reply format of a form.
@@ -156,7 +156,7 @@ fn join(
 }
 
 fn typed(json: &Json, field: &Field) -> Value {
-    let chosen = |text: &String| field.value_of(text).into_owned();
+    let chosen = |text: &String| value_of(field, text).into_owned();
     match (json, &field.kind) {
         (Json::String(text), Kind::Confirm { .. }) if text == "true" || text == "false" => {
             Value::Flag(text == "true")

@@ -21,7 +21,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     dialect::values,
-    question::{Field, FieldOption, Question},
+    question::{Field, FieldOption, Question, naming::names},
 };
 
 /// The contents of a prompt. Options to answer elsewhere, and to skip the question, are always added.
@@ -259,13 +259,18 @@ fn asked<'a>(field: Option<&'a Field>, question: &'a Question) -> Cow<'a, str> {
 
 /// Returns the descriptions of a field and its options: all of their texts but the labels.
 fn described<'a>(field: &'a Field, asked: &str) -> impl Iterator<Item = String> + use<'a> {
-    let of_option = |option: &'a FieldOption| {
-        let description = option.description.as_ref().map(|text| format!("{}: {text}", option.label));
-        let preview = option.preview.as_ref().map(|preview| format!("{}:\n{}", option.label, preview.text));
+    let of_option = |(option, name): (&'a FieldOption, Cow<'a, str>)| {
+        let description = option.description.as_ref().map(|text| format!("{name}: {text}"));
+        let preview = option.preview.as_ref().map(|preview| format!("{name}:\n{}", preview.text));
         description.into_iter().chain(preview)
     };
+    let options = field.kind.options();
     let header = field.header.as_ref().filter(|header| !asked.contains(header.as_str()));
-    header.into_iter().chain(&field.help).cloned().chain(field.kind.options().iter().flat_map(of_option))
+    header
+        .into_iter()
+        .chain(&field.help)
+        .cloned()
+        .chain(options.iter().zip(names(options)).flat_map(of_option))
 }
 
 /// Returns the labels of all fields on a line each, unless the prompt contains them.

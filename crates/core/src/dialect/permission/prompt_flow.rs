@@ -1,11 +1,16 @@
 //! Asking a question with a sequence of permission prompts: one for each field, and for a multiple choice one for each
 //! choice that is made. How a prompt is written is left to `prompt.rs`.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::prompt::{Prompt, PromptChoice, Protocol};
-use crate::question::{Answer, Field, Kind, Question, Reason, Value, check};
+use crate::question::{
+    Answer, Field, Kind, Question, Reason, Value, check,
+    naming::{names, pair},
+};
 
 /// The progress of the prompts for one question.
 #[derive(Clone, Debug, PartialEq)]
@@ -121,15 +126,14 @@ impl PromptFlow {
 
     /// Returns the labels of a field's choices, and whether the choices made so far are a complete value.
     fn choices(&self, field: &Field) -> (Vec<String>, bool) {
-        let name = |name: &str| name.to_owned();
         match &field.kind {
             Kind::Choice { options, .. } => {
-                (options.iter().map(|option| name(&option.label)).collect(), false)
+                (names(options).into_iter().map(Cow::into_owned).collect(), false)
             }
             Kind::Choices { options, min, max, .. } => {
-                let marked = options.iter().map(|option| {
+                let marked = options.iter().zip(names(options)).map(|(option, name)| {
                     let mark = if self.chosen.contains(&option.value) { '☑' } else { '☐' };
-                    format!("{mark} {}", option.label)
+                    format!("{mark} {name}")
                 });
                 let least = min.unwrap_or(0).max(u32::from(field.required)) as usize;
                 let most = max.map_or(usize::MAX, |max| max as usize);
@@ -137,8 +141,8 @@ impl PromptFlow {
                 let may_stay_empty = !field.required && self.chosen.is_empty();
                 (marked.collect(), may_stay_empty || (least..=most).contains(&self.chosen.len()))
             }
-            Kind::Boolean { .. } => (vec![name("Yes"), name("No")], false),
-            Kind::Confirm { yes, no } => (vec![name(yes), name(no)], false),
+            Kind::Boolean { .. } => (vec!["Yes".to_owned(), "No".to_owned()], false),
+            Kind::Confirm { yes, no } => (pair(yes, no).map(Cow::into_owned).into(), false),
             Kind::Text { .. } | Kind::Number { .. } | Kind::Unknown(_) => (Vec::new(), false),
         }
     }

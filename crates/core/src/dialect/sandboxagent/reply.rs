@@ -17,7 +17,10 @@ use crate::{
         agent_dialect::{Rejection, Reply, ReplyMeta},
         values,
     },
-    question::{Answer, Field, Kind, Outcome, Question, Reason, Value, input},
+    question::{
+        Answer, Field, Kind, Outcome, Question, Reason, Value, input,
+        naming::{ambiguity, value_of},
+    },
     wire::splice,
 };
 
@@ -78,7 +81,7 @@ impl CanonicalReply {
             .fields
             .iter()
             .zip(&answers)
-            .all(|(field, chosen)| chosen.iter().all(|text| field.value_of(text) == **text));
+            .all(|(field, chosen)| chosen.iter().all(|text| value_of(field, text) == **text));
         let outcome =
             |answers: Vec<Vec<String>>| answered(question, answers.into_iter().map(Some).collect(), notes);
         if by_value {
@@ -86,7 +89,7 @@ impl CanonicalReply {
         }
         let mut values = answers;
         for (field, chosen) in question.fields.iter().zip(&mut values) {
-            chosen.iter_mut().for_each(|text| *text = field.value_of(text).into_owned());
+            chosen.iter_mut().for_each(|text| *text = value_of(field, text).into_owned());
         }
         let answers = serde_json::to_string(&values).ok()?;
         // All other members of the result stay as they are.
@@ -144,10 +147,14 @@ fn keyed(object: &Map<String, Json>, question: &Question) -> Option<Outcome> {
 
 /// Combines selections into an answer, with labels turned into values.
 ///
-/// Returns `None` if there are more selections than fields: dropping one would change the answer.
+/// Returns `None` if there are more selections than fields, since dropping one would change the answer, or if a text is the
+/// label of several options.
 fn answered(question: &Question, selections: Selections, notes: BTreeMap<String, String>) -> Option<Outcome> {
     let mut beyond = selections.iter().skip(question.fields.len()).flatten();
-    if beyond.any(|texts| !texts.is_empty()) {
+    let is_ambiguous = |(field, texts): (&Field, &Option<Vec<String>>)| {
+        texts.iter().flatten().any(|text| ambiguity(field, text).is_some())
+    };
+    if beyond.any(|texts| !texts.is_empty()) || question.fields.iter().zip(&selections).any(is_ambiguous) {
         return None;
     }
     Some(Outcome::Answered(input::answer_from_texts(question, selections, notes)))
