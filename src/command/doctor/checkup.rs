@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::{
     agents,
-    installed::{Installer, is_launcher},
+    installed::{COPIED, Installer, is_launcher},
     server, sockets, ways,
 };
 use crate::{
@@ -121,10 +121,10 @@ pub(super) fn look_at_program(around: &Environment, report: &mut Report) {
     report.add(PROGRAM, Level::Ok, format!("askbridge {}: {path}", env!("CARGO_PKG_VERSION")), None);
     // Installers are known by their folders, which a symlink on `PATH` would hide.
     let real = own.and_then(|own| own.canonicalize().ok());
-    if let Some(installer) =
-        real.as_ref().and_then(|real| Installer::of(real, |file| fs::read_to_string(file).ok()))
-    {
-        report.add(PROGRAM, Level::Ok, installer.sentence(), None);
+    let installer = real.as_ref().map(|real| Installer::of(real, |file| fs::read_to_string(file).ok()));
+    if let Some(installer) = installer {
+        let said = installer.map_or_else(|| COPIED.to_owned(), |installer| installer.sentence());
+        report.add(PROGRAM, Level::Ok, said, None);
     }
     match around.program(env!("CARGO_PKG_NAME")) {
         None => report.add(

@@ -3,30 +3,31 @@
 
 use std::path::Path;
 
+use serde_json::Value as Json;
+
 /// The file in which a package names itself, relative to the folder of the program: one word, such as `deb`.
 const MARK: &str = "../share/askbridge/installer";
 
-/// A tool that installs programs.
+/// A tool that installs programs. Its commands name files and folders: no registry has a release yet, and whoever takes
+/// the name there first decides what a command with the bare name installs.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Installer {
     name: &'static str,
-    upgrade: &'static str,
+    upgrade: String,
     remove: &'static str,
 }
 
-const fn installer(name: &'static str, upgrade: &'static str, remove: &'static str) -> Installer {
-    Installer { name, upgrade, remove }
-}
-
-const NPM: Installer = installer("npm", "npm install -g askbridge@latest", "npm uninstall -g askbridge");
-const UV: Installer = installer("uv", "uv tool upgrade askbridge", "uv tool uninstall askbridge");
-const PIPX: Installer = installer("pipx", "pipx upgrade askbridge", "pipx uninstall askbridge");
-const PIP: Installer = installer("pip", "pip install --upgrade askbridge", "pip uninstall askbridge");
-const HOMEBREW: Installer = installer("Homebrew", "brew upgrade askbridge", "brew uninstall askbridge");
-const NIX: Installer = installer("Nix", "nix profile upgrade askbridge", "nix profile remove askbridge");
-const DEB: Installer = installer("a deb", "apt install ./NEWER.deb", "apt remove askbridge");
-const RPM: Installer = installer("an rpm", "dnf install ./NEWER.rpm", "dnf remove askbridge");
-const CARGO: Installer = installer("cargo", "cargo install --locked askbridge", "cargo uninstall askbridge");
+/// What each tool is called, how it installs a newer package, and how it removes the program.
+const TOOLS: [(&str, &str, &str); 8] = [
+    ("npm", "npm install -g ./NEWER.tgz", "npm uninstall -g askbridge"),
+    ("uv", "uv tool install --force ./NEWER.whl", "uv tool uninstall askbridge"),
+    ("pipx", "pipx install --force ./NEWER.whl", "pipx uninstall askbridge"),
+    ("pip", "pip install --upgrade ./NEWER.whl", "pip uninstall askbridge"),
+    ("Homebrew", "brew reinstall --formula ./NEWER.rb", "brew uninstall askbridge"),
+    ("Nix", "nix profile upgrade askbridge", "nix profile remove askbridge"),
+    ("a deb", "apt install ./NEWER.deb", "apt remove askbridge"),
+    ("an rpm", "dnf install ./NEWER.rpm", "dnf remove askbridge"),
+];
 
 impl Installer {
     /// Returns the tool that installed the program at this path, which has no symlinks. `read` returns the text of a
@@ -35,28 +36,23 @@ impl Installer {
         let folder = program.parent()?;
         let parts: Vec<_> = program.components().filter_map(|part| part.as_os_str().to_str()).collect();
         let within = |folders: &[&str]| parts.windows(folders.len()).any(|window| window == folders);
-        // uv and pipx install the same wheel as pip, so its file names pip: their environments are looked for first.
-        if within(&["uv", "tools", "askbridge"]) {
-            return Some(UV);
-        }
-        if within(&["pipx", "venvs", "askbridge"]) {
-            return Some(PIPX);
-        }
-        if within(&["Cellar", "askbridge"]) {
-            return Some(HOMEBREW);
-        }
-        if within(&["nix", "store"]) {
-            return Some(NIX);
-        }
         let beside = |name: &str| -> Option<String> { read(&folder.join(name)) };
-        match beside(MARK).as_deref().map(str::trim) {
-            Some("npm") => Some(NPM),
-            Some("pip") => Some(PIP),
-            Some("deb") => Some(DEB),
-            Some("rpm") => Some(RPM),
+        let mark = beside(MARK);
+        // uv and pipx install the same wheel as pip, so its file names pip: their environments are looked for first.
+        let tool = match mark.as_deref().map(str::trim) {
+            _ if within(&["uv", "tools", "askbridge"]) => "uv",
+            _ if within(&["pipx", "venvs", "askbridge"]) => "pipx",
+            _ if within(&["Cellar", "askbridge"]) => "Homebrew",
+            _ if within(&["nix", "store"]) => "Nix",
+            Some("npm") => "npm",
+            Some("pip") => "pip",
+            Some("deb") => "a deb",
+            Some("rpm") => "an rpm",
             // Cargo keeps the list of the programs that it installed beside their `bin` folder.
-            _ => beside("../.crates2.json").filter(|list| list.contains("\"askbridge ")).map(|_| CARGO),
-        }
+            _ => return beside("../.crates2.json").and_then(|list| by_cargo(&list)),
+        };
+        let (name, upgrade, remove) = TOOLS.into_iter().find(|(name, ..)| *name == tool)?;
+        Some(Installer { name, upgrade: upgrade.to_owned(), remove })
     }
 
     /// Returns the sentence of the report.
@@ -65,6 +61,36 @@ impl Installer {
         format!("installed by {name}: `{upgrade}` upgrades it, `{remove}` removes it")
     }
 }
+
+/// Returns how cargo installed the program, by its list of what it installed: each entry names the source, as in
+/// `askbridge 0.1.0 (path+file:///srv/ada/askbridge)`.
+fn by_cargo(list: &str) -> Option<Installer> {
+    let list: Json = serde_json::from_str(list).ok()?;
+    let mut entries = list.get("installs")?.as_object()?.keys();
+    let entry = entries.find_map(|entry| entry.strip_prefix("askbridge "))?;
+    let source = entry.split_once('(')?.1.strip_suffix(')')?;
+    let from = |kind: &str| source.strip_prefix(kind);
+    let upgrade = if let Some(path) = from("path+file://") {
+        let path = quoted(path);
+        format!("git -C {path} pull && cargo install --locked --path {path}")
+    } else if let Some(url) = from("git+") {
+        let url = url.split(['?', '#']).next().unwrap_or(url);
+        format!("cargo install --locked --git {}", quoted(url))
+    } else {
+        // It came from a registry, so that is where the next one is.
+        "cargo install --locked askbridge".to_owned()
+    };
+    Some(Installer { name: "cargo", upgrade, remove: "cargo uninstall askbridge" })
+}
+
+/// Returns a word for a shell, in quotation marks where it has other characters than those of most paths.
+fn quoted(word: &str) -> String {
+    let is_plain = word.chars().all(|c| c.is_alphanumeric() || "/._-+:@~".contains(c));
+    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+/// What to do with a program that no tool manages.
+pub(super) const COPIED: &str = "no tool that is known installed it: a newer program in its place upgrades it, and deleting the file removes it";
 
 /// Returns whether a program on `PATH` is the launcher of npm for this program, which is no other askbridge.
 pub(super) fn is_launcher(on_path: &Path, program: &Path) -> bool {
@@ -107,9 +133,44 @@ mod tests {
         }
         let list = "/srv/a/.cargo/bin/../.crates2.json";
         let program = "/srv/a/.cargo/bin/askbridge";
-        assert_eq!(name(program, &[(list, r#"{"installs":{"askbridge 0.1.0 (…)":{}}}"#)]), Some("cargo"));
-        assert_eq!(name(program, &[(list, r#"{"installs":{"ripgrep 14.0.0 (…)":{}}}"#)]), None);
+        let path = "askbridge 0.1.0 (path+file:///srv/askbridge)";
+        let installs = |entry: &str| format!(r#"{{"installs":{{"{entry}":{{}}}}}}"#);
+        assert_eq!(name(program, &[(list, &installs(path))]), Some("cargo"));
+        assert_eq!(name(program, &[(list, &installs("ripgrep 14.0.0 (path+file:///srv/rg)"))]), None);
+        assert_eq!(name(program, &[(list, "askbridge ")]), None);
         assert_eq!(name("/src/askbridge/target/debug/askbridge", &[]), None);
+    }
+
+    #[test]
+    fn cargo_upgrades_from_where_the_program_came_from() {
+        for (source, upgrade) in [
+            (
+                "path+file:///srv/ada/askbridge",
+                "git -C /srv/ada/askbridge pull && cargo install --locked --path /srv/ada/askbridge",
+            ),
+            (
+                "path+file:///srv/ada/my src",
+                "git -C '/srv/ada/my src' pull && cargo install --locked --path '/srv/ada/my src'",
+            ),
+            (
+                "git+https://example.com/askbridge?branch=main#0a1b2c",
+                "cargo install --locked --git https://example.com/askbridge",
+            ),
+            ("git+file:///srv/a;b", "cargo install --locked --git 'file:///srv/a;b'"),
+            ("registry+https://github.com/rust-lang/crates.io-index", "cargo install --locked askbridge"),
+        ] {
+            let list = format!(r#"{{"installs":{{"askbridge 0.1.0 ({source})":{{}}}}}}"#);
+            assert_eq!(by_cargo(&list).map(|found| found.upgrade).as_deref(), Some(upgrade), "{source}");
+        }
+    }
+
+    /// Whoever takes a name that is not ours decides what these commands install.
+    #[test]
+    fn no_tool_is_told_to_fetch_a_bare_name() {
+        for (name, upgrade, _) in TOOLS {
+            // Nix keeps the source of a profile's entry.
+            assert!(name == "Nix" || upgrade.contains("./NEWER"), "{name}: {upgrade}");
+        }
     }
 
     #[test]

@@ -88,10 +88,7 @@ fn stopped(set: SocketAddr, report: &mut Report) -> bool {
         return false;
     };
     // An inbox that was started with another folder for its sockets is not among the bridges found here.
-    if is_ours(stream) {
-        report.add(AREA, Level::Ok, format!("http://{set} is served by askbridge"), None);
-        return true;
-    }
+    let is_ours = is_ours(stream);
     let free = (1..=PORTS).filter_map(|more| set.port().checked_add(more));
     // Only binding a port shows that it is free.
     let free = free.map(|port| SocketAddr::new(set.ip(), port)).find(|it| TcpListener::bind(it).is_ok());
@@ -99,8 +96,14 @@ fn stopped(set: SocketAddr, report: &mut Report) -> bool {
         Some(free) => format!("`askbridge config set inbox.address {free}`"),
         None => "`askbridge config edit`: set `address` in [inbox] to another one".to_owned(),
     };
-    report.add(AREA, Level::Warning, format!("another program listens on {set}"), Some(&advice));
-    false
+    let text = match is_ours {
+        true => format!(
+            "http://{set} is served by an askbridge that is not found here: that of another user, or one with another folder"
+        ),
+        false => format!("another program listens on {set}"),
+    };
+    report.add(AREA, Level::Warning, text, Some(&advice));
+    is_ours
 }
 
 /// Returns the address by which a program on this machine reaches a server that listens on `address`.

@@ -21,7 +21,7 @@ use crate::{
     },
     inbox::{BridgeStatus, Inbox, PeerStatus, Peers, report::ConnectedMachine},
     limits,
-    machine::{Machine, Places, Reach},
+    machine::{Machine, Places, Reach, discovery::DiscoveryError},
     present::{
         doctor::{Level, Report},
         machines, text,
@@ -41,8 +41,13 @@ pub(super) async fn look(around: Option<&Environment>, report: &mut Report) -> V
     let places = match Places::here() {
         Ok(places) => places,
         Err(error) => {
-            let advice = "no bridge can be found until this is repaired";
-            report.add(FOLDER, Level::Problem, error.to_string(), Some(advice));
+            let advice = match &error {
+                DiscoveryError::NotPrivate { path, .. } => {
+                    format!("`chmod 700 {}`: no bridge can be found until then", path.display())
+                }
+                _ => "no bridge can be found until this is repaired".to_owned(),
+            };
+            report.add(FOLDER, Level::Problem, error.to_string(), Some(&advice));
             return Vec::new();
         }
     };
