@@ -18,7 +18,7 @@ use serde_json::json;
 
 use super::{
     CommandError, arguments,
-    ledger::{ago, now, of_user, open, open_to_verify},
+    ledger::{ago, now, of_user, open, open_to_verify, unwritable},
     reach::MachineArgs,
     runner::{listed, print, print_lines, say, shown, warn},
     screen::{columns, is_coloured, wrap_column},
@@ -179,12 +179,7 @@ pub async fn history(args: &HistoryArgs) -> Result<u8, CommandError> {
     }
     let verifies = matches!(args.action, Some(HistoryAction::Verify { .. }));
     let Some(history) = (if verifies { open_to_verify() } else { open() })? else {
-        say("nothing was asked yet: the journal is empty");
-        return match &args.action {
-            Some(HistoryAction::Show { id, .. }) => Err(CommandError::NotKept(id.clone())),
-            None if args.json => shown(print("{\"questions\":[],\"leftToClient\":[],\"gaps\":[]}\n")),
-            _ => Ok(exit::OK),
-        };
+        return nothing_kept(args);
     };
     if history.is_newer() {
         say("the journal was written by a newer askbridge: something may be missing here");
@@ -196,6 +191,29 @@ pub async fn history(args: &HistoryArgs) -> Result<u8, CommandError> {
         Some(HistoryAction::Verify { json }) => verify(&history, *json),
         Some(HistoryAction::Prune { .. }) => Ok(exit::OK),
     }
+}
+
+/// Reports that the journal is empty, or that nothing could be written to it: then it does not say what was asked.
+fn nothing_kept(args: &HistoryArgs) -> Result<u8, CommandError> {
+    let code = match unwritable() {
+        Some(why) => {
+            say(&format!(
+                "nothing is kept of what was asked on this machine: the journal cannot be written: {why}"
+            ));
+            exit::FAILED
+        }
+        None => {
+            say("nothing was asked on this machine yet: its journal is empty; --host reads that of another");
+            exit::OK
+        }
+    };
+    if let Some(HistoryAction::Show { id, .. }) = &args.action {
+        return Err(CommandError::NotKept(id.clone()));
+    }
+    if args.action.is_none() && args.json {
+        shown(print("{\"questions\":[],\"leftToClient\":[],\"gaps\":[]}\n"))?;
+    }
+    Ok(code)
 }
 
 /// Lists the questions that the journal of another machine knows.

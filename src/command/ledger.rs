@@ -2,6 +2,7 @@
 //! Printing it is left to `history.rs` and to the commands that list questions.
 
 use std::{
+    fs, io,
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -43,6 +44,21 @@ pub(super) fn open_to_verify() -> Result<Option<History>, CommandError> {
     let file = discovery::journal_file().ok_or(JournalError::NoFolder)?;
     Ok(History::open_to_verify(&file)?)
 }
+
+/// Returns why nothing can be written to the folder of the journal. `None` if something can.
+pub(super) fn unwritable() -> Option<io::Error> {
+    let file = discovery::journal_file()?;
+    // The folder itself is made with the first question.
+    let folder = file.ancestors().skip(1).find(|folder| folder.exists())?;
+    // Only a write shows a full disk, or a file system that is mounted for reading.
+    let probe = folder.join(format!(".askbridge-{}", std::process::id()));
+    let written = fs::write(&probe, [0; PROBE]);
+    drop(fs::remove_file(&probe));
+    written.err()
+}
+
+/// How many bytes are written to see whether there is room: a page of the journal.
+const PROBE: usize = 4096;
 
 /// Passes the journal's questions to `take`, the latest first. `since` limits them to those settled at most this long
 /// ago.
