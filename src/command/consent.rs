@@ -38,10 +38,6 @@ impl Consent for PlainConsent {
         self.0.prompt()
     }
 
-    fn is_caution(&self) -> bool {
-        self.0.is_caution()
-    }
-
     fn typed(&mut self, line: &str) -> ConsentReply {
         let say = |line: &str| ConsentReply::Say(vec![line.to_owned()]);
         match self.0.typed(line) {
@@ -81,7 +77,7 @@ mod tests {
         let mut asked = asked("rm -rf build");
         assert!(asked.prompt().starts_with("Choose 1 to 3"), "{}", asked.prompt());
         assert_eq!(asked.typed("2"), ConsentReply::Say(Vec::new()));
-        assert!(asked.is_caution() && asked.above()[0].contains("`rm` removes"), "{:?}", asked.above());
+        assert!(asked.above()[0].contains("`rm` removes"), "{:?}", asked.above());
         assert!(
             matches!(asked.typed("yse"), ConsentReply::Say(lines) if lines[0].contains("Nothing was sent"))
         );

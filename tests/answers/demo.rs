@@ -21,6 +21,7 @@ fn the_demo_shows_the_page_a_question_and_a_permission() {
     machine.ok(&["reject", &machine.question()]);
     terminal.expect("answered elsewhere");
     terminal.expect("selected reject-once");
+    terminal.expect("askbridge setup connects your agents");
     assert_eq!(terminal.code(), 0);
     let status = machine.run(&["status"]);
     assert!(
@@ -34,8 +35,11 @@ fn the_demo_of_one_thing_shows_no_page() {
     let machine = TestMachine::new();
     let mut terminal = Terminal::start_in(&machine, &["demo", "--permission"], &[("NO_COLOR", "1")], 100, 40);
     terminal.expect("Choose 1 to 3 (? for help): ");
-    // What is pasted behind the number does not confirm it.
+    // What is pasted behind the number does not confirm it, and the number does not choose.
     terminal.types("1\nyes\n");
+    terminal.expect("Nothing of it was taken: 2 lines came at once");
+    terminal.expect("Choose 1 to 3 (? for help): ");
+    terminal.types("1\n");
     terminal.expect("`rm` removes or moves files.");
     terminal.expect("Type yes to confirm: ");
     terminal.types("yse\n");

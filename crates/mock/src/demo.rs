@@ -4,18 +4,18 @@
 
 use std::{
     env,
-    io::{self, BufRead, BufReader, Write},
+    io::{self, BufRead, BufReader, IsTerminal, Write},
     path::Path,
     process::{Child, Command, ExitCode, Stdio},
     time::Duration,
 };
 
-use askbridge_os::{exit, terminal::printable_line};
+use askbridge_os::{exit, keyboard, limits, terminal::printable_line};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
     AskConsent, ClientKind, DemoSettings, Fallback,
-    client::{ClientError, Conversation, ConversationSettings, Process, Screen, ScriptedAnswers},
+    client::{ClientError, Conversation, ConversationSettings, Process, Screen, ScriptedAnswers, TypedLines},
 };
 
 /// The exit code if the turn did not end well.
@@ -28,6 +28,8 @@ const OPEN_FOR: &str = "3s";
 pub const QUESTION: &str = "Please ask me a question.";
 /// The prompt for `--permission`: a command has the most to show.
 pub const PERMISSION: &str = "Please ask me for a dangerous permission.";
+/// The variable that sets which lines the bridge writes to stderr.
+const LOG_LEVEL: &str = "ASKBRIDGE_LOG_LEVEL";
 /// The exit codes, for `--help`.
 pub const HELP: &str = "\
 With the tiers silent and approve, the person is not asked: a question that stays open is rejected after 3 s.
@@ -39,7 +41,12 @@ Exit codes:
 
 /// Runs the demonstration until the agent's turn has ended.
 pub fn run(settings: &DemoSettings, consent: AskConsent) -> ExitCode {
-    match demonstrate(settings, consent) {
+    let ended = demonstrate(settings, consent);
+    if asks_person(settings.kind) && settings.answers.is_empty() {
+        // What is left of what was typed would run in the shell.
+        keyboard::drain(limits::BURST);
+    }
+    match ended {
         Ok(()) => ExitCode::from(exit::OK),
         Err(ClientError::Screen(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             ExitCode::from(exit::OK)
@@ -69,12 +76,22 @@ fn demonstrate(settings: &DemoSettings, consent: AskConsent) -> Result<(), Clien
     let mut screen = Screen::on_stdout();
     // The value is kept until the demo ends, since dropping it ends the inbox.
     let _inbox = if settings.page { page(&mut screen)? } else { None };
-    let started = bridge(settings).and_then(|mut bridge| Process::start(&mut bridge, io::stdin()));
+    let typed = match io::stdin().is_terminal() {
+        true => TypedLines::Terminal,
+        false => TypedLines::Input(Box::new(io::stdin())),
+    };
+    let started = bridge(settings).and_then(|mut bridge| Process::start(&mut bridge, typed));
     let process = started.map_err(|source| ClientError::Start { peer: conversation.peer, source })?;
     let answers = ScriptedAnswers::new(&settings.answers, fallback);
     let reason = Conversation::new(process, screen, answers, conversation).converse(&settings.prompts)?;
+    if settings.page {
+        Screen::on_stdout().say("next", NEXT).map_err(ClientError::Screen)?;
+    }
     if reason == "end_turn" { Ok(()) } else { Err(ClientError::Stopped(reason)) }
 }
+
+/// What to do after the demo.
+const NEXT: &str = "askbridge setup connects your agents and editors; askbridge open shows what they ask.";
 
 /// Shows the page, and says where. If that fails, the demo continues without the page.
 fn page(screen: &mut Screen<impl Write>) -> Result<Option<Inbox>, ClientError> {
@@ -112,6 +129,9 @@ fn bridge(settings: &DemoSettings) -> io::Result<Command> {
     command.args(["--dialect", settings.dialect.name()]);
     if settings.wire {
         command.arg("--wire").stderr(Stdio::piped());
+    } else if io::stdin().is_terminal() && env::var_os(LOG_LEVEL).is_none() {
+        // The person sees each question in the demo itself: that one waits would be written into the prompt.
+        command.env(LOG_LEVEL, "off");
     }
     Ok(command)
 }

@@ -4,7 +4,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use rustix::termios::{QueueSelector, tcflush};
+use askbridge_os::{keyboard, limits};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -57,10 +57,9 @@ impl<W: Write> Conversation<W> {
             for line in draft.consent.iter().flat_map(|consent| consent.above()) {
                 self.screen.say("", &line)?;
             }
-            if draft.consent.as_ref().is_some_and(|consent| consent.is_caution()) {
-                // Discard input that was typed or pasted ahead, so that it does not confirm anything. On a pipe this
-                // fails, which does no harm.
-                tcflush(io::stdin(), QueueSelector::IFlush).unwrap_or_default();
+            if next == NextInput::AskPerson {
+                // What was typed before the prompt can be read was meant for something else.
+                keyboard::forget(if draft.consent.is_some() { limits::QUIET } else { limits::BURST });
             }
             self.screen.ask_typing(&draft.hint())?;
             let line = match next {
@@ -105,6 +104,15 @@ impl<W: Write> Conversation<W> {
                 }
             }
         }
+        self.ask()
+    }
+
+    /// Says that lines that came at once answer nothing, and asks again.
+    pub(super) fn refuse_paste(&mut self, count: usize) -> Result<(), ClientError> {
+        // The terminal has shown the lines.
+        self.screen.typed("", true)?;
+        let why = format!("Nothing of it was taken: {count} lines came at once, and this takes one line.");
+        self.screen.say("", &why)?;
         self.ask()
     }
 

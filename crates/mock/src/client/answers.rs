@@ -160,9 +160,6 @@ pub trait Consent {
     /// Returns the prompt, behind which the person types.
     fn prompt(&self) -> String;
 
-    /// Returns whether the next line confirms something. Input that was typed ahead must not confirm it.
-    fn is_caution(&self) -> bool;
-
     /// Takes a typed line.
     fn typed(&mut self, line: &str) -> ConsentReply;
 }

@@ -226,6 +226,10 @@ impl<W: Write> Conversation<W> {
                 self.take_typed(line)?;
                 None
             }
+            (Some(ClientEvent::Pasted(count)), _) => {
+                self.refuse_paste(count)?;
+                None
+            }
             (Some(ClientEvent::Ended), _) => return Err(ClientError::Gone),
             (None, method) => return Err(self.silence(method)),
         };
@@ -301,7 +305,7 @@ impl<W: Write> Conversation<W> {
                 _ if Instant::now() >= end => return,
                 Some(ClientEvent::Line(line)) if self.handle(&line).is_ok() => {}
                 Some(ClientEvent::Stderr(line)) if self.show_stderr(&line).is_ok() => {}
-                Some(ClientEvent::Typed(_)) => {}
+                Some(ClientEvent::Typed(_) | ClientEvent::Pasted(_)) => {}
                 _ => return,
             }
         }

@@ -15,7 +15,7 @@ mod screen;
 pub(super) use answers::ScriptedAnswers;
 pub(super) use conversation::{Conversation, ConversationSettings};
 pub(super) use error::ClientError;
-pub(super) use process::Process;
+pub(super) use process::{Process, TypedLines};
 pub use run::HELP;
 pub use run::run;
 pub(super) use screen::Screen;

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use askbridge_os::keyboard;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use crate::lines::{LineReader, WireTrace};
@@ -27,6 +28,16 @@ pub(super) enum ClientEvent {
     Ended,
     /// The requested line was typed; `None` if stdin has ended.
     Typed(Option<String>),
+    /// This many lines were typed at once: a paste, of which nothing is taken.
+    Pasted(usize),
+}
+
+/// Where typed lines come from.
+pub(crate) enum TypedLines {
+    /// A person at the terminal on stdin.
+    Terminal,
+    /// A program, or nobody.
+    Input(Box<dyn Read + Send>),
 }
 
 /// The child process and its events.
@@ -43,7 +54,7 @@ pub(crate) struct Process {
 impl Process {
     /// Starts the command, and the threads that read from it. One thread reads a line of `typed` for each request.
     /// Another reads the command's stderr, if it is a pipe.
-    pub(crate) fn start(command: &mut Command, typed: impl Read + Send + 'static) -> io::Result<Self> {
+    pub(crate) fn start(command: &mut Command, typed: TypedLines) -> io::Result<Self> {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (sender, events) = sync_channel(EVENTS);
         let (keyboard, asked) = sync_channel(1);
@@ -88,7 +99,7 @@ impl Process {
         };
         match event {
             Ok(event) => {
-                self.keyboard_asked &= !matches!(event, ClientEvent::Typed(_));
+                self.keyboard_asked &= !matches!(event, ClientEvent::Typed(_) | ClientEvent::Pasted(_));
                 Some(event)
             }
             Err(RecvTimeoutError::Timeout) => None,
@@ -152,14 +163,27 @@ fn read_stderr(stderr: ChildStderr, events: &SyncSender<ClientEvent>) {
 }
 
 /// Reads one line for each request, and none ahead, so that input after the demo is left to the shell.
-fn read_typed(typed: impl Read, asked: &Receiver<()>, events: &SyncSender<ClientEvent>) {
-    let mut input = LineReader::new(typed, WireTrace::default());
+fn read_typed(typed: TypedLines, asked: &Receiver<()>, events: &SyncSender<ClientEvent>) {
+    let (input, is_terminal): (Box<dyn Read + Send>, _) = match typed {
+        TypedLines::Terminal => (Box::new(io::stdin()), true),
+        TypedLines::Input(input) => (input, false),
+    };
+    let mut input = LineReader::new(input, WireTrace::default());
     while let Ok(()) = asked.recv() {
         let line = match input.next_line() {
             Ok(Some(line)) => Some(String::from_utf8_lossy(line).into_owned()),
             Ok(None) | Err(_) => None,
         };
-        if events.send(ClientEvent::Typed(line)).is_err() {
+        let mut count = 1;
+        // Lines that come at once are a paste: none of them answers a question that it was not typed for.
+        while line.is_some() && is_terminal && keyboard::more_lines() {
+            match input.next_line() {
+                Ok(Some(_)) => count += 1,
+                Ok(None) | Err(_) => break,
+            }
+        }
+        let event = if count > 1 { ClientEvent::Pasted(count) } else { ClientEvent::Typed(line) };
+        if events.send(event).is_err() {
             return;
         }
     }

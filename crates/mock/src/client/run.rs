@@ -13,7 +13,7 @@ use super::{
     answers::ScriptedAnswers,
     conversation::{Conversation, ConversationSettings},
     error::ClientError,
-    process::Process,
+    process::{Process, TypedLines},
     screen::Screen,
 };
 use crate::ClientSettings;
@@ -64,7 +64,7 @@ fn converse(settings: &ClientSettings) -> Result<String, ClientError> {
     let (program, arguments) = settings.agent.split_first().unzip();
     let mut command = Command::new(program.map(|program| program.as_os_str()).unwrap_or_default());
     command.args(arguments.unwrap_or_default());
-    let process = Process::start(&mut command, io::empty())
+    let process = Process::start(&mut command, TypedLines::Input(Box::new(io::empty())))
         .map_err(|source| ClientError::Start { peer: conversation.peer, source })?;
     let answers = ScriptedAnswers::new(&settings.answers, settings.fallback);
     Conversation::new(process, Screen::on_stdout(), answers, conversation)
