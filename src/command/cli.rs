@@ -24,6 +24,7 @@ use super::{
     config::ConfigArgs,
     dial::DialArgs,
     doctor::DoctorArgs,
+    extend::ExtendArgs,
     help,
     hook::HookArgs,
     inbox::InboxArgs,
@@ -38,7 +39,7 @@ use super::{
     shell::{CompleteArgs, CompletionsArgs, ManArgs},
     show::ShowArgs,
     status::StatusArgs,
-    submit::{AnswerArgs, ExtendArgs, RejectArgs},
+    submit::{AnswerArgs, RejectArgs},
 };
 
 /// Make sure that every question of a coding agent gets exactly one answer

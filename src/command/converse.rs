@@ -2,25 +2,19 @@
 //! screen readers, the cursor never moves back, and nothing is drawn again.
 //! The order of the fields, and the meaning of a typed line, are left to `present/dialogue.rs`.
 
-use std::{
-    io::{self, BufRead, IsTerminal},
-    pin::pin,
-    sync::Arc,
-    time::Duration,
-};
+use std::{io, pin::pin, sync::Arc, time::Duration};
 
 use askbridge_core::{
     desk::{Record, Refusal, State, Submission},
     question::{Provenance, Responder},
 };
-use askbridge_os::{exit, signals::Signals};
-use rustix::termios::{LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr};
-use tokio::task::{JoinHandle, spawn_blocking};
+use askbridge_os::{exit, keyboard::Entry, signals::Signals};
 
 use super::{
     CommandError,
     runner::{self, print, print_lines},
     screen::{is_coloured, wrap_column},
+    typist::{Leftovers, Typist},
 };
 use crate::{
     inbox::{Follower, Inbox},
@@ -35,18 +29,10 @@ use crate::{
     },
 };
 
-/// The length of a line in bytes at which a terminal may have dropped the rest of it.
-const LONGEST_LINE: usize = 4095;
-
-/// Returns whether a person can be asked: stdin and stdout are terminals.
-pub(super) fn can_ask() -> bool {
-    io::stdin().is_terminal() && io::stdout().is_terminal()
-}
-
 /// The event that a conversation waits for.
 enum ConversationEvent {
-    /// The user typed a line; `None` is the end of the input.
-    Line(io::Result<Option<String>>),
+    /// The person gave something at the prompt.
+    Entry(Entry),
     /// The question changed elsewhere.
     Changed,
     /// A signal ends the command.
@@ -59,16 +45,19 @@ struct Conversation<'a> {
     dialogue: Dialogue,
     follower: Follower,
     signals: Signals,
-    /// The blocking read of the line that the person is typing. It continues while the question changes.
-    typing: Option<JoinHandle<io::Result<Option<String>>>>,
-    /// Hides typed text until it is dropped. A signal drops it as well.
-    silent: Option<EchoGuard>,
+    person: Typist,
+    /// Whether a prompt is shown. It stays there while the question changes.
+    is_asked: bool,
     /// Whether the person was warned that little time is left.
     is_warned: bool,
 }
 
 /// Asks the person until the question is answered, here or elsewhere, or left open.
-pub(super) async fn converse(machine: &Machine, dialogue: Dialogue) -> Result<u8, CommandError> {
+pub(super) async fn converse(
+    machine: &Machine,
+    dialogue: Dialogue,
+    leftovers: Leftovers,
+) -> Result<u8, CommandError> {
     let record = Arc::clone(dialogue.record());
     // While an answer is being delivered, the bridge refuses another one.
     if !record.is_open() || record.state == State::Delivering {
@@ -79,8 +68,8 @@ pub(super) async fn converse(machine: &Machine, dialogue: Dialogue) -> Result<u8
         dialogue,
         follower: machine.store().follow(),
         signals: Signals::catch()?,
-        typing: None,
-        silent: None,
+        person: Typist::begin(leftovers)?,
+        is_asked: false,
         // The header that is printed below says how much time is left.
         is_warned: record.expiring,
     };
@@ -105,9 +94,9 @@ impl Conversation<'_> {
                 self.describe()?;
             }
             described = field;
-            let line = loop {
+            let entry = loop {
                 match self.event().await? {
-                    ConversationEvent::Line(line) => break line?,
+                    ConversationEvent::Entry(entry) => break entry,
                     ConversationEvent::Signal(code) => return self.left_open(code),
                     ConversationEvent::Changed => {
                         if let Some(code) = self.changed()? {
@@ -116,14 +105,7 @@ impl Conversation<'_> {
                     }
                 }
             };
-            let Some(line) = line else { return self.left_open(exit::LEFT_OPEN) };
-            if line.len() >= LONGEST_LINE {
-                say(
-                    "The terminal may have cut this line: end it earlier with a \\, and continue on the next line.",
-                )?;
-                continue;
-            }
-            match self.dialogue.typed(&line) {
+            match self.dialogue.entered(entry) {
                 DialogueReply::Say(lines) => self.say_all(&lines)?,
                 DialogueReply::Leave => return self.left_open(exit::LEFT_OPEN),
                 DialogueReply::MoreTime => self.extend().await?,
@@ -136,31 +118,24 @@ impl Conversation<'_> {
         }
     }
 
-    /// Prints the prompt, and waits for the next event.
+    /// Shows the prompt, and waits for the next event.
     async fn event(&mut self) -> Result<ConversationEvent, CommandError> {
-        let typing = match &mut self.typing {
-            Some(typing) => typing,
-            typing => {
-                self.dialogue.above().iter().try_for_each(|line| say(line))?;
-                if self.dialogue.is_caution() {
-                    // Input that waits is dropped: the end of a pasted text must not confirm the answer.
-                    tcflush(io::stdin(), QueueSelector::IFlush).unwrap_or_default();
-                }
-                // The echo ends before the prompt appears, so that nothing that is typed there is shown.
-                self.silent = if self.dialogue.is_secret() { EchoGuard::new() } else { None };
-                print(&self.dialogue.prompt())?;
-                typing.insert(spawn_blocking(line))
+        if !self.is_asked {
+            self.dialogue.above().iter().try_for_each(|line| say(line))?;
+            // What was typed before the prompt can be read was meant for something else.
+            tokio::select! {
+                () = self.person.quiet(self.dialogue.pause()) => {}
+                code = self.signals.next() => return Ok(ConversationEvent::Signal(code)),
             }
-        };
+            self.person.ask(self.dialogue.prompt(), self.dialogue.takes());
+            self.is_asked = true;
+        }
         let event = tokio::select! {
-            line = typing => ConversationEvent::Line(line.unwrap_or_else(|error| Err(io::Error::other(error)))),
+            entry = self.person.entry() => ConversationEvent::Entry(entry?),
             Some(_) = self.follower.next() => ConversationEvent::Changed,
             code = self.signals.next() => ConversationEvent::Signal(code),
         };
-        // A blocking read cannot be cancelled: after a change, the next event waits for the same one.
-        if matches!(event, ConversationEvent::Line(_)) {
-            (self.typing, self.silent) = (None, None);
-        }
+        self.is_asked &= !matches!(event, ConversationEvent::Entry(_));
         Ok(event)
     }
 
@@ -186,7 +161,8 @@ impl Conversation<'_> {
         if now.expiring && !self.is_warned {
             let left = self.left(&now).unwrap_or_default();
             // The message breaks the line of the prompt, so the prompt is printed again.
-            print(&format!("\n{left}; /more gives more time.\n{}", self.dialogue.prompt()))?;
+            print(&format!("\n{left}; /more gives more time.\n"))?;
+            self.person.ask_again()?;
         }
         self.is_warned = now.expiring;
         Ok(None)
@@ -242,15 +218,12 @@ impl Conversation<'_> {
         say(&format!("\n{} has changed while you looked. It now asks:\n", self.dialogue.record().id))?;
         print(&self.shown(|shown| QuestionHeader(shown).to_string()))?;
         self.describe()?;
-        tcflush(io::stdin(), QueueSelector::IFlush).unwrap_or_default();
-        if self.typing.is_some() {
-            print(&self.dialogue.prompt())?;
-        }
+        // What was typed so far was meant for the text before.
+        self.is_asked = false;
         Ok(())
     }
 
     fn left_open(&mut self, code: u8) -> Result<u8, CommandError> {
-        self.silent = None;
         say(&format!("\n{} stays open.", self.dialogue.record().id))?;
         Ok(code)
     }
@@ -279,39 +252,6 @@ fn say(line: &str) -> io::Result<()> {
     let lines: Vec<_> =
         line.split('\n').map(|line| layout::wrapped(line, 0, indent, wrap_column())).collect();
     print_lines(&lines)
-}
-
-/// Reads a line of the terminal; `None` at the end of what the person types.
-fn line() -> io::Result<Option<String>> {
-    let mut bytes = Vec::new();
-    if io::stdin().lock().read_until(b'\n', &mut bytes)? == 0 {
-        return Ok(None);
-    }
-    let line = String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
-    Ok(Some(line.trim_end_matches(['\n', '\r']).to_owned()))
-}
-
-/// A terminal that hides typed text. Dropping the value shows typed text again.
-struct EchoGuard(Termios);
-
-impl EchoGuard {
-    fn new() -> Option<Self> {
-        let before = tcgetattr(io::stdin()).ok()?;
-        let mut silent = before.clone();
-        silent.local_modes.remove(LocalModes::ECHO);
-        // The newline is still echoed, so that the next output begins on a new line.
-        silent.local_modes.insert(LocalModes::ECHONL);
-        // `Flush` drops what was typed before: it was shown, so it is no secret.
-        tcsetattr(io::stdin(), OptionalActions::Flush, &silent).ok()?;
-        Some(EchoGuard(before))
-    }
-}
-
-impl Drop for EchoGuard {
-    fn drop(&mut self) {
-        // This fails only if the terminal is gone, and then there is nothing to restore.
-        tcsetattr(io::stdin(), OptionalActions::Now, &self.0).unwrap_or_default();
-    }
 }
 
 /// The extension of a deadline if the person names none.

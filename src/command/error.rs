@@ -36,6 +36,9 @@ pub enum CommandError {
         "which question? `askbridge next` asks the oldest at a terminal, `askbridge list` shows the IDs of all"
     )]
     NoId,
+    /// What would be allowed is dangerous, and there is no terminal at which it could be confirmed.
+    #[error("{}: {} `askbridge allow {} --yes` allows it all the same: {}", .0.id, .1, .0.id, text::headline(.0))]
+    Unconfirmed(Arc<Record>, String),
     /// The journal has no such question.
     #[cfg(feature = "journal")]
     #[error("{0}: the journal has no such question: `askbridge history` lists the latest")]
@@ -98,7 +101,10 @@ impl CommandError {
             CommandError::NoNumber(..) => exit::NO_QUESTION,
             #[cfg(feature = "journal")]
             CommandError::NotKept(_) => exit::NO_QUESTION,
-            CommandError::NoId | CommandError::NoAnswer(_) | CommandError::Usage(_) => exit::USAGE,
+            CommandError::NoId
+            | CommandError::NoAnswer(_)
+            | CommandError::Unconfirmed(..)
+            | CommandError::Usage(_) => exit::USAGE,
             CommandError::DoesNotFit(..) => exit::DOES_NOT_FIT,
             CommandError::Discovery(_)
             | CommandError::Ask(_)

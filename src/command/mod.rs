@@ -16,6 +16,7 @@ mod converse;
 mod dial;
 mod doctor;
 mod error;
+mod extend;
 #[cfg(feature = "fleet")]
 pub mod fleet;
 mod fleet_machines;
@@ -51,6 +52,7 @@ mod status;
 mod submit;
 #[cfg(feature = "tui")]
 pub mod tui;
+mod typist;
 
 pub use ask::ask;
 pub use attach::attach;
@@ -62,6 +64,7 @@ pub use consent::consent;
 pub use dial::dial;
 pub use doctor::doctor;
 pub use error::CommandError;
+pub use extend::extend;
 #[cfg(feature = "fleet")]
 pub use fleet::fleet;
 #[cfg(feature = "journal")]
@@ -88,4 +91,4 @@ pub use setup::setup;
 pub use shell::{Offer, offers};
 pub use show::show;
 pub use status::status;
-pub use submit::{answer, extend, reject};
+pub use submit::{answer, reject};

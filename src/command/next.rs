@@ -7,10 +7,11 @@ use clap::Args;
 
 use super::{
     CommandError,
-    converse::{can_ask, converse},
+    converse::converse,
     list::{lines, lost_and_elsewhere, unreachable_lines},
     reach::MachineArgs,
     runner::{print, say, warn},
+    typist::{Leftovers, can_ask},
 };
 use crate::{inbox::Inbox, machine::Machine, present::dialogue::Dialogue};
 
@@ -45,6 +46,7 @@ pub async fn next(args: &NextArgs) -> Result<u8, CommandError> {
         let told = "`next` asks at a terminal: `askbridge list` and `askbridge answer` work without one";
         return Err(CommandError::Usage(told.to_owned()));
     }
+    let leftovers = Leftovers::of_person();
     let machine = Machine::open_soon(args.machine.reach().await?).await?;
     let gaps = machine.gaps().borrow().clone();
     warn(&gaps);
@@ -59,7 +61,7 @@ pub async fn next(args: &NextArgs) -> Result<u8, CommandError> {
         // A bridge that did not reply may have a question that waits.
         return Ok(if gaps.is_empty() { exit::NO_QUESTION } else { exit::BRIDGE_GONE });
     };
-    let code = converse(&machine, Dialogue::new(oldest)).await?;
+    let code = converse(&machine, Dialogue::new(oldest), leftovers).await?;
     if code == exit::OK && more > 0 {
         let waits = if more == 1 { "1 more waits".to_owned() } else { format!("{more} more wait") };
         print(&format!("{waits}: askbridge next\n"))?;

@@ -5,26 +5,27 @@ use std::sync::Arc;
 
 use askbridge_core::{
     desk::{Record, Submission},
-    question::{Answer, Field, FieldOption, Purpose, Question, Role, Value, form},
+    question::{Answer, Field, FieldOption, Purpose, Question, Role, Value, form, naming},
 };
 use clap::Args;
 
 use super::{
     CommandError,
-    converse::{can_ask, converse},
+    converse::converse,
     help,
     reach::MachineArgs,
     runner::look_up,
     submit::by_option,
+    typist::{Leftovers, can_ask},
 };
-use crate::present::{answer, dialogue::Dialogue, text};
+use crate::present::{answer, caution::caution, dialogue::Dialogue, text};
 
 /// Options of `askbridge allow`.
 #[derive(Debug, Args)]
 #[command(after_help = help::ANSWER)]
 pub struct AllowArgs {
     /// The permission's ID
-    pub id: String,
+    pub id: Option<String>,
 
     /// Allow it from now on; what that covers is up to the agent
     #[arg(long)]
@@ -34,6 +35,10 @@ pub struct AllowArgs {
     #[arg(long, value_name = "EDITION")]
     pub seen: Option<u32>,
 
+    /// Allow it without a second step; without a terminal, what is dangerous needs this
+    #[arg(long)]
+    pub yes: bool,
+
     /// The machine that is asked.
     #[command(flatten)]
     pub machine: MachineArgs,
@@ -42,17 +47,21 @@ pub struct AllowArgs {
 /// Allows what an agent asks permission for: this time, or from now on. At a terminal, the person chooses between
 /// several options that allow it, and confirms a permission that acts or is dangerous, with its whole text above (I12).
 pub async fn allow(args: &AllowArgs) -> Result<u8, CommandError> {
-    let id = &args.id;
+    let id = args.id.as_deref().ok_or(CommandError::NoId)?;
     let role = if args.always { Role::AllowAlways } else { Role::AllowOnce };
-    if can_ask() {
+    let leftovers = Leftovers::of_person();
+    if can_ask() && !args.yes {
         let (machine, _, record) = look_up(id, &args.machine).await?;
         if let Some(dialogue) = asked(record, role) {
-            return converse(&machine, dialogue).await;
+            return converse(&machine, dialogue, leftovers).await;
         }
     }
-    let read = |record: &Record| match choose(record, role) {
-        Ok(answer) => Ok(Submission::answer(answer, args.seen)),
-        Err(error) => Err(unfit(record, error)),
+    let read = |record: &Record| {
+        let answer = choose(record, role).map_err(|error| unfit(record, error))?;
+        if record.is_open() && !args.yes && !can_ask() {
+            confirmed(record, &answer)?;
+        }
+        Ok(Submission::answer(answer, args.seen))
     };
     by_option(id, &args.machine, read).await
 }
@@ -65,11 +74,22 @@ fn asked(record: Arc<Record>, role: Role) -> Option<Dialogue> {
     }
     match (form::options_with_role(question, role).count(), choose(&record, role)) {
         // The ID alone does not show that the person has seen what would be done.
-        (1, Ok(answer)) if question.risk().is_guarded() || record.edition > 0 => {
+        (1, Ok(answer))
+            if question.risk().is_guarded() || record.edition > 0 || caution(question, &answer).is_some() =>
+        {
             Some(Dialogue::confirming(record, answer))
         }
         (2.., _) => Some(Dialogue::new(record)),
         _ => None,
+    }
+}
+
+/// Refuses to allow what is dangerous, where no person can confirm it.
+fn confirmed(record: &Record, answer: &Answer) -> Result<(), CommandError> {
+    let question = &record.question;
+    match caution(question, answer).filter(|_| question.takes_second_step()) {
+        Some(why) => Err(CommandError::Unconfirmed(Arc::new(record.clone()), why.into_owned())),
+        None => Ok(()),
     }
 }
 
@@ -112,6 +132,6 @@ fn chosen(field: &Field, option: &FieldOption) -> Answer {
 }
 
 fn names(question: &Question) -> String {
-    let options = question.fields.iter().flat_map(|field| field.kind.options());
-    options.map(|option| text::short(&option.label, 40)).collect::<Vec<_>>().join(", ")
+    let options = question.fields.iter().flat_map(|field| naming::names(field.kind.options()));
+    options.map(|name| text::short(&name, 40)).collect::<Vec<_>>().join(", ")
 }

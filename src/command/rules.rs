@@ -9,7 +9,7 @@ use std::{
 };
 
 use askbridge_core::desk::{IdPrefix, Record, Refusal, State};
-use askbridge_os::{exit, terminal::printable_line};
+use askbridge_os::{exit, keyboard, limits::QUIET, terminal::printable_line};
 use clap::{Args, Subcommand};
 
 use super::{
@@ -247,6 +247,8 @@ fn confirm() -> io::Result<bool> {
         say("nothing was done: give --yes to apply the rules without confirmation");
         return Ok(false);
     }
+    // What was typed before the rules could be read says nothing about them.
+    keyboard::forget(QUIET);
     print("Apply the rules? [y/N] ")?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;

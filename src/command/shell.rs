@@ -13,7 +13,10 @@ use std::{
 
 use askbridge_core::{
     desk::{IdPrefix, Record},
-    question::{Field, FieldOption, Kind, Purpose, Question},
+    question::{
+        Field, FieldOption, Kind, Purpose, Question,
+        naming::{self, Named},
+    },
 };
 use askbridge_os::{signals, terminal::printable_line};
 use clap::{Args, ValueEnum};
@@ -329,7 +332,7 @@ fn values(field: &Field, current: &str) -> Vec<Offer> {
         kind => kind.options().to_vec(),
     };
     let offers = (1..).zip(&options).filter_map(|(place, option)| {
-        let word = word(place, option, rest)?;
+        let word = word(place, &options, rest)?;
         let is_chosen =
             chosen.split(',').any(|part| [&option.value, &option.label].contains(&&part.trim().to_owned()));
         let description = option.description.as_deref().unwrap_or_default();
@@ -346,11 +349,13 @@ fn plain(word: &str) -> FieldOption {
 
 /// Returns the word for an option, if it begins with what is typed: the label, the value, or the number if neither of
 /// them can be typed.
-fn word(place: usize, option: &FieldOption, typed: &str) -> Option<String> {
-    let words = [&option.label, &option.value].map(String::as_str);
+fn word(place: usize, options: &[FieldOption], typed: &str) -> Option<String> {
+    let option = options.get(place.checked_sub(1)?)?;
+    // Not a label that is refused because another option has it as well.
+    let label = matches!(naming::named(&option.label, options), Named::One(_)).then_some(&*option.label);
+    let words = label.into_iter().chain([&*option.value]);
     // A word with a comma in it may be read as several options.
-    let mut can_be_typed =
-        words.into_iter().filter(|word| can_be_typed(word) && !word.contains(',')).peekable();
+    let mut can_be_typed = words.filter(|word| can_be_typed(word) && !word.contains(',')).peekable();
     if can_be_typed.peek().is_none() {
         let number = place.to_string();
         return number.starts_with(typed).then_some(number);

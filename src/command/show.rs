@@ -31,7 +31,7 @@ Exit codes:
 #[command(after_help = HELP)]
 pub struct ShowArgs {
     /// The question's ID
-    pub id: String,
+    pub id: Option<String>,
 
     /// Print the question as JSON, with all that is known of it
     #[arg(long)]
@@ -44,7 +44,8 @@ pub struct ShowArgs {
 
 /// Shows a question.
 pub async fn show(args: &ShowArgs) -> Result<u8, CommandError> {
-    let (machine, _, record) = look_up(&args.id, &args.machine).await?;
+    let id = args.id.as_deref().ok_or(CommandError::NoId)?;
+    let (machine, _, record) = look_up(id, &args.machine).await?;
     // The question was found, so it does not matter which bridges did not reply.
     warn(&Gaps::of_unreadable(machine.gaps().borrow().unreadable));
     let text = if args.json {

@@ -1,4 +1,4 @@
-//! `askbridge answer`, `reject` and `extend`: reads the answer from the command line, submits it, and confirms what
+//! `askbridge answer` and `reject`: reads the answer from the command line, submits it, and confirms what
 //! was understood. A probable typo is never taken as the user's own text: an answer cannot be taken back.
 //! Which option a text means is left to `present/typed.rs`, whether the answer fits its question to the bridge.
 
@@ -16,12 +16,13 @@ use askbridge_os::exit;
 use clap::Args;
 
 use super::{
-    CommandError, arguments,
-    converse::{by, can_ask, converse, said},
+    CommandError,
+    converse::{by, converse, said},
     help,
     next::{NextArgs, next},
     reach::MachineArgs,
     runner::{self, look_up, say},
+    typist::{Leftovers, can_ask},
 };
 use crate::{
     inbox::Inbox,
@@ -30,7 +31,6 @@ use crate::{
         answer::{self, about, brief},
         bridges::Bridges,
         dialogue::Dialogue,
-        text::{self, span},
         typed::{self, TypedText},
     },
 };
@@ -97,8 +97,9 @@ pub(super) async fn talk(
     at: &MachineArgs,
     begin: impl FnOnce(Arc<Record>) -> Dialogue,
 ) -> Result<u8, CommandError> {
+    let leftovers = Leftovers::of_person();
     let (machine, _, record) = look_up(id, at).await?;
-    converse(&machine, begin(record)).await
+    converse(&machine, begin(record), leftovers).await
 }
 
 /// Submits to a question the submission that `read` returns for it, and confirms that submission.
@@ -113,32 +114,20 @@ pub(super) async fn by_option(
 /// Rejects a question, or what an agent asks permission for: this time, if the agent has an option for that. At a terminal,
 /// the person is asked for a reason.
 pub async fn reject(args: &RejectArgs) -> Result<u8, CommandError> {
-    let (id, reason) = (&args.id, args.reason.as_deref());
+    let (id, reason) = (args.id.as_deref().ok_or(CommandError::NoId)?, args.reason.as_deref());
     if reason.is_none() && can_ask() {
+        let leftovers = Leftovers::of_person();
         let (machine, _, record) = look_up(id, &args.machine).await?;
         // A settled question is refused before the user types a reason.
         if record.is_open() {
-            return converse(&machine, Dialogue::rejecting(record)).await;
+            return converse(&machine, Dialogue::rejecting(record), leftovers).await;
         }
     }
     let read = |_: &Record| Ok(Submission::Reject(reason.map(str::to_owned)));
     by_option(id, &args.machine, read).await
 }
 
-/// Gives a question more time.
-pub async fn extend(args: &ExtendArgs) -> Result<u8, CommandError> {
-    let by = args.duration.into();
-    let done = |bridges: &Bridges, record: &Record, _: &Submission| match record.deadline {
-        Some(deadline) => {
-            let left = deadline.since(bridges.now(record));
-            format!("extended: ends in {}, at {deadline}", span(left))
-        }
-        None => format!("extended: {}", text::headline(record)),
-    };
-    submit(&args.id, &args.machine, |_| Ok(Submission::Extend(by)), done).await
-}
-
-async fn submit(
+pub(super) async fn submit(
     id: &str,
     at: &MachineArgs,
     read: impl FnOnce(&Record) -> Result<Submission, CommandError>,
@@ -254,28 +243,12 @@ pub struct AnswerArgs {
 #[command(after_help = help::ANSWER)]
 pub struct RejectArgs {
     /// The question's ID
-    pub id: String,
+    pub id: Option<String>,
 
     /// The reason, in your own words: it is shown with the outcome, and agents that have a place for it receive it
     /// [default: asked at a terminal]
     #[arg(long, value_name = "TEXT", allow_negative_numbers = true)]
     pub reason: Option<String>,
-
-    /// The machine that is asked.
-    #[command(flatten)]
-    pub machine: MachineArgs,
-}
-
-/// Options of `askbridge extend`.
-#[derive(Debug, Args)]
-#[command(after_help = help::ANSWER)]
-pub struct ExtendArgs {
-    /// The question's ID
-    pub id: String,
-
-    /// How much more time it gets, such as 90s, 10m or 2h
-    #[arg(value_parser = arguments::duration)]
-    pub duration: humantime::Duration,
 
     /// The machine that is asked.
     #[command(flatten)]

@@ -3,9 +3,15 @@
 //! Text of an agent is made printable here (I10), and a message discloses no more of it than the settings allow. An
 //! answer that needs a second thought has no button (I12).
 
+use std::borrow::Cow;
+
 use askbridge_core::{
     desk::{Record, Submission},
-    question::{Answer, FieldOption, Kind, Purpose, Question, Risk, Role, Value, subject},
+    question::{
+        Answer, FieldOption, Kind, Purpose, Question, Risk, Role, Value,
+        naming::{names, pair},
+        subject,
+    },
 };
 use askbridge_os::terminal::printable;
 
@@ -140,9 +146,10 @@ fn buttons(record: &Record, one_tap: Risk) -> Vec<Button> {
     let [field] = &*question.fields else { return Vec::new() };
     let choices: Vec<(String, Value)> = match &field.kind {
         _ if field.secret => return Vec::new(),
-        Kind::Choice { options, .. } => options.iter().map(chosen).collect(),
+        Kind::Choice { options, .. } => options.iter().zip(names(options)).map(chosen).collect(),
         Kind::Confirm { yes, no } => {
-            vec![(yes.clone(), Value::Flag(true)), (no.clone(), Value::Flag(false))]
+            let [yes, no] = pair(yes, no).map(Cow::into_owned);
+            vec![(yes, Value::Flag(true)), (no, Value::Flag(false))]
         }
         Kind::Boolean { .. } => {
             vec![("Yes".to_owned(), Value::Flag(true)), ("No".to_owned(), Value::Flag(false))]
@@ -159,7 +166,11 @@ fn buttons(record: &Record, one_tap: Risk) -> Vec<Button> {
         label: short(&label, BUTTON),
         submission: Submission::answer(answer, record.edition),
     };
-    all.into_iter().map(button).collect()
+    let buttons: Vec<_> = all.into_iter().map(button).collect();
+    // A tap must not be a guess: labels that are cut may look the same.
+    let is_twice =
+        |(place, button): (usize, &Button)| buttons[..place].iter().any(|other| other.label == button.label);
+    if buttons.iter().enumerate().any(is_twice) { Vec::new() } else { buttons }
 }
 
 /// Returns whether an answer may have a button. A permission that acts can only be allowed by a tap if the user has set
@@ -170,8 +181,8 @@ fn is_one_tap(question: &Question, answer: &Answer, one_tap: Risk) -> bool {
     caution(question, answer).is_none() && (refuses || question.risk().degree() <= one_tap.degree())
 }
 
-fn chosen(option: &FieldOption) -> (String, Value) {
-    (option.label.clone(), Value::Text(option.value.clone()))
+fn chosen((option, name): (&FieldOption, Cow<'_, str>)) -> (String, Value) {
+    (name.into_owned(), Value::Text(option.value.clone()))
 }
 
 #[cfg(test)]
@@ -288,12 +299,25 @@ mod tests {
     fn a_question_has_a_button_for_each_of_up_to_three_options() {
         let options = |count: usize| {
             let options: Vec<_> = (0..count)
-                .map(|place| json!({ "value": place.to_string(), "label": "x".repeat(99) }))
+                .map(|place| json!({ "value": place.to_string(), "label": format!("{place}{}", "x".repeat(99)) }))
                 .collect();
             Message::new(&record(choice(&options.into())), "", Disclosure::All, Risk::Plain).buttons
         };
         assert_eq!((options(3).len(), options(4).len()), (3, 0));
         assert!(options(1)[0].label.chars().count() <= BUTTON);
+        // A tap is no guess between two labels that look the same.
+        let named = |names: [(&str, &str); 2]| {
+            let options = names.map(|(value, label)| json!({ "value": value, "label": label }));
+            Message::new(&record(choice(&options.to_vec().into())), "", Disclosure::All, Risk::Plain)
+        };
+        let long = "x".repeat(BUTTON);
+        for (names, expected) in [
+            ([("/a/x", "x"), ("/b/x", "x")], &["x (/a/x)", "x (/b/x)"][..]),
+            ([("go", "Go"), ("stop", "  ")], &["Go", "stop"]),
+            ([("0", &format!("{long}a")), ("1", &format!("{long}b"))], &[]),
+        ] {
+            assert_eq!(labels(&named(names)), expected, "{names:?}");
+        }
         let mut confirm = choice(&json!([]));
         confirm["fields"][0] =
             json!({ "name": "f", "label": "?", "kind": "confirm", "yes": "Go", "no": "Stop" });

@@ -8,6 +8,7 @@ use askbridge_core::{
     question::{
         Answer, Field, FieldError, Kind, Outcome, Provenance, Purpose, Question, REDACTED, Reason, Responder,
         Role, Value,
+        naming::{names, pair},
     },
 };
 use askbridge_os::terminal::{cut, printable_line};
@@ -98,10 +99,11 @@ fn part(question: &Question, field: &Field, answer: &Answer) -> Option<String> {
 
 /// Returns a value in the words of its field: the labels of options, own texts in quotation marks.
 pub fn value_of(field: &Field, value: &Value) -> String {
+    let names = names(field.kind.options());
     let text = |text: &String| {
-        let option = field.kind.options().iter().find(|option| option.value == *text);
-        match option {
-            Some(option) => separable(&option.label),
+        let place = field.kind.options().iter().position(|option| option.value == *text);
+        match place.and_then(|place| names.get(place)) {
+            Some(name) => separable(name),
             None if field.kind.options().is_empty() => separable(text),
             None => format!("free text {}", quoted(text)),
         }
@@ -110,11 +112,31 @@ pub fn value_of(field: &Field, value: &Value) -> String {
         (Value::Text(given), _) => text(given),
         (Value::Many(texts), _) if texts.is_empty() => "none of them".to_owned(),
         (Value::Many(texts), _) => texts.iter().map(text).collect::<Vec<_>>().join(", "),
-        (Value::Flag(true), Kind::Confirm { yes, .. }) => separable(yes),
-        (Value::Flag(false), Kind::Confirm { no, .. }) => separable(no),
+        (Value::Flag(flag), Kind::Confirm { yes, no }) => separable(&pair(yes, no)[usize::from(!flag)]),
         (Value::Flag(flag), _) => if *flag { "yes" } else { "no" }.to_owned(),
         (Value::Number(number), _) => number.to_string(),
     }
+}
+
+/// Returns what would be sent, a numbered line for each field, and that it is nothing at all.
+pub(super) fn summary(question: &Question, answer: &Answer) -> Vec<String> {
+    let lines = (1..).zip(&question.fields).map(|(number, field)| {
+        let value = match answer.values.get(&field.name) {
+            Some(_) if field.secret => REDACTED.to_owned(),
+            Some(value) => value_of(field, value),
+            None => "left out".to_owned(),
+        };
+        let note = answer.notes.get(&field.name);
+        let note = note.map(|note| format!(" (note: “{}”)", printable_line(note))).unwrap_or_default();
+        let label = field.header.as_ref().unwrap_or(&field.label);
+        format!("  {number}  {}: {value}{note}", printable_line(label))
+    });
+    lines.chain(is_empty(answer).then(|| "Nothing is chosen or typed.".to_owned())).collect()
+}
+
+/// Returns whether nothing is chosen, typed or noted. An agent may take that for a person who did not answer.
+pub fn is_empty(answer: &Answer) -> bool {
+    answer.values.is_empty() && answer.notes.is_empty()
 }
 
 /// Returns how a question was settled, in the words of the question, on one line.

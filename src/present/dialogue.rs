@@ -1,16 +1,15 @@
 //! A question put to a user in plain lines: the next prompt, and the effect of each typed line.
 //! No I/O: `command` prints the prompts, reads the lines, and submits.
 
-use std::{borrow::Cow, sync::Arc};
+use std::sync::Arc;
 
 use askbridge_core::{
     desk::{Record, Submission},
-    question::{Answer, Field, FieldError, Kind, Purpose, Question, REDACTED, Role, Value, check, form},
+    question::{Answer, Field, FieldError, Kind, Purpose, Question, Role, Value, check, form},
 };
-use askbridge_os::terminal::printable_line;
 
 use super::{
-    answer::{about, errors, value_of},
+    answer::{about, errors, is_empty, summary},
     caution::{self, caution},
     prompt::{self, Word, word},
     typed::{self, TypedText, meant},
@@ -23,7 +22,7 @@ pub struct Dialogue {
     answer: Answer,
     /// Whether the user has been through each field. If so, an empty line does not take the field's default any more.
     passed: Vec<bool>,
-    step: DialogueStep,
+    pub(super) step: DialogueStep,
     /// Whether the user came from the review to change this field. The review is then the next step.
     is_change: bool,
     /// The earlier lines of a text that continues on the next line.
@@ -32,7 +31,7 @@ pub struct Dialogue {
 
 /// The current prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum DialogueStep {
+pub(super) enum DialogueStep {
     /// The value of this field.
     Field(usize),
     /// Whether to send the whole answer.
@@ -101,24 +100,16 @@ impl Dialogue {
         self.field().is_some() && self.begun.is_none()
     }
 
-    /// Returns whether typed text must not be shown.
-    pub fn is_secret(&self) -> bool {
-        self.field().is_some_and(|field| field.secret)
-    }
-
-    /// Returns whether the next line confirms a risk. The caller must discard lines that were typed ahead.
-    pub fn is_caution(&self) -> bool {
+    /// Returns whether the next line confirms a risk.
+    pub(super) fn is_caution(&self) -> bool {
         self.step == DialogueStep::Caution
     }
 
     /// Returns the lines above the prompt: what would be sent, or what must be confirmed.
     pub fn above(&self) -> Vec<String> {
         match self.step {
-            DialogueStep::Review => self.summary(),
-            DialogueStep::Caution => {
-                let why = caution(self.question(), &self.answer);
-                vec![why.map_or_else(|| caution::risk(self.question()), Cow::into_owned)]
-            }
+            DialogueStep::Review => summary(self.question(), &self.answer),
+            DialogueStep::Caution => caution::lines(self.question(), &self.answer),
             DialogueStep::Field(_) | DialogueStep::Reason => Vec::new(),
         }
     }
@@ -134,6 +125,9 @@ impl Dialogue {
                     prompt::instruction(field),
                     prompt::bracket(field, default.as_ref())
                 )
+            }
+            (DialogueStep::Review, _) if is_empty(&self.answer) => {
+                "Send it empty? Type yes, or the number of a field to fill it in".to_owned()
             }
             (DialogueStep::Review, _) => {
                 "Send it? Type yes, or the number of a field to change it [yes]".to_owned()
@@ -174,7 +168,7 @@ impl Dialogue {
         vec![errors(&question, wrong)]
     }
 
-    fn question(&self) -> &Question {
+    pub(super) fn question(&self) -> &Question {
         &self.record.question
     }
 
@@ -194,7 +188,7 @@ impl Dialogue {
             return self.lines(place, field, begun, line);
         }
         // An option may have the name of a command word. The option wins, since it is what the user sees.
-        let is_option = meant(line.trim(), field.kind.options()).is_some();
+        let is_option = !meant(line.trim(), field.kind.options()).is_none();
         if let Some(Word::Text(text)) = word(line).filter(|_| !is_option) {
             return self.read(place, field, TypedText::Text(text));
         }
@@ -303,7 +297,9 @@ impl Dialogue {
 
     fn reviewed(&mut self, line: &str) -> DialogueReply {
         let typed = line.trim();
-        if typed.is_empty() || ["y", "yes"].iter().any(|yes| typed.eq_ignore_ascii_case(yes)) {
+        // An empty line sends what the person has seen, but never nothing at all.
+        let is_yes = ["y", "yes"].iter().any(|yes| typed.eq_ignore_ascii_case(yes));
+        if is_yes || typed.is_empty() && !is_empty(&self.answer) {
             return self.finish();
         }
         let count = self.question().fields.len();
@@ -377,36 +373,19 @@ impl Dialogue {
         self.answer.notes.insert(field.name.clone(), note.trim().to_owned());
         say("The note is added.")
     }
-
-    /// Returns what would be sent, a numbered line for each field.
-    fn summary(&self) -> Vec<String> {
-        let fields = self.question().fields.iter();
-        let lines = (1..).zip(fields).map(|(number, field)| {
-            let value = match self.answer.values.get(&field.name) {
-                Some(_) if field.secret => REDACTED.to_owned(),
-                Some(value) => value_of(field, value),
-                None => "left out".to_owned(),
-            };
-            let note = self.answer.notes.get(&field.name);
-            let note = note.map(|note| format!(" (note: “{}”)", printable_line(note))).unwrap_or_default();
-            let label = field.header.as_ref().unwrap_or(&field.label);
-            format!("  {number}  {}: {value}{note}", printable_line(label))
-        });
-        lines.collect()
-    }
 }
 
-fn say(line: &str) -> DialogueReply {
+pub(super) fn say(line: &str) -> DialogueReply {
     DialogueReply::Say(vec![line.to_owned()])
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use serde_json::{Value as Json, json};
 
     use super::*;
 
-    fn record(question: &Json) -> Arc<Record> {
+    pub(in super::super) fn record(question: &Json) -> Arc<Record> {
         let mut whole = json!({
             "questionId": "q", "message": "", "origin": "program", "dangerous": false, "blocking": true, "fields": [],
         });
@@ -415,12 +394,12 @@ mod tests {
         Arc::new(serde_json::from_value(record).expect("a record"))
     }
 
-    fn database() -> Json {
+    pub(in super::super) fn database() -> Json {
         let options = json!([{ "value": "pg", "label": "Postgres" }, { "value": "lite", "label": "SQLite" }]);
         json!({ "name": "db", "label": "Database", "kind": "choice", "required": true, "other": true, "options": options, "default": "lite" })
     }
 
-    fn text(name: &str) -> Json {
+    pub(in super::super) fn text(name: &str) -> Json {
         json!({ "name": name, "label": name, "kind": "text", "multiline": true })
     }
 
@@ -440,7 +419,7 @@ mod tests {
         (said, last)
     }
 
-    fn answered(values: &Json, notes: &Json) -> DialogueReply {
+    pub(in super::super) fn answered(values: &Json, notes: &Json) -> DialogueReply {
         let answer = serde_json::from_value(json!({ "values": values, "notes": notes })).expect("an answer");
         DialogueReply::Submit(Submission::answer(answer, 0))
     }
@@ -482,10 +461,31 @@ mod tests {
 
     #[test]
     fn nothing_is_sent_by_an_empty_line_alone() {
-        let mut dialogue = Dialogue::new(record(&json!({ "fields": [text("why")] })));
-        let (said, last) = play(&mut dialogue, &[""]);
-        assert!(said.contains("[leave out]") && last == DialogueReply::Say(Vec::new()), "{said}");
-        assert!(dialogue.prompt().starts_with("Send it?"));
+        let optional = |kind: &str| {
+            let mut field = database();
+            for (name, value) in [("kind", json!(kind)), ("required", json!(false)), ("default", json!(null))]
+            {
+                field[name] = value;
+            }
+            field
+        };
+        let mut choices = optional("choices");
+        choices["default"] = json!([]);
+        for fields in [
+            json!([text("why")]),
+            json!([optional("choice")]),
+            json!([choices]),
+            json!([optional("choice"), text("why")]),
+            json!([{ "name": "b", "label": "B", "kind": "boolean" }]),
+        ] {
+            let mut dialogue = Dialogue::new(record(&json!({ "fields": fields })));
+            let empty = vec![""; fields.as_array().expect("fields").len() + 3];
+            let (said, last) = play(&mut dialogue, &empty);
+            assert!(said.contains("[leave out]") && matches!(last, DialogueReply::Say(_)), "{said}");
+            assert!(said.contains("Nothing is chosen or typed.\nSend it empty? Type yes"), "{said}");
+            let (said, last) = play(&mut dialogue, &["yes"]);
+            assert_eq!(last, answered(&json!({}), &json!({})), "{said}");
+        }
         let required = json!({ "name": "n", "label": "N", "kind": "number", "required": true, "max": 5 });
         let mut dialogue = Dialogue::new(record(&json!({ "fields": [required] })));
         let (said, last) = play(&mut dialogue, &["", "many", "7", "/none", "5"]);
@@ -510,7 +510,7 @@ mod tests {
         }
     }
 
-    fn permission(dangerous: bool) -> Arc<Record> {
+    pub(in super::super) fn permission(dangerous: bool) -> Arc<Record> {
         let option = |role: &str| json!({ "value": role, "label": role, "role": role });
         let options = ["allow_always", "allow_once", "reject_once"].map(option);
         let field = json!({ "name": "p", "label": "?", "kind": "choice", "required": true, "options": options, "default": "allow_once" });

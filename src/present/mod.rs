@@ -7,6 +7,7 @@ pub mod bridges;
 pub mod caution;
 pub mod dialogue;
 pub mod doctor;
+pub mod entry;
 pub mod fleet;
 pub mod layout;
 pub mod listing;

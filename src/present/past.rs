@@ -91,7 +91,7 @@ fn question(past: &HistoryEntry<'_>, now: Timestamp) -> (Timestamp, [String; 6])
         text::project(question).unwrap_or_else(|| NONE.to_owned()),
         span(now.since(past.at())),
         past.state(),
-        format!("{mark}{}{ending}", text::short(&question.summary(), QUESTION)),
+        format!("{mark}{}{ending}", text::summary(question, QUESTION)),
     ];
     (past.at(), cells)
 }
@@ -149,7 +149,7 @@ pub fn lost(lost: &[LostQuestion], now: Timestamp, room: Option<usize>) -> Vec<S
     }];
     lines.extend(lost.iter().rev().take(LOST).map(|lost| {
         let Record { id, question, opened_at, .. } = &*lost.record;
-        let asked = text::line(question.headline().trim());
+        let asked = text::headline(&lost.record);
         let accepted = lost.accepted.as_ref();
         let answered = accepted.map(|it| format!(" ({})", answer::settlement(question, it)));
         let age = span(now.since(*opened_at));

@@ -2,7 +2,7 @@
 //! typed in place of a value, such as `/reject`.
 //! The label and the options are left to `question.rs`, the effect of a command word to `dialogue.rs`.
 
-use askbridge_core::question::{Field, Kind, Purpose, Question, Value};
+use askbridge_core::question::{Field, Kind, Purpose, Question, Value, naming::look};
 use askbridge_os::terminal::printable_line;
 
 use super::answer::value_of;
@@ -15,6 +15,10 @@ pub fn instruction(field: &Field) -> String {
         Kind::Choice { .. } => format!("Choose {}{other}", range(count)),
         Kind::Choices { .. } => format!("Choose any of {}, separated by commas{other}", range(count)),
         Kind::Boolean { .. } => "Type yes or no".to_owned(),
+        // One label for both cannot be typed.
+        Kind::Confirm { yes, no } if look(yes).to_lowercase() == look(no).to_lowercase() => {
+            "Type yes or no".to_owned()
+        }
         Kind::Confirm { yes, no } => format!("Type “{}” or “{}”", printable_line(yes), printable_line(no)),
         Kind::Number { integer: true, .. } => "Type a whole number".to_owned(),
         Kind::Number { .. } => "Type a number".to_owned(),

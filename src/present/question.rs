@@ -6,7 +6,10 @@ use std::fmt::{self, Display, Formatter};
 use anstyle::Style;
 use askbridge_core::{
     desk::{EarlierDecision, Record, Settlement, State, Timestamp},
-    question::{Field, FieldOption, Kind, Outcome, Preview, PreviewFormat, Purpose, Responder, Role, form},
+    question::{
+        Field, FieldOption, Kind, Outcome, Preview, PreviewFormat, Purpose, Responder, Role, form,
+        naming::{names, pair},
+    },
 };
 use askbridge_os::terminal::{padded, printable, printable_line, width};
 
@@ -238,26 +241,29 @@ impl QuestionText<'_> {
 
     fn options(&self, field: &Field, out: &mut Formatter<'_>) -> fmt::Result {
         let options = field.kind.options();
-        let widths = options.iter().map(|option| width(&printable_line(&option.label)));
+        let names = names(options);
+        let widths = names.iter().map(|name| width(&printable_line(name)));
         let label = widths.filter(|width| *width <= LONGEST_ALIGNED).max().unwrap_or(0);
         let number = options.len().to_string().len();
-        let mut places = (1..).zip(options);
-        places.try_for_each(|(place, option)| {
+        let mut places = (1..).zip(options.iter().zip(&names));
+        places.try_for_each(|(place, (option, name))| {
             writeln!(
                 out,
                 "{:INDENT$}{place:>number$}  {}",
                 "",
-                self.option(option, INDENT + number + 2, label)
+                self.option(option, name, INDENT + number + 2, label)
             )?;
             option.preview.as_ref().map_or(Ok(()), |preview| self.preview(preview, out))
         })
     }
 
-    /// Returns the text of an option. `start` is the column behind its number.
-    fn option(&self, option: &FieldOption, start: usize, label_columns: usize) -> String {
+    /// Returns the text of an option, under the name by which it differs from the others. `start` is the column behind
+    /// its number.
+    fn option(&self, option: &FieldOption, name: &str, start: usize, label_columns: usize) -> String {
         // A value that differs from the label only in case adds nothing: an answer may use either.
         let is_other = option.value.to_lowercase() != option.label.to_lowercase();
-        let value = is_other.then_some(&*option.value);
+        // And what tells two options of one label apart may be the value already.
+        let value = is_other.then_some(&*option.value).filter(|value| !name.contains(value));
         let role = option.role.as_deref().map(|role| subject::meaning(*role));
         // The meaning of the role says more to a person than the value.
         let value = value.filter(|_| role.is_none());
@@ -267,7 +273,7 @@ impl QuestionText<'_> {
             .chain(role.as_deref())
             .map(printable_line)
             .collect();
-        let label = printable_line(&option.label);
+        let label = printable_line(name);
         if beside.is_empty() {
             return wrapped(&label, start, start, self.columns);
         }
@@ -299,8 +305,9 @@ pub fn wanted(kind: &Kind) -> String {
         value.map(|value| format!(", default {}", printable_line(&value))).unwrap_or_default()
     };
     let label = |value: &String| {
-        let option = kind.options().iter().find(|option| option.value == *value);
-        option.map_or_else(|| value.clone(), |option| option.label.clone())
+        let place = kind.options().iter().position(|option| option.value == *value);
+        let name = place.and_then(|place| names(kind.options()).into_iter().nth(place));
+        name.map_or_else(|| value.clone(), |name| name.into_owned())
     };
     let other = if kind.takes_other() { ", or a text" } else { "" };
     match kind {
@@ -330,7 +337,9 @@ pub fn wanted(kind: &Kind) -> String {
             format!("{kind}{}{step}{default}", bounds(*min, *max, ""))
         }
         Kind::Unknown(_) => "a kind of field that needs a newer askbridge".to_owned(),
-        Kind::Confirm { yes, no } => format!("{} or {}", printable_line(yes), printable_line(no)),
+        Kind::Confirm { yes, no } => {
+            pair(yes, no).map(|word| printable_line(&word).into_owned()).join(" or ")
+        }
     }
 }
 

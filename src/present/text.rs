@@ -7,7 +7,7 @@ use std::{
 
 use askbridge_core::{
     desk::{Record, Refusal, Settlement, State, Timestamp},
-    question::{Answer, Purpose, Question, Risk, Value},
+    question::{Answer, Purpose, Question, Risk, Value, naming::names},
 };
 use askbridge_os::terminal::{cut, printable_json, printable_line};
 use serde::Serialize;
@@ -143,9 +143,10 @@ pub fn asked(question: &Question) -> String {
     parts.push(question.message.clone());
     for field in &question.fields {
         let label = Some(field.label.clone()).filter(|label| *label != question.message);
-        let options = field.kind.options().iter().map(|option| match &option.description {
-            Some(description) => format!("- {}: {description}", option.label),
-            None => format!("- {}", option.label),
+        let options = field.kind.options().iter().zip(names(field.kind.options()));
+        let options = options.map(|(option, name)| match &option.description {
+            Some(description) => format!("- {name}: {description}"),
+            None => format!("- {name}"),
         });
         let lines: Vec<_> = label.into_iter().chain(field.help.clone()).chain(options).collect();
         parts.push(lines.join("\n"));
@@ -156,7 +157,29 @@ pub fn asked(question: &Question) -> String {
 
 /// Returns the question on one line, without the phrase that an agent writes over every form.
 pub fn headline(record: &Record) -> String {
-    short(&record.question.headline(), HEADING)
+    let question = &record.question;
+    title(question, &question.headline(), HEADING)
+}
+
+/// Returns what a list shows of a question, on one line: the command of a permission, or else the headline.
+pub fn summary(question: &Question, most: usize) -> String {
+    title(question, &question.summary(), most)
+}
+
+/// Returns a text on one line, cut to at most `most` columns. A text of several lines is a prompt: the question's own title
+/// says more in few words, and otherwise the first line does.
+fn title(question: &Question, text: &str, most: usize) -> String {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    if lines.next().is_none() {
+        return short(first, most);
+    }
+    let is_prompt = question.purpose == Purpose::Question;
+    let own = question.title.as_deref().map(str::trim).filter(|own| is_prompt && !own.is_empty());
+    match own.filter(|own| !own.contains('\n')) {
+        Some(own) => short(own, most),
+        None => short(&format!("{first} …"), most),
+    }
 }
 
 /// Returns how a question was settled if the question itself is not known: values stand behind the names of their
@@ -275,6 +298,27 @@ mod tests {
         question.message = "Why?".to_owned();
         question.fields.remove(0);
         assert_eq!(asked(&question), "Setup\n\nWhy?");
+    }
+
+    #[test]
+    fn a_title_is_one_short_line() {
+        let script = format!("$ {}", "echo one\n".repeat(62));
+        let long = format!("Which one? {}", "x".repeat(99));
+        for (title, message, expected) in [
+            (None, "Which one?", "Which one?"),
+            (Some("Setup"), "Which one?", "Which one?"),
+            (Some("Setup"), "# Plan\n\nMany lines\n", "Setup"),
+            (None, "\n  # Plan\n\nMany lines", "# Plan …"),
+            (Some(" "), "One\r\nTwo", "One …"),
+            (Some("a\nb"), "One\nTwo", "One …"),
+            (None, &script, "$ echo one …"),
+            (None, &long, &format!("Which one? {}…", "x".repeat(28))),
+            (None, "a\u{1b}[2J", "a␛[2J"),
+        ] {
+            let mut question = Question::new(askbridge_core::question::Origin::Program, "q", Vec::new());
+            (question.title, question.message) = (title.map(str::to_owned), message.to_owned());
+            assert_eq!(summary(&question, 40), expected, "{title:?} {message:?}");
+        }
     }
 
     #[test]

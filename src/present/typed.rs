@@ -2,9 +2,12 @@
 //! as the user's own text, because an answer cannot be taken back.
 //! Whether the value fits the field is checked by `question` and by the bridge.
 
-use askbridge_core::question::{Field, FieldOption, Kind, Value};
+use askbridge_core::question::{
+    Field, FieldOption, Kind, Value,
+    naming::{Named, look, named, names},
+};
 
-use super::answer::brief;
+use super::{answer::brief, text::short};
 
 /// Characters of the longest text that is searched for typos: the time of the comparison is the product of two lengths.
 const LONGEST_COMPARED: usize = 200;
@@ -13,20 +16,31 @@ const YES: [&str; 3] = ["yes", "true", "y"];
 const NO: [&str; 3] = ["no", "false", "n"];
 
 /// Returns the option that a text means. In this order, it may be the value, the label, either in another case, the
-/// number in the list (from 1), or a word for yes or no if an option has one.
-pub fn meant<'a>(text: &str, options: &'a [FieldOption]) -> Option<&'a FieldOption> {
-    let lower = text.to_lowercase();
-    let by = |fits: &dyn Fn(&FieldOption) -> bool| options.iter().find(|option| fits(option));
+/// number in the list (from 1), or a word for yes or no if an option has one. A label that looks like that of another
+/// option means neither of them.
+pub fn meant<'a>(text: &str, options: &'a [FieldOption]) -> Named<'a> {
+    let (seen, lower) = (look(text), folded(text));
+    let by = |fits: &dyn Fn(&FieldOption) -> bool| Named::of(options.iter().filter(|option| fits(option)));
     // The text “2” selects an option of that name before the second option.
-    by(&|option| option.value == text)
-        .or_else(|| by(&|option| option.label == text))
-        .or_else(|| by(&|option| is_named(option, &lower)))
-        .or_else(|| numbered(text, options))
-        .or_else(|| affirmed(&lower, options))
+    let ways: [&dyn Fn() -> Named<'a>; 4] = [
+        &|| match (named(text, options), by(&|option| look(&option.label) == seen)) {
+            // Nobody sees by which white space two labels differ.
+            (Named::One(option), Named::Several(alike)) if alike.contains(&option) => Named::Several(alike),
+            (named, _) => named,
+        },
+        &|| by(&|option| is_named(option, &lower)),
+        &|| numbered(text, options),
+        &|| affirmed(&lower, options),
+    ];
+    ways.iter().map(|way| way()).find(|found| !found.is_none()).unwrap_or(Named::None)
+}
+
+fn folded(text: &str) -> String {
+    look(text).to_lowercase()
 }
 
 fn is_named(option: &FieldOption, lower: &str) -> bool {
-    option.value.to_lowercase() == lower || option.label.to_lowercase() == lower
+    !lower.is_empty() && (folded(&option.value) == lower || folded(&option.label) == lower)
 }
 
 /// Returns whether a text consists of digits, like the number of an option. The option need not exist.
@@ -34,17 +48,17 @@ pub fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn numbered<'a>(text: &str, options: &'a [FieldOption]) -> Option<&'a FieldOption> {
-    if !is_number(text) {
-        return None;
-    }
-    options.get(text.parse::<usize>().ok()?.checked_sub(1)?)
+fn numbered<'a>(text: &str, options: &'a [FieldOption]) -> Named<'a> {
+    let number = text.parse::<usize>().ok().filter(|_| is_number(text));
+    let option = number.and_then(|number| options.get(number.checked_sub(1)?));
+    option.map_or(Named::None, Named::One)
 }
 
 /// Returns the option that means yes if the text does, or no if the text does.
-fn affirmed<'a>(lower: &str, options: &'a [FieldOption]) -> Option<&'a FieldOption> {
-    let words = [YES, NO].into_iter().find(|words| words.contains(&lower))?;
-    words.iter().find_map(|word| options.iter().find(|option| is_named(option, word)))
+fn affirmed<'a>(lower: &str, options: &'a [FieldOption]) -> Named<'a> {
+    let words = [YES, NO].into_iter().find(|words| words.contains(&lower)).unwrap_or_default();
+    let by = |word: &&str| Named::of(options.iter().filter(|option| is_named(option, word)));
+    words.iter().map(by).find(|found| !found.is_none()).unwrap_or(Named::None)
 }
 
 /// Parses a text as yes or no, in any case.
@@ -62,8 +76,10 @@ pub fn flag(text: &str) -> Option<bool> {
 /// Returns the option that a text nearly names: it differs in punctuation, is the beginning of a name, or has a typo.
 pub fn nearest<'a>(text: &str, options: &'a [FieldOption]) -> Option<&'a FieldOption> {
     let typed = plain(text);
-    if let Some(option) = meant(&typed, options) {
-        return Some(option);
+    match meant(&typed, options) {
+        Named::One(option) => return Some(option),
+        Named::Several(found) => return found.first().copied(),
+        Named::None => {}
     }
     let names =
         || options.iter().flat_map(|option| [&option.value, &option.label].map(|name| (option, plain(name))));
@@ -146,8 +162,8 @@ pub fn value(field: &Field, given: &[TypedText<'_>], hint: &str) -> Result<Value
 }
 
 fn flagged(text: &str, yes: &str, no: &str) -> Result<Value, String> {
-    // The labels of the question take precedence: a label such as “No” may stand for yes.
-    let own = |word: &str| word.to_lowercase() == text.to_lowercase();
+    // The labels of the question take precedence: a label such as “No” may stand for yes. One label for both says nothing.
+    let own = |word: &str| folded(word) == folded(text) && folded(yes) != folded(no);
     match () {
         () if own(yes) => Ok(Value::Flag(true)),
         () if own(no) => Ok(Value::Flag(false)),
@@ -176,10 +192,11 @@ fn several(
         };
         for part in parts(text, options) {
             match meant(part, options) {
-                Some(option) if values.contains(&option.value) => {}
-                Some(option) => values.push(option.value.clone()),
-                None if !other => return Err(no_option(part, options)),
-                None => own = own.or(Some(part)),
+                Named::One(option) if values.contains(&option.value) => {}
+                Named::One(option) => values.push(option.value.clone()),
+                Named::Several(found) => return Err(several_options(part, &found, options)),
+                Named::None if !other => return Err(no_option(part, options)),
+                Named::None => own = own.or(Some(part)),
             }
         }
     }
@@ -196,24 +213,25 @@ fn several(
     Ok(vec![text.to_owned()])
 }
 
-/// Splits a text at its commas, unless the whole text is one option.
+/// Splits a text at its commas and line breaks, unless the whole text is one option.
 fn parts<'a>(text: &'a str, options: &[FieldOption]) -> Vec<&'a str> {
-    if meant(text, options).is_some() {
+    if !meant(text, options).is_none() {
         return vec![text];
     }
-    text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect()
+    text.split([',', '\n']).map(str::trim).filter(|part| !part.is_empty()).collect()
 }
 
 /// Returns the value of the option that a text means, or else the text as the user's own.
 fn chosen(text: &str, options: &[FieldOption], other: bool, hint: &str) -> Result<String, String> {
     match meant(text, options) {
-        Some(option) => Ok(option.value.clone()),
-        None if !other => Err(no_option(text, options)),
+        Named::One(option) => Ok(option.value.clone()),
+        Named::Several(found) => Err(several_options(text, &found, options)),
+        Named::None if !other => Err(no_option(text, options)),
         // A text such as `1, 3` names options. It is more likely a mistake than the user's own answer.
-        None if parts(text, options).iter().any(|part| meant(part, options).is_some()) => {
+        Named::None if parts(text, options).iter().any(|part| !meant(part, options).is_none()) => {
             Err(format!("takes one option, or a text of your own, not “{}” ({hint})", brief(text)))
         }
-        None => check_own(text, options, hint).map(|()| text.to_owned()),
+        Named::None => check_own(text, options, hint).map(|()| text.to_owned()),
     }
 }
 
@@ -224,19 +242,39 @@ fn check_own(text: &str, options: &[FieldOption], hint: &str) -> Result<(), Stri
     if is_slip { Err(format!("{} ({hint})", no_option(text, options))) } else { Ok(()) }
 }
 
+/// The most options that an error lists.
+const LISTED: usize = 8;
+/// The most columns of an option among several of the same label.
+const NAMED: usize = 160;
+
+/// Says which options have the same label, with what tells them apart.
+fn several_options(text: &str, found: &[&FieldOption], options: &[FieldOption]) -> String {
+    let places = (1..).zip(options).zip(names(options));
+    let alike = places.filter(|((_, option), _)| found.contains(option));
+    // What tells them apart stands at the end of a name.
+    let listed: Vec<_> =
+        alike.take(LISTED).map(|((number, _), name)| format!("{number} {}", short(&name, NAMED))).collect();
+    let typed = brief(text);
+    format!("has several options “{typed}”: choose one by its number or its value: {}", listed.join(", "))
+}
+
+/// Returns the name of an option, under which it differs from the others.
+fn name_of(option: &FieldOption, options: &[FieldOption]) -> String {
+    let place = options.iter().position(|other| std::ptr::eq(other, option));
+    brief(place.and_then(|place| names(options).into_iter().nth(place)).as_deref().unwrap_or(&option.label))
+}
+
 fn no_option(text: &str, options: &[FieldOption]) -> String {
-    /// The most options that an error lists.
-    const LISTED: usize = 8;
     let (typed, count) = (brief(text), options.len());
     match nearest(text, options) {
-        Some(option) => format!("has no option “{typed}”: did you mean {}?", brief(&option.label)),
+        Some(option) => format!("has no option “{typed}”: did you mean {}?", name_of(option, options)),
         None if count > LISTED => {
             format!(
                 "has no option “{typed}”: choose a number from 1 to {count}, as `askbridge show` lists them"
             )
         }
         None => {
-            let labels: Vec<_> = options.iter().map(|option| brief(&option.label)).collect();
+            let labels: Vec<_> = names(options).iter().map(|name| brief(name)).collect();
             format!("has no option “{typed}”: choose {}, or a number from 1 to {count}", labels.join(", "))
         }
     }
@@ -275,7 +313,49 @@ mod tests {
             (&answers, "false", Some("a")),
             (&answers, "2", Some("a")),
         ] {
-            assert_eq!(meant(text, options).map(|option| &*option.value), expected, "{text}");
+            let found = match meant(text, options) {
+                Named::One(option) => Some(&*option.value),
+                _ => None,
+            };
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_label_that_looks_like_another_means_neither() {
+        let files = options(&[("/a/foo", "foo.txt"), ("/b/foo", "foo.txt"), ("c", "Other")]);
+        let spaces = options(&[("0", "foo.txt"), ("1", "foo.txt "), ("2", "foo\u{200b}.txt")]);
+        let cases = options(&[("0", "Foo"), ("1", "foo")]);
+        let same = options(&[("foo", "foo"), ("/b/foo", "foo")]);
+        let yes = options(&[("0", "Yes"), ("1", "Yes")]);
+        let long = "x".repeat(60);
+        let cut = [format!("{long}a"), format!("{long}b")];
+        let long_ones = options(&[("0", &cut[0]), ("1", &cut[1])]);
+        for (all, text, told) in [
+            (&files, "foo.txt", Err("1 foo.txt (/a/foo), 2 foo.txt (/b/foo)")),
+            (&files, "FOO.txt", Err("1 foo.txt (/a/foo), 2 foo.txt (/b/foo)")),
+            (&files, "/b/foo", Ok("/b/foo")),
+            (&files, "2", Ok("/b/foo")),
+            (&files, "other", Ok("c")),
+            (&spaces, "foo.txt", Err("1 foo.txt (0), 2 foo.txt (1), 3 foo\\u{200b}.txt (2)")),
+            (&spaces, "foo.txt ", Err("1 foo.txt (0), 2 foo.txt (1)")),
+            (&cases, "foo", Ok("1")),
+            (&cases, "FOO", Err("1 Foo, 2 foo")),
+            (&same, "foo", Err("1 foo (foo), 2 foo (/b/foo)")),
+            (&yes, "y", Err("1 Yes (0), 2 Yes (1)")),
+            (&long_ones, &cut[1], Ok("1")),
+        ] {
+            for other in [false, true] {
+                let said = chosen(text, all, other, "hint");
+                match told {
+                    Ok(value) => assert_eq!(said.as_deref(), Ok(value), "{text}"),
+                    Err(told) => {
+                        assert!(said.as_ref().is_err_and(|why| why.contains(told)), "{text}: {said:?}")
+                    }
+                }
+                let said = several(&[TypedText::Value(text)], all, other, "hint");
+                assert_eq!(said.is_ok(), told.is_ok(), "{text}: {said:?}");
+            }
         }
     }
 

@@ -7,23 +7,25 @@ use askbridge_core::{
     question::{
         Answer, Field, FieldError, Kind, Outcome, Question, Value,
         input::{self, NO, YES},
+        naming::{ambiguity, names, pair},
     },
 };
 
-/// Returns the labels of the choices, in their order. Each is unique: a label that the agent uses again gets a number.
+/// Returns the labels of the choices, in their order. Each is unique: behind a label that the agent uses again stands what
+/// tells its options apart.
 pub(super) fn labels(kind: &Kind) -> Vec<Cow<'_, str>> {
-    let labels: Vec<&str> = match kind {
-        Kind::Boolean { .. } => vec![YES, NO],
-        Kind::Confirm { yes, no } => vec![yes, no],
-        kind => kind.options().iter().map(|option| &*option.label).collect(),
+    let labels: Vec<Cow<'_, str>> = match kind {
+        Kind::Boolean { .. } => vec![YES.into(), NO.into()],
+        Kind::Confirm { yes, no } => pair(yes, no).into(),
+        kind => names(kind.options()),
     };
     let mut words: Vec<Cow<'_, str>> = Vec::new();
     for (index, label) in labels.iter().enumerate() {
         let before = labels[..index].iter().filter(|other| *other == label).count();
-        let mut word = Cow::Borrowed(*label);
+        let mut word = label.clone();
         let mut number = before + 1;
-        // A numbered label may collide with a label of the agent's own, such as "a (2)".
-        while before > 0 && (labels.contains(&&*word) || words.contains(&word)) {
+        // Such a label may collide with one of the agent's own, such as "a (2)".
+        while before > 0 && (labels.contains(&word) || words.contains(&word)) {
             word = format!("{label} ({number})").into();
             number += 1;
         }
@@ -61,6 +63,10 @@ pub(super) fn answer(question: &Question, answers: Vec<Vec<String>>) -> Result<A
     input::check_places(question, answers.len())?;
     let (mut answer, mut errors) = (Answer::default(), Vec::new());
     for (field, words) in question.fields.iter().zip(answers) {
+        if let Some(message) = words.iter().find_map(|word| ambiguity(field, word)) {
+            errors.push(FieldError { field: field.name.clone(), message });
+            continue;
+        }
         match value(&field.kind, words) {
             Ok(value) => answer.values.extend(value.map(|value| (field.name.clone(), value))),
             Err(word) => {
@@ -115,9 +121,9 @@ mod tests {
     fn each_option_has_a_label_of_its_own() {
         for (said, told) in [
             (&["A", "B"][..], &["A", "B"][..]),
-            (&["A", "A", "B", "A"], &["A", "A (2)", "B", "A (3)"]),
-            (&["A", "A", "A (2)"], &["A", "A (3)", "A (2)"]),
-            (&["", ""], &["", " (2)"]),
+            (&["A", "A", "B", "A"], &["A (v0)", "A (v1)", "B", "A (v3)"]),
+            (&["A", "A", "A (v1)"], &["A (v0)", "A (option 2)", "A (v1)"]),
+            (&["", ""], &["v0", "v1"]),
         ] {
             let kind = kind(json!({ "kind": "choices", "options": options(said) }));
             assert_eq!(labels(&kind), told);
@@ -128,9 +134,9 @@ mod tests {
             }
         }
         let kind = kind(json!({ "kind": "confirm", "yes": "Go", "no": "Go" }));
-        assert_eq!(labels(&kind), ["Go", "Go (2)"]);
-        assert_eq!(value(&kind, vec!["Go (2)".to_owned()]), Ok(Some(Value::Flag(false))));
-        assert_eq!(super::said(&kind, &Value::Flag(false)), ["Go (2)"]);
+        assert_eq!(labels(&kind), ["Go (yes)", "Go (no)"]);
+        assert_eq!(value(&kind, vec!["Go (no)".to_owned()]), Ok(Some(Value::Flag(false))));
+        assert_eq!(super::said(&kind, &Value::Flag(false)), ["Go (no)"]);
     }
 
     #[test]

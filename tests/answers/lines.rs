@@ -1,11 +1,13 @@
 //! `answer`, `allow`, `deny` and `next` at a terminal: they ask in plain lines.
 //! What each typed line means is left to the unit tests of `src/present`.
 
+use std::process::Command;
+
 use askbridge_os::exit;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use serde_json::{Value, json};
 
-use crate::answers::machine::{TestMachine, end, name};
+use crate::answers::machine::{ASKBRIDGE, TestMachine, end, name};
 use crate::answers::terminal::Terminal;
 use crate::support::Process;
 
@@ -25,6 +27,14 @@ fn heard(bridge: &mut Process) -> Value {
     let line = bridge.expect("the answer", |line| line.contains("\"result\""));
     serde_json::from_str::<Value>(&line).unwrap()["result"].clone()
 }
+
+/// Returns all that was shown, without what asks the terminal to mark pastes.
+fn plain(terminal: &Terminal) -> String {
+    terminal.text.replace(MARK, "").replace(NO_MARK, "")
+}
+
+const MARK: &str = "\x1b[?2004h";
+const NO_MARK: &str = "\x1b[?2004l";
 
 fn form() -> Value {
     let options = json!([{ "value": "pg", "label": "Postgres" }, { "value": "lite", "label": "SQLite" }]);
@@ -51,10 +61,8 @@ fn a_question_is_answered_field_by_field_without_drawing() {
     terminal.types("\n");
     terminal.expect("API key");
     terminal.expect("Type the secret, which is not shown (? for help): ");
-    assert_eq!(terminal.echoes(), (false, true));
     terminal.types("hunter2\n");
     terminal.expect("  1  Which database?: SQLite\n  2  API key: (secret)\nSend it?");
-    assert_eq!(terminal.echoes(), (true, true));
     terminal.types("1\n");
     terminal.expect("Choose 1 to 2 [SQLite]");
     terminal.types("postgres\n");
@@ -62,11 +70,9 @@ fn a_question_is_answered_field_by_field_without_drawing() {
     terminal.types("yes\n");
     terminal.expect(&format!("{id} answered: Which database?: Postgres; API key: (secret)\n"));
     assert_eq!(terminal.code(), 0);
-    assert!(
-        !terminal.text.contains(['\x1b', '\x08']) && !terminal.text.contains("hunter2"),
-        "{:?}",
-        terminal.text
-    );
+    assert_eq!(terminal.echoes(), (true, true));
+    let drawn = plain(&terminal);
+    assert!(!drawn.contains(['\x1b', '\x08']) && !drawn.contains("hunter2"), "{drawn:?}");
     assert_eq!(heard(&mut bridge)["answers"], json!([["pg"], ["hunter2"]]));
 }
 
@@ -90,8 +96,8 @@ fn the_question_stays_open_however_the_person_leaves() {
             terminal.types(keys);
         }
         terminal.expect(&format!("{id} stays open."));
-        assert_eq!(terminal.echoes(), (true, true), "{steps:?}");
         assert_eq!(terminal.code(), i32::from(exit::LEFT_OPEN), "{steps:?}: {}", terminal.text);
+        assert_eq!(terminal.echoes(), (true, true), "{steps:?}");
     }
     for signal in [Signal::TERM, Signal::HUP] {
         let mut terminal = Terminal::start(&machine, &["answer", &id], 100, 24);
@@ -100,7 +106,7 @@ fn the_question_stays_open_however_the_person_leaves() {
         terminal.expect("(? for help): ");
         kill_process(Pid::from_raw(terminal.running.pid().cast_signed()).unwrap(), signal).unwrap();
         terminal.expect("stays open.");
-        assert_eq!((terminal.echoes(), terminal.code()), ((true, true), 128 + signal.as_raw()));
+        assert_eq!((terminal.code(), terminal.echoes()), (128 + signal.as_raw(), (true, true)));
     }
     assert_eq!(machine.questions(1).len(), 1);
 }
@@ -133,7 +139,8 @@ fn next_takes_the_oldest_and_says_how_many_wait() {
     terminal.expect("First?");
     terminal.expect("Type “Yes” or “No” (? for help): ");
     terminal.types("y\n");
-    terminal.expect("answered: Yes\n1 more waits: askbridge next\n");
+    terminal.expect("answered: Yes\n");
+    terminal.expect("1 more waits: askbridge next\n");
     assert_eq!((terminal.code(), end(first).code), (0, 0));
     let mut terminal = Terminal::start(&machine, &["next"], 100, 24);
     terminal.expect("Second?");
@@ -169,8 +176,14 @@ fn something_dangerous_is_allowed_by_a_typed_word_alone() {
     terminal.expect("Type yes to confirm: ");
     terminal.types("/back\n");
     terminal.expect("Choose 1 to 3 (? for help): ");
-    // What is pasted behind the number does not confirm it.
+    // What is pasted behind the number does not confirm it, and the number does not choose.
     terminal.types("2\nyes\nyes\n");
+    terminal.expect("Nothing of it was taken: 3 lines came at once");
+    terminal.expect("(? for help): ");
+    terminal.types("2\n");
+    terminal.expect("Type yes to confirm: ");
+    terminal.types("\x1b[200~yes\r\x1b[201~\r");
+    terminal.expect("Nothing was sent: a paste does not confirm.");
     terminal.expect("Type yes to confirm: ");
     // A slip, and the word again.
     terminal.types("no\n");
@@ -258,7 +271,7 @@ fn hostile_text_reaches_the_terminal_as_visible_marks() {
     terminal.types("1\n");
     terminal.expect("answered: ");
     assert_eq!(terminal.code(), 0);
-    assert!(!terminal.text.contains(['\x1b', '\x07', '\u{202e}']), "{:?}", terminal.text);
+    assert!(!plain(&terminal).contains(['\x1b', '\x07', '\u{202e}']), "{:?}", terminal.text);
 }
 
 #[test]
@@ -273,4 +286,166 @@ fn alone_in_a_terminal_it_shows_what_waits_and_what_to_type() {
     let mut alone = Terminal::start(&machine, &[], 100, 24);
     alone.expect(&id);
     alone.expect("askbridge next ");
+}
+
+/// A field for a text, for which its agent wants one.
+fn text() -> Value {
+    let field = json!({ "name": "config", "label": "Your configuration", "kind": "text", "required": true });
+    json!({ "sessionId": "s", "_meta": { "askbridge": { "fields": [field] } } })
+}
+
+#[test]
+fn a_pasted_text_keeps_its_line_breaks() {
+    let machine = TestMachine::new();
+    let lines = json!([["use:\n  - a: 1\n  - b: 2"]]);
+    // Marked by the terminal, and by arriving together.
+    for (pasted, term) in
+        [("\x1b[200~use:\r  - a: 1\r  - b: 2\r\x1b[201~", "xterm"), ("use:\r  - a: 1\r  - b: 2\r", "dumb")]
+    {
+        let (mut bridge, id) = asked(&machine, &text(), &[]);
+        let mut terminal = Terminal::start_in(&machine, &["answer", &id], &[("TERM", term)], 100, 24);
+        terminal.expect("(? for help): ");
+        terminal.types(pasted);
+        terminal.expect("use:\n  - a: 1\n  - b: 2");
+        terminal.types("\r");
+        terminal.expect(&format!("{id} answered: "));
+        assert_eq!((terminal.code(), terminal.echoes()), (0, (true, true)), "{}", terminal.text);
+        assert_eq!(terminal.text.matches(MARK).count(), usize::from(term == "xterm"), "{:?}", terminal.text);
+        assert_eq!(heard(&mut bridge)["answers"], lines);
+    }
+}
+
+#[test]
+fn what_was_typed_before_the_prompt_answers_nothing() {
+    let machine = TestMachine::new();
+    let (mut bridge, id) = permission(&machine, "cargo build");
+    for command in [&["next"][..], &["answer", &id], &["allow", &id], &["reject", &id]] {
+        let mut terminal = Terminal::start(&machine, command, 100, 24);
+        terminal.types("2\nyes\n2\n\n");
+        terminal.expect("cargo build");
+        terminal.types("yes\n");
+        terminal.expect(": ");
+        terminal.types("\x03");
+        terminal.expect("stays open.");
+        assert_eq!(terminal.code(), i32::from(exit::LEFT_OPEN), "{command:?}: {}", terminal.text);
+    }
+    let mut terminal = Terminal::start(&machine, &["answer", &id], 100, 24);
+    terminal.expect("Choose 1 to 3 (? for help): ");
+    terminal.types("2\n");
+    terminal.expect(&format!("{id} allowed: once\n"));
+    assert_eq!(heard(&mut bridge)["outcome"]["optionId"], "once");
+}
+
+#[test]
+fn nothing_of_what_was_typed_reaches_the_shell() {
+    let machine = TestMachine::new();
+    let shell = |args: &[&str]| {
+        let script = r#""$@"; printf 'shell> '; read -r line; printf 'left: %s.\n' "$line""#;
+        let mut command = Command::new("setsid");
+        command.args(["--ctty", "sh", "-c", script, "sh", ASKBRIDGE]).args(args);
+        command.env("XDG_RUNTIME_DIR", machine.path()).env("XDG_STATE_HOME", machine.path().join("state"));
+        command.env("TERM", "xterm");
+        Terminal::spawn(command, 100, 24)
+    };
+    let (_bridge, id) = asked(&machine, &text(), &[]);
+    let mut typed = shell(&["answer", &id]);
+    typed.expect("(? for help): ");
+    typed.types("rm -rf");
+    typed.expect("rm -rf");
+    machine.ok(&["answer", &id, "x"]);
+    typed.expect("is over");
+    // And where nothing is asked at all.
+    let mut unasked = shell(&["next"]);
+    unasked.types("rm -rf x\nrm");
+    for terminal in [&mut typed, &mut unasked] {
+        terminal.expect("shell> ");
+        terminal.types("ls\n");
+        terminal.expect("left: ls.");
+        assert_eq!((terminal.code(), terminal.echoes()), (0, (true, true)), "{:?}", terminal.text);
+    }
+}
+
+#[test]
+fn a_stopped_conversation_gives_the_terminal_back_and_shows_what_was_typed_again() {
+    let machine = TestMachine::new();
+    let (mut bridge, id) = asked(&machine, &text(), &[]);
+    let mut terminal = Terminal::start(&machine, &["answer", &id], 100, 24);
+    terminal.expect("(? for help): ");
+    assert_eq!(terminal.echoes(), (false, false));
+    terminal.types("half");
+    terminal.expect("half");
+    let pid = Pid::from_raw(terminal.running.pid().cast_signed()).unwrap();
+    kill_process(pid, Signal::TSTP).unwrap();
+    terminal.expect(NO_MARK);
+    waitpid(Some(pid), WaitOptions::UNTRACED).unwrap();
+    assert_eq!(terminal.echoes(), (true, true));
+    kill_process(pid, Signal::CONT).unwrap();
+    terminal.expect(MARK);
+    terminal.expect("(? for help): half");
+    terminal.types(" of it\n");
+    terminal.expect(&format!("{id} answered: "));
+    assert_eq!(heard(&mut bridge)["answers"], json!([["half of it"]]));
+    assert_eq!((terminal.code(), terminal.echoes()), (0, (true, true)));
+}
+
+#[test]
+fn an_empty_answer_is_sent_by_a_word_alone() {
+    let machine = TestMachine::new();
+    let options = json!([{ "value": "pg", "label": "Postgres" }]);
+    let field = json!({ "name": "db", "label": "Which database?", "kind": "choice", "required": false, "other": true, "options": options });
+    let params = json!({ "sessionId": "s", "_meta": { "askbridge": { "fields": [field] } } });
+    let (mut bridge, id) = asked(&machine, &params, &[]);
+    let mut terminal = Terminal::start(&machine, &["answer", &id], 100, 24);
+    terminal.expect("[leave out] (? for help): ");
+    terminal.types("\n");
+    for _ in 0..2 {
+        terminal.expect("Nothing is chosen or typed.\nSend it empty? Type yes");
+        terminal.expect("fill it in: ");
+        terminal.types("\n");
+    }
+    terminal.expect("fill it in: ");
+    terminal.types("yes\n");
+    terminal.expect("answered: every field is left out\n");
+    assert_eq!(terminal.code(), 0, "{}", terminal.text);
+    assert_eq!(heard(&mut bridge)["answers"], json!([[]]));
+}
+
+/// A script cannot see what it allows.
+#[test]
+fn what_is_dangerous_is_allowed_without_a_terminal_if_that_is_said() {
+    let machine = TestMachine::new();
+    let script = "echo one\n".repeat(61) + "rm -rf build";
+    let (mut bridge, id) = permission(&machine, &script);
+    let run = machine.run(&["allow", &id]);
+    assert_eq!((run.code, &*run.stdout), (i32::from(exit::USAGE), ""), "{run:?}");
+    assert!(run.stderr.contains("`rm` removes or moves files.") && run.stderr.contains("--yes"), "{run:?}");
+    let mut terminal = Terminal::start(&machine, &["allow", &id], 100, 24);
+    terminal.expect("Line 62: rm -rf build\nType yes to confirm: ");
+    terminal.types("\x03");
+    terminal.expect("stays open.");
+    assert!(machine.ok(&["allow", &id, "--yes"]).contains("allowed: once"));
+    assert_eq!(heard(&mut bridge)["outcome"]["optionId"], "once");
+    // What acts is allowed as before.
+    let (_bridge, id) = permission(&machine, "cargo build");
+    assert!(machine.ok(&["allow", &id]).contains("allowed: once"));
+    // What is allowed from now on is confirmed at a terminal, whatever it is.
+    let (_bridge, id) = permission(&machine, "true");
+    let mut terminal = Terminal::start(&machine, &["allow", &id, "--always"], 100, 24);
+    terminal.expect("Type yes to confirm: ");
+    terminal.types("yes\n");
+    terminal.expect("allowed from now on: always");
+}
+
+#[test]
+fn a_command_without_an_id_says_where_ids_are() {
+    let machine = TestMachine::new();
+    for command in
+        [&["allow"][..], &["reject"], &["show"], &["extend"], &["extend", "10m"], &["allow", "--always"]]
+    {
+        let run = machine.run(command);
+        assert_eq!((run.code, &*run.stdout), (i32::from(exit::USAGE), ""), "{command:?}: {run:?}");
+        assert!(run.stderr.contains("`askbridge list` shows the IDs of all"), "{command:?}: {run:?}");
+    }
+    let run = machine.run(&["extend", "k3f9q2-1"]);
+    assert!(run.code == i32::from(exit::USAGE) && run.stderr.contains("how much more time?"), "{run:?}");
 }

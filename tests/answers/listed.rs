@@ -215,6 +215,8 @@ fn the_key_that_sends_an_answer_does_not_send_a_rejection() {
     let mut scene = Scene::new((80, 24), one(json!({ "fields": [database()] })));
     scene.keys(&[Key::Enter, Key::Char('r'), Key::Control('s'), Key::Send]);
     assert!(scene.effects.is_empty() && drawn(&scene).contains("Reject the question"));
-    scene.keys(&[Key::Enter]);
+    scene.keys(&[Key::Enter, Key::Control('s')]);
+    assert!(scene.effects.is_empty(), "{:?}", scene.effects);
+    scene.keys(&[Key::Enter, Key::Enter]);
     assert!(matches!(&*scene.effects, [Effect::Submit(_, Submission::Reject(None))]), "{:?}", scene.effects);
 }

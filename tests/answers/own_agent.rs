@@ -83,14 +83,17 @@ fn assert_answered_by_a_sibling(machine: &TestMachine, bridge: &mut Process, id:
 fn an_agent_cannot_allow_itself() {
     let machine = TestMachine::new();
     let (mut bridge, id) = asking_for(&machine, &permission());
-    for submission in
-        [&["allow", &id][..], &["allow", &id, "--always"], &["reject", &id], &["answer", &id, "a"]]
-    {
+    for submission in [
+        &["allow", &id, "--yes"][..],
+        &["allow", &id, "--always", "--yes"],
+        &["reject", &id],
+        &["answer", &id, "a"],
+    ] {
         let submission = [&["sh", "-c", SUBMIT, "sh", ASKBRIDGE], submission].concat();
         assert_eq!(code(&mut bridge, &quoted(&submission)).0, i32::from(exit::OWN_AGENT), "{submission:?}");
         assert_open(&machine, &id);
     }
-    assert_eq!(machine.does(&["allow", &id]), format!("{id} allowed"));
+    assert_eq!(machine.does(&["allow", &id, "--yes"]), format!("{id} allowed"));
     bridge.expect("the answer", |line| line.starts_with("heard ") && line.contains(r#""optionId":"a""#));
 }
 

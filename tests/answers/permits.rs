@@ -73,9 +73,9 @@ fn selected(option: &str) -> Value {
 fn a_permission_is_allowed_and_denied_by_what_its_options_do() {
     let mut agent = Agent::asks(&[1, 2, 3].map(|id| request(id, &CLAUDE)));
     let [once, always, deny] = &*agent.ids.clone() else { panic!("{:?}", agent.ids) };
-    assert_eq!(agent.machine.ok(&["allow", once]), format!("{once} allowed: Allow\n"));
+    assert_eq!(agent.machine.ok(&["allow", once, "--yes"]), format!("{once} allowed: Allow\n"));
     assert_eq!(
-        agent.machine.ok(&["allow", always, "--always"]),
+        agent.machine.ok(&["allow", always, "--always", "--yes"]),
         format!("{always} allowed from now on: Always Allow\n")
     );
     assert_eq!(

@@ -198,7 +198,7 @@ fn what_rules_would_have_decided_is_said_of_the_journal() {
     let [database, tests, other] = [0, 1, 2].map(|place| name(&open[place]));
     assert_eq!(person.machine.does(&["answer", &database, "Postgres"]), format!("{database} answered"));
     assert_eq!(person.machine.does(&["reject", &tests]), format!("{tests} rejected"));
-    assert_eq!(person.machine.does(&["allow", &other]), format!("{other} allowed"));
+    assert_eq!(person.machine.does(&["allow", &other, "--yes"]), format!("{other} allowed"));
     bridge.close_stdin();
     bridge.wait();
     let hold = "[[rule]]\nname = 'mine'\ncommand = 'rm *'\nthen = 'hold'\n[[rule]]\nname = 'none'\nagent = 'x'\nthen = 'hold'\n";

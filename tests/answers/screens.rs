@@ -60,7 +60,18 @@ impl Scene {
     pub(super) fn keys(&mut self, keys: &[Key]) {
         for key in keys {
             self.effects.extend(self.app.handle(TuiEvent::Key(*key)));
+            // A person pauses, and looks.
+            self.app.handle(TuiEvent::Quiet);
         }
+    }
+
+    /// Types a line without a pause in it, as for a shell. `↵` is Enter.
+    fn line(&mut self, line: &str) {
+        for c in line.chars() {
+            let key = if c == '↵' { Key::Enter } else { Key::Char(c) };
+            self.effects.extend(self.app.handle(TuiEvent::Key(key)));
+        }
+        self.app.handle(TuiEvent::Quiet);
     }
 
     pub(super) fn types(&mut self, text: &str) {
@@ -337,7 +348,7 @@ fn what_acts_is_allowed_once_its_last_line_was_in_view() {
             "{risk}"
         );
         if !allows {
-            scene.keys(&[Key::Char('3'), Key::Enter, Key::Enter]);
+            scene.keys(&[Key::Char('3'), Key::Enter, Key::Enter, Key::Enter]);
             assert!(matches!(&*scene.effects, [Effect::Submit(..)]), "it can be denied: {:?}", scene.effects);
         }
     }
@@ -654,4 +665,167 @@ fn a_thousand_questions_are_listed_and_reached() {
     assert!(text(&scene.drawn()).contains("Question 1000?"));
     scene.keys(&[Key::Home]);
     assert!(text(&scene.drawn()).contains("Question 1?"));
+}
+
+fn optional(kind: &str) -> Value {
+    let options = json!([{ "value": "pg", "label": "Postgres" }, { "value": "lite", "label": "SQLite" }]);
+    json!({ "name": "db", "label": "Which database?", "kind": kind, "other": true, "options": options })
+}
+
+/// A line that was typed for the shell in another window decides nothing, whatever letters it has.
+#[test]
+fn a_line_for_another_program_decides_nothing() {
+    let decides = |effect: &Effect| {
+        matches!(effect, Effect::Submit(_, Submission::Answer { .. } | Submission::Reject(_)))
+    };
+    let chosen = json!({ "fields": [{ "name": "b", "label": "Sure?", "kind": "boolean", "default": true }] });
+    for asked in [permission(false), permission(true), chosen, json!({ "fields": [optional("choice")] })] {
+        for line in [
+            "clear; askbridge list↵",
+            "rm -rf x↵",
+            "rm -rf x↵yes↵",
+            "r↵y↵",
+            "2↵",
+            "21 ls↵",
+            "n 2↵",
+            "m↵",
+            "sqlite3 x 2↵",
+            "jq . 1↵",
+            "/usr/bin/env 2↵2↵",
+            "git commit -m 1↵",
+            "? 2↵",
+            "x 2↵2↵",
+        ] {
+            for opens in [&[][..], &[Key::Enter]] {
+                let mut scene = Scene::new((80, 60), one(asked.clone()));
+                scene.keys(opens);
+                scene.line(line);
+                let is_answer = line == "2↵" && asked["purpose"] != "permission" && !opens.is_empty();
+                let has_decided = scene.effects.iter().any(decides);
+                assert!(!has_decided || is_answer, "{line} {opens:?}: {:?}\n{asked}", scene.effects);
+                assert!(!scene.effects.contains(&Effect::Quit), "{line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_rejection_takes_more_than_enter() {
+    for keys in [&[Key::Char('r')][..], &[Key::Char('3'), Key::Enter]] {
+        let mut scene = Scene::new((80, 60), one(permission(false)));
+        scene.keys(&[Key::Enter]);
+        scene.keys(keys);
+        scene.types("not now");
+        scene.keys(&[Key::Enter, Key::Control('s'), Key::Send]);
+        // The second Enter of a line is no press by itself.
+        scene.line("↵↵↵");
+        assert_eq!(scene.effects, [], "{keys:?}");
+        assert!(text(&scene.drawn()).contains("Press Enter once more"), "{}", text(&scene.drawn()));
+        scene.keys(&[Key::Enter]);
+        let [Effect::Submit(_, Submission::Reject(Some(reason)))] = &*scene.effects else {
+            panic!("{keys:?}: {:?}", scene.effects)
+        };
+        assert_eq!(reason, "not now");
+    }
+}
+
+#[test]
+fn an_empty_answer_takes_a_second_step() {
+    let text_field = json!({ "name": "t", "label": "Why?", "kind": "text" });
+    for fields in [
+        json!([optional("choice")]),
+        json!([optional("choices")]),
+        json!([text_field]),
+        json!([{ "name": "b", "label": "Sure?", "kind": "boolean" }]),
+        json!([optional("choice"), text_field]),
+    ] {
+        for key in [Key::Control('s'), Key::Send] {
+            let mut scene = Scene::new((80, 24), one(json!({ "fields": fields })));
+            scene.keys(&[Key::Enter, key]);
+            assert_eq!(scene.effects, [], "{fields}");
+            assert!(text(&scene.drawn()).contains("Send an empty answer?"), "{}", text(&scene.drawn()));
+            scene.keys(&[Key::Enter, Key::Char('y'), Key::Char(' ')]);
+            scene.app.handle(TuiEvent::Paste("yes".to_owned()));
+            assert_eq!(scene.effects, [], "{fields}");
+            let mut back = Scene { app: scene.app, effects: Vec::new() };
+            back.keys(&[Key::Escape]);
+            assert!(text(&back.drawn()).contains("Nothing was sent"), "{}", text(&back.drawn()));
+            back.keys(&[key, key]);
+            assert!(
+                matches!(&*back.effects, [Effect::Submit(_, Submission::Answer { .. })]),
+                "{:?}",
+                back.effects
+            );
+        }
+    }
+    check(
+        "empty",
+        || one(json!({ "fields": [optional("choice")] })),
+        |scene| scene.keys(&[Key::Enter, Key::Control('s')]),
+    );
+}
+
+#[test]
+fn a_paste_keeps_its_line_breaks_and_goes_where_a_text_fits() {
+    let pasted = "use:\r\n  - a: 1\r  - b: 2\r";
+    let lines = "use:\n  - a: 1\n  - b: 2";
+    let field = |kind: &str| json!({ "name": "db", "label": "L", "kind": kind });
+    let secret = json!({ "name": "db", "label": "L", "kind": "text", "secret": true });
+    let multiline = json!({ "name": "db", "label": "L", "kind": "text", "multiline": true });
+    for (asked, expected) in [
+        (field("text"), json!(lines)),
+        (multiline, json!(lines)),
+        (secret, json!(lines)),
+        (optional("choice"), json!(lines)),
+        (optional("choices"), json!([lines])),
+    ] {
+        let mut scene = Scene::new((80, 24), one(json!({ "fields": [asked] })));
+        scene.keys(&[Key::Enter]);
+        scene.app.handle(TuiEvent::Paste(pasted.to_owned()));
+        assert_eq!(scene.effects, [], "{asked}");
+        scene.keys(&[Key::Control('s')]);
+        let [Effect::Submit(_, Submission::Answer { answer, .. })] = &*scene.effects else {
+            panic!("{asked}: {:?}", scene.effects)
+        };
+        assert_eq!(serde_json::to_value(&answer.values["db"]).unwrap(), expected, "{asked}");
+    }
+    for (asked, told) in [
+        (json!({ "fields": [field("number")] }), "3 lines are no number"),
+        (json!({ "fields": [field("boolean")] }), "choose an option, by its number"),
+        (permission(false), "choose an option, by its number"),
+    ] {
+        let mut scene = Scene::new((80, 24), one(asked));
+        scene.app.handle(TuiEvent::Paste(pasted.to_owned()));
+        assert!(text(&scene.drawn()).contains("open a question first"), "{}", text(&scene.drawn()));
+        scene.keys(&[Key::Enter]);
+        scene.app.handle(TuiEvent::Paste(pasted.to_owned()));
+        assert!(text(&scene.drawn()).contains(told), "{}", text(&scene.drawn()));
+        assert_eq!(scene.effects, []);
+    }
+    let mut scene = Scene::new((80, 24), one(permission(false)));
+    scene.keys(&[Key::Enter, Key::Char('r')]);
+    scene.app.handle(TuiEvent::Paste("a\rb".to_owned()));
+    scene.keys(&[Key::Enter, Key::Enter]);
+    assert!(
+        matches!(&*scene.effects, [Effect::Submit(_, Submission::Reject(Some(reason)))] if reason == "a\nb"),
+        "{:?}",
+        scene.effects
+    );
+    check(
+        "pasted",
+        || one(json!({ "fields": [optional("choice")] })),
+        |scene| {
+            scene.keys(&[Key::Enter]);
+            scene.app.handle(TuiEvent::Paste(pasted.to_owned()));
+        },
+    );
+}
+
+#[test]
+fn options_of_one_label_are_told_apart() {
+    let files =
+        json!([{ "value": "/a/foo.txt", "label": "foo.txt" }, { "value": "/b/foo.txt", "label": "foo.txt" }]);
+    let field =
+        json!({ "name": "f", "label": "Which file?", "kind": "choice", "required": true, "options": files });
+    check("same_labels", || one(json!({ "fields": [field] })), |scene| scene.keys(&[Key::Enter]));
 }

@@ -98,6 +98,15 @@ impl Terminal {
         self.until(what, |screen| screen.contents().contains(what));
     }
 
+    /// Waits until the screen shows all of this.
+    #[track_caller]
+    pub(crate) fn screens(&mut self, all: &[&str]) {
+        self.until(&all.join(", "), |screen| {
+            let contents = screen.contents();
+            all.iter().all(|what| contents.contains(what))
+        });
+    }
+
     /// Waits until this holds for the screen.
     #[track_caller]
     pub(crate) fn until(&mut self, what: &str, holds: impl Fn(&vt100::Screen) -> bool) {

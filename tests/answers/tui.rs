@@ -46,8 +46,11 @@ fn questions_are_answered_one_after_the_other_by_keys_alone() {
     terminal.list("1 question waits");
     terminal.types("\r");
     terminal.screen("( ) 2  SQLite");
-    terminal.types("2\r");
-    terminal.screen("Why this one?");
+    terminal.types("2");
+    terminal.screen("(*) 2  SQLite");
+    terminal.types("\r");
+    terminal.screen("a text, optional");
+    // A text of several lines takes Enter, and a paste.
     terminal.types("small\rand quick");
     terminal.screen("and quick");
     terminal.types("\t");
@@ -63,7 +66,14 @@ fn questions_are_answered_one_after_the_other_by_keys_alone() {
     terminal.list("1 question waits");
     // A key that follows at once would do nothing: the other question has only just appeared.
     terminal.screen(">  ");
+    // Neither do keys that arrive all at once, as a paste does.
     terminal.types("\r1\r");
+    terminal.screen("open a question first");
+    terminal.types("\r");
+    terminal.screen("( ) 1  Yes");
+    terminal.types("1");
+    terminal.screen("(*) 1  Yes");
+    terminal.types("\r");
     terminal.screen("nothing waits");
     assert_eq!(end(second).code, 0);
     terminal.types("q");
@@ -78,8 +88,12 @@ fn keys_that_come_all_at_once_are_all_taken() {
     let mut terminal = Terminal::start(&machine, &["tui"], 80, 24);
     terminal.list("1 question waits");
     // More than are taken before a screen is drawn, with a paste behind them, and a signal among them.
-    terminal.types("\r2\r");
-    terminal.screen("Why this one?");
+    terminal.types("\r");
+    terminal.screen("( ) 2  SQLite");
+    terminal.types("2");
+    terminal.screen("(*) 2  SQLite");
+    terminal.types("\r");
+    terminal.screen("a text, optional");
     let (first, second) = ("a".repeat(700), "b".repeat(300));
     terminal.types(&first);
     kill_process(pid(&terminal), Signal::WINCH).unwrap();
@@ -117,15 +131,16 @@ fn the_terminal_is_as_it_was_however_it_ends() {
 }
 
 /// A permission, and the keys that lead to allowing it, each with what is shown before it.
-fn dangerous() -> (Value, [(&'static str, &'static str); 5]) {
+fn dangerous() -> (Value, [(&'static [&'static str], &'static str); 5]) {
     let call = json!({ "toolCallId": "t", "title": "Clean up", "kind": "execute", "rawInput": { "command": "rm -rf build" } });
     let options = json!([{ "optionId": "once", "name": "Allow", "kind": "allow_once" }, { "optionId": "no", "name": "No", "kind": "reject_once" }]);
     let steps = [
-        (">! sh", "\r"),
-        ("rm -rf build", "1"),
-        ("(*) 1  Allow", "\r"),
-        ("Are you sure?", "ye"),
-        ("> ye", "s"),
+        (&[">! sh"][..], "\r"),
+        (&["( ) 1  Allow"], "1"),
+        // A key decides once it is named.
+        (&["(*) 1  Allow", "Enter decide"], "\r"),
+        (&["Are you sure?"], "ye"),
+        (&["> ye"], "s"),
     ];
     (json!({ "sessionId": "s", "toolCall": call, "options": options }), steps)
 }
@@ -137,11 +152,11 @@ fn the_terminal_is_given_back_from_each_view() {
     let (_bridge, id) = agent(&machine, "session/request_permission", &asked);
     // After the last step the word is typed and not sent; the help is shown last.
     let walks = (0..=steps.len()).map(|count| steps[..count].to_vec());
-    let help = vec![("1 question waits", "?"), ("Esc", "j")];
+    let help = vec![(&["1 question waits"][..], "?"), (&["Esc"], "j")];
     for (walk, signal) in walks.chain([help]).zip([Signal::TERM, Signal::HUP].into_iter().cycle()) {
         let mut terminal = Terminal::start(&machine, &["tui"], 80, 24);
         for (shown, keys) in &walk {
-            terminal.screen(shown);
+            terminal.screens(shown);
             terminal.types(keys);
         }
         // The last keys have their effect, or not: the terminal is given back either way.
@@ -199,7 +214,9 @@ fn what_was_settled_before_is_listed() {
     let mut terminal = Terminal::start(&machine, &["tui"], 120, 40);
     terminal.screen("Settled lately");
     terminal.screen("Which database? (and 1 more): answe");
-    terminal.types("j\r");
+    terminal.types("j");
+    terminal.screen(">  Which database?");
+    terminal.types("\r");
     terminal.screen("Answered by the command line (somebody): Which database?: SQLite");
     terminal.types("q");
     assert_eq!(terminal.code(), 0);
@@ -232,7 +249,7 @@ fn the_question_stays_open_wherever_the_inbox_is_killed() {
     for killed_at in 0..=steps.len() {
         let mut terminal = Terminal::start(&machine, &["tui"], 80, 24);
         for (shown, keys) in &steps[..killed_at] {
-            terminal.screen(shown);
+            terminal.screens(shown);
             terminal.types(keys);
         }
         kill_process(pid(&terminal), Signal::KILL).unwrap();
@@ -241,7 +258,7 @@ fn the_question_stays_open_wherever_the_inbox_is_killed() {
     }
     let mut terminal = Terminal::start(&machine, &["tui"], 80, 24);
     for (shown, keys) in steps {
-        terminal.screen(shown);
+        terminal.screens(shown);
         terminal.types(keys);
     }
     terminal.screen("> yes");
@@ -260,13 +277,20 @@ fn a_slip_in_the_word_and_the_word_again_allow_it() {
     let (mut bridge, id) = agent(&machine, "session/request_permission", &asked);
     let mut terminal = Terminal::start(&machine, &["tui"], 80, 24);
     for (shown, keys) in &steps[..3] {
-        terminal.screen(shown);
+        terminal.screens(shown);
         terminal.types(keys);
     }
     terminal.screen("Are you sure?");
-    terminal.types("yse\r");
-    terminal.screen("Nothing was sent: type yes");
+    // A paste confirms nothing, and neither does what arrives like one.
     terminal.types("yes\r");
+    terminal.screen("a paste does not confirm");
+    terminal.types("yse");
+    terminal.screen("> yse");
+    terminal.types("\r");
+    terminal.screen("Nothing was sent: type yes");
+    terminal.types("yes");
+    terminal.screen("> yes");
+    terminal.types("\r");
     terminal.screen(&format!("{id} allowed by the terminal (somebody): Allow"));
     assert_eq!(heard(&mut bridge)["outcome"]["optionId"], "once");
     terminal.types("q");
@@ -283,14 +307,44 @@ fn what_is_typed_ahead_confirms_nothing() {
         agent(&machine, ASK, &json!({ "sessionId": "s", "_meta": { "askbridge": question } }));
     let mut terminal = Terminal::start(&machine, &["tui"], 80, 24);
     terminal.list("1 question waits");
-    // In pieces, as a busy machine may deliver them.
-    ["\r1\r", "ye", "s\r"].into_iter().for_each(|keys| terminal.types(keys));
+    terminal.types("\r");
+    terminal.screen("( ) 1  Go");
+    terminal.types("1");
+    terminal.screen("(*) 1  Go");
+    terminal.types("\ryes\r");
+    terminal.screen("Nothing was pasted: choose an option");
+    terminal.types("\r");
     terminal.screen("Are you sure?");
-    terminal.types("yes\r");
+    terminal.types("yes");
+    terminal.screen("> yes");
+    terminal.types("\r");
     terminal.screen(&format!("{id} answered by the terminal (somebody): Go"));
     assert_eq!(heard(&mut bridge)["answers"], json!([["y"]]));
     terminal.types("q");
     assert_eq!(terminal.code(), 0);
+}
+
+/// A line that is typed for another window, key by key, and one that is pasted into a terminal that marks no pastes.
+#[test]
+fn a_line_for_the_shell_neither_rejects_nor_reaches_it() {
+    let machine = TestMachine::new();
+    let (asked, _) = dangerous();
+    let (_bridge, id) = agent(&machine, "session/request_permission", &asked);
+    let mut terminal = Terminal::start(&machine, &["tui"], 80, 24);
+    terminal.list("1 question waits");
+    terminal.types("\r");
+    terminal.screens(&["( ) 1  Allow", "Enter decide"]);
+    terminal.types("rm x");
+    terminal.screen("> m x");
+    terminal.types("\r");
+    terminal.screen("Press Enter once more to reject it");
+    terminal.types("\x1b");
+    terminal.screens(&["( ) 1  Allow", "Enter decide"]);
+    terminal.types("clear; askbridge list\r");
+    terminal.screen("Nothing was pasted: choose an option");
+    terminal.types("q");
+    assert_eq!(terminal.code(), 0);
+    assert_eq!(name(&machine.questions(1)[0]), id);
 }
 
 /// How that looks in a terminal that counts them otherwise is tested beside the code, in `repaint.rs`.
@@ -313,7 +367,9 @@ fn an_answer_from_elsewhere_is_seen_at_once() {
     let (_bridge, id) = agent(&machine, ASK, &form());
     let mut terminal = Terminal::start(&machine, &["tui"], 120, 40);
     terminal.list("1 question waits");
-    terminal.types("\r1");
+    terminal.types("\r");
+    terminal.screen("( ) 1  Postgres");
+    terminal.types("1");
     terminal.screen("(*) 1  Postgres");
     machine.ok(&["answer", &id, "2", "because"]);
     terminal.screen("is over: answered by the command line (somebody)");

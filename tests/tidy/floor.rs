@@ -14,6 +14,8 @@ const ALONE: &[(&str, &str)] = &[
     ("crates/check/src/orphans.rs", "it reads files of `/proc`, which only Linux has"),
     ("crates/check/src/report/progress.rs", "what is seen while cases run; the others see the end alone"),
     ("crates/core/examples/embed.rs", "an example is a file"),
+    ("src/command/tui/haste.rs", "its methods are those of `App`, which are used without a path"),
+    ("src/command/tui/settled.rs", "it is pure, and the file that uses it is not"),
     ("src/driver/interleavings/runs.rs", "the test itself, which nothing uses"),
     ("src/journal/samples.rs", "tests of several files use it"),
     ("src/settings/schema.rs", "a feature switches the file on"),

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use askbridge_core::question::{Field, Question};
+use askbridge_core::question::{Field, Kind, Question};
 
 use super::{
     draft::{Draft, Row, is_many, is_multiline, labels},
@@ -39,9 +39,15 @@ impl App {
             Key::Char(' ') => self.toggle(),
             Key::Enter => return self.accept(),
             Key::Send | Key::Control('s') => return self.send(),
-            Key::Char('n') => self.begin_note(),
-            Key::Char('r') => self.reject(),
-            Key::Char('m') => return self.give_time(),
+            Key::Char(letter @ ('n' | 'r' | 'm')) => {
+                // A line for another program may begin with it: its Enter must not send what is chosen here.
+                self.is_stray = true;
+                match letter {
+                    'n' => self.begin_note(),
+                    'r' => self.reject(),
+                    _ => return self.give_time(),
+                }
+            }
             Key::Char(digit @ '1'..='9') => {
                 let number = digit.to_digit(10).and_then(|digit| usize::try_from(digit).ok());
                 self.choose(number.unwrap_or_default());
@@ -219,17 +225,32 @@ impl App {
         Vec::new()
     }
 
-    /// Inserts a pasted text into the row with the cursor.
+    /// Inserts a pasted text, with its line breaks, into the row that is typed, or else where the field takes a text.
     pub(super) fn paste(&mut self, text: &str) {
+        let is_typing = self.is_typing;
         let Some((record, draft)) = self.draft_mut() else { return };
-        let (Some(row), Some((field, _))) = (draft.row(&record.question), draft.at(&record.question)) else {
-            return;
+        let (question, tab) = (&record.question, draft.tab);
+        let row = draft.row(question).filter(|_| is_typing);
+        let Some((field, entry)) = question.fields.get(tab).zip(draft.entries.get_mut(tab)) else {
+            return self.complain("Nothing was pasted: go to the field for it first");
         };
-        let is_multiline = row == Row::Text && is_multiline(field);
-        draft.is_touched = true;
-        let tab = draft.tab;
-        if let Some(editor) = draft.entries.get_mut(tab).and_then(|entry| entry.editor(row)) {
-            editor.insert(text, is_multiline);
+        let rows = entry.rows(field);
+        let is_text = |row: &Row| matches!(row, Row::Text | Row::Other);
+        let Some(row) = row.or_else(|| rows.iter().copied().find(is_text)) else {
+            return self.complain("Nothing was pasted: choose an option, by its number");
+        };
+        let lines = text.lines().count();
+        if lines > 1 && matches!(field.kind, Kind::Number { .. } | Kind::Unknown(_)) {
+            return self.complain(format!("Nothing was pasted: {lines} lines are no number"));
+        }
+        entry.row = rows.iter().position(|other| *other == row);
+        if let Some(editor) = entry.editor(row) {
+            editor.insert(text, true);
+        }
+        (draft.is_touched, draft.scroll) = (true, None);
+        self.is_typing = true;
+        if !is_typing {
+            self.say("Pasted: Ctrl+S sends it");
         }
     }
 

@@ -1,11 +1,14 @@
 //! A draft of an answer: the chosen and typed values of each field, until it is sent or discarded.
 //! Whether it fits is checked by `question`; which key changes it is left to `card_keys.rs`.
 
-use std::collections::BTreeSet;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use askbridge_core::{
     desk::Record,
-    question::{Answer, Field, FieldError, Kind, Question, Value, check},
+    question::{
+        Answer, Field, FieldError, Kind, Question, Value, check,
+        naming::{names, pair},
+    },
 };
 
 use super::editor::Editor;
@@ -63,12 +66,12 @@ pub enum Row {
     Note,
 }
 
-/// Returns the labels of the options of a field. A yes-or-no question has two.
-pub fn labels(field: &Field) -> Vec<&str> {
+/// Returns the names of the options of a field. A yes-or-no question has two.
+pub fn labels(field: &Field) -> Vec<Cow<'_, str>> {
     match &field.kind {
-        Kind::Boolean { .. } => vec!["Yes", "No"],
-        Kind::Confirm { yes, no } => vec![yes, no],
-        kind => kind.options().iter().map(|option| option.label.as_str()).collect(),
+        Kind::Boolean { .. } => vec!["Yes".into(), "No".into()],
+        Kind::Confirm { yes, no } => pair(yes, no).into(),
+        kind => names(kind.options()),
     }
 }
 

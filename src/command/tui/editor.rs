@@ -36,7 +36,8 @@ impl Editor {
         self.text.split_at(self.cursor)
     }
 
-    /// Inserts a text at the cursor. Carriage returns become newlines. In a text of one line, newlines become spaces.
+    /// Inserts a text at the cursor. Carriage returns become newlines. Where a text must have one line, newlines become
+    /// spaces.
     pub fn insert(&mut self, text: &str, is_multiline: bool) {
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
         let text = if is_multiline { text } else { text.replace('\n', " ") };

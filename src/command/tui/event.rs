@@ -85,6 +85,8 @@ pub enum TuiEvent {
     World(InboxState),
     /// The person pressed a key.
     Key(Key),
+    /// No key was pressed for a while: the next one is not the rest of a line that was typed for another program.
+    Quiet,
     /// The person pasted a text.
     Paste(String),
     /// The person clicked at this column and line.

@@ -80,7 +80,7 @@ impl FieldView<'_> {
 
     fn option(&self, place: usize, is_at: bool, out: &mut Vec<CardLine>) {
         let labels = labels(self.field);
-        let label = printable_line(labels.get(place).copied().unwrap_or_default());
+        let label = printable_line(labels.get(place).map(|label| &**label).unwrap_or_default());
         let is_chosen = self.entry.chosen.contains(&place);
         let option = self.field.kind.options().get(place);
         let start = format!("{}{} {}  ", mark(is_at), self.bullet(is_chosen), place + 1);

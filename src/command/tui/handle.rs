@@ -33,8 +33,17 @@ impl App {
     fn take(&mut self, event: TuiEvent) -> Vec<Effect> {
         match event {
             TuiEvent::World(world) => return self.update(world),
-            TuiEvent::Key(key) => return self.key(key),
-            TuiEvent::Paste(text) => self.pasted(&text),
+            TuiEvent::Key(key) => {
+                self.is_rushed = std::mem::replace(&mut self.is_pressed, true);
+                self.is_stray &= self.is_rushed;
+                self.is_word &= self.is_rushed;
+                let is_text = self.modal.is_some() || self.is_typing || self.search.is_typing;
+                let effects = self.key(key);
+                self.is_word |= !is_text && matches!(key, Key::Char(c) if c.is_alphabetic());
+                return effects;
+            }
+            TuiEvent::Quiet => self.is_pressed = false,
+            TuiEvent::Paste(text) => return self.pasted(&text),
             TuiEvent::Submitted(id, result) => return self.submitted(&id, result),
             TuiEvent::Read => self.is_fresh = false,
             TuiEvent::Resize(columns, lines) => self.size = (columns, lines),
@@ -62,17 +71,12 @@ impl App {
         }
         match (self.modal.is_some(), self.pane, self.is_typing) {
             (false, ..) if self.is_fresh && is_decision => self.too_early(),
+            (false, ..) if self.is_hasty(key) => self.too_fast(key),
             (true, ..) => self.modal_key(key),
             (_, Pane::Card, true) => self.typing_key(key),
             (_, Pane::Card, false) => self.card_key(key),
             (_, Pane::List, _) => self.list_key(key),
         }
-    }
-
-    /// Refuses a key or a click, because the person cannot have read the question yet.
-    fn too_early(&mut self) -> Vec<Effect> {
-        self.complain("Nothing was done: this question has only just appeared");
-        vec![self.appear()]
     }
 
     /// Quits, or first asks for a confirmation if a draft would be lost. A second request quits.
@@ -111,6 +115,7 @@ impl App {
             Key::Char('/') => self.search_begins(),
             Key::Char('?') => self.modal = Some(Modal::Help(0)),
             Key::Char('q') => return self.quit(),
+            Key::Char(_) => self.is_stray = true,
             _ => {}
         }
         Vec::new()
@@ -134,23 +139,34 @@ impl App {
                     self.modal = Some(Modal::Confirm(why, answer, typed));
                 }
             },
-            Modal::Reason(answer, mut typed) => match key {
+            Modal::Reason(answer, mut typed, is_sure) => match key {
                 Key::Escape => {}
-                Key::Enter => {
-                    // Only Enter sends a rejection: the key that sends an answer must not, if it is pressed by mistake.
+                // Only Enter sends a rejection: the key that sends an answer must not, if it is pressed by mistake. And only
+                // a second one, by itself: a line that was typed for another program ends with Enter as well.
+                Key::Enter if is_sure && !self.is_rushed => {
                     let reason = Some(typed.text().trim().to_owned()).filter(|reason| !reason.is_empty());
                     return match (reason, answer) {
                         (None, Some(answer)) => self.answer(answer),
                         (reason, _) => self.submit(Submission::Reject(reason)),
                     };
                 }
+                Key::Enter => self.modal = Some(Modal::Reason(answer, typed, true)),
                 key => {
                     typed.key(key, false);
-                    self.modal = Some(Modal::Reason(answer, typed));
+                    self.modal = Some(Modal::Reason(answer, typed, false));
                 }
             },
+            Modal::Empty(answer) => match key {
+                Key::Escape => self.say("Nothing was sent"),
+                Key::Send | Key::Control('s') if !self.is_rushed => {
+                    return self.answer(answer);
+                }
+                _ => self.modal = Some(Modal::Empty(answer)),
+            },
             Modal::Leave => self.leave_key(key),
-            Modal::Quit if matches!(key, Key::Char('y' | 'Y')) => return vec![Effect::Quit],
+            Modal::Quit if matches!(key, Key::Char('y' | 'Y')) && !self.is_rushed => {
+                return vec![Effect::Quit];
+            }
             Modal::Quit => {}
         }
         Vec::new()
@@ -160,14 +176,17 @@ impl App {
         let line = match key {
             Key::Char('j' | ' ') | Key::Down | Key::PageDown => line.saturating_add(1),
             Key::Char('k') | Key::Up | Key::PageUp => line.saturating_sub(1),
-            _ => return,
+            key => {
+                self.is_stray = matches!(key, Key::Char(_));
+                return;
+            }
         };
         self.modal = Some(Modal::Help(line));
     }
 
     fn leave_key(&mut self, key: Key) {
         match key {
-            Key::Char('d') => {
+            Key::Char('d') if !self.is_rushed => {
                 self.drafts.retain(|id, _| Some(id) != self.current.as_ref());
                 self.pane = Pane::List;
                 self.say("Your draft is discarded");
@@ -179,18 +198,6 @@ impl App {
             Key::Escape => {}
             // No other key may lose the draft.
             _ => self.modal = Some(Modal::Leave),
-        }
-    }
-
-    fn pasted(&mut self, text: &str) {
-        let into = |typed: &mut Editor| typed.insert(text, false);
-        match &mut self.modal {
-            // A pasted word confirms nothing: only typing it shows that the person has read the warning.
-            Some(Modal::Confirm(..)) | Some(Modal::Help(_) | Modal::Leave | Modal::Quit) => {}
-            Some(Modal::Reason(_, typed)) => into(typed),
-            None if self.search.is_typing => self.search_pasted(text),
-            None if self.is_typing => self.paste(text),
-            None => {}
         }
     }
 
@@ -263,7 +270,11 @@ impl App {
         let question = &record.question;
         let is_refusal = role(question, &answer) == Some(Role::RejectOnce);
         if is_refusal && form::options_with_role(question, Role::RejectOnce).count() == 1 {
-            self.modal = Some(Modal::Reason(Some(answer), Editor::default()));
+            self.modal = Some(Modal::Reason(Some(answer), Editor::default(), false));
+            return Vec::new();
+        }
+        if question.purpose == Purpose::Question && answer.values.is_empty() && answer.notes.is_empty() {
+            self.modal = Some(Modal::Empty(answer));
             return Vec::new();
         }
         if !self.may_allow(question, &answer) {
@@ -308,7 +319,7 @@ impl App {
     /// Asks for the reason of a rejection.
     pub(super) fn reject(&mut self) {
         if self.open_item().is_some() {
-            self.modal = Some(Modal::Reason(None, Editor::default()));
+            self.modal = Some(Modal::Reason(None, Editor::default(), false));
         }
     }
 

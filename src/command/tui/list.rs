@@ -277,7 +277,7 @@ fn open(app: &App, item: &QuestionItem, theme: Theme, columns: usize) -> Line<'s
     // With little room, the question matters more than its agent.
     let agent = if columns < 60 { String::new() } else { agent };
     let room = columns.saturating_sub(width(&time) + 6);
-    let text = format!("{agent}{}", text::line(&record.question.summary()));
+    let text = format!("{agent}{}", text::summary(&record.question, columns));
     let text = padded(&cut(&text, room), room);
     let (style, time_style) = match is_current(app, item) {
         true => (theme.selected(app.pane == Pane::List), theme.selected(app.pane == Pane::List)),
@@ -297,7 +297,7 @@ fn settled(app: &App, item: &QuestionItem, theme: Theme, columns: usize) -> Line
     let record = &item.record;
     let how = record.settlement.as_deref().map(|ended| settlement(&record.question, ended));
     let how = how.unwrap_or_else(|| "lost".to_owned());
-    let text = format!("{}: {how}", short(&record.question.summary(), 30));
+    let text = format!("{}: {how}", text::summary(&record.question, 30));
     let mark = if is_current(app, item) { ">" } else { " " };
     let style = if is_current(app, item) { theme.selected(app.pane == Pane::List) } else { theme.muted() };
     let room = columns.saturating_sub(4);

@@ -1,6 +1,7 @@
 //! The full-screen inbox: all questions of this machine in one terminal.
 //! A pure state machine takes events and is drawn; `screen.rs` and `run.rs` have the terminal and the bridges.
 
+mod bursts;
 mod card;
 mod card_keys;
 pub mod draft;
@@ -8,6 +9,7 @@ pub mod editor;
 pub mod event;
 mod field;
 pub mod handle;
+mod haste;
 mod layout;
 mod lines;
 pub mod list;
@@ -15,6 +17,7 @@ mod repaint;
 mod run;
 mod screen;
 pub mod search;
+mod settled;
 pub mod state;
 pub mod theme;
 pub mod view;

@@ -3,13 +3,9 @@
 //! Handling events is left to `handle.rs`, drawing to `view.rs`.
 
 use std::{
-    cmp::Reverse,
-    collections::BTreeSet,
     env,
-    future::poll_fn,
     io::{self, IsTerminal, Stdout},
     sync::Arc,
-    task::Poll,
     time::{Duration, Instant},
 };
 
@@ -17,10 +13,10 @@ use askbridge_core::{
     desk::{BridgeName, QuestionId, Record, Refusal},
     question::{Provenance, Responder},
 };
-use askbridge_os::{exit, signals::Signals};
+use askbridge_os::{exit, keyboard::drain, limits, signals::Signals};
 use clap::Args;
 use crossterm::event::{Event as Input, EventStream};
-use futures::{Stream, StreamExt};
+use futures::StreamExt;
 use ratatui::{Terminal, backend::CrosstermBackend, layout::Rect};
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
@@ -30,9 +26,11 @@ use tokio::{
 };
 
 use super::{
+    bursts::{is_line_break, ready, together},
     event::{Effect, InboxState, Key, QuestionItem, TuiEvent},
     repaint::{self, Repainter},
     screen::{self, Screen},
+    settled::latest,
     state::{App, Modal},
     theme::Theme,
     view::draw,
@@ -54,10 +52,6 @@ const WATCHED: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_secs(1);
 /// The maximum number of inputs before the screen is redrawn: without bracketed paste, a pasted text is many keys.
 const INPUTS: usize = 512;
-
-/// How long no key may come before a confirmation is shown. Keys that were typed ahead come at once, unless the machine
-/// is busy.
-const AHEAD: Duration = Duration::from_millis(200);
 
 /// The keys of `askbridge tui`, and its exit codes.
 const HELP: &str = "\
@@ -96,11 +90,15 @@ pub async fn tui(args: &TuiArgs) -> Result<u8, CommandError> {
     // Signals are caught before the terminal is taken, so that the terminal is restored after each of them.
     let mut signals = Signals::catch()?;
     let mut session = Session::begin(&machine, args)?;
-    tokio::select! {
+    let ended = tokio::select! {
         followed = machine.follow() => Ok(followed.map(|()| exit::OK)?),
         ended = session.run() => Ok(ended.map(|()| exit::OK)?),
         code = signals.next() => Ok(code),
-    }
+    };
+    drop(session);
+    // The key that quits may begin a line for another program: the rest of it would run in the shell.
+    drain(limits::QUIET);
+    ended
 }
 
 /// The inbox on its terminal.
@@ -129,6 +127,8 @@ struct Session<'a> {
     watched: Option<Instant>,
     /// The end of the pause in which the person reads a question that appeared by itself.
     read: Option<Instant>,
+    /// When the keyboard is quiet, unless another key is pressed until then.
+    quiet: Option<Instant>,
 }
 
 /// The event that the session waits for.
@@ -138,6 +138,7 @@ enum LoopEvent {
     Remembered(Vec<Arc<Record>>),
     World,
     Read,
+    Quiet,
     Stopped,
 }
 
@@ -169,6 +170,7 @@ impl<'a> Session<'a> {
             titled: None,
             watched: None,
             read: None,
+            quiet: None,
         })
     }
 
@@ -191,6 +193,10 @@ impl<'a> Session<'a> {
                 LoopEvent::Read => {
                     self.read = None;
                     self.app.handle(TuiEvent::Read)
+                }
+                LoopEvent::Quiet => {
+                    self.quiet = None;
+                    self.app.handle(TuiEvent::Quiet)
                 }
                 LoopEvent::Remembered(records) => {
                     self.remembered = records;
@@ -221,7 +227,8 @@ impl<'a> Session<'a> {
     }
 
     async fn next(&mut self) -> LoopEvent {
-        let unread = self.read.map(|at| at.saturating_duration_since(Instant::now()));
+        let left = |at: Instant| at.saturating_duration_since(Instant::now());
+        let (unread, unquiet) = (self.read.map(left), self.quiet.map(left));
         tokio::select! {
             input = self.inputs.next() => LoopEvent::Input(input),
             Some(Ok(submitted)) = self.submissions.join_next() => LoopEvent::Submitted(submitted),
@@ -230,24 +237,41 @@ impl<'a> Session<'a> {
             Ok(()) = self.left_out.changed() => LoopEvent::World,
             Some(()) = self.stops.recv() => LoopEvent::Stopped,
             () = sleep(unread.unwrap_or_default()), if unread.is_some() => LoopEvent::Read,
+            () = sleep(unquiet.unwrap_or_default()), if unquiet.is_some() => LoopEvent::Quiet,
             () = sleep(REDRAW) => LoopEvent::World,
         }
     }
 
     /// Handles an input, and the inputs after it that are ready.
     async fn input(&mut self, first: Input) -> io::Result<Vec<Effect>> {
-        let (mut next, mut effects) = (Some(first), Vec::new());
+        let mut effects = Vec::new();
         let was_confirming = self.is_confirming();
-        for _ in 0..INPUTS {
-            let Some(input) = next else { break };
+        self.quiet = Some(Instant::now() + limits::QUIET);
+        for input in together(self.arrived(first).await?) {
             effects.extend(self.take(input)?);
             if self.is_confirming() && !was_confirming {
                 effects.extend(self.drop_typed_ahead().await?);
                 break;
             }
-            next = ready(&mut self.inputs).await.transpose()?;
         }
         Ok(effects)
+    }
+
+    /// Returns the inputs that arrived together. Lines that are pasted into a terminal that does not mark pastes may
+    /// arrive in pieces.
+    async fn arrived(&mut self, first: Input) -> io::Result<Vec<Input>> {
+        let mut inputs = vec![first];
+        while inputs.len() < INPUTS {
+            let next = match inputs.iter().any(is_line_break) {
+                true => timeout(limits::BURST, self.inputs.next()).await.ok().flatten(),
+                false => ready(&mut self.inputs).await,
+            };
+            match next.transpose()? {
+                Some(next) => inputs.push(next),
+                None => break,
+            }
+        }
+        Ok(inputs)
     }
 
     fn take(&mut self, input: Input) -> io::Result<Vec<Effect>> {
@@ -267,7 +291,7 @@ impl<'a> Session<'a> {
     /// a terminal may be read in pieces, and late on a busy machine.
     async fn drop_typed_ahead(&mut self) -> io::Result<Vec<Effect>> {
         let mut effects = Vec::new();
-        while let Ok(Some(input)) = timeout(AHEAD, self.inputs.next()).await {
+        while let Ok(Some(input)) = timeout(limits::QUIET, self.inputs.next()).await {
             let input = input?;
             let is_interrupt =
                 matches!(screen::event(input.clone()), Some(TuiEvent::Key(Key::Control('c' | 'z'))));
@@ -279,7 +303,7 @@ impl<'a> Session<'a> {
     }
 
     fn is_confirming(&self) -> bool {
-        matches!(self.app.modal, Some(Modal::Confirm(..)))
+        matches!(self.app.modal, Some(Modal::Confirm(..) | Modal::Empty(_)))
     }
 
     /// Stops the process as Ctrl-Z does, and draws everything again once it is continued.
@@ -367,99 +391,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Returns the next item if it is ready. Otherwise the item wakes this task: the reader of the terminal wakes only the
-/// task that polled last, so a poll without a task (`now_or_never`) would leave the next key unseen until something
-/// else happens.
-async fn ready<S: Stream + Unpin>(stream: &mut S) -> Option<S::Item> {
-    poll_fn(|cx| match stream.poll_next_unpin(cx) {
-        Poll::Ready(item) => Poll::Ready(item),
-        Poll::Pending => Poll::Ready(None),
-    })
-    .await
-}
-
 fn by() -> Provenance {
     let name = env::var("USER").ok().filter(|name| !name.is_empty());
     Provenance { responder: Responder::Terminal, name }
-}
-
-/// Returns the questions that were settled last, latest first. `seen` is in this order too, and wins over `remembered`
-/// for the same question.
-pub(super) fn latest(seen: Vec<Arc<Record>>, remembered: &[Arc<Record>], limit: usize) -> Vec<Arc<Record>> {
-    let mut ids: BTreeSet<_> = seen.iter().map(|record| record.id.clone()).collect();
-    let mut all = seen;
-    all.extend(remembered.iter().filter(|record| ids.insert(record.id.clone())).cloned());
-    let at = |record: &Arc<Record>| record.settlement.as_ref().map(|settlement| settlement.at);
-    // The sort is stable: what settled in the same millisecond stays in its order.
-    all.sort_by_key(|record| Reverse(at(record)));
-    all.truncate(limit);
-    all
-}
-
-#[cfg(test)]
-mod tests {
-    use std::{
-        pin::pin,
-        sync::atomic::{AtomicUsize, Ordering},
-        task::{Context, Wake},
-        time::Duration,
-    };
-
-    use askbridge_core::{
-        desk::{QuestionId, Settlement, Timestamp},
-        question::{Origin, Outcome, Provenance, Question, Reason},
-    };
-    use futures::channel::mpsc::channel;
-
-    use super::*;
-
-    #[derive(Default)]
-    struct Woken(AtomicUsize);
-
-    impl Wake for Woken {
-        fn wake(self: Arc<Self>) {
-            self.0.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    #[test]
-    fn the_task_that_took_all_keys_is_woken_by_the_next_one() {
-        let (mut sender, mut keys) = channel(8);
-        let woken = Arc::new(Woken::default());
-        let waker = woken.clone().into();
-        let mut take = || {
-            let taken = pin!(ready(&mut keys)).poll(&mut Context::from_waker(&waker));
-            let Poll::Ready(key) = taken else { panic!("it waits for a key") };
-            key
-        };
-        sender.try_send('a').expect("it is open");
-        sender.try_send('b').expect("it is open");
-        assert_eq!([take(), take(), take()], [Some('a'), Some('b'), None]);
-        assert_eq!(woken.0.load(Ordering::Relaxed), 0);
-        sender.try_send('c').expect("it is open");
-        assert_eq!(woken.0.load(Ordering::Relaxed), 1, "the next key is waited for");
-        assert_eq!(take(), Some('c'));
-    }
-
-    fn record(number: u64, at: u64, reason: Reason) -> Arc<Record> {
-        let id: QuestionId = format!("b-{number}").parse().unwrap();
-        let question = Arc::new(Question::new(Origin::Program, "q", Vec::new()));
-        let at = Timestamp::default().after(Duration::from_secs(at));
-        let settlement = Settlement::new(Outcome::Rejected(reason), Provenance::bridge(), at);
-        Arc::new(Record::new(id, question, Timestamp::default()).settled(settlement))
-    }
-
-    #[test]
-    fn each_question_is_listed_once_and_the_latest_first() {
-        let seen = vec![record(5, 50, Reason::User), record(2, 20, Reason::User)];
-        let remembered =
-            [record(4, 40, Reason::User), record(2, 20, Reason::Cancelled), record(1, 10, Reason::User)];
-        let numbers = |limit| {
-            let listed = latest(seen.clone(), &remembered, limit);
-            listed.iter().map(|record| record.id.number).collect::<Vec<_>>()
-        };
-        assert_eq!(numbers(9), [5, 4, 2, 1]);
-        assert_eq!(numbers(2), [5, 4]);
-        assert_eq!(latest(seen.clone(), &remembered, 9)[2], seen[1]);
-    }
 }

@@ -40,8 +40,11 @@ pub enum Modal {
     Help(usize),
     /// Why the answer must be confirmed, and the word to type.
     Confirm(Cow<'static, str>, Answer, Editor),
-    /// The reason of a rejection. If none is typed, the answer is sent in its place, if there is one.
-    Reason(Option<Answer>, Editor),
+    /// The reason of a rejection, and whether Enter was pressed behind it: it is sent by a second one. If none is typed, the
+    /// answer is sent in its place, if there is one.
+    Reason(Option<Answer>, Editor, bool),
+    /// Whether to send this answer, in which nothing is chosen or typed.
+    Empty(Answer),
     /// Whether to keep the draft when the user leaves the question.
     Leave,
     /// Whether to end, although something was typed and not sent.
@@ -83,6 +86,14 @@ pub struct App {
     /// Whether the current question has only just appeared, without a key that chose it: what is pressed now was meant
     /// for the question before, and decides nothing (I12).
     pub is_fresh: bool,
+    /// Whether a key was pressed a moment ago. The next one may belong to the same line, typed for another program.
+    pub is_pressed: bool,
+    /// Whether the key that is handled came that soon after another one.
+    pub(super) is_rushed: bool,
+    /// Whether such a line has begun with a letter, such as `j`.
+    pub(super) is_word: bool,
+    /// Whether such a line has a letter that means nothing here, or one that is a command. No key of it decides anything.
+    pub(super) is_stray: bool,
     /// What the person searches for.
     pub search: Search,
     /// The place of the current question in the order of the list.
@@ -108,6 +119,10 @@ impl App {
             sending: BTreeSet::new(),
             size,
             is_fresh: false,
+            is_pressed: false,
+            is_rushed: false,
+            is_word: false,
+            is_stray: false,
             search: Search::default(),
             place: 0,
             about: None,

@@ -21,7 +21,11 @@ use super::{
     state::{App, Modal, Pane},
     theme::Theme,
 };
-use crate::present::{caution::WORD, subject, text::short};
+use crate::present::{
+    caution::{WORD, dangerous_line},
+    subject,
+    text::short,
+};
 
 /// Draws the screen.
 pub fn draw(app: &App, theme: Theme, frame: &mut Frame<'_>) {
@@ -148,9 +152,10 @@ fn keys(app: &App) -> Vec<(&'static str, &'static str)> {
         return vec![("Ctrl+S", "send"), ("Enter", enter), ("Esc", "stop typing"), ("Tab", "next")];
     }
     if item.is_permission() {
-        let keys =
-            vec![("1-9", "choose"), ("Enter", "decide"), ("r", "reject"), ("Esc", "list"), ("?", "keys")];
-        return keys.into_iter().chain([("m", "more time")]).collect();
+        // What decides is not named while it would be taken for the rest of a line.
+        let decide: &[_] = if app.is_pressed { &[] } else { &[("Enter", "decide"), ("r", "reject")] };
+        return [&[("1-9", "choose")], decide, &[("Esc", "list"), ("?", "keys"), ("m", "more time")]]
+            .concat();
     }
     let mut keys =
         vec![("1-9", "choose"), ("Enter", "continue"), ("Ctrl+S", "send"), ("r", "reject"), ("Esc", "list")];
@@ -183,7 +188,7 @@ const KEYS: [(&str, &str); 19] = [
     ("Space", "choose an option, or clear it"),
     ("Tab, arrows", "next and previous field"),
     ("Ctrl+S", "send the answer (also Ctrl+Enter, Alt+Enter)"),
-    ("r", "reject it, with a reason if you like"),
+    ("r", "reject it, with a reason; Enter twice sends it"),
     ("n", "add a note to the field"),
     ("m", "10 more minutes"),
     ("*", "marks a question with something typed"),
@@ -206,16 +211,19 @@ pub(super) fn draw_overlay(app: &App, theme: Theme, frame: &mut Frame<'_>) {
         None => return,
         Some(Modal::Help(from)) => help(*from, columns, app.size.1),
         Some(Modal::Confirm(why, _, typed)) => {
-            let asked = app.item().map(|item| &item.record.question);
-            let asked = asked.map(|it| subject::command(it).unwrap_or_else(|| it.headline().into_owned()));
-            let asked = asked.unwrap_or_default();
+            let question = app.item().map(|item| &item.record.question);
+            let asked = question.map(|it| {
+                dangerous_line(it)
+                    .or_else(|| subject::command(it))
+                    .unwrap_or_else(|| it.headline().into_owned())
+            });
             let mut lines: Vec<_> = text(why, theme.danger()).collect();
             // These lines are a reminder: the whole text is in the question behind.
-            lines.extend(text(&asked, Style::new()).take(4));
+            lines.extend(text(&asked.unwrap_or_default(), Style::new()).take(4));
             lines.push((format!("Type {WORD} and press Enter to confirm:"), Style::new()));
             Overlay { title: "Are you sure?", lines, typed: Some(typed), keys: "Esc goes back" }
         }
-        Some(Modal::Reason(answer, typed)) => {
+        Some(Modal::Reason(answer, typed, is_sure)) => {
             let is_permission = app.item().is_some_and(QuestionItem::is_permission);
             let title = if is_permission || answer.is_some() { "Reject it" } else { "Reject the question" };
             let lines = text(
@@ -224,7 +232,17 @@ pub(super) fn draw_overlay(app: &App, theme: Theme, frame: &mut Frame<'_>) {
             );
             let plain = text("Why? You may leave this empty:", Style::new());
             let lines = if is_permission { plain.collect() } else { lines.collect() };
-            Overlay { title, lines, typed: Some(typed), keys: "Enter sends, Esc goes back" }
+            let keys = match is_sure {
+                true => "Press Enter once more to reject it, Esc goes back",
+                false => "Enter goes on, Esc goes back",
+            };
+            Overlay { title, lines, typed: Some(typed), keys }
+        }
+        Some(Modal::Empty(_)) => {
+            let said = "Nothing is chosen or typed. An agent may take that for a person who does not answer.";
+            let lines = text(said, Style::new()).collect();
+            let keys = "Ctrl+S sends it empty, Esc goes back";
+            Overlay { title: "Send an empty answer?", lines, typed: None, keys }
         }
         Some(Modal::Leave) => {
             let lines = text("You have a draft that is not sent.", Style::new()).collect();

@@ -1,0 +1,43 @@
+//! `askbridge extend`: gives a question more time.
+
+use askbridge_core::desk::{Record, Submission};
+use clap::Args;
+
+use super::{CommandError, arguments, help, reach::MachineArgs, submit::submit};
+use crate::present::{
+    bridges::Bridges,
+    text::{self, span},
+};
+
+/// Options of `askbridge extend`.
+#[derive(Debug, Args)]
+#[command(after_help = help::ANSWER)]
+pub struct ExtendArgs {
+    /// The question's ID
+    pub id: Option<String>,
+
+    /// How much more time it gets, such as 90s, 10m or 2h
+    #[arg(value_parser = arguments::duration)]
+    pub duration: Option<humantime::Duration>,
+
+    /// The machine that is asked.
+    #[command(flatten)]
+    pub machine: MachineArgs,
+}
+
+/// Gives a question more time.
+pub async fn extend(args: &ExtendArgs) -> Result<u8, CommandError> {
+    // Who leaves the ID out types the duration in its place.
+    let id = args.id.as_deref().filter(|id| args.duration.is_some() || arguments::duration(id).is_err());
+    let id = id.ok_or(CommandError::NoId)?;
+    let unsaid = || format!("{id}: how much more time? `askbridge extend {id} 10m` gives 10 minutes");
+    let by = args.duration.ok_or_else(|| CommandError::Usage(unsaid()))?.into();
+    let done = |bridges: &Bridges, record: &Record, _: &Submission| match record.deadline {
+        Some(deadline) => {
+            let left = deadline.since(bridges.now(record));
+            format!("extended: ends in {}, at {deadline}", span(left))
+        }
+        None => format!("extended: {}", text::headline(record)),
+    };
+    submit(id, &args.machine, |_| Ok(Submission::Extend(by)), done).await
+}
