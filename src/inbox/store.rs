@@ -109,7 +109,7 @@ impl Store {
     /// Returns the question with what only its host knows: where the links that it names lead, and whether the user
     /// wants a second step. `None` if there is nothing to add. This looks at the file system.
     pub(super) fn look(&self, question: &Question) -> Option<Question> {
-        let led = guard::assess_links(question, &RealFiles);
+        let led = guard::look(question, &RealFiles);
         if !self.is_confirmed(led.as_ref().unwrap_or(question)) {
             return led;
         }

@@ -121,6 +121,9 @@ fn whole(question: &Question) -> (String, bool) {
     let mut is_whole = true;
     if let Some(about) = question.subject.as_deref() {
         parts.extend(about.folder.iter().map(|folder| format!("in {folder}")));
+        parts.extend(about.environment.iter().map(|place| format!("on {place}")));
+        parts.extend(about.grants.iter().map(|grant| format!("It also allows: {grant}")));
+        parts.extend(about.further.iter().map(|line| format!("The request also says: {line}")));
         parts.extend([&about.command, &about.description, &about.plan].into_iter().flatten().cloned());
         parts.push(about.locations.join("\n"));
         parts.extend(about.diffs.iter().map(|diff| format!("changes {}:{}", diff.path, diff.line)));
@@ -130,6 +133,8 @@ fn whole(question: &Question) -> (String, bool) {
             && about.diffs.is_empty()
             && about.patch.is_none();
     }
+    parts.extend(question.unshown.iter().cloned());
+    is_whole &= question.unshown.is_empty();
     parts.retain(|part| !part.trim().is_empty());
     let text = parts.join("\n\n");
     let text = printable(&text);

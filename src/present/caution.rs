@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use askbridge_core::{
     guard,
-    question::{Answer, Purpose, Question, Role, Value},
+    question::{Answer, FieldOption, Purpose, Question, Role, Value},
 };
+use askbridge_os::terminal::printable_line;
 
 use super::text::short;
 
@@ -24,6 +25,12 @@ pub fn caution(question: &Question, answer: &Answer) -> Option<Cow<'static, str>
 fn permitted(question: &Question, answer: &Answer) -> Option<Cow<'static, str>> {
     let lasting = "It would be allowed from now on, without being asked again.";
     let takes_step = question.takes_second_step();
+    if let Some(beyond) = chosen(question, answer).filter(|option| option.dangerous).map(beyond) {
+        let risk = takes_step.then(|| risk(question));
+        let lasting = (role(question, answer) == Some(Role::AllowAlways)).then(|| lasting.to_owned());
+        let said: Vec<_> = risk.into_iter().chain([beyond]).chain(lasting).collect();
+        return Some(said.join(" ").into());
+    }
     match role(question, answer) {
         // A refusal does no harm.
         Some(Role::RejectOnce | Role::RejectAlways) => None,
@@ -68,12 +75,23 @@ pub fn dangerous_line(question: &Question) -> Option<String> {
     Some(format!("Line {number}: {}", short(line, LINE)))
 }
 
+/// Returns what an option allows beyond the act that is shown, as a sentence.
+fn beyond(option: &FieldOption) -> String {
+    match option.grants.is_empty() {
+        true => "The agent marked this option: it can do harm.".to_owned(),
+        false => format!("This option also allows: {}.", printable_line(&option.grants.join("; "))),
+    }
+}
+
 /// Returns what the chosen option of a permission means.
 pub fn role(question: &Question, answer: &Answer) -> Option<Role> {
+    chosen(question, answer)?.role.as_deref().copied()
+}
+
+/// Returns the option that an answer chooses.
+fn chosen<'a>(question: &'a Question, answer: &Answer) -> Option<&'a FieldOption> {
     question.fields.iter().find_map(|field| match answer.values.get(&field.name)? {
-        Value::Text(chosen) => {
-            field.kind.options().iter().find(|it| it.value == *chosen)?.role.as_deref().copied()
-        }
+        Value::Text(chosen) => field.kind.options().iter().find(|it| it.value == *chosen),
         _ => None,
     })
 }
@@ -85,7 +103,7 @@ pub fn confirms(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use askbridge_core::question::{Origin, Risk};
+    use askbridge_core::question::{Kind, Origin, Risk};
     use serde_json::json;
 
     use super::*;
@@ -145,6 +163,19 @@ mod tests {
         acts.subject =
             serde_json::from_value(json!({ "command": format!("{harmless}rm x") })).expect("a subject");
         assert_eq!(dangerous_line(&acts), None);
+    }
+
+    #[test]
+    fn an_option_that_allows_more_than_what_is_shown_is_confirmed() {
+        let mut question = permission(Risk::Plain);
+        let answer: Answer =
+            serde_json::from_value(json!({ "values": { "f": "allow_once" } })).expect("an answer");
+        assert_eq!(caution(&question, &answer), None);
+        let Kind::Choice { options, .. } = &mut question.fields[0].kind else { panic!("a choice") };
+        options[0].grants = vec!["Switches to the mode auto".to_owned()];
+        options[0].dangerous = true;
+        let said = caution(&question, &answer).expect("it is confirmed");
+        assert_eq!(said, "This option also allows: Switches to the mode auto.");
     }
 
     #[test]

@@ -103,10 +103,10 @@ impl QuestionText<'_> {
         if !is_formula && !is_below && !subject::is_command(question, heading) {
             self.paragraph(heading, out)?;
         }
-        match is_permission {
-            true => write!(out, "{}", SubjectText { question, columns: self.columns, colour: self.colour }),
-            false => Ok(()),
+        if is_permission {
+            write!(out, "{}", SubjectText { question, columns: self.columns, colour: self.colour })?;
         }
+        question.unshown.iter().try_for_each(|sentence| self.paragraph(&format!("! {sentence}"), out))
     }
 
     /// Writes a text of several lines below an empty one.
@@ -253,6 +253,8 @@ impl QuestionText<'_> {
                 "",
                 self.option(option, name, INDENT + number + 2, label)
             )?;
+            let indent = INDENT + number + 2;
+            subject::grants(option).try_for_each(|line| self.line(&line, indent, out))?;
             option.preview.as_ref().map_or(Ok(()), |preview| self.preview(preview, out))
         })
     }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use anstyle::{AnsiColor, Style};
-use askbridge_core::question::{Diff, Question, Role, Subject};
+use askbridge_core::question::{Diff, FieldOption, Question, Role, Subject};
 use askbridge_os::terminal::{padded, printable, printable_line};
 use similar::{Algorithm, ChangeTag, TextDiff};
 
@@ -45,11 +45,15 @@ impl SubjectText<'_> {
     fn parts(&self, subject: &Subject, out: &mut String) -> fmt::Result {
         self.line("Kind", subject.kind.as_deref().map(kind).as_deref(), out)?;
         self.line("Folder", subject.folder.as_deref(), out)?;
+        self.line("Where", subject.environment.as_deref(), out)?;
         self.line("Title", subject.title.as_deref(), out)?;
         self.line("Why", subject.description.as_deref(), out)?;
         for (place, location) in subject.locations.iter().enumerate() {
             self.line(if place == 0 { "Files" } else { "" }, Some(location), out)?;
         }
+        self.line("Plan in", subject.plan_file.as_deref().filter(|_| subject.plan.is_none()), out)?;
+        self.list("It also allows", &subject.grants, out)?;
+        self.list("The request also says", &subject.further, out)?;
         self.text("Plan", subject.plan.as_deref(), out)?;
         for diff in &subject.diffs {
             self.diff(diff, out)?;
@@ -81,6 +85,22 @@ impl SubjectText<'_> {
         writeln!(out, "{}", layout::indented(&printable(text), TEXT, columns))
     }
 
+    /// Writes a part with one text on each line.
+    fn list(&self, name: &str, lines: &[String], out: &mut String) -> fmt::Result {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        self.name(name, out)?;
+        lines.iter().try_for_each(|line| {
+            writeln!(
+                out,
+                "{:TEXT$}{}",
+                "",
+                layout::wrapped(&printable_line(line), TEXT, TEXT + 2, self.columns)
+            )
+        })
+    }
+
     /// Writes the name of a part of several lines, below an empty one.
     fn name(&self, name: &str, out: &mut String) -> fmt::Result {
         let gap = if out.is_empty() { "" } else { "\n" };
@@ -90,11 +110,12 @@ impl SubjectText<'_> {
     fn diff(&self, diff: &Diff, out: &mut String) -> fmt::Result {
         let path = printable_line(&diff.path);
         let Some(old) = &diff.old else {
-            self.name(&format!("{path} (a new file)"), out)?;
+            let what = if diff.replaces { replaces(diff) } else { " (a new file)" };
+            self.name(&format!("{path}{what}"), out)?;
             let mut lines = (1..).zip(diff.new.lines());
             return lines.try_for_each(|(number, line)| self.changed(ChangeTag::Insert, number, line, out));
         };
-        self.name(&path, out)?;
+        self.name(&format!("{path}{}", replaces(diff)), out)?;
         let compared = TextDiff::configure()
             .algorithm(Algorithm::Patience)
             // The agent chooses both texts, and could choose a pair whose comparison takes very long.
@@ -136,6 +157,17 @@ impl SubjectText<'_> {
             _ => Style::new(),
         }
     }
+}
+
+/// Returns what is added to the name of a file that a change replaces.
+fn replaces(diff: &Diff) -> &'static str {
+    if diff.replaces { " (replaces the file: what is there is not shown)" } else { "" }
+}
+
+/// Returns what choosing an option allows beyond the act that is shown, each on a printable line.
+pub fn grants(option: &FieldOption) -> impl Iterator<Item = String> {
+    let begin = if option.dangerous { "! also allows" } else { "also allows" };
+    option.grants.iter().map(move |grant| format!("{begin}: {}", printable_line(grant)))
 }
 
 /// Returns the action that a permission allows, in our own words if the kind is known.

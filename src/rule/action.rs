@@ -114,7 +114,10 @@ fn checked(conditions: &Conditions, asked: &QuestionView<'_>, answer: Answer) ->
     for role in roles(asked.question, &answer) {
         match role {
             Some(Role::RejectOnce | Role::RejectAlways) => {}
-            Some(Role::AllowOnce) => conditions.names(asked)?,
+            Some(Role::AllowOnce) => {
+                no_more_than_shown(asked.question, &answer)?;
+                conditions.names(asked)?;
+            }
             Some(Role::AllowAlways) => {
                 return Err("that option allows it from now on, which a rule never does".to_owned());
             }
@@ -124,6 +127,20 @@ fn checked(conditions: &Conditions, asked: &QuestionView<'_>, answer: Answer) ->
         }
     }
     Ok(answer)
+}
+
+/// Checks that the options of an answer allow no more than what is shown, and that all of it is shown (I12).
+fn no_more_than_shown(question: &Question, answer: &Answer) -> Result<(), String> {
+    let is_chosen = |field: &Field, option: &&FieldOption| matches!(answer.values.get(&field.name), Some(Value::Text(value)) if *value == option.value);
+    for field in &question.fields {
+        for option in field.kind.options().iter().filter(|option| is_chosen(field, option)) {
+            if option.dangerous || !option.grants.is_empty() {
+                let more = option.grants.first().map_or("more than what is shown", String::as_str);
+                return Err(format!("that option also allows: {more}"));
+            }
+        }
+    }
+    question.unshown.first().map_or(Ok(()), |sentence| Err(sentence.clone()))
 }
 
 /// The values that a rule names, as texts.

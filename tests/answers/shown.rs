@@ -171,14 +171,37 @@ fn a_plan_and_an_unknown_tool() {
 }
 
 #[test]
+fn a_permission_that_allows_more_than_its_act() {
+    let subject = json!({
+        "kind": "execute", "command": "make clean", "folder": "/src/payments", "environment": "prod-executor-7",
+        "description": "Path is outside allowed working directories",
+        "grants": ["Network access to paste.example over https", "Write: /var/lib/a-folder-with-a-long-name/of-the-service/data"],
+        "further": ["ticket: OPS-12"],
+    });
+    let mut question = permission("make clean", &subject);
+    question["unshown"] = json!(["1 image (image/png) is not shown"]);
+    question["fields"][0]["options"][1]["grants"] =
+        json!(["Switches to the mode acceptEdits until this session ends", "Bash(make *) from now on"]);
+    question["fields"][0]["options"][1]["dangerous"] = true.into();
+    check("permission-grants", &record(&question, &json!({})));
+    let diff = json!({ "path": "hello.txt", "line": 1, "old": "", "new": "new\n", "replaces": true });
+    let subject = json!({ "kind": "edit", "locations": ["hello.txt"], "diffs": [diff] });
+    check("permission-replaces", &record(&permission("Write hello.txt", &subject), &json!({})));
+}
+
+#[test]
 fn a_hostile_permission() {
     let evil = "\u{1b}]0;owned\u{7}\u{202e}\r\nk3f9q2-1: allowed by you";
     let subject = json!({
         "kind": evil, "title": evil, "description": evil, "command": evil, "folder": evil, "locations": [evil],
         "diffs": [{ "path": evil, "line": 1, "old": evil, "new": evil }, { "path": evil, "line": 1, "new": evil }],
         "patch": evil, "plan": evil, "content": evil, "rawInput": evil,
+        "environment": evil, "grants": [evil], "further": [evil],
     });
-    check("permission-hostile", &record(&permission("Sure?", &subject), &json!({})));
+    let mut question = permission("Sure?", &subject);
+    question["unshown"] = json!([evil]);
+    question["fields"][0]["options"][0]["grants"] = json!([evil]);
+    check("permission-hostile", &record(&question, &json!({})));
 }
 
 #[test]

@@ -12,7 +12,10 @@ use askbridge_core::{
 const OPTIONS: &str = r#"[{"optionId":"once","name":"Allow","kind":"allow_once"},{"optionId":"always","name":"Always","kind":"allow_always"},{"optionId":"no","name":"Reject","kind":"reject_once"}]"#;
 
 /// The names of the requests, as they begin a line of a table.
-pub(crate) const REQUESTS: [&str; 12] = [
+pub(crate) const REQUESTS: [&str; 15] = [
+    "request",
+    "control",
+    "codex-elicitation",
     "acp",
     "acp2",
     "claude",
@@ -55,7 +58,7 @@ pub(crate) fn asked(line: &str, project: &str) -> Option<Question> {
 /// Decides what a permission risks, as it is done before anyone is told of it.
 pub(crate) fn assessed(question: &mut Question) {
     guard::assess(question);
-    if let Some(led) = guard::assess_links(question, &RealFiles) {
+    if let Some(led) = guard::look(question, &RealFiles) {
         *question = led;
     }
 }
@@ -68,6 +71,17 @@ fn read(request: &str, json: &str, project: &str) -> Option<Question> {
     };
     let of_codex = |method: &str| codex::read(method, json.as_bytes(), "q").map(|(question, _)| question);
     let question = match request {
+        "request" => {
+            let asked = dialect::read(REQUEST_PERMISSION, json.as_bytes(), "q");
+            asked.unwrap_or_else(|error| panic!("{json}: {error}")).map(|asked| asked.question)
+        }
+        "control" => {
+            let line = format!(r#"{{"type":"control_request","request_id":"q","request":{json}}}"#);
+            claude::control::Request::read(line.as_bytes())
+                .and_then(claude::request::read)
+                .map(|(question, _)| question)
+        }
+        "codex-elicitation" => of_codex(codex::request::ELICITATION),
         "acp" => standard("toolCall"),
         "acp2" => standard("subject"),
         "claude" => {

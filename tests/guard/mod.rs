@@ -10,6 +10,8 @@ mod cases;
 #[cfg(test)]
 mod exploring;
 #[cfg(test)]
+mod granted;
+#[cfg(test)]
 mod judge;
 #[cfg(test)]
 mod oracle;

@@ -28,7 +28,7 @@ use crate::support::stage::{Out, Stage};
 const PROJECT: &str = "/people/ada/shop";
 
 /// The agents, by the names of their files.
-const AGENTS: [&str; 9] = [
+pub(super) const AGENTS: [&str; 9] = [
     "claude",
     "claude-acp",
     "codex",
@@ -40,16 +40,16 @@ const AGENTS: [&str; 9] = [
     "qwen-acp",
 ];
 
-fn fixture(name: &str) -> PathBuf {
+pub(super) fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/live/permissions").join(name)
 }
 
-fn read(path: &Path) -> String {
+pub(super) fn read(path: &Path) -> String {
     fs::read_to_string(path).expect("a readable file")
 }
 
 /// Returns the permissions of an agent, as its bridge tells of them.
-fn asked(agent: &str) -> Vec<Record> {
+pub(super) fn asked(agent: &str) -> Vec<Record> {
     let text = read(&fixture(&format!("{agent}.jsonl")));
     let lines: Vec<Json> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let config = Config::default();

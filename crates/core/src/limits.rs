@@ -64,6 +64,8 @@ pub const SUBJECT: usize = 64 * KIB;
 pub const LOCATIONS: usize = 32;
 /// Number of changed files in the subject of a permission.
 pub const DIFFS: usize = 32;
+/// Number of lines that say what a permission, or one of its options, allows beyond its act.
+pub const GRANTS: usize = 16;
 /// Size of a question's parameters.
 pub const QUESTION: usize = 256 * KIB;
 /// Number of open questions of one session.

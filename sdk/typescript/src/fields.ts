@@ -111,8 +111,12 @@ export interface FieldOption {
   label: string;
   /** The value that the agent gets. */
   value: string;
+  /** Whether choosing it takes a second step whatever the permission itself risks. */
+  dangerous?: boolean;
   /** A longer explanation. */
   description?: string;
+  /** What choosing it allows beyond the act that is shown, each on a line: a mode, rules, folders, hosts. */
+  grants?: string[];
   /** A sample of what the option leads to. */
   preview?: Preview;
   /** The effect of choosing an option of a permission. */

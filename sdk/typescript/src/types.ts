@@ -86,6 +86,8 @@ export interface QuestionBody {
   title?: string;
   /** The tool call that the question came from. */
   toolCallId?: string;
+  /** What the agent sent and no responder can show, each as a sentence: `1 image is not shown`. */
+  unshown?: string[];
 }
 
 /** The purpose of a question. */
@@ -133,8 +135,14 @@ export interface Subject {
   description?: string;
   /** The changes of files. */
   diffs?: Diff[];
+  /** Where the command would run, if that is not simply the machine of the agent. */
+  environment?: string;
   /** The folder that the command would run in, where the agent says so. */
   folder?: string;
+  /** Parts of the request that this version does not know, each on a line with its name. */
+  further?: string[];
+  /** What an approval allows beyond the rest of the subject, each on a line: hosts, folders, modes, rules. */
+  grants?: string[];
   /** Whether `rawInput` says more than the rest of what would be done, so that a person has to see it. */
   inputSaysMore?: boolean;
   /** The files that it is about, with the line after a colon where the agent names one. */
@@ -143,6 +151,8 @@ export interface Subject {
   patch?: string;
   /** The plan that the agent wants to carry out, as Markdown. */
   plan?: string;
+  /** The file that has the plan, where the request itself does not have it. */
+  planFile?: string;
   /** The input of the tool, as JSON text. */
   rawInput?: string;
   /** The title of the tool call, where the heading of the permission says something else. */
@@ -161,6 +171,8 @@ export interface Diff {
   path: string;
   /** The text before. Absent where the file is new. */
   old?: string;
+  /** Whether the file has a text that the change does not show, and replaces. */
+  replaces?: boolean;
 }
 
 /** The value of one field. */

@@ -4,7 +4,10 @@
 
 use std::sync::Arc;
 
-use askbridge_core::question::{Field, FieldOption, Kind, Origin, Preview, PreviewFormat, Question};
+use askbridge_core::{
+    dialect::unshown,
+    question::{Field, FieldOption, Kind, Origin, Preview, PreviewFormat, Question},
+};
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde::Deserialize;
 use serde_json::{Value, Value as Json, json};
@@ -187,12 +190,14 @@ pub(super) fn read_question(arguments: Option<&JsonObject>) -> Result<Question, 
     let questions = arguments
         .and_then(|members| members.get("questions"))
         .ok_or("the argument `questions` is missing")?;
+    let json = questions.to_string();
     let questions: Vec<QuestionArgument> = read(questions)?;
     if questions.is_empty() || questions.len() > QUESTIONS {
         return Err(format!("there must be 1 to {QUESTIONS} questions, there are {}", questions.len()));
     }
     let fields = (0..).zip(questions).map(|(place, asks)| field(place, asks));
-    let question = Question::new(Origin::Mcp, "question", fields.collect::<Result<_, _>>()?);
+    let mut question = Question::new(Origin::Mcp, "question", fields.collect::<Result<_, _>>()?);
+    unshown::add(&mut question, json.as_bytes());
     question.check_limits()?;
     Ok(question)
 }
@@ -238,7 +243,7 @@ fn field(place: usize, asks: QuestionArgument) -> Result<Field, String> {
             description: filled(option.description),
             preview: filled(option.preview)
                 .map(|text| Box::new(Preview { format: PreviewFormat::Markdown, text })),
-            role: None,
+            ..FieldOption::default()
         });
     }
     let kind = Kind::choice(options, asks.multi_select, true);

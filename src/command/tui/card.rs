@@ -166,6 +166,9 @@ impl CardWriter {
                 None => self.about(&lines::subject_lines(question, self.columns)),
             }
         }
+        for sentence in &question.unshown {
+            self.text(&format!("! {sentence}"), 0, self.theme.warning());
+        }
         if self.out.last().is_none_or(|last| last.line.width() > 0) {
             self.gap();
         }

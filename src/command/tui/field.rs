@@ -14,7 +14,10 @@ use super::{
     lines::{CardLine, folded, hanging, lines, typed_lines},
     theme::Theme,
 };
-use crate::present::{question::wanted, subject::meaning};
+use crate::present::{
+    question::wanted,
+    subject::{grants, meaning},
+};
 
 /// The columns of the mark before a row with the cursor.
 const MARK: usize = 2;
@@ -109,6 +112,9 @@ impl FieldView<'_> {
                     self.paragraph(text, indent, self.theme.muted(), out);
                 }
             }
+        }
+        for grant in option.into_iter().flat_map(grants) {
+            self.paragraph(&grant, indent, self.theme.danger(), out);
         }
         if is_at || is_chosen {
             self.preview(option, indent, out);

@@ -67,6 +67,9 @@ struct Metadata<'a> {
     command: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     subject: Option<&'a Subject>,
+    /// What the agent sent and no client can show, each as a sentence.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    unshown: &'a [String],
     dangerous: bool,
     options: &'a [FieldOption],
 }
@@ -123,6 +126,7 @@ impl<'a> Metadata<'a> {
             diff,
             command: subject.and_then(|subject| subject.command.as_deref()),
             subject,
+            unshown: &question.unshown,
             dangerous: question.dangerous,
             options: options(question),
         }

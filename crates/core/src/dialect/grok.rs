@@ -96,7 +96,7 @@ impl GrokOption {
             GrokOption::Object { label, description, preview } => (label, description, preview),
         };
         let preview = preview.map(|text| Preview { format: PreviewFormat::Markdown, text }.into());
-        FieldOption { value: label.clone(), label, description, preview, role: None }
+        FieldOption { value: label.clone(), label, description, preview, ..FieldOption::default() }
     }
 }
 

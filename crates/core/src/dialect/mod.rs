@@ -20,6 +20,7 @@ pub mod opencode;
 pub mod permission;
 pub mod registry;
 pub mod sandboxagent;
+pub mod unshown;
 mod values;
 
 pub use agent_dialect::{AgentDialect, Rejection, Reply, ReplyAdditions, ReplyMeta, ShownBy};

@@ -11,6 +11,7 @@ use super::{
     kiro::KiroReply,
     permission::PermissionReply,
     sandboxagent::ExtensionReply,
+    unshown,
 };
 use crate::{
     question::{Answer, Origin, Question},
@@ -126,8 +127,9 @@ pub fn shown_by(method: &str) -> Option<ShownBy> {
 /// Returns `None` if the request is not a question, and is forwarded to the client unchanged. The error says what is
 /// wrong and where, for the agent's developer.
 pub fn read(method: &str, params: &[u8], fallback_id: &str) -> Result<Option<AgentQuestion>, String> {
-    let asked = read_registered(method, params, fallback_id)?;
-    if let Some(AgentQuestion { question, .. }) = &asked {
+    let mut asked = read_registered(method, params, fallback_id)?;
+    if let Some(AgentQuestion { question, .. }) = &mut asked {
+        unshown::add(question, params);
         question.check_limits()?;
     }
     Ok(asked)

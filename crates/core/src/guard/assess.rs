@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{
     active::active,
-    command,
+    beyond, command,
     files::{self, Files, changed_by, removed_by},
     input::Input,
     split::is_hidden,
@@ -28,6 +28,7 @@ const THINKING: &str = "think";
 pub fn assess(question: &mut Question) {
     let (risk, why) = risk(question);
     set(question, risk, &why);
+    beyond::mark_options(question);
     if let Some(subject) = question.subject.as_deref_mut() {
         subject.input_says_more = input_says_more(subject);
     }
@@ -76,6 +77,13 @@ fn of_place(file: &str, project: &str, folder: Option<&Path>, files: &dyn Files)
     }
 }
 
+/// Raises the risk of a question, unless it is as high already.
+pub(super) fn raise(question: &mut Question, risk: Risk, why: &str) {
+    if risk.degree() > question.risk().degree() {
+        set(question, risk, why);
+    }
+}
+
 fn set(question: &mut Question, risk: Risk, why: &str) {
     question.risk = Some(risk);
     question.dangerous = risk.is_guarded();
@@ -91,7 +99,12 @@ fn risk(question: &Question) -> (Risk, String) {
         // An answer does nothing by itself. What the agent then does may need a permission, which has a risk of its
         // own.
         (Purpose::Question, _) => (Risk::Plain, String::new()),
-        (Purpose::Permission, Some(subject)) => of_subject(subject, question.project.as_deref()),
+        (Purpose::Permission, Some(subject)) => {
+            let (risk, why) = of_subject(subject, question.project.as_deref());
+            let beyond = beyond::risk(question, Some(subject));
+            // What the act itself risks is the better reason where both are equally bad.
+            beyond.filter(|(other, _)| other.degree() > risk.degree()).unwrap_or((risk, why))
+        }
         (Purpose::Permission, None) => dangerous("the request does not say what it would do"),
         (Purpose::Other(_), _) => dangerous("its purpose is unknown"),
     }

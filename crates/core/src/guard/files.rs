@@ -16,6 +16,20 @@ pub trait Files {
 
     /// Returns whether a file has further names, as hard links: a change of it changes what they name, wherever they are.
     fn has_other_names(&self, path: &Path) -> bool;
+
+    /// Returns how many bytes the file at an absolute path has now: 0 if there is no file. `None` if that cannot be known,
+    /// or if it is no regular file.
+    fn size(&self, _path: &Path) -> Option<u64> {
+        None
+    }
+
+    /// Reads the text of a regular file of the same user, of at most so many bytes.
+    ///
+    /// # Errors
+    /// Why it is not read, as the end of a sentence: `which is too long`.
+    fn text(&self, _path: &Path, _most: usize) -> Result<String, &'static str> {
+        Err("which is not read here")
+    }
 }
 
 /// Returns whether a path is absolute, and has no `.` and no `..` in it.

@@ -9,7 +9,10 @@ use super::{
     json::{Json, letters},
     members::{self, Member, Part},
 };
-use crate::question::subject::quoted_words;
+use crate::question::{
+    command::{self, Words},
+    subject::quoted_words,
+};
 
 /// The parts of a tool's input.
 #[derive(Debug, Default, PartialEq)]
@@ -85,15 +88,38 @@ impl Input {
         };
         match json {
             Json::List(items) => items.iter().for_each(|item| self.value(item, depth)),
-            Json::Object(members) => {
-                members.iter().for_each(|(name, value)| self.member(&letters(name), value, depth));
-            }
+            Json::Object(members) => self.object(members, depth),
             Json::Text(text) => {
                 if let Some(json) = Json::within(text) {
                     self.value(&json, depth);
                 }
             }
             Json::Null | Json::Flag(_) | Json::Number { .. } => {}
+        }
+    }
+
+    /// Reads the members of an object. A program and the words beside it are one command.
+    fn object(&mut self, members: &[(String, Json)], depth: usize) {
+        let is_part = |name: &str| command::is_program(name) || command::is_words(name);
+        let parts = members.iter().map(|(name, value)| (letters(name), value));
+        let parts: Vec<_> =
+            parts.filter(|(name, _)| is_part(name)).map(|(name, value)| (name, words(value))).collect();
+        let joined = command::joined(&parts);
+        for (name, value) in members {
+            let name = letters(name);
+            match value {
+                Json::Text(_) | Json::List(_) if joined.is_some() && is_part(&name) => {
+                    self.push(&name, Part::Command { are_several: false }, value);
+                    self.value(value, depth);
+                }
+                value => self.member(&name, value, depth),
+            }
+        }
+        let Some(joined) = joined else { return };
+        self.commands.push(joined.command);
+        self.commands.extend(joined.other);
+        if joined.is_unclear {
+            self.unclear = Some("the words beside its command are no list of texts");
         }
     }
 
@@ -190,6 +216,19 @@ impl Input {
         }
         // A change of what an address means is not in the agent's folder either.
         self.paths.push(named.to_owned());
+    }
+}
+
+/// Returns the words that a value is for a command.
+fn words(value: &Json) -> Words {
+    match value {
+        value if value.is_empty() => Words::Nothing,
+        Json::Text(text) => Words::Text(text.clone()),
+        Json::List(items) => match texts(items) {
+            Some(words) => Words::List(words.into_iter().map(str::to_owned).collect()),
+            None => Words::Other,
+        },
+        _ => Words::Other,
     }
 }
 

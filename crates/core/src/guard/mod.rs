@@ -6,10 +6,12 @@
 
 mod active;
 mod assess;
+pub mod beyond;
 pub mod command;
 pub mod files;
 mod input;
 mod json;
+mod look;
 mod members;
 pub mod programs;
 mod scripts;
@@ -19,4 +21,5 @@ pub mod subject;
 pub use active::{ActiveFiles, active};
 pub use assess::{assess, assess_links};
 pub use files::Files;
+pub use look::look;
 pub use split::is_hidden;

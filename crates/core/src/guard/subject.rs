@@ -1,7 +1,7 @@
 //! The files and the command in the subject of a permission, for rules that decide without a person. A function fails
 //! if the subject names more than the function returns. The risk of the permission is left to `assess.rs`.
 
-use super::{files::changed_by, input::Input, members::is_harmless_beside_a_command};
+use super::{beyond::nothing_beyond, files::changed_by, input::Input, members::is_harmless_beside_a_command};
 use crate::question::Subject;
 
 /// Checks that the command of a permission is all that would run, as written.
@@ -10,7 +10,7 @@ use crate::question::Subject;
 /// The part of its input that may do more.
 pub fn only_its_command(subject: &Subject, command: &str) -> Result<(), String> {
     check_clear(subject)?;
-    let Some(input) = input(subject)? else { return Ok(()) };
+    let Some(input) = input(subject)? else { return nothing_beyond(subject) };
     if let Some(other) = input.commands.iter().find(|other| *other != command) {
         return Err(format!("its input has another command: {}", other.lines().next().unwrap_or_default()));
     }
@@ -19,7 +19,7 @@ pub fn only_its_command(subject: &Subject, command: &str) -> Result<(), String> 
         Some(member) => {
             Err(format!("its input has `{}`, which may change what its command does", member.name))
         }
-        None => Ok(()),
+        None => nothing_beyond(subject),
     }
 }
 
@@ -27,6 +27,8 @@ pub fn only_its_command(subject: &Subject, command: &str) -> Result<(), String> 
 pub(super) fn input_says_more(subject: &Subject) -> bool {
     let Some(raw) = subject.raw_input.as_deref() else { return false };
     match (Input::read(raw), &subject.command) {
+        // A person has to see what could not be read.
+        (Some(input), _) if input.unclear.is_some() => true,
         (Some(input), Some(command)) => {
             input.commands.iter().any(|other| other != command)
                 || input.members.iter().any(|member| !is_harmless_beside_a_command(member))
@@ -54,6 +56,7 @@ pub fn folders(subject: &Subject) -> Vec<String> {
 /// The command or the file that it is about.
 pub fn no_command_and_no_file(subject: &Subject) -> Result<(), String> {
     check_clear(subject)?;
+    nothing_beyond(subject)?;
     let input = input(subject)?.unwrap_or_default();
     // A rule for thoughts or addresses must not allow a command that only the input has.
     check_no_command(&input)?;
@@ -79,6 +82,7 @@ fn check_no_command(input: &Input) -> Result<(), String> {
 /// The permission may be about further files.
 pub fn files(subject: &Subject) -> Result<Vec<String>, String> {
     check_clear(subject)?;
+    nothing_beyond(subject)?;
     let input = input(subject)?.unwrap_or_default();
     if !input.addresses.is_empty() {
         return Err("its input has an address".to_owned());

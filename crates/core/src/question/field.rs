@@ -203,6 +203,15 @@ impl Field {
             if let Some(Preview { format: PreviewFormat::Other(format), .. }) = option.preview.as_deref() {
                 return Err(format!("a preview of field {name:?} has an unknown format: {format:?}"));
             }
+            if option.grants.len() > limits::GRANTS + 1 {
+                return Err(format!(
+                    "an option of field {name:?} must have at most {} `grants`",
+                    limits::GRANTS
+                ));
+            }
+            for text in &option.grants {
+                check_text(format_args!("a text of an option of field {name:?}"), text)?;
+            }
             let preview = option.preview.as_ref().map(|preview| &preview.text);
             for text in [Some(&option.value), Some(&option.label), option.description.as_ref(), preview] {
                 check_text(
@@ -241,6 +250,12 @@ pub struct FieldOption {
     /// The effect of choosing an option of a permission. Boxed, because the options of questions have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Box<Role>>,
+    /// What choosing it allows beyond the act that is shown, each on a line: a mode, rules, folders, hosts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grants: Vec<String>,
+    /// Whether choosing it takes a second step whatever the permission itself risks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dangerous: bool,
 }
 
 /// A sample of what an option leads to. Show it as text unless you can render its format safely.

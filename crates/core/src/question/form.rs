@@ -54,6 +54,9 @@ pub struct Question {
     /// The subject of a permission.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<Box<Subject>>,
+    /// What the agent sent and no responder can show, each as a sentence: `1 image is not shown`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unshown: Vec<String>,
     /// The protocol that the question came in.
     pub origin: Origin,
     /// Whether a wrong answer can do harm, of either degree.
@@ -108,6 +111,7 @@ impl Question {
             tool_call: None,
             purpose: Purpose::default(),
             subject: None,
+            unshown: Vec::new(),
             origin,
             dangerous: false,
             risk: None,
@@ -197,13 +201,32 @@ impl Question {
     }
 
     /// Returns what a list shows of the question: the command that a permission would run, as `$ COMMAND`, since the agent
-    /// chooses all other words, or else the headline.
+    /// chooses all other words, or else the headline. Behind it is where the command would run, and what else would be
+    /// allowed.
     pub fn summary(&self) -> Cow<'_, str> {
-        let command = self.subject.as_ref().and_then(|subject| subject.command.as_deref());
-        match command.filter(|_| self.purpose == Purpose::Permission) {
-            Some(command) => format!("$ {command}").into(),
-            None => self.headline(),
+        let Some(subject) = self.subject.as_deref().filter(|_| self.purpose == Purpose::Permission) else {
+            return self.headline();
+        };
+        let beside = subject.beside();
+        match &subject.command {
+            Some(command) => format!("$ {command}{beside}").into(),
+            None if beside.is_empty() => self.headline(),
+            None => format!("{}{beside}", self.headline()).into(),
         }
+    }
+}
+
+impl Subject {
+    /// Returns where it would happen and what else would be allowed, in parentheses behind a space; empty if that is
+    /// nothing.
+    fn beside(&self) -> String {
+        let place = self.environment.as_ref().map(|place| format!("on {place}"));
+        let grants = self.grants.first().map(|first| match self.grants.len() - 1 {
+            0 => format!("also allows: {first}"),
+            more => format!("also allows: {first}, and {more} more"),
+        });
+        let parts: Vec<_> = place.into_iter().chain(grants).collect();
+        if parts.is_empty() { String::new() } else { format!(" ({})", parts.join("; ")) }
     }
 }
 
@@ -240,6 +263,13 @@ mod tests {
         };
         question.purpose = Purpose::Permission;
         assert_eq!(question.summary(), "$ rm -rf build");
+        let subject = question.subject.as_deref_mut().expect("a subject");
+        subject.environment = Some("prod-7".to_owned());
+        subject.grants = vec!["Network access to a.example".to_owned(), "Write: /etc".to_owned()];
+        let beside = "(on prod-7; also allows: Network access to a.example, and 1 more)";
+        assert_eq!(question.summary(), format!("$ rm -rf build {beside}"));
+        question.subject.as_deref_mut().expect("a subject").command = None;
+        assert_eq!(question.summary(), format!("Tidy up {beside}"));
         question.subject = None;
         assert_eq!(question.summary(), "Tidy up");
     }

@@ -3,6 +3,7 @@
 
 pub mod check;
 pub mod classification;
+pub mod command;
 pub mod encoding;
 pub mod field;
 pub mod form;

@@ -4,11 +4,11 @@ use super::{Answer, Diff, Field, FieldOption, Kind, Outcome, Provenance, Questio
 
 /// The most bytes that each part takes as JSON beside its texts: the names of its members, numbers, and punctuation. A
 /// test compares each with the largest possible part.
-const QUESTION: usize = 450;
-const SUBJECT: usize = 195;
-const DIFF: usize = 50;
+const QUESTION: usize = 465;
+const SUBJECT: usize = 265;
+const DIFF: usize = 66;
 const FIELD: usize = 300;
-const OPTION: usize = 130;
+const OPTION: usize = 160;
 const ANSWER: usize = 30;
 const NUMBER: usize = 30;
 const OUTCOME: usize = 40;
@@ -40,11 +40,12 @@ impl Question {
         let reason = &self.risk_reason;
         let fields: usize = self.fields.iter().map(field).sum();
         let subject = self.subject.as_deref().map_or(0, subject);
+        let unshown = self.unshown.iter().map(|line| text(line)).sum::<usize>();
         let texts = [id, message]
             .into_iter()
             .chain([session, request, title, submit, tool_call, reason].into_iter().flatten());
         let names = [agent, project].into_iter().flatten().map(|name| text(name));
-        QUESTION + texts.map(|it| text(it)).chain(names).sum::<usize>() + fields + subject
+        QUESTION + texts.map(|it| text(it)).chain(names).sum::<usize>() + fields + subject + unshown
     }
 }
 
@@ -99,12 +100,17 @@ fn subject(subject: &Subject) -> usize {
         raw_input,
         unclear,
         input_says_more: _,
+        environment,
+        grants,
+        further,
+        plan_file,
     } = subject;
     let texts = [kind, title, description, command, folder, patch, plan, content, raw_input, unclear];
+    let texts = texts.into_iter().chain([environment, plan_file]);
     let diff = |diff: &Diff| DIFF + text(&diff.path) + optional(diff.old.as_ref()) + text(&diff.new);
     SUBJECT
-        + texts.into_iter().map(|text| optional(text.as_ref())).sum::<usize>()
-        + locations.iter().map(|location| text(location)).sum::<usize>()
+        + texts.map(|text| optional(text.as_ref())).sum::<usize>()
+        + locations.iter().chain(grants).chain(further).map(|line| text(line)).sum::<usize>()
         + diffs.iter().map(diff).sum::<usize>()
 }
 
@@ -131,7 +137,13 @@ fn field(field: &Field) -> usize {
 
 fn option(option: &FieldOption) -> usize {
     let preview = option.preview.as_deref().map_or(0, |preview| text(&preview.text));
-    OPTION + text(&option.value) + text(&option.label) + optional(option.description.as_ref()) + preview
+    let grants = option.grants.iter().map(|line| text(line)).sum::<usize>();
+    OPTION
+        + text(&option.value)
+        + text(&option.label)
+        + optional(option.description.as_ref())
+        + preview
+        + grants
 }
 
 fn optional(optional: Option<&String>) -> usize {
@@ -169,7 +181,7 @@ mod tests {
         let role = "a".repeat(39);
         let text = "q\"\\\n\u{1}é";
         let option = json!({ "value": text, "label": text, "description": text, "role": role,
-            "preview": { "format": role, "text": text } });
+            "preview": { "format": role, "text": text }, "grants": [text, text], "dangerous": true });
         for kind in [
             json!({ "kind": "text", "multiline": false, "minLength": u32::MAX, "maxLength": u32::MAX, "pattern": text,
                 "format": text, "placeholder": text, "default": text }),
@@ -188,9 +200,11 @@ mod tests {
                 "sessionId": text, "agent": text, "project": text, "requestId": text, "questionId": text, "title": text,
                 "message": text, "fields": [field], "submit": text, "toolCallId": text, "purpose": role,
                 "subject": { "kind": text, "title": text, "description": text, "command": text, "folder": text,
-                    "locations": [text, text], "diffs": [{ "path": text, "line": u32::MAX, "old": text, "new": text }],
-                    "patch": text, "plan": text, "content": text, "rawInput": text },
-                "origin": role, "dangerous": false, "blocking": false, "timeoutMs": u64::MAX / 2, "notes": false,
+                    "locations": [text, text], "diffs": [{ "path": text, "line": u32::MAX, "old": text, "new": text,
+                        "replaces": true }],
+                    "patch": text, "plan": text, "content": text, "rawInput": text, "environment": text,
+                    "grants": [text, text], "further": [text], "planFile": text, "unclear": text, "inputSaysMore": true },
+                "unshown": [text], "origin": role, "dangerous": false, "blocking": false, "timeoutMs": u64::MAX / 2, "notes": false,
             });
             held(&serde_json::from_value(question).expect("a question"));
         }

@@ -26,6 +26,15 @@ pub struct Subject {
     /// The folder that the command would run in, where the agent says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
+    /// Where the command would run, if that is not simply the machine of the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment: Option<String>,
+    /// What an approval allows beyond the rest of the subject, each on a line: hosts, folders, modes, rules.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grants: Vec<String>,
+    /// Parts of the request that this version does not know, each on a line with its name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further: Vec<String>,
     /// The files that it is about, with the line after a colon where the agent names one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub locations: Vec<String>,
@@ -38,6 +47,9 @@ pub struct Subject {
     /// The plan that the agent wants to carry out, as Markdown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<String>,
+    /// The file that has the plan, where the request itself does not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_file: Option<String>,
     /// The rest of the tool call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
@@ -66,6 +78,9 @@ pub struct Diff {
     pub old: Option<String>,
     /// The text after.
     pub new: String,
+    /// Whether the file has a text that the change does not show, and replaces.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replaces: bool,
 }
 
 /// How many common lines are kept before and after the part that differs.
@@ -87,6 +102,7 @@ impl Diff {
             line: u32::try_from(line).unwrap_or(u32::MAX),
             old: old.map(|old| cut(old, limits::SUBJECT_TEXT)),
             new: cut(new, limits::SUBJECT_TEXT),
+            replaces: false,
         }
     }
 
@@ -126,7 +142,8 @@ impl Subject {
     /// say most about what would happen come first.
     pub fn fit(&mut self) {
         let short = [&mut self.kind, &mut self.title, &mut self.folder];
-        short.into_iter().flatten().for_each(|text| *text = cut(text, limits::SUBJECT_LINE));
+        let short = short.into_iter().chain([&mut self.environment, &mut self.plan_file]);
+        short.flatten().for_each(|text| *text = cut(text, limits::SUBJECT_LINE));
         let long = [&mut self.command, &mut self.plan, &mut self.patch, &mut self.description];
         let long = long.into_iter().chain([&mut self.content, &mut self.raw_input]);
         long.flatten().for_each(|text| *text = cut(text, limits::SUBJECT_TEXT));
@@ -139,6 +156,8 @@ impl Subject {
         if files > 0 {
             self.locations.push(format!("… {files} more files are not shown"));
         }
+        fit_lines(&mut self.grants);
+        fit_lines(&mut self.further);
 
         let mut room = limits::SUBJECT;
         fit_text(&mut self.command, &mut room);
@@ -154,6 +173,16 @@ impl Subject {
         for text in [&mut self.patch, &mut self.description, &mut self.content, &mut self.raw_input] {
             fit_text(text, &mut room);
         }
+    }
+}
+
+/// Cuts lines to their limit, and says how many are missing.
+pub fn fit_lines(lines: &mut Vec<String>) {
+    let more = lines.len().saturating_sub(limits::GRANTS);
+    lines.truncate(limits::GRANTS);
+    lines.iter_mut().for_each(|line| *line = cut(line, limits::SUBJECT_LINE));
+    if more > 0 {
+        lines.push(format!("… {more} more are not shown"));
     }
 }
 

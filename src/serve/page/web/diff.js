@@ -18,11 +18,11 @@ export function diffs(changes) {
 }
 
 /** Returns the change of one file. @param {{path: string, line: number, old?: string, new: string}} change */
-function diff({ path, line, old, new: text }) {
+function diff({ path, line, old, new: text, replaces }) {
   const changes = compare(lines(old ?? ""), lines(text));
   const count = sign => sign + changes.filter(change => change[0] == sign).length;
   const split = el("label.toggle", el("input", { type: "checkbox" }), "Side by side");
-  const about = [el("ins", count("+")), el("del", count("−")), old == null ? el("span.chip", "New file") : split];
+  const about = [el("ins", count("+")), el("del", count("−")), replaces ? el("span.chip.danger", "Replaces the file: what is there is not shown") : old == null ? el("span.chip", "New file") : split];
   return el("figure.diff", el("figcaption", el("bdi.path", oneLine(path)), about), rows(changes, line ?? 1));
 }
 

@@ -3,6 +3,7 @@
 
 import { button, el, fill, on, stylesheet, tell, upgrade } from "./dom.js";
 import { createField, entries, others } from "./field.js";
+import { unshown } from "./beyond.js";
 import { decision, kind, optionButton, subject } from "./subject.js";
 import { direction, headed, inline, prose } from "./text.js";
 import { ago, decided, ended, given, heading, isHarmful, isOpen, line, machineOf, own, remaining, riskOf, visible } from "./words.js";
@@ -272,7 +273,7 @@ export class AskbridgeQuestion extends HTMLElement {
       event.preventDefault();
       this.submit();
     };
-    const body = isPermission ? subject(question) : this.#fields.map(({ node }) => node);
+    const body = [isPermission ? subject(question) : this.#fields.map(({ node }) => node), unshown(question)];
     const form = el("form", { noValidate: true, onsubmit }, body, parts.actions);
     // What only shows more may be clicked at once. The second click of a double click was meant for the first.
     const calm = event => {
@@ -306,13 +307,14 @@ export class AskbridgeQuestion extends HTMLElement {
   }
 
   /** Takes an option of a permission: at once, or after a step. */
-  #press({ role, label, value }) {
+  #press(option) {
+    const { label, value, dangerous } = option;
     const { fields, confirm } = this.#record.question;
     const risk = riskOf(this.#record.question);
     const act = () => this.#send("answer", { values: { [fields[0].name]: value }, notes: {}, seen: this.#seen });
-    const step = decision(role, risk);
+    const step = decision(option, risk);
     if (!step) return act();
-    this.#ask({ ...step, about: label, act, dangerous: confirm || isHarmful(risk) });
+    this.#ask({ ...step, about: label, act, dangerous: confirm || dangerous || isHarmful(risk) });
     clear(this.#parts.actions.querySelector(".buttons"));
     this.paused = true;
   }

@@ -1,6 +1,7 @@
 // Shows what a permission is for: the command, the changes of files, the plan. What would happen comes first. Says what
 // its options do, and which of them take a second step.
 
+import { beyond, optionGrants, wide } from "./beyond.js";
 import { diffs as changes, patch } from "./diff.js";
 import { button, el } from "./dom.js";
 import { digit, sentences } from "./field.js";
@@ -28,8 +29,10 @@ export function subject({ subject: it, message, project, title: above }) {
   return [
     command && code(command, isLong(command) ? "command.long" : "command"),
     fact("Folder", it.folder ?? (command && project)),
+    fact("Where", it.environment),
     fact("Tool", title != message && title),
     files.map(file => fact("File", file)),
+    beyond(it),
     changes(diffs),
     it.patch && patch(it.patch),
     plan && el("div.plan", prose(plan)),
@@ -51,9 +54,10 @@ const DOES = {
 };
 
 /** Returns the button of an option. The label is the agent's, and may lie; what it does is said below. */
-export function optionButton({ role = "", label }, place, risk, onclick) {
-  const look = !role.startsWith("allow_") ? "" : isHarmful(risk) ? "harm" : role == "allow_once" ? "primary" : "";
-  const text = el("span.what", el("bdi", inline(label)), el("small", own(DOES, role) ?? spoken(role)));
+export function optionButton(option, place, risk, onclick) {
+  const { role = "", label, dangerous } = option;
+  const look = dangerous ? "harm" : !role.startsWith("allow_") ? "" : isHarmful(risk) ? "harm" : role == "allow_once" ? "primary" : "";
+  const text = el("span.what", el("bdi", inline(label)), el("small", own(DOES, role) ?? spoken(role)), optionGrants(option));
   return button(`option.${look}`, onclick, text, digit(place));
 }
 
@@ -61,7 +65,9 @@ export function optionButton({ role = "", label }, place, risk, onclick) {
  * Returns what is asked before an option is taken. Nothing is where it refuses, or allows once what is plain.
  * @returns {{title: string, confirm: string}|null}
  */
-export function decision(role = "", risk) {
+export function decision(option, risk) {
+  const { role = "", dangerous } = option;
+  if (dangerous) return { title: wide(option), confirm: role == "allow_always" ? "Allow always" : "Allow" };
   const harm = isHarmful(risk) ? "This can do harm. Allow it all the same?" : "";
   const acts = risk == "plain" ? "" : harm || "Allow it this time?";
   if (role == "allow_once") return acts && { title: acts, confirm: "Allow" };

@@ -9,7 +9,11 @@ use super::tool_call::{EXIT_PLAN_MODE, ToolCall};
 use crate::{
     dialect::{
         once,
-        permission::{PermissionDescription, command},
+        permission::{
+            PermissionDescription,
+            grants::{rule, until},
+            input,
+        },
     },
     question::{Answer, Diff, FieldOption, Origin, Question, Role, Subject, Value},
 };
@@ -24,29 +28,42 @@ pub(super) type LastingPermissions = Vec<(String, Box<RawValue>)>;
 pub(super) fn read(call: &ToolCall<'_>, id: &str) -> Option<(Question, LastingPermissions)> {
     let input = once::from_slice(call.input.as_bytes())?;
     let is_plan = call.tool == EXIT_PLAN_MODE;
-    // Without a plan there is nothing to judge, and Claude Code ignores a decision without a plan.
-    if is_plan && input["plan"].as_str().is_none_or(|plan| plan.trim().is_empty()) {
+    // A hook's decision about a plan counts only if the input has the plan.
+    let is_bare = is_plan && input["plan"].as_str().is_none_or(|plan| plan.trim().is_empty());
+    if is_bare && !call.is_hosted {
         return None;
     }
     let (yes, no) = match is_plan {
         true => ("Yes, carry out the plan", "No, keep planning"),
         false => ("Allow once", "Reject"),
     };
-    let suggestions: Vec<_> =
-        call.suggestions.iter().take(MOST_SUGGESTIONS).filter_map(|raw| read_suggestion(raw)).collect();
+    let shown = shown_rule(call.tool, &input);
+    let suggestions: Vec<_> = call
+        .suggestions
+        .iter()
+        .take(MOST_SUGGESTIONS)
+        .filter_map(|raw| read_suggestion(raw, &shown))
+        .collect();
     let lasting = |(place, suggestion): (usize, &Suggestion<'_>)| {
-        option(&suggestion_value(place), suggestion.label.clone(), Role::AllowAlways)
+        let mut lasting = option(&suggestion_value(place), suggestion.label.clone(), Role::AllowAlways);
+        lasting.grants.clone_from(&suggestion.grants);
+        lasting
     };
     let mut options = vec![option(ALLOW, yes.to_owned(), Role::AllowOnce)];
     options.extend(suggestions.iter().enumerate().map(lasting));
     options.push(option(DENY, no.to_owned(), Role::RejectOnce));
     let (title, mut subject) = read_subject(call.tool, &input, call.input);
     subject.description = subject.description.or_else(|| call.description.map(str::to_owned));
+    let unshown = match is_bare && subject.plan_file.is_none() {
+        true => vec!["the plan is not shown: the request does not have it".to_owned()],
+        false => Vec::new(),
+    };
     let described = PermissionDescription {
         tool_call: call.id.map(str::to_owned),
         title,
         subject,
         is_marked: call.is_marked,
+        unshown,
         options,
         ..PermissionDescription::default()
     };
@@ -94,12 +111,14 @@ pub(super) fn read_subject(tool: &str, input: &Json, raw: &str) -> (Option<Strin
     let file = text("file_path").or_else(|| text("notebook_path")).or_else(|| text("path"));
     let named = |verb: &str| file.as_ref().map(|file| format!("{verb} {file}"));
     let at = || file.clone().into_iter().collect();
+    let grants = || input.as_object().map(input::of_input).unwrap_or_default();
     match tool {
         "Bash" | "PowerShell" => (
             None,
             Subject {
-                command: command(&input["command"]),
+                command: input.as_object().and_then(input::of_command),
                 description: text("description"),
+                grants: grants(),
                 raw_input: raw(),
                 ..of_kind("execute")
             },
@@ -133,9 +152,22 @@ pub(super) fn read_subject(tool: &str, input: &Json, raw: &str) -> (Option<Strin
         ),
         "ExitPlanMode" => (
             Some("Carry out this plan?".to_owned()),
-            Subject { plan: text("plan"), content: allowed_prompts(input), ..of_kind("switch_mode") },
+            Subject {
+                plan: text("plan").filter(|plan| !plan.trim().is_empty()),
+                plan_file: text("planFilePath")
+                    .filter(|_| text("plan").is_none_or(|plan| plan.trim().is_empty())),
+                grants: grants(),
+                ..of_kind("switch_mode")
+            },
         ),
-        _ => (Some(title(tool)), Subject { raw_input: raw(), locations: at(), ..of_kind("other") }),
+        NETWORK => (
+            text("host").map(|host| format!("Allow access to {host}?")),
+            Subject { raw_input: raw(), ..of_kind("fetch") },
+        ),
+        _ => (
+            Some(title(tool)),
+            Subject { raw_input: raw(), locations: at(), grants: grants(), ..of_kind("other") },
+        ),
     }
 }
 
@@ -180,22 +212,23 @@ fn beside(input: &Json, file: Option<&str>) -> Option<String> {
     (!members.is_empty()).then(|| format!("{{{}}}", members.join(",")))
 }
 
-/// Returns what the plan allows to be done without another question.
-fn allowed_prompts(input: &Json) -> Option<String> {
-    let prompts = input["allowedPrompts"].as_array()?.iter();
-    let lines: Vec<_> = prompts
-        .filter_map(|prompt| Some(format!("{}: {}", prompt["tool"].as_str()?, prompt["prompt"].as_str()?)))
-        .collect();
-    (!lines.is_empty()).then(|| format!("With it, these are allowed:\n{}", lines.join("\n")))
+/// Returns the rule that allows no more than the call that is shown: the same command again.
+fn shown_rule(tool: &str, input: &Json) -> String {
+    input["command"].as_str().map(|command| rule(tool, Some(command))).unwrap_or_default()
 }
 
+/// The tool by which a command in the sandbox asks for a host.
+const NETWORK: &str = "SandboxNetworkAccess";
+
 /// The maximum number of suggestions that are read. Claude Code makes up to three.
-pub(super) const MOST_SUGGESTIONS: usize = 8;
+const MOST_SUGGESTIONS: usize = 8;
 
 /// A suggestion of Claude Code, and its text for the user.
-pub(super) struct Suggestion<'a> {
-    pub label: String,
-    pub raw: &'a RawValue,
+struct Suggestion<'a> {
+    label: String,
+    /// What it allows beyond the call that is shown.
+    grants: Vec<String>,
+    raw: &'a RawValue,
 }
 
 #[derive(Deserialize)]
@@ -213,39 +246,36 @@ struct Rule {
     rule_content: Option<String>,
 }
 
-pub(super) fn read_suggestion(raw: &RawValue) -> Option<Suggestion<'_>> {
+/// `shown` is the rule for the very call that is shown.
+fn read_suggestion<'a>(raw: &'a RawValue, shown: &str) -> Option<Suggestion<'a>> {
+    let mut grants = Vec::new();
     let label = match serde_json::from_str(raw.get()).ok()? {
         Update::AddRules { rules, behavior, destination } if behavior == "allow" && !rules.is_empty() => {
             let rules: Vec<_> = rules.iter().map(Rule::name).collect();
-            format!("Allow {} {}", rules.join(", "), until(destination.as_deref()))
+            let until = until(destination.as_deref());
+            grants.extend(rules.iter().filter(|rule| *rule != shown).map(|rule| format!("{rule} {until}")));
+            format!("Allow {} {until}", rules.join(", "))
         }
         Update::SetMode { mode, destination } => {
-            format!("Allow, and switch to the mode {mode} {}", until(destination.as_deref()))
+            let until = until(destination.as_deref());
+            // These modes ask for everything.
+            if !["default", "manual", "plan"].contains(&&*mode) {
+                grants.push(format!("Switches to the mode {mode} {until}"));
+            }
+            format!("Allow, and switch to the mode {mode} {until}")
         }
         Update::AddDirectories { directories, destination } if !directories.is_empty() => {
-            format!("Allow, and give access to {} {}", directories.join(", "), until(destination.as_deref()))
+            let until = until(destination.as_deref());
+            grants.extend(directories.iter().map(|folder| format!("Access to {folder} {until}")));
+            format!("Allow, and give access to {} {until}", directories.join(", "))
         }
         _ => return None,
     };
-    Some(Suggestion { label, raw })
+    Some(Suggestion { label, grants, raw })
 }
 
 impl Rule {
     fn name(&self) -> String {
-        match &self.rule_content {
-            Some(content) => format!("{}({content})", self.tool_name),
-            None => format!("all of {}", self.tool_name),
-        }
-    }
-}
-
-/// Returns how long a permission lasts, by the place where Claude Code stores it.
-fn until(destination: Option<&str>) -> &'static str {
-    match destination {
-        Some("session") => "until this session ends",
-        Some("localSettings") => "from now on, for you in this project",
-        Some("projectSettings") => "from now on, for everybody in this project",
-        Some("userSettings") => "from now on, in all your projects",
-        _ => "from now on",
+        rule(&self.tool_name, self.rule_content.as_deref())
     }
 }

@@ -15,6 +15,7 @@ use crate::{
     dialect::{
         agent_dialect::Rejection,
         elicitation::{FormReply, reply, request},
+        unshown,
         values::{self, Entries, json as raw},
     },
     question::{
@@ -64,11 +65,13 @@ pub(super) fn read(call: &ToolCall<'_>, id: &str) -> Option<Question> {
     let fields: Vec<_> =
         questions.into_iter().enumerate().map(|(place, asking)| asking.into_field(place)).collect();
     let notes = call.keys == AnswerKey::Text;
-    Some(Question {
+    let mut question = Question {
         tool_call: call.id.map(str::to_owned),
         notes,
         ..Question::new(Origin::Claude, id, fields)
-    })
+    };
+    unshown::add(&mut question, call.input.as_bytes());
+    Some(question)
 }
 
 impl AnswerKey {
@@ -95,7 +98,7 @@ impl Choice {
             label: self.label,
             description: self.description,
             preview,
-            role: None,
+            ..FieldOption::default()
         }
     }
 }
@@ -171,7 +174,8 @@ pub fn read_form(form: &Json, fallback_id: &str) -> Option<(Question, ClaudeForm
         let server = form["display_name"].as_str().or_else(|| form["mcp_server_name"].as_str())?;
         Some(format!("The MCP server {server} asks"))
     });
-    let question = Question { title, origin: Origin::Claude, ..question };
+    let mut question = Question { title, origin: Origin::Claude, ..question };
+    unshown::add(&mut question, form.to_string().as_bytes());
     question.check_limits().is_ok().then_some((question, ClaudeForm(format)))
 }
 

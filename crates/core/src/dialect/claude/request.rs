@@ -11,7 +11,7 @@ use super::{
     tool_call::{self, ASK, EXIT_PLAN_MODE, ToolCall},
 };
 use crate::{
-    dialect::agent_dialect::Rejection,
+    dialect::{agent_dialect::Rejection, permission::said},
     limits,
     question::{Answer, Outcome, Question, Reason},
     wire::scan,
@@ -60,6 +60,12 @@ struct CanUseTool<'a> {
     suppress_always_allow_rule: bool,
     #[serde(default)]
     matched_ask_rule: Json,
+    #[serde(default)]
+    decision_reason_rule_source: Json,
+    #[serde(default)]
+    server_policy_ask_only: Json,
+    #[serde(default)]
+    blocked_path: Json,
 }
 
 /// Reads a request as a question, with the format of its result.
@@ -71,7 +77,7 @@ pub fn read(request: Request<'_>) -> Option<(Question, ControlReply)> {
     }
     let id = scan::text(request.id.as_bytes())?;
     match &*request.subtype()? {
-        CAN_USE_TOOL => can_use_tool(&serde_json::from_slice(request.body).ok()?, &id),
+        CAN_USE_TOOL => can_use_tool(&serde_json::from_slice(request.body).ok()?, request.body, &id),
         ELICITATION => {
             let (question, reply) = questions::read_form(&serde_json::from_slice(request.body).ok()?, &id)?;
             Some((question, ControlReply::Form(reply)))
@@ -80,7 +86,7 @@ pub fn read(request: Request<'_>) -> Option<(Question, ControlReply)> {
     }
 }
 
-fn can_use_tool(read: &CanUseTool<'_>, id: &str) -> Option<(Question, ControlReply)> {
+fn can_use_tool(read: &CanUseTool<'_>, body: &[u8], id: &str) -> Option<(Question, ControlReply)> {
     if !read.input.get().starts_with('{') {
         return None;
     }
@@ -95,19 +101,60 @@ fn can_use_tool(read: &CanUseTool<'_>, id: &str) -> Option<(Question, ControlRep
         description: read.description.as_str(),
         suggestions: lasting.unwrap_or_default(),
         keys,
+        is_hosted: true,
         is_marked: read.default_to_no || (read.requires_user_interaction && !is_for_person),
     };
     let (mut question, reply) = call::read(&call, id)?;
-    let reasons = [read.decision_reason.as_str().map(without_escapes), matched_rule(&read.matched_ask_rule)];
     if let Some(subject) = &mut question.subject {
         let known = subject.description.take();
-        let said: Vec<_> = known.into_iter().chain(reasons.into_iter().flatten()).collect();
+        let said: Vec<_> = known.into_iter().chain(read.reasons()).collect();
         subject.description = (!said.is_empty()).then(|| said.join("\n"));
+        question.dangerous |= said::add_unknown(subject, body, &OF_CALL);
         subject.fit();
     }
     // The host knows the request by this ID.
     id.clone_into(&mut question.id);
     question.check_limits().is_ok().then_some((question, ControlReply::Call(reply)))
+}
+
+/// Members of `can_use_tool` that are read on their own, or say nothing more. `display_name` names the tool, and
+/// `decision_reason_type` is the kind of the reason.
+const OF_CALL: [&str; 18] = [
+    "subtype",
+    "tool_name",
+    "display_name",
+    "input",
+    "permission_suggestions",
+    "tool_use_id",
+    "agent_id",
+    "description",
+    "decision_reason",
+    "decision_reason_type",
+    "decision_reason_rule_source",
+    "requires_user_interaction",
+    "default_to_no",
+    "suppress_always_allow_rule",
+    "matched_ask_rule",
+    "server_policy_ask_only",
+    "classifier_approvable",
+    "blocked_path",
+];
+
+impl CanUseTool<'_> {
+    /// Returns why Claude Code asks, each reason as a line.
+    fn reasons(&self) -> impl Iterator<Item = String> {
+        let source = self.decision_reason_rule_source.as_str().filter(|_| self.matched_ask_rule.is_null());
+        let policy = (self.server_policy_ask_only == true)
+            .then_some("The policy of its server wants you to be asked.");
+        let reasons = [
+            self.decision_reason.as_str().map(without_escapes),
+            matched_rule(&self.matched_ask_rule),
+            source.map(|source| format!("A rule in {source} wants you to be asked.")),
+            policy.map(str::to_owned),
+            self.blocked_path.as_str().map(|path| format!("The path is not allowed yet: {path}")),
+        ];
+        reasons.into_iter().flatten()
+    }
 }
 
 /// Returns a sentence that names the rule by which the person wants to be asked.

@@ -52,6 +52,8 @@ pub struct ToolCall<'a> {
     pub suggestions: Vec<&'a RawValue>,
     /// The keys of its answers.
     pub keys: AnswerKey,
+    /// Whether a decision about a plan counts although the input does not have the plan, as under the control protocol.
+    pub is_hosted: bool,
     /// Whether Claude Code marks the call as one that is not to be allowed by a single key.
     pub is_marked: bool,
 }

@@ -21,6 +21,8 @@ pub(super) struct Decision {
     /// The words that the person sees.
     pub label: String,
     pub role: Role,
+    /// What it allows beyond the act, each on a line.
+    pub grants: Vec<String>,
     /// The `result` of the response that chooses it.
     pub result: Json,
 }
@@ -32,8 +34,14 @@ impl Decision {
             value: value.to_owned(),
             label: label.into(),
             role,
+            grants: Vec::new(),
             result: json!({ "decision": decision }),
         }
+    }
+
+    /// Returns the option with what it allows beyond the act.
+    pub(super) fn granting(self, grants: Vec<String>) -> Self {
+        Decision { grants, ..self }
     }
 
     /// Returns an option whose decision is a name alone.
@@ -67,6 +75,7 @@ pub(super) fn approval(
         value: decision.value.clone(),
         label: decision.label.clone(),
         role: Some(Box::new(decision.role)),
+        grants: decision.grants.clone(),
         ..FieldOption::default()
     });
     let described = PermissionDescription { options: options.collect(), ..described };

@@ -12,7 +12,7 @@ use super::{
     approval::{Decision, approval, non_empty_text},
 };
 use crate::{
-    dialect::permission::{self, PermissionDescription, command},
+    dialect::permission::{self, PermissionDescription, command, environment, grants, said},
     question::{Question, Role, Subject},
 };
 
@@ -35,8 +35,31 @@ struct CommandParams {
     proposed_network_policy_amendments: Json,
     #[serde(default)]
     additional_permissions: Json,
+    #[serde(default)]
+    environment_id: Json,
     available_decisions: Option<Vec<Json>>,
 }
+
+/// Members of the approval of a command that are read on their own, or say nothing more: the actions are what Codex reads
+/// from the command.
+const OF_COMMAND: [&str; 13] = [
+    "threadId",
+    "itemId",
+    "command",
+    "cwd",
+    "reason",
+    "networkApprovalContext",
+    "proposedExecpolicyAmendment",
+    "proposedNetworkPolicyAmendments",
+    "additionalPermissions",
+    "environmentId",
+    "availableDecisions",
+    "commandActions",
+    "kind",
+];
+
+/// Members of a request for permissions that are read on their own.
+const OF_PERMISSIONS: [&str; 6] = ["threadId", "itemId", "reason", "cwd", "permissions", "environmentId"];
 
 pub(super) fn read(params: &[u8], fallback_id: &str) -> Option<(Question, CodexReply)> {
     let read: CommandParams = serde_json::from_slice(params).ok()?;
@@ -48,11 +71,14 @@ pub(super) fn read(params: &[u8], fallback_id: &str) -> Option<(Question, CodexR
     let mut decisions: Vec<_> =
         offered.iter().filter_map(|offered| decision(offered, host.as_deref())).collect();
     number(&mut decisions);
+    let mut subject = subject(&read, host.is_some());
+    let is_marked = said::add_unknown(&mut subject, params, &OF_COMMAND);
     let described = PermissionDescription {
         session: read.thread_id.clone(),
         tool_call: read.item_id.clone(),
         title: title(&read, host.as_deref()),
-        subject: subject(&read, host.is_some()),
+        subject,
+        is_marked,
         ..PermissionDescription::default()
     };
     approval(described, decisions, json!({ "decision": "cancel" }), fallback_id)
@@ -93,7 +119,10 @@ fn decision(offered: &Json, host: Option<&str>) -> Option<Decision> {
         }
         Some("acceptForSession") => {
             let label = format!("Allow{what} for the rest of this session");
-            return Some(Decision::named("acceptForSession", label, Role::AllowAlways));
+            // What follows is another access to the host, and the same command otherwise.
+            let host = host.map(|host| format!("Network access to {host}, for all commands of this session"));
+            let decision = Decision::named("acceptForSession", label, Role::AllowAlways);
+            return Some(decision.granting(host.into_iter().collect()));
         }
         Some("decline") => return Some(Decision::decline()),
         Some("cancel") => return Some(Decision::cancel()),
@@ -101,9 +130,11 @@ fn decision(offered: &Json, host: Option<&str>) -> Option<Decision> {
         None => {}
     }
     if let Some(rule) = offered.pointer("/acceptWithExecpolicyAmendment/execpolicy_amendment") {
-        let label = format!("Allow, and do not ask again for commands that start with `{}`", command(rule)?);
+        let rule = command(rule)?;
+        let label = format!("Allow, and do not ask again for commands that start with `{rule}`");
         let value = "acceptWithExecpolicyAmendment";
-        return Some(Decision::new(value, label, Role::AllowAlways, offered.clone()));
+        let decision = Decision::new(value, label, Role::AllowAlways, offered.clone());
+        return Some(decision.granting(vec![format!("Commands that start with `{rule}`, from now on")]));
     }
     let amendment = offered.pointer("/applyNetworkPolicyAmendment/network_policy_amendment")?;
     let host = non_empty_text(&amendment["host"])?;
@@ -112,7 +143,11 @@ fn decision(offered: &Json, host: Option<&str>) -> Option<Decision> {
         "deny" => (format!("Block access to {host}, and do not ask again"), Role::RejectAlways),
         _ => return None,
     };
-    Some(Decision::new("applyNetworkPolicyAmendment", label, role, offered.clone()))
+    let grants = match role {
+        Role::AllowAlways => vec![format!("Network access to {host}, from now on")],
+        _ => Vec::new(),
+    };
+    Some(Decision::new("applyNetworkPolicyAmendment", label, role, offered.clone()).granting(grants))
 }
 
 /// Makes the value of each option unique: several amendments may have the same name.
@@ -143,21 +178,22 @@ fn title(read: &CommandParams, host: Option<&str>) -> Option<String> {
 
 fn subject(read: &CommandParams, is_network: bool) -> Subject {
     let command = shell_command(&read.command);
-    let protocol = non_empty_text(&read.network_approval_context["protocol"]);
-    let host = non_empty_text(&read.network_approval_context["host"]);
-    let network = host.map(|host| match protocol {
-        Some(protocol) => format!("It needs access to {host} over {protocol}."),
-        None => format!("It needs access to {host}."),
-    });
-    let more = Some(&read.additional_permissions).filter(|more| !more.is_null());
-    let more = more.map(|more| format!("It needs further permissions:\n{}", permission_lines(more)));
-    let content: Vec<_> = network.into_iter().chain(more).collect();
+    let (mut network, mut lines) = (Vec::new(), Vec::new());
+    grants::read("networkApprovalContext", &read.network_approval_context, &mut network);
+    // Without a command, the access is the act itself.
+    let content = command.is_none().then(|| network.join("\n")).filter(|text| !text.is_empty());
+    if command.is_some() {
+        lines.append(&mut network);
+    }
+    grants::read("additionalPermissions", &read.additional_permissions, &mut lines);
     Subject {
         kind: Some(if is_network && command.is_none() { "fetch" } else { "execute" }.to_owned()),
         command,
         folder: non_empty_text(&read.cwd),
         description: non_empty_text(&read.reason),
-        content: (!content.is_empty()).then(|| content.join("\n")),
+        environment: environment(&read.environment_id),
+        grants: lines,
+        content,
         // `guard` and the rules look for further rights in the raw input.
         raw_input: beside(read),
         ..Subject::default()
@@ -185,6 +221,8 @@ struct PermissionsParams {
     reason: Json,
     #[serde(default)]
     cwd: Json,
+    #[serde(default)]
+    environment_id: Json,
     permissions: Json,
 }
 
@@ -200,6 +238,7 @@ pub(super) fn read_permissions(params: &[u8], fallback_id: &str) -> Option<(Ques
         value: value.to_owned(),
         label: label.to_owned(),
         role,
+        grants: Vec::new(),
         result: json!({ "permissions": granted, "scope": scope, "strictAutoReview": false }),
     };
     let refused = json!({ "permissions": {}, "scope": "turn", "strictAutoReview": false });
@@ -215,56 +254,30 @@ pub(super) fn read_permissions(params: &[u8], fallback_id: &str) -> Option<(Ques
             value: "refuse".to_owned(),
             label: "Reject, and let Codex continue without them".to_owned(),
             role: Role::RejectOnce,
+            grants: Vec::new(),
             result: refused.clone(),
         },
     ];
+    let mut subject = Subject {
+        kind: Some("other".to_owned()),
+        description: non_empty_text(&read.reason),
+        folder: non_empty_text(&read.cwd),
+        environment: environment(&read.environment_id),
+        content: Some(grants::profile(&read.permissions).join("\n")),
+        raw_input: Some(read.permissions.to_string()),
+        ..Subject::default()
+    };
+    said::add_unknown(&mut subject, params, &OF_PERMISSIONS);
     let described = PermissionDescription {
         session: read.thread_id,
         tool_call: read.item_id,
         title: Some("Grant permissions?".to_owned()),
-        subject: Subject {
-            kind: Some("other".to_owned()),
-            description: non_empty_text(&read.reason),
-            folder: non_empty_text(&read.cwd),
-            content: Some(permission_lines(&read.permissions)),
-            raw_input: Some(read.permissions.to_string()),
-            ..Subject::default()
-        },
+        subject,
         // The permissions go beyond what the sandbox allows.
         is_marked: true,
         ..PermissionDescription::default()
     };
     approval(described, decisions, refused, fallback_id)
-}
-
-/// Returns a line for each permission that is asked for.
-pub(super) fn permission_lines(permissions: &Json) -> String {
-    let mut lines = Vec::new();
-    match permissions["network"]["enabled"].as_bool().or(permissions["network"].as_bool()) {
-        Some(true) => lines.push("Network: yes".to_owned()),
-        Some(false) => lines.push("Network: no".to_owned()),
-        None => {}
-    }
-    let files = match &permissions["fileSystem"] {
-        Json::Null => &permissions["file_system"],
-        files => files,
-    };
-    for (member, verb) in [("read", "Read"), ("write", "Write")] {
-        let paths = files[member].as_array().into_iter().flatten().filter_map(Json::as_str);
-        lines.extend(paths.map(|path| format!("{verb}: {path}")));
-    }
-    for entry in files["entries"].as_array().into_iter().flatten() {
-        let access = entry["access"].as_str().unwrap_or("use");
-        let path =
-            ["/path/path", "/path/pattern", "/path"].into_iter().find_map(|at| entry.pointer(at)?.as_str());
-        let path = path.map_or_else(|| entry["path"].to_string(), str::to_owned);
-        lines.push(format!("{access}: {path}"));
-    }
-    match lines.is_empty() {
-        // The person must see permissions of an unknown shape as well.
-        true => permissions.to_string(),
-        false => lines.join("\n"),
-    }
 }
 
 /// Shells whose script is shown as the command, and the folders that they are in. In another folder, a program of that

@@ -9,7 +9,10 @@ use super::{
     approval::{DECLINE, Decision, approval, non_empty_text},
 };
 use crate::{
-    dialect::{elicitation::request, permission::PermissionDescription},
+    dialect::{
+        elicitation::request,
+        permission::{PermissionDescription, said},
+    },
     question::{Origin, Question, Role, Subject},
     wire::method::ELICITATION_CREATE,
 };
@@ -30,6 +33,10 @@ struct ElicitationParams {
 
 /// The mode of the forms that are read here. Codex has further modes.
 const FORM: &str = "form";
+
+/// Members of `_meta` that are read on their own. Codex' dialog shows `tool_params_display`, which repeats the parameters.
+const OF_META: [&str; 5] =
+    ["codex_approval_kind", "persist", "tool_description", "tool_params", "tool_params_display"];
 
 /// The value of `_meta.codex_approval_kind` for the approval of a tool.
 const TOOL_CALL: &str = "mcp_tool_call";
@@ -58,12 +65,15 @@ fn consent(read: ElicitationParams, is_tool: bool, fallback_id: &str) -> Option<
         // object if the form has no fields.
         let content = if is_tool { Json::Null } else { Json::Object(Map::new()) };
         let result = json!({ "action": "accept", "content": content, "_meta": meta });
-        Decision { value: value.to_owned(), label: label.to_owned(), role, result }
+        let is_lasting = role == Role::AllowAlways;
+        let grants = is_lasting.then(|| "All further calls of this tool".to_owned()).into_iter().collect();
+        Decision { value: value.to_owned(), label: label.to_owned(), role, grants, result }
     };
     let refuse = |action: &str, label: &str| Decision {
         value: action.to_owned(),
         label: label.to_owned(),
         role: Role::RejectOnce,
+        grants: Vec::new(),
         result: json!({ "action": action, "content": null, "_meta": null }),
     };
     let mut decisions = vec![accept("accept", "Allow once", Role::AllowOnce, Json::Null)];
@@ -77,15 +87,18 @@ fn consent(read: ElicitationParams, is_tool: bool, fallback_id: &str) -> Option<
     }
     decisions.push(refuse("decline", DECLINE));
     let server = read.server_name.map(|server| format!("The MCP server {server} asks."));
+    let mut subject = Subject {
+        kind: is_tool.then(|| "other".to_owned()),
+        description: non_empty_text(&read.meta["tool_description"]).or(server),
+        raw_input: Some(&read.meta["tool_params"]).filter(|it| !it.is_null()).map(Json::to_string),
+        ..Subject::default()
+    };
+    let is_marked = said::add_unknown(&mut subject, read.meta.to_string().as_bytes(), &OF_META);
     let described = PermissionDescription {
         session: read.thread_id,
         title: Some(read.message).filter(|message| !message.is_empty()),
-        subject: Subject {
-            kind: is_tool.then(|| "other".to_owned()),
-            description: non_empty_text(&read.meta["tool_description"]).or(server),
-            raw_input: Some(&read.meta["tool_params"]).filter(|it| !it.is_null()).map(Json::to_string),
-            ..Subject::default()
-        },
+        subject,
+        is_marked,
         ..PermissionDescription::default()
     };
     let cancelled = json!({ "action": "cancel", "content": null, "_meta": null });

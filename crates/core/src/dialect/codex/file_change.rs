@@ -11,7 +11,10 @@ use super::{
     approval::{Decision, approval, non_empty_text},
 };
 use crate::{
-    dialect::{once, permission::PermissionDescription},
+    dialect::{
+        once,
+        permission::{PermissionDescription, said},
+    },
     limits,
     question::{Diff, Question, Role, Subject},
     wire::scan::{member, text},
@@ -42,20 +45,24 @@ pub(super) fn read(params: &[u8], fallback_id: &str) -> Option<(Question, CodexR
     let root = non_empty_text(&grant_root);
     let decisions = vec![
         Decision::named("accept", "Allow these changes", Role::AllowOnce),
-        Decision::named("acceptForSession", for_session(root.as_deref()), Role::AllowAlways),
+        Decision::named("acceptForSession", for_session(root.as_deref()), Role::AllowAlways)
+            .granting(grants_for_session(root.as_deref())),
         Decision::decline(),
         Decision::cancel(),
     ];
+    let mut subject = Subject {
+        kind: Some(EDIT.to_owned()),
+        description: non_empty_text(&reason),
+        grants: root.as_deref().map(below).into_iter().collect(),
+        locations: root.into_iter().collect(),
+        ..Subject::default()
+    };
+    said::add_unknown(&mut subject, params, &["threadId", "itemId", "reason", "grantRoot"]);
     let described = PermissionDescription {
         session: thread_id,
         tool_call: item_id,
         title: Some(TITLE.to_owned()),
-        subject: Subject {
-            kind: Some(EDIT.to_owned()),
-            description: non_empty_text(&reason),
-            locations: root.into_iter().collect(),
-            ..Subject::default()
-        },
+        subject,
         // A wrong answer can do harm until the changes are known.
         is_marked: true,
         ..PermissionDescription::default()
@@ -70,6 +77,16 @@ pub(super) fn for_session(root: Option<&str>) -> String {
         Some(root) => format!("Allow changes below {root} for the rest of this session"),
         None => "Allow changes of these files for the rest of this session".to_owned(),
     }
+}
+
+/// Returns what the option that lasts allows beyond the changes that are shown.
+pub(super) fn grants_for_session(root: Option<&str>) -> Vec<String> {
+    vec![root.map_or_else(|| "All further changes of these files".to_owned(), below)]
+}
+
+/// Returns what the grant of a folder allows.
+pub(super) fn below(root: &str) -> String {
+    format!("Changes of all files below {root}")
 }
 
 /// Adds the changes to the approval of a file change. `item` is the JSON of the item that began before the request. An

@@ -10,7 +10,7 @@ use super::{
     command, elicitation, file_change, user_input,
 };
 use crate::{
-    dialect::{once, permission::PermissionDescription},
+    dialect::{once, permission::PermissionDescription, unshown},
     limits,
     question::{Question, Role, Subject},
 };
@@ -42,7 +42,7 @@ pub fn read(method: &str, params: &[u8], fallback_id: &str) -> Option<(Question,
     if params.len() > limits::QUESTION {
         return None;
     }
-    let (question, reply) = match method {
+    let (mut question, reply) = match method {
         USER_INPUT => user_input::read(params, fallback_id).map(|it| (it, CodexReply::UserInput)),
         COMMAND => command::read(params, fallback_id),
         FILE_CHANGE => file_change::read(params, fallback_id),
@@ -52,6 +52,7 @@ pub fn read(method: &str, params: &[u8], fallback_id: &str) -> Option<(Question,
         LEGACY_COMMAND => read_legacy_command(params, fallback_id),
         _ => None,
     }?;
+    unshown::add(&mut question, params);
     question.check_limits().ok().map(|()| (question, reply))
 }
 
@@ -83,7 +84,8 @@ pub(super) fn read_legacy_command(params: &[u8], fallback_id: &str) -> Option<(Q
         ..Subject::default()
     };
     let described = PermissionDescription { subject, ..PermissionDescription::default() };
-    legacy(read, described, "Allow for the rest of this session".to_owned(), fallback_id)
+    let for_session = Decision::named(FOR_SESSION, "Allow for the rest of this session", Role::AllowAlways);
+    legacy(read, described, for_session, fallback_id)
 }
 
 pub(super) fn read_legacy_patch(params: &[u8], fallback_id: &str) -> Option<(Question, CodexReply)> {
@@ -93,6 +95,7 @@ pub(super) fn read_legacy_patch(params: &[u8], fallback_id: &str) -> Option<(Que
         kind: Some(file_change::EDIT.to_owned()),
         description: non_empty_text(&read.reason),
         locations: root.iter().cloned().collect(),
+        grants: root.as_deref().map(file_change::below).into_iter().collect(),
         ..Subject::default()
     };
     let mut are_known = true;
@@ -104,18 +107,24 @@ pub(super) fn read_legacy_patch(params: &[u8], fallback_id: &str) -> Option<(Que
     // The grant of a folder, and changes that are not understood, may do any harm.
     let is_marked = root.is_some() || !are_known;
     let described = PermissionDescription { title, subject, is_marked, ..PermissionDescription::default() };
-    legacy(read, described, file_change::for_session(root.as_deref()), fallback_id)
+    let for_session =
+        Decision::named(FOR_SESSION, file_change::for_session(root.as_deref()), Role::AllowAlways);
+    let for_session = for_session.granting(file_change::grants_for_session(root.as_deref()));
+    legacy(read, described, for_session, fallback_id)
 }
+
+/// The decision of the first version that lasts until the session ends.
+const FOR_SESSION: &str = "approved_for_session";
 
 fn legacy(
     read: LegacyParams,
     described: PermissionDescription,
-    for_session: String,
+    for_session: Decision,
     fallback_id: &str,
 ) -> Option<(Question, CodexReply)> {
     let decisions = vec![
         Decision::named("approved", "Allow once", Role::AllowOnce),
-        Decision::named("approved_for_session", for_session, Role::AllowAlways),
+        for_session,
         // A version of Codex that does not know this name takes it for a denial as well.
         Decision::named("denied", DECLINE, Role::RejectOnce),
         Decision::named("abort", CANCEL, Role::RejectOnce),

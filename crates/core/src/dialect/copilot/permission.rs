@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use crate::{
-    dialect::permission::PermissionDescription,
+    dialect::permission::{PermissionDescription, said},
     question::{Answer, FieldOption, Origin, Outcome, Question, Reason, Role, Subject, Value},
 };
 
@@ -43,6 +43,50 @@ struct Prompt {
     tool_args: Json,
 }
 
+/// Members of a prompt that are read on their own, or that Copilot itself reads from the command and the change.
+const OF_PROMPT: [&str; 40] = [
+    "kind",
+    "intention",
+    "fullCommandText",
+    "resolvedWorkingDirectory",
+    "commandIdentifiers",
+    "canOfferSessionApproval",
+    "managedApprovalRequired",
+    "requestSandboxBypass",
+    "requestSandboxBypassReason",
+    "warning",
+    "fileName",
+    "resolvedPath",
+    "diff",
+    "path",
+    "paths",
+    "accessKind",
+    "url",
+    "serverName",
+    "toolName",
+    "toolTitle",
+    "toolDescription",
+    "toolCallId",
+    "hookMessage",
+    "fact",
+    "reason",
+    "args",
+    "toolArgs",
+    "commands",
+    "possiblePaths",
+    "possibleUrls",
+    "hasWriteFileRedirection",
+    "newFileContents",
+    "readOnly",
+    "isReadOnly",
+    "subject",
+    "citations",
+    "action",
+    "direction",
+    "requestId",
+    "sessionId",
+];
+
 /// The value of the option that allows it this time, which is also its name on the wire.
 const ONCE: &str = "approve-once";
 /// The value of the option that allows it for the rest of the session.
@@ -53,20 +97,24 @@ pub(super) const REJECT: &str = "reject";
 /// Reads a permission, and the approval that allows it for the rest of the session, if Copilot offers one. Returns
 /// `None` for a kind that is not known.
 pub(super) fn read(prompt: &str, id: &str) -> Option<(Question, Option<Json>)> {
-    let prompt: Prompt = serde_json::from_str(prompt).ok()?;
+    let json = prompt;
+    let prompt: Prompt = serde_json::from_str(json).ok()?;
     let approval = prompt.session_approval();
-    let for_session =
-        approval.as_ref().map(|_| option(FOR_SESSION, &prompt.session_label(), Role::AllowAlways));
+    let for_session = approval.as_ref().map(|_| FieldOption {
+        grants: prompt.session_grants(),
+        ..option(FOR_SESSION, &prompt.session_label(), Role::AllowAlways)
+    });
     let once = option(ONCE, "Allow once", Role::AllowOnce);
     let options = [Some(once), for_session, Some(option(REJECT, "Reject", Role::RejectOnce))];
-    let (title, subject) = prompt.described()?;
+    let (title, mut subject) = prompt.described()?;
+    let is_marked = said::add_unknown(&mut subject, json.as_bytes(), &OF_PROMPT);
     let described = PermissionDescription {
         title: title.filter(|title| !title.is_empty()),
         subject,
-        is_marked: prompt.request_sandbox_bypass || prompt.warning.is_some(),
+        is_marked: is_marked || prompt.request_sandbox_bypass || prompt.warning.is_some(),
         options: options.into_iter().flatten().collect(),
         tool_call: prompt.tool_call_id,
-        session: None,
+        ..PermissionDescription::default()
     };
     Some((described.question(Origin::Copilot, id)?, approval))
 }
@@ -93,6 +141,16 @@ impl Prompt {
             }
             "write" => Some(json!({ "kind": "write" })),
             _ => None,
+        }
+    }
+
+    /// Returns what is allowed for the rest of the session, beyond what is shown.
+    fn session_grants(&self) -> Vec<String> {
+        match &*self.kind {
+            "commands" => {
+                self.command_identifiers.iter().map(|name| format!("All commands of `{name}`")).collect()
+            }
+            _ => vec!["All further changes of files".to_owned()],
         }
     }
 
@@ -125,6 +183,11 @@ impl Prompt {
         let of = |kind: &str| Subject {
             kind: Some(kind.to_owned()),
             description: self.description(),
+            grants: self
+                .request_sandbox_bypass
+                .then(|| "It runs outside of the sandbox".to_owned())
+                .into_iter()
+                .collect(),
             raw_input: bypass.clone(),
             ..Subject::default()
         };

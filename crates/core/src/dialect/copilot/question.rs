@@ -138,7 +138,14 @@ const ACTIONS: [(&str, &str, Role); 4] = [
 pub(super) fn read_plan(data: &str, id: &str) -> Option<Question> {
     let ExitPlanMode { summary, plan_content, actions } = serde_json::from_str(data).ok()?;
     let offered = ACTIONS.iter().filter(|(action, ..)| actions.iter().any(|name| name == action));
-    let mut options: Vec<_> = offered.map(|(action, label, role)| option(action, label, *role)).collect();
+    let with_grants = |(action, label, role): &(&str, &str, Role)| FieldOption {
+        grants: match role {
+            Role::AllowAlways => vec![format!("Switches to the mode {action}")],
+            _ => Vec::new(),
+        },
+        ..option(action, label, *role)
+    };
+    let mut options: Vec<_> = offered.map(with_grants).collect();
     // Without an action that is known, the plan could not be approved.
     if options.is_empty() {
         return None;

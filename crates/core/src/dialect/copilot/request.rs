@@ -11,7 +11,7 @@ use super::{
     question::{self, Ending},
 };
 use crate::{
-    dialect::elicitation::FormReply,
+    dialect::{elicitation::FormReply, unshown},
     limits,
     question::{Outcome, Question},
 };
@@ -63,10 +63,15 @@ impl CopilotRequest {
         let id = &*asked.request_id;
         match event {
             "elicitation.requested" => {
-                let (question, format) = question::form(data, id)?;
+                let (mut question, format) = question::form(data, id)?;
+                unshown::add(&mut question, data.as_bytes());
                 Self::new(question, RequestKind::Form(format))
             }
-            "user_input.requested" => Self::new(question::user_input(data, id)?, RequestKind::Text),
+            "user_input.requested" => {
+                let mut question = question::user_input(data, id)?;
+                unshown::add(&mut question, data.as_bytes());
+                Self::new(question, RequestKind::Text)
+            }
             // A permission that a hook has decided needs no answer.
             "permission.requested" if asked.resolved_by_hook != Some(true) => {
                 // The prompt is what Copilot's own dialog shows.

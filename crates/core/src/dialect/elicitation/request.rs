@@ -260,7 +260,7 @@ fn option(titled: &TitledOption) -> FieldOption {
         description: titled.description.clone(),
         preview: preview
             .map(|text| Preview { format: PreviewFormat::Markdown, text: text.to_owned() }.into()),
-        role: None,
+        ..FieldOption::default()
     }
 }
 

@@ -7,11 +7,12 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value as Json, value::RawValue};
 
 use crate::{
-    dialect::{once, permission::PermissionDescription},
-    limits,
+    dialect::{
+        once,
+        permission::{PermissionDescription, input as tool_input, said},
+    },
     question::{
         Answer, Field, FieldOption, Kind, Origin, Outcome, Question, Reason, Role, Subject, Value, input,
-        subject::cut,
     },
 };
 
@@ -141,6 +142,9 @@ pub(super) fn ending(question: &Question, answer: &Answer) -> Ending {
     Ending::Answered(question.fields.iter().map(texts).collect())
 }
 
+/// Members of a permission that are read on their own.
+const OF_PERMISSION: [&str; 7] = ["id", "sessionID", "permission", "patterns", "metadata", "always", "tool"];
+
 /// A request for a permission.
 #[derive(Deserialize)]
 pub(super) struct PermissionRequest {
@@ -176,28 +180,32 @@ impl<'de> Deserialize<'de> for Metadata {
 
 impl PermissionRequest {
     /// Returns the permission as a question. `None` if it exceeds the limits.
-    pub(super) fn into_question(self) -> Option<Question> {
+    pub(super) fn into_question(self, json: &str) -> Option<Question> {
+        let mut subject = self.subject();
+        let is_marked = said::add_unknown(&mut subject, json.as_bytes(), &OF_PERMISSION);
         let described = PermissionDescription {
             title: self.title(),
-            subject: self.subject(),
-            options: self.options(),
-            is_marked: false,
+            options: self.options(&subject),
+            subject,
+            is_marked,
             session: Some(self.session),
             tool_call: self.tool.map(|tool| tool.call),
+            ..PermissionDescription::default()
         };
         described.question(Origin::Opencode, &self.id).filter(|question| question.check_limits().is_ok())
     }
 
-    fn options(&self) -> Vec<FieldOption> {
+    fn options(&self, subject: &Subject) -> Vec<FieldOption> {
         let option = |decision: Decision, label: &str, role: Role| FieldOption {
             value: decision.name().to_owned(),
             label: label.to_owned(),
             role: Some(Box::new(role)),
             ..FieldOption::default()
         };
-        let remembered = format!("From now on: {}", self.always.join(", "));
+        // The same command again is no more than what is shown.
+        let wider = self.always.iter().filter(|rule| Some(*rule) != subject.command.as_ref());
         let always = FieldOption {
-            description: Some(cut(&remembered, limits::SUBJECT_LINE)),
+            grants: wider.map(|rule| format!("From now on: {rule}")).collect(),
             ..option(Decision::Always, "Always allow", Role::AllowAlways)
         };
         // If opencode would remember nothing, `always` would be the same as `once`.
@@ -230,12 +238,15 @@ impl PermissionRequest {
         // The patterns of a command are its parts, without the text between them.
         let parts = || Some(self.patterns.join("\n")).filter(|parts| !parts.is_empty());
         let command = if kind == "execute" { self.text("command").or_else(parts) } else { None };
+        let members = self.metadata.members.as_object();
+        let grants = members.map(tool_input::of_input).unwrap_or_default();
         let raw_input = Some(&self.metadata.raw).filter(|raw| !matches!(raw.as_str(), "" | "null" | "{}"));
         Subject {
             kind: Some(kind.to_owned()),
             description: self.text("description"),
             command,
             locations,
+            grants,
             patch: self.text("diff"),
             raw_input: raw_input.cloned(),
             ..Subject::default()

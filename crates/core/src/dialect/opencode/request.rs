@@ -9,6 +9,7 @@ use serde_json::{json, value::RawValue};
 
 use super::question::{self, Decision, Ending, PermissionRequest, QuestionRequest};
 use crate::{
+    dialect::unshown,
     limits,
     question::{Outcome, Question, Value},
 };
@@ -53,11 +54,14 @@ impl OpencodeRequest {
 
     /// Reads the properties of `permission.asked` or an entry of `GET /permission`.
     pub(super) fn permission(json: &str) -> Option<Self> {
-        Self::read(json, true, |json| serde_json::from_str::<PermissionRequest>(json).ok()?.into_question())
+        Self::read(json, true, |json| {
+            serde_json::from_str::<PermissionRequest>(json).ok()?.into_question(json)
+        })
     }
 
     fn read(json: &str, is_permission: bool, read: impl Fn(&str) -> Option<Question>) -> Option<Self> {
-        let question = Some(json).filter(|json| json.len() <= limits::QUESTION).and_then(read)?;
+        let mut question = Some(json).filter(|json| json.len() <= limits::QUESTION).and_then(read)?;
+        unshown::add(&mut question, json.as_bytes());
         // opencode would respond to a call with an empty ID with its web page, and 200.
         is_id(&question.id).then_some(OpencodeRequest { question, is_permission })
     }
@@ -379,7 +383,7 @@ mod tests {
         let options = question.fields[0].kind.options();
         let values: Vec<_> = options.iter().map(|option| &*option.value).collect();
         assert_eq!(values, ["once", "always", "reject"]);
-        assert_eq!(options[1].description.as_deref(), Some("From now on: rm *"));
+        assert_eq!(options[1].grants, ["From now on: rm *"]);
         for (outcome, remark, body) in [
             (answer(json!({ "q0": "once" })), Some("x"), json!({"reply":"once"})),
             (answer(json!({ "q0": "always" })), None, json!({"reply":"always"})),

@@ -8,6 +8,7 @@ use serde_json::{Value as Json, json, value::RawValue};
 
 use super::{
     Protocol,
+    said::add_lines,
     subject::{Draft, says_the_same, take_kind},
     wire::PermissionToolCall,
 };
@@ -29,6 +30,7 @@ pub fn amend(permission: &mut Question, first: &Question, update: &[u8], protoco
     let subject = permission.subject.get_or_insert_default();
     let is_untitled = permission.message == subject.untitled();
     let title = later.subject.title.clone();
+    add_lines(&mut permission.unshown, later.unshown);
     subject.replace(&asked, later.subject);
     match (title, protocol) {
         (Some(title), Protocol::V2) if !is_untitled => {
@@ -59,7 +61,10 @@ impl Subject {
     fn replace(&mut self, asked: &Subject, later: Subject) {
         let contradiction = asked.contradiction(&later);
         let kind = Self::later_kind(self.kind.take(), later.kind);
+        // What was allowed beside the act at first may still be.
+        add_lines(&mut self.grants, later.grants);
         let Subject { command, folder, plan, content, description, patch, raw_input, diffs, .. } = later;
+        let (environment, plan_file) = (later.environment, later.plan_file);
         for (known, later) in [
             (&mut self.command, command),
             (&mut self.folder, folder),
@@ -67,6 +72,8 @@ impl Subject {
             (&mut self.content, content),
             (&mut self.description, description),
             (&mut self.patch, patch),
+            (&mut self.environment, environment),
+            (&mut self.plan_file, plan_file),
             (&mut self.raw_input, raw_input.map(|input| both(input, asked.raw_input.as_deref()))),
         ] {
             *known = later.or(known.take());
@@ -97,7 +104,11 @@ impl Subject {
 
     /// Returns how a later update contradicts what the permission was about, in a command, a folder or a patch.
     fn contradiction(&self, later: &Subject) -> Option<String> {
-        let said = [("command", &self.command, &later.command), ("folder", &self.folder, &later.folder)];
+        let said = [
+            ("command", &self.command, &later.command),
+            ("folder", &self.folder, &later.folder),
+            ("environment", &self.environment, &later.environment),
+        ];
         let other = said.into_iter().find_map(|(name, first, later)| {
             let (first, later) = first.as_deref().zip(later.as_deref())?;
             (first != later).then(|| {

@@ -5,18 +5,25 @@
 //! asking the user. Which meaning such a response may have is decided here.
 
 mod amend;
+mod content;
 mod gemini;
+pub(in crate::dialect) mod grants;
+pub(in crate::dialect) mod input;
+mod options;
 pub mod prompt;
 pub mod prompt_flow;
 pub mod request;
 pub mod response;
+pub(in crate::dialect) mod said;
 mod subject;
 mod wire;
 
 pub use amend::{amend, ask_again, is_cut};
+pub(in crate::dialect) use content::Unshown;
+pub(in crate::dialect) use input::{command, environment};
 pub use prompt::Protocol;
 pub use prompt_flow::{PromptFlow, PromptStep};
 pub use request::ends_by_itself;
 pub use response::PermissionReply;
+pub(in crate::dialect) use subject::PermissionDescription;
 pub use subject::complete;
-pub(in crate::dialect) use subject::{PermissionDescription, command};

@@ -7,11 +7,14 @@
 //!
 //! Source: the wire of Qwen and of Kimi without forms, and the code of pi-acp.
 
+use std::mem;
+
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, value::RawValue};
 
 use super::{
-    PermissionReply, response,
+    PermissionReply, options, response,
+    said::Said,
     subject::{Draft, is_marked},
     wire::{PermissionOption, PermissionParams, PermissionToolCall},
 };
@@ -22,7 +25,7 @@ use crate::{
     },
     limits,
     question::{Answer, Field, FieldOption, Kind, Origin, Purpose, Question, Role, subject},
-    wire::method::REQUEST_PERMISSION,
+    wire::{method::REQUEST_PERMISSION, scan::member},
 };
 
 /// One of Qwen's questions.
@@ -54,13 +57,16 @@ const PI_TOOL_CALL: &str = "pi-ui-";
 pub fn read(params: &[u8], fallback_id: &str) -> Result<Option<(Question, PermissionReply)>, String> {
     // A request that does not follow the standard is not refused: the client judges it.
     let Some(read) = PermissionParams::read(params) else { return Ok(None) };
+    let beside = beside(params, &read.meta);
     // A question that is too big would be refused. As a permission, it can be shown unchanged.
     if let Some(tool_call) = read.tool_call.as_ref().filter(|_| params.len() <= limits::QUESTION) {
         let asked = match qwen_questions(tool_call) {
             Some(questions) => qwen(&read, tool_call, &questions, fallback_id)?,
             None => choices(&read, tool_call).map(|(options, skip)| {
                 let kind = Kind::choice(options, false, false);
-                let field = Field::at(0, tool_call.question_text(), None, kind);
+                let label = tool_call.question_text();
+                let help = help(&read, tool_call, &label);
+                let field = Field { help, ..Field::at(0, label, None, kind) };
                 let question = question(&read, tool_call, vec![field], fallback_id);
                 (question, PermissionReply::Option { skip })
             }),
@@ -69,7 +75,47 @@ pub fn read(params: &[u8], fallback_id: &str) -> Result<Option<(Question, Permis
             return Ok(asked);
         }
     }
-    Ok(read_permission(read, fallback_id))
+    Ok(read_permission(read, beside, params, fallback_id))
+}
+
+/// The member of pi-acp's input that names its dialog.
+const DIALOG: &str = "method";
+
+/// Returns the texts beside a question in the shape of a permission: its message, and why it is asked.
+fn help(params: &PermissionParams<'_>, tool_call: &PermissionToolCall<'_>, label: &str) -> Option<String> {
+    let mut said = Said::default();
+    said.reasons.extend(params.title.iter().chain(&params.description).cloned());
+    said.meta(&params.meta);
+    said.meta(&tool_call.meta);
+    // Kimi writes the question into the content, and the name of its tool into the title.
+    if let Some(title) = tool_call.title.as_ref().filter(|_| !said.reasons.is_empty()) {
+        said.reasons.retain(|text| text != title);
+    }
+    if let Some(input) = tool_call.raw_input {
+        let mut of_input = Said::default();
+        of_input.unknown(input.get().as_bytes(), &[DIALOG, "title", "options", "questions"]);
+        said.reasons.extend(of_input.reasons);
+        said.reasons.extend(of_input.further);
+    }
+    let mut texts: Vec<String> = Vec::new();
+    for text in said.reasons {
+        if text != label && !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    (!texts.is_empty()).then(|| subject::cut(&texts.join("\n"), limits::TEXT))
+}
+
+/// Members of a request that are read on their own.
+const OF_REQUEST: [&str; 7] =
+    ["sessionId", "toolCall", "title", "description", "subject", "options", "_meta"];
+
+/// Returns what a request says beside the standard.
+fn beside(params: &[u8], meta: &Json) -> Said {
+    let mut said = Said::default();
+    said.meta(meta);
+    said.unknown(params, &OF_REQUEST);
+    said
 }
 
 /// Returns the choices of a question, and the option that skips it.
@@ -82,7 +128,7 @@ fn choices(
     let is_pi = tool_call.tool_call_id.as_deref().is_some_and(is_pi);
     let mut skip = None;
     let mut options = Vec::new();
-    for PermissionOption { option_id, name, kind } in &params.options {
+    for PermissionOption { option_id, name, kind, .. } in &params.options {
         match (kimi_option(option_id), kind) {
             (Some("skip"), Role::RejectOnce) => skip = Some(option_id.clone()),
             (Some(choice), Role::AllowOnce) if is_numbered(choice, KIMI_CHOICE) => {
@@ -220,26 +266,33 @@ impl QwenOption {
 }
 
 /// Reads a permission.
-pub(super) fn read_permission(
+fn read_permission(
     params: PermissionParams<'_>,
+    beside: Said,
+    json: &[u8],
     fallback_id: &str,
 ) -> Option<(Question, PermissionReply)> {
     let about = params.subject();
-    let mut draft = match (params.tool_call, about) {
-        (Some(tool_call), _) => Draft::of_tool_call(tool_call),
+    let draft = match (params.tool_call, about) {
+        (Some(tool_call), _) => {
+            Draft::of_tool_call(tool_call).with_unknown(member(json, "toolCall").unwrap_or_default())
+        }
         (None, Some(about)) => Draft::of_subject(about, params.subject?),
         (None, None) if params.title.is_some() => Draft::default(),
         (None, None) => return None,
     };
+    let mut draft = draft.with(beside);
     if params.options.is_empty() || has_same_ids(&params.options) {
         return None;
     }
     let dangerous = draft.is_marked || is_marked(&params.meta);
     let tool_call = draft.tool_call.take();
+    let unshown = mem::take(&mut draft.unshown);
+    let kind = draft.kind().map(str::to_owned);
     let (message, subject) = draft.with_heading(params.title, params.description);
     let message = subject::cut(&message, limits::TEXT);
     let reject = rejecting_option(&params.options);
-    let options = params.options.into_iter().map(permission_option).collect();
+    let options = params.options.into_iter().map(|option| options::read(option, kind.as_deref())).collect();
     let field = Field::at(0, message.clone(), None, Kind::choice(options, false, false));
     let question = Question {
         session: params.session_id,
@@ -247,6 +300,7 @@ pub(super) fn read_permission(
         message,
         purpose: Purpose::Permission,
         subject: (!subject.is_empty()).then(|| Box::new(subject)),
+        unshown,
         dangerous,
         // No released agent reads a note beside the chosen option.
         notes: false,
@@ -268,15 +322,6 @@ fn rejecting_option(options: &[PermissionOption]) -> Option<String> {
     let with = |role: Role| options.iter().find(|option| option.kind == role);
     let option = with(Role::RejectOnce).or_else(|| with(Role::RejectAlways))?;
     Some(option.option_id.clone())
-}
-
-fn permission_option(option: PermissionOption) -> FieldOption {
-    FieldOption {
-        value: option.option_id,
-        label: option.name,
-        role: Some(Box::new(option.kind)),
-        ..FieldOption::default()
-    }
 }
 
 impl AgentDialect for PermissionReply {

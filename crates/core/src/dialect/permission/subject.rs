@@ -1,22 +1,24 @@
 //! Reads the subject of a permission: from a tool call, or from another subject on the wire, to a [`Subject`]. Agents
 //! with a protocol of their own fill in a [`PermissionDescription`], which becomes the same question as a permission
-//! over ACP. Reading the requests of such an agent is left to its dialect.
+//! over ACP. Reading the requests of such an agent is left to its dialect, the parts of a tool call to `input.rs`,
+//! `content.rs` and `said.rs`.
 //!
-//! Source: `ToolCallUpdate` and `RequestPermissionSubject` of the ACP schema; `rawInput` of the released agents:
-//! `command` and `description` (Claude, Qwen, opencode), `command` as a list and `cwd` (Codex), `plan` (Claude).
+//! Source: `ToolCallUpdate` and `RequestPermissionSubject` of the ACP schema.
 
-use serde::Deserialize;
 use serde_json::{Value as Json, value::RawValue};
 
 use super::{
-    gemini,
+    content::{Blocks, DELETE},
+    gemini, input,
+    input::text,
+    said::{Said, add_lines},
     wire::{PermissionSubject, PermissionToolCall},
 };
 use crate::{
     limits,
     question::{
-        Diff, Field, FieldOption, Kind, Origin, Purpose, Question, Subject,
-        subject::{self, cut, quoted_words},
+        Field, FieldOption, Kind, Origin, Purpose, Question, Subject,
+        subject::{self, cut},
     },
 };
 
@@ -26,7 +28,6 @@ const SWITCH_MODE: &str = "switch_mode";
 /// Kinds of tools that look at something, and those that change files.
 const LOOKING: [&str; 3] = ["read", "search", "think"];
 const EDIT: &str = "edit";
-const DELETE: &str = "delete";
 
 /// The kind of a tool that has no other, or not yet.
 const OTHER: &str = "other";
@@ -39,22 +40,15 @@ const COMMAND: &str = "command";
 pub(super) struct Draft {
     pub tool_call: Option<String>,
     pub subject: Subject,
+    /// What the request has and no responder can show, each as a sentence.
+    pub unshown: Vec<String>,
     /// Whether the agent says that the wrong answer can do harm.
     pub is_marked: bool,
 }
 
-/// The known members in the input of tools.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct RawInput {
-    command: Json,
-    cmd: Json,
-    cwd: Json,
-    workdir: Json,
-    directory: Json,
-    description: Json,
-    plan: Json,
-}
+/// Members of a tool call that are read on their own.
+const OF_TOOL_CALL: [&str; 8] =
+    ["toolCallId", "title", "kind", "content", "locations", "rawInput", "_meta", "rawOutput"];
 
 impl Draft {
     pub(super) fn of_tool_call(tool_call: PermissionToolCall<'_>) -> Self {
@@ -63,9 +57,13 @@ impl Draft {
         let (kind, title) = (tool_call.kind, tool_call.title);
         let mut subject = Subject { kind, title, locations, unclear, ..Subject::default() };
         if let Some(raw) = tool_call.raw_input {
-            subject.read_input(raw);
+            input::read(raw, &mut subject);
         }
-        subject.read_content(&tool_call.content);
+        let blocks = Blocks::read(&tool_call.content, &mut subject);
+        if !blocks.is_whole {
+            subject.unclear.get_or_insert_with(|| "its content has an unknown shape".to_owned());
+        }
+        subject.content = (!blocks.texts.is_empty()).then(|| blocks.texts.join("\n"));
         if subject.plan.is_none() && subject.kind.as_deref() == Some(SWITCH_MODE) {
             subject.plan = subject.content.take();
         }
@@ -77,7 +75,34 @@ impl Draft {
             subject.content = None;
         }
         let is_marked = is_marked(&tool_call.meta);
-        Draft { tool_call: tool_call.tool_call_id, subject, is_marked }
+        let unshown = blocks.unshown.sentences();
+        Draft { tool_call: tool_call.tool_call_id, subject, unshown, is_marked }.with_meta(&tool_call.meta)
+    }
+
+    /// Adds what `_meta` says.
+    pub(super) fn with_meta(self, meta: &Json) -> Self {
+        let mut said = Said::default();
+        said.meta(meta);
+        self.with(said)
+    }
+
+    /// Adds the members of a tool call, as JSON, that no version of the standard has.
+    pub(super) fn with_unknown(self, tool_call: &[u8]) -> Self {
+        let mut said = Said::default();
+        said.unknown(tool_call, &OF_TOOL_CALL);
+        self.with(said)
+    }
+
+    /// Adds what the request says beside the standard.
+    pub(super) fn with(mut self, said: Said) -> Self {
+        self.is_marked |= said.is_marked;
+        said.add_to(&mut self.subject);
+        self
+    }
+
+    /// Returns the kind of the tool.
+    pub(super) fn kind(&self) -> Option<&str> {
+        self.subject.kind.as_deref()
     }
 
     /// Reads a subject of version 2. A subject of an unknown type is kept as raw input.
@@ -92,7 +117,7 @@ impl Draft {
         } else {
             subject.raw_input = Some(raw.get().to_owned());
         }
-        Draft { tool_call: about.tool_call_id, subject, is_marked: false }
+        Draft { tool_call: about.tool_call_id, subject, ..Draft::default() }
     }
 
     /// Returns a draft of a subject that a dialect has read itself.
@@ -107,7 +132,10 @@ impl Draft {
         description: Option<String>,
     ) -> (String, Subject) {
         let mut subject = self.subject;
-        subject.description = description.or(subject.description.take());
+        if let Some(description) = description {
+            let said = subject.description.replace(description);
+            input::add_reasons(&mut subject, said.into_iter());
+        }
         let heading = match (title, subject.title.take()) {
             (Some(title), of_tool_call) => {
                 subject.title = of_tool_call.filter(|other| *other != title);
@@ -127,6 +155,7 @@ pub fn complete(question: &mut Question, update: &[u8]) {
     let Ok(tool_call) = serde_json::from_slice::<PermissionToolCall<'_>>(update) else { return };
     let earlier = Draft::of_tool_call(tool_call);
     question.dangerous |= earlier.is_marked;
+    add_lines(&mut question.unshown, earlier.unshown);
     let Subject {
         kind,
         title,
@@ -140,6 +169,11 @@ pub fn complete(question: &mut Question, update: &[u8]) {
         description,
         patch,
         unclear,
+        environment,
+        grants,
+        // Updates have more such members than permissions, and they say how far a call is.
+        further: _,
+        plan_file,
         // `guard` decides this later.
         input_says_more: _,
     } = earlier.subject;
@@ -164,9 +198,12 @@ pub fn complete(question: &mut Question, update: &[u8]) {
         (&mut subject.description, description),
         (&mut subject.patch, patch),
         (&mut subject.unclear, unclear),
+        (&mut subject.environment, environment),
+        (&mut subject.plan_file, plan_file),
     ] {
         *known = known.take().or(earlier);
     }
+    add_lines(&mut subject.grants, grants);
     // The later diffs are shown, but the files of all earlier ones must be known.
     let changed = diffs.iter().filter(|diff| subject.diffs.iter().all(|later| later.path != diff.path));
     let changed: Vec<_> = changed.map(|diff| diff.path.clone()).collect();
@@ -246,78 +283,12 @@ impl Subject {
             (None, None) => "The agent asks for a permission.".to_owned(),
         }
     }
-
-    fn read_input(&mut self, raw: &RawValue) {
-        if !matches!(raw.get(), "null" | "{}") {
-            self.raw_input = Some(raw.get().to_owned());
-        }
-        let input: RawInput = serde_json::from_str(raw.get()).unwrap_or_default();
-        self.command = command(&input.command).or_else(|| command(&input.cmd));
-        self.folder = [&input.cwd, &input.workdir, &input.directory].into_iter().find_map(text);
-        self.description = text(&input.description);
-        self.plan = text(&input.plan);
-    }
-
-    /// Reads the content of a tool call: texts, and diffs of both versions.
-    fn read_content(&mut self, content: &Json) {
-        let mut texts = Vec::new();
-        let mut is_whole = content.is_null() || content.is_array();
-        for block in content.as_array().into_iter().flatten() {
-            match block.get("type").and_then(Json::as_str) {
-                Some("diff") => is_whole &= self.read_diff(block),
-                Some("content") => texts.extend(block.pointer("/content/text").and_then(text)),
-                // The output of a command.
-                Some("terminal") => {}
-                _ => is_whole = false,
-            }
-        }
-        if !is_whole {
-            self.unclear.get_or_insert_with(|| "its content has an unknown shape".to_owned());
-        }
-        self.content = (!texts.is_empty()).then(|| texts.join("\n"));
-    }
-
-    /// Reads a change of files. Returns whether its kind is known.
-    fn read_diff(&mut self, block: &Json) -> bool {
-        let member = |name: &str| block.get(name).and_then(Json::as_str);
-        let mut is_known = false;
-        // Codex' adapter and Gemini CLI say there what happens to the file.
-        if block.pointer("/_meta/kind").and_then(Json::as_str) == Some(DELETE) {
-            self.kind = Some(DELETE.to_owned());
-        }
-        if let (Some(path), Some(new)) = (member("path"), member("newText")) {
-            self.diffs.push(Diff::new(path, member("oldText"), new));
-            is_known = true;
-        }
-        if let Some(patch) = block.pointer("/patch/text").and_then(text) {
-            self.patch = Some(self.patch.take().unwrap_or_default() + &patch);
-            is_known = true;
-        }
-        let changes = block.get("changes").and_then(Json::as_array).into_iter().flatten();
-        self.locations.extend(changes.filter_map(|change| text(change.get("path")?)));
-        is_known
-    }
 }
 
 /// Returns whether the agent says that the wrong answer can do harm.
 pub(super) fn is_marked(meta: &Json) -> bool {
     let of = |meta: &Json| meta.get("dangerous").and_then(Json::as_bool);
     of(meta).or_else(|| of(meta.get("askbridge")?)).unwrap_or_default()
-}
-
-fn text(json: &Json) -> Option<String> {
-    json.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
-}
-
-/// Returns a command, which is a text or a list of its words.
-pub(in crate::dialect) fn command(json: &Json) -> Option<String> {
-    match json {
-        Json::Array(words) => {
-            let words: Option<Vec<_>> = words.iter().map(Json::as_str).collect();
-            words.filter(|words| !words.is_empty()).map(|words| quoted_words(&words))
-        }
-        json => text(json),
-    }
 }
 
 /// Returns the files that a tool call names, and whether all of it could be read.
@@ -350,6 +321,8 @@ pub(in crate::dialect) struct PermissionDescription {
     pub subject: Subject,
     /// Whether the agent itself says that a wrong answer can do harm.
     pub is_marked: bool,
+    /// What the request has and no responder can show, each as a sentence.
+    pub unshown: Vec<String>,
     /// The options, with their roles.
     pub options: Vec<FieldOption>,
 }
@@ -359,14 +332,18 @@ impl PermissionDescription {
     ///
     /// Returns `None` if there are no options, or two options have the same value: an answer could not name its option.
     pub(in crate::dialect) fn question(self, origin: Origin, fallback_id: &str) -> Option<Question> {
-        let PermissionDescription { session, tool_call, title, subject, is_marked, mut options } = self;
+        let PermissionDescription { session, tool_call, title, subject, is_marked, unshown, mut options } =
+            self;
         let is_known = |(place, option): (usize, &FieldOption)| {
             options[..place].iter().any(|other| other.value == option.value)
         };
         if options.is_empty() || options.iter().enumerate().any(is_known) {
             return None;
         }
-        options.iter_mut().for_each(|option| option.label = subject::cut(&option.label, limits::TEXT));
+        for option in &mut options {
+            option.label = subject::cut(&option.label, limits::TEXT);
+            subject::fit_lines(&mut option.grants);
+        }
         let draft = Draft::of_known(subject);
         let (message, subject) = draft.with_heading(title, None);
         let message = subject::cut(&message, limits::TEXT);
@@ -377,6 +354,7 @@ impl PermissionDescription {
             message,
             purpose: Purpose::Permission,
             subject: (!subject.is_empty()).then(|| Box::new(subject)),
+            unshown,
             dangerous: is_marked,
             // Such agents read the chosen option only, and no note.
             notes: false,

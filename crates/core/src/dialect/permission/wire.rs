@@ -4,7 +4,7 @@
 //! Members that only describe the request are read leniently: a member of another shape is ignored.
 
 use serde::{Deserialize, Deserializer};
-use serde_json::{Value as Json, value::RawValue};
+use serde_json::{Map, Value as Json, value::RawValue};
 
 use crate::{dialect::once, question::Role};
 
@@ -56,6 +56,13 @@ pub(super) struct PermissionOption {
     pub option_id: String,
     pub name: String,
     pub kind: Role,
+    #[serde(default, deserialize_with = "lenient")]
+    pub description: Option<String>,
+    #[serde(rename = "_meta", default)]
+    pub meta: Json,
+    /// Members that the standard does not have.
+    #[serde(flatten)]
+    pub more: Map<String, Json>,
 }
 
 /// The subject of a permission in version 2.

@@ -277,7 +277,8 @@ impl OptionShape {
             PreviewShape::Markdown(text) => Preview { format: PreviewFormat::Markdown, text },
             PreviewShape::Full(preview) => preview,
         });
-        Some(FieldOption { value, label, description, preview: preview.map(Box::new), role: None })
+        let preview = preview.map(Box::new);
+        Some(FieldOption { value, label, description, preview, ..FieldOption::default() })
     }
 }
 

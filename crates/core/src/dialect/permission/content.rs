@@ -1,0 +1,145 @@
+//! The content of a tool call: texts, changes of files, and what no responder can show.
+//!
+//! Source: `ToolCallContent` and `ContentBlock` of the ACP schema; bare blocks of yycode 0.3.7.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value as Json;
+
+use super::input::text;
+use crate::question::{Diff, Subject};
+
+/// The kind of a tool that removes files, as ACP names it.
+pub(super) const DELETE: &str = "delete";
+
+/// The types of blocks that cannot be shown, each with its name for one and for several.
+const UNSHOWN: [(&str, &str, &str); 6] = [
+    ("image", "image", "images"),
+    ("audio", "audio recording", "audio recordings"),
+    ("video", "video", "videos"),
+    ("resource", "resource", "resources"),
+    ("resource_link", "linked resource", "linked resources"),
+    ("blob", "file", "files"),
+];
+
+/// What is counted if the type of a block is not known.
+const UNKNOWN: (&str, &str) = ("block of an unknown type", "blocks of an unknown type");
+
+/// The most types of which it is said that they cannot be shown.
+const MOST: usize = 8;
+
+/// Counts what cannot be shown.
+#[derive(Debug, Default)]
+pub(in crate::dialect) struct Unshown(BTreeMap<String, (String, usize)>);
+
+impl Unshown {
+    /// Adds a block of this type, with a few words about it.
+    pub(in crate::dialect) fn add(&mut self, kind: &str, about: Option<&str>) {
+        let known = UNSHOWN.iter().find(|(name, ..)| *name == kind);
+        let (one, several) = known.map_or(UNKNOWN, |(_, one, several)| (one, several));
+        let about = about.filter(|about| !about.is_empty()).or_else(|| known.is_none().then_some(kind));
+        let about = about.map(|about| format!(" ({})", about.chars().take(200).collect::<String>()));
+        let about = about.unwrap_or_default();
+        if self.0.len() == MOST && !self.0.contains_key(&format!("{one}{about}")) {
+            return self.add("", Some("and others"));
+        }
+        let (_, count) = self.0.entry(format!("{one}{about}")).or_insert((format!("{several}{about}"), 0));
+        *count += 1;
+    }
+
+    /// Returns a sentence for each type of which there is one.
+    pub(in crate::dialect) fn sentences(self) -> Vec<String> {
+        let sentence = |(one, (several, count)): (String, (String, usize))| match count {
+            1 => format!("1 {one} is not shown"),
+            count => format!("{count} {several} are not shown"),
+        };
+        self.0.into_iter().map(sentence).collect()
+    }
+}
+
+/// The texts of blocks, and what they have beside them.
+#[derive(Debug, Default)]
+pub(super) struct Blocks {
+    pub texts: Vec<String>,
+    pub unshown: Unshown,
+    /// Whether the shape of all of it is known.
+    pub is_whole: bool,
+}
+
+impl Blocks {
+    /// Reads the content of a tool call. Changes of files are added to the subject.
+    pub(super) fn read(content: &Json, subject: &mut Subject) -> Self {
+        let mut blocks = Blocks { is_whole: content.is_null() || content.is_array(), ..Blocks::default() };
+        match content {
+            Json::Array(items) => items.iter().for_each(|block| blocks.block(block, subject)),
+            // One text or one block stands where a list of them belongs.
+            Json::String(text) => blocks.texts.push(text.clone()),
+            Json::Object(_) => blocks.block(content, subject),
+            _ => {}
+        }
+        blocks
+    }
+
+    fn block(&mut self, block: &Json, subject: &mut Subject) {
+        match block["type"].as_str() {
+            Some("diff") => self.is_whole &= read_diff(block, subject),
+            // The output of a command.
+            Some("terminal") => {}
+            Some("content") => match &block["content"] {
+                Json::Array(blocks) => blocks.iter().for_each(|block| self.part(block)),
+                Json::String(text) => self.texts.push(text.clone()),
+                part => self.part(part),
+            },
+            _ => self.part(block),
+        }
+    }
+
+    /// Reads a block of content: a text, or something that cannot be shown.
+    fn part(&mut self, block: &Json) {
+        let about = |names: [&str; 3]| names.into_iter().find_map(|name| block[name].as_str());
+        match block["type"].as_str() {
+            Some("text") => match text(&block["text"]) {
+                Some(text) => self.texts.push(text),
+                None => self.is_whole &= block["text"].is_string(),
+            },
+            Some("resource") => {
+                let resource = &block["resource"];
+                match (text(&resource["text"]), resource["uri"].as_str()) {
+                    (Some(text), Some(uri)) => self.texts.push(format!("{uri}:\n{text}")),
+                    (Some(text), None) => self.texts.push(text),
+                    (None, uri) => self.unshown.add("resource", uri),
+                }
+            }
+            Some(kind @ "resource_link") => self.unshown.add(kind, about(["uri", "title", "name"])),
+            Some(kind) if UNSHOWN.iter().any(|(name, ..)| *name == kind) => {
+                self.unshown.add(kind, about(["mimeType", "mime_type", "uri"]));
+            }
+            Some(kind) => {
+                self.unshown.add(kind, None);
+                self.is_whole = false;
+            }
+            None => self.is_whole = false,
+        }
+    }
+}
+
+/// Reads a change of files, of both versions of ACP. Returns whether its kind is known.
+fn read_diff(block: &Json, subject: &mut Subject) -> bool {
+    let member = |name: &str| block.get(name).and_then(Json::as_str);
+    let mut is_known = false;
+    // Codex' adapter and Gemini CLI say there what happens to the file.
+    if block.pointer("/_meta/kind").and_then(Json::as_str) == Some(DELETE) {
+        subject.kind = Some(DELETE.to_owned());
+    }
+    if let (Some(path), Some(new)) = (member("path"), member("newText")) {
+        subject.diffs.push(Diff::new(path, member("oldText"), new));
+        is_known = true;
+    }
+    if let Some(patch) = block.pointer("/patch/text").and_then(text) {
+        subject.patch = Some(subject.patch.take().unwrap_or_default() + &patch);
+        is_known = true;
+    }
+    let changes = block.get("changes").and_then(Json::as_array).into_iter().flatten();
+    subject.locations.extend(changes.filter_map(|change| text(change.get("path")?)));
+    is_known
+}

@@ -1,0 +1,21 @@
+// Shows what a permission, or one of its options, allows beyond the act that is shown, and what of a question no page
+// can show.
+
+import { el } from "./dom.js";
+import { line } from "./words.js";
+
+/** Returns the lines of a list below its name. */
+const list = (name, lines = []) => lines.length > 0 && el("div.beyond", el("p.about", name), el("ul", lines.map(it => el("li", el("bdi", line(it))))));
+
+/** Returns what a permission allows beyond its act, and what else its request says. @param {object} subject */
+export const beyond = ({ grants, further }) => [list("It also allows", grants), list("The request also says", further)];
+
+/** Returns what the agent sent and is not shown. @param {{unshown?: string[]}} question */
+export const unshown = ({ unshown: sentences = [] }) => sentences.map(it => el("p.unshown", "! ", el("bdi", line(it))));
+
+/** Returns what an option allows beyond the act that is shown. @param {{grants?: string[]}} option */
+export const optionGrants = ({ grants = [] }) => grants.map(it => el("small.grant", "Also allows: ", el("bdi", line(it))));
+
+/** Returns the question that is asked before an option is taken that allows more than what is shown. */
+export const wide = ({ grants = [] }) =>
+  grants.length ? `This option also allows: ${grants.map(line).join("; ")}. Allow that?` : "The agent marked this option: it can do harm. Choose it?";
