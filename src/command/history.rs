@@ -2,11 +2,12 @@
 //! How the journal is kept is left to `journal`.
 
 use std::{
+    cmp::Reverse,
     io::{self, Write},
     time::{Duration, SystemTime},
 };
 
-use askbridge_core::desk::{IdPrefix, Record, State, Timestamp};
+use askbridge_core::desk::{IdPrefix, Record, Timestamp};
 use askbridge_os::exit;
 use clap::{Args, Subcommand};
 use jiff::{
@@ -70,7 +71,7 @@ pub struct HistoryArgs {
     #[arg(long, value_name = "WHO")]
     pub by: Option<String>,
 
-    /// Only questions settled since then: `2h` ago, `today`, `yesterday`, 2026-11-21, or a date with a time
+    /// Only questions settled since then (lost ones: asked since then): `2h` ago, `today`, `yesterday`, 2026-11-21, or a date with a time
     #[arg(long, value_name = "TIME", value_parser = since)]
     pub since: Option<Timestamp>,
 
@@ -82,7 +83,7 @@ pub struct HistoryArgs {
     #[arg(long, conflicts_with = "by")]
     pub lost: bool,
 
-    /// At most this many [default: 50, and all with --lost]
+    /// At most this many, of which what still waits takes only the rest [default: 50, and all with --lost]
     #[arg(long, value_name = "COUNT")]
     pub limit: Option<usize>,
 
@@ -247,15 +248,25 @@ fn entry(past: &PastQuestion, life: Life) -> past::HistoryEntry<'_> {
 }
 
 fn list(history: &History, filter: &HistoryFilter, lost: bool, json: bool) -> Result<u8, CommandError> {
-    // Only the questions that were read tell which of them are lost, so the limit is applied afterwards.
-    let limit = filter.limit;
-    let filter = HistoryFilter { unsettled: lost, limit: limit.filter(|_| !lost), ..filter.clone() };
-    let (mut found, lives) = history.with_lives(&of_user(), || history.list(&filter))?;
+    let filter = HistoryFilter { unsettled: lost, ..filter.clone() };
+    let is_of_a_time = filter.since.is_some() || filter.until.is_some();
+    let (found, lives) = history.with_lives(&of_user(), |life| {
+        let mut found = history.list_of(&filter, |bridge| match life(bridge) {
+            Life::Ended => true,
+            // Whether it is over cannot be seen from here.
+            Life::Unseen => !lost,
+            Life::Lives => false,
+        })?;
+        if !lost && !is_of_a_time {
+            // What still waits is no past, and takes only the room that is left.
+            let room = filter.limit.map(|limit| limit.saturating_sub(found.len()));
+            let waiting = HistoryFilter { unsettled: true, limit: room, ..filter.clone() };
+            found.extend(history.list_of(&waiting, |bridge| life(bridge) == Life::Lives)?);
+            found.sort_by_key(|past| Reverse(past.ended_at()));
+        }
+        Ok(found)
+    })?;
     let (gaps, left) = (history.gaps()?, history.left_to_client(&filter)?);
-    if lost {
-        found.retain(|past| past.record.state == State::Lost);
-        found.truncate(limit.unwrap_or(usize::MAX));
-    }
     if json {
         return shown(print(&text::json(
             &json!({ "questions": found, "leftToClient": left, "gaps": gaps }),
@@ -274,14 +285,14 @@ fn list(history: &History, filter: &HistoryFilter, lost: bool, json: bool) -> Re
         // A bridge whose state is unknown may still run: its questions must not be called lost.
         .map(|past| entry(past, lives.get(&past.record.bridge).copied().unwrap_or(Life::Lives)))
         .collect();
-    let lines = past::table(&past, &left, limit, now(), columns());
+    let lines = past::table(&past, &left, filter.limit, now(), columns());
     shown(print_lines(&lines))
 }
 
 fn show(history: &History, id: &str, json: bool) -> Result<u8, CommandError> {
     let unknown = || CommandError::NotKept(id.to_owned());
     let typed: IdPrefix = id.parse().map_err(|_| unknown())?;
-    let (found, lives) = history.with_lives(&of_user(), || history.find(&typed))?;
+    let (found, lives) = history.with_lives(&of_user(), |_| history.find(&typed))?;
     // The names of bridges are random, so a prefix that fits several questions means the latest.
     let [past, ..] = &*found else { return Err(unknown()) };
     if json {

@@ -8,7 +8,8 @@ use std::{
 
 use askbridge_core::{
     desk::{
-        EarlierDecision, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, State, Submission,
+        BridgeName, EarlierDecision, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, State,
+        Submission,
     },
     question::{Outcome, Provenance, Reason},
 };
@@ -22,7 +23,7 @@ use super::{
 };
 use crate::{
     inbox::{
-        Ledger, LeftToClient,
+        Ledger, LeftToClient, Life,
         past::{HistoryFilter, PastQuestion},
     },
     limits,
@@ -116,11 +117,11 @@ fn lately_lost(options: &Options) -> Result<Vec<LostQuestion>, JournalError> {
 /// Returns the questions that `find` finds and that are settled or lost. Open ones are in an inbox.
 fn over(
     options: &Options,
-    find: impl Fn(&History) -> Result<Vec<PastQuestion>, JournalError>,
+    find: impl Fn(&History, &dyn Fn(&BridgeName) -> Life) -> Result<Vec<PastQuestion>, JournalError>,
 ) -> Result<Vec<PastQuestion>, JournalError> {
     let Some(file) = &options.file else { return Ok(Vec::new()) };
     let Some(history) = History::open(file)? else { return Ok(Vec::new()) };
-    let (mut found, _) = history.with_lives(options, || find(&history))?;
+    let (mut found, _) = history.with_lives(options, |life| find(&history, life))?;
     found.retain(|past| past.seq.is_some() || past.record.state == State::Lost);
     Ok(found)
 }
@@ -209,13 +210,16 @@ impl Ledger for Journal {
 
     fn past(&self, filter: HistoryFilter) -> BoxFuture<'static, Result<Vec<PastQuestion>, Refusal>> {
         let options = self.inner.options.clone();
-        read(move || over(&options, |history| history.list(&filter)))
+        let ended = move |history: &History, life: &dyn Fn(&BridgeName) -> Life| {
+            history.list_of(&filter, |bridge| life(bridge) == Life::Ended)
+        };
+        read(move || over(&options, ended))
     }
 
     fn recall(&self, id: QuestionId) -> BoxFuture<'static, Result<Option<Record>, Refusal>> {
         let options = self.inner.options.clone();
         read(move || {
-            let found = over(&options, |history| history.find(&IdPrefix::from(&id)))?;
+            let found = over(&options, |history, _| history.find(&IdPrefix::from(&id)))?;
             Ok(found.into_iter().map(|past| past.record).find(|record| record.id == id))
         })
     }

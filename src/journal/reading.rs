@@ -2,6 +2,7 @@
 //! Their display is left to the commands, and the journal as lines of JSON to `export`.
 
 use std::{
+    cell::{Cell, RefCell},
     collections::{BTreeMap, BTreeSet},
     path::Path,
     sync::Arc,
@@ -94,6 +95,18 @@ impl History {
     /// # Errors
     /// The file cannot be read.
     pub fn list(&self, filter: &HistoryFilter) -> Result<Vec<PastQuestion>, JournalError> {
+        self.list_of(filter, |_| true)
+    }
+
+    /// Returns the same without the unsettled questions of bridges that are not listed: they do not count into the limit.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn list_of(
+        &self,
+        filter: &HistoryFilter,
+        is_listed: impl Fn(&BridgeName) -> bool,
+    ) -> Result<Vec<PastQuestion>, JournalError> {
         let HistoryFilter { search, session, project, by, since, until, unsettled: is_unsettled, limit } =
             filter;
         let words = search.as_deref().map(SearchWords::new);
@@ -119,42 +132,44 @@ impl History {
         // The words are not searched in SQL: they must match texts, and not the JSON around them.
         let params = params![session, project, since, by, until];
         let mut found = self.read(&settled, params, settled_most, is_found)?;
-        found.extend(self.read(&unsettled, params, limit, is_found)?);
+        let is_over = |past: &PastQuestion| is_found(past) && is_listed(&past.record.bridge);
+        found.extend(self.read(&unsettled, params, limit, is_over)?);
         found.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
         found.truncate(limit);
         Ok(found.into_iter().map(|(_, past)| past).collect())
     }
 
-    /// Reads questions, and looks whether the bridges of the unsettled ones live. If one of them has ended, the
-    /// questions are read again, since the bridge may have written more between the read and its end.
+    /// Reads questions, and looks whether the bridges of the unsettled ones live, which `read` may ask as well. If one of
+    /// them has ended, the questions are read again, since the bridge may have written more between the read and its end.
     ///
     /// # Errors
     /// The file cannot be read.
     pub fn with_lives(
         &self,
         options: &Options,
-        read: impl Fn() -> Result<Vec<PastQuestion>, JournalError>,
+        read: impl Fn(&dyn Fn(&BridgeName) -> Life) -> Result<Vec<PastQuestion>, JournalError>,
     ) -> Result<(Vec<PastQuestion>, BTreeMap<BridgeName, Life>), JournalError> {
-        let mut lives = BTreeMap::new();
+        let lives = RefCell::new(BTreeMap::new());
+        let has_ended = Cell::new(false);
+        let life = |bridge: &BridgeName| {
+            if let Some(life) = lives.borrow().get(bridge) {
+                return *life;
+            }
+            let life = self.life(bridge, options);
+            has_ended.set(has_ended.get() || life == Life::Ended);
+            lives.borrow_mut().insert(bridge.clone(), life);
+            life
+        };
         // This ends, since each bridge is looked at only once.
         loop {
-            let mut found = read()?;
-            let unsettled = found.iter().filter(|past| past.seq.is_none()).map(|past| &past.record.bridge);
-            let mut has_ended = false;
-            for bridge in unsettled {
-                if !lives.contains_key(bridge) {
-                    let life = self.life(bridge, options);
-                    has_ended |= life == Life::Ended;
-                    lives.insert(bridge.clone(), life);
+            let mut found = read(&life)?;
+            for past in found.iter_mut().filter(|past| past.seq.is_none()) {
+                if life(&past.record.bridge) == Life::Ended {
+                    past.record.state = State::Lost;
                 }
             }
-            if !has_ended {
-                for past in found.iter_mut().filter(|past| past.seq.is_none()) {
-                    if lives.get(&past.record.bridge) == Some(&Life::Ended) {
-                        past.record.state = State::Lost;
-                    }
-                }
-                return Ok((found, lives));
+            if !has_ended.take() {
+                return Ok((found, lives.into_inner()));
             }
         }
     }

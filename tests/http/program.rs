@@ -3,7 +3,7 @@
 use std::{fs, net::TcpListener, path::Path, process::Command};
 
 use rustix::fs::{CWD, Mode, mkfifoat};
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::http::bridge::choice;
@@ -276,6 +276,68 @@ async fn the_history_outlives_bridges_and_is_searched() {
     let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "question_history", "params": { "limit": 1 } });
     let reply = http.post("/rpc", &call.to_string()).await.is(200).json();
     assert_eq!(reply["result"]["questions"][0]["record"]["id"], *ids[0], "{reply}");
+}
+
+/// What waits takes no place of what is over, in any order in which they were asked.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn open_questions_do_not_count_into_the_limit_of_the_history() {
+    let folder = tempfile::tempdir().unwrap();
+    let inbox = Process::spawn(&mut askbridge(&folder, &["inbox", "--addr", "127.0.0.1:0"]));
+    let http = http(&inbox, &folder);
+    let mut listener = http.listen("/v1/events", &[]).await;
+    let (mut open, mut settled) = (Vec::new(), Vec::new());
+    let args = ["run", "--client-questions", "none", "--", ASKBRIDGE, "mock-agent"];
+    for is_settled in [false, true, true, false, true, false] {
+        let mut run = Process::spawn(&mut askbridge(&folder, &args));
+        ask(&mut run, "session-1");
+        let id = listener.requested().await;
+        if is_settled {
+            let answer = json!({ "answers": [["option-a"]] }).to_string();
+            http.post(&format!("/v1/questions/{id}/reply"), &answer).await.is(204);
+            run.close_stdin();
+            run.wait();
+            settled.insert(0, id);
+        } else {
+            open.push(run);
+        }
+    }
+    let ids = |listed: &Value| -> Vec<String> {
+        let questions = listed["questions"].as_array().unwrap().iter();
+        questions.map(|past| past["record"]["id"].as_str().unwrap().to_owned()).collect()
+    };
+    for (query, count) in [
+        ("", 3),
+        ("?limit=0", 0),
+        ("?limit=1", 1),
+        ("?limit=2", 2),
+        ("?limit=3", 3),
+        ("?limit=128", 3),
+        ("?search=option-a&limit=2", 2),
+        ("?since=2020-01-01T00:00:00Z&limit=2", 2),
+    ] {
+        let listed = http.get(&format!("/v1/history{query}")).await.is(200).json();
+        assert_eq!(ids(&listed), settled[..count], "{query}");
+        assert_eq!(listed.get("missing"), None, "{query}");
+    }
+    for (args, is_over, count) in [
+        (&["--limit", "1"][..], true, 1),
+        (&["--limit", "3"], true, 3),
+        (&["--since", "1h"], true, 3),
+        (&["--until", "2999-01-01", "--limit", "2"], true, 2),
+        // Only the room that is left is for what waits.
+        (&["--limit", "5"], false, 5),
+        (&[], false, 6),
+    ] {
+        let args = [&["history", "--json"], args].concat();
+        let mut run = Process::spawn(&mut askbridge(&folder, &args));
+        let lines: Vec<u8> = std::iter::from_fn(|| run.next_line()).flatten().collect();
+        let listed: Value = serde_json::from_slice(&lines).unwrap();
+        run.wait();
+        let listed = ids(&listed);
+        assert_eq!(listed.len(), count, "{args:?}");
+        assert!(listed.iter().all(|id| settled.contains(id)) || !is_over, "{args:?}: {listed:?}");
+        assert_eq!(listed.iter().filter(|id| settled.contains(id)).count(), count.min(3), "{args:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
