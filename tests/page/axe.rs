@@ -94,6 +94,7 @@ async fn go_on(browser: &Browser, title: &str, agent: &mut Agent) {
             browser.until("errors", "all('.problem').some(isSeen)", &[]).await;
         }
         "Settled" => {
+            browser.fill("Text", "a text").await;
             browser.send().await;
             agent.told(4);
         }

@@ -49,6 +49,18 @@ mod pictures;
 mod unseen;
 
 #[cfg(test)]
+mod typing;
+
+#[cfg(test)]
+mod sight;
+
+#[cfg(test)]
+mod bar;
+
+#[cfg(test)]
+mod words;
+
+#[cfg(test)]
 mod order;
 
 #[cfg(test)]

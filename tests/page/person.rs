@@ -158,6 +158,12 @@ impl Browser {
         self.command(&format!("keys {keys:?}"), self.client.perform_actions(actions)).await;
     }
 
+    /// Waits until the next key is one of its own, and no part of what was typed before.
+    pub(crate) async fn rest(&self) {
+        let since = self.run("return performance.now();", &[]).await;
+        self.until("a rest between two keys", "performance.now() - arguments[0] > 300", &[since]).await;
+    }
+
     pub(crate) async fn key(&self, key: Key) {
         self.keys(&char::from(key).to_string()).await;
     }

@@ -123,6 +123,6 @@ function rows(changes, first) {
     }
   };
   show(changes.slice(0, ROWS), changes.length <= ROWS);
-  const rest = button("link", () => (rest.remove(), show(changes.slice(ROWS), true)), `Show all ${changes.length} lines`);
+  const rest = button("link.rest", () => (rest.remove(), show(changes.slice(ROWS), true)), `Show all ${changes.length} lines`);
   return changes.length > ROWS ? [body, rest] : body;
 }

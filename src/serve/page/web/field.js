@@ -4,11 +4,11 @@
 import { button, el } from "./dom.js";
 import { preview } from "./preview.js";
 import { inline, prose } from "./text.js";
-import { line, own, visible } from "./words.js";
+import { line, nameOf, own, twin, visible } from "./words.js";
 
 /**
  * Returns a field with its control: `get` returns the value or `undefined`, `take` takes an answer or a draft, `wrong` says why the value
- * cannot be sent, `pick` chooses an option by its place.
+ * cannot be sent, `pick` chooses an option by its place; `typed` is what text is typed into, if there is something.
  * @param {Object} field
  * @param {number} place its place in the form
  * @param {{isTitled: boolean, isOnly: boolean, hasNotes: boolean}} context whether a heading has the same text
@@ -118,7 +118,7 @@ function text({ minLength, maxLength, pattern, placeholder, multiline, secret, f
     show.ariaPressed = !isShown;
   }, "Show");
   show.ariaPressed = false;
-  return { node: secret ? el("div.joined", input, show) : input, inputs: [input], get, set, wrong, hint };
+  return { node: secret ? el("div.joined", input, show) : input, inputs: [input], typed: input, get, set, wrong, hint };
 }
 
 /** Returns a moment as an input takes it, in the time of this computer; empty if it is none. */
@@ -144,7 +144,7 @@ function number({ integer, min, max, step, required, default: initial }, id) {
     return outside(value, min, max);
   };
   const hint = sentences(range(min, max), integer && "a whole number", step && `in steps of ${step}`);
-  return { node: input, inputs: [input], get, set, wrong, hint };
+  return { node: input, inputs: [input], typed: input, get, set, wrong, hint };
 }
 
 /** A choice of one or of many options, each a card. */
@@ -154,7 +154,7 @@ function choices({ required, min, max, other: hasOther, default: initial }, id, 
   const isCompared = options.filter(({ preview }) => preview).length > 1;
   // A browser calls a required choice invalid before anything is chosen: the error says it in its time.
   const shape = { name: id, type: isMany ? "checkbox" : "radio", required: !!required && !isMany, ariaInvalid: false };
-  const cards = options.map((option, place) => card(option, place, shape, proposed.includes(option.value)));
+  const cards = options.map((option, place) => card(option, place, shape, proposed.includes(option.value), twin(option, options)));
   const inputs = cards.map(({ input }) => input);
   let own, text;
   if (hasOther) {
@@ -198,13 +198,14 @@ function choices({ required, min, max, other: hasOther, default: initial }, id, 
   set(initial);
   const node = el(`div.cards.${isCompared ? "compared" : ""}`, { oninput: update }, cards.map(({ node }) => node), clear);
   const hint = isMany && (range(min, max, "option") || "choose any number");
-  return { node, inputs, get, set, wrong, pick, hint, text };
+  return { node, inputs, typed: text, get, set, wrong, pick, hint, text };
 }
 
-function card({ label, description, preview: shown }, place, shape, isProposed) {
+function card(option, place, shape, isProposed, apart) {
+  const { description, preview: shown } = option;
   const id = `${shape.name}-${place}`;
   const input = el("input", { ...shape, id, "aria-labelledby": `${id}-label`, "aria-describedby": `${id}-default ${id}-about` });
-  const name = [el("bdi", { id: `${id}-label` }, inline(`${label}`)), isProposed && [" ", el("small.chip", { id: `${id}-default` }, "Default")]];
+  const name = [el("bdi", { id: `${id}-label` }, inline(nameOf(option)), apart), isProposed && [" ", el("small.chip", { id: `${id}-default` }, "Default")]];
   const about = description && el("div.about", { id: `${id}-about` }, prose(description));
   const show = () => details.open && !details.children[1] && details.append(preview(shown));
   const details = shown && el("details", { ontoggle: show }, el("summary", "Preview"));

@@ -5,7 +5,7 @@ import { Alerts } from "./alerts.js";
 import { Connection } from "./connection.js";
 import { button, el, fill, on, stylesheet, tell, upgrade } from "./dom.js";
 import { drafts, keepDraft } from "./drafts.js";
-import { action } from "./keys.js";
+import { action, takesText } from "./keys.js";
 import "./question.js";
 import { Overview, Past } from "./past.js";
 import { agentOf, arrange, from, onMachine, projectName, Row, searched, title, write } from "./rows.js";
@@ -20,8 +20,13 @@ const FOLD = 30_000;
 const RETURN = 2_000;
 /** The longest that a browser can time. */
 const FOR_EVER = 2 ** 31 - 1;
-/** What was sent is said for at least so long, and until the person goes on to something else. */
-const SAID = 6_000;
+/** What was sent is said for so long, or until the person goes on to something else. */
+const SAID = 10_000;
+
+const CHANGED = "It changed while you looked at it, and nothing was sent. Read what it asks now; what you entered is kept.";
+
+/** Pixels around what has the focus, as for its ring. */
+const BESIDE = 12;
 
 export class AskbridgeInbox extends HTMLElement {
   /** The id of the question that is shown, or null. */
@@ -43,8 +48,8 @@ export class AskbridgeInbox extends HTMLElement {
   #machines = [];
   #fleet;
   #nothing = "Nothing waits.";
-  /** When something was sent here. */
-  #sentAt = 0;
+  /** Hides what was sent. */
+  #unsaid;
   /** What the page was opened for, which may come later. */
   #wanted;
   #timers = {};
@@ -126,6 +131,9 @@ export class AskbridgeInbox extends HTMLElement {
     // When it has closed, the browser has given the focus back.
     parts.confirm.onclose = () => parts.confirm.returnValue && this.#leave(parts.confirm.returnValue);
     this.#parts = parts;
+    // What sticks at the top and at the bottom covers no part of the page that has the focus.
+    const sticks = () => parseFloat(getComputedStyle(parts.main).paddingTop) + parts.sent.offsetHeight;
+    new ResizeObserver(() => (parts.main.style.scrollPaddingTop = `${sticks() + BESIDE}px`)).observe(parts.sent);
     const root = this.attachShadow({ mode: "open" });
     root.adoptedStyleSheets = SHEETS;
     root.append(parts.shell, parts.confirm);
@@ -137,6 +145,7 @@ export class AskbridgeInbox extends HTMLElement {
       keepDraft(card.record.id, card.touched && card.draft);
       this.#later("render", 200, () => this.#render());
     });
+    on(main, "askbridge-bar", ({ detail: { height } }) => (main.style.scrollPaddingBottom = `${height + BESIDE}px`));
     on(this.#store, "change", () => this.#later("render", 0, () => this.#render()));
     on(this.#store, "arrival", ({ detail }) => this.alerts.arrived(detail));
     on(this.#store, "gap", ({ detail }) => detail[0] && setTimeout(() => this.#greet(detail), RETURN));
@@ -151,6 +160,7 @@ export class AskbridgeInbox extends HTMLElement {
     on(this.#connection, "delta", ({ detail }) => this.#take(detail), { signal });
     on(this.#connection, "state", () => this.#turn(), { signal });
     on(document, "keydown", event => this.#key(event), { signal });
+    on(document, "paste", event => this.#paste(event), { signal });
     // With room beside the list, other things are shown there.
     on(window, "resize", () => this.#later("render", 200, () => this.#render()), { signal });
     const clock = setInterval(() => document.hidden || (this.#rows.forEach(row => row.tick()), this.#groups.forEach(group => group.tick?.())), 1000);
@@ -256,19 +266,22 @@ export class AskbridgeInbox extends HTMLElement {
       arrange(list, rows(this.#store.ended(list == lost, isFound)));
       list.parentNode.hidden = !list.firstChild && !(list == settled && this.#past.missing.textContent);
     }
+    let found = 0;
     const sections = [...this.#store.groups(isFound)].map(([key, records]) => {
       const group = this.#group(key, records[0]);
       arrange(group.lastChild, rows(records));
-      const since = Math.min(...records.map(({ id }) => this.#rows.get(id).since));
+      // What was settled keeps its place for a while, and waits no more.
+      const waiting = records.filter(isOpen);
+      found += waiting.length;
+      const since = Math.min(...waiting.map(({ id }) => this.#rows.get(id).since));
       const { clock } = this.#rows.get(records[0].id);
-      group.tick = () => write(group.waits, longest(records.length, Date.now() + clock - since));
+      group.tick = () => write(group.waits, longest(waiting.length, Date.now() + clock - since));
       group.tick();
       return group;
     });
     arrange(groups, sections);
-    const found = groups.querySelectorAll(".row").length;
     write(waiting, this.search && open ? `${found} of ${open} found` : open || "");
-    const isMissed = !!this.search && !found;
+    const isMissed = !!this.search && !sections.length;
     none.classList.toggle("missed", isMissed);
     write(none, isMissed ? "No question that waits has these words." : open ? "" : this.#nothing);
     this.#suggest();
@@ -307,7 +320,7 @@ export class AskbridgeInbox extends HTMLElement {
 
   #row(record, drafted) {
     const { id, bridge } = record;
-    const pick = () => this.#select(id, this.current == id ? "fields" : this.#isWide() ? "row" : "main");
+    const pick = () => this.#select(id, this.current == id ? "fields" : "text");
     if (!this.#rows.has(id)) this.#rows.set(id, new Row(pick));
     if (!isOpen(record)) this.alerts.ended(id);
     else if (!this.#bridges.has(bridge)) {
@@ -336,14 +349,17 @@ export class AskbridgeInbox extends HTMLElement {
     return this.#parts.list.checkVisibility() && this.#parts.main.checkVisibility();
   }
 
-  /** `focus` is "main", "fields" or "row", or "next" after an answer; there is none where nobody chose. */
+  /**
+   * `focus` is "main", "fields" or "row", "text" of what the person opens, whose only text field then has the focus, or
+   * "next" after an answer; there is none where nobody chose.
+   */
   #select(id, focus) {
-    const { shell, main, sent } = this.#parts;
+    const { shell, main } = this.#parts;
     const { touched, busy, failure } = this.#card ?? {};
     if (this.current != id) {
       if (!touched && !busy && !failure) this.#cards.delete(this.current);
       main.scrollTop = 0;
-      if (Date.now() - this.#sentAt > SAID) sent.hidden = true;
+      if (focus && focus != "next") this.#unsay();
     }
     if (focus) this.#wanted = null;
     this.current = id;
@@ -356,7 +372,10 @@ export class AskbridgeInbox extends HTMLElement {
     const { button } = this.#rows.get(id) ?? {};
     // The page around the inbox stays where it is.
     button?.scrollIntoView({ block: "nearest", container: "nearest" });
-    if (focus == "row") button.focus();
+    // Where there is no keyboard, one that comes up by itself is in the way.
+    const isText = /text|next/.test(focus) && !matchMedia("(pointer: coarse)").matches && this.#card?.focusText();
+    if (isText) return;
+    if (focus == "row" || (focus == "text" && this.#isWide())) button.focus();
     else if (focus == "fields") this.#card.focusFirst();
     else if (focus) main.focus({ preventScroll: true });
   }
@@ -422,10 +441,14 @@ export class AskbridgeInbox extends HTMLElement {
 
   /* What the person does */
 
+  /** Returns whether the person is at something else than the questions. */
+  #isElsewhere() {
+    return this.#connection.state == "signed-out" || this.#parts.confirm.open || !!document.querySelector(":modal");
+  }
+
   #key(event) {
     const { list } = this.#parts;
-    const isElsewhere = this.#connection.state == "signed-out" || this.#parts.confirm.open || document.querySelector(":modal");
-    const name = !isElsewhere && action(event, this);
+    const name = !this.#isElsewhere() && action(event, this);
     if (!name) return;
     event.preventDefault();
     const focus = list.matches(":focus-within") ? "row" : "main";
@@ -435,13 +458,30 @@ export class AskbridgeInbox extends HTMLElement {
     else if (name == "search") this.#find();
     else if (name == "help") this.#tell("help", { isByKey: true });
     else if (name == "leave") this.#leave();
+    else if (name == "found") this.#openFirst();
     else this.#card?.[name](Number(event.key));
   }
 
+  /** Opens the first question that the search found. */
+  #openFirst() {
+    const [first] = this.#order();
+    if (first) this.#select(first, "row");
+  }
+
+  /** A text that is pasted where no text is typed is for the question. */
+  #paste(event) {
+    const [target, ...around] = event.composedPath();
+    const isOurs = around.includes(this) || target == document.body;
+    if (isOurs && !event.defaultPrevented && !takesText(target) && !this.#isElsewhere()) this.#card?.paste(event.clipboardData.getData("text/plain"));
+  }
+
   #step(by, focus) {
-    const order = this.#order();
+    const all = this.#order();
+    const waiting = all.filter(id => isOpen(this.#store.records.get(id)));
+    // The last question is the last one that waits, not the oldest of the past.
+    const order = Math.abs(by) == Infinity && waiting[0] ? waiting : all;
     const at = order.indexOf(this.current);
-    const id = at < 0 ? order[0] : order[Math.min(Math.max(at + by, 0), order.length - 1)];
+    const id = at < 0 ? order.at(by == Infinity ? -1 : 0) : order[Math.min(Math.max(at + by, 0), order.length - 1)];
     if (id) this.#select(id, focus);
   }
 
@@ -487,21 +527,28 @@ export class AskbridgeInbox extends HTMLElement {
     else if (isMoved && this.#card) this.#card.paused = true;
   }
 
-  /** Says what was sent, and how many questions are left. Returns whether that moved what stands below it. */
+  /** Says what was sent, for a while. Returns whether that moved what stands below it. */
   #confirm(record) {
     const { sent } = this.#parts;
     const height = sent.offsetHeight;
     const [said, what] = done(record);
-    const left = this.#store.open().length;
-    const rest = left ? `${left} more ${left == 1 ? "waits" : "wait"}.` : "Nothing else waits.";
     const to = line(from(record, this.#bridges.get(record.bridge)?.status));
     const show = button("link", () => this.#select(record.id, "main"), "Show it");
-    fill(sent, el("b", said), ": ", el("bdi", what || title(record)), said == "Sent" ? " to " : " for ", el("bdi", to), ". ", el("span", rest), " ", show);
+    fill(sent, el("b", said), ": ", el("bdi", what || title(record)), said == "Sent" ? " to " : " for ", el("bdi", to), ". ", show);
     sent.hidden = false;
-    this.#sentAt = Date.now();
+    clearTimeout(this.#unsaid);
+    this.#unsaid = setTimeout(() => this.#unsay(), SAID);
     this.#place();
     this.#say(sent.textContent.replace(" Show it", ""));
     return sent.offsetHeight != height;
+  }
+
+  /** Takes back what was sent, unless the focus is there. */
+  #unsay() {
+    const { sent } = this.#parts;
+    clearTimeout(this.#unsaid);
+    if (sent.matches(":focus-within")) this.#unsaid = setTimeout(() => this.#unsay(), SAID);
+    else sent.hidden = true;
   }
 
   /** Returns the record as it is then. Where it fails, the question says so. */
@@ -517,8 +564,9 @@ export class AskbridgeInbox extends HTMLElement {
       if (isOpen(record)) this.#say("It has more time.");
     } catch ({ code, message, data }) {
       const advice = code == "offline" ? " What you entered is kept. Send it again." : "";
-      if (data?.question) this.#store.put([data.question]);
-      else card.failure = { message: message[0].toUpperCase() + message.slice(1) + advice, fields: data?.errors ?? [] };
+      if (data?.question) this.#store.put([(card.record = data.question)]);
+      const why = isOpen(data?.question) ? CHANGED : message[0].toUpperCase() + message.slice(1) + advice;
+      if (!data?.question || isOpen(data.question)) card.failure = { message: why, fields: data?.errors ?? [] };
     }
     card.busy = false;
     this.#render();

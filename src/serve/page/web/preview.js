@@ -22,7 +22,9 @@ try {
 
 /** Returns a preview. @param {{format: string, text: string}} preview */
 export function preview({ format, text }) {
-  if (format == "markdown" || format == "text") return prose(text);
+  if (format == "markdown") return prose(text);
+  // Layouts are drawn with characters of one width, and lose their shape where lines are wrapped.
+  if (format == "text") return code(text, "drawn");
   const show = policy && own({ svg: image, html: inert }, format);
   return show ? el("iframe", { sandbox: "", title: "Preview", srcdoc: policy.createHTML(HEAD + show(text)) }) : code(text);
 }

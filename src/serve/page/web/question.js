@@ -3,31 +3,21 @@
 
 import { button, el, fill, on, stylesheet, tell, upgrade } from "./dom.js";
 import { createField, entries, others } from "./field.js";
+import { adopt, isAlone, isMeantFor, isText, takesText } from "./keys.js";
+import { clear, stick } from "./pointer.js";
+import { Sight } from "./sight.js";
 import { unshown } from "./beyond.js";
-import { decision, kind, optionButton, subject } from "./subject.js";
+import { act, decision, evidence, kind, optionButton, subject } from "./subject.js";
 import { direction, headed, inline, prose } from "./text.js";
-import { ago, decided, ended, given, heading, isHarmful, isOpen, line, machineOf, own, remaining, riskOf, visible } from "./words.js";
+import { ago, cut, decided, ended, given, heading, isHarmful, isOpen, line, machineOf, nameOf, own, remaining, riskOf, visible } from "./words.js";
 
 const sheets = await stylesheet("tokens.css", "base.css", "question.css");
 const MORE_TIME = 600_000;
 /** A person needs this long to see that another question stands there, and to stop a click or a key on its way. */
 const PAUSE = 1_000;
 
-/** Pixels between the pointer and what decides. */
-const NEAR = 12;
-
-/** Where the pointer was last. */
-let pointer = [];
-for (const type of ["pointerdown", "pointermove"]) on(document, type, ({ clientX, clientY }) => (pointer = [clientX, clientY]), true);
-
-/** Moves buttons below the pointer, if one of them would stand under it. Then they stand where they are, and do not stick. */
-function clear(buttons) {
-  const [x, y] = pointer;
-  const isUnder = ({ left, right, top, bottom }) => x > left - NEAR && x < right + NEAR && y > top - NEAR && y < bottom + NEAR;
-  const stands = () => [...buttons.children].some(it => isUnder(it.getBoundingClientRect()));
-  if (stands()) buttons.style.position = "static";
-  if (stands()) buttons.style.marginTop = `${y - buttons.getBoundingClientRect().top + 2 * NEAR}px`;
-}
+const EARLY = "Nothing was sent: this has only just appeared. Read it, then try again.";
+const HASTY = "Nothing was sent: keys that are typed in one go decide nothing. Press the last one again.";
 
 export class AskbridgeQuestion extends HTMLElement {
   static formAssociated = true;
@@ -42,8 +32,16 @@ export class AskbridgeQuestion extends HTMLElement {
   #failure = null;
   #timer;
   #pause;
-  /** Whether something was tried during the pause. */
-  #isEarly = false;
+  /** Why something that was tried did nothing. */
+  #hint = "";
+  /** What of the question was in sight. */
+  #sight;
+  /** Tells the page how much of its bottom the bar with the buttons covers. */
+  #sizes = new ResizeObserver(() => {
+    const height = this.#barHeight();
+    this.style.setProperty("--_bar", `${-height}px`);
+    tell(this, "askbridge-bar", { height });
+  });
   /** A person who comes back to the page has not seen what came meanwhile. */
   #look = () => document.hidden || (this.paused && (this.paused = true));
   /** Whether the person entered something. */
@@ -68,6 +66,7 @@ export class AskbridgeQuestion extends HTMLElement {
   disconnectedCallback() {
     document.removeEventListener("visibilitychange", this.#look);
     this.paused = false;
+    this.#sight?.stop();
     clearTimeout(this.#timer);
   }
 
@@ -98,7 +97,8 @@ export class AskbridgeQuestion extends HTMLElement {
     clearTimeout(this.#pause);
     const end = () => document.hidden || (this.paused = false);
     this.#pause = paused && isOpen(this.#record) ? setTimeout(end, PAUSE) : 0;
-    if (!this.paused) this.#isEarly = false;
+    if (!this.paused) this.#hint = "";
+    if (!this.paused && this.#parts) stick(this.#parts.actions);
     this.#update();
   }
 
@@ -142,11 +142,29 @@ export class AskbridgeQuestion extends HTMLElement {
     (first || this.#parts?.title)?.focus();
   }
 
+  /** Moves the focus into the text field of a question that has no other field, and returns whether it does. */
+  focusText() {
+    const [only, ...more] = this.#fields;
+    const isText = isOpen(this.#record) && only?.typed && !only.pick && !more.length;
+    if (isText) only.typed.focus();
+    return !!isText;
+  }
+
+  /** Puts a text that was pasted outside of any field at the end of the only text field, if there is just one. @param {string} text */
+  paste(text) {
+    const [only, ...more] = this.#fields.map(({ typed }) => typed).filter(Boolean);
+    if (!this.#canAct || this.#step || !only || more.length) return;
+    only.focus();
+    only.value += text;
+    only.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+
   /** Sends the answer, or takes what is under way: a step, a chosen option. */
   submit() {
     if (!this.#canAct || this.#isTooEarly()) return;
+    this.#hint = "";
     if (this.#step) this.#step.take();
-    else if (this.#isPermission) this.#root.querySelector(".option:focus")?.click();
+    else if (this.#isPermission) this.#root.querySelector(".option:focus")?.onclick();
     else this.#check();
   }
 
@@ -154,7 +172,7 @@ export class AskbridgeQuestion extends HTMLElement {
   reject() {
     if (!this.#canAct || this.#isTooEarly()) return;
     const act = reason => this.#send("reject", { reason: reason || undefined });
-    this.#ask({ title: this.#isPermission ? "Reject this" : "Reject this question", label: "Reason (optional)", value: this.#reason, confirm: "Reject", act });
+    this.#ask({ title: this.#isPermission ? "Reject this" : "Reject this question", label: "Reason (optional)", value: this.#reason, confirm: "Reject", act, refuses: true });
   }
 
   /** Chooses an option by its number, from 1, and returns whether there is one. @param {number} n */
@@ -195,6 +213,7 @@ export class AskbridgeQuestion extends HTMLElement {
   #appear() {
     if (!isOpen(this.#record)) return;
     clear(this.#parts.actions);
+    this.#sight?.watch();
     this.paused = true;
   }
 
@@ -204,9 +223,23 @@ export class AskbridgeQuestion extends HTMLElement {
    */
   #isTooEarly() {
     if (!this.paused) return false;
-    this.#isEarly = true;
+    this.#hint = EARLY;
     this.paused = true;
     return true;
+  }
+
+  /** Returns whether a key is one of several that are typed in one go, and says that it did nothing. */
+  #isHasty(field) {
+    if (isMeantFor(field)) return false;
+    this.#hint = HASTY;
+    this.#update();
+    return true;
+  }
+
+  /** How much of the page the bar with the buttons covers. */
+  #barHeight() {
+    const { actions } = this.#parts;
+    return getComputedStyle(actions).position == "sticky" ? actions.offsetHeight : 0;
   }
 
   /** The fields whose entries may be kept. */
@@ -275,20 +308,29 @@ export class AskbridgeQuestion extends HTMLElement {
     };
     const body = [isPermission ? subject(question) : this.#fields.map(({ node }) => node), unshown(question)];
     const form = el("form", { noValidate: true, onsubmit }, body, parts.actions);
-    // What only shows more may be clicked at once. The second click of a double click was meant for the first.
+    // What only shows more may be clicked at once. The second click of a double click was meant for the first, and a key
+    // of a text for no button.
     const calm = event => {
       const isSecond = event.detail > 1 && parts.actions.contains(event.target);
-      if (isSecond || (!event.target.closest("summary, .toggle") && this.#isTooEarly())) {
+      const decides = !event.target.closest("summary, .toggle, .fold, .rest, a");
+      if (isSecond || (decides && (this.#isTooEarly() || (!event.detail && event.target.matches("button") && this.#isHasty())))) {
         event.preventDefault();
         event.stopPropagation();
       }
     };
     on(form, "click", calm, true);
+    on(parts.notice, "click", calm, true);
     const more = [rest, !isCommand && message != whole && message].map(text => text && prose(text));
     const card = el("article", { "aria-labelledby": "title", dir: direction(title) });
     fill(card, parts.notice, head, parts.title, more, parts.problem, form, parts.status);
     fill(this.#root, card);
     this.#parts = parts;
+    this.#sizes.disconnect();
+    this.#sizes.observe(parts.actions);
+    this.#sight?.stop();
+    const shown = [parts.title, ...more, body].flat(Infinity).filter(Boolean);
+    this.#sight = risk != "plain" ? new Sight(shown, parts.actions, () => this.#read()) : null;
+    if (this.isConnected) this.#sight?.watch();
     this.#offer();
   }
 
@@ -300,7 +342,7 @@ export class AskbridgeQuestion extends HTMLElement {
     const options = (this.#isPermission && fields?.[0]?.options) || [];
     fill(
       this.#parts.actions,
-      options.map((it, place) => optionButton(it, place, risk, () => this.#press(it))),
+      options.map((it, place) => optionButton(it, place, options, risk, () => this.#press(it))),
       this.#fields.some(it => it.inputs.length) && el("button.primary", line(submit || "Send answer")),
       button("link", () => this.reject(), this.#isPermission ? "Reject with a reason" : "Reject this question"),
     );
@@ -308,39 +350,62 @@ export class AskbridgeQuestion extends HTMLElement {
 
   /** Takes an option of a permission: at once, or after a step. */
   #press(option) {
-    const { label, value, dangerous } = option;
-    const { fields, confirm } = this.#record.question;
-    const risk = riskOf(this.#record.question);
-    const act = () => this.#send("answer", { values: { [fields[0].name]: value }, notes: {}, seen: this.#seen });
-    const step = decision(option, risk);
-    if (!step) return act();
-    this.#ask({ ...step, about: label, act, dangerous: confirm || dangerous || isHarmful(risk) });
+    const { question } = this.#record;
+    const risk = riskOf(question);
+    const take = () => this.#send("answer", { values: { [question.fields[0].name]: option.value }, notes: {}, seen: this.#seen });
+    const step = decision(option, risk, act(question));
+    if (!step) return take();
+    const isOnce = option.role == "allow_once";
+    const dangerous = question.confirm || option.dangerous || isHarmful(risk);
+    this.#ask({ ...step, about: !isOnce && ["Your choice: ", inline(nameOf(option))], act: take, dangerous, risk: risk != "plain" && question });
+    this.#settleIn();
+  }
+
+  /** What a step asks stands elsewhere than under the pointer, and does nothing until it can have been read. */
+  #settleIn() {
     clear(this.#parts.actions.querySelector(".buttons"));
+    this.paused = true;
+  }
+
+  /** All of what can do harm was in sight: a step that waited for that can be taken. */
+  #read() {
+    if (!this.#step?.rest) return;
+    this.#step.rest.remove();
     this.paused = true;
   }
 
   #check() {
     const wrong = this.#fields.map(it => ({ field: it.field.name, message: it.wrong() }));
     this.#fail(wrong.filter(({ message }) => message));
-    if (this.#parts.problem.hidden) this.#answer(entries(this.#fields));
+    if (!this.#parts.problem.hidden) return;
+    const answer = entries(this.#fields);
+    const isEmpty = [...Object.values(answer.values), ...Object.values(answer.notes)].every(value => Array.isArray(value) && !value.length);
+    if (!isEmpty) return this.#answer(answer);
+    this.#ask({ title: "Nothing is chosen or entered. Send it empty?", confirm: "Send it empty", act: () => this.#answer(answer), isEmpty });
+    this.#settleIn();
   }
 
   #answer(answer) {
-    const act = () => this.#send("answer", { ...answer, seen: this.#seen });
-    const dangerous = isHarmful(riskOf(this.#record.question));
-    if (!dangerous) return act();
-    const title = "A wrong answer can do harm";
-    this.#ask({ title, label: "Type yes to send this one", must: "yes", confirm: "Send answer", act, dangerous });
+    const { question } = this.#record;
+    const take = () => this.#send("answer", { ...answer, seen: this.#seen });
+    if (!isHarmful(riskOf(question))) return take();
+    this.#ask({ title: "A wrong answer can do harm", label: "Type yes to send this one", must: "yes", confirm: "Send answer", act: take, dangerous: true, risk: question });
   }
 
-  /** Puts a step in the place of the buttons: what is asked, a text to type, and the way back. */
-  #ask({ title, about, label, value = "", must, confirm, act, dangerous }) {
+  /**
+   * Puts a step in the place of the buttons: what is asked, a text to type, and the way back. What is more than plain
+   * (`risk`) was in sight before it is done, and what can do harm is said once more.
+   */
+  #ask({ title, about, label, value = "", must, confirm, act, dangerous, risk, refuses, isEmpty }) {
     const { actions } = this.#parts;
     const opener = this.#root.activeElement?.textContent;
-    const input = label && el("input", { id: "step", value, autocomplete: "off", dir: "auto" });
-    const error = el("p.error", { role: "alert" });
-    if (input && !must) input.oninput = () => (this.#reason = input.value);
+    const input = label && el("input", { id: "step", value, autocomplete: "off", dir: "auto", "aria-describedby": "step-error" });
+    const error = el("p.error", { id: "step-error", role: "alert" });
+    if (input && !must) input.oninput = () => ((this.#reason = input.value), (error.textContent = ""));
+    const sight = risk && this.#sight;
+    const rest = sight && !sight.isWhole && el("p.rest-of-it", el("b", "Read it to its end before you allow it. "), button("link.rest", () => sight.next(), "Show what is left"));
     const take = () => {
+      if (rest?.isConnected) return sight.next();
       // What is dangerous, and is not typed, takes the button itself.
       if (dangerous && !must && this.#root.activeElement != yes) return no.focus();
       if (!must || input.value.trim().toLowerCase() == must) return act(input?.value.trim());
@@ -356,11 +421,15 @@ export class AskbridgeQuestion extends HTMLElement {
     const no = button("back", back, "Back");
     const group = el("div.step", { role: "group", "aria-labelledby": "asked" });
     const entry = input && [el("label", { for: "step" }, label), input, error];
-    fill(group, el("p.label", { id: "asked" }, title), about && el("p", { dir: "auto" }, inline(about)), entry, el("div.buttons", yes, no));
+    const harm = risk && isHarmful(riskOf(risk)) && el("p.harm", ["This can do harm", line(risk.riskReason ?? "")].filter(Boolean).join(": "), ".");
+    const proof = harm && evidence(risk);
+    const parts = [el("p.label", { id: "asked", dir: "auto" }, title), about && el("p", { dir: "auto" }, about), harm, proof && el("p", el("code", proof)), rest, entry];
+    fill(group, parts, el("div.buttons", yes, no));
     fill(actions, group);
-    this.#step = { back, take, must };
+    const hurry = refuses && (() => (error.textContent = "Ctrl+Enter rejects it, and so does the button"));
+    this.#step = { back, take, must, hurry, error, rest, yes };
     this.#update();
-    (input || (dangerous ? no : yes)).focus();
+    (input || (dangerous || isEmpty ? no : yes)).focus();
   }
 
   #send(name, more) {
@@ -368,22 +437,45 @@ export class AskbridgeQuestion extends HTMLElement {
   }
 
   #key(event) {
-    if (event.key == "Escape" && this.#step) {
+    const { key, target } = event;
+    if (key == "Escape" && this.#step) {
       event.preventDefault();
       event.stopPropagation();
       this.#step.back();
+    } else if (key == "Enter") this.#enter(event);
+    else if (isText(event) && target.id == "step" && !isMeantFor(target)) {
+      // The rest of a text whose first letter opened the step.
+      event.preventDefault();
+      this.#step.error.textContent = "Type it after a moment: what came in one go with the key before is no part of it.";
+    } else if (isText(event) && key != " " && !this.#parts.problem.hidden && !target.matches("input, textarea, button")) {
+      // After a mistake, a letter belongs to the first field that is wrong.
+      const field = this.#fields.find(it => it.node.matches(".wrong"))?.typed ?? (this.#fields.length == 1 && this.#fields[0].typed);
+      if (!field) return;
+      event.stopPropagation();
+      field.focus();
+      adopt(field);
     }
-    const isSent = event.ctrlKey || event.metaKey || (event.target.matches(".own") && !event.shiftKey);
-    if (event.key != "Enter" || event.isComposing || !(isSent || event.repeat)) return;
-    // A key that is held down sends nothing: it may be left from the question before.
+  }
+
+  /** Enter sends from a line of text, and with Ctrl from anywhere. A key that is held down may be left from the question before. */
+  #enter(event) {
+    const { target, ctrlKey, metaKey, shiftKey, repeat, isComposing } = event;
+    if (isComposing) return;
+    const isChord = ctrlKey || metaKey;
+    const isSent = isChord || (target.matches("input") && !target.closest(".toggle")) || (target.matches(".own") && !shiftKey);
+    if (!isSent && !repeat) return;
     event.preventDefault();
-    if (!event.repeat) this.submit();
+    if (repeat) return;
+    if (isChord) this.submit();
+    else if (target.id == "step" && this.#step.hurry) this.#step.hurry();
+    else if (!this.#isHasty(takesText(target) && target)) this.submit();
   }
 
   #entered(target) {
     // What is typed to confirm is no draft, and neither is how a change is shown.
     if (target.matches(".toggle *") || (target.id == "step" && this.#step.must)) return;
     this.touched = true;
+    if (!this.paused) this.#hint = "";
     for (const it of this.#fields) if (it.node.contains(target) && !it.wrong()) it.fail();
     this.#changed();
   }
@@ -403,7 +495,7 @@ export class AskbridgeQuestion extends HTMLElement {
     const items = wrong.map(({ field, message }) => {
       const it = this.#fields.find(it => it.field.name == field);
       const name = it?.field.header || it?.field.label || field;
-      const text = `“${line(name.length > 60 ? `${name.slice(0, 59)}…` : name)}” ${visible(message)}`;
+      const text = `“${cut(line(name), 60)}” ${visible(message)}`;
       const onclick = event => (event.preventDefault(), it.focus());
       return el("li", it?.inputs[0] ? el("a", { href: `#${it.inputs[0].id}`, onclick }, text) : text);
     });
@@ -432,14 +524,13 @@ export class AskbridgeQuestion extends HTMLElement {
     if (isOver && !isTyping && (isIn || held?.disabled || actions.contains(held))) notice.focus();
     // A button that is disabled by the attribute would lose the focus.
     for (const it of this.#root.querySelectorAll(".actions button, .notice button, .until button")) {
-      it.ariaDisabled = this.#busy || this.paused || null;
+      it.ariaDisabled = this.#busy || this.paused || (it == this.#step?.yes && this.#step.rest?.isConnected) || null;
     }
     const card = this.#root.firstElementChild;
     card.ariaBusy = this.#busy;
     card.classList.toggle("over", isOver);
-    const early = this.#isEarly ? "Nothing was sent: this has only just appeared. Read it, then try again." : "";
-    status.classList.toggle("vh", !early);
-    status.textContent = this.#busy ? "Sending" : isOver ? ended(this.#record) : early;
+    status.classList.toggle("vh", !this.#hint);
+    status.textContent = this.#busy ? "Sending" : isOver ? ended(this.#record) : this.#hint;
     this.#tick();
   }
 

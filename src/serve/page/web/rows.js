@@ -2,7 +2,7 @@
 
 import { button, el, fill } from "./dom.js";
 import { kind } from "./subject.js";
-import { ago, ended, headline, isHarmful, isOpen, line, machineOf, remaining, riskOf } from "./words.js";
+import { ago, cut, ended, headline, isHarmful, isOpen, line, machineOf, remaining, riskOf } from "./words.js";
 
 const LONGEST = 300;
 
@@ -13,12 +13,12 @@ export const write = (element, text) => element.textContent === `${text}` || (el
 export function title({ question }) {
   const command = question.purpose == "permission" && question.subject?.command;
   const text = command ? `$ ${command}` : headline(question).replace(/\s+/g, " ").trim();
-  return line(text.slice(0, LONGEST)) || "Question";
+  return cut(line(text.slice(0, 2 * LONGEST)), LONGEST) || "Question";
 }
 
 /** Returns the short name of what asks: as it names itself, or the program of its command. */
 export function agentOf({ question }, status) {
-  const name = (question.agent?.trim() || status?.agent?.trim() || "").slice(0, LONGEST);
+  const name = cut(question.agent?.trim() || status?.agent?.trim() || "", LONGEST);
   const [first, ...rest] = name.split(/\s+/);
   const isLauncher = /^(npx|bunx|pnpx|uvx)$/.test(first);
   if (question.agent && !isLauncher && !first.includes("/")) return line(name);
@@ -75,7 +75,7 @@ export class Row {
     this.#left.classList.toggle("soon", !!expiring);
     const chip = (text, isBad) => text && el(`span.chip.${isBad ? "danger" : ""}`, text);
     if (!isWaiting) fill(this.#meta, el("span.ended", { dir: "auto" }, ended(record)), el("bdi", from(record, status)));
-    else fill(this.#meta, chip(machineOf(record)), el("bdi", agentOf(record, status)), purpose == "permission" && el("span", kind(question)), chip(isHarmful(riskOf(question)) && "Dangerous", true), chip(mark, mark != "Draft"), this.deadline && this.#left);
+    else fill(this.#meta, chip(machineOf(record)), el("bdi", agentOf(record, status)), purpose == "permission" && el("span", kind(question)), chip(isHarmful(riskOf(question)) && "Dangerous", true), chip(record.turnOver && "Turn over", true), chip(mark, mark != "Draft"), this.deadline && this.#left);
     this.tick();
   }
 

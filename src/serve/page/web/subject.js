@@ -6,7 +6,7 @@ import { diffs as changes, patch } from "./diff.js";
 import { button, el } from "./dom.js";
 import { digit, sentences } from "./field.js";
 import { code, inline, prose } from "./text.js";
-import { isHarmful, own, spoken } from "./words.js";
+import { cut, headline, isHarmful, line, nameOf, own, spoken, twin } from "./words.js";
 
 const KINDS = {
   other: "Permission",
@@ -54,24 +54,43 @@ const DOES = {
 };
 
 /** Returns the button of an option. The label is the agent's, and may lie; what it does is said below. */
-export function optionButton(option, place, risk, onclick) {
-  const { role = "", label, dangerous } = option;
+export function optionButton(option, place, options, risk, onclick) {
+  const { role = "", dangerous } = option;
   const look = dangerous ? "harm" : !role.startsWith("allow_") ? "" : isHarmful(risk) ? "harm" : role == "allow_once" ? "primary" : "";
-  const text = el("span.what", el("bdi", inline(label)), el("small", own(DOES, role) ?? spoken(role)), optionGrants(option));
+  const does = el("small", own(DOES, role) ?? spoken(role));
+  const text = el("span.what", el("bdi", inline(nameOf(option)), twin(option, options)), does, optionGrants(option));
   return button(`option.${look}`, onclick, text, digit(place));
+}
+
+/** Names what would be done: the command, or what the agent asks for. */
+export function act(question) {
+  const { command } = question.subject ?? {};
+  if (!command) return el("bdi", `“${cut(line(headline(question)), 120)}”`);
+  const [first, ...more] = command.trim().split("\n");
+  return [el("code", cut(line(first), 160)), more.length > 0 && ` and ${more.length} more line${more.length == 1 ? "" : "s"}`];
+}
+
+/** Returns the line of a longer command or patch that the reason for its risk names, with its number; "" where it names none. */
+export function evidence({ subject: { command, patch, content } = {}, riskReason = "" }) {
+  const lines = (command ?? patch ?? content ?? "").split("\n");
+  const [, word] = /`([^`]+)`/.exec(riskReason) ?? [];
+  if (!word || lines.length < 2) return "";
+  // A name is a word of its own, with or without its folder; signs of the shell stand anywhere.
+  const [before, after] = /^\w[\w.-]*$/.test(word) ? ["(?<![\\w.-])", "(?![\\w-])"] : ["", ""];
+  const pattern = new RegExp(before + word.replace(/[^\w\s]/g, "\\$&") + after, "i");
+  const at = lines.findIndex(text => pattern.test(text) && !/^\s*#/.test(text));
+  return at < 0 ? "" : `line ${at + 1}: ${cut(line(lines[at].trim()), 160)}`;
 }
 
 /**
  * Returns what is asked before an option is taken. Nothing is where it refuses, or allows once what is plain.
- * @returns {{title: string, confirm: string}|null}
+ * @returns {{title: Array, confirm: string}|null}
  */
-export function decision(option, risk) {
+export function decision(option, risk, what) {
   const { role = "", dangerous } = option;
-  if (dangerous) return { title: wide(option), confirm: role == "allow_always" ? "Allow always" : "Allow" };
-  const harm = isHarmful(risk) ? "This can do harm. Allow it all the same?" : "";
-  const acts = risk == "plain" ? "" : harm || "Allow it this time?";
-  if (role == "allow_once") return acts && { title: acts, confirm: "Allow" };
-  if (role == "allow_always") return { title: `Allow always: from now on without asking? ${harm}`.trim(), confirm: "Allow always" };
+  if (dangerous) return { title: [wide(option)], confirm: role == "allow_always" ? "Allow always" : "Allow" };
+  if (role == "allow_once") return risk == "plain" ? null : { title: ["Allow ", what, "?"], confirm: "Allow" };
+  if (role == "allow_always") return { title: ["Allow ", what, " always: from now on, without asking?"], confirm: "Allow always" };
   if (role == "reject_once" || role == "reject_always") return null;
-  return { title: "The effect of this option is unknown. Choose it?", confirm: "Choose it" };
+  return { title: ["The effect of this option is unknown. Choose it for ", what, "?"], confirm: "Choose it" };
 }

@@ -20,12 +20,12 @@ export const prose = text =>
 /** Returns a text as code, in which each character counts. @param {string} text @param {string} [name] its class */
 export const code = (text, name = "") => folded(text, shown => block(shown, name));
 
-const block = (text, name = "") => el(`pre.code.${name}`, { dir: "ltr" }, el("code", visible(text)));
+const block = (text, name = "") => el(`pre.code.${name}`, { dir: "ltr", tabIndex: name == "drawn" ? 0 : null }, el("code", visible(text)));
 
 function folded(text, show) {
   if (text.length <= AT_ONCE) return show(text);
   const all = () => box.replaceChildren(show(text));
-  const box = el("div", show(text.slice(0, AT_ONCE)), button("link", all, `Show all ${Math.ceil(text.length / 1024)} KB`));
+  const box = el("div", show(text.slice(0, AT_ONCE)), button("link.rest", all, `Show all ${Math.ceil(text.length / 1024)} KB`));
   return box;
 }
 

@@ -93,21 +93,37 @@ export function decided(question, { outcome, remark, by: responder }) {
   return `${verb} by ${by(responder)}${said ? `: ${said}` : ""}`;
 }
 
+/** Returns a text that is cut where it is too long, with a mark. */
+export function cut(text, most) {
+  if (text.length <= most) return text;
+  const all = [...text.slice(0, 2 * most)];
+  return all.length > most ? `${all.slice(0, most - 1).join("")}…` : text;
+}
+
+/** Returns what an option is called: its label, or its value where that is blank. */
+export const nameOf = ({ label, value }) => `${(line(`${label ?? ""}`).trim() ? label : value) ?? ""}`;
+
+/** Returns what tells an option from others with the same name: its value, to be set behind the name; "" where it needs none. */
+export function twin(option, options = []) {
+  const name = it => line(nameOf(it)).replace(/\s+/g, " ").trim();
+  return options.some(it => it !== option && name(it) == name(option)) ? ` (${line(`${option.value}`)})` : "";
+}
+
 /** Returns what the person did, and the words of an answer: ["Sent", "SQLite"], ["Allowed"]. @param {Object} record */
 export function done({ question, settlement }) {
   const { status, values, notes } = settlement?.outcome ?? {};
   const isPermission = question.purpose == "permission";
   if (status == "rejected") return ["Rejected"];
   if (isPermission) return [own(DONE, chosen(question, values)) ?? "Decided"];
-  return ["Sent", [...given(question, { values, notes })].slice(0, 160).join("") || "an empty answer"];
+  return ["Sent", cut(given(question, { values, notes }, 40), 160) || "an empty answer"];
 }
 
-/** Returns an answer in the words of its question. @param {Object} question @param {Object} answer */
-export function given({ fields = [] }, { values, notes }) {
+/** Returns an answer in the words of its question. @param {Object} question @param {Object} answer @param {number} [most] of the name of a field */
+export function given({ fields = [] }, { values, notes }, most = Infinity) {
   const parts = fields.map(field => {
     const [value, note] = [own(values, field.name), own(notes, field.name)];
     const texts = [value == null ? "" : inWords(field, value), note && `note: ${line(note)}`].filter(Boolean);
-    return (texts.length && fields.length > 1 ? `${line(field.header || field.label)}: ` : "") + texts.join("; ");
+    return (texts.length && fields.length > 1 ? `${cut(line(field.header || field.label), most)}: ` : "") + texts.join("; ");
   });
   return parts.filter(Boolean).join("; ");
 }
@@ -115,7 +131,10 @@ export function given({ fields = [] }, { values, notes }) {
 function inWords({ secret, options, yes = "yes", no = "no" }, value) {
   if (secret) return "(secret)";
   if (typeof value == "boolean") return line(value ? yes : no);
-  const label = text => line(options?.find(option => option.value === text)?.label ?? text);
+  const label = text => {
+    const option = options?.find(option => option.value === text);
+    return option ? line(nameOf(option)) + twin(option, options) : line(text);
+  };
   return [value].flat().map(label).join(", ") || "none";
 }
 
