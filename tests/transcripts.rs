@@ -121,7 +121,9 @@ impl<P: Protocol> Play<P> {
                     other => other.status().to_owned(),
                 };
                 let (id, by) = (&record.question.id, settlement.by.responder);
-                self.note(&format!("question! {id} settles after {after:?} by {by:?}: {outcome}"));
+                let reaction = settlement.reaction_ms.map(|time| format!(" itself within {time}ms"));
+                let reaction = reaction.unwrap_or_default();
+                self.note(&format!("question! {id} settles after {after:?} by {by:?}{reaction}: {outcome}"));
                 if let Some(remark) = &settlement.remark {
                     self.note(&format!("question! {id} was rejected because of {remark:?}"));
                 }
@@ -203,6 +205,7 @@ fn unanswered(why: &UnansweredReason) -> String {
         }
         UnansweredReason::NotUnderstood => "the answer is not understood".to_owned(),
         UnansweredReason::Refused(code) => format!("refused with {code}"),
+        UnansweredReason::ByItself(reaction) => format!("refused after {reaction:?}, which no person does"),
         UnansweredReason::NoWay => "the client cannot be asked".to_owned(),
         UnansweredReason::Silent => "the client is silent".to_owned(),
     }

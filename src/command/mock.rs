@@ -10,8 +10,8 @@ use std::{
 };
 
 use askbridge_mock::{
-    AgentFault, AgentSettings, ClientKind, ClientSettings, DemoSettings, Fallback, MockDialect,
-    PermissionAnswer, behaviour,
+    AgentFault, AgentSettings, ClientKind, ClientSettings, DemoSettings, Fallback, Manner, MockDialect,
+    PermissionAnswer, REACTION, behaviour,
     claude::{self, ClaudeSettings},
     client,
     codex::server::{self, CodexDaemonSettings},
@@ -85,6 +85,15 @@ pub struct MockClientArgs {
     #[arg(long, value_name = "ANSWER")]
     pub permission: Option<PermissionAnswer>,
 
+    /// Reply as this kind of client does, without a person
+    #[arg(long, value_name = "NAME", value_parser = manner(), conflicts_with = "permission")]
+    pub manner: Option<Manner>,
+
+    /// How long the person takes to refuse something, from when it came; a faster client is taken for one that refuses
+    /// by itself [default: 1s]
+    #[arg(long, value_name = "DURATION")]
+    pub reaction: Option<humantime::Duration>,
+
     /// The prompt for the agent
     #[arg(long, value_name = "TEXT", default_value = "Please ask me a question.")]
     pub prompt: String,
@@ -114,6 +123,8 @@ impl MockClientArgs {
             answers: self.answer.clone(),
             fallback,
             permission: self.permission.clone(),
+            manner: self.manner,
+            reaction: self.reaction.map_or(REACTION, |reaction| *reaction),
             timeout: self.timeout.map(|timeout| *timeout),
             wire: self.wire,
             ..ClientSettings::new(self.tier, self.prompt.clone(), self.agent.clone())
@@ -204,6 +215,12 @@ fn client_kind() -> impl TypedValueParser<Value = ClientKind> {
     let values = ClientKind::ALL.map(|it| PossibleValue::new(it.name()).help(it.summary()));
     let named =
         |name: String| ClientKind::ALL.into_iter().find(|it| it.name() == name).ok_or("not a kind of client");
+    PossibleValuesParser::new(values).try_map(named)
+}
+
+fn manner() -> impl TypedValueParser<Value = Manner> {
+    let values = Manner::ALL.map(|it| PossibleValue::new(it.name()).help(it.summary()));
+    let named = |name: String| Manner::ALL.into_iter().find(|it| it.name() == name).ok_or("not a manner");
     PossibleValuesParser::new(values).try_map(named)
 }
 

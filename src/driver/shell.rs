@@ -201,6 +201,9 @@ fn not_by_client(record: &Record, why: &UnansweredReason) {
         UnansweredReason::Refused(code) => {
             tracing::info!(session, question, code, "the client refused the question");
         }
+        UnansweredReason::ByItself(reaction) => {
+            tracing::info!(session, question, ?reaction, "the client refused by itself");
+        }
         UnansweredReason::NotUnderstood => {
             tracing::warn!(session, question, "the client's answer was not understood");
         }

@@ -166,7 +166,7 @@ pub(super) fn ending<'a>(
     question: Option<&Question>,
     said: impl FnOnce(&Answer) -> String,
 ) -> (Cow<'static, str>, Option<Cow<'a, str>>) {
-    let by = by(&settlement.by);
+    let by = decided_by(settlement);
     let remark = settlement.remark.as_deref().map(printable_line);
     match &settlement.outcome {
         Outcome::Answered(answer) => {
@@ -177,7 +177,12 @@ pub(super) fn ending<'a>(
         }
         Outcome::Rejected(reason) => {
             let is_permission = question.is_some_and(|question| question.purpose == Purpose::Permission);
-            let said = if is_permission { refused(reason, &by) } else { None };
+            let is_dismissed = *reason == Reason::Cancelled && settlement.by.responder == Responder::Client;
+            let said = match (is_dismissed, is_permission) {
+                (true, _) => Some(format!("dismissed in {by}")),
+                (false, true) => refused(reason, &by),
+                (false, false) => None,
+            };
             (said.map_or_else(|| rejected(reason, &by), Cow::from), remark)
         }
         Outcome::Failed => (format!("left to the agent by {by}").into(), remark),
@@ -224,6 +229,15 @@ fn rejected(reason: &Reason, by: &str) -> Cow<'static, str> {
         Reason::Shutdown => "rejected: the bridge was asked to end".into(),
         Reason::Policy => format!("rejected by a rule of {by}").into(),
         other => format!("rejected by {by}, {}", printable_line(other.name())).into(),
+    }
+}
+
+/// Returns who decided. A client that was faster than a person can be has decided by itself.
+fn decided_by(settlement: &Settlement) -> String {
+    let by = by(&settlement.by);
+    match settlement.reaction_ms {
+        Some(time) => format!("{by} itself, within {} ms", time.saturating_add(1)),
+        None => by,
     }
 }
 

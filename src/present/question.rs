@@ -147,9 +147,9 @@ impl QuestionText<'_> {
             Some(settled) => {
                 let (ended, detail) = ending(settled, Some(question), |given| answer::given(question, given));
                 let detail = detail.map(|detail| format!(": {detail}")).unwrap_or_default();
-                // The time reveals a client that approves without asking the user.
+                // The time tells how carefully a person at the client can have looked.
                 let after = match (question.purpose, settled.by.responder) {
-                    (Purpose::Permission, Responder::Client) => {
+                    (Purpose::Permission, Responder::Client) if settled.reaction_ms.is_none() => {
                         format!(" after {}", text::precise(settled.at.since(*opened_at)))
                     }
                     _ => String::new(),

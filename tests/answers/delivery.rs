@@ -57,7 +57,7 @@ fn heard(path: PathBuf) -> Receiver<String> {
 
 fn bridge(machine: &TestMachine, agent: &[String]) -> Process {
     let agent: Vec<_> = agent.iter().map(String::as_str).collect();
-    machine.start(&[&["run", "--"], &agent[..]].concat())
+    machine.start(&[&["run", "--client-questions", "native", "--"], &agent[..]].concat())
 }
 
 /// A bridge that cannot hand on an answer: half a line is on its way to the agent, which has read it.

@@ -98,9 +98,10 @@ fn question(text: &str) -> String {
 #[test]
 fn without_an_inbox_only_the_client_answers() {
     let machine = TestMachine::new();
-    let mut client = machine.client("permission", "a question", &["--no-inbox"], &[]);
-    client.expect("the refusal", |line| line.contains("not known here"));
-    drop(client);
+    let client = ["mock-client", "--tier", "permission", "--"];
+    let bridge = [ASKBRIDGE, "run", "--no-inbox", "--", ASKBRIDGE, "mock-agent"];
+    let run = machine.run(&[&client[..], &bridge].concat());
+    assert!(run.code == 0 && run.stdout.contains("You chose: "), "{run:?}");
     assert!(!machine.sockets().exists());
     let options = ["--no-inbox", "--client-questions", "none"];
     let client = machine.client("silent", "a question", &options, &[]);

@@ -44,6 +44,8 @@ pub(crate) mod machine;
 #[cfg(test)]
 mod machine_tables;
 #[cfg(test)]
+mod manners;
+#[cfg(test)]
 #[cfg(target_os = "linux")]
 mod own_agent;
 #[cfg(test)]

@@ -45,7 +45,8 @@ fn asking(machine: &TestMachine) -> (Process, String) {
 
 fn asking_for(machine: &TestMachine, request: &str) -> (Process, String) {
     let known: Vec<Value> = machine.watch().until("the questions before", |_| true);
-    let mut bridge = machine.start(&["run", "--", "sh", "-c", AGENT, "agent", request]);
+    let mut bridge =
+        machine.start(&["run", "--client-questions", "native", "--", "sh", "-c", AGENT, "agent", request]);
     bridge.expect("the question", |line| line.contains("\"ask\""));
     let open = machine.questions(known.len() + 1);
     let new = open.iter().find(|question| !known.iter().any(|other| other["id"] == question["id"]));

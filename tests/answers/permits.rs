@@ -215,7 +215,7 @@ fn the_client_decides_as_before_and_is_named() {
     let shown = agent.machine.ok(&["show", &id]);
     let (first, _) = shown.split_once('\n').unwrap();
     assert!(
-        first.starts_with(&format!("{id}: allowed by the client after ")) && first.ends_with(": Allow"),
+        first.starts_with(&format!("{id}: allowed by the client")) && first.ends_with(": Allow"),
         "{shown}"
     );
     assert_eq!(agent.told(), [selected("allow")]);

@@ -294,7 +294,7 @@ fn a_directory_that_cannot_be_created_is_reported() {
 #[test]
 fn a_bridge_ends_in_silence_while_programs_follow_it() {
     let machine = TestMachine::new();
-    let mut bridge = machine.start(&["run", "--", "cat"]);
+    let mut bridge = machine.start(&["run", "--client-questions", "native", "--", "cat"]);
     bridge.send(QUESTION);
     let mut followers: Vec<_> = (0..4).map(|_| machine.watch()).collect();
     followers.iter_mut().for_each(|follower| drop(follower.until("the question", |open| open.len() == 1)));

@@ -220,7 +220,7 @@ fn a_part_that_was_answered_in_the_client_is_kept() {
         let chosen = options.iter().map(|option| option["optionId"].as_str().unwrap());
         let option = chosen.rev().find(|id| id.ends_with(&format!("-{choice}"))).unwrap();
         let outcome = json!({ "outcome": { "outcome": "selected", "optionId": option } });
-        bridge.send(&json!({ "jsonrpc": "2.0", "id": "ask", "result": outcome }).to_string());
+        bridge.send(&json!({ "jsonrpc": "2.0", "id": prompt["id"], "result": outcome }).to_string());
     }
     let kept = |questions: &[Value]| questions.iter().any(|view| view["kept"]["values"]["q0"] == "A");
     let id = name(&machine.watch().until("what was answered", kept)[0]);

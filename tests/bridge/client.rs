@@ -35,7 +35,9 @@ impl Client {
     }
 
     pub(crate) fn open_session(&mut self) {
-        self.call("init", "initialize", json!({ "protocolVersion": 1, "clientCapabilities": {} }));
+        let extensions = json!({ "extensions": { "sessionRequestQuestion": true } });
+        let capabilities = json!({ "_meta": { "sandboxagent.dev": extensions } });
+        self.call("init", "initialize", json!({ "protocolVersion": 1, "clientCapabilities": capabilities }));
         self.call("new", "session/new", json!({ "cwd": "/work", "mcpServers": [] }));
     }
 

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::bridge::program::{ASKBRIDGE, Running, bridge, bridge_with, read_line, sh};
+use crate::bridge::program::{ASKBRIDGE, Running, bridge_with, native_bridge, read_line, sh};
 
 const ASKED: &str = r#"{"jsonrpc":"2.0","id":1,"method":"_sandboxagent/session/request_question","params":{"sessionId":"s","prompt":"?","options":["A"]}}"#;
 const ANSWER: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"status":"answered","answers":[["A"]]}}"#;
@@ -29,7 +29,7 @@ impl Heard {
         let file = tempfile::NamedTempFile::new().unwrap();
         let script = format!("echo '{ASKED}'; cat >\"$0\"; echo last words; exit 3");
         let agent = [&sh(&script)[..], &[file.path().to_str().unwrap()]].concat();
-        let running = Running::start(bridge(&agent), stdin, stdout);
+        let running = Running::start(native_bridge(&agent), stdin, stdout);
         (Heard { running, file }, input, output)
     }
 
@@ -81,7 +81,7 @@ fn a_question_that_the_client_never_read_is_rejected() {
     let heard = tempfile::NamedTempFile::new().unwrap();
     let script =
         format!("echo '{ASKED}'; head -c 100000 /dev/zero; echo; echo said >&2; cat >\"$0\"; exit 3");
-    let mut command = bridge(&[&sh(&script)[..], &[heard.path().to_str().unwrap()]].concat());
+    let mut command = native_bridge(&[&sh(&script)[..], &[heard.path().to_str().unwrap()]].concat());
     command.stderr(stderr);
     let mut running = Running::start(command, stdin, stdout);
     assert_eq!(read_line(&mut errors), "said\n");
@@ -100,7 +100,7 @@ fn a_question_that_the_client_read_in_part_is_rejected() {
     fs::write(question.path(), asked + "\n").unwrap();
     let [question_path, heard_path] = [&question, &heard].map(|file| file.path().to_str().unwrap());
     let agent = [&sh("cat \"$0\"; cat >\"$1\"; exit 3")[..], &[question_path, heard_path]].concat();
-    let mut running = Running::start(bridge(&agent), stdin, stdout);
+    let mut running = Running::start(native_bridge(&agent), stdin, stdout);
     assert_eq!(crate::bridge::program::read_some(&mut output, 100), &ASKED.as_bytes()[..100]);
     drop((input, output));
     assert_eq!(running.wait().code(), Some(3));
@@ -114,7 +114,7 @@ fn a_client_that_closes_its_reading_end_is_gone_once_the_agent_writes() {
     let heard = tempfile::NamedTempFile::new().unwrap();
     let script = format!("echo '{ASKED}'; read -r go; echo more; exec cat >\"$0\"");
     let agent = [&sh(&script)[..], &[heard.path().to_str().unwrap()]].concat();
-    let mut running = Running::start(bridge(&agent), stdin, stdout);
+    let mut running = Running::start(native_bridge(&agent), stdin, stdout);
     assert_eq!(read_line(&mut output), format!("{ASKED}\n"));
     drop(output);
     let mut input = input;
@@ -138,7 +138,7 @@ fn a_client_that_closes_its_socket_is_gone() {
         let script = format!("echo '{ASKED}'; cat >\"$0\"; exit 3");
         let agent = [&sh(&script)[..], &[heard.path().to_str().unwrap()]].concat();
         let stdout = std::os::fd::OwnedFd::from(theirs);
-        let mut running = Running::start(bridge(&agent), std::os::fd::OwnedFd::from(other), stdout);
+        let mut running = Running::start(native_bridge(&agent), std::os::fd::OwnedFd::from(other), stdout);
         assert_eq!(read_line(&mut ours), format!("{ASKED}\n"));
         ours.shutdown(Shutdown::Both).unwrap();
         drop((ours, ours_too));
@@ -156,7 +156,7 @@ fn a_question_asked_after_the_client_has_gone_is_not_shown() {
     assert!(Command::new("mkfifo").arg(&go).status().unwrap().success());
     let script = format!("cat >/dev/null; echo '{ASKED}'; echo last words; read -r _ <\"$0\"; exit 3");
     let agent = [&sh(&script)[..], &[go.to_str().unwrap()]].concat();
-    let mut running = Running::start(bridge(&agent), stdin, stdout);
+    let mut running = Running::start(native_bridge(&agent), stdin, stdout);
     drop(input);
     assert_eq!(read_line(&mut output), "last words\n");
     fs::write(go, "go\n").unwrap();

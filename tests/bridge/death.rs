@@ -11,7 +11,7 @@ use std::{
 use serde_json::json;
 
 use crate::bridge::client::{Client, QUESTION, chosen};
-use crate::bridge::program::{ASKBRIDGE, Running, bridge, exchange, read_line, sh};
+use crate::bridge::program::{ASKBRIDGE, Running, bridge, exchange, native_bridge, read_line, sh};
 use crate::support::Process;
 
 const ASKED: &str = r#"{"jsonrpc":"2.0","id":1,"method":"_sandboxagent/session/request_question","params":{"sessionId":"s","prompt":"?","options":["A"]}}"#;
@@ -19,7 +19,7 @@ const ASKED: &str = r#"{"jsonrpc":"2.0","id":1,"method":"_sandboxagent/session/r
 /// Returns the output and the exit code of a bridge whose agent is this script and whose client sends nothing.
 fn outcome(script: &str) -> (String, Option<i32>) {
     let ((stdin, _input), (mut output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
-    let mut command = bridge(&sh(script));
+    let mut command = native_bridge(&sh(script));
     command.stderr(Stdio::null());
     let mut running = Running::start(command, stdin, stdout);
     let said = io::read_to_string(&mut output).unwrap();
@@ -132,7 +132,7 @@ fn an_answer_to_an_agent_that_has_closed_its_input_is_lost_and_its_output_still_
     let go = folder.path().join("go");
     assert!(Command::new("mkfifo").arg(&go).status().unwrap().success());
     let script = format!("exec <&-; echo '{ASKED}'; read -r _ <\"$0\"; echo alive; exit 6");
-    let mut client = Client::start(&mut bridge(&[&sh(&script)[..], &[go.to_str().unwrap()]].concat()));
+    let mut client = Client::start(&mut native_bridge(&[&sh(&script)[..], &[go.to_str().unwrap()]].concat()));
     client.next("a question", |message| message["method"] == QUESTION);
     client.answer(1, chosen("A"));
     fs::write(go, "go\n").unwrap();
@@ -144,7 +144,7 @@ fn an_answer_to_an_agent_that_has_closed_its_input_is_lost_and_its_output_still_
 fn the_exit_code_is_that_of_an_agent_killed_while_it_reads_the_answer() {
     // The agent reads the beginning of an answer that is longer than a pipe's buffer.
     let script = format!("echo '{ASKED}'; head -c 10 >/dev/null; kill -KILL $$");
-    let mut client = Client::start(&mut bridge(&sh(&script)));
+    let mut client = Client::start(&mut native_bridge(&sh(&script)));
     client.next("a question", |message| message["method"] == QUESTION);
     client.answer(1, chosen(&"x".repeat(600_000)));
     assert_eq!(client.rest(), (vec![], Some(137)));

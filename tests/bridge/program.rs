@@ -26,6 +26,12 @@ pub(crate) fn bridge(agent: &[&str]) -> Command {
     bridge_with(&[], agent)
 }
 
+/// Returns a bridge whose client takes native requests, although it declares nothing: the agent's own go to it
+/// unchanged.
+pub(crate) fn native_bridge(agent: &[&str]) -> Command {
+    bridge_with(&["--client-questions", "native"], agent)
+}
+
 /// Returns `askbridge run OPTIONS -- AGENT`.
 pub(crate) fn bridge_with(options: &[&str], agent: &[&str]) -> Command {
     let mut command = Command::new(launched());

@@ -5,8 +5,8 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::bridge::client::{Client, QUESTION, chosen};
-use crate::bridge::program::{ASKBRIDGE, bridge, sh};
+use crate::bridge::client::{Client, QUESTION, chosen, rejected};
+use crate::bridge::program::{ASKBRIDGE, bridge, native_bridge, sh};
 
 #[test]
 fn answers_in_every_shape_reach_the_agent_as_the_one_that_it_knows() {
@@ -14,7 +14,7 @@ fn answers_in_every_shape_reach_the_agent_as_the_one_that_it_knows() {
     for (given, said) in [
         (json!({ "status": "answered", "answers": [["option-a"]] }), "You chose: option-a"),
         (json!({ "status": "answered", "answers": [["Option B"]] }), "You chose: option-b"),
-        (json!({ "status": "rejected" }), "The question was rejected"),
+        (rejected("user"), "The question was rejected: user"),
         (
             json!({ "outcome": "answered", "_meta": { "sandboxagent.dev": { "answers": [["option-a"]] } } }),
             "You chose: option-a",
@@ -23,17 +23,9 @@ fn answers_in_every_shape_reach_the_agent_as_the_one_that_it_knows() {
             json!({ "outcome": "selected", "_meta": { "sandboxagent.dev": { "answers": [["Option A"]] } } }),
             "You chose: option-a",
         ),
-        (json!({ "outcome": "rejected" }), "The question was rejected: user"),
-        (json!({ "outcome": "cancelled" }), "The question was rejected: cancelled"),
         (json!({ "answers": { "Choose one option": "Option B" } }), "You chose: option-b"),
         (json!({ "answers": { "0": { "mode": "option", "value": "Option A" } } }), "You chose: option-a"),
-        (json!({ "action": "decline" }), "The question was rejected: user"),
-        (json!({ "action": "cancel" }), "The question was rejected: cancelled"),
         (json!({ "questionId": "q", "values": ["option-b"] }), "You chose: option-b"),
-        (json!({ "questionId": "q", "cancelled": true }), "The question was rejected: cancelled"),
-        // What is none of them is the agent's business.
-        (json!({ "colour": "red" }), r#"The answer was not understood: {"colour":"red"}"#),
-        (json!(null), "The answer was not understood: null"),
     ] {
         let id = client.ask("a question");
         client.answer(id, given.clone());
@@ -70,13 +62,21 @@ fn several_fields_and_several_choices_are_answered_at_once() {
 }
 
 #[test]
-fn an_error_of_the_client_reaches_the_agent_as_it_is() {
+fn an_error_or_a_result_of_no_meaning_is_no_answer() {
     let mut client = Client::new();
-    for (code, message) in [(-32603, "oops"), (-32800, "cancelled"), (7, "seven")] {
+    let error = |code: i32| ("error", json!({ "code": code, "message": "oops" }));
+    let results = [json!({ "colour": "red" }), json!(null), json!(true)].map(|result| ("result", result));
+    for (member, value) in [error(-32603), error(-32800), error(7)].into_iter().chain(results) {
         let id = client.ask("a question");
-        client.send(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } }));
-        let said = format!("I have a question.The question failed: {code} {message}");
-        assert_eq!(client.end_of("turn").1, said);
+        let mut response = json!({ "jsonrpc": "2.0", "id": id });
+        response[member] = value;
+        client.send(&response);
+        // The client is asked in the next way, under another ID.
+        let prompt = client.next("a prompt", |message| message["method"] == "session/request_permission");
+        let option = &prompt["params"]["options"][1]["optionId"];
+        let outcome = json!({ "outcome": { "outcome": "selected", "optionId": option } });
+        client.send(&json!({ "jsonrpc": "2.0", "id": prompt["id"], "result": outcome }));
+        assert_eq!(client.end_of("turn").1, "I have a question.You chose: option-a", "{response}");
     }
 }
 
@@ -119,20 +119,23 @@ fn ids_of_every_spelling_are_answered_with_it() {
         );
     }
     for id in ids {
-        script +=
-            &format!("agent< {{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"status\":\"rejected\"}}}}\n");
+        script += &format!(
+            "agent< {{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"status\":\"answered\",\"answers\":[[\"A\"]]}}}}\n"
+        );
     }
     script += "agent! exit 3\n";
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), script).unwrap();
     let agent = [ASKBRIDGE, "mock-agent", "--script", file.path().to_str().unwrap()];
-    let mut client = Client::start(&mut bridge(&agent));
+    let mut client = Client::start(&mut native_bridge(&agent));
     for id in ids {
         let question = client.process.expect("a question", |line| line.contains("request_question"));
         assert!(question.starts_with(&format!("{{\"id\":{id},")), "{question}");
     }
     for id in ids {
-        client.process.send(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"status":"rejected"}}}}"#));
+        client.process.send(&format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"result":{{"status":"answered","answers":[["A"]]}}}}"#
+        ));
     }
     assert_eq!(client.rest(), (vec![], Some(3)), "1 says that the script was not followed");
 }
@@ -163,9 +166,9 @@ fn a_question_is_forwarded_as_it_was_asked() {
     // I1: what the agent said is what the client gets, made-up ids stay inside.
     let question = r#"{ "method":"_sandboxagent/session/request_question" , "id":1.0, "params":{"options":["A"],"prompt":"\u003f","sessionId":"s"}, "x":1e400}"#;
     let agent = format!("printf '%s\\n' '{question}'; read -r line; exit 2");
-    let mut client = Client::start(&mut bridge(&sh(&agent)));
+    let mut client = Client::start(&mut native_bridge(&sh(&agent)));
     assert_eq!(client.process.next_line(), Some(format!("{question}\n").into_bytes()));
-    client.process.send(r#"{"id":1.0,"result":{"status":"rejected"}}"#);
+    client.process.send(r#"{"id":1.0,"result":{"status":"answered","answers":[["A"]]}}"#);
     assert_eq!(client.rest(), (vec![], Some(2)));
 }
 

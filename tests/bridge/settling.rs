@@ -15,7 +15,8 @@ fn scripted(options: &[&str], script: &str) -> (Client, tempfile::NamedTempFile)
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), script).unwrap();
     let agent = [ASKBRIDGE, "mock-agent", "--script", file.path().to_str().unwrap()];
-    (Client::start(&mut bridge_with(options, &agent)), file)
+    let options = [&["--client-questions", "native"], options].concat();
+    (Client::start(&mut bridge_with(&options, &agent)), file)
 }
 
 fn question(id: &str) -> String {
@@ -57,13 +58,13 @@ fn a_prompt_instead_of_an_answer_rejects_the_question_and_waits_for_the_turn() {
 }
 
 #[test]
-fn a_prompt_when_no_turn_is_running_goes_at_once_behind_the_rejection() {
+fn a_prompt_is_not_about_a_question_that_came_when_no_turn_was_running() {
     let script = format!(
-        "agent> {}\nagent< {}\nagent< {}\nagent> {}\n",
+        "agent> {}\nagent< {}\nagent> {}\nagent< {}\n",
         question("one"),
-        rejection("one", "replied_in_chat"),
         r#"{"jsonrpc":"2.0","id":"p","method":"session/prompt","params":{"sessionId":"s"}}"#,
         r#"{"id":$id,"result":{"stopReason":"end_turn"}}"#,
+        rejection("one", "client_gone"),
     );
     let (mut client, _file) = scripted(&[], &script);
     client.next("a question", |message| message["method"] == QUESTION);

@@ -18,7 +18,7 @@ use rustix::{
 
 use crate::bridge::client::{Client, rejected};
 use crate::bridge::program::{
-    ASKBRIDGE, Running, after, bridge, bridge_with, eventually, read_line, sh, sockets,
+    ASKBRIDGE, Running, after, bridge, bridge_with, eventually, native_bridge, read_line, sh, sockets,
 };
 use crate::support::Process;
 use crate::support::running::DEADLINE;
@@ -196,7 +196,7 @@ fn a_question_asked_after_a_signal_is_not_shown() {
     // The agent stays alive: what an agent wrote before its end reaches the client in any case.
     let asked = r#"{"id":1,"method":"_sandboxagent/session/request_question","params":{"sessionId":"s","prompt":"?","options":["A"]}}"#;
     let script = format!("echo ready; cat >/dev/null; echo '{asked}'; echo end; exec sleep 1000");
-    let (mut running, _input, mut output) = start(bridge(&sh(&script)));
+    let (mut running, _input, mut output) = start(native_bridge(&sh(&script)));
     send(Signal::TERM, running.pid());
     assert_eq!(read_line(&mut output), "end\n");
     send(Signal::TERM, running.pid());
@@ -299,7 +299,7 @@ fn a_rejection_by_a_signal_is_the_only_response() {
     let asked = r#"{"id":1,"method":"_sandboxagent/session/request_question","params":{"sessionId":"s","prompt":"?","options":["A"]}}"#;
     let script = format!("echo '{asked}'; cat >\"$0\"");
     let agent = [&sh(&script)[..], &[file.path().to_str().unwrap()]].concat();
-    let mut client = Client::start(&mut bridge(&agent));
+    let mut client = Client::start(&mut native_bridge(&agent));
     client.question();
     send(Signal::TERM, client.process.id());
     client.answer(1, rejected("user"));

@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 
 use crate::bridge::program::{
-    ASKBRIDGE, Running, assert_same, bridge, bridge_with, exchange, read_line, sh, talk,
+    ASKBRIDGE, Running, assert_same, bridge, bridge_with, exchange, native_bridge, read_line, sh, talk,
 };
 use crate::support::lines;
 
@@ -59,7 +59,7 @@ fn hostile_lines_pass_while_a_question_is_open() {
     // rejection on a line of its own.
     let (stdin, mut input) = io::pipe().unwrap();
     let (mut output, stdout) = io::pipe().unwrap();
-    let mut running = Running::start(bridge(&["cat"]), stdin, stdout);
+    let mut running = Running::start(native_bridge(&["cat"]), stdin, stdout);
     input.write_all(QUESTION.as_bytes()).unwrap();
     assert_eq!(read_line(&mut output), QUESTION);
     let stream = lines::stream();
@@ -73,7 +73,7 @@ fn hostile_lines_pass_after_a_question_was_settled() {
     // I1: from the first settled question on, every request and response is looked at.
     let (stdin, mut input) = io::pipe().unwrap();
     let (mut output, stdout) = io::pipe().unwrap();
-    let mut running = Running::start(bridge(&["cat"]), stdin, stdout);
+    let mut running = Running::start(native_bridge(&["cat"]), stdin, stdout);
     for line in [QUESTION, ANSWER] {
         input.write_all(line.as_bytes()).unwrap();
         assert_eq!(read_line(&mut output), line);

@@ -394,7 +394,7 @@ fn a_bridge_that_cannot_listen_still_bridges() {
     let mut run = Process::spawn(&mut askbridge(&folder, &["run", &serve, "--", ASKBRIDGE, "mock-agent"]));
     run.expect_stderr("a warning", |text| text.contains("nothing is served over HTTP"));
     ask(&mut run, "session-1");
-    run.expect("a question", |line| line.contains("request_question"));
+    run.expect("a question", |line| line.contains("request_permission"));
     run.close_stdin();
     run.wait();
 }

@@ -2,7 +2,7 @@
 
 use askbridge::limits;
 use askbridge_core::{
-    acp::{Bridge, Config},
+    acp::{Bridge, Config, Tier},
     desk::Notice,
     engine::{Output, Peer},
 };
@@ -24,8 +24,9 @@ fn refusal(out: &[Out]) -> Option<String> {
     }
 }
 
+/// Returns a bridge whose client takes native requests.
 fn stage() -> Stage {
-    Stage::new(Bridge::new(Config::default()))
+    Stage::new(Bridge::new(Config { tier: Some(Tier::Extension), ..Config::default() }))
 }
 
 #[test]
@@ -80,7 +81,9 @@ fn the_bytes_of_settled_questions_are_freed() {
 #[test]
 fn only_the_last_settled_questions_are_remembered() {
     let mut stage = stage();
-    let answer = |id: usize| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"status":"rejected"}}}}"#);
+    let answer = |id: usize| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"status":"answered","answers":[["a"]]}}}}"#)
+    };
     for id in 0..=limits::SETTLED {
         drop(stage.line(Peer::Agent, &question(id, 0, "?")));
         drop(stage.line(Peer::Client, &answer(id)));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use askbridge::limits::{HOLD, STREAM};
 use askbridge_core::{
-    acp::{Bridge, Config},
+    acp::{Bridge, Config, Tier},
     desk::{Submission, Ticket, TicketedSubmission},
     engine::{Event, Output, Peer},
     question::{Provenance, Responder},
@@ -71,7 +71,7 @@ fn burst() -> impl Strategy<Value = Burst> {
 
 /// What arrives at each peer, and what the shell is told. How these are interleaved depends on when the shell polls.
 fn played(bursts: &[Burst], piece: usize) -> ([Vec<u8>; 2], Vec<Output>) {
-    let mut stage = Stage::new(Bridge::new(Config::default()));
+    let mut stage = Stage::new(Bridge::new(Config { tier: Some(Tier::Extension), ..Config::default() }));
     let mut out = Vec::new();
     for burst in bursts {
         let bytes = format!("{}\n", burst.lines.join("\n"));

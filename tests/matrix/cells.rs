@@ -1,7 +1,12 @@
 //! Every agent with every client: which answers the client can carry, and how all other questions end.
 //! The results are the tables of `docs/questions.md`. `UPDATE=1 cargo test --test suites matrix::` writes them.
 
-use std::{fmt::Write, fs, path::Path};
+use std::{
+    fmt::Write,
+    fs,
+    path::Path,
+    sync::{Mutex, PoisonError},
+};
 
 use askbridge_core::engine::UnansweredReason;
 use serde_json::Value;
@@ -12,17 +17,17 @@ use crate::matrix::field::{Field, Given, Heard, Kind, MANY, TEXT};
 use crate::matrix::world::World;
 
 /// One question and its answer.
-struct Case {
+pub(crate) struct Case {
     /// The name in the table.
-    name: &'static str,
-    fields: Vec<Field>,
-    given: Vec<Given>,
+    pub(crate) name: &'static str,
+    pub(crate) fields: Vec<Field>,
+    pub(crate) given: Vec<Given>,
 }
 
 const NUMBER: Kind = Kind::Number { integer: true, least: 1.0, most: 10.0 };
 
 /// Returns the questions that an agent can ask, with an answer to each.
-fn cases(agent: Agent) -> Vec<Case> {
+pub(crate) fn cases(agent: Agent) -> Vec<Case> {
     let which =
         |key: &str, kind| Field::new(key, &format!("Which {key}?"), kind, &["Alpha", "Beta, too", "Gamma"]);
     let plain = |key: &str, kind| Field::new(key, &format!("What {key}?"), kind, &[]);
@@ -207,24 +212,29 @@ fn bare(result: Value) -> Value {
     }
 }
 
-const BEGIN: &str =
-    "<!-- what each client can carry: UPDATE=1 cargo test --test suites matrix:: writes it -->\n";
-const END: &str = "\n<!-- end of what each client can carry -->";
-
-#[test]
-fn every_agent_with_every_client_is_answered_as_the_tables_say() {
-    let tables = tables();
+/// Compares tables with those of this name in `docs/questions.md`, and writes them on request.
+pub(crate) fn write_table(name: &str, tables: &str) {
+    // The tests of this process may write the page at the same time.
+    static PAGE: Mutex<()> = Mutex::new(());
+    let _page = PAGE.lock().unwrap_or_else(PoisonError::into_inner);
+    let begin = format!("<!-- {name}: UPDATE=1 cargo test --test suites matrix:: writes it -->\n");
+    let end = format!("\n<!-- end of {name} -->");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/questions.md");
     let page = fs::read_to_string(&path).expect("the page");
-    let (before, rest) = page.split_once(BEGIN).expect("where the tables begin");
-    let (written, after) = rest.split_once(END).expect("where the tables end");
+    let (before, rest) = page.split_once(&begin).expect("where the tables begin");
+    let (written, after) = rest.split_once(&end).expect("where the tables end");
     if written != tables && std::env::var_os("UPDATE").is_some() {
-        fs::write(&path, format!("{before}{BEGIN}{tables}{END}{after}")).expect("a writable page");
+        fs::write(&path, format!("{before}{begin}{tables}{end}{after}")).expect("a writable page");
     }
     assert!(
         written == tables,
         "not what comes out:\n{tables}\nUPDATE=1 cargo test --test suites matrix:: writes it"
     );
+}
+
+#[test]
+fn every_agent_with_every_client_is_answered_as_the_tables_say() {
+    write_table("what each client can carry", &tables());
 }
 
 #[test]

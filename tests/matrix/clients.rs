@@ -1,10 +1,14 @@
 //! The clients: which capabilities each declares, and how it replies for its user.
 //! A client sees only the request that it receives, and knows nothing of the agent's dialect.
 
+use std::time::Duration;
+
+use askbridge::limits;
 use serde_json::{Map, Value, json};
 
 use crate::matrix::asking::NONE_OF_THE_ABOVE;
 use crate::matrix::field::{Field, Given, Kind};
+use crate::matrix::manners::{Manner, Shows};
 
 /// A kind of client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +31,8 @@ pub(crate) enum Client {
     Silent,
     /// Is not asked, because of `--client-questions none`.
     NotAsked,
+    /// Replies in this manner to what it declares to show.
+    Mannered(Manner, Shows),
 }
 
 /// What the user wants to reply.
@@ -46,6 +52,7 @@ pub(crate) enum Wish {
 pub(crate) enum Reply {
     Result(Value),
     Unknown,
+    Error(i32),
     Nothing,
 }
 
@@ -60,7 +67,9 @@ impl Client {
     /// Returns the name that the client gives itself.
     pub(crate) fn client_name(self) -> &'static str {
         match self {
-            Client::LastOfKind | Client::SecondOfKind => "CodeCompanion.nvim",
+            Client::LastOfKind | Client::SecondOfKind | Client::Mannered(Manner::LabelsByKind, _) => {
+                "CodeCompanion.nvim"
+            }
             _ => "client",
         }
     }
@@ -76,16 +85,19 @@ impl Client {
             Client::LastOfKind | Client::SecondOfKind => "labels options by their kind",
             Client::Silent => "never replies",
             Client::NotAsked => "`--client-questions none`",
+            Client::Mannered(manner, _) => manner.name(),
         }
     }
 
     /// Returns the capabilities that the client declares in `initialize`.
     pub(crate) fn capabilities(self) -> Value {
         match self {
-            Client::Native => json!({ "_meta": { "sandboxagent.dev": { "extensions": {
+            Client::Native | Client::Mannered(_, Shows::Native) => {
+                json!({ "_meta": { "sandboxagent.dev": { "extensions": {
                 "sessionRequestQuestion": true,
-            } } } }),
-            Client::Forms => json!({ "elicitation": { "form": {} } }),
+            } } } })
+            }
+            Client::Forms | Client::Mannered(_, Shows::Forms) => json!({ "elicitation": { "form": {} } }),
             _ => json!({}),
         }
     }
@@ -95,6 +107,10 @@ impl Client {
         match (self, method) {
             (Client::Silent, _) => Reply::Nothing,
             (Client::NotAsked, _) => panic!("it is asked {method}"),
+            (Client::Mannered(Manner::OneIdOnce, _), "session/request_permission") => {
+                prompt(params, fields, wish)
+            }
+            (Client::Mannered(manner, _), _) => manner.reply(method, params),
             (blind, "session/request_permission") if Client::BLIND.contains(&blind) => blind.approves(params),
             (_, "session/request_permission") => prompt(params, fields, wish),
             (Client::Native, "_sandboxagent/session/request_question") => native(params, fields, wish),
@@ -105,6 +121,16 @@ impl Client {
 }
 
 impl Client {
+    /// Returns how long it takes to reply to a request.
+    pub(crate) fn reaction(self) -> Duration {
+        match self {
+            Client::Mannered(Manner::OneIdOnce, _) => PERSON,
+            // As slow as released clients were on a machine with five times as many busy programs as processors.
+            Client::Mannered(..) => Duration::from_millis(127),
+            _ => PERSON,
+        }
+    }
+
     /// Takes an option without regard to its name.
     fn approves(self, params: &Value) -> Reply {
         let allows = |option: &&Value| option["kind"].as_str().is_some_and(|kind| kind.starts_with("allow"));
@@ -121,6 +147,9 @@ impl Client {
 fn selected(option: &Value) -> Reply {
     Reply::Result(json!({ "outcome": { "outcome": "selected", "optionId": option["optionId"] } }))
 }
+
+/// How long a person takes to read a request.
+const PERSON: Duration = limits::REACTION;
 
 /// Returns whether the request contains this text.
 fn shows(json: &Value, text: &str) -> bool {

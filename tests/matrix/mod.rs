@@ -15,6 +15,8 @@ mod field;
 #[cfg(test)]
 mod hearing;
 #[cfg(test)]
+mod manners;
+#[cfg(test)]
 mod permissions;
 #[cfg(test)]
 mod random;

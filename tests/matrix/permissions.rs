@@ -12,6 +12,8 @@ use askbridge_core::{
 };
 use serde_json::{Value, json};
 
+use crate::matrix::clients::Reply;
+use crate::matrix::manners::Manner;
 use crate::support::stage::{Out, Stage};
 
 /// A permission of an agent, and the updates that came before it.
@@ -158,6 +160,58 @@ fn worlds() -> Vec<(Config, Value)> {
     let pairs =
         tiers.into_iter().flat_map(|tier| clients.iter().map(move |client| (config(tier), client.clone())));
     pairs.collect()
+}
+
+/// Returns what comes of a client's own reply to a permission, for all permissions of all agents.
+pub(crate) fn decided_by(manner: Manner) -> String {
+    match manner {
+        Manner::NeverReplies => return "stays open".to_owned(),
+        Manner::LabelsByKind | Manner::OneIdOnce => return "its person decides".to_owned(),
+        _ => {}
+    }
+    let mut ends: Vec<&str> = Vec::new();
+    for asks in all() {
+        let mut config = Config::default();
+        config.common.name = Some("k3f9q2".parse().unwrap());
+        let mut world = World::new(&asks, config, &json!({}));
+        world.stage.pass(Duration::from_millis(5));
+        let request: Value = serde_json::from_str(&asks.request).unwrap();
+        let reply = match manner.reply("session/request_permission", &request["params"]) {
+            Reply::Result(result) => json!({ "jsonrpc": "2.0", "id": asks.id(), "result": result }),
+            Reply::Error(code) => json!({ "jsonrpc": "2.0", "id": asks.id(), "error": { "code": code } }),
+            Reply::Unknown | Reply::Nothing => panic!("{manner:?} replies"),
+        };
+        let out = world.stage.line(Peer::Client, &reply.to_string());
+        let decided = out.iter().find_map(|out| match out {
+            Out::Told(Output::Notice(Notice::Decided { settlement, .. })) => Some(settlement.clone()),
+            _ => None,
+        });
+        match decided {
+            Some(settlement) => {
+                assert_eq!(bytes(&out).0, line(&reply.to_string()), "{}: {manner:?}", asks.agent);
+                assert_eq!(settlement.reaction_ms, Some(5), "{}: {manner:?}", asks.agent);
+                let is_refused = manner == Manner::DeclinesAtOnce;
+                ends.push(if is_refused {
+                    "rejected, by the client itself"
+                } else {
+                    "allowed, by the client itself"
+                });
+            }
+            None => {
+                assert_eq!(bytes(&out).0, b"", "{}: {manner:?}", asks.agent);
+                assert_eq!(world.stage.bridge.open_questions(), 1);
+                ends.push("stays open");
+                let session = &request["params"]["sessionId"];
+                let cancel = json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": { "sessionId": session } });
+                let out = world.stage.line(Peer::Client, &cancel.to_string());
+                let told = String::from_utf8(bytes(&out).0).unwrap();
+                assert!(told.contains(r#""outcome":{"outcome":"cancelled"}"#), "{}: {told}", asks.agent);
+            }
+        }
+    }
+    ends.sort_unstable();
+    ends.dedup();
+    ends.join("; or ")
 }
 
 #[test]

@@ -67,6 +67,7 @@ fn late_answer_does_not_answer_the_next_question_with_the_same_id() {
             world.replies(&earlier, &pick(&earlier, name));
             assert!(world.heard().is_none() && world.is_open(), "{agent:?}: {name}");
         }
+        world.wait();
         world.replies(&later, &pick(&later, "Skip"));
         assert_eq!(world.heard(), Some(agent.declined()), "{agent:?}");
     }

@@ -1,6 +1,6 @@
 //! One question between an agent and a client, on the core alone, with a virtual clock.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use askbridge::limits;
 use askbridge_core::{
@@ -34,6 +34,10 @@ pub(crate) struct World {
     responses: Vec<Value>,
     /// Why the client did not answer, for each request to it.
     pub(crate) unanswered: Vec<UnansweredReason>,
+    /// The methods of the requests to the client.
+    pub(crate) ways: Vec<String>,
+    /// The IDs of the bridge's own requests to the client.
+    ids: BTreeSet<String>,
     /// The number of cancellations sent to the client.
     pub(crate) taken_back: usize,
 }
@@ -53,6 +57,8 @@ impl World {
             own: false,
             responses: Vec::new(),
             unanswered: Vec::new(),
+            ways: Vec::new(),
+            ids: BTreeSet::new(),
             taken_back: 0,
         };
         let name = if agent == Agent::Cursor { "Cursor Agent" } else { "agent" };
@@ -75,7 +81,7 @@ impl World {
             "sessionId": "s", "update": update,
         } }));
         world.asks();
-        assert!(world.shown.is_null() || world.shown["id"] == ID, "the request has the agent's own id");
+        assert!(world.shown.is_null() || (world.shown["id"] == ID) == world.own, "whose ID it has");
         world.client_looks();
         world
     }
@@ -85,6 +91,12 @@ impl World {
         let (method, params) = self.agent.asks(&self.fields);
         self.responses.clear();
         self.agent_says(&json!({ "jsonrpc": "2.0", "id": ID, "method": method, "params": params }));
+    }
+
+    /// The person reads what the client shows.
+    pub(crate) fn wait(&mut self) {
+        let out = self.stage.pass(limits::REACTION);
+        self.perform(out, b"");
     }
 
     /// The client replies to this request.
@@ -97,10 +109,13 @@ impl World {
         let mut rounds = 0;
         while let Some(request) = self.asked.pop_front() {
             let method = request["method"].as_str().expect("a method");
+            let out = self.stage.pass(self.client.reaction());
+            self.perform(out, b"");
             let reply = self.client.replies(method, &request["params"], &self.fields, &self.wish);
             let (member, value) = match reply {
                 Reply::Result(result) => ("result", result),
                 Reply::Unknown => ("error", json!({ "code": -32601, "message": "Method not found" })),
+                Reply::Error(code) => ("error", json!({ "code": code, "message": "failed" })),
                 Reply::Nothing => continue,
             };
             let mut response = json!({ "jsonrpc": "2.0", "id": request["id"] });
@@ -159,8 +174,11 @@ impl World {
     fn late_replies(&mut self) {
         let responses = self.responses.clone();
         if self.client != Client::NotAsked {
-            for result in [json!({ "action": "decline" }), json!({ "status": "rejected" })] {
-                self.says(Peer::Client, &json!({ "jsonrpc": "2.0", "id": ID, "result": result }));
+            let ids = [json!(ID), self.shown["id"].clone()];
+            for id in ids.iter().filter(|id| !id.is_null()) {
+                for result in [json!({ "action": "decline" }), json!({ "status": "rejected" })] {
+                    self.says(Peer::Client, &json!({ "jsonrpc": "2.0", "id": id, "result": result }));
+                }
             }
         }
         assert_eq!(self.responses, responses, "a late reply reaches the agent");
@@ -206,6 +224,9 @@ impl World {
             (Peer::Agent, Some("$/cancel_request")) => self.taken_back += 1,
             (Peer::Agent, Some(_)) if message.get("id").is_some() => {
                 self.own = forwarded;
+                let is_new = forwarded || self.ids.insert(message["id"].to_string());
+                assert!(is_new && (forwarded || message["id"] != ID), "it has an ID of its own: {message}");
+                self.ways.push(method.unwrap_or_default().to_owned());
                 self.shown = message.clone();
                 self.asked.push_back(message);
             }

@@ -62,7 +62,7 @@ impl Stage {
 
     /// Returns the command that runs a bridge around the agent.
     pub(crate) fn bridge_command(&self) -> Command {
-        self.command(&["run", "--", "sh", "-c", AGENT])
+        self.command(&["run", "--client-questions", "native", "--", "sh", "-c", AGENT])
     }
 
     /// Starts a bridge around the agent.

@@ -63,7 +63,8 @@ fn the_terminal_of_the_bridge_rings_and_gets_its_title_back() {
     let stage = Stage::new().with("ASKBRIDGE_NOTIFY_TERMINAL_ENABLED", "true").with("TERM", "foot");
     let screen = Screen::open();
     let asks = format!("printf '%s\\n' '{}'; cat >/dev/null", question("Go?\u{1b}]0;x\u{7}"));
-    let mut command: Command = stage.command(&["run", "--", "sh", "-c", &asks]);
+    let mut command: Command =
+        stage.command(&["run", "--client-questions", "native", "--", "sh", "-c", &asks]);
     command.env_remove("TMUX").env_remove("STY").env_remove("TERM_PROGRAM");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(screen.side_of_programs());
     let bridge = Killed(command.spawn().unwrap());

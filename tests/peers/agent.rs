@@ -80,9 +80,9 @@ async fn the_agent_gets_a_rejection_with_its_reason() {
     talk(async |peer, session| {
         let turn = peer.prompt(&session, &[QUESTION]);
         let (_, responder) = peer.question().await;
-        responder.respond(json!({ "status": "rejected" })).unwrap();
+        responder.respond(rejected_because("user")).unwrap();
         let (reason, said) = peer.end(turn).await;
-        let rejected = json!({ "result": { "status": "rejected" } });
+        let rejected = json!({ "result": rejected_because("user") });
         assert_eq!((reason, outcomes(&said)), (StopReason::EndTurn, vec![rejected]));
 
         let turn = peer.prompt(&session, &[QUESTION, QUESTION]);

@@ -100,8 +100,10 @@ async fn ask_and_answer(peer: &mut Peer) {
 
     let turn = peer.prompt(&session, &["Ask a question."]);
     let (_, responder) = peer.question().await;
-    responder.respond(json!({ "status": "rejected" })).unwrap();
-    let said = "I have a question.The question was rejected".to_owned();
+    responder
+        .respond(json!({ "status": "rejected", "_meta": { "askbridge": { "reason": "user" } } }))
+        .unwrap();
+    let said = "I have a question.The question was rejected: user".to_owned();
     assert_eq!(peer.end(turn).await, (StopReason::EndTurn, said));
 }
 

@@ -45,7 +45,12 @@ impl Bridge {
         let mut command = Command::new(env!("CARGO_BIN_EXE_askbridge"));
         // Keeps the questions out of the inbox of the user who runs the tests.
         command.env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR")).env("ASKBRIDGE_JOURNAL_ENABLED", "false");
-        command.args(["run", "--"]).args(agent).stderr(Stdio::piped()).kill_on_drop(true);
+        // The client takes native requests, although it declares nothing.
+        command
+            .args(["run", "--client-questions", "native", "--"])
+            .args(agent)
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
         let (mut child, stdin, stdout) = match ends {
             Ends::Pipes => {
                 let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

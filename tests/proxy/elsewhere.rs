@@ -22,6 +22,8 @@ const ANSWERED: &str = r#"{"jsonrpc":"2.0","id":"q","result":{"status":"answered
 fn chain(spelling: &'static str, options: &[&str]) -> (TempDir, Conductor) {
     let folder = tempfile::tempdir().unwrap();
     let mut component = askbridge(folder.path(), &[&["proxy"], options].concat());
+    // The client takes native requests, although it declares nothing.
+    component.env("ASKBRIDGE_BRIDGE_CLIENT_QUESTIONS", "native");
     let conductor = Conductor::of(spelling, &mut component).initialized();
     (folder, conductor)
 }

@@ -115,7 +115,7 @@ fn a_question_that_is_too_long_passes_like_any_other_line() {
 fn a_second_long_response_to_a_question_is_dropped_whole() {
     let mut conductor = Conductor::new("proxy");
     conductor.question("\"q\"");
-    conductor.passes(r#"{"id":"q","result":{"status":"rejected"}}"#);
+    conductor.passes(r#"{"id":"q","result":{"status":"answered","answers":[["a"]]}}"#);
     conductor.says(&format!(r#"{{"id":"q","result":{{"values":["{}"]}}}}"#, "x".repeat(3 * MIB)));
     conductor.prompt("8");
     conductor.leaves();

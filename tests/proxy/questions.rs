@@ -21,15 +21,11 @@ fn the_first_answer_of_the_client_reaches_the_agent_in_the_canonical_shape() {
 }
 
 #[test]
-fn a_canonical_answer_and_an_error_pass_as_they_are() {
-    for response in
-        [r#""result" :{"status":"answered","answers":[["a"]]}"#, r#""error":{"code":-32603,"message":"no"}"#]
-    {
-        let mut conductor = Conductor::new("proxy");
-        conductor.question(Q);
-        conductor.passes(&format!(r#"{{"jsonrpc":"2.0","id":{Q}, {response}}}"#));
-        conductor.leaves();
-    }
+fn a_canonical_answer_passes_as_it_is() {
+    let mut conductor = Conductor::new("proxy");
+    conductor.question(Q);
+    conductor.passes(r#"{"jsonrpc":"2.0","id":"q", "result" :{"status":"answered","answers":[["a"]]}}"#);
+    conductor.leaves();
 }
 
 #[test]

@@ -14,7 +14,7 @@ use askbridge_os::{exit, keyboard, limits, terminal::printable_line};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
-    AskConsent, ClientKind, DemoSettings, Fallback,
+    AskConsent, ClientKind, DemoSettings, Fallback, REACTION,
     client::{ClientError, Conversation, ConversationSettings, Process, Screen, ScriptedAnswers, TypedLines},
 };
 
@@ -66,6 +66,8 @@ fn demonstrate(settings: &DemoSettings, consent: AskConsent) -> Result<(), Clien
         peer: "bridge",
         kind: settings.kind,
         permission: None,
+        manner: None,
+        reaction: REACTION,
         consent: Some(consent),
         wire: settings.wire,
         patience: Some(PATIENCE),

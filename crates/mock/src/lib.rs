@@ -24,8 +24,12 @@ mod settings;
 mod template;
 mod turn;
 
-pub use client::answers::{AskConsent, Consent, ConsentReply};
+pub use client::{
+    Manner,
+    answers::{AskConsent, Consent, ConsentReply},
+};
 pub use faulty::AgentFault;
 pub use settings::{
     AgentSettings, ClientKind, ClientSettings, DemoSettings, Fallback, MockDialect, PermissionAnswer,
+    REACTION,
 };

@@ -3,7 +3,7 @@
 
 use std::{convert::Infallible, ffi::OsString, path::PathBuf, str::FromStr, time::Duration};
 
-use crate::AgentFault;
+use crate::{AgentFault, Manner};
 
 /// Settings of the mock agent.
 #[derive(Clone, Debug)]
@@ -25,6 +25,10 @@ impl AgentSettings {
     }
 }
 
+/// How long a person takes to read a request and to refuse it, at least. A bridge may take a client that is faster for
+/// one that refuses by itself.
+pub const REACTION: Duration = Duration::from_secs(1);
+
 /// Settings of the mock client.
 #[derive(Clone, Debug)]
 pub struct ClientSettings {
@@ -36,6 +40,10 @@ pub struct ClientSettings {
     pub fallback: Fallback,
     /// The answer to each permission request, before all other settings.
     pub permission: Option<PermissionAnswer>,
+    /// How the client replies without its person, before all other settings.
+    pub manner: Option<Manner>,
+    /// How long the person takes to refuse a request, at least.
+    pub reaction: Duration,
     /// The prompt of the turn.
     pub prompt: String,
     /// How long the turn may take, from the start of the program.
@@ -50,8 +58,18 @@ impl ClientSettings {
     /// Returns settings for a client of this kind, which takes the first option of everything that this agent asks.
     pub fn new(kind: ClientKind, prompt: String, agent: Vec<OsString>) -> Self {
         let fallback = Fallback::TakeFirst;
-        let (answers, permission, timeout) = (Vec::new(), None, None);
-        Self { kind, answers, fallback, permission, prompt, timeout, wire: false, agent }
+        Self {
+            kind,
+            answers: Vec::new(),
+            fallback,
+            permission: None,
+            manner: None,
+            reaction: REACTION,
+            prompt,
+            timeout: None,
+            wire: false,
+            agent,
+        }
     }
 }
 

@@ -197,6 +197,10 @@ export interface Settlement {
   by: Provenance;
   /** The outcome: answered, rejected or failed. */
   outcome: Outcome;
+  /**
+   * How many milliseconds a client took to decide, if a person cannot be that fast: the client decided by itself.
+   */
+  reactionMs?: number;
   /** The reason of a rejection, in the person's own words. */
   remark?: string;
 }

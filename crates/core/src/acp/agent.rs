@@ -224,8 +224,8 @@ impl Core {
         let presentation = self.first_presentation(&question, &reply_format);
         let own = matches!(presentation, Presentation::Own);
         let id = RequestId::new(id);
-        // The client's late response to the earlier question must not be taken for one to this question.
-        let shown_as = if self.pending.is_awaited(id.as_str()) { self.made_up_id() } else { id.clone() };
+        // The client's response to another request must not be taken for one to this question.
+        let shown_as = if self.pending.is_taken(id.as_str()) { self.made_up_id() } else { id.clone() };
         if own {
             let renamed = if shown_as == id {
                 None
@@ -245,25 +245,32 @@ impl Core {
             question,
             reply_format,
             presentation,
-            shown_as,
-            awaiting_response: own,
+            asked: None,
+            awaiting_response: false,
             closing: None,
             hinted: false,
             silent_at: None,
             in_turn,
-            asked_at: now,
             amended: None,
             is_marked,
         });
         if own {
+            self.pending.ask(number, shown_as, now);
             self.listen(number, now);
         } else {
             self.show(number, now);
         }
     }
 
+    /// Returns an ID that no other request to the client has.
     pub(super) fn made_up_id(&mut self) -> RequestId {
-        RequestId::new(&format!("\"askbridge-{}\"", self.next_number()))
+        loop {
+            let id = format!("\"askbridge-{}\"", self.next_number());
+            // An agent that is a bridge itself makes up such IDs as well.
+            if !self.pending.knows(&id) {
+                return RequestId::new(&id);
+            }
+        }
     }
 
     /// Handles the withdrawal of a question. A client that was asked gets a cancellation, and [`limits::WITHDRAW`] to
@@ -279,10 +286,12 @@ impl Core {
             return self.withdrawn(number, now);
         }
         open.closing = Some(ClosingReason::Withdrawn);
-        self.base.actions.push(match open.presentation {
-            Presentation::Own if open.shown_as == open.id => Action::Forward,
+        self.base.actions.push(match &open.asked {
             // The agent's notification names an ID under which the client was not asked.
-            _ => Action::Send(Peer::Client, line::cancel_request(open.shown_as.as_str())),
+            Some(asked) if asked.id != open.id => {
+                Action::Send(Peer::Client, line::cancel_request(asked.id.as_str()))
+            }
+            _ => Action::Forward,
         });
         self.base.desk.close(number, now.saturating_add(limits::WITHDRAW));
     }

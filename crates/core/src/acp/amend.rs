@@ -94,12 +94,11 @@ impl Core {
     /// answered.
     pub(super) fn ask_again(&mut self, number: u64, now: Duration) {
         let id = self.made_up_id();
-        self.pending.ask_again(number, id.clone());
-        let Some(open) = self.pending.get_mut(number) else { return };
-        open.asked_at = now;
+        let Some(open) = self.pending.get(number) else { return };
         let params = permission::ask_again(&open.question, self.protocol);
         let request = line::request(id.as_str(), REQUEST_PERMISSION, &params);
         self.base.actions.push(Action::Send(Peer::Client, request));
+        self.pending.ask(number, id, now);
         self.listen(number, now);
     }
 }

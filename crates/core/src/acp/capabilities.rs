@@ -42,8 +42,8 @@ pub(super) fn introduction_of_agent(result: &[u8]) -> Introduction {
 /// The kinds of questions that the client can show, as far as it declared them.
 #[derive(Clone, Debug)]
 pub(super) struct Client {
-    /// Whether the client understands the extension. `None` if the client does not say.
-    pub extension: Option<bool>,
+    /// The extension.
+    pub extension: bool,
     /// Forms.
     pub forms: bool,
     /// Kiro's questions.
@@ -58,7 +58,7 @@ pub(super) struct Client {
 
 impl Default for Client {
     fn default() -> Self {
-        Client { extension: None, forms: false, kiro: false, permissions: true, notices: false, name: None }
+        Client { extension: false, forms: false, kiro: false, permissions: true, notices: false, name: None }
     }
 }
 
@@ -69,7 +69,7 @@ impl Client {
         let says = |path: &[&str]| member(capabilities?, path).and_then(flag);
         let info = scan::member(params, names(params, "clientInfo", "info"));
         Client {
-            extension: says(&EXTENSION).or_else(|| says(&OTHER_EXTENSION)),
+            extension: says(&EXTENSION).or_else(|| says(&OTHER_EXTENSION)) == Some(true),
             forms: says(&FORM) == Some(true),
             kiro: says(&KIRO) == Some(true),
             permissions: true,
@@ -83,7 +83,7 @@ impl Client {
     /// Returns how it introduced itself in these `params`.
     pub(super) fn introduction(&self, params: &[u8]) -> Introduction {
         let promises = [
-            (self.extension == Some(true), "questions"),
+            (self.extension, "questions"),
             (self.forms, "forms"),
             (self.notices, "notices"),
             (self.kiro, "kiro"),

@@ -13,6 +13,7 @@ use super::{
     sessions::HeldPrompt,
 };
 use crate::{
+    dialect::permission::Protocol,
     engine::{Action, Introductions, Line, Peer},
     limits,
     question::Reason,
@@ -93,13 +94,16 @@ impl Core {
         self.base.actions.push(Action::Forward);
     }
 
-    /// Handles a prompt. While a question is open, the prompt is the user's answer, given in the chat.
+    /// Handles a prompt. While a question of the turn is open, the prompt is the user's answer, given in the chat.
     fn prompt(&mut self, id: &str, message: &Message<'_>, line: &Line, now: Duration) {
         let Some(session) = message.session() else { return self.base.actions.push(Action::Forward) };
         let session = session.into_owned();
-        // A chat message neither allows nor rejects a permission.
+        // A chat message neither allows nor rejects a permission, and is not about a question that came between turns.
+        // In version 2 of ACP, the response to a prompt does not end its turn.
+        let has_long_turns = self.protocol == Protocol::V2;
         let in_session = |open: &OpenQuestion| {
             open.question.blocking
+                && (open.in_turn || has_long_turns)
                 && !open.is_permission()
                 && open.question.session.as_deref() == Some(&*session)
         };

@@ -14,6 +14,7 @@ pub mod config;
 mod core;
 mod hint;
 mod pending;
+mod responding;
 mod route;
 mod sessions;
 mod settle;

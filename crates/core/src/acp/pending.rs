@@ -1,6 +1,6 @@
-//! The ACP side of the open questions: the id of the agent's request, the id and the way under which the client was
-//! asked, the format of the agent's response, how long the client has been silent, and the ids of the questions settled
-//! last. The lives of the questions are left to the desk.
+//! The ACP side of the open questions: the ID of the agent's request, the ID, the way and the time of the request to the
+//! client, the format of the agent's response, how long the client has been silent, and the IDs of earlier requests. The
+//! lives of the questions are left to the desk.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -29,10 +29,9 @@ pub(super) struct OpenQuestion {
     pub reply_format: ReplyFormat,
     /// How the client is asked.
     pub presentation: Presentation,
-    /// The id under which the client is asked: the agent's own, unless the client still owes a response under it to an
-    /// earlier question.
-    pub shown_as: RequestId,
-    /// Whether the client was asked and has not responded yet.
+    /// The last request to the client, if there was one.
+    pub asked: Option<ClientRequest>,
+    /// Whether the client has not responded to that request yet.
     pub awaiting_response: bool,
     /// Why the question is about to end, if it is. The client may still answer until the deadline.
     pub closing: Option<ClosingReason>,
@@ -42,8 +41,6 @@ pub(super) struct OpenQuestion {
     pub silent_at: Option<Duration>,
     /// Whether a turn ran in its session when it was asked. Its agent waits for it until that turn is over.
     pub in_turn: bool,
-    /// When the client was asked.
-    pub asked_at: Duration,
     /// How the question has changed, if it has.
     pub amended: Option<Amended>,
     /// Whether the agent marked it as dangerous, whatever it would do.
@@ -56,6 +53,16 @@ pub(super) struct Amended {
     /// The question as it was asked.
     pub first: Arc<Question>,
     /// When it changed last.
+    pub at: Duration,
+}
+
+/// A request to the client.
+#[derive(Clone, Debug)]
+pub(super) struct ClientRequest {
+    /// Its ID: that of the agent for the agent's own request, unless the ID is taken, and a new one for every request
+    /// of the bridge's own. Some clients end the connection if an ID comes twice.
+    pub id: RequestId,
+    /// When it was sent.
     pub at: Duration,
 }
 
@@ -82,15 +89,21 @@ impl OpenQuestion {
     /// Returns whether a person who answers at this time, in the client, cannot have read what the question shows now.
     /// A client that answers as fast as this after it was asked answers by itself, and has read nothing at all.
     pub(super) fn is_unread(&self, now: Duration) -> bool {
-        let after = |then: Duration| now.saturating_sub(then);
-        self.amended.as_ref().is_some_and(|amended| {
-            after(amended.at) < limits::REACTION && after(self.asked_at) >= limits::REACTION
-        })
+        let is_later = |then: Duration| now.saturating_sub(then) >= limits::REACTION;
+        let is_read = self.asked.as_ref().is_some_and(|asked| is_later(asked.at));
+        is_read && self.amended.as_ref().is_some_and(|amended| !is_later(amended.at))
     }
 
     /// Returns whether the question is a permission. The client's response to it is forwarded unchanged.
     pub(super) fn is_permission(&self) -> bool {
         self.question.purpose == Purpose::Permission
+    }
+
+    /// Returns how long ago the client was asked, if that is less than a person needs to read the request. Its refusal
+    /// is then its own. A question that is about to end is refused for that reason.
+    pub(super) fn reaction(&self, now: Duration) -> Option<Duration> {
+        let since = now.saturating_sub(self.asked.as_ref()?.at);
+        (self.closing.is_none() && since < limits::REACTION).then_some(since)
     }
 }
 
@@ -99,20 +112,22 @@ impl OpenQuestion {
 pub(super) enum ResponseTarget {
     /// The open question with this number.
     Question(u64),
-    /// A question that is settled, or an open one that the client has responded to already.
+    /// A question that is settled, or an open one that the client has responded to already, or was asked again.
     Nothing,
     /// No question of the agent.
     Unknown,
 }
 
-/// The meaning of an id on the client's side.
+/// The meaning of an ID on the client's side.
 #[derive(Clone, Copy, Debug)]
 enum ShownId {
+    /// The last request for the open question with this number.
     Open(u64),
+    /// An earlier request, or a request of the agent for which the client was asked under another ID.
     Settled { awaiting_response: bool },
 }
 
-/// The open questions of a bridge, and the ids of the last settled ones.
+/// The open questions of a bridge, and the IDs of the last earlier requests.
 #[derive(Debug, Default)]
 pub(super) struct OpenQuestions {
     /// Boxed, since the nodes of a map are half empty and would waste the space of large values.
@@ -123,7 +138,7 @@ pub(super) struct OpenQuestions {
     shown: BTreeMap<Arc<str>, ShownId>,
     /// The keys of `shown` that change in a peer which reads numbers as floating point, by their rounded form.
     rounded: BTreeMap<Arc<str>, Arc<str>>,
-    /// The ids of the settled questions in `shown`, oldest first.
+    /// The settled IDs in `shown`, oldest first.
     settled: VecDeque<Arc<str>>,
 }
 
@@ -139,17 +154,22 @@ impl OpenQuestions {
         self.shown.is_empty() && self.numbers.is_empty()
     }
 
-    /// Returns whether a question with this id was settled, and no request has taken the id since.
+    /// Returns whether this is the ID of an earlier request, and no request has taken it since.
     pub(super) fn is_settled(&self, id: &str) -> bool {
         matches!(self.shown.get(&*key(id)), Some(ShownId::Settled { .. }))
     }
 
-    /// Returns whether the client still has to respond under this id to a question that is settled.
-    pub(super) fn is_awaited(&self, id: &str) -> bool {
-        matches!(self.shown.get(&*key(id)), Some(ShownId::Settled { awaiting_response: true }))
+    /// Returns whether the client could take a request with this ID for another one: that of an open question, or one
+    /// that it has not responded to yet.
+    pub(super) fn is_taken(&self, id: &str) -> bool {
+        match self.shown.get(&*key(id)) {
+            Some(ShownId::Open(_)) => true,
+            Some(ShownId::Settled { awaiting_response }) => *awaiting_response,
+            None => false,
+        }
     }
 
-    /// Returns whether there are ids of settled questions.
+    /// Returns whether there are IDs of earlier requests.
     pub(super) fn has_settled(&self) -> bool {
         !self.settled.is_empty()
     }
@@ -197,24 +217,10 @@ impl OpenQuestions {
         }
     }
 
-    /// Adds a question. No open question may have its ID. A settled question that the client was asked under the same
-    /// ID is forgotten.
+    /// Adds a question that the client was not asked yet. No open question may have its ID.
     pub(super) fn open(&mut self, open: OpenQuestion) {
-        self.forget(open.shown_as.as_str());
-        let shown_as = open.shown_as.key();
-        if let Some(rounded) = rounded_key(open.shown_as.as_str()) {
-            self.rounded.entry(rounded.into()).or_insert_with(|| Arc::clone(&shown_as));
-        }
-        self.shown.insert(shown_as, ShownId::Open(open.number));
         self.numbers.insert(open.id.key(), open.number);
         self.open.insert(open.number, Box::new(open));
-    }
-
-    /// Records that the client is asked again, under this ID. A response under the earlier ID means nothing.
-    pub(super) fn ask_again(&mut self, number: u64, id: RequestId) {
-        let Some(mut open) = self.settle(number) else { return };
-        (open.shown_as, open.awaiting_response) = (id, true);
-        self.open(open);
     }
 
     /// Returns whether a permission is open.
@@ -222,29 +228,59 @@ impl OpenQuestions {
         self.open.values().any(|open| open.is_permission())
     }
 
-    /// Takes a question out, and remembers the id under which the client was asked.
+    /// Records that the client is asked by a request with this ID, and awaits its response. From now on, a response to
+    /// the request before it counts no more.
+    pub(super) fn ask(&mut self, number: u64, id: RequestId, now: Duration) {
+        self.forget(id.as_str());
+        let Some(open) = self.open.get_mut(&number) else { return };
+        let before = open.asked.replace(ClientRequest { id: id.clone(), at: now });
+        let was_awaited = std::mem::replace(&mut open.awaiting_response, true);
+        if let Some(before) = before {
+            self.outdate(before.id.key(), was_awaited);
+        }
+        let shown_as = id.key();
+        if let Some(rounded) = rounded_key(id.as_str()) {
+            self.rounded.entry(rounded.into()).or_insert_with(|| Arc::clone(&shown_as));
+        }
+        self.shown.insert(shown_as, ShownId::Open(number));
+    }
+
+    /// Takes a question out. The IDs of its requests are remembered, so that no late response with one of them reaches
+    /// the agent.
     pub(super) fn settle(&mut self, number: u64) -> Option<OpenQuestion> {
         let open = self.open.remove(&number)?;
         self.numbers.remove(&*key(open.id.as_str()));
+        if let Some(asked) = &open.asked {
+            self.outdate(asked.id.key(), open.awaiting_response);
+        }
+        if !self.shown.contains_key(&*open.id.key()) {
+            self.outdate(open.id.key(), false);
+        }
+        Some(*open)
+    }
+
+    /// Remembers the ID of a request that counts no more.
+    fn outdate(&mut self, id: Arc<str>, awaiting_response: bool) {
         if self.settled.len() == limits::SETTLED
             && let Some(oldest) = self.settled.pop_front()
         {
             self.remove_shown(&oldest);
         }
-        let shown_as = open.shown_as.key();
-        self.settled.push_back(Arc::clone(&shown_as));
-        self.shown.insert(shown_as, ShownId::Settled { awaiting_response: open.awaiting_response });
-        Some(*open)
+        self.settled.push_back(Arc::clone(&id));
+        self.shown.insert(id, ShownId::Settled { awaiting_response });
     }
 
     /// Takes a question out and forgets it: responses with its id are forwarded unchanged.
     pub(super) fn abandon(&mut self, number: u64) {
         if let Some(open) = self.settle(number) {
-            self.forget(open.shown_as.as_str());
+            self.forget(open.id.as_str());
+            if let Some(asked) = &open.asked {
+                self.forget(asked.id.as_str());
+            }
         }
     }
 
-    /// Forgets a settled question, because its id is in use again.
+    /// Forgets an earlier request, because its ID is in use again.
     pub(super) fn forget(&mut self, id: &str) {
         let key = key(id);
         if self.is_settled(id) {
@@ -253,7 +289,7 @@ impl OpenQuestions {
         }
     }
 
-    /// Forgets the settled questions that the client has responded to.
+    /// Forgets the earlier requests that the client has responded to.
     pub(super) fn forget_responded(&mut self) {
         for key in std::mem::take(&mut self.settled) {
             match self.shown.get(&key) {

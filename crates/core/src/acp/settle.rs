@@ -35,7 +35,7 @@ impl Core {
     /// Settles a question, and sends the agent the outcome in the format that it expects.
     pub(super) fn settle(&mut self, number: u64, outcome: Outcome, by: Provenance, now: Duration) {
         self.respond(number, &outcome, None);
-        self.settled(number, outcome, by, now);
+        self.settled(number, outcome, by, None, now);
     }
 
     /// Sends the agent its response, and cancels the request of a client that still shows the question.
@@ -50,9 +50,7 @@ impl Core {
             Outcome::Failed | Outcome::Unknown(_) => return,
         };
         self.base.actions.push(Action::Respond(number, line::response(open.id.as_str(), &result)));
-        if open.awaiting_response {
-            self.base.actions.push(Action::Send(Peer::Client, line::cancel_request(open.shown_as.as_str())));
-        }
+        self.base.actions.extend(open.cancel());
     }
 
     /// Rejects the open questions that satisfy `holds`, oldest first. Returns whether there were any.
@@ -88,7 +86,7 @@ impl Core {
         }
     }
 
-    fn reject(&mut self, number: u64, reason: Reason, now: Duration) {
+    pub(super) fn reject(&mut self, number: u64, reason: Reason, now: Duration) {
         let Some(open) = self.pending.get(number) else { return };
         let reason = match (reason, open.closing) {
             // The agent withdrew the question, and the client did not respond in time.
@@ -103,10 +101,10 @@ impl Core {
             self.base.actions.push(Action::Send(Peer::Agent, rejected));
             self.base.actions.push(Action::Deliver(number));
         }
-        if open.awaiting_response && !open.is_withdrawn() && !is_agent_gone && reason != Reason::ClientGone {
-            self.base.actions.push(Action::Send(Peer::Client, line::cancel_request(open.shown_as.as_str())));
+        if !open.is_withdrawn() && !is_agent_gone && reason != Reason::ClientGone {
+            self.base.actions.extend(open.cancel());
         }
-        self.settled(number, Outcome::Rejected(reason), Provenance::bridge(), now);
+        self.settled(number, Outcome::Rejected(reason), Provenance::bridge(), None, now);
         if is_agent_gone {
             // There is nothing to deliver, and no agent to deliver it to.
             self.base.desk.delivered(number);
@@ -120,16 +118,32 @@ impl Core {
         let cancelled = line::error(open.id.as_str(), line::REQUEST_CANCELLED, "the question was withdrawn");
         self.base.actions.push(Action::Send(Peer::Agent, cancelled));
         self.base.actions.push(Action::Deliver(number));
-        self.settled(number, Outcome::Rejected(Reason::Withdrawn), Provenance::bridge(), now);
+        self.settled(number, Outcome::Rejected(Reason::Withdrawn), Provenance::bridge(), None, now);
     }
 
-    /// Records the outcome of a question, which is about to be delivered.
-    pub(super) fn settled(&mut self, number: u64, outcome: Outcome, by: Provenance, now: Duration) {
+    /// Records the outcome of a question, which is about to be delivered. `reaction` is how fast the client decided, if
+    /// a person cannot be that fast.
+    pub(super) fn settled(
+        &mut self,
+        number: u64,
+        outcome: Outcome,
+        by: Provenance,
+        reaction: Option<Duration>,
+        now: Duration,
+    ) {
         let Some(open) = self.pending.settle(number) else { return };
         self.say_no_more(number, open.silent_at);
         // The withdrawal came first, even if the client answered afterwards and the agent gets that response.
         let outcome = if open.is_withdrawn() { Outcome::Rejected(Reason::Withdrawn) } else { outcome };
-        self.base.desk.end(number, outcome, by, now);
+        self.base.desk.end_within(number, outcome, by, reaction, now);
         self.base.tell();
+    }
+}
+
+impl OpenQuestion {
+    /// Returns the action that cancels the request of a client that still shows the question.
+    fn cancel(&self) -> Option<Action> {
+        let asked = self.asked.as_ref().filter(|_| self.awaiting_response)?;
+        Some(Action::Send(Peer::Client, line::cancel_request(asked.id.as_str())))
     }
 }

@@ -142,18 +142,21 @@ pub struct Settlement {
     /// The reason of a rejection, in the person's own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
+    /// How many milliseconds a client took to decide, if a person cannot be that fast: the client decided by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reaction_ms: Option<u32>,
 }
 
 impl Settlement {
     /// Returns the settlement by this responder at this time.
     pub fn new(outcome: Outcome, by: Provenance, at: Timestamp) -> Self {
-        Settlement { outcome, by, at, remark: None }
+        Settlement { outcome, by, at, remark: None, reaction_ms: None }
     }
 
     /// Returns a close upper bound of its size as JSON, without serializing it.
     pub fn most_json(&self) -> usize {
         /// The names of its members, the time, and the punctuation.
-        const MEMBERS: usize = 80;
+        const MEMBERS: usize = 105;
         MEMBERS + self.outcome.most_json() + self.by.most_json() + self.remark.as_deref().map_or(0, json_text)
     }
 

@@ -267,7 +267,21 @@ impl Desk {
     /// Settles a question by what happened on the asker's side, such as the client's own answer. The asker delivers the
     /// outcome. A question whose outcome is being delivered already stays unchanged.
     pub fn end(&mut self, number: u64, outcome: Outcome, by: Provenance, now: Duration) {
-        self.deliver(number, Settlement::new(outcome, by, self.at(now)), None, now);
+        self.end_within(number, outcome, by, None, now);
+    }
+
+    /// Settles a question as [`Desk::end`] does, by a client that decided within this time by itself.
+    pub fn end_within(
+        &mut self,
+        number: u64,
+        outcome: Outcome,
+        by: Provenance,
+        reaction: Option<Duration>,
+        now: Duration,
+    ) {
+        let reaction_ms = reaction.map(|time| u32::try_from(time.as_millis()).unwrap_or(u32::MAX));
+        let settlement = Settlement { reaction_ms, ..Settlement::new(outcome, by, self.at(now)) };
+        self.deliver(number, settlement, None, now);
     }
 
     /// Returns the next notice for the shell.

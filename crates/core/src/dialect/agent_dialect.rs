@@ -7,7 +7,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::question::{Answer, Outcome, Question, Reason};
+use crate::{
+    question::{Answer, Outcome, Question, Reason},
+    wire::scan,
+};
 
 /// A dialect in which agents ask questions.
 ///
@@ -114,6 +117,12 @@ pub struct ReplyAdditions {
 }
 
 impl ReplyMeta {
+    /// Returns whether a client's `result` says why it is a rejection, as only another bridge does.
+    pub fn has_reason(result: &[u8]) -> bool {
+        let path = ["_meta", "askbridge", "reason"];
+        path.iter().try_fold(result, |json, name| scan::member(json, name)).is_some()
+    }
+
     /// Returns the `_meta` of a rejection.
     pub(super) fn of_rejection(rejection: Rejection<'_>) -> Self {
         let additions = ReplyAdditions {

@@ -105,8 +105,10 @@ pub enum UnansweredReason {
     DoesNotFit(Vec<FieldError>),
     /// Its answer has no known meaning.
     NotUnderstood,
-    /// It cannot show the question, by an error with this code.
+    /// It cannot show the question, by an error with this code; 0 if the error has none.
     Refused(i32),
+    /// It refused this long after it was asked, which is faster than a person can read.
+    ByItself(Duration),
     /// There is no way to show the question to this client.
     NoWay,
     /// It was asked, and has said nothing for [`crate::limits::SILENCE`]. Its response still counts.

@@ -2,17 +2,21 @@
 //! fields of a question one by one, and sends the answer.
 //! The meaning of a typed line is left to `form.rs`, and the choice of when to ask to `conversation.rs`.
 
-use std::io::{self, IsTerminal, Write};
+use std::{
+    io::{self, IsTerminal, Write},
+    time::Instant,
+};
 
 use askbridge_os::{keyboard, limits};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    answers::{Draft, NextInput},
+    answers::{Draft, HeldRefusal, NextInput},
     conversation::{Conversation, OwnResponse},
     error::ClientError,
     form::TypedLine,
+    manner::{Manner, MannerReply},
     permission,
     request::AgentRequest,
 };
@@ -22,6 +26,26 @@ use crate::{
 };
 
 impl<W: Write> Conversation<W> {
+    /// Sends the person's response to a request. A refusal waits until a person can have read the request.
+    fn decide(&mut self, request: AgentRequest, result: &Value) -> Result<(), ClientError> {
+        let line = message::response(&request.id, result)?;
+        let until = request.arrived + self.settings.reaction;
+        if request.is_refused_by(result) && Instant::now() < until {
+            self.held.push(HeldRefusal { until, request, line });
+            return Ok(());
+        }
+        self.settle(line)
+    }
+
+    /// Sends the refusals that are due. Returns whether there were any.
+    pub(super) fn give_refusals(&mut self) -> Result<bool, ClientError> {
+        let now = Instant::now();
+        let due: Vec<_> = self.held.extract_if(.., |held| held.until <= now).collect();
+        let any = !due.is_empty();
+        due.into_iter().try_for_each(|held| self.settle(held.line))?;
+        Ok(any)
+    }
+
     /// Sends the response to a request.
     pub(super) fn settle(&mut self, line: Vec<u8>) -> Result<(), ClientError> {
         self.caught_up = false;
@@ -126,7 +150,8 @@ impl<W: Write> Conversation<W> {
             ConsentReply::Denied => Vec::new(),
         };
         let Some(draft) = self.draft.take() else { return Ok(()) };
-        self.settle(message::response(&draft.request.id, draft.request.result(&[values]))?)
+        let result = draft.request.result(&[values]);
+        self.decide(draft.request, &result)
     }
 
     /// Takes a line as the answer to the current field; `None` rejects the question. Returns the reason if the line
@@ -156,7 +181,8 @@ impl<W: Write> Conversation<W> {
             self.draft = Some(draft);
             return Ok(None);
         }
-        self.settle(message::response(&draft.request.id, draft.request.result(&draft.answers))?)?;
+        let result = draft.request.result(&draft.answers);
+        self.decide(draft.request, &result)?;
         Ok(None)
     }
 }
@@ -174,7 +200,7 @@ impl<W: Write> Conversation<W> {
                 "$/cancel_request" => self.drop_question(&params)?,
                 _ => {}
             },
-            Ok(RpcMessage::Request { id, method, params }) => {
+            Ok(RpcMessage::Request { id, method, params }) if !self.mind(&id, &method, &params)? => {
                 match AgentRequest::read(self.settings.kind, &id, &method, &params) {
                     Some(Ok(mut request)) => {
                         request.describe(&self.tool_calls);
@@ -187,9 +213,35 @@ impl<W: Write> Conversation<W> {
                     None => self.refuse_unknown(&id, &method)?,
                 }
             }
+            Ok(RpcMessage::Request { .. }) => {}
             Err((_, error)) => self.complain(format!("an invalid line: {}", error.message))?,
         }
         Ok(None)
+    }
+
+    /// Replies to a request in the client's manner. Returns whether that was all: otherwise the person is asked.
+    fn mind(&mut self, id: &Id, method: &str, params: &Params) -> Result<bool, ClientError> {
+        let Some(manner) = self.settings.manner else { return Ok(false) };
+        if manner == Manner::OneIdOnce {
+            if self.taken_ids.contains(id) {
+                return Err(ClientError::SameId(id.text().to_owned()));
+            }
+            self.taken_ids.push(id.clone());
+        }
+        let said = match manner.reply(method, &params.read().unwrap_or_default()) {
+            MannerReply::AskPerson => return Ok(false),
+            MannerReply::Nothing => "no reply".to_owned(),
+            MannerReply::Result(result) => {
+                self.settle(message::response(id, &result)?)?;
+                result.to_string()
+            }
+            MannerReply::Error(error) => {
+                self.settle(message::refusal(id, &error)?)?;
+                format!("error {}", error.code)
+            }
+        };
+        self.screen.say("", &format!("{method}, by itself: {said}"))?;
+        Ok(true)
     }
 
     /// Shows a protocol violation of the peer. The turn continues, but the conversation fails at its end.
@@ -205,7 +257,7 @@ impl<W: Write> Conversation<W> {
         if let Some(answer) = self.settings.permission.clone()
             && request.asks_permission()
         {
-            return self.answer_permission(&request, &answer);
+            return self.answer_permission(request, &answer);
         }
         if self.settings.kind != ClientKind::Approve {
             self.waiting.push_back(request);
@@ -223,7 +275,7 @@ impl<W: Write> Conversation<W> {
     /// Gives the prepared answer to a permission.
     fn answer_permission(
         &mut self,
-        request: &AgentRequest,
+        request: AgentRequest,
         answer: &PermissionAnswer,
     ) -> Result<(), ClientError> {
         if let Some(field) = request.form.fields.first() {
@@ -236,7 +288,7 @@ impl<W: Write> Conversation<W> {
         };
         self.screen.say("you", option.unwrap_or("(cancelled)"))?;
         let result = option.map_or_else(permission::cancelled, permission::selected);
-        self.settle(message::response(&request.id, result)?)
+        self.decide(request, &result)
     }
 
     /// Answers a request whose method this kind of client does not know.
@@ -267,7 +319,9 @@ impl<W: Write> Conversation<W> {
         let current = self.draft.take_if(|draft| draft.request.id == request_id).map(|draft| draft.request);
         let waiting = self.waiting.iter().position(|request| request.id == request_id);
         let waiting = waiting.and_then(|at| self.waiting.remove(at));
-        let Some(request) = current.or(waiting) else { return Ok(()) };
+        let held = self.held.iter().position(|held| held.request.id == request_id);
+        let held = held.map(|at| self.held.remove(at).request);
+        let Some(request) = current.or(waiting).or(held) else { return Ok(()) };
         self.screen.say("", "The question was withdrawn, or answered elsewhere.")?;
         // A request needs a response even if it was cancelled.
         let line = match request.cancelled() {

@@ -1,8 +1,9 @@
 //! The sources of the client's answers: the prepared answers of the command line, the lines that a person types, and,
 //! for a permission, the program that embeds the client. This file also keeps an answer that is not complete yet,
-//! field by field. The meaning of a typed line is left to `form.rs`, and asking for the fields to `answering.rs`.
+//! field by field, and a refusal that waits. The meaning of a typed line is left to `form.rs`, and asking for the fields
+//! to `answering.rs`.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, time::Instant};
 
 use serde_json::Value;
 
@@ -24,6 +25,14 @@ pub(super) enum NextInput {
     Reject,
     /// A person types a line.
     AskPerson,
+}
+
+/// A refusal that the person gives once the time has passed that a person takes to read.
+#[derive(Debug)]
+pub(super) struct HeldRefusal {
+    pub(super) until: Instant,
+    pub(super) request: AgentRequest,
+    pub(super) line: Vec<u8>,
 }
 
 /// The answers of `--answer`: one for each field in turn, and the last one for all further fields.

@@ -12,8 +12,9 @@ use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
 use super::{
-    answers::{Draft, ScriptedAnswers},
+    answers::{Draft, HeldRefusal, ScriptedAnswers},
     error::ClientError,
+    manner::Manner,
     permission::ToolCalls,
     process::{ClientEvent, Process},
     request::{AgentRequest, capabilities},
@@ -22,7 +23,7 @@ use super::{
 use crate::{
     AskConsent, ClientKind, PermissionAnswer,
     lines::{READ, WRITTEN},
-    message::{self, RpcError},
+    message::{self, Id, RpcError},
 };
 
 /// The debounce of the agent's trace on stderr: after this time without a line, the trace is taken to be complete.
@@ -43,6 +44,10 @@ pub(crate) struct ConversationSettings {
     pub(crate) kind: ClientKind,
     /// The answer to each permission request.
     pub(crate) permission: Option<PermissionAnswer>,
+    /// How the client replies without its person.
+    pub(crate) manner: Option<Manner>,
+    /// How long the person takes to refuse a request, at least.
+    pub(crate) reaction: Duration,
     /// Asks a person for a permission. Without it, a permission is asked like a question.
     pub(crate) consent: Option<AskConsent>,
     /// Whether every line is shown.
@@ -68,6 +73,10 @@ pub(crate) struct Conversation<W> {
     pub(super) waiting: VecDeque<AgentRequest>,
     /// The request that is being answered.
     pub(super) draft: Option<Draft>,
+    /// The refusals that the person has not given yet.
+    pub(super) held: Vec<HeldRefusal>,
+    /// The IDs of the requests so far, for a client that takes each once.
+    pub(super) taken_ids: Vec<Id>,
     pub(super) tool_calls: ToolCalls,
     /// Whether everything that the agent sent in reaction to our last message has been shown.
     pub(super) caught_up: bool,
@@ -95,6 +104,8 @@ impl<W: Write> Conversation<W> {
             next_id: 0,
             waiting: VecDeque::new(),
             draft: None,
+            held: Vec::new(),
+            taken_ids: Vec::new(),
             tool_calls: ToolCalls::default(),
             caught_up: true,
             violation: None,
@@ -142,7 +153,7 @@ impl<W: Write> Conversation<W> {
         let mut ended = None;
         let mut check = None;
         loop {
-            if self.draft.is_none() && check.is_none() {
+            if self.draft.is_none() && self.held.is_empty() && check.is_none() {
                 if !self.caught_up && self.settings.lingers {
                     // The agent answers in order: when this response comes, all earlier messages have come.
                     self.caught_up = true;
@@ -205,8 +216,9 @@ impl<W: Write> Conversation<W> {
     ///
     /// `waits_for` is a method that the peer answers without a person, so the wait has a timeout.
     fn next(&mut self, waits_for: Option<&'static str>) -> Result<Option<OwnResponse>, ClientError> {
+        self.give_refusals()?;
         // The deadline is checked first, because a peer that sends without a pause would never let the wait time out.
-        if self.wait(None).is_some_and(|left| left.is_zero()) {
+        if self.settings.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
             return Err(ClientError::TimedOut);
         }
         let event = match self.deferred.pop_front() {
@@ -231,6 +243,7 @@ impl<W: Write> Conversation<W> {
                 None
             }
             (Some(ClientEvent::Ended), _) => return Err(ClientError::Gone),
+            (None, _) if self.give_refusals()? => None,
             (None, method) => return Err(self.silence(method)),
         };
         self.ask_typing_again()?;
@@ -240,7 +253,8 @@ impl<W: Write> Conversation<W> {
     /// Returns how long to wait for the next event, or `None` for no limit.
     fn wait(&self, patience: Option<Duration>) -> Option<Duration> {
         let left = self.settings.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        left.into_iter().chain(patience).min()
+        let held = self.held.iter().map(|held| held.until.saturating_duration_since(Instant::now()));
+        left.into_iter().chain(patience).chain(held).min()
     }
 
     /// Returns the error for a wait that timed out.

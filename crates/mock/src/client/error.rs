@@ -28,6 +28,8 @@ pub(crate) enum ClientError {
     Misunderstood(&'static str),
     #[error("the {peer} broke the protocol: {what}")]
     Wrong { peer: &'static str, what: String },
+    #[error("the ID {0} came twice")]
+    SameId(String),
     #[error("--answer: {0}")]
     DoesNotFit(String),
     #[error("--permission: {0}")]

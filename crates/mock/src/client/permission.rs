@@ -37,6 +37,11 @@ impl Permission {
         found.map(|option| option.option_id.as_str())
     }
 
+    /// Returns whether the option with this ID rejects.
+    pub(super) fn rejects(&self, id: &str) -> bool {
+        self.options.iter().any(|option| option.option_id == id && option.kind.starts_with("reject_"))
+    }
+
     /// Adds what earlier updates said about the tool call of the request.
     pub(super) fn complete(&mut self, tool_calls: &ToolCalls) {
         tool_calls.complete(&mut self.params);

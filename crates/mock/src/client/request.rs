@@ -1,6 +1,8 @@
 //! A request that asks the client something, and the results that answer, reject or cancel it.
 //! Reading the fields is left to `form.rs` and `permission.rs`.
 
+use std::time::Instant;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -22,6 +24,7 @@ const PERMISSION: &str = "session/request_permission";
 pub(super) struct AgentRequest {
     pub(super) id: Id,
     pub(super) form: ClientForm,
+    pub(super) arrived: Instant,
     kind: RequestKind,
 }
 
@@ -69,7 +72,7 @@ impl AgentRequest {
             _ => return None,
         };
         Some(match read {
-            Ok(Some((form, kind))) => Ok(Self { id: id.clone(), form, kind }),
+            Ok(Some((form, kind))) => Ok(Self { id: id.clone(), form, arrived: Instant::now(), kind }),
             Ok(None) => Err(RpcError::new(INVALID_PARAMS, "the question was not understood")),
             Err(error) => Err(error),
         })
@@ -148,6 +151,17 @@ impl AgentRequest {
                 .first()
                 .map_or_else(permission::cancelled, |option| permission::selected(option)),
         }
+    }
+
+    /// Returns whether this result refuses the request.
+    pub(super) fn is_refused_by(&self, result: &Value) -> bool {
+        let rejects = match &self.kind {
+            RequestKind::Permission(permission) => {
+                result["outcome"]["optionId"].as_str().is_some_and(|option| permission.rejects(option))
+            }
+            RequestKind::Native | RequestKind::Elicitation(_) => *result == self.rejection(),
+        };
+        rejects || self.cancelled().as_ref() == Ok(result)
     }
 
     fn rejection(&self) -> Value {

@@ -13,6 +13,7 @@ use super::{
     answers::ScriptedAnswers,
     conversation::{Conversation, ConversationSettings},
     error::ClientError,
+    manner::Manner,
     process::{Process, TypedLines},
     screen::Screen,
 };
@@ -51,10 +52,12 @@ pub fn run(settings: &ClientSettings) -> ExitCode {
 fn converse(settings: &ClientSettings) -> Result<String, ClientError> {
     let deadline = settings.timeout.map(|timeout| Instant::now() + timeout);
     let conversation = ConversationSettings {
-        name: "askbridge-mock-client",
+        name: settings.manner.and_then(Manner::client_name).unwrap_or("askbridge-mock-client"),
         peer: "agent",
         kind: settings.kind,
         permission: settings.permission.clone(),
+        manner: settings.manner,
+        reaction: settings.reaction,
         consent: None,
         wire: settings.wire,
         patience: None,

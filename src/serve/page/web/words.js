@@ -79,9 +79,12 @@ export function ended({ question, settlement, state, accepted }) {
 }
 
 /** Returns what was decided, and by which responder: "Answered by the command line: SQLite". */
-export function decided(question, { outcome, remark, by: responder }) {
+export function decided(question, { outcome, remark, by: responder, reactionMs }) {
   const { status, reason, values } = outcome;
   if (reason == "timeout") return "Expired: no answer came in time";
+  // A client that was faster than a person can be has decided by itself.
+  const who = by(responder) + (reactionMs === undefined ? "" : ` itself, within ${reactionMs + 1} ms`);
+  if (reason == "cancelled" && responder?.responder == "client") return `Dismissed in ${who}`;
   if (reason && reason != "user" && reason != "policy") return `Closed: ${spoken(reason)}`;
   let verb = { answered: "Answered", rejected: reason == "policy" ? "Rejected by a rule" : "Rejected", failed: "Left to the agent" }[status] ?? line(status);
   let said = remark && line(remark);
@@ -90,7 +93,7 @@ export function decided(question, { outcome, remark, by: responder }) {
     verb = own(DONE, role) ?? verb;
     said = !/_once$/.test(role) && given(question, outcome);
   }
-  return `${verb} by ${by(responder)}${said ? `: ${said}` : ""}`;
+  return `${verb} by ${who}${said ? `: ${said}` : ""}`;
 }
 
 /** Returns a text that is cut where it is too long, with a mark. */

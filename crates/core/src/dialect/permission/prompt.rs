@@ -6,8 +6,8 @@
 //! - A client that approves by itself takes the first option, the first or the last one of a kind, or whatever allows
 //!   always. The first and the last `allow_once` leave the question to other responders, and nothing allows always:
 //!   such a client chooses nothing.
-//! - A client that refuses by itself takes what rejects. Only `Skip` does: the agent learns that its question was
-//!   rejected, and no option is chosen.
+//! - A client that refuses by itself takes what rejects. Only `Skip` does, and it rejects the question only where a
+//!   person can have read the prompt: `acp::responding` compares the time.
 //! - A question that may do harm has no options at all (`PromptFlow`).
 //! - A client that takes any other option without showing its name cannot be told from a person. Such clients get no
 //!   prompts: `acp::asking` has their names.
@@ -151,7 +151,7 @@ impl PromptChoice {
     /// Reads the id of an option. Returns `None` if it does not belong to the prompt with this number.
     pub(super) fn read(id: &str, number: u64) -> Option<Self> {
         match id.strip_prefix("askbridge-")?.split_once('-')? {
-            // The response to an earlier prompt may arrive late. Its options have the number of that prompt.
+            // The options of an earlier prompt have the number of that prompt.
             (of, _) if of != number.to_string() => None,
             (_, "elsewhere") => Some(PromptChoice::Elsewhere),
             (_, "other") => Some(PromptChoice::Other),

@@ -3,10 +3,12 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::prompt::{Prompt, PromptChoice, Protocol};
+use super::{
+    prompt::{Prompt, PromptChoice, Protocol},
+    response::{PermissionOutcome, read_outcome},
+};
 use crate::question::{
     Answer, Field, Kind, Question, Reason, Value, check,
     naming::{names, pair},
@@ -34,25 +36,8 @@ pub enum PromptStep {
     Rejected(Reason),
     /// The user answers elsewhere.
     Elsewhere,
-    /// The reply belongs to an earlier prompt. The current one still awaits its reply.
-    Stale,
     /// The reply has no known meaning.
     Unknown,
-}
-
-#[derive(Deserialize)]
-struct PromptReply {
-    outcome: PromptOutcome,
-}
-
-#[derive(Deserialize)]
-#[serde(tag = "outcome", rename_all = "lowercase")]
-enum PromptOutcome {
-    #[serde(rename_all = "camelCase")]
-    Selected {
-        option_id: String,
-    },
-    Cancelled,
 }
 
 impl PromptFlow {
@@ -84,16 +69,13 @@ impl PromptFlow {
 
     /// Handles the `result` of the current prompt. `number` is the number of the next prompt.
     pub fn handle_reply(&mut self, question: &Question, result: &[u8], number: u64) -> PromptStep {
-        // serde would also read a struct from an array of its members.
-        let reply = result.starts_with(b"{").then(|| serde_json::from_slice(result).ok()).flatten();
-        let Some(PromptReply { outcome }) = reply else { return PromptStep::Unknown };
-        let PromptOutcome::Selected { option_id } = outcome else {
-            return PromptStep::Rejected(Reason::Cancelled);
+        let option_id = match read_outcome(result) {
+            Some(PermissionOutcome::Selected { option_id }) => option_id,
+            Some(PermissionOutcome::Cancelled) => return PromptStep::Rejected(Reason::Cancelled),
+            None => return PromptStep::Unknown,
         };
-        let Some(chosen) = PromptChoice::read(&option_id, self.number) else {
-            // Some clients reply twice, and some reply with an id that no prompt had.
-            return if option_id.starts_with("askbridge-") { PromptStep::Stale } else { PromptStep::Unknown };
-        };
+        // Some clients reply with an option of an earlier prompt, or with one that no prompt had.
+        let Some(chosen) = PromptChoice::read(&option_id, self.number) else { return PromptStep::Unknown };
         let field = self.field(question);
         let value = match (chosen, field) {
             (PromptChoice::Elsewhere | PromptChoice::Other, _) => return PromptStep::Elsewhere,
@@ -105,7 +87,6 @@ impl PromptFlow {
             _ => None,
         };
         let (Some(field), Some(value)) = (field, value) else { return PromptStep::Unknown };
-        // From now on, a second reply to the prompt that was answered here is stale.
         self.number = number;
         if let FieldChoice::Value(value) = value {
             self.answer.values.insert(field.name.clone(), value);
@@ -311,19 +292,21 @@ mod tests {
     }
 
     #[test]
-    fn reply_to_another_prompt_is_stale_and_any_other_is_unknown() {
+    fn reply_with_an_option_that_the_prompt_does_not_have_is_unknown() {
         let mut prompts = Prompts::of(&json!([{ "name": "b", "label": "B", "kind": "boolean" }]));
         let selected = |id: &str| json!({ "outcome": { "outcome": "selected", "optionId": id } });
         for (result, step) in [
-            (selected("askbridge-0-0"), PromptStep::Stale),
-            (selected("askbridge-11-0"), PromptStep::Stale),
-            (selected("askbridge-"), PromptStep::Stale),
+            (selected("askbridge-0-0"), PromptStep::Unknown),
+            (selected("askbridge-11-0"), PromptStep::Unknown),
+            (selected("askbridge-"), PromptStep::Unknown),
             (selected("askbridge-1-2"), PromptStep::Unknown),
             (selected("askbridge-1-done"), PromptStep::Unknown),
-            (selected("askbridge-1-all"), PromptStep::Stale),
+            (selected("askbridge-1-all"), PromptStep::Unknown),
             (selected("allow"), PromptStep::Unknown),
             (json!({ "outcome": { "outcome": "cancelled" } }), PromptStep::Rejected(Reason::Cancelled)),
             (json!({ "outcome": "cancelled" }), PromptStep::Unknown),
+            (json!({ "outcome": ["cancelled"] }), PromptStep::Unknown),
+            (json!([{ "outcome": "cancelled" }]), PromptStep::Unknown),
             (json!({}), PromptStep::Unknown),
             (json!(null), PromptStep::Unknown),
         ] {

@@ -4,6 +4,7 @@
 //! Source: `RequestPermissionResponse` of the ACP schema, and Qwen's `answers` beside it.
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use crate::{
     dialect::{
@@ -25,12 +26,26 @@ pub struct PermissionResult {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "lowercase")]
-enum PermissionOutcome {
+pub(super) enum PermissionOutcome {
     #[serde(rename_all = "camelCase")]
     Selected {
         option_id: String,
     },
     Cancelled,
+}
+
+/// Reads the outcome in a client's `result`. Returns `None` if the result has another shape.
+pub(super) fn read_outcome(result: &[u8]) -> Option<PermissionOutcome> {
+    #[derive(Deserialize)]
+    struct ChosenOption<'a> {
+        #[serde(borrow)]
+        outcome: &'a RawValue,
+    }
+
+    // serde would also read each of the two objects from a list of its members.
+    let is_object = |json: &[u8]| json.starts_with(b"{");
+    let ChosenOption { outcome } = serde_json::from_slice(is_object(result).then_some(result)?).ok()?;
+    serde_json::from_str(Some(outcome.get()).filter(|outcome| is_object(outcome.as_bytes()))?).ok()
 }
 
 /// Writes an answer as a result.
@@ -69,16 +84,11 @@ fn text(value: &Value) -> String {
 
 /// Reads a client's choice for a permission. The client's result is forwarded unchanged, even with an unknown option.
 pub fn read_reply(format: &PermissionReply, question: &Question, result: &[u8]) -> Reply {
-    #[derive(Deserialize)]
-    struct ChosenOption {
-        outcome: PermissionOutcome,
-    }
-
     // Only these requests reach clients unchanged; the others are translated, so no client replies in their format.
     if !matches!(format, PermissionReply::Grant { .. }) {
         return Reply::Unknown;
     }
-    let Ok(ChosenOption { outcome }) = serde_json::from_slice(result) else { return Reply::Unknown };
+    let Some(outcome) = read_outcome(result) else { return Reply::Unknown };
     let field = question.fields.first();
     match (outcome, field) {
         (PermissionOutcome::Cancelled, _) => Reply::Canonical(Outcome::Rejected(Reason::Cancelled)),
@@ -87,7 +97,8 @@ pub fn read_reply(format: &PermissionReply, question: &Question, result: &[u8]) 
         {
             Reply::Canonical(Outcome::Answered(Answer::text(&field.name, option_id)))
         }
-        (PermissionOutcome::Selected { .. }, _) => Reply::Unknown,
+        // The agent judges an option that it did not offer.
+        (PermissionOutcome::Selected { .. }, _) => Reply::Canonical(Outcome::Failed),
     }
 }
 
