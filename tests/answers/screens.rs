@@ -759,7 +759,7 @@ fn an_empty_answer_takes_a_second_step() {
         }
     }
     check(
-        "empty",
+        "empty_answer",
         || one(json!({ "fields": [optional("choice")] })),
         |scene| scene.keys(&[Key::Enter, Key::Control('s')]),
     );
