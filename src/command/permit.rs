@@ -18,7 +18,12 @@ use super::{
     submit::by_option,
     typist::{Leftovers, can_ask},
 };
-use crate::present::{answer, caution::caution, dialogue::Dialogue, text};
+use crate::present::{
+    answer,
+    caution::{caution, is_dangerous},
+    dialogue::Dialogue,
+    text,
+};
 
 /// Options of `askbridge allow`.
 #[derive(Debug, Args)]
@@ -87,7 +92,7 @@ fn asked(record: Arc<Record>, role: Role) -> Option<Dialogue> {
 /// Refuses to allow what is dangerous, where no person can confirm it.
 fn confirmed(record: &Record, answer: &Answer) -> Result<(), CommandError> {
     let question = &record.question;
-    match caution(question, answer).filter(|_| question.takes_second_step()) {
+    match caution(question, answer).filter(|_| is_dangerous(question, answer)) {
         Some(why) => Err(CommandError::Unconfirmed(Arc::new(record.clone()), why.into_owned())),
         None => Ok(()),
     }

@@ -43,6 +43,11 @@ fn permitted(question: &Question, answer: &Answer) -> Option<Cow<'static, str>> 
     }
 }
 
+/// Returns whether an answer does harm if it is wrong: by the risk of the question, or by the option that it chooses.
+pub fn is_dangerous(question: &Question, answer: &Answer) -> bool {
+    question.takes_second_step() || chosen(question, answer).is_some_and(|option| option.dangerous)
+}
+
 /// Returns what a permission risks, as a sentence.
 fn risk(question: &Question) -> String {
     let what = if question.risk().is_dangerous() { "This is dangerous" } else { "This acts" };
@@ -170,12 +175,13 @@ mod tests {
         let mut question = permission(Risk::Plain);
         let answer: Answer =
             serde_json::from_value(json!({ "values": { "f": "allow_once" } })).expect("an answer");
-        assert_eq!(caution(&question, &answer), None);
+        assert!(caution(&question, &answer).is_none() && !is_dangerous(&question, &answer));
         let Kind::Choice { options, .. } = &mut question.fields[0].kind else { panic!("a choice") };
         options[0].grants = vec!["Switches to the mode auto".to_owned()];
         options[0].dangerous = true;
         let said = caution(&question, &answer).expect("it is confirmed");
         assert_eq!(said, "This option also allows: Switches to the mode auto.");
+        assert!(is_dangerous(&question, &answer));
     }
 
     #[test]

@@ -4,7 +4,10 @@
 //! Source: the options of claude-agent-acp 0.101.0, codex-acp 2.6.0, Gemini CLI 0.61.0, Qwen Code 0.24.4 and
 //! mistral-vibe 3.0.3, as recorded or read in their packages.
 
-use super::{said::Said, wire::PermissionOption};
+use super::{
+    said::{Said, add_lines},
+    wire::PermissionOption,
+};
 use crate::question::{FieldOption, Role, command::bare_name, subject::fit_lines};
 
 /// Options of released agents, by their bare IDs, with what they allow.
@@ -113,15 +116,16 @@ pub(super) fn complete(option: &mut FieldOption, kind: Option<&str>) {
         option.grants.clear();
         return;
     }
-    if option.grants.is_empty() {
-        let id = bare_name(&option.value);
-        let known = KNOWN.iter().find(|(known, _)| *known == id).map(|(_, grant)| *grant);
-        let lasting = || {
-            let is_change = kind == Some("edit") && LASTING_CHANGES.contains(&&*id);
-            is_change.then_some("All further changes of files")
-        };
-        option.grants.extend(known.or_else(lasting).or_else(|| by_label(&option.label)).map(str::to_owned));
-    }
+    let id = bare_name(&option.value);
+    let known = KNOWN.iter().find(|(known, _)| *known == id).map(|(_, grant)| *grant);
+    let lasting = || {
+        let is_change = kind == Some("edit") && LASTING_CHANGES.contains(&&*id);
+        is_change.then_some("All further changes of files")
+    };
+    // A label is shown itself, so it adds nothing to what is known.
+    let by_label = || by_label(&option.label).filter(|_| option.grants.is_empty());
+    let more = known.or_else(lasting).or_else(by_label).map(str::to_owned);
+    add_lines(&mut option.grants, more.into_iter().collect());
     fit_lines(&mut option.grants);
 }
 
