@@ -63,6 +63,9 @@ impl HistoryEntry<'_> {
     pub fn ending(&self) -> String {
         let question = &self.record.question;
         match (&self.record.settlement, self.accepted) {
+            (Some(settlement), _) if self.record.turn_over => {
+                format!("{}, after its turn was over", answer::settlement(question, settlement))
+            }
             (Some(settlement), _) => answer::settlement(question, settlement),
             (None, _) if self.life == Life::Lives => "open".to_owned(),
             (None, _) if self.life == Life::Unseen => {

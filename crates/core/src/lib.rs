@@ -59,6 +59,9 @@
 //!   not know, say so, and never hide one question because of another or report a delivered answer as lost.
 //! - **I12** A permission is never granted by default, by a timeout, by a rule that does not name it, by the agent
 //!   itself, or by a single key or button where it acts. What it risks is decided by what it would do, in [`guard`].
+//! - **I13** A decision is for what its responder saw. What changes between showing and deciding is shown, judged anew,
+//!   and makes the decision a conflict. What an ended tool call was about is never what a later permission shows, and
+//!   no rule decides by it.
 //! - **I14** Only a person, or a rule that the person wrote, answers, declines or approves. A client that refuses faster
 //!   than a person can, or replies with an error or with a result of no known meaning, has said nothing.
 //!

@@ -13,6 +13,8 @@ mod component;
 pub mod config;
 mod core;
 mod hint;
+#[cfg(test)]
+mod life;
 mod pending;
 mod responding;
 mod route;
