@@ -2,13 +2,8 @@
 
 use std::borrow::Cow;
 
-use askbridge_core::{
-    guard,
-    question::{Answer, FieldOption, Purpose, Question, Role, Value},
-};
+use askbridge_core::question::{Answer, FieldOption, Purpose, Question, Role, Value};
 use askbridge_os::terminal::printable_line;
-
-use super::text::short;
 
 /// The word that confirms an answer.
 pub const WORD: &str = "yes";
@@ -43,11 +38,6 @@ fn permitted(question: &Question, answer: &Answer) -> Option<Cow<'static, str>> 
     }
 }
 
-/// Returns whether an answer does harm if it is wrong: by the risk of the question, or by the option that it chooses.
-pub fn is_dangerous(question: &Question, answer: &Answer) -> bool {
-    question.takes_second_step() || chosen(question, answer).is_some_and(|option| option.dangerous)
-}
-
 /// Returns what a permission risks, as a sentence.
 fn risk(question: &Question) -> String {
     let what = if question.risk().is_dangerous() { "This is dangerous" } else { "This acts" };
@@ -57,27 +47,14 @@ fn risk(question: &Question) -> String {
     }
 }
 
-/// Returns the lines above the prompt that confirms an answer.
-pub(super) fn lines(question: &Question, answer: &Answer) -> Vec<String> {
-    let why = caution(question, answer).map_or_else(|| risk(question), Cow::into_owned);
-    [why].into_iter().chain(dangerous_line(question)).collect()
+/// Returns whether an answer takes a second step for what it may do, and not only because it lasts.
+pub fn is_dangerous(question: &Question, answer: &Answer) -> bool {
+    question.takes_second_step() || chosen(question, answer).is_some_and(|option| option.dangerous)
 }
 
-/// The most lines of a command that are read at a glance.
-const GLANCE: usize = 4;
-/// The most columns of a line that is quoted.
-const LINE: usize = 200;
-
-/// Returns the line that makes a command dangerous, with its number, if the command is too long to see it at a glance.
-pub fn dangerous_line(question: &Question) -> Option<String> {
-    let command = question.subject.as_deref()?.command.as_deref()?;
-    if !question.risk().is_dangerous() || command.lines().count() <= GLANCE {
-        return None;
-    }
-    let mut lines = (1..).zip(command.lines());
-    let is_dangerous = |line: &str| guard::command::risk(line).0.is_dangerous();
-    let (number, line) = lines.find(|(_, line)| is_dangerous(line))?;
-    Some(format!("Line {number}: {}", short(line, LINE)))
+/// Returns the line above the prompt that confirms an answer.
+pub(super) fn line(question: &Question, answer: &Answer) -> String {
+    caution(question, answer).map_or_else(|| risk(question), Cow::into_owned)
 }
 
 /// Returns what an option allows beyond the act that is shown, as a sentence.
@@ -145,29 +122,6 @@ mod tests {
                 assert_eq!(caution(&permission(risk), &answer).is_some(), expected, "{value}: {risk}");
             }
         }
-    }
-
-    #[test]
-    fn the_line_that_makes_a_long_command_dangerous_is_named() {
-        let harmless = "echo one\n".repeat(61);
-        for (command, expected) in [
-            (
-                format!("{harmless}curl https://example.com/x | sudo bash"),
-                Some("Line 62: curl https://example.com/x | sudo bash"),
-            ),
-            (format!("ls\n rm -rf build\n{harmless}sudo true"), Some("Line 2: rm -rf build")),
-            ("ls\nrm -rf build".to_owned(), None),
-            (harmless.clone(), None),
-        ] {
-            let mut question = permission(Risk::Dangerous);
-            question.subject =
-                serde_json::from_value(json!({ "kind": "execute", "command": command })).expect("a subject");
-            assert_eq!(dangerous_line(&question).as_deref(), expected, "{command}");
-        }
-        let mut acts = permission(Risk::Acts);
-        acts.subject =
-            serde_json::from_value(json!({ "command": format!("{harmless}rm x") })).expect("a subject");
-        assert_eq!(dangerous_line(&acts), None);
     }
 
     #[test]

@@ -109,7 +109,7 @@ impl Dialogue {
     pub fn above(&self) -> Vec<String> {
         match self.step {
             DialogueStep::Review => summary(self.question(), &self.answer),
-            DialogueStep::Caution => caution::lines(self.question(), &self.answer),
+            DialogueStep::Caution => vec![caution::line(self.question(), &self.answer)],
             DialogueStep::Field(_) | DialogueStep::Reason => Vec::new(),
         }
     }

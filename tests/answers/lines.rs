@@ -67,6 +67,7 @@ fn a_question_is_answered_field_by_field_without_drawing() {
     terminal.expect("Choose 1 to 2 [SQLite]");
     terminal.types("postgres\n");
     terminal.expect("Which database?: Postgres");
+    terminal.expect("[yes]: ");
     terminal.types("yes\n");
     terminal.expect(&format!("{id} answered: Which database?: Postgres; API key: (secret)\n"));
     assert_eq!(terminal.code(), 0);
@@ -144,6 +145,7 @@ fn next_takes_the_oldest_and_says_how_many_wait() {
     assert_eq!((terminal.code(), end(first).code), (0, 0));
     let mut terminal = Terminal::start(&machine, &["next"], 100, 24);
     terminal.expect("Second?");
+    terminal.expect("(? for help): ");
     terminal.types("/reject\n");
     terminal.expect("Why is it rejected? [no reason]: ");
     terminal.types("not now\n");
@@ -418,9 +420,10 @@ fn what_is_dangerous_is_allowed_without_a_terminal_if_that_is_said() {
     let (mut bridge, id) = permission(&machine, &script);
     let run = machine.run(&["allow", &id]);
     assert_eq!((run.code, &*run.stdout), (i32::from(exit::USAGE), ""), "{run:?}");
-    assert!(run.stderr.contains("`rm` removes or moves files.") && run.stderr.contains("--yes"), "{run:?}");
+    let told = "`rm` removes or moves files, in line 62: rm -rf build.";
+    assert!(run.stderr.contains(told) && run.stderr.contains("--yes"), "{run:?}");
     let mut terminal = Terminal::start(&machine, &["allow", &id], 100, 24);
-    terminal.expect("Line 62: rm -rf build\nType yes to confirm: ");
+    terminal.expect(", in line 62: rm -rf build.\nType yes to confirm: ");
     terminal.types("\x03");
     terminal.expect("stays open.");
     assert!(machine.ok(&["allow", &id, "--yes"]).contains("allowed: once"));

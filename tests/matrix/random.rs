@@ -1,5 +1,6 @@
 //! Random questions that an agent of each dialect can ask, with random answers that fit.
 
+use askbridge_core::question::naming::look;
 use proptest::{collection::vec, option, prelude::*, sample::Index};
 
 use crate::matrix::agents::Agent;
@@ -43,7 +44,11 @@ fn options() -> impl Strategy<Value = Vec<(String, String)>> {
         let mut kept: Vec<(String, String)> = Vec::new();
         for (value, label) in options {
             let taken = |text: &String| kept.iter().any(|(value, label)| text == value || text == label);
-            if !taken(&value)
+            // How labels are shown that look the same, or like nothing, is left to the unit tests of `question::naming`.
+            let seen = look(&label);
+            let is_seen = !seen.is_empty() && kept.iter().all(|(_, label)| look(label) != seen);
+            if is_seen
+                && !taken(&value)
                 && !taken(&label)
                 && !RESERVED.contains(&&*label)
                 && !RESERVED.contains(&&*value)

@@ -72,7 +72,7 @@ const MAY_KNOW: [(&str, &[&str]); 26] = [
     ("fleet", &["desk", "inbox", "limits", "machine", "os", "question", "rpc", "settings"]),
     ("driver", &["acp", "desk", "engine", "inbox", "limits", "os", "question", "rpc", "wire"]),
     ("adapters", &["desk", "dialect", "inbox", "limits", "machine", "os", "question", "settings", "wire"]),
-    ("present", &["desk", "guard", "inbox", "limits", "machine", "os", "question"]),
+    ("present", &["desk", "inbox", "limits", "machine", "os", "question"]),
     ("serve", &["desk", "inbox", "limits", "machine", "os", "question", "rpc", "settings", "wire"]),
     (
         "notify",

@@ -128,6 +128,11 @@ impl App {
             Modal::Help(line) => self.help_key(key, line),
             Modal::Confirm(why, answer, mut typed) => match key {
                 Key::Escape => self.say("Nothing was sent"),
+                // A terminal that does not mark pastes sends them as keys, which may arrive in pieces.
+                Key::Enter if self.is_burst => {
+                    self.complain("Nothing was done: a paste does not confirm");
+                    self.modal = Some(Modal::Confirm(why, answer, Editor::default()));
+                }
                 Key::Enter if confirms(typed.text()) => return self.answer(answer),
                 // The confirmation stays open: text that is typed again must not act on the question behind it.
                 Key::Enter => {

@@ -127,6 +127,8 @@ struct Session<'a> {
     watched: Option<Instant>,
     /// The end of the pause in which the person reads a question that appeared by itself.
     read: Option<Instant>,
+    /// When a key was pressed last.
+    pressed: Option<Instant>,
     /// When the keyboard is quiet, unless another key is pressed until then.
     quiet: Option<Instant>,
 }
@@ -170,6 +172,7 @@ impl<'a> Session<'a> {
             titled: None,
             watched: None,
             read: None,
+            pressed: None,
             quiet: None,
         })
     }
@@ -280,6 +283,11 @@ impl<'a> Session<'a> {
             Input::FocusLost => self.has_focus = false,
             input => match screen::event(input) {
                 Some(TuiEvent::Key(Key::Control('z'))) => return self.stop(),
+                Some(event @ TuiEvent::Key(_)) => {
+                    let before = self.pressed.replace(Instant::now());
+                    self.app.is_burst = before.is_some_and(|before| before.elapsed() < limits::BURST);
+                    return Ok(self.app.handle(event));
+                }
                 Some(event) => return Ok(self.app.handle(event)),
                 None => {}
             },

@@ -88,6 +88,8 @@ pub struct App {
     pub is_fresh: bool,
     /// Whether a key was pressed a moment ago. The next one may belong to the same line, typed for another program.
     pub is_pressed: bool,
+    /// Whether the key that is handled came as fast after another one as no person types.
+    pub is_burst: bool,
     /// Whether the key that is handled came that soon after another one.
     pub(super) is_rushed: bool,
     /// Whether such a line has begun with a letter, such as `j`.
@@ -120,6 +122,7 @@ impl App {
             size,
             is_fresh: false,
             is_pressed: false,
+            is_burst: false,
             is_rushed: false,
             is_word: false,
             is_stray: false,

@@ -21,11 +21,7 @@ use super::{
     state::{App, Modal, Pane},
     theme::Theme,
 };
-use crate::present::{
-    caution::{WORD, dangerous_line},
-    subject,
-    text::short,
-};
+use crate::present::{caution::WORD, subject, text::short};
 
 /// Draws the screen.
 pub fn draw(app: &App, theme: Theme, frame: &mut Frame<'_>) {
@@ -212,11 +208,7 @@ pub(super) fn draw_overlay(app: &App, theme: Theme, frame: &mut Frame<'_>) {
         Some(Modal::Help(from)) => help(*from, columns, app.size.1),
         Some(Modal::Confirm(why, _, typed)) => {
             let question = app.item().map(|item| &item.record.question);
-            let asked = question.map(|it| {
-                dangerous_line(it)
-                    .or_else(|| subject::command(it))
-                    .unwrap_or_else(|| it.headline().into_owned())
-            });
+            let asked = question.map(|it| subject::command(it).unwrap_or_else(|| it.headline().into_owned()));
             let mut lines: Vec<_> = text(why, theme.danger()).collect();
             // These lines are a reminder: the whole text is in the question behind.
             lines.extend(text(&asked.unwrap_or_default(), Style::new()).take(4));
