@@ -26,7 +26,7 @@ const HELP: &str = "\
 A fleet is the machines whose askbridge connects to the same NATS server: also
 those that no ssh leads to, such as a sandbox that can only reach out. Put
 `[fleet] url` and `credentials` into the settings of each; docs/fleet.md begins
-with a broker in one command.
+with a broker in five lines.
 
 Exit codes:
   0    it is done
