@@ -58,6 +58,9 @@ mod sight;
 mod bar;
 
 #[cfg(test)]
+mod changing;
+
+#[cfg(test)]
 mod words;
 
 #[cfg(test)]
