@@ -19,3 +19,10 @@ export const optionGrants = ({ grants = [] }) => grants.map(it => el("small.gran
 /** Returns the question that is asked before an option is taken that allows more than what is shown. */
 export const wide = ({ grants = [] }) =>
   grants.length ? `This option also allows: ${grants.map(line).join("; ")}. Allow that?` : "The agent marked this option: it can do harm. Choose it?";
+
+/** Returns where it would happen and what else would be allowed, behind what a row says. @param {object} [subject] */
+export function besideIt({ environment, grants: [first, ...more] = [] } = {}) {
+  const also = first && `also allows: ${first}${more.length ? `, and ${more.length} more` : ""}`;
+  const parts = [environment && `on ${environment}`, also].filter(Boolean);
+  return parts.length ? ` (${parts.join("; ")})` : "";
+}
