@@ -137,6 +137,8 @@ fn the_recording_shows_what_waits_an_answer_and_a_rejection() {
     stage.shows("r reject", 2500);
     stage.terminal.types("r");
     stage.enters("> ", "not before the release");
+    stage.shows("once more", 1500);
+    stage.terminal.types("\r");
     codex.expect("the rejection", |line| line.contains("\"no\""));
     stage.shows("nothing waits", 2500);
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pictures");

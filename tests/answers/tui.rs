@@ -217,6 +217,7 @@ fn what_was_settled_before_is_listed() {
     terminal.types("\x1b[B");
     terminal.screen(">  Which database?");
     terminal.types("\r");
+    terminal.screen("Esc list");
     terminal.screen("Answered by the command line (somebody): Which database?: SQLite");
     terminal.types("q");
     assert_eq!(terminal.code(), 0);

@@ -7,11 +7,7 @@ use std::{
 };
 
 use anstyle::{AnsiColor, Style};
-use askbridge_os::{
-    keyboard,
-    limits::QUIET,
-    terminal::{printable, printable_line},
-};
+use askbridge_os::terminal::{printable, printable_line};
 use similar::TextDiff;
 
 use crate::command::{
@@ -52,8 +48,6 @@ pub(super) fn confirm(yes: bool, what: &str) -> io::Result<bool> {
         say("nothing was written: give --yes to write it without confirmation");
         return Ok(false);
     }
-    // What was typed before the change could be read says nothing about it.
-    keyboard::forget(QUIET);
     print(&format!("{what} [y/N] "))?;
     io::stdout().flush()?;
     let mut answer = String::new();

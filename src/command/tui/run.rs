@@ -248,8 +248,10 @@ impl<'a> Session<'a> {
     /// Handles an input, and the inputs after it that are ready.
     async fn input(&mut self, first: Input) -> io::Result<Vec<Effect>> {
         let mut effects = Vec::new();
-        let was_confirming = self.is_confirming();
-        self.quiet = Some(Instant::now() + limits::QUIET);
+        let (was_confirming, now) = (self.is_confirming(), Instant::now());
+        let is_burst = |before: Instant| now.duration_since(before) < limits::BURST;
+        self.app.is_burst = self.pressed.replace(now).is_some_and(is_burst);
+        self.quiet = Some(now + limits::QUIET);
         for input in together(self.arrived(first).await?) {
             effects.extend(self.take(input)?);
             if self.is_confirming() && !was_confirming {
@@ -260,8 +262,7 @@ impl<'a> Session<'a> {
         Ok(effects)
     }
 
-    /// Returns the inputs that arrived together. Lines that are pasted into a terminal that does not mark pastes may
-    /// arrive in pieces.
+    /// Returns the inputs that arrived together. Lines of a paste that is not marked may come in pieces.
     async fn arrived(&mut self, first: Input) -> io::Result<Vec<Input>> {
         let mut inputs = vec![first];
         while inputs.len() < INPUTS {
@@ -283,11 +284,6 @@ impl<'a> Session<'a> {
             Input::FocusLost => self.has_focus = false,
             input => match screen::event(input) {
                 Some(TuiEvent::Key(Key::Control('z'))) => return self.stop(),
-                Some(event @ TuiEvent::Key(_)) => {
-                    let before = self.pressed.replace(Instant::now());
-                    self.app.is_burst = before.is_some_and(|before| before.elapsed() < limits::BURST);
-                    return Ok(self.app.handle(event));
-                }
                 Some(event) => return Ok(self.app.handle(event)),
                 None => {}
             },
@@ -364,8 +360,7 @@ impl<'a> Session<'a> {
         repaint::paint(&again, self.terminal.backend_mut())
     }
 
-    /// Asks each bridge once for the settled questions that it remembers. The store only has those that were settled
-    /// since it began to follow the bridges.
+    /// Asks each bridge once for the settled questions that it remembers. The store has those since it follows them.
     fn ask(&mut self, status: &[BridgeStatus]) {
         let names: Vec<_> = status.iter().map(|bridge| bridge.bridge.clone()).collect();
         // There is one round at a time: bridges that appear meanwhile are asked in the next round.

@@ -224,9 +224,11 @@ pub(super) fn draw_overlay(app: &App, theme: Theme, frame: &mut Frame<'_>) {
             );
             let plain = text("Why? You may leave this empty:", Style::new());
             let lines = if is_permission { plain.collect() } else { lines.collect() };
-            let keys = match is_sure {
-                true => "Press Enter once more to reject it, Esc goes back",
-                false => "Enter goes on, Esc goes back",
+            let keys = match (is_sure, app.is_pressed) {
+                // What decides is not named while it would be taken for the rest of a line.
+                (true, true) => "Esc goes back",
+                (true, false) => "Press Enter once more to reject it, Esc goes back",
+                (false, _) => "Enter goes on, Esc goes back",
             };
             Overlay { title, lines, typed: Some(typed), keys }
         }
