@@ -262,7 +262,7 @@ fn the_question_stays_open_wherever_the_inbox_is_killed() {
         terminal.screens(shown);
         terminal.types(keys);
     }
-    terminal.screen("> yes");
+    terminal.screens(&["> yes", "Enter confirms it"]);
     terminal.types("\r");
     terminal.screen(&format!("{id} allowed by the terminal (somebody): Allow"));
     assert_eq!(heard(&mut bridge)["outcome"]["optionId"], "once");
@@ -290,7 +290,7 @@ fn a_slip_in_the_word_and_the_word_again_allow_it() {
     terminal.types("\r");
     terminal.screen("Nothing was sent: type yes");
     terminal.types("yes");
-    terminal.screen("> yes");
+    terminal.screens(&["> yes", "Enter confirms it"]);
     terminal.types("\r");
     terminal.screen(&format!("{id} allowed by the terminal (somebody): Allow"));
     assert_eq!(heard(&mut bridge)["outcome"]["optionId"], "once");
@@ -317,7 +317,7 @@ fn what_is_typed_ahead_confirms_nothing() {
     terminal.types("\r");
     terminal.screen("Are you sure?");
     terminal.types("yes");
-    terminal.screen("> yes");
+    terminal.screens(&["> yes", "Enter confirms it"]);
     terminal.types("\r");
     terminal.screen(&format!("{id} answered by the terminal (somebody): Go"));
     assert_eq!(heard(&mut bridge)["answers"], json!([["y"]]));

@@ -21,7 +21,11 @@ use super::{
     state::{App, Modal, Pane},
     theme::Theme,
 };
-use crate::present::{caution::WORD, subject, text::short};
+use crate::present::{
+    caution::{WORD, confirms},
+    subject,
+    text::short,
+};
 
 /// Draws the screen.
 pub fn draw(app: &App, theme: Theme, frame: &mut Frame<'_>) {
@@ -213,7 +217,12 @@ pub(super) fn draw_overlay(app: &App, theme: Theme, frame: &mut Frame<'_>) {
             // These lines are a reminder: the whole text is in the question behind.
             lines.extend(text(&asked.unwrap_or_default(), Style::new()).take(4));
             lines.push((format!("Type {WORD} and press Enter to confirm:"), Style::new()));
-            Overlay { title: "Are you sure?", lines, typed: Some(typed), keys: "Esc goes back" }
+            // What decides is named once it counts.
+            let keys = match confirms(typed.text()) && !app.is_pressed {
+                true => "Enter confirms it, Esc goes back",
+                false => "Esc goes back",
+            };
+            Overlay { title: "Are you sure?", lines, typed: Some(typed), keys }
         }
         Some(Modal::Reason(answer, typed, is_sure)) => {
             let is_permission = app.item().is_some_and(QuestionItem::is_permission);
