@@ -400,7 +400,7 @@ mod tests {
     /// Returns a question that has every member that a question can have.
     fn whole() -> Json {
         let preview = json!({ "text": "Sample", "format": "markdown" });
-        let option = json!({ "value": "1", "label": "One", "description": "First", "preview": preview, "role": "allow_once" });
+        let option = json!({ "value": "1", "label": "One", "description": "First", "preview": preview, "role": "allow_once", "grants": ["More"], "dangerous": true });
         let options = json!([option, { "value": "2", "label": "Two" }]);
         let field = |name: &str, kind: Json| {
             let mut field = json!({
@@ -409,16 +409,18 @@ mod tests {
             field.as_object_mut().expect("members").extend(kind.as_object().expect("members").clone());
             field
         };
+        let subject = json!({
+                "kind": "execute", "title": "T", "description": "D", "command": "ls", "folder": "/p",
+                "locations": ["a.rs:1"], "patch": "P", "content": "C", "plan": "Do", "rawInput": "{}", "unclear": "Its files.",
+                "inputSaysMore": true, "environment": "E", "further": ["x: 1"], "grants": ["The network"], "planFile": "/p/plan.md",
+                "diffs": [{ "path": "a.rs", "old": "1", "new": "2", "line": 3, "replaces": true }],
+        });
         json!({
             "sessionId": "s", "agent": "a", "project": "/p", "requestId": "5", "questionId": "q", "title": "T",
             "message": "Why?", "submit": "Send", "toolCallId": "c", "purpose": "question", "origin": "elicitation",
             "dangerous": true, "risk": "acts", "riskReason": "It runs.", "confirm": true, "blocking": true, "timeoutMs": 5000, "notes": false,
-            "subject": {
-                "kind": "execute", "title": "T", "description": "D", "command": "ls", "folder": "/p",
-                "locations": ["a.rs:1"], "patch": "P", "content": "C", "plan": "Do", "rawInput": "{}", "unclear": "Its files.",
-                "inputSaysMore": true,
-                "diffs": [{ "path": "a.rs", "old": "1", "new": "2", "line": 3 }],
-            },
+            "unshown": ["1 image is not shown."],
+            "subject": subject,
             "fields": [
                 field("text", json!({
                     "kind": "text", "multiline": true, "minLength": 1, "maxLength": 9, "pattern": ".", "format": "uri",

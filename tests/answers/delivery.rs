@@ -20,7 +20,7 @@ use askbridge::{
 };
 use askbridge_core::{
     desk::{IdPrefix, QuestionId, Record, Refusal, Settlement, State, Submission},
-    question::{Answer, Outcome, Provenance, Question, Responder, Value},
+    question::{Answer, Outcome, Provenance, Question, Reason, Responder, Value},
 };
 use askbridge_os::exit;
 use futures::{FutureExt, future::join_all};
@@ -295,7 +295,9 @@ async fn no_caller_waits_for_a_bridge_that_is_gone() {
     assert_eq!(asks.as_mut().now_or_never(), None);
     drop(asker);
     assert_eq!((judged.await, waits.await), (Err(Refusal::Unavailable), Err(Refusal::Unavailable)));
-    assert_eq!(asks.await, Err(Refusal::Unavailable));
+    // An asker is told how its question ended, although it was never opened.
+    let Ok(settlement) = asks.await else { panic!("an end") };
+    assert_eq!(settlement.outcome, Outcome::Rejected(Reason::Shutdown));
     assert_eq!(inbox.submit(&id, answer("a"), by(3)).await, Err(Refusal::Unavailable));
 }
 

@@ -1,6 +1,10 @@
 //! What outlives a bridge: the journal, what was lost, the same question again, and `askbridge history`.
 
-use std::{fs, os::unix::fs::PermissionsExt, process::Command};
+use std::{
+    fs,
+    os::unix::fs::{DirBuilderExt, PermissionsExt},
+    process::Command,
+};
 
 use askbridge_os::exit;
 use serde_json::{Value, json};
@@ -327,7 +331,7 @@ fn asks_without_a_journal(machine: &TestMachine, before: &str) -> String {
 /// Makes the journal's folder, and returns the path of its file.
 fn journal_file(machine: &TestMachine) -> std::path::PathBuf {
     let folder = machine.path().join("state/askbridge");
-    fs::create_dir_all(&folder).unwrap();
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).unwrap();
     folder.join("journal.db")
 }
 

@@ -56,6 +56,8 @@ impl TestMachine {
             .args(args)
             .env("XDG_RUNTIME_DIR", self.path())
             .env("XDG_STATE_HOME", self.path().join("state"))
+            // Commands also look for sockets in it.
+            .env("HOME", self.path())
             .env("USER", "somebody");
         command
     }

@@ -132,11 +132,11 @@ fn a_command_is_allowed_or_denied_elsewhere() {
     let mut scene = Scene::new(&[]);
     let id = scene.ask("bash");
     assert!(scene.machine.ok(&["show", &id]).contains("touch made-by-bash && ls"));
-    scene.machine.does(&["allow", &id]);
+    scene.machine.does(&["allow", &id, "--yes"]);
     assert_eq!(scene.closed().1, r#"ran "touch made-by-bash && ls""#);
     scene.has_left();
     let id = scene.ask("bash");
-    scene.machine.does(&["allow", &id, "--always"]);
+    scene.machine.does(&["allow", &id, "--always", "--yes"]);
     let told = scene.closed().1;
     assert!(told.contains(r#""ruleContent":"touch made-by-bash *""#), "{told}");
     scene.has_left();
@@ -150,7 +150,7 @@ fn a_plan_is_approved_elsewhere() {
     let mut scene = Scene::new(&[]);
     let id = scene.ask("plan");
     assert!(scene.machine.ok(&["show", &id]).contains("1. Write the test"));
-    scene.machine.does(&["allow", &id]);
+    scene.machine.does(&["allow", &id, "--yes"]);
     assert_eq!(scene.closed(), ("hook".to_owned(), "allowed".to_owned()));
 }
 
@@ -341,7 +341,7 @@ fn a_transcript_that_is_no_file_is_not_waited_for() {
         hook.send(&call.to_string());
         hook.close_stdin();
         let id = machine.question();
-        machine.does(&["allow", &id]);
+        machine.does(&["allow", &id, "--yes"]);
         let run = end(hook);
         assert!(run.code == 0 && run.stdout.contains(r#""behavior":"allow""#), "{transcript:?}: {run:?}");
         machine.questions(0);

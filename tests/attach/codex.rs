@@ -123,7 +123,7 @@ fn a_command_is_allowed_or_denied_here() {
     scene.machine.does(&["reject", &id]);
     assert_eq!(result(&scene.told(1))["decision"], "cancel");
     let id = scene.ask("command");
-    scene.machine.does(&["allow", &id, "--always"]);
+    scene.machine.does(&["allow", &id, "--always", "--yes"]);
     let rule = &result(&scene.told(2))["decision"]["acceptWithExecpolicyAmendment"];
     assert_eq!(rule["execpolicy_amendment"], serde_json::json!(["touch", "made-by-codex"]));
 }

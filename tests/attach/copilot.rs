@@ -50,10 +50,10 @@ fn a_question_is_answered_at_the_keyboard() {
 fn a_permission_and_a_plan_are_decided_here() {
     let mut scene = Scene::new(&COPILOT);
     let id = scene.ask("permission");
-    scene.machine.does(&["allow", &id]);
+    scene.machine.does(&["allow", &id, "--yes"]);
     assert_eq!(scene.told(), rpc(json!({ "kind": "approve-once" })));
     let id = scene.ask("permission");
-    scene.machine.does(&["allow", &id, "--always"]);
+    scene.machine.does(&["allow", &id, "--always", "--yes"]);
     let approval = json!({ "kind": "commands", "commandIdentifiers": ["rm"] });
     assert_eq!(scene.told(), rpc(json!({ "kind": "approve-for-session", "approval": approval })));
     let id = scene.ask("permission");
@@ -92,7 +92,8 @@ fn what_was_open_before_is_answered_after_askbridge_was_killed() {
         scene.ask(what);
         scene.attach();
         let id = scene.machine.question();
-        let answer: &[&str] = if what == "question" { &["answer", &id, "1"] } else { &["allow", &id] };
+        let answer: &[&str] =
+            if what == "question" { &["answer", &id, "1"] } else { &["allow", &id, "--yes"] };
         scene.machine.does(answer);
         assert_eq!(scene.told().0, "rpc", "{what}");
     }

@@ -72,10 +72,10 @@ fn a_flood_of_questions_that_have_no_room_is_counted_in_the_log() {
 fn a_permission_is_allowed_or_denied_here() {
     let mut scene = Scene::new(&OPENCODE);
     let id = scene.ask("permission");
-    scene.machine.does(&["allow", &id]);
+    scene.machine.does(&["allow", &id, "--yes"]);
     assert_eq!(scene.told(), http(json!({ "reply": "once" })));
     let id = scene.ask("permission");
-    scene.machine.does(&["allow", &id, "--always"]);
+    scene.machine.does(&["allow", &id, "--always", "--yes"]);
     assert_eq!(scene.told(), http(json!({ "reply": "always" })));
     let id = scene.ask("edit");
     let shown = scene.machine.ok(&["show", &id]);

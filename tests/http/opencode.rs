@@ -125,7 +125,7 @@ async fn the_agent_gets_the_value_of_the_label() {
         let options = listed[0]["questions"][field]["options"].as_array().unwrap();
         options.iter().map(|option| option["label"].as_str().unwrap()).collect()
     };
-    assert_eq!((labels(0), labels(2)), (vec!["b", "a"], vec!["Same", "Same (2)", "Other"]));
+    assert_eq!((labels(0), labels(2)), (vec!["b", "a"], vec!["Same (1)", "Same (2)", "Other"]));
     let path = "/question/bridge-1/reply";
     for (wrong, field) in
         [(json!([["1"]]), "c"), (json!([[], [], ["2"]]), "s"), (json!([[], [], [], []]), "answers[3]")]

@@ -27,8 +27,11 @@ pub(crate) struct Conductor {
 /// Returns `askbridge proxy OPTIONS`, where only the client answers.
 pub(crate) fn proxy(options: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_askbridge"));
-    // The client takes native requests, although it declares nothing.
-    command.args(["proxy", "--no-inbox", "--client-questions", "native"]).args(options);
+    command.args(["proxy", "--no-inbox"]).args(options);
+    if !options.contains(&"--client-questions") {
+        // The client takes native requests, although it declares nothing.
+        command.args(["--client-questions", "native"]);
+    }
     command
 }
 

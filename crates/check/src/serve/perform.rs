@@ -220,8 +220,8 @@ fn answered(response: &Response) -> Result<bool, Problem> {
             };
             Ok(question.purpose != Purpose::Permission || answer.values.values().any(allows))
         }
-        Reply::Canonical(_) => Ok(false),
-        Reply::Translated(..) | Reply::Unknown => {
+        Reply::Canonical(Outcome::Rejected(_)) => Ok(false),
+        Reply::Canonical(_) | Reply::Translated(..) | Reply::Unknown => {
             Err(wrong(format!("the client's result is not one of `{}`", response.request.method)))
         }
     }
