@@ -118,6 +118,8 @@ fn question(number: u64) -> Question {
         description: Some("What choosing this one would mean for the work at hand.".to_owned()),
         preview: None,
         role: None,
+        grants: Vec::new(),
+        dangerous: false,
     };
     let field = |name: &str| Field {
         name: name.to_owned(),

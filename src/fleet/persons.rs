@@ -176,9 +176,7 @@ async fn follow(access: Access, shared: Arc<Shared>) {
                 // They are renewed within this time, if they are still there.
                 shared.directory.send_modify(|directory| directory.reconnected(since));
                 let is_ready = || drop(shared.broker.send_replace(Ok(broker.clone())));
-                let why = match following::follow(&broker, &access, &shared.directory, is_ready).await {
-                    Err(why) => why,
-                };
+                let Err(why) = following::follow(&broker, &access, &shared.directory, is_ready).await;
                 // Sessions must not go on over a broker that is not followed.
                 broker.end();
                 back_off.lasted(since.elapsed());

@@ -286,7 +286,7 @@ fn a_slip_in_the_word_and_the_word_again_allow_it() {
     terminal.types("yes\r");
     terminal.screen("a paste does not confirm");
     terminal.types("yse");
-    terminal.screen("> yse");
+    terminal.screens(&["> yse", "Only yes confirms it"]);
     terminal.types("\r");
     terminal.screen("Nothing was sent: type yes");
     terminal.types("yes");

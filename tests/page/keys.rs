@@ -66,6 +66,18 @@ async fn ten_mixed_items_are_cleared_without_a_mouse() {
 }
 
 impl Browser {
+    /// Takes the option that is chosen, and its second step.
+    async fn allow_by_keys(&self) {
+        self.rest().await;
+        self.key(Key::Enter).await;
+        self.step().await;
+        self.settle_in().await;
+        // What allows it comes before what goes back, where the focus is.
+        self.chord(Key::Shift, char::from(Key::Tab)).await;
+        self.rest().await;
+        self.key(Key::Enter).await;
+    }
+
     async fn answer_by_keys(&self, title: &str) {
         match title {
             "Item 1: database" => self.keys("2").await,
@@ -88,14 +100,7 @@ impl Browser {
             "Read file 7" => self.keys("2").await,
             "Run this command?" => {
                 self.keys("2").await;
-                self.rest().await;
-                self.key(Key::Enter).await;
-                self.step().await;
-                self.settle_in().await;
-                // What allows it comes before what goes back, where the focus is.
-                self.chord(Key::Shift, char::from(Key::Tab)).await;
-                self.rest().await;
-                return self.key(Key::Enter).await;
+                return self.allow_by_keys().await;
             }
             "Item 10: skipped" => {
                 // The only text field has the focus: a letter is no command there.

@@ -84,14 +84,8 @@ async fn a_dangerous_script_is_allowed_only_after_it_was_scrolled_through() {
         browser.until("all of it was read", "!all('.rest-of-it', card()).some(isSeen)", &[]).await;
         browser.settle_in().await;
         assert!(!browser.is_held().await);
-        assert!(
-            browser
-                .run(&format!("return text(all('.step', card())[0]);"), &[])
-                .await
-                .as_str()
-                .unwrap()
-                .contains("Allow echo step 1")
-        );
+        let step = browser.run("return text(all('.step', card())[0]);", &[]).await;
+        assert!(step.as_str().unwrap().contains("Allow echo step 1"), "{step}");
         browser.confirm().await;
         assert_eq!(agent.told(1)["outcome"]["optionId"], "once");
         browser.is_clean().await;

@@ -203,6 +203,16 @@ struct Overlay<'a> {
     keys: &'a str,
 }
 
+/// Returns the keys of the step that confirms. What decides is named once it counts.
+fn confirming(typed: &str, is_pressed: bool) -> &'static str {
+    match typed {
+        _ if is_pressed => "Esc goes back",
+        word if confirms(word) => "Enter confirms it, Esc goes back",
+        "" => "Esc goes back",
+        _ => "Only yes confirms it, Esc goes back",
+    }
+}
+
 /// Draws the overlay of the modal, if one is open.
 pub(super) fn draw_overlay(app: &App, theme: Theme, frame: &mut Frame<'_>) {
     let columns = usize::from(COLUMNS.min(app.size.0)).saturating_sub(4).max(1);
@@ -217,11 +227,7 @@ pub(super) fn draw_overlay(app: &App, theme: Theme, frame: &mut Frame<'_>) {
             // These lines are a reminder: the whole text is in the question behind.
             lines.extend(text(&asked.unwrap_or_default(), Style::new()).take(4));
             lines.push((format!("Type {WORD} and press Enter to confirm:"), Style::new()));
-            // What decides is named once it counts.
-            let keys = match confirms(typed.text()) && !app.is_pressed {
-                true => "Enter confirms it, Esc goes back",
-                false => "Esc goes back",
-            };
+            let keys = confirming(typed.text(), app.is_pressed);
             Overlay { title: "Are you sure?", lines, typed: Some(typed), keys }
         }
         Some(Modal::Reason(answer, typed, is_sure)) => {

@@ -12,6 +12,9 @@ use crate::{
     question::{Purpose, Question, Risk, Subject},
 };
 
+/// Returns the question with what one look adds to it. `None` if that is nothing.
+type Step = fn(&Question, &dyn Files) -> Option<Question>;
+
 /// Returns the question with what a look at the file system adds to it. `None` if that is nothing.
 ///
 /// It is called where the file system may be accessed, before the question is shown.
@@ -19,7 +22,7 @@ pub fn look(question: &Question, files: &dyn Files) -> Option<Question> {
     if question.purpose != Purpose::Permission {
         return None;
     }
-    let steps: [fn(&Question, &dyn Files) -> Option<Question>; 3] = [with_plan, assess_links, with_replaced];
+    let steps: [Step; 3] = [with_plan, assess_links, with_replaced];
     steps.into_iter().fold(None, |found, step| step(found.as_ref().unwrap_or(question), files).or(found))
 }
 

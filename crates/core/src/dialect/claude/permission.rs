@@ -150,16 +150,9 @@ pub(super) fn read_subject(tool: &str, input: &Json, raw: &str) -> (Option<Strin
             // A search term leaves the machine.
             Subject { raw_input: raw(), ..of_kind("fetch") },
         ),
-        "ExitPlanMode" => (
-            Some("Carry out this plan?".to_owned()),
-            Subject {
-                plan: text("plan").filter(|plan| !plan.trim().is_empty()),
-                plan_file: text("planFilePath")
-                    .filter(|_| text("plan").is_none_or(|plan| plan.trim().is_empty())),
-                grants: grants(),
-                ..of_kind("switch_mode")
-            },
-        ),
+        "ExitPlanMode" => {
+            (Some("Carry out this plan?".to_owned()), read_plan(text("plan"), text("planFilePath"), grants()))
+        }
         NETWORK => (
             text("host").map(|host| format!("Allow access to {host}?")),
             Subject { raw_input: raw(), ..of_kind("fetch") },
@@ -169,6 +162,13 @@ pub(super) fn read_subject(tool: &str, input: &Json, raw: &str) -> (Option<Strin
             Subject { raw_input: raw(), locations: at(), grants: grants(), ..of_kind("other") },
         ),
     }
+}
+
+/// Returns a plan with what it allows. Its file counts only where the plan itself is not there.
+fn read_plan(plan: Option<String>, file: Option<String>, grants: Vec<String>) -> Subject {
+    let plan = plan.filter(|plan| !plan.trim().is_empty());
+    let plan_file = file.filter(|_| plan.is_none());
+    Subject { kind: Some("switch_mode".to_owned()), plan, plan_file, grants, ..Subject::default() }
 }
 
 /// Returns the name of a tool as people read it: `mcp__github__create_issue` is one of the MCP server `github`.

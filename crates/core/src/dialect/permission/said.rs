@@ -279,6 +279,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "a table")]
     fn nothing_that_is_said_is_lost() {
         let read = |meta: Json| {
             let mut said = Said::default();

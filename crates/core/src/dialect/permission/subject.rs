@@ -17,7 +17,7 @@ use super::{
 use crate::{
     limits,
     question::{
-        Field, FieldOption, Kind, Origin, Purpose, Question, Subject,
+        Diff, Field, FieldOption, Kind, Origin, Purpose, Question, Subject,
         subject::{self, cut},
     },
 };
@@ -204,17 +204,7 @@ pub fn complete(question: &mut Question, update: &[u8]) {
         *known = known.take().or(earlier);
     }
     add_lines(&mut subject.grants, grants);
-    // The later diffs are shown, but the files of all earlier ones must be known.
-    let changed = diffs.iter().filter(|diff| subject.diffs.iter().all(|later| later.path != diff.path));
-    let changed: Vec<_> = changed.map(|diff| diff.path.clone()).collect();
-    if subject.diffs.is_empty() {
-        subject.diffs = diffs;
-    }
-    for place in locations.into_iter().chain(changed) {
-        if !subject.locations.contains(&place) {
-            subject.locations.push(place);
-        }
-    }
+    add_files(subject, diffs, locations);
     match title {
         Some(title) if is_untitled => question.message = cut(&title, limits::TEXT),
         Some(title) if title != question.message => drop(subject.title.get_or_insert(title)),
@@ -224,6 +214,20 @@ pub fn complete(question: &mut Question, update: &[u8]) {
     subject.fit();
     if let Some(field) = question.fields.first_mut() {
         field.label.clone_from(&question.message);
+    }
+}
+
+/// Adds the files of an earlier update. The later diffs are shown, but the files of all earlier ones must be known.
+fn add_files(subject: &mut Subject, diffs: Vec<Diff>, locations: Vec<String>) {
+    let changed = diffs.iter().filter(|diff| subject.diffs.iter().all(|later| later.path != diff.path));
+    let changed: Vec<_> = changed.map(|diff| diff.path.clone()).collect();
+    if subject.diffs.is_empty() {
+        subject.diffs = diffs;
+    }
+    for place in locations.into_iter().chain(changed) {
+        if !subject.locations.contains(&place) {
+            subject.locations.push(place);
+        }
     }
 }
 
