@@ -39,7 +39,8 @@ pub mod method {
     pub const HISTORY: &str = "question_history";
     /// Returns one question: `{id}` → [`askbridge_core::desk::Record`].
     pub const GET: &str = "question_get";
-    /// Answers a question, of which its responder saw this [edition](Record::edition): `{id, answer, seen?, by?}` → [`askbridge_core::desk::Record`].
+    /// Answers a question: `{id, answer, seen?, by?}` → [`askbridge_core::desk::Record`]. `seen` is the edition that its
+    /// responder saw.
     pub const ANSWER: &str = "question_answer";
     /// Rejects a question: `{id, reason?, by?}` → [`askbridge_core::desk::Record`].
     pub const REJECT: &str = "question_reject";

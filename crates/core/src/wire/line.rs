@@ -70,7 +70,8 @@ pub fn line(json: String) -> Bytes {
 /// Node 24 at the last two, `str.splitlines` of Python (and `iter_lines` of httpx) at all of them.
 const LINE_ENDS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
 
-/// Returns the same JSON without raw [`LINE_ENDS`]. They occur only in its texts, where an escape means the same.
+/// Returns the same JSON without raw characters that end a line for some readers (U+0085, U+2028, U+2029). They occur
+/// only in its texts, where an escape means the same.
 pub fn escaped(json: &str) -> Cow<'_, str> {
     // Most lines have none of the bytes that these characters begin with.
     if memchr2(0xc2, 0xe2, json.as_bytes()).is_none() || !json.contains(LINE_ENDS) {
