@@ -395,7 +395,7 @@ impl Race {
                     wrong.extend(wrongly_accepted(answerer, record, got));
                     continue;
                 }
-                Err(Refusal::Unavailable) => {
+                Err(Refusal::Unavailable | Refusal::Unknown) => {
                     counts.unknown += 1;
                     continue;
                 }

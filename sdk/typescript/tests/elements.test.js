@@ -30,7 +30,7 @@ test("the elements show a question, and tell what is decided", { skip, timeout: 
     const chosen = element.choose(2);
     element.submit();
     said = JSON.stringify({ chosen, decided: await decided });`);
-  assert.deepEqual(JSON.parse(said), { chosen: true, decided: { id: "k3f9q2-1", values: { q0: "b" }, notes: {} } });
+  assert.deepEqual(JSON.parse(said), { chosen: true, decided: { id: "k3f9q2-1", values: { q0: "b" }, notes: {}, seen: 0 } });
 });
 
 test("the elements have the members that are declared", { skip, timeout: 90_000 }, async () => {

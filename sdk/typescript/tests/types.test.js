@@ -15,7 +15,7 @@ const { schemas } = components;
 
 /** What only the library sees. */
 const INTERNAL = new Set([
-  "Answer", "AnswerByName", "AnswerByPlace", "AnswerInput", "Extension", "HistoryListing", "MissingHistory", "PastQuestion", "QuestionEvent",
+  "Answer", "AnswerByName", "AnswerByPlace", "AnswerInput", "Extension", "HistoryListing", "MissingHistory", "PastQuestion", "QuestionEvent", "ReplyInput",
   "QuestionListing", "QuestionSnapshot", "QuestionStatus", "Rejection",
 ]);
 /** What is not known is of the library's own shape. */
