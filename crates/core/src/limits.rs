@@ -109,9 +109,10 @@ pub const CANCEL: Duration = Duration::from_secs(2);
 /// The shortest time in which a person reads a prompt and reacts to it. What comes faster comes from a program, or was
 /// meant for what stood there before: a client that refuses faster does so by itself.
 ///
-/// Measured: the time from the request to the refusal, with two processors, and with eight programs that kept them busy.
+/// Measured with two processors: the time from the request to the refusal, at a load of about five, and with eight more
+/// programs that kept them busy.
 ///
-/// | client | idle, at most | busy, median | busy, at most |
+/// | client | at most | busy, median | busy, at most |
 /// | --- | --- | --- | --- |
 /// | acpx 0.19.1, without a terminal | 5 ms | 12 ms | 108 ms |
 /// | acp-factory 0.1.14, `auto-deny` | 3 ms | 3 ms | 127 ms |
