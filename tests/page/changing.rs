@@ -8,7 +8,7 @@ use tokio::time::{interval, timeout};
 use crate::{
     browser::{Browser, DEADLINE},
     permissions::permission,
-    world::World,
+    world::{World, asks},
 };
 
 /// Asks with its first message, and sends the others once its client says so.
@@ -77,14 +77,28 @@ async fn an_answer_to_an_earlier_text_is_not_sent_and_the_new_one_is_shown() {
     }
 }
 
+/// Asks during a turn, and ends the turn without a look at its question once its client says so.
+const HASTY: &str = r#"
+    while IFS= read -r line; do
+        case $line in
+            *session/prompt*) head -n 1 "$1" ;;
+            *_test/go*) tail -n +2 "$1" ;;
+        esac
+    done
+"#;
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_question_whose_turn_is_over_says_so() {
     let (world, browser) = (World::start(), Browser::start().await);
-    let _agent = world.agent(&[permission(1, "Read it", "read", &json!({ "path": "/shop/1.txt" }))]);
+    let fields = json!([{ "name": "branch", "label": "Branch", "kind": "text" }]);
+    let ends = json!({ "jsonrpc": "2.0", "id": 9, "result": { "stopReason": "end_turn" } });
+    let mut agent = world.script(HASTY, &[asks(1, "Which branch?", &fields), ends]);
+    let prompt = json!({ "sessionId": "session", "prompt": [{ "type": "text", "text": "Release it" }] });
+    agent.send(&json!({ "jsonrpc": "2.0", "id": 9, "method": "session/prompt", "params": prompt }));
     world.until_open(1).await;
     browser.sign_in(&world).await;
-    browser.select("Read it").await;
-    browser.run("card().record = { ...card().record, turnOver: true };", &[]).await;
+    browser.select("Which branch?").await;
+    agent.send(&json!({ "jsonrpc": "2.0", "method": "_test/go" }));
     browser.shows("Its turn is over: the agent may not read an answer").await;
     browser.is_clean().await;
 }
