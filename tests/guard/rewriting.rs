@@ -110,8 +110,11 @@ impl Rewriting {
             (Rewriting::Respell(here), Tree::Leaf(Json::String(path))) if is_path(place) => {
                 let is_relative =
                     !path.starts_with(['/', '~', '$', '%']) && !path.contains(':') && !path.is_empty();
-                (is_relative && !path.starts_with("PROJECT") && !path.starts_with("OUTSIDE"))
-                    .then(|| Tree::text(&format!("{here}{path}")))
+                match path.strip_prefix("PROJECT/") {
+                    Some(path) => Some(Tree::text(&format!("PROJECT/{here}{path}"))),
+                    None => (is_relative && !path.starts_with("PROJECT") && !path.starts_with("OUTSIDE"))
+                        .then(|| Tree::text(&format!("{here}{path}"))),
+                }
             }
             _ => None,
         };

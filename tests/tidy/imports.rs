@@ -54,7 +54,7 @@ const MAY_KNOW: [(&str, &[&str]); 26] = [
     ("question", &["limits"]),
     ("guard", &["limits", "question"]),
     ("desk", &["limits", "question"]),
-    ("dialect", &["limits", "question", "wire"]),
+    ("dialect", &["guard", "limits", "question", "wire"]),
     ("engine", &["desk", "limits", "question", "wire"]),
     ("acp", &["desk", "dialect", "engine", "guard", "limits", "question", "wire"]),
     ("hosted", &["desk", "dialect", "engine", "guard", "limits", "question", "wire"]),

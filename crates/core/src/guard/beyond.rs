@@ -1,6 +1,10 @@
 //! What a permission, or one of its options, allows beyond the act that is shown; and what of it is not shown. The risk of
 //! the act itself is left to `assess.rs`.
 
+use super::{
+    json::{Json, letters},
+    members::asks_for_rights,
+};
 use crate::question::{FieldOption, Kind, Purpose, Question, Risk, Role, Subject};
 
 /// Parts of lines that say that the agent asks less, or leaves its sandbox.
@@ -40,7 +44,10 @@ pub(super) fn risk(question: &Question, subject: Option<&Subject>) -> Option<(Ri
 fn widens(grant: &str) -> bool {
     let grant = grant.to_lowercase();
     let mode = grant.strip_prefix(MODE).map(|mode| mode.split_whitespace().next().unwrap_or_default());
-    mode.is_some_and(|mode| !ASKING.contains(&mode)) || RIGHTS.iter().any(|part| grant.contains(part))
+    let named = grant.split_once(": ").filter(|(name, _)| !name.contains(' '));
+    mode.is_some_and(|mode| !ASKING.contains(&mode))
+        || RIGHTS.iter().any(|part| grant.contains(part))
+        || named.is_some_and(|(name, value)| asks_for_rights(&letters(name), &Json::Text(value.to_owned())))
 }
 
 /// Marks the options of a permission that allow more than what is shown: choosing one takes a second step.

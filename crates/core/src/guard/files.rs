@@ -52,10 +52,18 @@ pub(super) fn joined(folder: &str, named: &str) -> Option<String> {
     if named.is_empty() || named.starts_with(MORE) || is_expanded(named) || has_scheme(named) {
         return None;
     }
-    Some(match named.starts_with('/') {
+    Some(without_dots(match named.starts_with('/') {
         true => named.to_owned(),
-        false => format!("{}/{}", folder.trim_end_matches('/'), named.trim_start_matches("./")),
-    })
+        false => format!("{}/{named}", folder.trim_end_matches('/')),
+    }))
+}
+
+/// Returns a path without the parts that mean the folder which they are in.
+fn without_dots(path: String) -> String {
+    match path.split('/').any(|part| part == ".") {
+        true => path.split('/').filter(|part| *part != ".").collect::<Vec<_>>().join("/"),
+        false => path,
+    }
 }
 
 fn is_expanded(named: &str) -> bool {
@@ -72,6 +80,8 @@ fn has_scheme(named: &str) -> bool {
 
 /// Returns whether a name is that of something on the network. A single letter before the colon is a drive.
 pub(super) fn is_address(named: &str) -> bool {
+    // What stands before it makes no file of it, for an agent that drops such parts.
+    let named = named.trim_start_matches("./");
     let is_local = |scheme: &str| scheme.len() == 1 || scheme.eq_ignore_ascii_case("file");
     let scheme = named.split(':').next().unwrap_or_default();
     (has_scheme(named) && !is_local(scheme)) || named.starts_with("\\\\")
@@ -130,4 +140,32 @@ fn file_in_head<'a>(line: &'a str, mark: &str, side: &str) -> Option<&'a str> {
     // A tab separates the name from the time of the file.
     let file = line.strip_prefix(mark)?.split('\t').next().unwrap_or_default().trim();
     Some(file.strip_prefix(side).unwrap_or(file))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_inside_is_told_without_its_dots() {
+        for (named, path) in [
+            ("/p/x", Some("/p/x")),
+            ("/p/./x", Some("/p/x")),
+            ("/p/././a/./x", Some("/p/a/x")),
+            ("/./p/x", Some("/p/x")),
+            ("x", Some("/p/x")),
+            ("./x", Some("/p/x")),
+            ("a/./x", Some("/p/a/x")),
+            ("/p/.", Some("/p")),
+            ("a/.x", Some("/p/a/.x")),
+            ("/p/../x", None),
+            ("/p/./../x", None),
+            ("/q/./x", None),
+            ("./~/x", None),
+            ("", None),
+        ] {
+            assert_eq!(inside("/p", named).as_deref(), path, "{named}");
+        }
+        assert_eq!(inside("p", "x"), None);
+    }
 }

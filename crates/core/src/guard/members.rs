@@ -4,6 +4,8 @@
 //! A name that stands in no table is one that this program does not know: it may mean anything, and so may a `false`, a
 //! zero or a `null` behind it. `sandbox` with `false` asks for more than without the member.
 
+use serde::Deserialize;
+
 use super::json::{Json, letters};
 
 /// A member of the input.
@@ -151,6 +153,13 @@ fn grants(name: &str) -> bool {
         || (name.contains(SANDBOX) && leaves())
 }
 
+/// Returns whether a member of a request asks for more rights, or to leave the sandbox. `None` if it is about neither.
+pub fn wants_rights(name: &str, value: &serde_json::Value) -> Option<bool> {
+    let name = letters(name);
+    let is_about_rights = grants(&name) || name.contains(SANDBOX);
+    is_about_rights.then(|| Json::deserialize(value).is_ok_and(|value| asks_for_rights(&name, &value)))
+}
+
 /// Returns whether a member asks for more rights, or to leave the sandbox.
 pub(super) fn asks_for_rights(name: &str, value: &Json) -> bool {
     let is_usual = |value: &Json| match value {
@@ -210,15 +219,20 @@ const FALSE: [&str; 14] = [
 
 /// Returns whether a member says no more than the input without it.
 pub(super) fn says_nothing(name: &str, value: &Json) -> bool {
-    // In Copilot CLI, this member only says whether the tool waits for its command.
-    let waits = || matches!(value, Json::Text(text) if name == "mode" && matches!(&**text, "sync" | "async"));
+    let usual = || match value {
+        // In Copilot CLI, this member only says whether the tool waits for its command.
+        Json::Text(text) if name == "mode" => matches!(&**text, "sync" | "async"),
+        // Codex writes it where it could leave it out.
+        Json::Text(text) => name == "sandboxpermissions" && text == "use_default",
+        _ => false,
+    };
     let is_empty = value.is_empty();
     let is_no = is_empty || value.is_off();
     match part(name) {
         Part::Other => {
             (is_empty && EMPTY.contains(&name))
                 || (is_no && (FALSE.contains(&name) || grants(name)))
-                || waits()
+                || usual()
         }
         _ => is_empty,
     }

@@ -22,4 +22,5 @@ pub use active::{ActiveFiles, active};
 pub use assess::{assess, assess_links};
 pub use files::Files;
 pub use look::look;
+pub use members::wants_rights;
 pub use split::is_hidden;

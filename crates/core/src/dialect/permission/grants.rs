@@ -48,6 +48,16 @@ pub(in crate::dialect) fn read(name: &str, value: &Json, lines: &mut Vec<String>
     add(name, value, lines, DEPTH);
 }
 
+/// Adds the lines for a member that asks for more rights. It may do so by `false`: that it has no sandbox.
+pub(super) fn read_rights(name: &str, value: &Json, lines: &mut Vec<String>) {
+    let mut own = Vec::new();
+    read(name, value, &mut own);
+    if own.is_empty() {
+        own.push(format!("{name}: {}", if value == false { "no".to_owned() } else { value.to_string() }));
+    }
+    own.into_iter().for_each(|line| push(line, lines));
+}
+
 fn add(name: &str, value: &Json, lines: &mut Vec<String>, depth: usize) {
     let Some(depth) = depth.checked_sub(1) else { return push(format!("{name}: {value}"), lines) };
     let bare = bare_name(name);

@@ -8,10 +8,13 @@
 use serde_json::{Map, Value as Json, value::RawValue};
 
 use super::grants;
-use crate::question::{
-    Subject,
-    command::{self, Words, bare_name},
-    subject::quoted_words,
+use crate::{
+    guard::wants_rights,
+    question::{
+        Subject,
+        command::{self, Words, bare_name},
+        subject::quoted_words,
+    },
 };
 
 /// Members that have the input itself, where a tool's name stands beside it.
@@ -36,9 +39,6 @@ const GRANTS: [&str; 10] = [
     "requiredpermissions",
     "withadditionalpermissions",
 ];
-
-/// Parts of such names, as `guard` knows them.
-const RIGHTS: [&str; 6] = ["asroot", "elevat", "escalat", "privileged", "sandbox", "unrestricted"];
 
 /// The member that has the file of a plan.
 const PLAN_FILE: &str = "planfilepath";
@@ -97,8 +97,10 @@ pub(in crate::dialect) fn of_input(input: &Map<String, Json>) -> Vec<String> {
     for (name, value) in input {
         let bare = bare_name(name);
         let is_profile = bare == "permissions" && grants::is_profile(value);
-        if GRANTS.contains(&&*bare) || is_profile || RIGHTS.iter().any(|part| bare.contains(part)) {
+        if GRANTS.contains(&&*bare) || is_profile {
             grants::read(name, value, &mut lines);
+        } else if wants_rights(name, value) == Some(true) {
+            grants::read_rights(name, value, &mut lines);
         }
     }
     lines

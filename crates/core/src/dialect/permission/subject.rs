@@ -291,8 +291,17 @@ impl Subject {
 
 /// Returns whether the agent says that the wrong answer can do harm.
 pub(super) fn is_marked(meta: &Json) -> bool {
-    let of = |meta: &Json| meta.get("dangerous").and_then(Json::as_bool);
-    of(meta).or_else(|| of(meta.get("askbridge")?)).unwrap_or_default()
+    let is_so = |meta: &Json| any(meta, "dangerous", |mark| mark == true);
+    is_so(meta) || any(meta, "askbridge", is_so)
+}
+
+/// Returns whether this holds for a member, or for one of its values where it occurs several times.
+fn any(meta: &Json, name: &str, holds: impl Fn(&Json) -> bool) -> bool {
+    match meta.get(name) {
+        Some(Json::Array(values)) => values.iter().any(holds),
+        Some(value) => holds(value),
+        None => false,
+    }
 }
 
 /// Returns the files that a tool call names, and whether all of it could be read.

@@ -26,7 +26,7 @@ pub(super) struct PermissionParams<'a> {
     #[serde(borrow, default)]
     pub subject: Option<&'a RawValue>,
     pub options: Vec<PermissionOption>,
-    #[serde(rename = "_meta", default)]
+    #[serde(rename = "_meta", default, deserialize_with = "once::deserialize_every")]
     pub meta: Json,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct PermissionToolCall<'a> {
     pub locations: Json,
     #[serde(borrow, default)]
     pub raw_input: Option<&'a RawValue>,
-    #[serde(rename = "_meta", default)]
+    #[serde(rename = "_meta", default, deserialize_with = "once::deserialize_every")]
     pub meta: Json,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct PermissionOption {
     pub kind: Role,
     #[serde(default, deserialize_with = "lenient")]
     pub description: Option<String>,
-    #[serde(rename = "_meta", default)]
+    #[serde(rename = "_meta", default, deserialize_with = "once::deserialize_every")]
     pub meta: Json,
     /// Members that the standard does not have.
     #[serde(flatten)]
