@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 
 use crate::http::bridge::{Bridge, choice, permission, permission_of, question};
 use crate::http::client::{Event, Listener, soon};
+use crate::http::program::{askbridge, http};
+use crate::support::Process;
 
 async fn next(listener: &mut Listener) -> (String, Value) {
     let Event { event, id, mut data } = listener.next().await;
@@ -180,7 +182,7 @@ async fn opencode_clients_can_decide_about_permissions() {
     assert_eq!(next(&mut listener).await.0, "server.connected");
     let answered = |option: &str| {
         let values = [("q0".to_owned(), Given::Text(option.to_owned()))].into();
-        Submission::answer(Answer { values, ..Answer::default() }, None)
+        Submission::answer(Answer { values, ..Answer::default() }, 0)
     };
     let rejected = |reason: Option<&str>| Submission::Reject(reason.map(str::to_owned));
     let (reply, session) = ("/permission/ID/reply?directory=%2Fwork", "/session/s/permissions/ID");
@@ -386,4 +388,70 @@ async fn opencode_clients_are_shown_what_is_changed() {
         assert_eq!(told, [&json!(tool), &patterns, &filepath, &diff]);
         bridge.withdraw(number).await;
     }
+}
+
+/// Each path of the API by which a client allows a permission, with its ID, and what it sends.
+const ALLOWING: [(&str, &str, &str); 2] = [
+    ("/permission/", "/reply", r#"{"reply":"once"}"#),
+    ("/session/s/permissions/", "", r#"{"response":"once"}"#),
+];
+
+/// The agent echoes what its client says. So the client says what the agent shall say.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reply_counts_only_for_the_text_that_its_client_was_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = Process::spawn(&mut askbridge(&folder, &["run", "--serve=127.0.0.1:0", "--", "cat"]));
+    let http = http(&run, &folder);
+    let mut listener = http.listen("/event", &[]).await;
+    assert_eq!(next(&mut listener).await.0, "server.connected");
+    for (number, (before, after, body)) in (1..).zip(ALLOWING) {
+        let options = json!([{ "optionId": "y", "name": "Yes", "kind": "allow_once" }]);
+        let call = json!({ "toolCallId": "t", "title": "Build", "kind": "execute", "rawInput": { "command": "make" } });
+        let params = json!({ "sessionId": "s", "toolCall": call, "options": options });
+        run.send(
+            &json!({ "id": number, "method": "session/request_permission", "params": params }).to_string(),
+        );
+        let (kind, asked) = next(&mut listener).await;
+        assert_eq!((&*kind, &asked["patterns"]), ("permission.asked", &json!(["make"])));
+        assert_eq!(next(&mut listener).await.0, "permission.updated");
+        let mut ids = vec![asked["id"].as_str().unwrap().to_owned()];
+
+        for command in ["make all", "make clean"] {
+            let input = json!({ "command": command });
+            let update = json!({ "sessionUpdate": "tool_call_update", "toolCallId": "t", "rawInput": input });
+            let params = json!({ "sessionId": "s", "update": update });
+            run.send(&json!({ "method": "session/update", "params": params }).to_string());
+            let (kind, earlier) = next(&mut listener).await;
+            assert_eq!((&*kind, &earlier["requestID"]), ("permission.replied", &json!(ids.last())));
+            for kind in ["permission.asked", "permission.updated"] {
+                let (told, changed) = next(&mut listener).await;
+                assert_eq!((&*told, &changed["metadata"]["command"]), (kind, &json!(command)));
+                ids.push(changed["id"].as_str().unwrap().to_owned());
+            }
+            assert_eq!(ids.pop().as_ref(), ids.last(), "both APIs show the same ID");
+            let listed = http.get("/permission").await.is(200).json();
+            assert_eq!((&listed[0]["id"], &listed[0]["patterns"]), (&json!(ids.last()), &json!([command])));
+        }
+        let present = ids.pop().unwrap();
+        for id in ids {
+            let refused = http.post(&format!("{before}{id}{after}"), body).await.is(409).json();
+            let detail = refused["detail"].as_str().unwrap();
+            assert!(detail.contains("changed"), "{refused}");
+        }
+        http.post(&format!("{before}{present}0{after}"), body).await.is(404);
+        http.post(&format!("{before}{present}{after}"), body).await.is(200);
+        let granted =
+            json!({ "id": number, "result": { "outcome": { "outcome": "selected", "optionId": "y" } } });
+        run.expect("the agent's answer", |line| {
+            let line: Value = serde_json::from_str(line).unwrap();
+            line["id"] == granted["id"] && line["result"] == granted["result"]
+        });
+        let (kind, replied) = next(&mut listener).await;
+        assert_eq!(
+            (&*kind, &replied["requestID"], &replied["reply"]),
+            ("permission.replied", &json!(present), &json!("once"))
+        );
+    }
+    run.close_stdin();
+    assert_eq!(run.wait().code(), Some(0));
 }

@@ -8,5 +8,6 @@ mod permission;
 mod permission_json;
 mod question;
 mod routes;
+mod shown;
 
 pub(super) use routes::routes;

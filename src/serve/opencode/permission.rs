@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use askbridge_core::{
-    desk::{QuestionId, Record, Refusal, Submission},
+    desk::{Record, Refusal, Submission},
     question::{Answer, FieldError, FieldOption, Outcome, Question, Role, Value},
 };
 use axum::{
@@ -23,6 +23,7 @@ use serde_json::json;
 use super::{
     permission_json::{LegacyPermissionData, PermissionData, options, with_role},
     question::{self, message},
+    shown::ShownId,
 };
 use crate::{
     inbox::access::Inbox,
@@ -75,8 +76,8 @@ pub(super) async fn reply<I: Inbox>(
     body: Bytes,
 ) -> Result<Json<bool>, Problem> {
     let ReplyBody { reply, message } = body::read(&headers, body, REPLY)?;
-    let record = question::find(&app, &id, true).await?;
-    submit(&app, &record, reply, message).await
+    let (record, seen) = question::find(&app, &id, true).await?;
+    submit(&app, &record, seen, reply, message).await
 }
 
 /// Allows or rejects a permission by the path of the first API.
@@ -87,17 +88,18 @@ pub(super) async fn respond<I: Inbox>(
     body: Bytes,
 ) -> Result<Json<bool>, Problem> {
     let LegacyReplyBody { response } = body::read(&headers, body, RESPONSE)?;
-    let record = question::find(&app, &id, true).await?;
+    let (record, seen) = question::find(&app, &id, true).await?;
     // The path names both, and a client must not answer a permission that it did not mean.
     if question::session(&record) != session {
         return Err(Refusal::NotFound.into());
     }
-    submit(&app, &record, response, None).await
+    submit(&app, &record, seen, response, None).await
 }
 
 async fn submit<I: Inbox>(
     app: &App<I>,
     record: &Record,
+    seen: u32,
     choice: PermissionReply,
     message: Option<String>,
 ) -> Result<Json<bool>, Problem> {
@@ -111,7 +113,7 @@ async fn submit<I: Inbox>(
             return Ok(Json(true));
         }
     };
-    rest::submit_answer(app, &record.id, Submission::answer(allowing(record, role)?, None)).await?;
+    rest::submit_answer(app, &record.id, Submission::answer(allowing(record, role)?, seen)).await?;
     Ok(Json(true))
 }
 
@@ -156,7 +158,7 @@ pub(super) fn asked(name: &str, record: &Arc<Record>) -> [SseMessage; 2] {
 
 /// Returns the event of a permission that ended. `record` has its outcome, if that is known. opencode has no event for
 /// a permission that ended without an answer: its event says `reject`, because it was not allowed.
-pub(super) fn ended(name: &str, id: &QuestionId, session: &str, record: Option<&Record>) -> SseMessage {
+pub(super) fn ended(name: &str, id: &ShownId, session: &str, record: Option<&Record>) -> SseMessage {
     let reply = record.map_or(PermissionReply::Reject, said);
     // The last two members repeat the ID and the reply by their names in the first API.
     let properties = json!({

@@ -5,17 +5,17 @@
 use std::{fmt::Write, sync::Arc, time::Duration};
 
 use askbridge_core::{
-    desk::{QuestionId, Record, Timestamp},
+    desk::{Record, Timestamp},
     question::{Diff, FieldOption, Question, Role, Subject},
 };
 use serde::{Serialize, Serializer};
 
-use super::question::session;
+use super::{question::session, shown::ShownId};
 
 /// A permission in opencode's format.
 #[derive(Serialize)]
 struct PermissionRequest<'a> {
-    id: &'a QuestionId,
+    id: ShownId,
     #[serde(rename = "sessionID")]
     session: &'a str,
     /// The tool, by opencode's name.
@@ -31,7 +31,7 @@ struct PermissionRequest<'a> {
 /// A permission in the format of the first API.
 #[derive(Serialize)]
 struct LegacyPermission<'a> {
-    id: &'a QuestionId,
+    id: ShownId,
     #[serde(rename = "type")]
     permission: &'a str,
     pattern: Vec<&'a str>,
@@ -78,7 +78,7 @@ impl<'a> PermissionRequest<'a> {
     fn of(record: &'a Record) -> Self {
         let question = &*record.question;
         PermissionRequest {
-            id: &record.id,
+            id: ShownId::of(record),
             session: session(record),
             permission: tool(question),
             patterns: patterns(question),
@@ -95,7 +95,7 @@ impl<'a> LegacyPermission<'a> {
     fn of(record: &'a Record) -> Self {
         let question = &*record.question;
         LegacyPermission {
-            id: &record.id,
+            id: ShownId::of(record),
             permission: tool(question),
             pattern: patterns(question),
             session: session(record),

@@ -5,7 +5,7 @@
 use std::{borrow::Cow, iter, sync::Arc};
 
 use askbridge_core::{
-    desk::{QuestionId, Record, Refusal, Submission},
+    desk::{Record, Refusal, Submission},
     question::{Field, Kind, Purpose, Question},
 };
 use axum::{
@@ -18,6 +18,7 @@ use axum::{
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 
+use super::shown::{self, ShownId};
 use crate::{
     inbox::access::Inbox,
     serve::{
@@ -34,7 +35,7 @@ const ANSWER: &str = r#"{"answers":[["LABEL"]]}"#;
 /// A question in opencode's format.
 #[derive(Serialize)]
 struct QuestionRequest<'a> {
-    id: &'a QuestionId,
+    id: ShownId,
     #[serde(rename = "sessionID")]
     session: &'a str,
     questions: Vec<Info<'a>>,
@@ -68,7 +69,7 @@ impl<'a> QuestionRequest<'a> {
         let question = &record.question;
         let infos = question.fields.iter().enumerate();
         QuestionRequest {
-            id: &record.id,
+            id: ShownId::of(record),
             session: session(record),
             questions: infos.map(|(index, field)| Info::of(question, index == 0, field)).collect(),
         }
@@ -149,9 +150,9 @@ pub(super) async fn reply<I: Inbox>(
     body: Bytes,
 ) -> Result<Json<bool>, Problem> {
     let reply: AnswerBody = body::read(&headers, body, ANSWER)?;
-    let record = find(&app, &id, false).await?;
+    let (record, seen) = find(&app, &id, false).await?;
     let answer = labels::answer(&record.question, reply.answers).map_err(Refusal::DoesNotFit)?;
-    rest::submit_answer(&app, &record.id, Submission::answer(answer, None)).await?;
+    rest::submit_answer(&app, &record.id, Submission::answer(answer, seen)).await?;
     Ok(Json(true))
 }
 
@@ -160,7 +161,8 @@ pub(super) async fn reject<I: Inbox>(
     State(app): State<App<I>>,
     Path(id): Path<String>,
 ) -> Result<Json<bool>, Problem> {
-    rest::submit_rejection(&app, &find(&app, &id, false).await?.id, None).await?;
+    let (record, _) = find(&app, &id, false).await?;
+    rest::submit_rejection(&app, &record.id, None).await?;
     Ok(Json(true))
 }
 
@@ -170,7 +172,7 @@ pub(super) fn asked(name: &str, record: Arc<Record>) -> SseMessage {
 }
 
 /// Returns the event of a question that ended. `record` has its outcome, if that is known.
-pub(super) fn ended(name: &str, id: &QuestionId, session: &str, record: Option<&Record>) -> SseMessage {
+pub(super) fn ended(name: &str, id: &ShownId, session: &str, record: Option<&Record>) -> SseMessage {
     let mut properties = json!({ "sessionID": session, "requestID": id });
     match record.and_then(labels::chosen) {
         Some(answers) => {
@@ -191,11 +193,18 @@ pub(super) fn session(record: &Record) -> &str {
     record.question.session.as_deref().unwrap_or_default()
 }
 
-/// Returns the question or permission with this ID, open or settled.
-pub(super) async fn find<I: Inbox>(app: &App<I>, id: &str, permission: bool) -> Result<Arc<Record>, Refusal> {
+/// Returns the question or permission with this ID, open or settled, and the edition that the ID stands for.
+pub(super) async fn find<I: Inbox>(
+    app: &App<I>,
+    id: &str,
+    permission: bool,
+) -> Result<(Arc<Record>, u32), Refusal> {
+    let (id, edition) = shown::read(id).ok_or(Refusal::NotFound)?;
     let record = app.look_up(id).await?;
-    // In opencode's API, questions and permissions are separate: an ID of the other kind does not exist.
-    Some(record).filter(|record| is_permission(record) == permission).ok_or(Refusal::NotFound)
+    // In opencode's API, questions and permissions are separate: an ID of the other kind does not exist. Nor does that
+    // of a text that nobody was shown yet.
+    let is_meant = is_permission(&record) == permission && edition <= record.edition;
+    if is_meant { Ok((record, edition)) } else { Err(Refusal::NotFound) }
 }
 
 /// Returns the open questions or permissions, each converted by `write`.

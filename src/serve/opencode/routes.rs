@@ -21,6 +21,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use super::{
     permission,
     question::{self, is_permission, message, session},
+    shown::ShownId,
 };
 use crate::{
     inbox::access::Inbox,
@@ -64,6 +65,7 @@ const SESSION: usize = 256;
 
 /// What must be known of a question or permission that a client shows, to report its end.
 struct QuestionSummary {
+    id: ShownId,
     session: String,
     permission: bool,
 }
@@ -72,7 +74,17 @@ impl QuestionSummary {
     fn of(record: &Record) -> Self {
         // A longer ID is left out, so that the memory of a stream is bounded (I6).
         let session = Some(session(record)).filter(|session| session.len() <= SESSION);
-        QuestionSummary { session: session.unwrap_or_default().to_owned(), permission: is_permission(record) }
+        QuestionSummary {
+            id: ShownId::of(record),
+            session: session.unwrap_or_default().to_owned(),
+            permission: is_permission(record),
+        }
+    }
+
+    /// Returns the event of its end. `record` has its outcome, if that is known.
+    fn ended(&self, name: &str, record: Option<&Record>) -> SseMessage {
+        let ended = if self.permission { permission::ended } else { question::ended };
+        ended(name, &self.id, &self.session, record)
     }
 }
 
@@ -91,8 +103,8 @@ impl ShownQuestions {
         match item {
             FeedItem::Open(record) => self.asked(&record.id.to_string(), record),
             FeedItem::Event { place, event: desk::Event::Settled(record) } => {
-                self.0.remove(&record.id);
-                vec![resolved(&place, &record)]
+                let brief = self.0.remove(&record.id).unwrap_or_else(|| QuestionSummary::of(&record));
+                vec![brief.ended(&place, Some(&record))]
             }
             FeedItem::Event { place, event } => self.asked(&place, Arc::clone(event.record())),
             FeedItem::Snapshot { place, open, .. } => {
@@ -101,35 +113,27 @@ impl ShownQuestions {
                     mem::take(&mut self.0).into_iter().partition(|(id, _)| open.contains(id));
                 self.0 = kept;
                 let end = |(id, brief): (QuestionId, QuestionSummary)| {
-                    let place = format!("{place}-{id}");
-                    match find(&id).filter(|record| !record.is_open()) {
-                        Some(record) => resolved(&place, &record),
-                        None => ended(&place, &id, &brief, None),
-                    }
+                    let record = find(&id).filter(|record| !record.is_open());
+                    brief.ended(&format!("{place}-{id}"), record.as_deref())
                 };
                 gone.into_iter().map(end).collect()
             }
         }
     }
 
+    /// Returns the events of an open question. If the client shows an earlier text of it, that one ends first.
     fn asked(&mut self, name: &str, record: Arc<Record>) -> Vec<SseMessage> {
-        self.0.insert(record.id.clone(), QuestionSummary::of(&record));
+        let earlier = self.0.insert(record.id.clone(), QuestionSummary::of(&record));
+        let earlier = earlier.filter(|brief| brief.id.edition != record.edition);
+        let mut messages: Vec<_> =
+            earlier.map(|brief| brief.ended(&format!("{name}-earlier"), None)).into_iter().collect();
         if is_permission(&record) {
-            permission::asked(name, &record).into()
+            messages.extend(permission::asked(name, &record));
         } else {
-            vec![question::asked(name, record)]
+            messages.push(question::asked(name, record));
         }
+        messages
     }
-}
-
-fn resolved(name: &str, record: &Record) -> SseMessage {
-    let brief = QuestionSummary { session: session(record).to_owned(), permission: is_permission(record) };
-    ended(name, &record.id, &brief, Some(record))
-}
-
-fn ended(name: &str, id: &QuestionId, brief: &QuestionSummary, record: Option<&Record>) -> SseMessage {
-    let ended = if brief.permission { permission::ended } else { question::ended };
-    ended(name, id, &brief.session, record)
 }
 
 /// Adds heartbeats for opencode's clients, whose parser drops SSE comments.
@@ -262,6 +266,54 @@ mod tests {
         };
         let gone = shown.messages(snapshot(&[]), find);
         assert_eq!(sent(gone).await, [over("b-1"), over("b-2")]);
+    }
+
+    #[tokio::test]
+    async fn an_earlier_text_ends_before_the_present_one_is_shown() {
+        let permission = |edition: u32| {
+            let mut record = Arc::unwrap_or_clone(record(1, None));
+            let question = Question { purpose: Purpose::Permission, ..(*record.question).clone() };
+            (record.question, record.edition) = (Arc::new(question), edition);
+            Arc::new(record)
+        };
+        let mut shown = ShownQuestions::default();
+        let settled = |edition| {
+            let outcome = Outcome::Rejected(Reason::Withdrawn);
+            let settlement = Settlement::new(outcome, Provenance::bridge(), Timestamp::default());
+            Event::Settled(Arc::new(Arc::unwrap_or_clone(permission(edition)).settled(settlement)))
+        };
+        let told = [
+            FeedItem::Open(permission(0)),
+            happened(Event::Changed(permission(1))),
+            happened(Event::Changed(permission(1))),
+            // After a gap.
+            FeedItem::Open(permission(3)),
+            happened(settled(4)),
+            // Of a question that this client was not shown.
+            happened(settled(4)),
+        ];
+        let said = told.map(|item| shown.messages(item, |_| None));
+        let mut lines = Vec::new();
+        for messages in said {
+            let of = |event: &Value| {
+                let properties = &event["properties"];
+                let id = properties.get("id").unwrap_or(&properties["requestID"]);
+                format!("{} {}", event["type"].as_str().unwrap(), id.as_str().unwrap())
+            };
+            lines.push(sent(messages).await.iter().map(of).collect::<Vec<_>>().join(", "));
+        }
+        let asked = |id: &str| format!("permission.asked {id}, permission.updated {id}");
+        assert_eq!(
+            lines,
+            [
+                asked("b-1"),
+                format!("permission.replied b-1, {}", asked("b-1~1")),
+                asked("b-1~1"),
+                format!("permission.replied b-1~1, {}", asked("b-1~3")),
+                "permission.replied b-1~3".to_owned(),
+                "permission.replied b-1~4".to_owned(),
+            ]
+        );
     }
 
     #[tokio::test(start_paused = true)]
