@@ -116,7 +116,10 @@ class Host {
       if (again) return again;
     }
     this.prompt();
-    return until("the question", open);
+    await until("the question", open);
+    // opencode tells of the command soon after it has asked.
+    await pause(500);
+    return open();
   }
 
   agents() {
@@ -171,7 +174,7 @@ function descendants(pid) {
 }
 
 const isQuestion = what.startsWith("ASK");
-const answer = (id) => (isQuestion ? run(askbridge, ["answer", id, "SQLite"]) : run(askbridge, ["allow", id]));
+const answer = (id) => (isQuestion ? run(askbridge, ["answer", id, "SQLite"]) : run(askbridge, ["allow", id, "--yes"]));
 
 // What the fingerprint is made of.
 function asked({ question }) {
@@ -202,7 +205,6 @@ await until("the end of the question", async () => !(await open()));
 await pause(1000);
 // While this one is open and in the journal, all is killed.
 const second = await host.ask(false);
-await pause(500);
 await host.kill();
 check("lost", (await listed()).lost?.some(({ id }) => id === second.id) ? "is listed" : "is not listed", "is listed");
 
@@ -210,7 +212,6 @@ host = new Host(true);
 await host.start(true);
 const third = await host.ask(true);
 compare(second, third);
-await pause(500);
 const { id, wasDelivered } = await offered(third.id);
 check("delivered answer", id === first.id && wasDelivered ? "is offered" : `${id ?? "none"} is offered`, "is offered");
 await host.decide(third.id);

@@ -157,7 +157,8 @@ impl Core {
         }
         let AgentQuestion { mut question, reply_format } = asked;
         if question.purpose == Purpose::Permission {
-            self.complete(&mut question);
+            let params = line.message().and_then(|message| message.params);
+            self.complete(&mut question, params.is_some_and(permission::is_titled));
         }
         let is_marked = question.dangerous;
         question.session = question.session.take().or_else(|| self.session_of(&question));
@@ -182,13 +183,11 @@ impl Core {
     }
 
     /// Adds to a permission what the agent said only in updates of the tool call.
-    fn complete(&mut self, permission: &mut Question) {
+    fn complete(&mut self, permission: &mut Question, is_titled: bool) {
         let (Some(session), Some(id)) = (permission.session.clone(), permission.tool_call.clone()) else {
             return;
         };
-        for update in self.tool_calls.updates(&session, &id) {
-            permission::complete(permission, update);
-        }
+        permission::complete(permission, self.tool_calls.updates(&session, &id), is_titled);
         self.tool_calls.asked(&session, &id, self.turns.runs_in(&session));
     }
 

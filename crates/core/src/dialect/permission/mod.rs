@@ -26,4 +26,4 @@ pub use prompt_flow::{PromptFlow, PromptStep};
 pub use request::ends_by_itself;
 pub use response::PermissionReply;
 pub(in crate::dialect) use subject::PermissionDescription;
-pub use subject::complete;
+pub use subject::{complete, is_titled};

@@ -300,8 +300,8 @@ mod tests {
         };
         for (meta, reasons, grants, further, environment, is_marked) in [
             (
-                json!({ "jetbrains": { "air": { "version": 1, "permission": { "version": 1, "title": "Bash", "description": "Reason: r", "defaultToNo": true } } } }),
-                &["Bash", "Reason: r"][..],
+                json!({ "jetbrains": { "air": { "version": 1, "permission": { "version": 1, "defaultToNo": true, "description": "Reason: r", "title": "Bash" } } } }),
+                &["Reason: r", "Bash"][..],
                 &[][..],
                 &[][..],
                 None,

@@ -20,6 +20,7 @@ use crate::{
         Diff, Field, FieldOption, Kind, Origin, Purpose, Question, Subject,
         subject::{self, cut},
     },
+    wire::scan,
 };
 
 /// The kind of a tool that changes what the agent may do, such as the end of a plan.
@@ -149,10 +150,27 @@ impl Draft {
     }
 }
 
-/// Completes a permission with the parts that only an earlier update of its tool call has. `update` is the JSON of that
-/// update.
-pub fn complete(question: &mut Question, update: &[u8]) {
-    let Ok(tool_call) = serde_json::from_slice::<PermissionToolCall<'_>>(update) else { return };
+/// Completes a permission with the parts that only earlier updates of its tool call have. `updates` are the JSON of these,
+/// the latest first. `is_titled` says whether the permission has a title of its own, which no update replaces.
+pub fn complete<'a>(question: &mut Question, updates: impl Iterator<Item = &'a [u8]>, is_titled: bool) {
+    let mut is_named = false;
+    for update in updates {
+        let Ok(mut tool_call) = serde_json::from_slice::<PermissionToolCall<'_>>(update) else { continue };
+        // The latest title counts: opencode first names the tool, and then the command.
+        tool_call.title = tool_call.title.filter(|_| !is_named);
+        is_named |= tool_call.title.is_some();
+        add_earlier(question, tool_call, is_titled);
+    }
+}
+
+/// Returns whether a permission has a title of its own, by the `params` of its request.
+pub fn is_titled(params: &[u8]) -> bool {
+    let titled = |json| scan::member(json, "title").and_then(scan::text).is_some();
+    titled(params) || scan::member(params, "toolCall").is_some_and(titled)
+}
+
+/// Adds the parts that only this earlier update of the tool call has.
+fn add_earlier(question: &mut Question, tool_call: PermissionToolCall<'_>, is_titled: bool) {
     let earlier = Draft::of_tool_call(tool_call);
     question.dangerous |= earlier.is_marked;
     add_lines(&mut question.unshown, earlier.unshown);
@@ -187,7 +205,7 @@ pub fn complete(question: &mut Question, update: &[u8]) {
         *later = format!("[{later},{earlier}]");
     }
     // This comes before the kind is taken, which `untitled` depends on.
-    let is_untitled = question.message == subject.untitled();
+    let is_untitled = !is_titled && question.message == subject.untitled();
     let unclear = unclear.or(take_kind(subject, kind).err());
     for (known, earlier) in [
         (&mut subject.command, command),
@@ -378,6 +396,8 @@ impl PermissionDescription {
 
 #[cfg(test)]
 mod tests {
+    use std::iter;
+
     use serde_json::json;
 
     use super::*;
@@ -390,8 +410,37 @@ mod tests {
         let (message, subject) = Draft::of_tool_call(tool_call).with_heading(None, None);
         let mut question = Question::new(Origin::Permission, "q", Vec::new());
         (question.message, question.subject) = (message, Some(Box::new(subject)));
-        complete(&mut question, update.to_string().as_bytes());
+        complete(&mut question, iter::once(update.to_string().as_bytes()), false);
         *question.subject.expect("a subject")
+    }
+
+    #[test]
+    fn the_latest_title_is_the_heading_unless_the_permission_has_its_own() {
+        let [first, latest] = ["bash", "touch a"].map(|title| json!({ "title": title }).to_string());
+        for (tool_call, earlier, heading, title) in [
+            (json!({ "title": "touch a" }), vec![&first], "touch a", Some("bash")),
+            (json!({ "title": "touch a" }), vec![&latest, &first], "touch a", None),
+            (json!({}), vec![&latest, &first], "touch a", None),
+            (json!({}), vec![&first], "bash", None),
+            (json!({}), vec![], "touch a", None),
+        ] {
+            let mut tool_call = tool_call;
+            tool_call["rawInput"] = json!({ "command": "touch a" });
+            let text = tool_call.to_string();
+            let draft = Draft::of_tool_call(serde_json::from_str(&text).expect("a tool call"));
+            let (message, subject) = draft.with_heading(None, None);
+            let mut question = Question::new(Origin::Permission, "q", Vec::new());
+            (question.message, question.subject) = (message, Some(Box::new(subject)));
+            let params = json!({ "toolCall": tool_call }).to_string();
+            let updates = earlier.iter().map(|update| update.as_bytes());
+            complete(&mut question, updates, is_titled(params.as_bytes()));
+            let subject = question.subject.expect("a subject");
+            assert_eq!(
+                (&*question.message, subject.title.as_deref()),
+                (heading, title),
+                "{text} {earlier:?}"
+            );
+        }
     }
 
     #[test]
