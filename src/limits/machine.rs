@@ -22,6 +22,9 @@ pub const BACK_OFF: Duration = Duration::from_secs(1);
 pub const BACK_OFF_MOST: Duration = Duration::from_secs(60);
 /// How long a connection must last for the pauses to be short again once it ends.
 pub const STEADY: Duration = Duration::from_secs(60);
+/// The first pause before an answer whose verdict was lost asks for another connection. Each further pause is twice as
+/// long, so that a machine that ends each time is tried seven times while the answer waits, and not without end.
+pub const RESEND: Duration = Duration::from_millis(500);
 /// How long an answer that was not sent waits for a connection.
 pub const CONNECT: Duration = Duration::from_secs(5);
 /// How long an answer is sent again, over one connection after the other, until its verdict is known.

@@ -9,21 +9,15 @@ use askbridge_core::{
 };
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use super::{Holder, holder::THIS_MACHINE};
+use super::{
+    Holder,
+    holder::{FROZEN, SILENT, THIS_MACHINE},
+};
 use crate::{
     limits::machine as limit,
+    machine::back_off::{BackOff, random},
     rpc::client::{CallError, Client},
 };
-
-/// What became of a submission over one connection.
-enum Sent {
-    /// The machine has said so.
-    Judged(Result<Arc<Record>, Refusal>),
-    /// The connection has ended before.
-    Lost,
-    /// The machine did not reply while its person waited.
-    Silent,
-}
 
 impl Holder {
     /// Submits, and resubmits after each lost connection, until the verdict is known or the time is up: one deadline for
@@ -38,36 +32,42 @@ impl Holder {
             return Err(Refusal::Unreached(self.said(THIS_MACHINE)));
         }
         let begun = Instant::now();
-        let mut deadline = begun + limit::RECONNECT;
         let Some(mut client) = self.client(limit::CONNECT).await else {
             return Err(Refusal::Unreached(self.problem()));
         };
+        // No connection lasts for as long as this waits, so none makes the pauses short again.
+        let mut pauses = BackOff::new(limit::RESEND, limit::RECONNECT, limit::RECONNECT);
         let mut is_known = true;
         loop {
             let sent = self.submit_once(&client, id, submission.clone(), by.clone());
-            match timeout_at(deadline, sent).await.map_err(|_| Refusal::Unknown)? {
+            let sent = timeout_at(begun + limit::RECONNECT, sent).await;
+            match sent.map_err(|_| Refusal::Unknown)? {
                 // The lost submission may have been carried out, so only a settlement can prove that it was not.
-                Sent::Judged(Err(refusal)) if !is_known && !tells(&refusal) => return Err(Refusal::Unknown),
-                Sent::Judged(judged) => return judged,
+                Err(CallError::Refused(refusal)) if !is_known && !tells(&refusal) => {
+                    return Err(Refusal::Unknown);
+                }
                 // An extension is not idempotent: sent twice, it would extend twice.
-                _ if matches!(submission, Submission::Extend(_)) => return Err(Refusal::Unknown),
-                Sent::Lost => {}
-                Sent::Silent => deadline = deadline.min(begun + limit::FROZEN),
+                Err(CallError::Gone) if matches!(submission, Submission::Extend(_)) => {
+                    return Err(Refusal::Unknown);
+                }
+                Err(CallError::Gone) => {}
+                judged => return Ok(judged?),
             }
             // The bridge may have delivered the answer. Submitting it again shows whether it did.
             is_known = false;
-            client = self.another(&client, deadline).await.ok_or(Refusal::Unknown)?;
+            client = self.another(&client, begun, &mut pauses).await.ok_or(Refusal::Unknown)?;
         }
     }
 
-    /// Submits over one connection.
+    /// Submits over one connection. `Gone` if the connection ends before the verdict. One that does not reply is made to
+    /// end.
     async fn submit_once(
         &self,
         client: &Client,
         id: &QuestionId,
         submission: Submission,
         by: Provenance,
-    ) -> Sent {
+    ) -> Result<Arc<Record>, CallError> {
         let silent = async {
             loop {
                 sleep(limit::URGENT).await;
@@ -81,27 +81,44 @@ impl Holder {
         tokio::select! {
             // A verdict that has arrived counts, even if the connection seems silent at the same moment.
             biased;
-            done = self.shared.machine.submit_over(client, id, submission, by, limit::RECONNECT) => match done {
-                Ok(record) => Sent::Judged(Ok(record)),
-                Err(CallError::Refused(refusal)) => Sent::Judged(Err(refusal)),
-                Err(CallError::Gone) => Sent::Lost,
-            },
-            () = silent => Sent::Silent,
+            done = self.shared.machine.submit_over(client, id, submission, by, limit::RECONNECT) => done,
+            () = silent => Err(CallError::Gone),
         }
     }
 
-    /// Waits for a connection after this one. It does not hurry the next try: the pauses between tries hold, even if many
-    /// answers wait.
-    async fn another(&self, gone: &Arc<Client>, deadline: Instant) -> Option<Arc<Client>> {
+    /// Waits for a connection after this one, for as long as an answer that was begun then may take. The tries follow the
+    /// pauses of this answer: those of the holder may be longer than the answer may take, since connections that ended
+    /// while nobody answered have made them grow.
+    async fn another(&self, gone: &Arc<Client>, begun: Instant, pauses: &mut BackOff) -> Option<Arc<Client>> {
         let mut reports = self.shared.report.subscribe();
-        loop {
-            // Before the look, so that no change is missed.
-            reports.mark_unchanged();
-            // The connection that was lost may be here still, until the holder notices that.
-            if let Some(client) = self.connected().filter(|client| !Arc::ptr_eq(client, gone)) {
-                return Some(client);
+        let mut tries = self.shared.report.subscribe();
+        let hurried = async {
+            loop {
+                // The pause begins with that of the holder, whose connection or try has just ended.
+                let retry_at = tries.wait_for(|report| report.retry_at.is_some()).await.ok()?.retry_at;
+                sleep(pauses.pause(random())).await;
+                self.shared.is_wanted.notify_one();
+                tries.wait_for(|report| report.retry_at != retry_at).await.ok()?;
             }
-            timeout_at(deadline, reports.changed()).await.ok()?.ok()?;
+        };
+        let connected = async {
+            let mut most = limit::RECONNECT;
+            loop {
+                // Before the look, so that no change is missed. It counts for each answer that waited on the connection,
+                // whichever of them has found that it is silent.
+                if matches!(reports.borrow_and_update().problem.as_deref(), Some(FROZEN | SILENT)) {
+                    most = limit::FROZEN;
+                }
+                // The connection that was lost may be here still, until the holder notices that.
+                if let Some(client) = self.connected().filter(|client| !Arc::ptr_eq(client, gone)) {
+                    return Some(client);
+                }
+                timeout_at(begun + most, reports.changed()).await.ok()?.ok()?;
+            }
+        };
+        tokio::select! {
+            connected = connected => connected,
+            ended = hurried => ended,
         }
     }
 }

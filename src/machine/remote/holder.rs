@@ -46,7 +46,10 @@ use crate::{
 };
 
 /// The reason for ending an open connection that does not reply.
-const FROZEN: &str = "it does not reply: the machine or the network may be frozen";
+pub(super) const FROZEN: &str = "it does not reply: the machine or the network may be frozen";
+
+/// The same, if an answer has shown that.
+pub(super) const SILENT: &str = "it did not reply while an answer waited";
 
 /// Why a machine is not connected whose bridges are those of this machine. Over such a connection, an agent here could
 /// answer itself (I12): its bridge would take it for a person at another machine.
@@ -227,7 +230,7 @@ impl Holder {
             () = connections.keep_up(&LinkName::Dialed, Path::new("")) => None,
             never = self.report_hidden() => match never {},
             why = self.beat(&client, is_told) => Some(why.to_owned()),
-            () = self.shared.is_silent.notified() => Some("it did not reply while an answer waited".to_owned()),
+            () = self.shared.is_silent.notified() => Some(SILENT.to_owned()),
         };
         connections.disconnect(&LinkName::Dialed);
         // The questions of this machine are listed without the holder. If it kept them, each would appear twice.
@@ -551,6 +554,87 @@ mod tests {
         assert!(timeout(limit::STEADY, pending::<()>()).await.is_err());
         let (took, _) = pause(&mut world, served).await;
         assert!(took <= limit::BACK_OFF + Duration::from_millis(5), "{took:?} after a steady connection");
+    }
+
+    /// Lets the machine end each connection soon after it has begun, until the pauses are as long as they get. Returns the
+    /// connection after that.
+    async fn grow_pauses(world: &mut World, bridge: &PlayedBridge) -> Served {
+        let mut served = world.serve(bridge.inbox.clone()).await;
+        for _ in 0..8 {
+            let (_, next) = pause(world, served).await;
+            served = Served::start(next, bridge.inbox.clone());
+            world.until("connected", |report| report.connected_at.is_some()).await;
+        }
+        served
+    }
+
+    /// How the connection is lost that an answer went over.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Loss {
+        Ends,
+        Freezes,
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_lost_verdict_is_known_however_long_the_pauses_have_grown() {
+        use Loss::{Ends, Freezes};
+        // How each connection is lost, what each try after that fails with, and by when the verdict is known.
+        for (losses, failures, most) in [
+            (&[Ends][..], 0, 2 * SECOND),
+            (&[Ends, Ends], 0, 3 * SECOND),
+            (&[Ends, Ends, Ends], 0, 6 * SECOND),
+            (&[Ends], 3, 10 * SECOND),
+            (&[Freezes], 0, 7 * SECOND),
+            (&[Ends, Freezes], 0, 9 * SECOND),
+            (&[Freezes, Ends], 0, 9 * SECOND),
+        ] {
+            let mut world = World::start();
+            let mut bridge = PlayedBridge::start(world.there.path(), "k3");
+            bridge.open("a").await;
+            let mut served = grow_pauses(&mut world, &bridge).await;
+            let mut answering = answers(&world);
+            for loss in losses {
+                match loss {
+                    Ends => {
+                        bridge.submitted().await;
+                        drop(served);
+                    }
+                    // It is kept, since its stream stays open.
+                    Freezes => served.freezes.notify_one(),
+                }
+                for _ in 0..failures {
+                    drop(world.accept().await);
+                }
+                served = world.serve(bridge.inbox.clone()).await;
+            }
+            // A connection that froze may have carried the answer before.
+            let (told, took) = loop {
+                tokio::select! {
+                    told = &mut answering => break told.unwrap(),
+                    () = bridge.obey() => {}
+                }
+            };
+            assert!(told.is_ok(), "{losses:?}: {told:?}");
+            assert!(took <= most, "{losses:?}: {took:?} instead of {most:?}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_answer_over_a_silent_connection_is_given_up_in_time_whichever_finds_it() {
+        let mut world = World::start();
+        let mut bridge = PlayedBridge::start(world.there.path(), "k3");
+        bridge.open("a").await;
+        let served = world.serve(bridge.inbox.clone()).await;
+        served.freezes.notify_one();
+        let first = answers(&world);
+        // The paused clock goes on at once.
+        assert!(timeout(2 * SECOND, pending::<()>()).await.is_err());
+        let second = answers(&world);
+        for answering in [first, second] {
+            let (told, took) = timeout(2 * limit::RECONNECT, answering).await.expect("it is told").unwrap();
+            assert_eq!(told, Err(Refusal::Unknown));
+            assert!(took <= limit::FROZEN + SECOND / 10, "{took:?}");
+        }
     }
 
     /// Answers "yes" to the first question of the machine.
