@@ -72,6 +72,9 @@ pub const SILENCE: Duration = Duration::from_secs(60);
 pub const FAREWELL: Duration = Duration::from_secs(1);
 /// How long a gateway that a bridge started stays without a bridge.
 pub const IDLE: Duration = Duration::from_secs(60);
+/// Number of looks at whose server it is. Another connection of this process that ends during a look makes its result
+/// unknown: the system changes its tables while they are read.
+pub const LOOKS: usize = 3;
 /// Number of tries to take a lock that others look at, and the pause after each. A look takes some microseconds, unless
 /// its process is interrupted meanwhile.
 pub const LOCK_TRIES: usize = 50;
