@@ -8,7 +8,7 @@ use rustix::process::{Signal, kill_process};
 use crate::{
     answers::machine::ASKBRIDGE,
     support::DEADLINE,
-    world::{Member, World},
+    world::{Asked, Member, World},
 };
 
 /// Lists, shows, rejects and answers questions of the machine.
@@ -26,8 +26,7 @@ fn everything_is_done(person: &Member, far: &Member, machine: &str) {
     let other = person.run(&["answer", &id, "a"]);
     assert_eq!(other.code, i32::from(exit::SETTLED), "{other:?}");
     assert!(other.stderr.contains("ana over the fleet"), "{other:?}");
-    let (answers, heard) = agent.end();
-    assert!(answers == 1 && heard.contains(r#"[["b"]]"#), "{heard}");
+    agent.has_heard("b");
     let kept = far.ok(&["history"]);
     assert!(kept.contains("answered by ana over the fleet"), "{kept}");
 
@@ -177,12 +176,7 @@ fn a_change_of_settings_keeps_the_machines_that_they_still_name() {
 #[test]
 fn a_program_sees_the_machine_of_a_question_and_who_answered_it() {
     let world = World::new();
-    let (mut far, mut person) = (world.member("box"), world.member("ana"));
-    person.inbox();
-    let machine = far.gateway();
-    let (agent, own) = far.asks("Which?");
-    let id = format!("{machine}/{own}");
-    person.until_listed("the question", |ids| ids == [id.clone()]);
+    let Asked { far: _far, person, machine, agent, id, .. } = world.asked("box", "ana");
     let open = person.rest("GET", "/v1/questions", "");
     let expected = format!("\"id\":\"{id}\",\"bridge\":\"{machine}/");
     assert!(open.starts_with("HTTP/1.1 200 ") && open.contains(&expected), "{open}");
@@ -191,8 +185,7 @@ fn a_program_sees_the_machine_of_a_question_and_who_answered_it() {
     assert!(answered.starts_with("HTTP/1.1 204 "), "{answered}");
     let settled = person.rest("GET", &path, "");
     assert!(settled.contains(r#""responder":"fleet","name":"ana""#), "{settled}");
-    let (answers, heard) = agent.end();
-    assert!(answers == 1 && heard.contains(r#"[["b"]]"#), "{heard}");
+    agent.has_heard("b");
 }
 
 /// A call has to reach the machine, and its reply the person: nothing else is waited for.

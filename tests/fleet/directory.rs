@@ -16,7 +16,7 @@ use tokio::{runtime::Builder, time::timeout};
 use crate::{
     server::Server,
     support::{DEADLINE, Process},
-    world::{Member, World, ids},
+    world::{Asked, Member, World, ids},
 };
 
 /// A user who may do everything, as one who has changed `users.conf` may.
@@ -64,12 +64,6 @@ fn a_directory_that_is_not_as_askbridge_makes_it_is_named_and_not_used_until_it_
     let world = open_world();
     assert!(world.users.create(&world.server.url(), &[]).status.success());
     let right = config(&world.server);
-    let (mut far, mut person) = (world.member("box"), world.member("ana"));
-    person.inbox();
-    let machine = far.gateway();
-    let (agent, own) = far.asks("Which?");
-    let id = format!("{machine}/{own}");
-    person.until_listed("the question", |ids| ids == [id.clone()]);
     for (name, value) in [
         ("subjects", json!(["$KV.askbridge.>", "askbridge.v1.>"])),
         ("subjects", json!([">"])),
@@ -79,35 +73,37 @@ fn a_directory_that_is_not_as_askbridge_makes_it_is_named_and_not_used_until_it_
         ("max_age", json!(0)),
         ("no_ack", json!(false)),
     ] {
+        // New processes, since the pauses between the tries of a process grow to half a minute.
+        let Asked { far, person, agent, id, .. } = world.asked("box", "ana");
         let mut wrong = right.clone();
         wrong[name] = value;
         // Everything is acknowledged or captured otherwise, which the server refuses.
         wrong["no_ack"] = json!(name != "no_ack");
-        let delete = || request(&world.server, "$JS.API.STREAM.DELETE.KV_askbridge", &Value::Null);
-        delete();
+        request(&world.server, "$JS.API.STREAM.DELETE.KV_askbridge", &Value::Null);
         let made = request(&world.server, "$JS.API.STREAM.CREATE.KV_askbridge", &wrong);
         assert!(made.get("error").is_none(), "{name}: {made}");
-        // Those who are connected notice it, on both sides, and those who come later.
-        let what = format!("{name} is ");
-        let listed = person.until_said(&["list"], &what);
-        assert_eq!(listed.code, i32::from(exit::BRIDGE_GONE), "{listed:?}");
-        assert!(!listed.stderr.contains("WARN"), "{listed:?}");
-        assert!(is_refused(&person, &what) && is_refused(&far, &what), "{name}");
-        let refused = person.run(&["answer", &id, "a"]);
-        assert_eq!(refused.code, i32::from(exit::BRIDGE_GONE), "{refused:?}");
-        assert!(refused.stderr.contains(&what), "{refused:?}");
-        // Nothing but the operator's word replaces it.
-        let kept = world.users.create(&world.server.url(), &[]);
-        let said = String::from_utf8_lossy(&kept.stderr).into_owned();
-        assert!(!kept.status.success() && said.contains(&what), "{said}");
-        assert!(world.users.create(&world.server.url(), &["--replace"]).status.success());
+        is_named_and_not_used(&world, [&person, &far], &id, &format!("{name} is "));
         assert_eq!(config(&world.server), right);
+        // Those who are connected come back by themselves.
+        person.until_said(&["answer", &id, "b"], "answered");
+        agent.has_heard("b");
     }
-    // The pauses are up to half a minute by now.
-    let again = Member::new(&world.users, "ana", &world.server.url());
-    again.until_listed("the question", |ids| ids == [id.clone()]);
-    again.ok(&["answer", &id, "b"]);
-    assert_eq!(agent.end().0, 1);
+}
+
+/// Checks that a person and a machine, which are connected, notice what is wrong, and that the operator replaces it.
+fn is_named_and_not_used(world: &World, [person, far]: [&Member; 2], id: &str, what: &str) {
+    let listed = person.until_said(&["list"], what);
+    assert_eq!(listed.code, i32::from(exit::BRIDGE_GONE), "{listed:?}");
+    assert!(!listed.stderr.contains("WARN"), "{listed:?}");
+    assert!(is_refused(person, what) && is_refused(far, what), "{what}");
+    let refused = person.run(&["answer", id, "a"]);
+    assert_eq!(refused.code, i32::from(exit::BRIDGE_GONE), "{refused:?}");
+    assert!(refused.stderr.contains(what), "{refused:?}");
+    // Nothing but the operator's word replaces it.
+    let kept = world.users.create(&world.server.url(), &[]);
+    let said = String::from_utf8_lossy(&kept.stderr).into_owned();
+    assert!(!kept.status.success() && said.contains(what), "{said}");
+    assert!(world.users.create(&world.server.url(), &["--replace"]).status.success());
 }
 
 #[test]

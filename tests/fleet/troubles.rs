@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::{
     answers::machine::end,
     support::{DEADLINE, Process},
-    world::World,
+    world::{Asked, World},
 };
 
 /// An answer that cannot be given is refused after this at the latest.
@@ -23,12 +23,7 @@ const AT_ONCE: Duration = Duration::from_secs(8);
 #[test]
 fn a_machine_that_was_killed_gets_no_answer_and_its_entry_runs_out() {
     let world = World::new();
-    let (mut far, mut person) = (world.member("box"), world.member("ana"));
-    person.inbox();
-    let machine = far.gateway();
-    let (agent, own) = far.asks("Which?");
-    let id = format!("{machine}/{own}");
-    person.until_listed("the question", |ids| ids == [id.clone()]);
+    let Asked { mut far, person, machine, agent, own, id } = world.asked("box", "ana");
     far.kill();
     // It is in the directory still, and nothing says that it is gone but the broker.
     let begun = Instant::now();
@@ -39,8 +34,7 @@ fn a_machine_that_was_killed_gets_no_answer_and_its_entry_runs_out() {
     assert!(!refused.stderr.contains("not known"), "it is known that it was not given: {refused:?}");
     // What is answered there goes on.
     far.ok(&["answer", &own, "b"]);
-    let (answers, heard) = agent.end();
-    assert!(answers == 1 && heard.contains(r#"[["b"]]"#), "{heard}");
+    agent.has_heard("b");
     let begun = Instant::now();
     while person.ok(&["machine", "list"]).contains(&machine) {
         assert!(begun.elapsed() < DEADLINE, "its entry does not run out");
@@ -72,8 +66,7 @@ fn without_the_broker_local_answers_go_on_and_others_are_refused_until_it_is_bac
     assert!(begun.elapsed() < AT_ONCE, "{:?}", begun.elapsed());
     assert_eq!(refused.code, i32::from(exit::BRIDGE_GONE), "{refused:?}");
     far.ok(&["answer", &own, "b"]);
-    let (answers, heard) = first.end();
-    assert!(answers == 1 && heard.contains(r#"[["b"]]"#), "{heard}");
+    first.has_heard("b");
     world.server.run();
     person.until_listed("the question that is left", |ids| ids == [on_machine(&other)]);
     person.until_said(&["answer", &on_machine(&other), "a"], "answered");
@@ -182,12 +175,7 @@ fn a_gateway_that_ends_while_a_question_waits_is_started_again() {
 #[test]
 fn a_gateway_that_is_killed_again_and_again_keeps_the_ids_of_its_questions() {
     let world = World::new();
-    let (mut far, mut person) = (world.member("box"), world.member("ana"));
-    person.inbox();
-    let machine = far.gateway();
-    let (agent, own) = far.asks("Which?");
-    let id = format!("{machine}/{own}");
-    person.until_listed("the question", |ids| ids == [id.clone()]);
+    let Asked { mut far, person, machine, agent, id, .. } = world.asked("box", "ana");
     for round in 0..5 {
         far.kill();
         assert_eq!(far.gateway(), machine);
@@ -210,12 +198,7 @@ fn a_gateway_that_is_killed_again_and_again_keeps_the_ids_of_its_questions() {
 #[test]
 fn an_answer_over_a_frozen_broker_is_not_known_within_twelve_seconds() {
     let world = World::new();
-    let (mut far, mut person) = (world.member("box"), world.member("ana"));
-    person.inbox();
-    let machine = far.gateway();
-    let (agent, own) = far.asks("Which?");
-    let id = format!("{machine}/{own}");
-    person.until_listed("the question", |ids| ids == [id.clone()]);
+    let Asked { far: _far, person, agent, id, .. } = world.asked("box", "ana");
     world.server.signal(Signal::STOP);
     let begun = Instant::now();
     let told = person.run(&["answer", &id, "a"]);
@@ -310,13 +293,7 @@ fn a_person_whose_process_is_stopped_holds_up_nobody() {
 #[test]
 fn a_flood_of_calls_is_bounded_and_holds_up_nobody() {
     let world = World::new();
-    let mut bob = world.member("bob");
-    let mut far = world.member("box");
-    bob.inbox();
-    let machine = far.gateway();
-    let (agent, own) = far.asks("Which?");
-    let id = format!("{machine}/{own}");
-    bob.until_listed("the question", |ids| ids == [id.clone()]);
+    let Asked { far, person: bob, machine, agent, id, .. } = world.asked("box", "bob");
     let gateway = far.serving().id();
     let before = resident(gateway);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

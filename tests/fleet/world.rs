@@ -58,6 +58,31 @@ impl World {
         let link = Link::to(self.server.port);
         (Member::new(&self.users, user, &link.url()), link)
     }
+
+    /// Starts a machine of one user whose agent asks, and the inbox of another user, who sees the question.
+    pub(crate) fn asked(&self, machine: &str, person: &str) -> Asked {
+        let (mut far, mut person) = (self.member(machine), self.member(person));
+        person.inbox();
+        let machine = far.gateway();
+        let (agent, own) = far.asks("Which?");
+        let id = format!("{machine}/{own}");
+        person.until_listed("the question", |ids| ids.contains(&id));
+        Asked { far, person, machine, agent, own, id }
+    }
+}
+
+/// A question of a machine that a person sees.
+pub(crate) struct Asked {
+    pub(crate) far: Member,
+    /// Whose inbox serves.
+    pub(crate) person: Member,
+    /// The name of the machine.
+    pub(crate) machine: String,
+    pub(crate) agent: Agent,
+    /// The ID of the question on its machine.
+    pub(crate) own: String,
+    /// The ID where the person is.
+    pub(crate) id: String,
 }
 
 /// A machine of a user: its own folders, and a broker in its settings.
@@ -247,6 +272,13 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
+    /// Lets the agent end. Fails if it was not answered once, with this option.
+    #[track_caller]
+    pub(crate) fn has_heard(self, option: &str) {
+        let (answers, heard) = self.end();
+        assert!(answers == 1 && heard.contains(&format!("[[\"{option}\"]]")), "{heard}");
+    }
+
     /// Lets the agent end, and returns how often it was answered, and what it heard.
     pub(crate) fn end(mut self) -> (usize, String) {
         self.bridge.close_stdin();
