@@ -47,7 +47,9 @@ pub(crate) fn asked(line: &str, project: &str) -> Option<Question> {
                 changes.push(earlier.as_bytes());
                 changes.complete(&mut question);
             }
-            _ => dialect::permission::complete(&mut question, earlier.as_bytes()),
+            _ => {
+                dialect::permission::complete(&mut question, std::iter::once(earlier.as_bytes()), false);
+            }
         }
     }
     (question.project, question.agent) = (Some(project.into()), Some("Agent".into()));
