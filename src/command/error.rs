@@ -37,8 +37,15 @@ pub enum CommandError {
     )]
     NoId,
     /// What would be allowed is dangerous, and there is no terminal at which it could be confirmed.
-    #[error("{}: {} `askbridge allow {} --yes` allows it all the same: {}", .0.id, .1, .0.id, text::headline(.0))]
-    Unconfirmed(Arc<Record>, String),
+    #[error("{}: {} `askbridge allow {}{} --yes` allows it all the same: {}", .record.id, .why, .record.id, .always, text::headline(.record))]
+    Unconfirmed {
+        /// The permission.
+        record: Arc<Record>,
+        /// Why it is dangerous.
+        why: String,
+        /// The option of the command that was given, behind a space.
+        always: &'static str,
+    },
     /// The journal has no such question.
     #[cfg(feature = "journal")]
     #[error("{0}: the journal has no such question: `askbridge history` lists the latest")]
@@ -103,7 +110,7 @@ impl CommandError {
             CommandError::NotKept(_) => exit::NO_QUESTION,
             CommandError::NoId
             | CommandError::NoAnswer(_)
-            | CommandError::Unconfirmed(..)
+            | CommandError::Unconfirmed { .. }
             | CommandError::Usage(_) => exit::USAGE,
             CommandError::DoesNotFit(..) => exit::DOES_NOT_FIT,
             CommandError::Discovery(_)

@@ -7,7 +7,10 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use askbridge_core::desk::{IdPrefix, Record, Timestamp};
+use askbridge_core::{
+    desk::{IdPrefix, Record, Timestamp},
+    wire::line,
+};
 use askbridge_os::exit;
 use clap::{Args, Subcommand};
 use jiff::{
@@ -317,9 +320,9 @@ fn show(history: &History, id: &str, json: bool) -> Result<u8, CommandError> {
 fn export(history: &History) -> Result<u8, CommandError> {
     let mut stdout = io::BufWriter::new(io::stdout().lock());
     let mut lines = history.export();
-    for line in lines.by_ref() {
-        let line = line?;
-        let written = stdout.write_all(line.as_bytes()).and_then(|()| stdout.write_all(b"\n"));
+    for row in lines.by_ref() {
+        let row = row?;
+        let written = stdout.write_all(line::escaped(&row).as_bytes()).and_then(|()| stdout.write_all(b"\n"));
         if let Err(error) = written {
             // A reader that closes the pipe ends the export, and is no failure.
             return shown(Err(error));

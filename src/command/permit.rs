@@ -64,7 +64,7 @@ pub async fn allow(args: &AllowArgs) -> Result<u8, CommandError> {
     let read = |record: &Record| {
         let answer = choose(record, role).map_err(|error| unfit(record, error))?;
         if record.is_open() && !args.yes && !can_ask() {
-            confirmed(record, &answer)?;
+            confirmed(record, &answer, role)?;
         }
         Ok(Submission::answer(answer, args.seen))
     };
@@ -90,10 +90,14 @@ fn asked(record: Arc<Record>, role: Role) -> Option<Dialogue> {
 }
 
 /// Refuses to allow what is dangerous, where no person can confirm it.
-fn confirmed(record: &Record, answer: &Answer) -> Result<(), CommandError> {
+fn confirmed(record: &Record, answer: &Answer, role: Role) -> Result<(), CommandError> {
     let question = &record.question;
     match caution(question, answer).filter(|_| is_dangerous(question, answer)) {
-        Some(why) => Err(CommandError::Unconfirmed(Arc::new(record.clone()), why.into_owned())),
+        Some(why) => Err(CommandError::Unconfirmed {
+            record: Arc::new(record.clone()),
+            why: why.into_owned(),
+            always: if role == Role::AllowAlways { " --always" } else { "" },
+        }),
         None => Ok(()),
     }
 }

@@ -78,7 +78,7 @@ const MAY_KNOW: [(&str, &[&str]); 26] = [
         "notify",
         &[
             "desk", "guard", "inbox", "limits", "machine", "os", "present", "question", "rpc", "rule",
-            "settings",
+            "settings", "wire",
         ],
     ),
     (

@@ -7,9 +7,10 @@ use std::{env, path::PathBuf};
 /// person who runs them.
 pub const SESSIONS: &str = "ASKBRIDGE_RUN_USER";
 
-/// Returns the home directory. Without `HOME`, as in a service of the system, it is the one of the user database.
+/// Returns the home directory. Without `HOME`, or with an empty one, as in a service of the system, it is the one of the
+/// user database.
 pub fn home() -> Option<PathBuf> {
-    match env::var_os("HOME") {
+    match env::var_os("HOME").filter(|home| !home.is_empty()) {
         Some(_) => absolute("HOME"),
         None => env::home_dir().filter(|home| home.is_absolute()),
     }

@@ -71,16 +71,38 @@ fn by_cargo(list: &str) -> Option<Installer> {
     let source = entry.split_once('(')?.1.strip_suffix(')')?;
     let from = |kind: &str| source.strip_prefix(kind);
     let upgrade = if let Some(path) = from("path+file://") {
-        let path = quoted(path);
+        let path = quoted(&unescaped(path));
         format!("git -C {path} pull && cargo install --locked --path {path}")
     } else if let Some(url) = from("git+") {
-        let url = url.split(['?', '#']).next().unwrap_or(url);
-        format!("cargo install --locked --git {}", quoted(url))
+        let (url, of) = url.split_once(['?', '#']).unwrap_or((url, ""));
+        let named = of.split('#').next().and_then(|query| query.split_once('='));
+        let named = named.filter(|(kind, _)| ["branch", "tag", "rev"].contains(kind));
+        let of = named.map(|(kind, name)| format!(" --{kind} {}", quoted(&unescaped(name))));
+        format!("cargo install --locked --git {}{}", quoted(url), of.unwrap_or_default())
     } else {
-        // It came from a registry, so that is where the next one is.
-        "cargo install --locked askbridge".to_owned()
+        // Whoever has the name in a registry decides what comes from there.
+        "cargo install --locked --path FOLDER` with a newer checkout in FOLDER, or `cargo install --locked --git URL".to_owned()
     };
     Some(Installer { name: "cargo", upgrade, remove: "cargo uninstall askbridge" })
+}
+
+/// Returns a part of an address without its escapes, such as `%20`.
+fn unescaped(text: &str) -> String {
+    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
+    while let Some((&byte, behind)) = rest.split_first() {
+        let hex = behind.get(..2).filter(|_| byte == b'%').and_then(|hex| str::from_utf8(hex).ok());
+        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &behind[2..];
+            }
+            None => {
+                bytes.push(byte);
+                rest = behind;
+            }
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }
 
 /// Returns a word for a shell, in quotation marks where it has other characters than those of most paths.
@@ -154,10 +176,13 @@ mod tests {
             ),
             (
                 "git+https://example.com/askbridge?branch=main#0a1b2c",
-                "cargo install --locked --git https://example.com/askbridge",
+                "cargo install --locked --git https://example.com/askbridge --branch main",
+            ),
+            (
+                "path+file:///srv/ada/my%20src",
+                "git -C '/srv/ada/my src' pull && cargo install --locked --path '/srv/ada/my src'",
             ),
             ("git+file:///srv/a;b", "cargo install --locked --git 'file:///srv/a;b'"),
-            ("registry+https://github.com/rust-lang/crates.io-index", "cargo install --locked askbridge"),
         ] {
             let list = format!(r#"{{"installs":{{"askbridge 0.1.0 ({source})":{{}}}}}}"#);
             assert_eq!(by_cargo(&list).map(|found| found.upgrade).as_deref(), Some(upgrade), "{source}");
@@ -167,6 +192,13 @@ mod tests {
     /// Whoever takes a name that is not ours decides what these commands install.
     #[test]
     fn no_tool_is_told_to_fetch_a_bare_name() {
+        for source in
+            ["registry+https://github.com/rust-lang/crates.io-index", "sparse+https://cargo.example.com/"]
+        {
+            let list = format!(r#"{{"installs":{{"askbridge 0.1.0 ({source})":{{}}}}}}"#);
+            let upgrade = by_cargo(&list).map(|found| found.upgrade).unwrap_or_default();
+            assert!(!upgrade.contains("askbridge") && upgrade.contains("--path FOLDER"), "{upgrade}");
+        }
         for (name, upgrade, _) in TOOLS {
             // Nix keeps the source of a profile's entry.
             assert!(name == "Nix" || upgrade.contains("./NEWER"), "{name}: {upgrade}");

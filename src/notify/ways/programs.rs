@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use askbridge_core::desk::Record;
+use askbridge_core::{desk::Record, wire::line};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::{
     io::AsyncWriteExt,
@@ -93,11 +93,11 @@ impl QuestionFile {
         // The ID of a question of another machine has a slash.
         let id = record.id.to_string().replace('/', "+");
         let paper = QuestionFile(folder.join(format!("notify-{id}-{}.json", std::process::id())));
-        let json = serde_json::to_vec(record)?;
+        let json = serde_json::to_string(record)?;
         // A killed process that had the same process ID may have left a file behind.
         drop(fs::remove_file(&paper.0));
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&paper.0)?;
-        file.write_all(&json)?;
+        file.write_all(line::escaped(&json).as_bytes())?;
         Ok(paper)
     }
 

@@ -44,6 +44,8 @@ const TABLE: &[ActiveFiles] = &[
          .aider.conf.yml .continue/config.* .continue/mcpservers/ .cline/ .roo/mcp.json .roomodes crush.json \
          .crush.json .crush/ .config/crush/ .amp/settings.json .config/amp/ .factory/settings*.json .factory/mcp.json \
          .factory/hooks/ .augment/settings.json .junie/mcp/ .junie/allowlist.json .windsurf/hooks.json .trae/mcp.json \
+         .qoder/settings*.json .codebuddy/settings*.json .iflow/settings*.json .kilocodemodes .kilocode/mcp.json \
+         .superset/ conductor.json .conductor/ .hermes/config.* .tabnine/mcp* \
          .amazonq/ .agents/settings.json .agents/hooks/ .vibe/config.toml",
     ),
     dangerous(
@@ -83,7 +85,9 @@ const TABLE: &[ActiveFiles] = &[
     acts(
         "agents follow it without being told to",
         ".claude/ .codex/ .gemini/ .qwen/ .opencode/ .cursor/ .kiro/ .continue/ .roo/ .amp/ .factory/ .augment/ .junie/ \
-         .windsurf/ .trae/ .agents/ .agent/ .vibe/ .zencoder/ .devin/ .openhands/ .pi/ \
+         .windsurf/ .trae/ .agents/ .agent/ .vibe/ .zencoder/ .devin/ .openhands/ .pi/ .qoder/ .codebuddy/ \
+         .iflow/ .kilocode/ .kilocoderules .kilocoderules-* .aiassistant/ .tabnine/ .lingma/ .ruler/ .warp/ .qodo/ \
+         .augment-guidelines .openhands_instructions iflow.md codebuddy.md qoder.md kimi.md \
          claude.md claude.local.md agents.md agents.*.md agent.md gemini.md qwen.md copilot.md warp.md crush.md \
          replit.md skill.md .goosehints .cursorrules .windsurfrules .clinerules .clinerules/ .clinerules-* .roorules \
          .roorules-* .rules copilot-instructions.md .github/instructions/ .github/prompts/ .github/chatmodes/ \
@@ -92,12 +96,18 @@ const TABLE: &[ActiveFiles] = &[
     ),
     acts(
         "an editor runs it, or takes from it what it runs",
-        ".vscode/ .idea/ .zed/ .fleet/ .vs/ .nova/ .theia/ .helix/ *.iml *.ipr *.sublime-project .devcontainer/ \
+        ".vscode/ .idea/ .zed/ .fleet/ .vs/ .nova/ .theia/ .helix/ .run/ .codesandbox/ .stackblitzrc .replit replit.nix \
+         .externaltoolbuilders/ .project .settings/ nbproject/ .nvim/ .lazy.lua .neoconf.json .vimspector.json .projectile \
+         .projections.json .zed.json *.iml *.ipr *.sublime-project .devcontainer/ \
          devcontainer.json .devcontainer.json .gitpod.yml .gitpod.dockerfile .ona/ .vimrc _vimrc .nvimrc .nvim.lua .exrc \
          .lvimrc .gvimrc .ideavimrc .vim/ .kakrc .dir-locals.el .dir-locals-2.el .emacs .emacs.el .emacs.d/ \
          .config/emacs/ .config/nvim/ .config/helix/ .config/code/",
     ),
-    acts("an editor runs it by itself while it checks the project", "build.rs"),
+    acts(
+        "an editor runs it by itself while it checks the project",
+        "build.rs .eslintrc.*js eslint.config.* .prettierrc.*js prettier.config.* .stylelintrc.*js stylelint.config.* \
+         .luarc.json .luarc.jsonc .solargraph.yml bin/activate bin/activate.* bin/python bin/python3 node_modules/.bin/",
+    ),
     acts(
         "the machines that build the project run it after the next push",
         ".github/workflows/ .github/actions/ action.yml action.yaml .gitlab-ci.yml .gitlab-ci.yaml *.gitlab-ci.yml \
@@ -105,14 +115,23 @@ const TABLE: &[ActiveFiles] = &[
          jenkinsfile jenkinsfile.* .drone.yml .drone.star .drone.jsonnet bitbucket-pipelines.yml .buildkite/ .woodpecker/ \
          .woodpecker.yml .woodpecker.yaml .forgejo/ .gitea/ appveyor.yml .appveyor.yml cloudbuild.yaml cloudbuild.yml \
          buildspec.yml buildspec.yaml .semaphore/ .teamcity/ .cirrus.yml .cirrus.star .builds/ .build.yml .tekton/ \
-         .dagger/ wercker.yml codefresh.yml .codefresh/ .harness/ netlify.toml vercel.json .readthedocs.yml \
+         .dagger/ wercker.yml codefresh.yml .codefresh/ .harness/ render.yaml amplify.yml heroku.yml railway.json railway.toml \
+         .platform.app.yaml .platform/ .upsun/ .do/ .zuul.yaml .zuul.d/ .vela.yml screwdriver.yaml .evergreen.yml .packit.yaml \
+         .gitlab-ci/ .ebextensions/ netlify.toml vercel.json .readthedocs.yml \
          .readthedocs.yaml",
+    ),
+    acts(
+        "services take from it what they change, merge or ask to be reviewed after the next push",
+        ".github/settings.yml codeowners renovate.json renovate.json5 \
+         .renovaterc .renovaterc.json .mergify.yml .mergify/ .coderabbit.yaml .pr_agent.toml .sweep.yaml .sourcery.yaml",
     ),
     acts(
         "a shell runs it, or takes variables from it",
         ".envrc .mise.toml mise.toml mise.*.toml .mise.*.toml .mise/ .config/mise/ .rtx.toml .autoenv .autoenv.zsh \
          .direnv/ .direnvrc .config/direnv/ .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc \
          .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .logout .xonshrc .inputrc .xinitrc \
+         .bash_completion .bashrc.d/ .bashrc.* .zshrc.* .zshrc.d/ \
+         bash-completion/completions/ starship.toml .fzf.bash .fzf.zsh .cargo/env .lessfilter .lesskey .dircolors \
          .xsession .xsessionrc .xprofile .pam_environment .zsh/ .oh-my-zsh/ .zimrc .p10k.zsh config.fish fish/conf.d/ \
          fish/functions/ fish/completions/ .config/fish/ nushell/*.nu *profile.ps1 profile.d/ etc/profile etc/bash.bashrc \
          etc/environment etc/zsh/ environment.d/ .tmux.conf .config/tmux/ .screenrc",
@@ -120,7 +139,7 @@ const TABLE: &[ActiveFiles] = &[
     acts(
         "the programs of the project take their environment from it",
         ".env .env.local .env.*.local .env.ci .env.dev .env.development .env.docker .env.prod .env.production .env.qa \
-         .env.shared .env.stage .env.staging .env.test .flaskenv",
+         .env.preview .env.shared .env.stage .env.staging .env.test .env.uat .dev.vars .dev.vars.* .flaskenv",
     ),
     acts(
         "this machine runs it by itself",
@@ -128,7 +147,7 @@ const TABLE: &[ActiveFiles] = &[
          etc/systemd/ lib/systemd/ .config/systemd/ share/systemd/ .config/autostart/ xdg/autostart/ launchagents/ \
          launchdaemons/ init.d/ rc.local rc.d/ udev/rules.d/ modprobe.d/ modules-load.d/ dbus-1/services/ \
          dbus-1/system-services/ startup/*.bat startup/*.cmd startup/*.lnk share/applications/ dispatcher.d/ \
-         update-motd.d/ .config/hypr/ .config/sway/ .config/i3/ .i3/",
+         update-motd.d/ .forward .procmailrc .config/hypr/ .config/sway/ .config/i3/ .i3/",
     ),
     acts(
         "programs take from it what they run, or where they load it from",
@@ -141,6 +160,9 @@ const TABLE: &[ActiveFiles] = &[
          mvnw mvnw.cmd .m2/ .sbtopts .jvmopts .sdkmanrc .terraformrc terraform.rc .ansible.cfg ansible.cfg \
          .docker/config.json .kube/config .aws/config .aws/credentials .gnupg/ .netrc .curlrc .wgetrc .psqlrc .sqliterc \
          .my.cnf .mylogin.cnf .rprofile rprofile.site .renviron .julia/config/ .ghci .iex.exs .gdbinit .lldbinit \
+         .ipython/ ipython_config.py .jupyter/ .pdbrc .pdbrc.py .gdbearlyinit .mongorc.js .mongoshrc.js .tigrc .ocamlinit .erlang \
+         .proverc .replyrc .octaverc .sbclrc .lein/ .clojure/ .byebugrc .rdbgrc .perltidyrc .perlcriticrc .ackrc .ripgreprc \
+         .wezterm.lua .config/kitty/ .config/alacritty/ .local/bin/ \
          .config/containers/ .asdfrc .default-npm-packages",
     ),
 ];

@@ -5,7 +5,7 @@ use super::{
     json::{Json, letters},
     members::asks_for_rights,
 };
-use crate::question::{FieldOption, Kind, Purpose, Question, Risk, Role, Subject};
+use crate::question::{FieldOption, Kind, Purpose, Question, Risk, Role, Subject, subject::is_cut};
 
 /// Parts of lines that say that the agent asks less, or leaves its sandbox.
 const RIGHTS: [&str; 10] = [
@@ -37,15 +37,31 @@ pub(super) fn risk(question: &Question, subject: Option<&Subject>) -> Option<(Ri
     if let Some(further) = subject.and_then(|subject| subject.further.first()) {
         return Some((Risk::Acts, format!("it says more than this version understands: {further}")));
     }
-    question.unshown.first().map(|sentence| (Risk::Acts, sentence.clone()))
+    if let Some(sentence) = question.unshown.first() {
+        return Some((Risk::Acts, sentence.clone()));
+    }
+    let is_cut = is_cut(&question.message) || subject.is_some_and(has_cut_text);
+    is_cut.then(|| (Risk::Acts, CUT.to_owned()))
+}
+
+/// Why a permission is not plain of which a text is too long.
+const CUT: &str = "its text is not shown whole";
+
+/// Returns whether a text of a permission was cut that is no part of a change or of the input.
+fn has_cut_text(subject: &Subject) -> bool {
+    let Subject { title, content, description, plan, folder, .. } = subject;
+    [title, content, description, plan, folder].into_iter().flatten().any(|text| is_cut(text))
 }
 
 /// Returns whether this allows the agent to act without asking, or with further rights.
 fn widens(grant: &str) -> bool {
     let grant = grant.to_lowercase();
     let mode = grant.strip_prefix(MODE).map(|mode| mode.split_whitespace().next().unwrap_or_default());
+    // What is left out may be anything.
+    let is_cut = grant.starts_with('…');
     let named = grant.split_once(": ").filter(|(name, _)| !name.contains(' '));
     mode.is_some_and(|mode| !ASKING.contains(&mode))
+        || is_cut
         || RIGHTS.iter().any(|part| grant.contains(part))
         || named.is_some_and(|(name, value)| asks_for_rights(&letters(name), &Json::Text(value.to_owned())))
 }
@@ -75,6 +91,7 @@ pub fn nothing_beyond(subject: &Subject) -> Result<(), String> {
     match (subject.grants.first(), subject.further.first()) {
         (Some(grant), _) => Err(format!("it also allows: {grant}")),
         (None, Some(further)) => Err(format!("it says more than this version understands: {further}")),
+        (None, None) if has_cut_text(subject) => Err(CUT.to_owned()),
         (None, None) => Ok(()),
     }
 }

@@ -2,15 +2,31 @@
 //! `git push --force`. Reading the rest of an input is left to `guard` and to the dialects, which share this, so that
 //! what is shown is what is judged.
 
+use std::mem;
+
 use super::subject::{quoted, quoted_words};
 
 /// Members that name a program, or are a whole command, by their names without case and punctuation. Of several, the
 /// first one here counts.
-const PROGRAMS: [&str; 9] =
-    ["command", "cmd", "program", "executable", "exe", "binary", "bin", "commandline", "exec"];
+const PROGRAMS: [&str; 12] = [
+    "command",
+    "cmd",
+    "program",
+    "executable",
+    "exe",
+    "binary",
+    "bin",
+    "commandline",
+    "cmdline",
+    "exec",
+    "commandname",
+    "entrypoint",
+];
 
-/// Members that have the words behind a program.
-const WORDS: [&str; 12] = [
+/// Members that have the words behind a program, in the order in which they stand there.
+const WORDS: [&str; 24] = [
+    "subcommand",
+    "subcommands",
     "args",
     "arguments",
     "argv",
@@ -23,7 +39,23 @@ const WORDS: [&str; 12] = [
     "programargs",
     "params",
     "parameters",
+    "argslist",
+    "cmdoptions",
+    "flags",
+    "options",
+    "extraargs",
+    "extraarguments",
+    "additionalargs",
+    "additionalarguments",
+    "positional",
+    "rest",
 ];
+
+/// Those among [`WORDS`] that have words only if they are a list of texts: they may be the options of the tool itself.
+const LISTS: [&str; 4] = ["flags", "options", "positional", "rest"];
+
+/// Those among [`WORDS`] that are one word if they are a text.
+const SUBCOMMANDS: [&str; 2] = ["subcommand", "subcommands"];
 
 /// The member among [`WORDS`] that begins with the program itself.
 const ARGV: &str = "argv";
@@ -75,8 +107,9 @@ pub fn joined(members: &[(String, Words)]) -> Option<Joined> {
         |is: fn(&str) -> bool| move |(name, value): &&(String, Words)| is(name) && *value != Words::Nothing;
     let rank = |(name, _): &&(String, Words)| PROGRAMS.iter().position(|known| known == name);
     let (_, program) = members.iter().filter(of(is_program)).min_by_key(rank)?;
-    let beside: Vec<_> = members.iter().filter(of(is_words)).collect();
+    let beside = beside(members);
     let (name, words) = beside.first()?;
+    let (name, words) = (name.as_str(), words);
     let mut joined = match (program, words) {
         (Words::Text(program), Words::List(words)) => with_words(program, words, name),
         (Words::List(program), Words::List(words)) => {
@@ -93,9 +126,40 @@ pub fn joined(members: &[(String, Words)]) -> Option<Joined> {
             Joined { command: command.join(" "), other: None, is_unclear: true }
         }
     };
-    // It is not known which of several lists counts.
-    joined.is_unclear |= beside.iter().any(|(_, other)| *other != *words);
+    // All are shown, though it is not known which of several lists counts.
+    for (_, other) in beside[1..].iter().filter(|(_, other)| other != words) {
+        joined.is_unclear = true;
+        if let Words::List(other) = other {
+            joined.command = format!("{} {}", joined.command, list(other));
+        }
+    }
     Some(joined)
+}
+
+/// Returns the members that have the words behind a program, in the order in which they stand there. A subcommand is put in
+/// front of the others.
+fn beside(members: &[(String, Words)]) -> Vec<(String, Words)> {
+    let is_list = |words: &Words| matches!(words, Words::List(_));
+    let has_words = |(name, words): &&(String, Words)| {
+        is_words(name) && *words != Words::Nothing && (is_list(words) || !LISTS.contains(&name.as_str()))
+    };
+    let mut beside: Vec<_> = members.iter().filter(has_words).cloned().collect();
+    beside.sort_by_key(|(name, _)| WORDS.iter().position(|known| known == name));
+    let is_subcommand = |(name, _): &(String, Words)| SUBCOMMANDS.contains(&name.as_str());
+    if !beside.first().is_some_and(is_subcommand) {
+        return beside;
+    }
+    let (name, first) = beside.remove(0);
+    let first = match first {
+        Words::Text(word) => vec![word],
+        Words::List(words) => words,
+        first => return [vec![(name, first)], beside].concat(),
+    };
+    match beside.first_mut() {
+        Some((_, Words::List(words))) => *words = [first, mem::take(words)].concat(),
+        _ => beside.insert(0, (name, Words::List(first))),
+    }
+    beside
 }
 
 fn list(words: &[String]) -> String {
@@ -153,7 +217,18 @@ mod tests {
             (&[("command", "echo"), ("args", "* echo")], "echo echo", None, false),
             (&[("command", "git"), ("args", "push --force")], "git push --force", None, true),
             (&[("command", "git"), ("args", "?")], "git", None, true),
-            (&[("command", "git"), ("args", "* push"), ("argv", "* pull")], "git push", None, true),
+            (&[("command", "git"), ("args", "* push"), ("argv", "* pull")], "git push pull", None, true),
+            (&[("command", "git"), ("flags", "* push|--force")], "git push --force", None, false),
+            (&[("command", "git"), ("extraargs", "* push")], "git push", None, false),
+            (&[("cmdline", "git"), ("argslist", "* push")], "git push", None, false),
+            (
+                &[("args", "* --force"), ("subcommand", "push"), ("command", "git")],
+                "git push --force",
+                None,
+                false,
+            ),
+            (&[("command", "git"), ("subcommand", "push")], "git push", None, false),
+            (&[("command", "git"), ("subcommand", "push"), ("args", "?")], "git push", None, true),
         ] {
             let members: Vec<_> =
                 members.iter().map(|(name, value)| ((*name).to_owned(), words(value))).collect();
@@ -161,8 +236,14 @@ mod tests {
             let known = (&*found.command, found.other.as_deref(), found.is_unclear);
             assert_eq!(known, (command, other, is_unclear), "{members:?}");
         }
-        for members in [&[("command", "git")][..], &[("command", "git"), ("args", "")], &[("args", "* push")]]
-        {
+        for members in [
+            &[("command", "git")][..],
+            &[("command", "git"), ("args", "")],
+            &[("args", "* push")],
+            // They are options of the tool.
+            &[("command", "git"), ("options", "?")],
+            &[("command", "git"), ("flags", "fast")],
+        ] {
             let members: Vec<_> =
                 members.iter().map(|(name, value)| ((*name).to_owned(), words(value))).collect();
             assert_eq!(joined(&members), None, "{members:?}");

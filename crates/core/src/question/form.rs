@@ -179,11 +179,12 @@ const UNTITLED: &str = "Please answer these questions.";
 impl Question {
     /// Returns the text of the form as a whole; never empty.
     pub fn heading(&self) -> &str {
+        let is_blank = |text: &str| text.trim().is_empty();
         match (&*self.message, &self.title, &*self.fields) {
-            ("", Some(title), _) if !title.is_empty() => title,
-            ("", _, [field]) => &field.label,
-            ("", _, _) => UNTITLED,
-            (message, _, _) => message,
+            (message, _, _) if !is_blank(message) => message,
+            (_, Some(title), _) if !is_blank(title) => title,
+            (_, _, [field]) if !is_blank(&field.label) => &field.label,
+            _ => UNTITLED,
         }
     }
 

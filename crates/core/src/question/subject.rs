@@ -197,6 +197,11 @@ fn fit_text(text: &mut Option<String>, room: &mut usize) {
 /// Bytes that the mark of a cut takes at most.
 const MARK: usize = 64;
 
+/// Returns whether a text was [`cut`].
+pub fn is_cut(text: &str) -> bool {
+    text.ends_with(" more bytes are not shown")
+}
+
 /// Returns a text that takes no more bytes than this, with a mark that says how much is missing.
 pub fn cut(text: &str, most: usize) -> String {
     if text.len() <= most {

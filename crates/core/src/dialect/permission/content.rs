@@ -1,13 +1,16 @@
-//! The content of a tool call: texts, changes of files, and what no responder can show.
+//! The content and the places of a tool call: texts, changes of files, and what no responder can show.
 //!
 //! Source: `ToolCallContent` and `ContentBlock` of the ACP schema; bare blocks of yycode 0.3.7.
 
 use std::collections::BTreeMap;
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
-use super::input::text;
-use crate::question::{Diff, Subject};
+use super::{input::text, said::Said};
+use crate::{
+    limits,
+    question::{Diff, Subject},
+};
 
 /// The kind of a tool that removes files, as ACP names it.
 pub(super) const DELETE: &str = "delete";
@@ -62,6 +65,8 @@ impl Unshown {
 pub(super) struct Blocks {
     pub texts: Vec<String>,
     pub unshown: Unshown,
+    /// What blocks say beside the standard.
+    pub said: Said,
     /// Whether the shape of all of it is known.
     pub is_whole: bool,
 }
@@ -82,14 +87,21 @@ impl Blocks {
 
     fn block(&mut self, block: &Json, subject: &mut Subject) {
         match block["type"].as_str() {
-            Some("diff") => self.is_whole &= read_diff(block, subject),
+            Some("diff") => {
+                self.said.meta(&block["_meta"]);
+                self.is_whole &= read_diff(block, subject);
+                self.said.unknown(block.to_string().as_bytes(), &OF_DIFF);
+            }
             // The output of a command.
             Some("terminal") => {}
-            Some("content") => match &block["content"] {
-                Json::Array(blocks) => blocks.iter().for_each(|block| self.part(block)),
-                Json::String(text) => self.texts.push(text.clone()),
-                part => self.part(part),
-            },
+            Some("content") => {
+                self.said.meta(&block["_meta"]);
+                match &block["content"] {
+                    Json::Array(blocks) => blocks.iter().for_each(|block| self.part(block)),
+                    Json::String(text) => self.texts.push(text.clone()),
+                    part => self.part(part),
+                }
+            }
             _ => self.part(block),
         }
     }
@@ -97,6 +109,9 @@ impl Blocks {
     /// Reads a block of content: a text, or something that cannot be shown.
     fn part(&mut self, block: &Json) {
         let about = |names: [&str; 3]| names.into_iter().find_map(|name| block[name].as_str());
+        if block["type"].is_string() {
+            self.said.meta(&block["_meta"]);
+        }
         match block["type"].as_str() {
             Some("text") => match text(&block["text"]) {
                 Some(text) => self.texts.push(text),
@@ -104,6 +119,9 @@ impl Blocks {
             },
             Some("resource") => {
                 let resource = &block["resource"];
+                if !resource["blob"].is_null() && resource["text"].is_string() {
+                    self.unshown.add("blob", resource["uri"].as_str());
+                }
                 match (text(&resource["text"]), resource["uri"].as_str()) {
                     (Some(text), Some(uri)) => self.texts.push(format!("{uri}:\n{text}")),
                     (Some(text), None) => self.texts.push(text),
@@ -123,6 +141,9 @@ impl Blocks {
     }
 }
 
+/// The members of a change of files, in both versions of ACP.
+const OF_DIFF: [&str; 7] = ["type", "path", "oldText", "newText", "patch", "changes", "_meta"];
+
 /// Reads a change of files, of both versions of ACP. Returns whether its kind is known.
 fn read_diff(block: &Json, subject: &mut Subject) -> bool {
     let member = |name: &str| block.get(name).and_then(Json::as_str);
@@ -133,7 +154,8 @@ fn read_diff(block: &Json, subject: &mut Subject) -> bool {
     }
     if let (Some(path), Some(new)) = (member("path"), member("newText")) {
         subject.diffs.push(Diff::new(path, member("oldText"), new));
-        is_known = true;
+        // What stands there instead of a text is not shown.
+        is_known = block["oldText"].is_null() || block["oldText"].is_string();
     }
     if let Some(patch) = block.pointer("/patch/text").and_then(text) {
         subject.patch = Some(subject.patch.take().unwrap_or_default() + &patch);
@@ -142,4 +164,36 @@ fn read_diff(block: &Json, subject: &mut Subject) -> bool {
     let changes = block.get("changes").and_then(Json::as_array).into_iter().flatten();
     subject.locations.extend(changes.filter_map(|change| text(change.get("path")?)));
     is_known
+}
+
+/// Members of a place in a file.
+const OF_LOCATION: [&str; 2] = ["path", "line"];
+
+/// Returns what the places of a tool call say beside the standard.
+pub(super) fn of_locations(json: &Json) -> Said {
+    let mut said = Said::default();
+    let members = |place: &Json| -> Map<String, Json> {
+        let members = place.as_object().into_iter().flatten();
+        let members = members.filter(|(name, _)| !OF_LOCATION.contains(&name.as_str()));
+        members.map(|(name, value)| (name.clone(), value.clone())).collect()
+    };
+    json.as_array().into_iter().flatten().for_each(|place| said.members(&members(place)));
+    said
+}
+
+/// Returns the files that a tool call names, and whether all of it could be read.
+pub(super) fn locations(json: &Json) -> (Vec<String>, bool) {
+    let place = |location: &Json| {
+        let path = text(location.get("path")?)?;
+        Some(match location.get("line").and_then(Json::as_u64) {
+            Some(line) => format!("{path}:{line}"),
+            None => path,
+        })
+    };
+    let items = json.as_array().map(Vec::as_slice).unwrap_or_default();
+    // More places are read than are kept, so that the cut to the limit is noticed.
+    let most = 8 * limits::LOCATIONS;
+    let places: Vec<_> = items.iter().take(most).filter_map(place).collect();
+    let are_whole = (json.is_null() || json.is_array()) && places.len() == items.len();
+    (places, are_whole)
 }

@@ -17,27 +17,23 @@ use crate::{
 };
 
 /// Members that say nothing about what would be allowed, by their bare names, each with the agent that sends it.
-const HARMLESS: [(&str, &str); 27] = [
+const HARMLESS: [(&str, &str); 23] = [
     ("toolname", "Qwen Code, claude-agent-acp: the tool, which the title and the kind say"),
     ("ismcptoolapproval", "codex-acp: the kind of dialog"),
     ("provenance", "Qwen Code: whether the tool is its own"),
     ("phase", "Qwen Code: how far its call is"),
     ("version", "claude-agent-acp, codex-acp: the version of `_meta`"),
-    ("capabilities", "claude-agent-acp: what the client supports"),
-    ("kind", "codex-acp, Gemini CLI: the kind of a change, which is read with the change"),
     ("askbridge", "this program: it is read on its own"),
     ("dangerous", "this program: it is read on its own"),
     ("qwenquestions", "Qwen Code: a question, which is read on its own"),
     ("qweninteractionkind", "Qwen Code: that it is a question"),
     ("askuserquestion", "a fork of claude-code-acp: a question, which is read on its own"),
-    ("terminalinfo", "codex-acp: the terminal of a command"),
+    ("idempotenthint", "MCP: whether a second call would change more than the first"),
     ("terminaloutput", "codex-acp: the output of a command"),
     ("terminalexit", "codex-acp: the end of a command"),
     ("rawoutput", "all: the output of a tool"),
     ("status", "all: how far the call is"),
     ("sessionupdate", "all: the kind of an update"),
-    ("name", "claude-agent-acp, codex-acp: the tool, which the title and the kind say"),
-    ("type", "all: the kind of an object"),
     ("traceparent", "OpenTelemetry"),
     ("tracestate", "OpenTelemetry"),
     ("baggage", "OpenTelemetry"),
@@ -46,6 +42,47 @@ const HARMLESS: [(&str, &str); 27] = [
     ("startedatms", "Codex: a time"),
     ("progresstoken", "MCP: an ID"),
 ];
+
+/// Members that say what an object is, and nothing else, where one of these values stands in them.
+const LABELS: [(&str, &[&str]); 4] = [
+    // codex-acp and Gemini CLI: the kind of a change, which is read with the change.
+    ("kind", &["add", "delete", "modify", "update"]),
+    ("type", &["allow", "content", "permission", "rule", "text", "tool"]),
+    ("action", &["allow"]),
+    ("behavior", &["allow"]),
+];
+
+/// IDs of something that only agents and clients tell apart. Others name a mode, a host or a place.
+const IDS: [&str; 27] = [
+    "agentid",
+    "approvalid",
+    "askid",
+    "callid",
+    "conversationid",
+    "correlationid",
+    "elicitationid",
+    "eventid",
+    "id",
+    "interruptid",
+    "itemid",
+    "messageid",
+    "parenttooluseid",
+    "permissionid",
+    "promptid",
+    "questionid",
+    "requestid",
+    "runid",
+    "sessionid",
+    "spanid",
+    "stepid",
+    "taskid",
+    "terminalid",
+    "threadid",
+    "toolcallid",
+    "toolid",
+    "tooluseid",
+];
+const MORE_IDS: [&str; 4] = ["subagentid", "traceid", "turnid", "uuid"];
 
 /// Members whose text says why, or what it is about.
 const REASONS: [&str; 18] = [
@@ -70,23 +107,31 @@ const REASONS: [&str; 18] = [
 ];
 
 /// Members that say where a command would run.
-const PLACES: [&str; 9] = [
+const PLACES: [&str; 11] = [
     "container",
+    "containerid",
     "environment",
     "environmentid",
     "environmentname",
     "executor",
     "executorid",
     "machine",
+    "machineid",
     "remotehost",
     "sandboxid",
 ];
 
+/// Members of such a place that name it, the best one first.
+const NAMES: [&str; 3] = ["name", "id", "label"];
+
 /// Members that mark a refusal as the choice that an agent would make itself.
-const NO_BY_DEFAULT: [&str; 2] = ["defaulttono", "defaultno"];
+const NO_BY_DEFAULT: [&str; 4] = ["defaulttono", "defaultno", "defaultstono", "noisdefault"];
 const DEFAULTS: [&str; 6] =
     ["default", "defaultchoice", "defaultdecision", "defaultoption", "defaultoptionid", "preselected"];
-const REFUSALS: [&str; 6] = ["cancel", "decline", "deny", "no", "refuse", "reject"];
+const REFUSALS: [&str; 12] = [
+    "abort", "block", "cancel", "decline", "deny", "disallow", "forbid", "never", "no", "refuse", "reject",
+    "skip",
+];
 
 /// Parts of the names of members that allow more than the act.
 const GRANTS: [&str; 26] = [
@@ -139,8 +184,10 @@ pub(super) struct Said {
 impl Said {
     /// Reads `_meta`.
     pub(super) fn meta(&mut self, meta: &Json) {
-        if let Some(members) = meta.as_object() {
-            members.iter().for_each(|(name, value)| self.member(name, value, DEPTH));
+        match meta {
+            Json::Object(members) => self.members(members),
+            meta if grants::is_nothing("_meta", meta) => {}
+            meta => self.further("_meta", meta),
         }
     }
 
@@ -174,39 +221,70 @@ impl Said {
         match wants_rights(name, value).filter(|_| !PLACES.contains(&&*bare)) {
             // It may do so by a `false`.
             Some(true) => return grants::read_rights(name, value, &mut self.grants),
-            _ if is_nothing(value) => return,
+            _ if grants::is_nothing(&bare, value) => return,
             Some(false) => return self.further(name, value),
             None => {}
         }
         if NO_BY_DEFAULT.contains(&&*bare) {
-            // What occurs twice is a list.
-            self.is_marked |=
-                value == true || value.as_array().is_some_and(|values| values.contains(&true.into()));
-        } else if DEFAULTS.contains(&&*bare) && value.is_string() {
-            let chosen = bare_name(value.as_str().unwrap_or_default());
-            match REFUSALS.iter().any(|refusal| chosen.starts_with(refusal)) {
+            self.is_marked |= value != false;
+        } else if DEFAULTS.contains(&&*bare) {
+            match texts(value).any(is_refusal) {
                 true => self.is_marked = true,
                 false => self.further(name, value),
             }
-        } else if PLACES.contains(&&*bare) && value.is_string() {
-            self.environment = self.environment.take().or_else(|| input::environment(value));
+        } else if PLACES.contains(&&*bare) && (value.is_string() || value.is_object()) {
+            self.place(name, value, depth);
         } else if REASONS.contains(&&*bare) && value.is_string() {
             self.reasons.extend(input::text(value));
-        } else if bare == "mcpserver" {
-            self.reasons.push(server(value));
+        } else if bare == "mcpserver" && value.is_object() {
+            self.server(value, depth);
         } else if is_group(&bare, value) {
-            self.group(value, depth);
+            self.group(value, &[], depth);
         } else if GRANTS.iter().any(|part| bare.contains(part)) {
             grants::read(name, value, &mut self.grants);
         } else if value.is_object() {
-            self.group(value, depth);
+            self.group(value, &[], depth);
         } else {
             self.further(name, value);
         }
     }
 
-    fn group(&mut self, value: &Json, depth: usize) {
-        for (name, value) in value.as_object().into_iter().flatten() {
+    /// Reads where it would run: a name, or an object with one.
+    fn place(&mut self, name: &str, value: &Json, depth: usize) {
+        let named = NAMES.iter().find_map(|name| Some((*name, input::text(value.get(*name)?)?)));
+        let (of_object, place) = match named {
+            Some((member, place)) => (Some(member), input::environment(&place.into())),
+            None if value.is_object() => return self.group(value, &[], depth),
+            None => (None, input::environment(value)),
+        };
+        if let Some(member) = of_object {
+            self.group(value, &[member], depth);
+        }
+        match (&self.environment, place) {
+            (None, place) => self.environment = place,
+            (Some(known), Some(other)) if *known != other => self.further(name, &other.into()),
+            _ => {}
+        }
+    }
+
+    /// Reads which MCP server has the tool: claude-agent-acp says so, and where it was set up.
+    fn server(&mut self, value: &Json, depth: usize) {
+        let known = ["name", "source"];
+        let text = |name: &str| value[name].as_str();
+        match (text("name"), text("source")) {
+            (Some(name), Some(source)) => {
+                self.reasons.push(format!("It is a tool of the MCP server {name} ({source})."));
+            }
+            (Some(name), None) => self.reasons.push(format!("It is a tool of the MCP server {name}.")),
+            _ => return self.further("mcpServer", value),
+        }
+        self.group(value, &known, depth);
+    }
+
+    /// Reads the members of an object whose names are not these.
+    fn group(&mut self, value: &Json, known: &[&str], depth: usize) {
+        let members = value.as_object().into_iter().flatten();
+        for (name, value) in members.filter(|(name, _)| !known.contains(&name.as_str())) {
             self.member(name, value, depth);
         }
     }
@@ -224,7 +302,12 @@ impl Said {
         input::add_reasons(subject, self.reasons.into_iter());
         add_lines(&mut subject.grants, self.grants);
         add_lines(&mut subject.further, self.further);
-        subject.environment = subject.environment.take().or(self.environment);
+        let place = self.environment.filter(|place| subject.environment.as_ref() != Some(place));
+        match (&subject.environment, place) {
+            (Some(_), Some(other)) => add_lines(&mut subject.further, vec![format!("environment: {other}")]),
+            (None, place) => subject.environment = place,
+            (Some(_), None) => {}
+        }
     }
 }
 
@@ -247,39 +330,30 @@ pub(super) fn add_lines(lines: &mut Vec<String>, more: Vec<String>) {
     }
 }
 
-fn is_nothing(value: &Json) -> bool {
-    match value {
-        Json::Null | Json::Bool(false) => true,
-        Json::String(text) => text.is_empty(),
-        Json::Array(items) => items.is_empty(),
-        Json::Object(members) => members.is_empty(),
-        Json::Bool(true) | Json::Number(_) => false,
-    }
-}
-
 fn is_harmless(bare: &str, value: &Json) -> bool {
     let is_known = HARMLESS.iter().any(|(name, _)| *name == bare);
-    // IDs tell requests apart. The name of an option or of a folder is none.
-    let is_id = (bare.ends_with("id") || bare.ends_with("ids") || bare.ends_with("uuid"))
-        && !value.is_object()
-        && !PLACES.contains(&bare)
-        && !DEFAULTS.contains(&bare);
-    is_known || is_id
+    let is_id = !value.is_object() && (IDS.contains(&bare) || MORE_IDS.contains(&bare));
+    let is_label = |text: &str| LABELS.iter().any(|(name, texts)| *name == bare && texts.contains(&text));
+    is_known || is_id || value.as_str().is_some_and(is_label)
+}
+
+/// Returns the texts in a value, which may be an object that names one.
+fn texts(value: &Json) -> impl Iterator<Item = &str> {
+    let of_object = value.as_object().into_iter().flatten().map(|(_, value)| value);
+    // What occurs twice is a list.
+    let of_list = value.as_array().into_iter().flatten();
+    [value].into_iter().chain(of_object).chain(of_list).filter_map(Json::as_str)
+}
+
+fn is_refusal(text: &str) -> bool {
+    let text = bare_name(text);
+    text == "n" || REFUSALS.iter().any(|refusal| text.starts_with(refusal))
 }
 
 /// Returns whether an object only groups members, whatever its name sounds like: the presentation of a permission.
 fn is_group(bare: &str, value: &Json) -> bool {
     let is_known = matches!(bare, "permission" | "permissionprompt" | "permissionrequest" | "approval");
     is_known && value.is_object() && !grants::is_profile(value)
-}
-
-/// Returns the words for an MCP server: claude-agent-acp says which one has the tool, and where it was set up.
-fn server(value: &Json) -> String {
-    match (value["name"].as_str(), value["source"].as_str()) {
-        (Some(name), Some(source)) => format!("It is a tool of the MCP server {name} ({source})."),
-        (Some(name), None) => format!("It is a tool of the MCP server {name}."),
-        _ => format!("mcpServer: {value}"),
-    }
 }
 
 #[cfg(test)]
@@ -291,13 +365,7 @@ mod tests {
     use super::*;
 
     #[test]
-    #[expect(clippy::too_many_lines, reason = "a table")]
     fn nothing_that_is_said_is_lost() {
-        let read = |meta: Json| {
-            let mut said = Said::default();
-            said.meta(&meta);
-            said
-        };
         for (meta, reasons, grants, further, environment, is_marked) in [
             (
                 json!({ "jetbrains": { "air": { "version": 1, "permission": { "version": 1, "defaultToNo": true, "description": "Reason: r", "title": "Bash" } } } }),
@@ -344,7 +412,7 @@ mod tests {
                 json!({ "defaultOption": "allow_once", "off": false }),
                 &[],
                 &[],
-                &["defaultOption: allow_once"],
+                &["defaultOption: allow_once", "off: false"],
                 None,
                 false,
             ),
@@ -362,6 +430,82 @@ mod tests {
 
     fn set<T: AsRef<str>>(lines: &[T]) -> BTreeSet<&str> {
         lines.iter().map(AsRef::as_ref).collect()
+    }
+
+    /// What a name only sounds like says something, and so does a `false`, and each member beside those of a known shape.
+    #[test]
+    #[expect(clippy::too_many_lines, reason = "a table")]
+    fn no_member_hides_behind_its_name_or_its_neighbours() {
+        for (meta, texts) in [
+            (json!({ "environment": { "id": "prod", "region": "east" } }), &["prod", "region: east"][..]),
+            (json!({ "environment": { "name": "prod", "id": "7" } }), &["prod"]),
+            (json!({ "environmentId": "east", "container": "web7" }), &["east", "web7"]),
+            (json!({ "modeId": "bypass" }), &["Switches to the mode bypass"]),
+            (json!({ "targetModeId": "yolo" }), &["Switches to the mode yolo"]),
+            (json!({ "machineId": "prod-1" }), &["prod-1"]),
+            (json!({ "serverId": "db" }), &["serverId: db"]),
+            (json!({ "allowedHostIds": ["a.example"] }), &["a.example"]),
+            (json!({ "profile": { "name": "full" } }), &["name: full"]),
+            (json!({ "effect": { "type": "deleteAll" } }), &["type: deleteAll"]),
+            (json!({ "target": { "kind": "production" } }), &["kind: production"]),
+            (json!({ "sandbox": false }), &["sandbox: no"]),
+            (json!({ "dryRun": false }), &["dryRun: false"]),
+            (json!({ "askAgain": false }), &["askAgain: false"]),
+            (json!({ "capabilities": ["net"] }), &["capabilities: [\"net\"]"]),
+            (json!({ "terminal_info": { "cwd": "/etc" } }), &["cwd: /etc"]),
+            (
+                json!({ "mcpServer": { "name": "m", "url": "http://a.example" } }),
+                &["server m.", "url: http://a"],
+            ),
+            (json!({ "hosts": [{ "host": "a.example", "ports": "all" }] }), &["a.example", "ports: all"]),
+            (
+                json!({ "allowedPrompts": [{ "tool": "Bash", "prompt": "tests", "limit": 0 }] }),
+                &["tests", "limit: 0"],
+            ),
+            (
+                json!({ "rules": [{ "toolName": "Bash", "ruleContent": "npm:*", "destination": "userSettings" }] }),
+                &["Bash(npm:*) from now on, in all your projects"],
+            ),
+            (
+                json!({ "required_permissions": [{ "session_pattern": "ls *", "invocation_pattern": "ls /etc" }] }),
+                &["ls *", "ls /etc"],
+            ),
+            (
+                json!({ "suggestions": [{ "type": "addRules", "rules": [], "directories": ["/etc"] }] }),
+                &["Access to /etc"],
+            ),
+            (
+                json!({ "additionalPermissions": { "network": { "enabled": true, "domains": ["a.example"] } } }),
+                &["Network: yes", "a.example"],
+            ),
+            (
+                json!({ "additionalPermissions": { "fileSystem": { "read": "/a", "delete": ["/b"] }, "network": "full" } }),
+                &["Read: /a", "/b", "full"],
+            ),
+            (json!({ "defaultToNo": "true" }), &["marked"]),
+            (json!({ "defaultDecision": { "optionId": "reject_once" } }), &["marked"]),
+            (json!({ "default": false }), &["default: false"]),
+            (json!("everything"), &["_meta: everything"]),
+        ] {
+            let said = read(meta.clone());
+            let lines = [&said.reasons[..], &said.grants, &said.further].concat();
+            let mut all = lines.join("\n") + said.environment.as_deref().unwrap_or_default();
+            all.push_str(if said.is_marked { " marked" } else { "" });
+            assert!(texts.iter().all(|text| all.contains(text)), "{meta}: {all}");
+        }
+        for meta in [
+            json!({ "status": "pending", "traceparent": "00-1-2-01", "askId": 5, "toolCallId": "t" }),
+            json!({ "kind": "add", "isDefault": false, "allowNetwork": false, "hosts": [], "destructiveHint": false }),
+            json!(null),
+        ] {
+            assert_eq!(read(meta.clone()), Said::default(), "{meta}");
+        }
+    }
+
+    fn read(meta: Json) -> Said {
+        let mut said = Said::default();
+        said.meta(&meta);
+        said
     }
 
     #[test]

@@ -5,12 +5,11 @@
 //!
 //! Source: `ToolCallUpdate` and `RequestPermissionSubject` of the ACP schema.
 
-use serde_json::{Value as Json, value::RawValue};
+use serde_json::{Map, Value as Json, value::RawValue};
 
 use super::{
-    content::{Blocks, DELETE},
+    content::{Blocks, DELETE, locations, of_locations},
     gemini, input,
-    input::text,
     said::{Said, add_lines},
     wire::{PermissionSubject, PermissionToolCall},
 };
@@ -47,9 +46,13 @@ pub(super) struct Draft {
     pub is_marked: bool,
 }
 
-/// Members of a tool call that are read on their own.
-const OF_TOOL_CALL: [&str; 8] =
-    ["toolCallId", "title", "kind", "content", "locations", "rawInput", "_meta", "rawOutput"];
+/// Members of a tool call that are read on their own, or say nothing: `name` is that of the tool.
+const OF_TOOL_CALL: [&str; 9] =
+    ["toolCallId", "title", "kind", "content", "locations", "rawInput", "_meta", "rawOutput", "name"];
+
+/// Members of a subject of version 2. The words beside its command are read with it.
+const OF_SUBJECT: [&str; 8] =
+    ["type", "toolCall", "toolCallId", "command", "cwd", "args", "arguments", "argv"];
 
 impl Draft {
     pub(super) fn of_tool_call(tool_call: PermissionToolCall<'_>) -> Self {
@@ -77,7 +80,8 @@ impl Draft {
         }
         let is_marked = is_marked(&tool_call.meta);
         let unshown = blocks.unshown.sentences();
-        Draft { tool_call: tool_call.tool_call_id, subject, unshown, is_marked }.with_meta(&tool_call.meta)
+        let draft = Draft { tool_call: tool_call.tool_call_id, subject, unshown, is_marked };
+        draft.with_meta(&tool_call.meta).with(blocks.said).with(of_locations(&tool_call.locations))
     }
 
     /// Adds what `_meta` says.
@@ -108,17 +112,23 @@ impl Draft {
 
     /// Reads a subject of version 2. A subject of an unknown type is kept as raw input.
     pub(super) fn of_subject(about: PermissionSubject<'_>, raw: &RawValue) -> Self {
+        let json = raw.get().as_bytes();
+        let mut said = Said::default();
         if let Some(tool_call) = about.tool_call {
-            return Draft::of_tool_call(tool_call);
+            said.unknown(json, &OF_SUBJECT);
+            let of_call = scan::member(json, "toolCall").unwrap_or_default();
+            return Draft::of_tool_call(tool_call).with_unknown(of_call).with(said);
         }
         let is_command = about.kind == COMMAND;
         let mut subject = Subject { kind: Some(about.kind), ..Subject::default() };
         if is_command {
-            (subject.command, subject.folder) = (about.command, about.cwd);
+            let input: Map<String, Json> = serde_json::from_slice(json).unwrap_or_default();
+            (subject.command, subject.folder) = (input::of_command(&input).or(about.command), about.cwd);
+            said.unknown(json, &OF_SUBJECT);
         } else {
             subject.raw_input = Some(raw.get().to_owned());
         }
-        Draft { tool_call: about.tool_call_id, subject, ..Draft::default() }
+        Draft { tool_call: about.tool_call_id, subject, ..Draft::default() }.with(said)
     }
 
     /// Returns a draft of a subject that a dialect has read itself.
@@ -320,23 +330,6 @@ fn any(meta: &Json, name: &str, holds: impl Fn(&Json) -> bool) -> bool {
         Some(value) => holds(value),
         None => false,
     }
-}
-
-/// Returns the files that a tool call names, and whether all of it could be read.
-fn locations(json: &Json) -> (Vec<String>, bool) {
-    let place = |location: &Json| {
-        let path = text(location.get("path")?)?;
-        Some(match location.get("line").and_then(Json::as_u64) {
-            Some(line) => format!("{path}:{line}"),
-            None => path,
-        })
-    };
-    let items = json.as_array().map(Vec::as_slice).unwrap_or_default();
-    // More places are read than are kept, so that the cut to the limit is noticed.
-    let most = 8 * limits::LOCATIONS;
-    let places: Vec<_> = items.iter().take(most).filter_map(place).collect();
-    let are_whole = (json.is_null() || json.is_array()) && places.len() == items.len();
-    (places, are_whole)
 }
 
 /// The parts of a permission that a dialect has read.

@@ -83,10 +83,10 @@ pub(super) struct PermissionSubject<'a> {
     pub tool_call_id: Option<String>,
 }
 
-/// Reads a text. Anything else becomes `None`.
+/// Reads a text. A blank one and anything else become `None`.
 fn lenient<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     Ok(match Json::deserialize(deserializer)? {
-        Json::String(text) if !text.is_empty() => Some(text),
+        Json::String(text) if !text.trim().is_empty() => Some(text),
         _ => None,
     })
 }
