@@ -71,9 +71,22 @@ pub async fn answer(args: &AnswerArgs) -> Result<u8, CommandError> {
             answer.notes.clear();
             say(&format!("{}: the note is not sent: this agent accepts no notes", record.id));
         }
+        // Only a person who has been asked sends an answer that says nothing.
+        let fields = &record.question.fields;
+        if answer.is_blank() && !fields.is_empty() && fields.iter().all(|field| !field.required) {
+            return Err(CommandError::DoesNotFit(id.to_owned(), nothing_chosen(record)));
+        }
         Ok(Submission::answer(answer, args.seen))
     };
     by_option(id, &args.machine, read).await
+}
+
+fn nothing_chosen(record: &Record) -> String {
+    format!(
+        "nothing is chosen: `askbridge reject {0}` rejects it, and `askbridge answer {0}` at a terminal asks whether to \
+         send it empty",
+        record.id
+    )
 }
 
 /// Returns the answer that the same question got before. A permission must be given again.
@@ -317,7 +330,13 @@ fn named<'a>(question: &'a Question, given: &'a str) -> Option<(&'a Field, &'a s
         [|field| Some(&field.name), |field| field.header.as_deref(), |field| Some(&field.label)];
     // A label may have a `=` in it, so the text is not simply split at the first one.
     let after = |name: &str| given.strip_prefix(name)?.strip_prefix('=');
-    ways.iter().find_map(|way| question.fields.iter().find_map(|field| Some((field, after(way(field)?)?))))
+    let (found, is_shared) = ways.iter().find_map(|way| {
+        let mut found = question.fields.iter().filter_map(|field| Some((field, after(way(field)?)?)));
+        let first = found.next()?;
+        Some((first, found.any(|other| other.1 == first.1)))
+    })?;
+    // The label of two fields names neither.
+    (!is_shared).then_some(found)
 }
 
 fn unnamed(question: &Question, wanted: &str, given: &str) -> String {
@@ -439,6 +458,19 @@ mod tests {
             typed(&question, &["one thing, and another"], &[]),
             Ok(json!({ "q0": ["one thing, and another"] }))
         );
+    }
+
+    #[test]
+    fn the_label_of_two_fields_names_neither() {
+        let field = |name: &str, label: &str| json!({ "name": name, "label": label, "kind": "text" });
+        let question = question(&json!([field("a", "File"), field("b", "File"), field("c", "Folder")]));
+        for (text, values) in [
+            ("a=x", Ok(json!({ "a": "x" }))),
+            ("Folder=x", Ok(json!({ "c": "x" }))),
+            ("File=x", Err("“File=x” does not begin with a field: --text takes NAME=TEXT, where NAME is one of a, b, c".to_owned())),
+        ] {
+            assert_eq!(typed(&question, &[], &[text]), values);
+        }
     }
 
     #[test]

@@ -136,7 +136,7 @@ pub(super) fn summary(question: &Question, answer: &Answer) -> Vec<String> {
 
 /// Returns whether nothing is chosen, typed or noted. An agent may take that for a person who did not answer.
 pub fn is_empty(answer: &Answer) -> bool {
-    answer.values.is_empty() && answer.notes.is_empty()
+    answer.is_blank()
 }
 
 /// Returns how a question was settled, in the words of the question, on one line.

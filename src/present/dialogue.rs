@@ -207,7 +207,10 @@ impl Dialogue {
         match field.kind {
             Kind::Text { multiline: true, .. } => self.lines(place, field, String::new(), line),
             Kind::Text { .. } => self.read(place, field, TypedText::Value(line)),
-            _ => self.read(place, field, TypedText::Value(line.trim())),
+            _ => match typed::listed(field, line.trim()) {
+                Some(value) => self.take(place, field, Some(value)),
+                None => self.read(place, field, TypedText::Value(line.trim())),
+            },
         }
     }
 
@@ -441,6 +444,22 @@ pub(super) mod tests {
         for (line, value) in [("", "lite"), ("/text 7", "7"), ("MySQL, if it runs", "MySQL, if it runs")] {
             let (_, last) = play(&mut Dialogue::new(Arc::clone(&record)), &[line]);
             assert_eq!(last, answered(&json!({ "db": value }), &json!({})), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_number_means_its_place_in_the_list_that_was_just_read() {
+        let options = json!([{ "value": "0", "label": "Keep" }, { "value": "1", "label": "Delete" }]);
+        for (kind, lines, sent) in [
+            ("choice", &["1"][..], json!("0")),
+            ("choice", &["2"], json!("1")),
+            ("choice", &["delete"], json!("1")),
+            ("choices", &["2, 1"], json!(["1", "0"])),
+        ] {
+            let field =
+                json!({ "name": "q0", "label": "?", "required": true, "kind": kind, "options": options });
+            let (_, last) = play(&mut Dialogue::new(record(&json!({ "fields": [field] }))), lines);
+            assert_eq!(last, answered(&json!({ "q0": sent }), &json!({})), "{lines:?}");
         }
     }
 

@@ -23,10 +23,11 @@ impl Dialogue {
     }
 
     /// Returns how long the keyboard must be quiet before the prompt is shown. What was typed until then was meant for
-    /// something else: it must not decide on a permission, and answers nothing.
+    /// something else: it must not decide on a permission, and answers nothing. Who is still typing when the command
+    /// begins makes no long pause either.
     pub fn pause(&self) -> Duration {
         let decides = match self.step {
-            DialogueStep::Caution | DialogueStep::Reason => true,
+            DialogueStep::Caution | DialogueStep::Reason | DialogueStep::Field(0) => true,
             DialogueStep::Field(_) | DialogueStep::Review => self.question().purpose != Purpose::Question,
         };
         if decides { limits::QUIET } else { limits::BURST }

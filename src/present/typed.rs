@@ -2,9 +2,11 @@
 //! as the user's own text, because an answer cannot be taken back.
 //! Whether the value fits the field is checked by `question` and by the bridge.
 
+use std::collections::BTreeSet;
+
 use askbridge_core::question::{
     Field, FieldOption, Kind, Value,
-    naming::{Named, look, named, names},
+    naming::{Named, look, names},
 };
 
 use super::{answer::brief, text::short};
@@ -15,24 +17,60 @@ const LONGEST_COMPARED: usize = 200;
 const YES: [&str; 3] = ["yes", "true", "y"];
 const NO: [&str; 3] = ["no", "false", "n"];
 
-/// Returns the option that a text means. In this order, it may be the value, the label, either in another case, the
-/// number in the list (from 1), or a word for yes or no if an option has one. A label that looks like that of another
-/// option means neither of them.
+/// Returns the option that a text means. In this order, it may be the label or the value, either in another case, the
+/// number in the list (from 1), or a word for yes or no if an option has one. A text that is the label of one option and
+/// the value of another means neither of them, nor does one that is a value and the number of another option: people see
+/// labels and numbers, and programs know values. A label that looks like that of another option means neither as well.
 pub fn meant<'a>(text: &str, options: &'a [FieldOption]) -> Named<'a> {
-    let (seen, lower) = (look(text), folded(text));
+    let lower = folded(text);
     let by = |fits: &dyn Fn(&FieldOption) -> bool| Named::of(options.iter().filter(|option| fits(option)));
-    // The text “2” selects an option of that name before the second option.
     let ways: [&dyn Fn() -> Named<'a>; 4] = [
-        &|| match (named(text, options), by(&|option| look(&option.label) == seen)) {
-            // Nobody sees by which white space two labels differ.
-            (Named::One(option), Named::Several(alike)) if alike.contains(&option) => Named::Several(alike),
-            (named, _) => named,
-        },
+        &|| exactly(text, options),
         &|| by(&|option| is_named(option, &lower)),
         &|| numbered(text, options),
         &|| affirmed(&lower, options),
     ];
     ways.iter().map(|way| way()).find(|found| !found.is_none()).unwrap_or(Named::None)
+}
+
+/// Returns the option whose label or value a text is. A label “2” means its option rather than the second one.
+fn exactly<'a>(text: &str, options: &'a [FieldOption]) -> Named<'a> {
+    let valued = options.iter().find(|option| option.value == text);
+    match (labelled(text, options), valued) {
+        (Named::Several(found), _) => Named::Several(found),
+        (Named::One(option), valued) => Named::of([option].into_iter().chain(valued)),
+        (Named::None, Some(option)) => match numbered(text, options) {
+            Named::One(other) => Named::of([option, other].into_iter()),
+            _ => Named::One(option),
+        },
+        (Named::None, None) => Named::None,
+    }
+}
+
+/// Returns the option with this label. Nobody sees by which white space two labels differ.
+fn labelled<'a>(text: &str, options: &'a [FieldOption]) -> Named<'a> {
+    let seen = look(text);
+    Named::of(options.iter().filter(|option| option.label == text || look(&option.label) == seen))
+}
+
+/// Returns the value that numbers in the list stand for, where a person has just read that list. Only a label comes
+/// before a number: the person does not see values.
+pub fn listed(field: &Field, text: &str) -> Option<Value> {
+    let options = field.kind.options();
+    let value = |part: &str| match (labelled(part, options), numbered(part, options)) {
+        (Named::None, Named::One(option)) => Some(option.value.clone()),
+        _ => None,
+    };
+    match field.kind {
+        Kind::Choice { .. } => value(text).map(Value::Text),
+        Kind::Choices { .. } => {
+            let mut values: Vec<_> = text.split(',').map(|part| value(part.trim())).collect::<Option<_>>()?;
+            let mut seen = BTreeSet::new();
+            values.retain(|value| seen.insert(value.clone()));
+            Some(Value::Many(values))
+        }
+        _ => None,
+    }
 }
 
 fn folded(text: &str) -> String {
@@ -247,15 +285,20 @@ const LISTED: usize = 8;
 /// The most columns of an option among several of the same label.
 const NAMED: usize = 160;
 
-/// Says which options have the same label, with what tells them apart.
+/// Says which options a text names, with what tells them apart.
 fn several_options(text: &str, found: &[&FieldOption], options: &[FieldOption]) -> String {
     let places = (1..).zip(options).zip(names(options));
     let alike = places.filter(|((_, option), _)| found.contains(option));
     // What tells them apart stands at the end of a name.
     let listed: Vec<_> =
         alike.take(LISTED).map(|((number, _), name)| format!("{number} {}", short(&name, NAMED))).collect();
-    let typed = brief(text);
-    format!("has several options “{typed}”: choose one by its number or its value: {}", listed.join(", "))
+    let (typed, is_value) = (brief(text), found.iter().any(|option| option.value == text));
+    let how = match is_value {
+        true if is_number(text) => "label",
+        true => "number",
+        false => "number or its value",
+    };
+    format!("has several options “{typed}”: choose one by its {how}: {}", listed.join(", "))
 }
 
 /// Returns the name of an option, under which it differs from the others.
@@ -322,12 +365,16 @@ mod tests {
     }
 
     #[test]
-    fn a_label_that_looks_like_another_means_neither() {
+    fn a_name_of_two_options_means_neither() {
         let files = options(&[("/a/foo", "foo.txt"), ("/b/foo", "foo.txt"), ("c", "Other")]);
         let spaces = options(&[("0", "foo.txt"), ("1", "foo.txt "), ("2", "foo\u{200b}.txt")]);
         let cases = options(&[("0", "Foo"), ("1", "foo")]);
         let same = options(&[("foo", "foo"), ("/b/foo", "foo")]);
         let yes = options(&[("0", "Yes"), ("1", "Yes")]);
+        let turned = options(&[("2", "Reject"), ("1", "Allow")]);
+        let from_zero = options(&[("0", "Keep"), ("1", "Delete")]);
+        let crossed = options(&[("b", "a"), ("a", "b")]);
+        let counts = options(&[("0", "0"), ("1", "1"), ("2", "2")]);
         let long = "x".repeat(60);
         let cut = [format!("{long}a"), format!("{long}b")];
         let long_ones = options(&[("0", &cut[0]), ("1", &cut[1])]);
@@ -344,6 +391,15 @@ mod tests {
             (&same, "foo", Err("1 foo (foo), 2 foo (/b/foo)")),
             (&yes, "y", Err("1 Yes (0), 2 Yes (1)")),
             (&long_ones, &cut[1], Ok("1")),
+            (&turned, "1", Err("by its label: 1 Reject, 2 Allow")),
+            (&turned, "2", Err("by its label: 1 Reject, 2 Allow")),
+            (&turned, "reject", Ok("2")),
+            (&from_zero, "1", Err("by its label: 1 Keep, 2 Delete")),
+            (&from_zero, "0", Ok("0")),
+            (&from_zero, "2", Ok("1")),
+            (&crossed, "a", Err("by its number: 1 a, 2 b")),
+            (&crossed, "1", Ok("b")),
+            (&counts, "1", Ok("1")),
         ] {
             for other in [false, true] {
                 let said = chosen(text, all, other, "hint");

@@ -157,6 +157,16 @@ impl Answer {
         Answer { values: [(field.to_owned(), Value::Text(text.into()))].into(), notes: BTreeMap::new() }
     }
 
+    /// Returns whether nothing is chosen, written or noted, whatever values stand for that.
+    pub fn is_blank(&self) -> bool {
+        let is_nothing = |value: &Value| match value {
+            Value::Text(text) => text.trim().is_empty(),
+            Value::Many(texts) => texts.iter().all(|text| text.trim().is_empty()),
+            Value::Flag(_) | Value::Number(_) => false,
+        };
+        self.values.values().all(is_nothing) && self.notes.values().all(|note| note.trim().is_empty())
+    }
+
     /// Returns about how many bytes it takes in memory. An entry of a list takes more than its text, which may be as
     /// short as three bytes of JSON.
     pub fn bytes(&self) -> usize {
