@@ -34,13 +34,17 @@ impl<'a> Named<'a> {
     }
 }
 
-/// Returns the option with this value, or else with this label. A value that is also the label of several options names
-/// none of them: a person who sees that label does not see values.
+/// Returns the option with this value, or else with this label, or else with this one of the [`names`]. A value that is
+/// also the label of several options names none of them: a person who sees that label does not see values.
 pub fn named<'a>(text: &str, options: &'a [FieldOption]) -> Named<'a> {
     let labelled = Named::of(options.iter().filter(|option| option.label == text));
     match (labelled, options.iter().find(|option| option.value == text)) {
         (Named::Several(found), _) => Named::Several(found),
         (_, Some(option)) => Named::One(option),
+        (Named::None, None) => {
+            let place = names(options).iter().position(|name| name == text);
+            place.and_then(|place| options.get(place)).map_or(Named::None, Named::One)
+        }
         (labelled, None) => labelled,
     }
 }
@@ -188,6 +192,7 @@ mod tests {
         assert_eq!(named("/b/foo", &files), Named::One(&files[1]));
         assert_eq!(named("C", &files), Named::One(&files[2]));
         assert_eq!(named("D", &files), Named::None);
+        assert_eq!(named("foo (/b/foo)", &files), Named::One(&files[1]));
         // The value of one of them is no way out: nobody sees values.
         let first = options(&[("foo", "foo", ""), ("/b/foo", "foo", "")]);
         assert_eq!(named("foo", &first), Named::Several(first.iter().collect()));

@@ -4,6 +4,8 @@
 //! The request has the canonical shape if that is enough, otherwise `questions`. The complete form is added under
 //! `_meta`, for clients that can show more.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -12,6 +14,7 @@ use crate::{
     question::{
         Field, FieldOption, Kind, Question,
         input::{NO, YES},
+        naming::names,
     },
 };
 
@@ -32,7 +35,7 @@ struct ExtensionParams<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum ExtensionForm<'a> {
-    Canonical { prompt: String, options: Vec<(&'a str, &'a str)> },
+    Canonical { prompt: String, options: Vec<(&'a str, Cow<'a, str>)> },
     Questions { prompt: &'a str, questions: Vec<ExtensionQuestion<'a>> },
 }
 
@@ -49,7 +52,7 @@ struct ExtensionQuestion<'a> {
 #[derive(Serialize)]
 struct ExtensionOption<'a> {
     value: &'a str,
-    label: &'a str,
+    label: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<&'a str>,
 }
@@ -125,15 +128,16 @@ fn question_of(field: &Field) -> ExtensionQuestion<'_> {
 
 fn choices(field: &Field) -> Vec<ExtensionOption<'_>> {
     fn plain<'a>(value: &'a str, label: &'a str) -> ExtensionOption<'a> {
-        ExtensionOption { value, label, description: None }
+        ExtensionOption { value, label: label.into(), description: None }
     }
     match &field.kind {
         Kind::Boolean { .. } => vec![plain("true", YES), plain("false", NO)],
         Kind::Confirm { yes, no } => vec![plain(yes, yes), plain(no, no)],
         kind => {
-            let options = kind.options().iter();
+            // Two labels that look alike would leave the client's user to guess.
+            let options = kind.options().iter().zip(names(kind.options()));
             options
-                .map(|FieldOption { value, label, description, .. }| ExtensionOption {
+                .map(|(FieldOption { value, description, .. }, label)| ExtensionOption {
                     value,
                     label,
                     description: description.as_deref(),
