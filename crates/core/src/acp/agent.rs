@@ -11,7 +11,10 @@ use super::{
 };
 use crate::{
     desk::{Opening, Refusal},
-    dialect::{self, AgentQuestion, ReplyFormat, ShownBy, permission},
+    dialect::{
+        self, AgentQuestion, ReplyFormat, ShownBy,
+        permission::{self, Protocol},
+    },
     engine::{Action, Line, Peer},
     guard, limits,
     question::{Purpose, Question, Reason},
@@ -77,16 +80,37 @@ impl Core {
             self.pending.forget_responded();
         }
         self.agent_talks(SESSION_UPDATE, message, line);
-        let update = CallUpdate::read(message, line.whole).filter(|_| self.pending.has_permission());
+        if self.protocol == Protocol::V2 {
+            self.agent_states(message, now);
+        }
+        let update = CallUpdate::read(message, line.whole).filter(|_| self.pending.waits_for_call());
         let Some(update) = update else { return };
         let waits = |open: &OpenQuestion| {
             let (session, call) = (open.question.session.as_deref(), open.question.tool_call.as_deref());
-            open.is_permission() && update.concerns(session, call)
+            update.concerns(session, call)
         };
         if update.ends() {
-            self.over_where(waits, now);
+            self.over_where(|open| open.ends_with_turn() && waits(open), now);
         } else {
-            self.amend_where(waits, update.json, now);
+            self.amend_where(|open| open.is_permission() && waits(open), update.json, now);
+        }
+    }
+
+    /// Follows what the agent says of its work: in version 2 of ACP, this and not the response to a prompt ends a turn.
+    fn agent_states(&mut self, message: &Message<'_>, now: Duration) {
+        let member =
+            |name| message.param("update").and_then(|update| scan::text(scan::member(update, name)?));
+        let is_state = member("sessionUpdate").is_some_and(|kind| kind == "state_update");
+        let (Some(state), Some(session)) = (member("state").filter(|_| is_state), message.session()) else {
+            return;
+        };
+        match &*state {
+            "running" | "requires_action" => self.turns.work(&session, false),
+            "idle" => {
+                self.turns.rest(&session);
+                self.turn_over(&session, now);
+            }
+            _ => {}
         }
     }
 
@@ -238,6 +262,7 @@ impl Core {
         let number = self.base.desk.open(opening, now);
         self.base.tell();
         let in_turn = question.session.as_deref().is_some_and(|session| self.turns.runs_in(session));
+        let crosses = question.purpose == Purpose::Permission && self.is_cancelled(&question);
         self.pending.open(OpenQuestion {
             id,
             number,
@@ -259,6 +284,15 @@ impl Core {
         } else {
             self.show(number, now);
         }
+        // The permission and the cancellation of its turn have crossed.
+        if crosses {
+            self.leave_as_cancelled(number, now);
+        }
+    }
+
+    /// Returns whether a question belongs to a turn that was cancelled.
+    pub(super) fn is_cancelled(&self, question: &Question) -> bool {
+        question.session.as_deref().is_some_and(|session| self.turns.is_cancelled(session))
     }
 
     /// Returns an ID that no other request to the client has.
@@ -331,10 +365,14 @@ impl Core {
         self.base.actions.push(Action::Forward);
         let Some(session) = session else { return };
         // A held prompt waits for the last of the turns that run in its session.
-        if self.turns.runs_in(&session) {
+        if self.turns.owes_response(&session) {
             return;
         }
-        self.turn_over(&session, now);
+        if self.protocol == Protocol::V1 {
+            self.turn_over(&session, now);
+        } else if !message.failed() {
+            self.turns.work(&session, true);
+        }
         if let Some(held) = self.turns.release(&session) {
             self.base.actions.push(Action::Send(Peer::Agent, held.line));
             self.turns.start(&held.id, held.session);

@@ -13,7 +13,6 @@ use super::{
     sessions::HeldPrompt,
 };
 use crate::{
-    dialect::permission::Protocol,
     engine::{Action, Introductions, Line, Peer},
     limits,
     question::Reason,
@@ -98,19 +97,18 @@ impl Core {
     fn prompt(&mut self, id: &str, message: &Message<'_>, line: &Line, now: Duration) {
         let Some(session) = message.session() else { return self.base.actions.push(Action::Forward) };
         let session = session.into_owned();
+        self.tool_calls.prompted(&session);
         // A chat message neither allows nor rejects a permission, and is not about a question that came between turns.
-        // In version 2 of ACP, the response to a prompt does not end its turn.
-        let has_long_turns = self.protocol == Protocol::V2;
         let in_session = |open: &OpenQuestion| {
             open.question.blocking
-                && (open.in_turn || has_long_turns)
+                && open.in_turn
                 && !open.is_permission()
                 && open.question.session.as_deref() == Some(&*session)
         };
         let replied = self.reject_where(in_session, Reason::RepliedInChat, now);
         let id = RequestId::new(id);
         // A prompt also waits behind a held prompt of the session, so that prompts keep their order.
-        if line.whole && self.turns.runs_in(&session) && (replied || self.turns.holds(&session)) {
+        if line.whole && self.turns.owes_response(&session) && (replied || self.turns.holds(&session)) {
             // This copies the line, since the line may share its memory with a whole read.
             let held = HeldPrompt { id, session, line: Bytes::copy_from_slice(&line.bytes) };
             if let Err(refused) = self.turns.hold(held) {
@@ -127,15 +125,29 @@ impl Core {
         // The agent gets the cancellation before the rejections, so that no rejection makes it continue the turn.
         self.base.actions.push(Action::Forward);
         if let Some(session) = message.session() {
-            self.leave_permissions(&session, now);
-            self.end_session(&session, Reason::Cancelled, now);
+            self.turn_cancelled(&session, now);
         }
+    }
+
+    /// Ends what a cancelled turn has begun. A question that was asked between turns is not about the turn that is
+    /// cancelled; permissions end by the rules of the protocol.
+    fn turn_cancelled(&mut self, session: &str, now: Duration) {
+        let runs = self.turns.runs_in(session);
+        self.turns.cancel_in(session);
+        self.tool_calls.end_turn(session);
+        self.leave_permissions(session, now);
+        self.end_session(
+            session,
+            Reason::Cancelled,
+            |open| open.in_turn || !runs || open.is_permission(),
+            now,
+        );
     }
 
     fn close_session(&mut self, message: &Message<'_>, now: Duration) {
         // The questions end before the request is forwarded, while the agent still has the session in which it asked.
         if let Some(session) = message.session() {
-            self.end_session(&session, Reason::SessionClosed, now);
+            self.end_session(&session, Reason::SessionClosed, |_| true, now);
             self.tool_calls.forget(&session);
         }
         self.base.actions.push(Action::Forward);
@@ -150,18 +162,26 @@ impl Core {
                 && open.question.session.as_deref() == Some(session)
         };
         for number in self.pending.numbers(shown) {
-            let Some(open) = self.pending.get_mut(number).filter(|open| open.closing.is_none()) else {
-                continue;
-            };
-            open.closing = Some(ClosingReason::Cancelled);
-            self.base.desk.close(number, now.saturating_add(limits::CANCEL));
+            self.leave_as_cancelled(number, now);
         }
     }
 
-    fn end_session(&mut self, session: &str, reason: Reason, now: Duration) {
+    pub(super) fn leave_as_cancelled(&mut self, number: u64, now: Duration) {
+        let Some(open) = self.pending.get_mut(number).filter(|open| open.closing.is_none()) else { return };
+        open.closing = Some(ClosingReason::Cancelled);
+        self.base.desk.close(number, now.saturating_add(limits::CANCEL));
+    }
+
+    fn end_session(
+        &mut self,
+        session: &str,
+        reason: Reason,
+        holds: impl Fn(&OpenQuestion) -> bool,
+        now: Duration,
+    ) {
         let ends = |open: &OpenQuestion| {
             let is_left = reason == Reason::Cancelled && open.closing == Some(ClosingReason::Cancelled);
-            !is_left && open.question.session.as_deref() == Some(session)
+            !is_left && holds(open) && open.question.session.as_deref() == Some(session)
         };
         self.reject_where(ends, reason, now);
         // The agent never got these prompts, so only the bridge can answer them.
@@ -171,9 +191,14 @@ impl Core {
         }
     }
 
-    /// Handles a cancellation. The agent never got a prompt that is held back, so the bridge answers for it.
+    /// Handles a cancellation, which may be that of a turn. The agent never got a prompt that is held back, so the bridge
+    /// answers for it.
     fn client_cancels(&mut self, message: &Message<'_>) {
         let id = message.param("requestId").and_then(|id| std::str::from_utf8(id).ok());
+        // The agent decides what becomes of this turn, but what the client refuses now, it refuses because of that.
+        if let Some(session) = id.and_then(|id| self.turns.session(id)).map(str::to_owned) {
+            self.turns.cancel_in(&session);
+        }
         self.base.actions.push(match id.and_then(|id| self.turns.cancel(id)) {
             Some(held) => {
                 let error =

@@ -81,7 +81,8 @@ impl OpenQuestion {
         self.closing == Some(ClosingReason::Withdrawn)
     }
 
-    /// Returns whether the agent does not wait for its answer any more once the turn in which it was asked is over.
+    /// Returns whether the agent does not wait for its answer any more once its tool call, or the turn in which it was
+    /// asked, is over.
     pub(super) fn ends_with_turn(&self) -> bool {
         self.is_permission() || permission::ends_by_itself(&self.question)
     }
@@ -223,9 +224,9 @@ impl OpenQuestions {
         self.open.insert(open.number, Box::new(open));
     }
 
-    /// Returns whether a permission is open.
-    pub(super) fn has_permission(&self) -> bool {
-        self.open.values().any(|open| open.is_permission())
+    /// Returns whether a question is open that may change or end with its tool call.
+    pub(super) fn waits_for_call(&self) -> bool {
+        self.open.values().any(|open| open.ends_with_turn())
     }
 
     /// Records that the client is asked by a request with this ID, and awaits its response. From now on, a response to

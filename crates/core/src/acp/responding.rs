@@ -101,7 +101,7 @@ impl Core {
     fn permission_response(&mut self, number: u64, response: &Response<'_>, now: Duration) {
         let Some(open) = self.pending.get(number) else { return };
         let result = response.message.result.unwrap_or_default();
-        let reaction = open.reaction(now).filter(|_| !ReplyMeta::has_reason(result));
+        let reaction = self.reaction(open, now).filter(|_| !ReplyMeta::has_reason(result));
         let reply = open.reply_format.read_reply(&open.question, result);
         // A person cannot have read what changed just before. This was given for the earlier text (I13).
         if let Reply::Canonical(Outcome::Answered(answer)) = &reply
@@ -147,10 +147,16 @@ impl Core {
                 self.unanswered(number, UnansweredReason::NoWay, now);
             }
             None => {
-                let reaction = open.reaction(now).filter(|_| outcome != Outcome::Failed);
+                let reaction = self.reaction(open, now).filter(|_| outcome != Outcome::Failed);
                 self.pass_on(number, outcome, reaction, response, now);
             }
         }
+    }
+
+    /// Returns how fast the client reacts, if a person cannot be that fast. In a turn that was cancelled, a person has
+    /// decided before.
+    fn reaction(&self, open: &OpenQuestion, now: Duration) -> Option<Duration> {
+        open.reaction(now).filter(|_| !self.is_cancelled(&open.question))
     }
 
     /// Handles the result for a question that the client was shown in the agent's own request.
@@ -162,7 +168,8 @@ impl Core {
             Reply::Translated(outcome, result) => (outcome, Some(result)),
             Reply::Unknown => return self.no_answer(number, UnansweredReason::NotUnderstood, now),
         };
-        if let Some(reaction) = by_itself(open, &outcome, result, now) {
+        let reaction = self.reaction(open, now).filter(|_| says_nothing(open, &outcome, result));
+        if let Some(reaction) = reaction {
             return self.left_by_itself(number, reaction, now);
         }
         if is_empty(&outcome)
@@ -192,7 +199,10 @@ impl Core {
         };
         match meaning {
             ResponseMeaning::Settled(outcome) => {
-                match by_itself(open, &outcome, result.unwrap_or_default(), now) {
+                let says_nothing = says_nothing(open, &outcome, result.unwrap_or_default());
+                let open = self.pending.get(number);
+                let reaction = open.and_then(|open| self.reaction(open, now)).filter(|_| says_nothing);
+                match reaction {
                     Some(reaction) => self.left_by_itself(number, reaction, now),
                     None => {
                         let by = self.by_client();
@@ -341,12 +351,16 @@ fn is_empty(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Answered(answer) if *answer == Answer::default())
 }
 
-/// Returns how fast the client refused, or accepted without a choice, if a person cannot be that fast. Another bridge,
-/// which says why it rejects, has judged this itself.
-fn by_itself(open: &OpenQuestion, outcome: &Outcome, result: &[u8], now: Duration) -> Option<Duration> {
+/// Returns whether the client refused, or accepted without a choice: if a person cannot be that fast, it did so by itself.
+/// Another bridge, which says why it rejects, has judged this itself.
+fn says_nothing(open: &OpenQuestion, outcome: &Outcome, result: &[u8]) -> bool {
     let says_nothing = match outcome {
         Outcome::Rejected(_) => true,
-        _ => is_empty(outcome) && !open.question.fields.is_empty(),
+        // Whoever chooses "Done" has seen the prompt.
+        Outcome::Answered(_) if matches!(open.presentation, Presentation::Prompts(_)) => is_empty(outcome),
+        Outcome::Answered(answer) => answer.is_blank(),
+        Outcome::Failed | Outcome::Unknown(_) => false,
     };
-    if says_nothing && !ReplyMeta::has_reason(result) { open.reaction(now) } else { None }
+    let has_fields = matches!(outcome, Outcome::Rejected(_)) || !open.question.fields.is_empty();
+    says_nothing && has_fields && !ReplyMeta::has_reason(result)
 }

@@ -69,7 +69,7 @@ impl Core {
             return if self.hints.wait() {
                 Verdict::Intercept
             } else {
-                self.tool_calls.judge(line, || self.pending.has_permission())
+                self.tool_calls.judge(line, || self.pending.waits_for_call())
             };
         }
         if method.is(CANCEL_REQUEST) || dialect::may_ask(&method) {

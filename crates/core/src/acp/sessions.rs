@@ -20,12 +20,21 @@ pub(super) struct HeldPrompt {
     pub line: Bytes,
 }
 
-/// The turns of all sessions. A turn runs from the prompt that goes to the agent to the response that comes back.
+/// The turns of all sessions. A turn runs from the prompt that goes to the agent to the response that comes back. In
+/// version 2 of ACP, the response only acknowledges the prompt, and the turn runs until the agent says that it is idle.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
-    /// The session of each prompt, by the canonical form of its ID.
-    running: BTreeMap<Arc<str>, String>,
+    /// The turn of each prompt, by the canonical form of its ID.
+    running: BTreeMap<Arc<str>, Turn>,
+    /// The turns that need no response any more, and whether each was cancelled, by their sessions.
+    at_work: BTreeMap<String, bool>,
     held: VecDeque<HeldPrompt>,
+}
+
+#[derive(Debug)]
+struct Turn {
+    session: String,
+    is_cancelled: bool,
 }
 
 impl Turns {
@@ -36,17 +45,29 @@ impl Turns {
 
     /// Returns the session of this prompt, while the agent owes the response to it.
     pub(super) fn session(&self, id: &str) -> Option<&str> {
-        self.running.get(&*key(id)).map(String::as_str)
+        self.running.get(&*key(id)).map(|turn| &*turn.session)
     }
 
     /// Returns whether a turn is running in this session.
     pub(super) fn runs_in(&self, session: &str) -> bool {
-        self.running.values().any(|running| running == session)
+        self.at_work.contains_key(session) || self.owes_response(session)
+    }
+
+    /// Returns whether the agent owes the response to a prompt of this session.
+    pub(super) fn owes_response(&self, session: &str) -> bool {
+        self.running.values().any(|turn| turn.session == session)
+    }
+
+    /// Returns whether the turn that is running in this session was cancelled: nobody waits for what it asks.
+    pub(super) fn is_cancelled(&self, session: &str) -> bool {
+        let in_session = self.running.values().filter(|turn| turn.session == session);
+        let mut turns = in_session.map(|turn| turn.is_cancelled).chain(self.at_work.get(session).copied());
+        turns.next().is_some_and(|first| first && turns.all(|is_cancelled| is_cancelled))
     }
 
     /// Returns the session whose turn is running, if it is only one.
     pub(super) fn only_session(&self) -> Option<&str> {
-        let mut sessions = self.running.values();
+        let mut sessions = self.running.values().map(|turn| &turn.session).chain(self.at_work.keys());
         let first = sessions.next()?;
         sessions.all(|session| session == first).then_some(first)
     }
@@ -56,13 +77,34 @@ impl Turns {
     pub(super) fn start(&mut self, id: &RequestId, session: String) {
         let fits = id.as_str().len() <= limits::ID && session.len() <= limits::SESSION;
         if fits && self.running.len() < limits::TURNS {
-            self.running.insert(id.key(), session);
+            self.running.insert(id.key(), Turn { session, is_cancelled: false });
         }
     }
 
     /// Ends the turn of a prompt whose response has arrived. Returns its session.
     pub(super) fn end(&mut self, id: &str) -> Option<String> {
-        self.running.remove(&*key(id))
+        self.running.remove(&*key(id)).map(|turn| turn.session)
+    }
+
+    /// Records that the agent works in this session until it says that it does not, in a turn that `begins` or that it
+    /// worked on before.
+    pub(super) fn work(&mut self, session: &str, begins: bool) {
+        if session.len() <= limits::SESSION && self.at_work.len() < limits::TURNS {
+            let is_cancelled = self.at_work.entry(session.to_owned()).or_default();
+            *is_cancelled &= !begins;
+        }
+    }
+
+    /// Records that the agent does not work in this session any more.
+    pub(super) fn rest(&mut self, session: &str) {
+        self.at_work.remove(session);
+    }
+
+    /// Records that the client cancels the turns that are running in this session.
+    pub(super) fn cancel_in(&mut self, session: &str) {
+        let in_session = self.running.values_mut().filter(|turn| turn.session == session);
+        in_session.for_each(|turn| turn.is_cancelled = true);
+        self.at_work.get_mut(session).into_iter().for_each(|is_cancelled| *is_cancelled = true);
     }
 
     /// Returns whether a prompt of this session is held already.

@@ -17,9 +17,11 @@ use crate::{
 /// The member that says what an update is about, and how its value begins for tool calls.
 const KIND: &[u8] = b"\"sessionUpdate\"";
 const TOOL_CALL: &[u8] = b"\"tool_call";
+/// How the value begins for what an agent says of its work, in version 2 of ACP.
+const STATE: &[u8] = b"\"state_update\"";
 /// The member that only updates of tool calls have.
 const ID: &[u8] = b"\"toolCallId\"";
-/// How many bytes of an update are searched for these members.
+/// How many bytes of an update are searched for its kind.
 const HEAD: usize = 512;
 /// Updates of a tool call that are remembered.
 const UPDATES: usize = 4;
@@ -53,7 +55,9 @@ impl<'a> CallUpdate<'a> {
         let known = update.or(begun)?;
         let member = |name| scan::member(known, name).and_then(scan::text);
         let (kind, call, status) = (member("sessionUpdate"), member("toolCallId"), member("status"));
-        let is_of_call = kind.as_ref().map_or(call.is_some(), |kind| kind.starts_with("tool_call"));
+        // An update whose beginning names neither may be about any call.
+        let is_of_call =
+            kind.as_ref().map_or(call.is_some() || !is_whole, |kind| kind.starts_with("tool_call"));
         if !is_of_call || (is_whole && call.is_none()) {
             return None;
         }
@@ -88,6 +92,8 @@ pub(super) struct ToolCalls {
     /// The requests that load a session, each with its session, until the agent has answered. The agent may tell of
     /// the calls of the session's earlier life meanwhile.
     loads: VecDeque<(RequestId, String)>,
+    /// The sessions that were loaded and not prompted since. Some agents tell of the earlier life only now.
+    loaded: VecDeque<String>,
     /// Where the last update had the name of its kind. An agent writes all updates of a session alike.
     place: Cell<usize>,
 }
@@ -114,14 +120,15 @@ impl ToolCalls {
             self.place.set(place);
             at(place)
         });
-        // If the kind stands further back, the ID stands before it: Claude writes its updates so.
+        // The kind may stand further back: Claude writes it behind the content, and agents that sort the members of an
+        // object write the ID there as well.
         let Some(behind) = behind else {
-            let intercepts = memmem::find(head, ID).is_some() || is_asked();
+            let intercepts = !update.ends_with(b"\n") || memmem::find(update, ID).is_some() || is_asked();
             return if intercepts { Verdict::Intercept } else { Verdict::Forward };
         };
         let value = behind.trim_ascii_start().strip_prefix(b":").map(<[u8]>::trim_ascii_start);
         match value {
-            Some(value) if value.starts_with(TOOL_CALL) => Verdict::Intercept,
+            Some(value) if value.starts_with(TOOL_CALL) || value.starts_with(STATE) => Verdict::Intercept,
             // A line that repeats these bytes has a kind that begins alike, so it cannot be a tool call.
             Some(value) if value.len() > TOOL_CALL.len() => {
                 Verdict::ForwardAlike(update.len() - value.len() + TOOL_CALL.len())
@@ -133,8 +140,8 @@ impl ToolCalls {
     /// Remembers the session of the tool call in an update, its description, and whether it is over. `in_turn` says
     /// whether a turn runs in its session.
     pub(super) fn update(&mut self, update: &CallUpdate<'_>, in_turn: bool) {
-        let Some(id) = &update.call else { return };
         let session = &*update.session;
+        let Some(id) = &update.call else { return self.forget(session) };
         if session.len() > limits::SESSION || id.len() > limits::ID {
             return;
         }
@@ -144,7 +151,8 @@ impl ToolCalls {
             call = ToolCall::new(session, id);
         }
         call.in_turn |= in_turn;
-        if update.is_over == Some(true) {
+        // The unknown rest of a long update may end the call.
+        if update.is_over.unwrap_or(update.json.is_none()) {
             call.end();
         } else if !call.is_over {
             call.describe(update.json);
@@ -198,6 +206,19 @@ impl ToolCalls {
         let place = self.loads.iter().position(|(request, _)| request.is(id));
         if let Some((_, session)) = place.and_then(|place| self.loads.remove(place)) {
             self.forget(&session);
+            if self.loaded.len() == limits::REQUESTED_SESSIONS {
+                self.loaded.pop_front();
+            }
+            self.loaded.push_back(session);
+        }
+    }
+
+    /// Records that the client prompts the agent in this session. What the agent has told since it loaded the session
+    /// belongs to the earlier life.
+    pub(super) fn prompted(&mut self, session: &str) {
+        if let Some(place) = self.loaded.iter().position(|loaded| loaded == session) {
+            self.loaded.remove(place);
+            self.forget(session);
         }
     }
 
@@ -279,7 +300,7 @@ mod tests {
         let calls = ToolCalls::default();
         let line = |update: &str| {
             format!(
-                r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{update}}}}}"#
+                "{{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{{\"sessionId\":\"s\",\"update\":{update}}}}}\n"
             )
         };
         let far = format!(r#"{{"content":"{}","sessionUpdate":"tool_call"}}"#, "x".repeat(600));
@@ -292,6 +313,8 @@ mod tests {
             (r#"{"sessionUpdate"}"#, false),
             (&*far, false),
             (&*far.replacen('{', r#"{"toolCallId":"t","#, 1), true),
+            (&*far.replacen('}', r#","toolCallId":"t"}"#, 1), true),
+            (r#"{"sessionUpdate":"state_update","state":"idle"}"#, true),
         ] {
             for _ in 0..2 {
                 assert_eq!(
@@ -301,9 +324,11 @@ mod tests {
                 );
             }
         }
-        for short in ["", "{", r#"{"sessionUpdate""#, r#"{"sessionUpdate":"#] {
+        for short in ["\n", "{\n", "{\"sessionUpdate\"\n", "{\"sessionUpdate\":\n"] {
             assert!(!calls.judge(short.as_bytes(), || false).intercepts(), "{short}");
         }
+        // The rest may have the kind.
+        assert!(calls.judge(far.trim_end_matches('}').as_bytes(), || false).intercepts());
     }
 
     #[test]
@@ -337,6 +362,30 @@ mod tests {
             .map(|update| scan::text(scan::member(update, "title").unwrap_or_default()))
             .collect();
         assert_eq!(titles.iter().flatten().map(|title| &**title).collect::<Vec<_>>(), first);
+    }
+
+    #[test]
+    fn a_call_gives_nothing_once_the_rest_of_an_update_is_unknown() {
+        let update = |rest: &str| format!(r#"{{"params":{{"sessionId":"s","update":{{{rest}"#);
+        for (rest, count) in [
+            (r#""sessionUpdate":"tool_call_update","toolCallId":"t","content":["xxx"#, 0),
+            (
+                r#""sessionUpdate":"tool_call_update","toolCallId":"t","status":"in_progress","content":["xxx"#,
+                1,
+            ),
+            (r#""sessionUpdate":"tool_call_update","toolCallId":"u","content":["xxx"#, 1),
+            (r#""content":["xxx"#, 0),
+            (r#""sessionUpdate":"agent_message_chunk","content":["xxx"#, 1),
+        ] {
+            let mut calls = ToolCalls::default();
+            told(&mut calls, r#"{"params":{"sessionId":"s","update":{"toolCallId":"t","title":"x"}}}"#);
+            let line = update(rest);
+            let message = Message::read_prefix(line.as_bytes()).expect("the beginning of a message");
+            if let Some(update) = CallUpdate::read(&message, false) {
+                calls.update(&update, true);
+            }
+            assert_eq!(calls.updates("s", "t").count(), count, "{rest}");
+        }
     }
 
     #[test]
