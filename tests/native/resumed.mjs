@@ -174,6 +174,7 @@ function descendants(pid) {
 }
 
 const isQuestion = what.startsWith("ASK");
+// `--yes` stands for the person who has read it: without a terminal, what is dangerous needs it.
 const answer = (id) => (isQuestion ? run(askbridge, ["answer", id, "SQLite"]) : run(askbridge, ["allow", id, "--yes"]));
 
 // What the fingerprint is made of.
