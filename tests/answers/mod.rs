@@ -8,6 +8,8 @@ mod asking;
 #[cfg(test)]
 mod by_hand;
 #[cfg(test)]
+mod changed;
+#[cfg(test)]
 mod commands;
 #[cfg(test)]
 mod configured;

@@ -1,10 +1,11 @@
 //! The phone: messages by an ntfy server, and taps that come in time, twice, late, from a stranger, or forged.
 
-use serde_json::Value;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
 
 use crate::answers::machine::end;
 use crate::notify::server::{Manner, Server};
-use crate::notify::stage::{Stage, permission, question};
+use crate::notify::stage::{Stage, notifiers, permission, question};
 
 fn stage(server: &Server, text: &str) -> Stage {
     Stage::new()
@@ -52,6 +53,55 @@ fn a_tap_answers_and_the_message_is_replaced() {
     let late = server.published("the late tap", |json| json["sequence_id"].is_null());
     assert_eq!(late["message"], "Too late: the question was answered already");
     assert_eq!(server.count(), 3);
+}
+
+/// An agent says that its tool call is about another file as well.
+fn another_file() -> Value {
+    let update = json!({
+        "sessionUpdate": "tool_call_update", "toolCallId": "t", "locations": [{ "path": "/src/b.rs" }],
+    });
+    json!({ "jsonrpc": "2.0", "method": "session/update", "params": { "sessionId": "s", "update": update } })
+}
+
+#[test]
+fn a_tap_counts_only_for_the_text_above_it() {
+    let server = Server::start(Manner::Ntfy);
+    let stage = stage(&server, "all");
+    let (mut bridge, _) = stage.asking(&permission("read"));
+    let first = server.published("the message", |json| json.to_string().contains("/src/a.rs"));
+    let allow = |message: &Value| labels(message).iter().position(|label| *label == "Allow").unwrap();
+    bridge.send(&format!("ask {}", another_file()));
+    let second = server.published("the present text", |json| json.to_string().contains("/src/b.rs"));
+    assert!(!first.to_string().contains("/src/b.rs"), "{first}");
+    let over = server.published("the end of the first", |json| {
+        json["sequence_id"] == first["sequence_id"] && json["actions"].is_null()
+    });
+    assert_eq!(over["message"], "It has changed since");
+    tap(&server, &first, allow(&first));
+    let told = server.published("the refusal", |json| json["sequence_id"].is_null());
+    assert_eq!(told["message"], "Not sent: the question has changed, look at it again");
+    tap(&server, &second, allow(&second));
+    bridge.expect("the approval", |line| line.contains("heard") && line.contains("\"once\""));
+}
+
+#[test]
+fn a_notifier_that_starts_after_a_change_shows_the_present_text() {
+    let server = Server::start(Manner::Ntfy);
+    let stage = stage(&server, "all");
+    let (mut bridge, id) = stage.asking(&permission("read"));
+    server.published("the message", |json| json.to_string().contains("/src/a.rs"));
+    for pid in notifiers(bridge.id()) {
+        let pid = Pid::from_raw(pid.try_into().unwrap()).unwrap();
+        kill_process(pid, Signal::KILL).unwrap();
+    }
+    bridge.send(&format!("ask {}", another_file()));
+    stage.machine.watch().until("the change", |open| open.iter().any(|question| question["edition"] == 1));
+    let again = stage.start(&["notify", &id]);
+    let message = server.published("the present text", |json| json.to_string().contains("/src/b.rs"));
+    let allow = labels(&message).iter().position(|label| *label == "Allow").unwrap();
+    tap(&server, &message, allow);
+    bridge.expect("the approval", |line| line.contains("heard") && line.contains("\"once\""));
+    assert_eq!(end(again).code, 0);
 }
 
 #[test]
