@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod moves;
 #[cfg(test)]
+mod promises;
+#[cfg(test)]
 mod runs;
 #[cfg(test)]
 mod world;

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use askbridge_core::{
     desk::{Record, Refusal, Submission},
-    question::{Answer, Outcome, Reason, Value as Given},
+    question::{Answer, Outcome, Question, Reason, Value as Given},
 };
 use futures::future::LocalBoxFuture;
 use proptest::prelude::*;
@@ -16,6 +16,8 @@ use crate::limits;
 pub(super) struct Caller {
     pub(super) number: u64,
     pub(super) submission: Submission,
+    /// What the responder was shown, if its submission says so.
+    pub(super) saw: Option<Arc<Question>>,
     pub(super) waits: LocalBoxFuture<'static, Result<Arc<Record>, Refusal>>,
 }
 
@@ -50,6 +52,15 @@ pub(super) enum Move {
     CancelTurn {
         session: u8,
     },
+    /// The agent says more of the tool call that each permission of a session is for, or that it is over.
+    Says {
+        session: u8,
+        is_over: bool,
+    },
+    /// The turn of a session begins, or ends.
+    Turns {
+        session: u8,
+    },
     Withdraw {
         which: u8,
     },
@@ -74,6 +85,8 @@ pub(super) fn any_move() -> impl Strategy<Value = Move> {
         2 => Just(Move::ClientBegins),
         1 => (0..2u8).prop_map(|session| Move::CancelTurn { session }),
         2 => which.prop_map(|which| Move::Withdraw { which }),
+        6 => (0..2u8, prop::bool::weighted(0.15)).prop_map(|(session, is_over)| Move::Says { session, is_over }),
+        2 => (0..2u8).prop_map(|session| Move::Turns { session }),
         8 => (0..300u16).prop_map(Move::Drain),
         3 => (0..3000u16).prop_map(Move::Pass),
         // Rare, since most of these end the conversation, perhaps before it has become interesting.
@@ -101,10 +114,13 @@ pub(super) fn wrong() -> Answer {
     Answer { values: [("q9".to_owned(), Given::Text("a".to_owned()))].into(), ..Answer::default() }
 }
 
-pub(super) fn submission(what: u8) -> Submission {
+/// `edition` is the one that the responder sees.
+pub(super) fn submission(what: u8, edition: u32) -> Submission {
     match what {
-        0..=2 => Submission::answer(text("a"), None),
-        3 | 4 => Submission::answer(text("b"), None),
+        0 | 1 => Submission::answer(text("a"), edition),
+        // It looked before anything changed.
+        2 => Submission::answer(text("a"), None),
+        3 | 4 => Submission::answer(text("b"), edition),
         5 => Submission::Reject(Some("no".to_owned())),
         6 => Submission::Extend(Duration::from_secs(1)),
         _ => Submission::answer(wrong(), None),
@@ -133,6 +149,18 @@ pub(super) fn request(number: u64, session: u8) -> Value {
         }
     };
     json!({ "jsonrpc": "2.0", "id": number, "method": method, "params": params })
+}
+
+/// What the agent says of the tool call of each permission in this session. Each `number` is another command.
+pub(super) fn update(session: u8, number: usize, is_over: bool) -> Value {
+    let mut update = json!({ "sessionUpdate": "tool_call_update", "toolCallId": "t" });
+    match is_over {
+        true => update["status"] = "completed".into(),
+        // A text may come back.
+        false => update["rawInput"] = json!({ "command": format!("run {}", number % 3) }),
+    }
+    let params = json!({ "sessionId": session.to_string(), "update": update });
+    json!({ "jsonrpc": "2.0", "method": "session/update", "params": params })
 }
 
 fn selected(option: &str) -> Value {

@@ -43,7 +43,7 @@ fn whatever_a_responder_is_told_is_what_the_agent_has_got() {
     if let Err(error) = run {
         panic!("{error}");
     }
-    for name in ["ok", "conflict", "gone", "does_not_fit", "no_deadline", "unavailable"] {
+    for name in ["ok", "conflict", "changed", "gone", "does_not_fit", "no_deadline", "unavailable"] {
         assert!(told.get(name).is_some_and(|count| *count >= 2), "too rarely {name}: {told:?}");
     }
 }

@@ -1,23 +1,23 @@
-//! A bridge as the driver runs it, and the promises that are checked while it runs.
+//! A bridge as the driver runs it. The promises that are checked while it runs are left to `promises.rs`.
 
 use std::{
     collections::BTreeMap,
+    sync::Arc,
     task::{Context, Waker},
     time::Duration,
 };
 
 use askbridge_core::{
     acp::{Bridge, Config, Tier},
-    desk::{Asker, BridgeName, Notice, QuestionId, Refusal, Submission, Timestamp},
+    desk::{Asker, BridgeName, Notice, QuestionId, Submission, Timestamp},
     engine::{Event, Output, Peer},
-    question::{Outcome, Provenance, Reason, Responder},
-    wire::envelope::Message,
+    question::{Provenance, Question, Responder},
 };
-use futures::{FutureExt, future::LocalBoxFuture};
+use futures::future::LocalBoxFuture;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-use super::moves::{BEGUN, Caller, Move, Pipe, begun, is, reply, request, submission, wrong};
+use super::moves::{BEGUN, Caller, Move, Pipe, begun, reply, request, submission, update};
 use crate::{
     inbox::{access::Inbox, bridge::BridgeInbox, handover::Port, status::Identity},
     limits,
@@ -25,29 +25,34 @@ use crate::{
 
 pub(super) struct World<'a> {
     /// Its paused clock advances by itself whenever the inbox waits for a timer.
-    runtime: &'a Runtime,
-    bridge: Bridge,
-    port: Port,
-    inbox: BridgeInbox,
+    pub(super) runtime: &'a Runtime,
+    pub(super) bridge: Bridge,
+    pub(super) port: Port,
+    pub(super) inbox: BridgeInbox,
     /// The work of the inbox's thread.
-    work: LocalBoxFuture<'static, ()>,
-    pipe: Pipe,
-    callers: Vec<Caller>,
-    now: Duration,
-    timeout: bool,
+    pub(super) work: LocalBoxFuture<'static, ()>,
+    pub(super) pipe: Pipe,
+    pub(super) callers: Vec<Caller>,
+    pub(super) now: Duration,
+    pub(super) timeout: bool,
     /// How many questions were asked. The number of each question is also the ID of its request.
-    asked: u64,
+    pub(super) asked: u64,
     /// How many of them the inbox shows as settled.
-    settled: usize,
+    pub(super) settled: usize,
     /// How often each was given more time.
-    extended: BTreeMap<u64, usize>,
-    extensions_accepted: BTreeMap<u64, usize>,
-    client_lives: bool,
-    client_is_mid_line: bool,
-    agent_lives: bool,
+    /// The first text of each question, and the one that was decided on.
+    pub(super) first: BTreeMap<u64, Arc<Question>>,
+    pub(super) decided: BTreeMap<u64, Arc<Question>>,
+    /// The IDs of the prompts whose turns run, by their sessions.
+    pub(super) turns: BTreeMap<u8, String>,
+    pub(super) extended: BTreeMap<u64, usize>,
+    pub(super) extensions_accepted: BTreeMap<u64, usize>,
+    pub(super) client_lives: bool,
+    pub(super) client_is_mid_line: bool,
+    pub(super) agent_lives: bool,
     /// The verdicts, by their names.
     pub(super) told: BTreeMap<&'static str, usize>,
-    journal: Vec<String>,
+    pub(super) journal: Vec<String>,
 }
 
 impl<'a> World<'a> {
@@ -73,6 +78,9 @@ impl<'a> World<'a> {
             timeout,
             asked: 0,
             settled: 0,
+            first: BTreeMap::new(),
+            decided: BTreeMap::new(),
+            turns: BTreeMap::new(),
             extended: BTreeMap::new(),
             extensions_accepted: BTreeMap::new(),
             client_lives: true,
@@ -92,7 +100,7 @@ impl<'a> World<'a> {
             }
             Move::Submit { which: one, what } => {
                 let Some(number) = which(one, self.asked) else { return };
-                self.submit(number, submission(what));
+                self.submit(number, what);
             }
             Move::Take => drop(self.take()),
             Move::Look(one) if !self.callers.is_empty() => self.look(usize::from(one) % self.callers.len()),
@@ -110,6 +118,10 @@ impl<'a> World<'a> {
             Move::CancelTurn { session } => self.client_says(&json!({
                 "jsonrpc": "2.0", "method": "session/cancel", "params": { "sessionId": session.to_string() }
             })),
+            Move::Says { session, is_over } if self.agent_lives => {
+                self.line(Peer::Agent, &update(session, self.journal.len(), is_over));
+            }
+            Move::Turns { session } => self.turn(session),
             Move::Withdraw { which: one } if self.agent_lives => {
                 let Some(number) = which(one, self.asked) else { return };
                 let params = json!({ "requestId": number });
@@ -138,6 +150,24 @@ impl<'a> World<'a> {
         self.line(Peer::Agent, &request(self.asked, session));
     }
 
+    fn turn(&mut self, session: u8) {
+        match self.turns.remove(&session) {
+            Some(id) if self.agent_lives => {
+                let result = json!({ "stopReason": "end_turn" });
+                self.line(Peer::Agent, &json!({ "jsonrpc": "2.0", "id": id, "result": result }));
+            }
+            None if self.client_reads() => {
+                let id = format!("p{}", self.journal.len());
+                let params = json!({ "sessionId": session.to_string(), "prompt": [] });
+                self.client_says(&json!({
+                    "jsonrpc": "2.0", "id": id, "method": "session/prompt", "params": params
+                }));
+                self.turns.insert(session, id);
+            }
+            _ => {}
+        }
+    }
+
     fn client_reads(&self) -> bool {
         self.client_lives && self.bridge.reads(Peer::Client)
     }
@@ -152,13 +182,20 @@ impl<'a> World<'a> {
         self.line(Peer::Client, line);
     }
 
-    fn submit(&mut self, number: u64, submission: Submission) {
+    fn submit(&mut self, number: u64, what: u8) {
         let inbox = self.inbox.clone();
         let id = QuestionId { bridge: inbox.identity().bridge.clone(), asker: Asker::Agent, number };
+        let shown = inbox.store().read(|_, snapshot| snapshot.get(&id).cloned());
+        let submission = submission(what, shown.as_ref().map_or(0, |record| record.edition));
+        let saw = match &submission {
+            Submission::Answer { seen: Some(_), .. } => shown.map(|record| Arc::clone(&record.question)),
+            Submission::Answer { seen: None, .. } => self.first.get(&number).cloned(),
+            _ => None,
+        };
         let by = Provenance { responder: Responder::CommandLine, name: Some(self.callers.len().to_string()) };
         let submitted = submission.clone();
         let waits = Box::pin(async move { inbox.submit(&id, submitted, by).await });
-        self.callers.push(Caller { number, submission, waits });
+        self.callers.push(Caller { number, submission, saw, waits });
         self.look(self.callers.len() - 1);
     }
 
@@ -245,6 +282,12 @@ impl<'a> World<'a> {
                 other => self.journal.push(format!("  {other:?}")),
             }
             match output {
+                Output::Notice(Notice::Opened(record)) => {
+                    self.first.insert(record.id.number, Arc::clone(&record.question));
+                }
+                Output::Notice(Notice::Decided { record, .. }) => {
+                    self.decided.insert(record.id.number, Arc::clone(&record.question));
+                }
                 Output::Notice(Notice::Extended(record, _)) => {
                     *self.extended.entry(record.id.number).or_default() += 1;
                 }
@@ -277,85 +320,7 @@ impl<'a> World<'a> {
         });
     }
 
-    /// If a responder has its verdict, asserts that the verdict is true.
-    fn look(&mut self, place: usize) {
-        let Some(told) = self.callers[place].waits.as_mut().now_or_never() else { return };
-        let Caller { number, submission, .. } = self.callers.swap_remove(place);
-        self.journal.push(format!("  {number} {submission:?} is told {told:?}"));
-        let heard = self.heard();
-        let response = heard.get(&number);
-        let is_true = match (&told, &submission) {
-            (Ok(_), Submission::Answer { answer, .. }) => {
-                response.is_some_and(|response| is(&Outcome::Answered(answer.clone()), response))
-            }
-            (Ok(_), Submission::Reject(_)) => {
-                response.is_some_and(|response| is(&Outcome::Rejected(Reason::User), response))
-            }
-            (Ok(_), Submission::Extend(_)) => {
-                let accepted = self.extensions_accepted.entry(number).or_default();
-                *accepted += 1;
-                self.extended.get(&number).is_some_and(|extended| *accepted <= *extended)
-            }
-            (Err(Refusal::Conflict(view)), _) => {
-                let outcome = &view.settlement.as_ref().expect("it is settled").outcome;
-                let same = match (outcome, &submission) {
-                    (Outcome::Answered(given), Submission::Answer { answer, .. }) => given == answer,
-                    (Outcome::Rejected(_), Submission::Reject(_)) => true,
-                    _ => false,
-                };
-                let by_responder = !matches!(outcome, Outcome::Rejected(reason) if *reason != Reason::User);
-                !same && by_responder && response.is_some_and(|response| is(outcome, response))
-            }
-            (Err(Refusal::Gone(view)), _) => {
-                let outcome = &view.settlement.as_ref().expect("it is settled").outcome;
-                matches!(outcome, Outcome::Rejected(reason) if *reason != Reason::User)
-                    && self.bears_out(outcome, response)
-            }
-            (Err(Refusal::DoesNotFit(_)), Submission::Answer { answer, .. }) => *answer == wrong(),
-            (Err(Refusal::NoDeadline), Submission::Extend(_)) => !self.timeout,
-            (Err(Refusal::Unavailable), _) => self.may_be_lost(),
-            _ => false,
-        };
-        *self.told.entry(told.as_ref().map_or_else(|refusal| refusal.kind().name, |_| "ok")).or_default() +=
-            1;
-        assert!(
-            is_true,
-            "{number} {submission:?} was told {told:?}; the agent has {response:?}: {}",
-            self.shown()
-        );
-    }
-
-    /// Returns whether the agent has got this outcome, or, if the outcome says that it may be lost, cannot get it.
-    fn bears_out(&self, outcome: &Outcome, response: Option<&Value>) -> bool {
-        match (outcome, response) {
-            (Outcome::Rejected(Reason::AgentGone), _) => self.may_be_lost(),
-            (_, Some(response)) => is(outcome, response),
-            (Outcome::Rejected(reason), None) => *reason != Reason::User && self.may_be_lost(),
-            (_, None) => false,
-        }
-    }
-
-    fn may_be_lost(&self) -> bool {
-        !self.agent_lives || self.bridge.outbox(Peer::Agent).is_abandoned()
-    }
-
-    /// Returns the response that the agent has got to each question, and asserts that there is one at most.
-    fn heard(&self) -> BTreeMap<u64, Value> {
-        let mut heard = BTreeMap::new();
-        for line in self.pipe.got.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"))
-        {
-            let Some(message) = Message::read(line) else {
-                assert_eq!(line.trim_ascii_end(), begun(), "a line in another: {}", self.shown());
-                continue;
-            };
-            let (None, Some(id)) = (&message.method, message.id) else { continue };
-            let before = heard.insert(id.parse().unwrap(), serde_json::from_slice(line).unwrap());
-            assert!(before.is_none(), "two responses to {id}: {}", self.shown());
-        }
-        heard
-    }
-
-    fn shown(&self) -> String {
+    pub(super) fn shown(&self) -> String {
         format!("\n{}", self.journal.join("\n"))
     }
 

@@ -341,20 +341,25 @@ proptest! {
         let question = |record: &Record| Question::clone(&record.question);
         // Another text is another edition. A text may come back, and is a new edition all the same.
         prop_assert!(seen.edition != present.edition || question(&seen) == question(&present));
+        // What is shown to a client is what it was told a moment ago.
+        let is_unread = present.edition > 0
+            && world.now - changed_at < limits::REACTION
+            && world.now >= limits::REACTION;
         if is_client {
             let answer = json!({ "outcome": { "outcome": "selected", "optionId": "y" } });
             world.line(Peer::Client, &json!({ "id": 0, "result": answer }));
-            let is_unread = present.edition > 0
-                && world.now - changed_at < limits::REACTION
-                && world.now >= limits::REACTION;
             prop_assert_eq!(world.results.is_empty(), is_unread);
             prop_assert_eq!(world.asked.len(), 1 + usize::from(is_unread));
         } else {
             world.allow(seen.edition);
             prop_assert_eq!(world.results.len(), usize::from(seen.edition == present.edition));
-            for decided in &world.decided {
-                prop_assert_eq!(question(decided), question(&seen));
-            }
+            prop_assert_eq!(world.decided.len(), world.results.len());
+        }
+        // An approval reaches the agent only if what was shown to its responder is what was open.
+        for decided in &world.decided {
+            prop_assert_eq!(question(decided), question(&present));
+            let was_shown = if is_client { !is_unread } else { question(&seen) == question(&present) };
+            prop_assert!(was_shown);
         }
     }
 }
