@@ -127,7 +127,7 @@ impl Claude {
     fn ask(&self, request: Request<'_>) -> Option<AgentRequest<ControlReply>> {
         let (mut question, reply) = request::read(request)?;
         question.session.clone_from(&self.session);
-        Some(AgentRequest { id: request.id.to_owned(), question, reply })
+        Some(AgentRequest { id: request.id.to_owned(), question, bare: None, reply })
     }
 
     fn init(&mut self, base: &mut Base, init: &Init<'_>) {

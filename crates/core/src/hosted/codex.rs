@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::{
     pending::AwaitedRequests,
-    protocol::{AgentMessage, AgentRequest, HostProtocol, LineClass},
+    protocol::{AgentMessage, AgentRequest, HostProtocol, LineClass, Place},
 };
 use crate::{
     dialect::{
@@ -31,6 +31,11 @@ const THREADS: [&str; 3] = ["thread/start", "thread/resume", "thread/fork"];
 const RESOLVED: &str = "serverRequest/resolved";
 /// An item starts. The item of a file change contains the changes, which the request for its approval lacks.
 const ITEM_STARTED: &str = "item/started";
+/// The changes of an item are others now.
+const CHANGES_UPDATED: &str = "item/fileChange/patchUpdated";
+/// An item or a turn ends.
+const ITEM_COMPLETED: &str = "item/completed";
+const TURN_COMPLETED: &str = "turn/completed";
 /// The text that the line of a file change contains.
 const FILE_CHANGE: &[u8] = b"fileChange";
 
@@ -85,13 +90,30 @@ impl HostProtocol for Codex {
                 id.map_or(AgentMessage::Nothing, |id| AgentMessage::Over(id.to_owned()))
             }
             (Some(ITEM_STARTED), None) => {
-                self.changes.push(member(params, "item").unwrap_or_default());
-                AgentMessage::Nothing
+                let item = member(params, "item").unwrap_or_default();
+                self.changes.push(item);
+                place(params, member(item, "id")).map_or(AgentMessage::Nothing, AgentMessage::Changed)
+            }
+            (Some(CHANGES_UPDATED), None) => {
+                self.changes.updated(params);
+                place(params, member(params, "itemId")).map_or(AgentMessage::Nothing, AgentMessage::Changed)
+            }
+            (Some(ITEM_COMPLETED), None) => {
+                let item = member(params, "item").unwrap_or_default();
+                place(params, member(item, "id")).map_or(AgentMessage::Nothing, AgentMessage::Ended)
+            }
+            (Some(TURN_COMPLETED), None) => {
+                let session = member(params, "threadId").and_then(scan::text);
+                session.map_or(AgentMessage::Nothing, |session| {
+                    AgentMessage::Ended(Place { session: session.into_owned(), tool_call: None })
+                })
             }
             (Some(method), Some(id)) => match codex::read(method, params, fallback_id) {
                 Some((mut question, reply)) => {
-                    self.changes.complete(&mut question);
-                    AgentMessage::Asks(Box::new(AgentRequest { id: id.to_owned(), question, reply }))
+                    let bare = (method == codex::request::FILE_CHANGE).then(|| question.clone());
+                    self.complete(&mut question, None);
+                    let id = id.to_owned();
+                    AgentMessage::Asks(Box::new(AgentRequest { id, question, bare, reply }))
                 }
                 None => AgentMessage::Nothing,
             },
@@ -100,6 +122,13 @@ impl HostProtocol for Codex {
                 AgentMessage::Nothing
             }
             _ => AgentMessage::Nothing,
+        }
+    }
+
+    fn complete(&self, question: &mut Question, first: Option<&Question>) {
+        self.changes.complete(question);
+        if let Some(first) = first {
+            codex::contradict(question, first);
         }
     }
 
@@ -153,6 +182,12 @@ impl HostProtocol for Codex {
     }
 }
 
+/// Returns the item of a thread.
+fn place(params: &[u8], item: Option<&[u8]>) -> Option<Place> {
+    let text = |json| Some(scan::text(json)?.into_owned());
+    Some(Place { session: text(member(params, "threadId")?)?, tool_call: Some(text(item?)?) })
+}
+
 fn of_agent<'a>(method: Text<'_>, line: &[u8]) -> LineClass<'a> {
     // Searching the whole line is cheap enough: most lines have other methods, and carry what the model says, piece by
     // piece.
@@ -161,7 +196,10 @@ fn of_agent<'a>(method: Text<'_>, line: &[u8]) -> LineClass<'a> {
         let is_change = memchr::memmem::find(line, FILE_CHANGE).is_some();
         return if is_change { LineClass::Look } else { LineClass::Ordinary };
     }
-    let matters = method.is(RESOLVED) || codex::METHODS.iter().any(|known| method.is(known));
+    if method.is(ITEM_COMPLETED) || method.is(TURN_COMPLETED) {
+        return LineClass::LookWhileOpen;
+    }
+    let matters = [RESOLVED, CHANGES_UPDATED].iter().chain(codex::METHODS).any(|known| method.is(known));
     if matters { LineClass::Look } else { LineClass::Call(method.end_in(line)) }
 }
 

@@ -8,8 +8,8 @@ use std::{convert::Infallible, sync::Arc, time::Duration};
 use super::{
     claude::Claude,
     codex::Codex,
-    pending::{OpenQuestion, OpenQuestions, ResponseTarget, asks_the_same},
-    protocol::{AgentMessage, AgentRequest, HostProtocol, LineClass},
+    pending::{Amendable, OpenQuestion, OpenQuestions, ResponseTarget, asks_the_same},
+    protocol::{AgentMessage, AgentRequest, HostProtocol, LineClass, Place},
 };
 use crate::{
     desk::{Opening, TicketedSubmission},
@@ -49,6 +49,7 @@ impl<S: HostProtocol> Core<S> {
     pub(super) fn judge(&self, from: Peer, line: &[u8]) -> Verdict {
         let intercepts = match (self.protocol.glance(from, line), from) {
             (LineClass::Look, _) => true,
+            (LineClass::LookWhileOpen, _) => self.pending.len() > 0,
             (LineClass::Ordinary, _) => false,
             (LineClass::Call(length), Peer::Client) => return Verdict::ForwardAlike(length),
             // `ForwardAlike` ignores the ID, but a request that reuses a settled ID must be noticed.
@@ -84,6 +85,8 @@ impl<S: HostProtocol> Core<S> {
             }
             AgentMessage::Waits(asks) => asks.into_iter().for_each(|ask| self.ask(ask, now)),
             AgentMessage::Over(id) => self.over(&id, now),
+            AgentMessage::Changed(place) => self.amend(&place, now),
+            AgentMessage::Ended(place) => self.ended(&place, now),
             AgentMessage::Nothing => self.forget_request(&line.bytes),
         }
     }
@@ -116,11 +119,11 @@ impl<S: HostProtocol> Core<S> {
     }
 
     fn ask(&mut self, ask: AgentRequest<S::Reply>, now: Duration) {
-        let AgentRequest { id, question, reply } = ask;
+        let AgentRequest { id, question, bare, reply } = ask;
         let question = self.complete(question);
+        let asked = bare.as_ref().unwrap_or(&question);
         if let Some(number) = self.pending.number(&id) {
-            let is_known =
-                self.pending.get(number).is_some_and(|open| asks_the_same(&open.question, &question));
+            let is_known = self.pending.get(number).is_some_and(|open| asks_the_same(open.asked(), asked));
             // The host's responses to two requests of the same id cannot be told apart.
             if !is_known {
                 self.abandon(number, now);
@@ -129,14 +132,14 @@ impl<S: HostProtocol> Core<S> {
         }
         // This is a retransmission: the agent had not read the bridge's response yet. The host must not show a question
         // that is settled.
-        if self.pending.has_settled_as(&id, &question) {
+        if self.pending.has_settled_as(&id, asked) {
             return self.take_back(&id);
         }
         self.pending.forget(&id);
         match self.closed {
             // No agent is left that could read a response.
             Some(Reason::AgentGone) => return,
-            Some(reason) => return self.refuse(&id, &reply, &question, reason),
+            Some(reason) => return self.refuse(&id, &reply, &question, asked, reason),
             None => {}
         }
         let is_permission = question.purpose == Purpose::Permission;
@@ -145,8 +148,8 @@ impl<S: HostProtocol> Core<S> {
             return;
         }
         let question = Arc::new(question);
-        // The reply format copies parts of the request, which are in memory beside the question.
-        let weight = self.base.desk.weigh(&question, 0) + S::bytes(&reply);
+        let amendable = bare.map(|bare| Box::new(Amendable { bare, first: Arc::clone(&question) }));
+        let weight = self.weigh(&question, amendable.as_deref(), &reply);
         // A question for which there is no room is left to the host alone.
         if self.base.desk.check_room(question.session.as_deref(), weight).is_err() {
             return;
@@ -155,7 +158,46 @@ impl<S: HostProtocol> Core<S> {
         let opening = Opening { question: Arc::clone(&question), weight, timeout, elsewhere: false };
         let number = self.base.desk.open(opening, now);
         self.base.tell();
-        self.pending.open(number, OpenQuestion { id: RequestId::new(&id), question, reply });
+        self.pending.open(number, OpenQuestion { id: RequestId::new(&id), question, amendable, reply });
+    }
+
+    /// Shows what the open questions about a tool call are about now.
+    fn amend(&mut self, place: &Place, now: Duration) {
+        for number in self.pending.numbers(|open| place.has(&open.question)) {
+            self.amend_one(number, now);
+        }
+        self.base.tell();
+    }
+
+    fn amend_one(&mut self, number: u64, now: Duration) {
+        let Some(open) = self.pending.get(number) else { return };
+        let Some(texts) = open.amendable.as_deref() else { return };
+        let mut question = texts.bare.clone();
+        self.protocol.complete(&mut question, Some(&texts.first));
+        let question = self.complete(question);
+        if question == *open.question {
+            return;
+        }
+        let question = Arc::new(question);
+        let weight = self.weigh(&question, Some(texts), &open.reply);
+        match self.base.desk.amend(number, Arc::clone(&question), weight) {
+            Ok(()) => {
+                if let Some(open) = self.pending.get_mut(number) {
+                    open.question = question;
+                }
+            }
+            // As with a permission that exceeds a limit when it is asked: nothing that is out of date is shown.
+            Err(_) => self.abandon(number, now),
+        }
+    }
+
+    /// Returns what an open question takes of the desk's memory.
+    fn weigh(&self, question: &Question, amendable: Option<&Amendable>, reply: &S::Reply) -> usize {
+        // The reply format copies parts of the request, which are in memory beside the question. So are earlier texts.
+        let texts = amendable.map_or(0, |texts| {
+            [&texts.bare, &*texts.first].map(|text| self.base.desk.weigh(text, 0)).iter().sum()
+        });
+        self.base.desk.weigh(question, 0) + texts + S::bytes(reply)
     }
 
     /// Adds what earlier lines said of the agent and its folder, and decides the risk.

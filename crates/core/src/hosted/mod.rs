@@ -13,4 +13,4 @@ mod settle;
 pub use claude::Claude;
 pub use codex::Codex;
 pub use core::{ClaudeBridge, CodexBridge, Core};
-pub use protocol::{AgentMessage, AgentRequest, HostProtocol, LineClass};
+pub use protocol::{AgentMessage, AgentRequest, HostProtocol, LineClass, Place};

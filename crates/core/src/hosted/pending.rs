@@ -21,8 +21,26 @@ pub(super) struct OpenQuestion<R> {
     pub id: RequestId,
     /// The question.
     pub question: Arc<Question>,
+    /// What it is made of anew, if later lines may change it.
+    pub amendable: Option<Box<Amendable>>,
     /// The format of the response to the agent.
     pub reply: R,
+}
+
+/// The earlier texts of a question that may change.
+#[derive(Debug)]
+pub(super) struct Amendable {
+    /// The question without what other lines said.
+    pub bare: Question,
+    /// The question as it was asked at first.
+    pub first: Arc<Question>,
+}
+
+impl<R> OpenQuestion<R> {
+    /// Returns the question as its request alone asks it, as far as that matters.
+    pub(super) fn asked(&self) -> &Question {
+        self.amendable.as_ref().map_or(&self.question, |texts| &texts.bare)
+    }
 }
 
 /// The request that a response of the host with some id belongs to.
@@ -101,6 +119,15 @@ impl<R> OpenQuestions<R> {
 
     pub(super) fn get(&self, number: u64) -> Option<&OpenQuestion<R>> {
         self.open.get(&number)
+    }
+
+    pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut OpenQuestion<R>> {
+        self.open.get_mut(&number)
+    }
+
+    /// Returns the numbers of the open questions that satisfy `holds`, oldest first.
+    pub(super) fn numbers(&self, holds: impl Fn(&OpenQuestion<R>) -> bool) -> Vec<u64> {
+        self.open.iter().filter(|(_, open)| holds(open)).map(|(number, _)| *number).collect()
     }
 
     /// Returns the numbers of the open questions, oldest first.

@@ -19,6 +19,8 @@ pub enum LineClass<'a> {
     Ordinary,
     /// It must be read.
     Look,
+    /// It must be read while a question is open.
+    LookWhileOpen,
     /// A call that is no question, as this many of its first bytes show. It may be a request; a number as its ID is
     /// ignored.
     Call(usize),
@@ -35,6 +37,8 @@ pub struct AgentRequest<R> {
     pub id: String,
     /// The question.
     pub question: Question,
+    /// The question without what earlier lines said, if later lines may say something else.
+    pub bare: Option<Question>,
     /// The format of the response that the agent expects.
     pub reply: R,
 }
@@ -50,6 +54,27 @@ pub enum AgentMessage<R> {
     Waits(Vec<AgentRequest<R>>),
     /// The request with this id is over: the agent took it back, or has a response.
     Over(String),
+    /// What a tool call would do is something else now.
+    Changed(Place),
+    /// A tool call is over, or the turn of its session.
+    Ended(Place),
+}
+
+/// A tool call, or all of them in a session.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The session.
+    pub session: String,
+    /// The tool call. `None` for all of the session's.
+    pub tool_call: Option<String>,
+}
+
+impl Place {
+    /// Returns whether a question is about it.
+    pub fn has(&self, question: &Question) -> bool {
+        question.session.as_ref() == Some(&self.session)
+            && (self.tool_call.is_none() || question.tool_call == self.tool_call)
+    }
 }
 
 /// A protocol between an agent and the program that hosts it.
@@ -72,6 +97,9 @@ pub trait HostProtocol: Debug + Default {
     /// Reads a whole line of the agent, and records in `base` how the peers introduce themselves. `fallback_id` is the
     /// question's id if the agent did not name it.
     fn agent_says(&mut self, base: &mut Base, line: &[u8], fallback_id: &str) -> AgentMessage<Self::Reply>;
+
+    /// Adds to a question what earlier lines said of it. `first` is the question as it was asked at first.
+    fn complete(&self, _question: &mut Question, _first: Option<&Question>) {}
 
     /// Reads a whole line of the host that is no response to the agent, under the same rule.
     fn host_says(&mut self, base: &mut Base, line: &[u8]);

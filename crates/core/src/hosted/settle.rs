@@ -3,12 +3,15 @@
 
 use std::time::Duration;
 
-use super::{core::Core, protocol::HostProtocol};
+use super::{
+    core::Core,
+    protocol::{HostProtocol, Place},
+};
 use crate::{
     desk::{Submission, TicketedSubmission},
     dialect::Rejection,
     engine::{Action, Line, Peer},
-    question::{Outcome, Provenance, Question, Reason, Responder},
+    question::{Outcome, Provenance, Purpose, Question, Reason, Responder},
 };
 
 impl<S: HostProtocol> Core<S> {
@@ -52,6 +55,21 @@ impl<S: HostProtocol> Core<S> {
         }
     }
 
+    /// Ends the permissions of a tool call, or of a turn, that is over. The agent does not wait for a response, so it gets
+    /// none. It may still read the answer to a question, which says that its turn is over.
+    pub(super) fn ended(&mut self, place: &Place, now: Duration) {
+        for number in self.pending.numbers(|open| place.has(&open.question)) {
+            let Some(open) = self.pending.get(number) else { continue };
+            if open.question.purpose == Purpose::Permission {
+                self.pending.close(number);
+                self.end_undelivered(number, Outcome::Rejected(Reason::Over), now);
+            } else if place.tool_call.is_none() && open.question.blocking {
+                self.base.desk.turn_over(number);
+            }
+        }
+        self.base.tell();
+    }
+
     /// Leaves a question to the host alone.
     pub(super) fn abandon(&mut self, number: u64, now: Duration) {
         self.pending.close(number);
@@ -91,10 +109,17 @@ impl<S: HostProtocol> Core<S> {
     }
 
     /// Rejects a request that arrives after the bridge has stopped asking questions.
-    pub(super) fn refuse(&mut self, id: &str, reply: &S::Reply, question: &Question, reason: Reason) {
+    pub(super) fn refuse(
+        &mut self,
+        id: &str,
+        reply: &S::Reply,
+        question: &Question,
+        asked: &Question,
+        reason: Reason,
+    ) {
         let result = self.protocol.write_rejection(reply, question, reason.into());
         self.base.actions.push(Action::Send(Peer::Agent, self.protocol.response(id, &result)));
-        self.responded(id, question, reason != Reason::ClientGone);
+        self.responded(id, asked, reason != Reason::ClientGone);
     }
 
     /// Sends the agent its response, and takes the request back from the host, which still shows it.
@@ -112,7 +137,7 @@ impl<S: HostProtocol> Core<S> {
         let is_host_there = *outcome != Outcome::Rejected(Reason::ClientGone);
         let response = self.protocol.response(open.id.as_str(), &result);
         self.base.actions.push(Action::Respond(number, response));
-        self.responded(open.id.as_str(), &open.question, is_host_there);
+        self.responded(open.id.as_str(), open.asked(), is_host_there);
     }
 
     /// Takes note of a request that has its response, and takes it back from a host that still shows it.

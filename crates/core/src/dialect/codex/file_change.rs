@@ -116,6 +116,23 @@ pub(super) fn complete(question: &mut Question, item: &[u8]) {
     subject.fit();
 }
 
+/// Records that the approval is for other changes than those that it was asked for at first. A change that came before
+/// there was any is none of these.
+pub fn contradict(question: &mut Question, first: &Question) {
+    let changes = |question: &Question| {
+        let subject = question.subject.as_deref()?;
+        let Subject { kind, diffs, patch, locations, .. } = subject;
+        let has_changes = !diffs.is_empty() || patch.is_some();
+        has_changes.then(|| (kind.clone(), diffs.clone(), patch.clone(), locations.clone()))
+    };
+    let Some(before) = changes(first) else { return };
+    if changes(question).as_ref() != Some(&before)
+        && let Some(subject) = question.subject.as_deref_mut()
+    {
+        subject.unclear.get_or_insert_with(|| "its change of files is another one than at first".to_owned());
+    }
+}
+
 /// Adds the change of one file. `diff` is the whole text of a file that is new or removed, otherwise a patch. Returns
 /// whether the kind of change is known.
 pub(super) fn add(subject: &mut Subject, path: &str, kind: &Json, diff: Option<&str>) -> bool {
@@ -163,6 +180,13 @@ impl Changes {
             self.0.pop_front();
         }
         self.0.push_back(item.into());
+    }
+
+    /// Remembers the present changes of an item, from the parameters of the notification that its changes are others now.
+    pub fn updated(&mut self, params: &[u8]) {
+        let (Some(id), Some(changes)) = (member(params, "itemId"), member(params, "changes")) else { return };
+        let head: [&[u8]; 3] = [br#"{"type":"fileChange","id":"#, id, br#","changes":"#];
+        self.push(&[&head.concat(), changes, b"}"].concat());
     }
 
     /// Adds the changes to an approval of file changes, if its item is known.

@@ -15,6 +15,6 @@ pub mod reply;
 pub mod request;
 mod user_input;
 
-pub use file_change::Changes;
+pub use file_change::{Changes, contradict};
 pub use reply::CodexReply;
 pub use request::{METHODS, read};
