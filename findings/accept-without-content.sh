@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # A form with one required field, accepted with the content {} and with no content at all, asked by servers of
 # @modelcontextprotocol/sdk 1.32.2 and @modelcontextprotocol/server 2.4.0 (npm), mcp 2.3.0 and fastmcp 4.2.3 (PyPI). One
-# would guess that all refuse both. The TypeScript servers check the content against the form, but only if there is one, so
-# an accept without content reaches the tool, which then reads a field of nothing.
+# would guess that all refuse both. The TypeScript servers check the content against the form, but only if there is one,
+# so an accept without content reaches the tool, which then reads a field of nothing.
 #
 # Output:
 #   sdk 1.32.2      {}: refused  no content: {"action":"accept"}

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# mcp 2.3.0, and fastmcp 4.2.3 beside it (PyPI): answers to a form with a whole number and a boolean that have another type.
-# `ctx.elicit` of mcp hands the tool 5 for "5", 1 for true, True for "on" and False for "no"; fastmcp, on the same SDK,
-# refuses all four. One would guess that an answer has to have the type that the form says. A client that mixes up two
-# fields is not found out, and a server that moves from one package to the other refuses answers that it took.
+# mcp 2.3.0, and fastmcp 4.2.3 beside it (PyPI): answers to a form with a whole number and a boolean that have another
+# type. `ctx.elicit` of mcp hands the tool 5 for "5", 1 for true, True for "on" and False for "no"; fastmcp, on the same
+# SDK, refuses all four. One would guess that an answer has to have the type that the form says. A client that mixes up
+# two fields is not found out, and a server that moves from one package to the other refuses answers that it took.
 #
 # Output:
 #   {"number": "5"}    mcp: 5        fastmcp: refused

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# mcp 1.30.0, and 2.3.0 beside it (PyPI): a server asks the client's person, sends a ping and a log message, and withdraws
-# the question, all before the person answers. The client of 1.30.0 handles one message after the other: it answers no
-# ping, hands on no log message and does not hear that the question is withdrawn until its callback has returned. One would
-# guess that a person who thinks does not hold up the connection. A server that pings takes such a client for dead.
+# mcp 1.30.0, and 2.3.0 beside it (PyPI): a server asks the client's person, sends a ping and a log message, and
+# withdraws the question, all before the person answers. The client of 1.30.0 handles one message after the other: it
+# answers no ping, hands on no log message and does not hear that the question is withdrawn until its callback has
+# returned. One would guess that a person who thinks does not hold up the connection. A server that pings takes such a
+# client for dead.
 #
 # Output:
 #   mcp 1.30.0  while the person thinks: nothing; the question: answered

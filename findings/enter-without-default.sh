@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Yes-or-no questions that name no default, answered by the Enter key alone: @clack/prompts 1.9.0, @inquirer/prompts 8.8.0,
-# prompts 2.4.2, enquirer 2.4.1 (npm), questionary 2.1.1, InquirerPy 0.3.4, click 8.5.1, rich 15.0.0 (PyPI). Three say yes,
-# four say no, one asks again. One would guess that all take it for a no, or for no answer. A program that types Enter to
-# get past a question, and a person who does, agrees in one program to what it refuses in the next.
+# Yes-or-no questions that name no default, answered by the Enter key alone: @clack/prompts 1.9.0, @inquirer/prompts
+# 8.8.0, prompts 2.4.2, enquirer 2.4.1 (npm), questionary 2.1.1, InquirerPy 0.3.4, click 8.5.1, rich 15.0.0 (PyPI).
+# Three say yes, four say no, one asks again. One would guess that all take it for a no, or for no answer. A program
+# that types Enter to get past a question, and a person who does, agrees in one program to what it refuses in the next.
 #
 # Output:
 #   @clack/prompts     yes

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# mcp 2.3.0, and fastmcp 4.2.3 beside it (PyPI): a form's field that is an `enum.Enum` cannot be asked for by `ctx.elicit` of
-# mcp. It raises a TypeError before anything is sent; the same choices as a `Literal` are a list of choices, and fastmcp
-# takes both. One would guess that a pydantic model with an enum is the usual way to offer choices. The person sees
-# nothing, and the model hears that the tool failed.
+# mcp 2.3.0, and fastmcp 4.2.3 beside it (PyPI): a form's field that is an `enum.Enum` cannot be asked for by
+# `ctx.elicit` of mcp. It raises a TypeError before anything is sent; the same choices as a `Literal` are a list of
+# choices, and fastmcp takes both. One would guess that a pydantic model with an enum is the usual way to offer choices.
+# The person sees nothing, and the model hears that the tool failed.
 #
 # Output:
 #   Literal  mcp: {"enum": ["red", "blue"], "type": "string"}  fastmcp: {"enum": ["red", "blue"], "type": "string"}

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # httpx-sse 0.4.3 (PyPI), and eventsource-parser 4.1.3 (npm) beside it: after an event with an `id`, httpx-sse gives an
-# event with empty data for each block that has none, such as the comment of a server that keeps the connection open. One
-# would guess that such a block gives nothing, as in browsers and in eventsource-parser. A client that reads each event as
-# JSON fails at the first comment, and only where the server numbers its events.
+# event with empty data for each block that has none, such as the comment of a server that keeps the connection open.
+# One would guess that such a block gives nothing, as in browsers and in eventsource-parser. A client that reads each
+# event as JSON fails at the first comment, and only where the server numbers its events.
 #
 # Output:
 #   httpx-sse, with id         "first" "" "" "second"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# What the asker hears when the handler of its request raises an exception "out of ink": vscode-jsonrpc 10.0.0, jayson 5.0.0,
-# json-rpc-2.0 1.8.1, @agentclientprotocol/sdk 2.4.0 (npm), python-lsp-jsonrpc 1.1.2, jsonrpcserver 5.0.9, json-rpc 1.15.0,
-# agent-client-protocol 0.12.1 (PyPI). One would guess -32603 (internal error) of all. Three have other codes:
-# python-lsp-jsonrpc says -32602, which is "invalid params", json-rpc-2.0 says 0, json-rpc -32000. Who takes -32602 for "this peer cannot
-# show such a question", and asks in another way, asks twice.
+# What the asker hears when the handler of its request raises an exception "out of ink": vscode-jsonrpc 10.0.0, jayson
+# 5.0.0, json-rpc-2.0 1.8.1, @agentclientprotocol/sdk 2.4.0 (npm), python-lsp-jsonrpc 1.1.2, jsonrpcserver 5.0.9,
+# json-rpc 1.15.0, agent-client-protocol 0.12.1 (PyPI). One would guess -32603 (internal error) of all. Three have other
+# codes: python-lsp-jsonrpc says -32602, which is "invalid params", json-rpc-2.0 says 0, json-rpc -32000. Who takes
+# -32602 for "this peer cannot show such a question", and asks in another way, asks twice.
 #
 # Output:
 #   vscode-jsonrpc         -32603, with the text

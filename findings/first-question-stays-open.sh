@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# @modelcontextprotocol/sdk 1.32.2, and @modelcontextprotocol/server and client 2.4.0 beside it (npm): a server withdraws its
-# first question, and then its second. The SDK counts IDs from 0, and a client of 1.32.2 ignores `notifications/cancelled`
-# for the ID 0, so the first question stays on the screen. One would guess that both close. Its person goes on answering
-# what nobody waits for; a server that asks once asks with the ID 0.
+# @modelcontextprotocol/sdk 1.32.2, and @modelcontextprotocol/server and client 2.4.0 beside it (npm): a server
+# withdraws its first question, and then its second. The SDK counts IDs from 0, and a client of 1.32.2 ignores
+# `notifications/cancelled` for the ID 0, so the first question stays on the screen. One would guess that both close.
+# Its person goes on answering what nobody waits for; a server that asks once asks with the ID 0.
 #
 # Output:
 #   1.32.2  first (ID 0): open    second (ID 1): closed

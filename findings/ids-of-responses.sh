@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# A response whose id is the request's, but written as text ("1" for 1) or as a decimal (1.0 for 1), to clients of mcp 2.3.0
-# and agent-client-protocol 0.12.1 (PyPI), @modelcontextprotocol/client 2.4.0, @agentclientprotocol/sdk 2.4.0 and
+# A response whose id is the request's, but written as text ("1" for 1) or as a decimal (1.0 for 1), to clients of mcp
+# 2.3.0 and agent-client-protocol 0.12.1 (PyPI), @modelcontextprotocol/client 2.4.0, @agentclientprotocol/sdk 2.4.0 and
 # vscode-jsonrpc 10.0.0 (npm). One would guess that "1" is another id, and 1.0 the same. The MCP SDKs take the text, the
-# others wait on; mcp alone waits on at 1.0. Whoever sits between two programs has to give each id back as it was written.
+# others wait on; mcp alone waits on at 1.0. Whoever sits between two programs has to give each id back as it was
+# written.
 #
 # Output:
 #   mcp (Python)         "1": heard  1.0: waits

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# @modelcontextprotocol/sdk 1.32.2 (npm): a client parses the form of an elicitation, and drops keywords of a property that
-# it has no place for, whole lists of choices among them. The server checks the answer against the form that it sent. One
-# would guess that both have the same form. A person is shown a free field, and the tool fails at a good answer.
+# @modelcontextprotocol/sdk 1.32.2 (npm): a client parses the form of an elicitation, and drops keywords of a property
+# that it has no place for, whole lists of choices among them. The server checks the answer against the form that it
+# sent. One would guess that both have the same form. A person is shown a free field, and the tool fails at a good
+# answer.
 #
 # Output:
 #   {"type":"string","pattern":"^v[0-9]+$"} is shown as {"type":"string"}

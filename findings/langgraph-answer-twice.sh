@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# langgraph 1.2.24 (PyPI): a node asks two questions in turn, and each interrupt has an ID of its own. An answer under the
-# ID of the first question, sent a second time, answers the second question. One would guess that it is ignored, as the
-# answer under an ID that was never given is. A program that sends an answer again, because it did not hear that the first
-# one arrived, answers for its person what the person has not read.
+# langgraph 1.2.24 (PyPI): a node asks two questions in turn, and each interrupt has an ID of its own. An answer under
+# the ID of the first question, sent a second time, answers the second question. One would guess that it is ignored, as
+# the answer under an ID that was never given is. A program that sends an answer again, because it did not hear that the
+# first one arrived, answers for its person what the person has not read.
 #
 # Output:
 #   ids differ: True

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # @clack/prompts 1.9.0 (npm), and @inquirer/prompts 8.8.0, prompts 2.4.2 and enquirer 2.4.1 beside it: in a terminal, a
-# typed text is sent by a carriage return in all of them, and by a line feed in all but @clack/prompts, which drops the text
-# and waits for another. One would guess that both end a line, as for programs that read lines. A program that answers
-# another's question through a terminal of its own, and writes "text\n", is heard by most and not by this one.
+# typed text is sent by a carriage return in all of them, and by a line feed in all but @clack/prompts, which drops the
+# text and waits for another. One would guess that both end a line, as for programs that read lines. A program that
+# answers another's question through a terminal of its own, and writes "text\n", is heard by most and not by this one.
 #
 # Output:
 #   @clack/prompts     carriage return: Ada  line feed: waits, and then takes Eve

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # @modelcontextprotocol/sdk 1.32.2 (npm): `elicitInput` of a server gives the person 60 seconds, unless it is told
-# otherwise. After that the tool fails with "Request timed out", and an answer that comes then is dropped. One would guess
-# that a question to a person has no limit, or a far longer one. A server that nobody told so loses every answer that takes
-# the person more than a minute. (The clock here is a stand-in.)
+# otherwise. After that the tool fails with "Request timed out", and an answer that comes then is dropped. One would
+# guess that a question to a person has no limit, or a far longer one. A server that nobody told so loses every answer
+# that takes the person more than a minute. (The clock here is a stand-in.)
 #
 # Output:
 #   after 59.999 s: the tool waits

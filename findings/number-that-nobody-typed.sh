@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# prompts 2.4.2, enquirer 2.4.1 and @inquirer/prompts 8.8.0 (npm): a question for a number without a default, answered by
-# the Enter key alone, gives the empty text, the number 0, and undefined. One would guess that the question stays open, or
-# that all give nothing. A 0 that nobody typed is then sent as an answer, and an empty text where a schema says number.
+# prompts 2.4.2, enquirer 2.4.1 and @inquirer/prompts 8.8.0 (npm): a question for a number without a default, answered
+# by the Enter key alone, gives the empty text, the number 0, and undefined. One would guess that the question stays
+# open, or that all give nothing. A 0 that nobody typed is then sent as an answer, and an empty text where a schema says
+# number.
 #
 # Output:
 #   prompts            string ""

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # A peer ends while a request to it is open: clients of vscode-jsonrpc 10.0.0, @agentclientprotocol/sdk 2.4.0,
-# @modelcontextprotocol/client 2.4.0 (npm), agent-client-protocol 0.12.1 and mcp 2.3.0 (PyPI). All but vscode-jsonrpc fail
-# the request; there it is open for ever, although `onClose` says that the connection is closed, and only `dispose` of one's
-# own fails it. One would guess that an end of the connection ends its requests. A client that asks through it, and awaits
-# the answer, never goes on after a crash of its agent.
+# @modelcontextprotocol/client 2.4.0 (npm), agent-client-protocol 0.12.1 and mcp 2.3.0 (PyPI). All but vscode-jsonrpc
+# fail the request; there it is open for ever, although `onClose` says that the connection is closed, and only `dispose`
+# of one's own fails it. One would guess that an end of the connection ends its requests. A client that asks through it,
+# and awaits the answer, never goes on after a crash of its agent.
 #
 # Output:
 #   vscode-jsonrpc     closed, and the request is open; after dispose it failed

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# @clack/prompts 1.9.0, prompts 2.4.2, enquirer 2.4.1 and @inquirer/prompts 8.8.0 (npm), with an empty standard input, as
-# under a scheduler: three of them neither answer nor raise, and Node ends with exit code 0 in the middle of the question.
-# Only @inquirer/prompts raises. One would guess an error, or at least another exit code. What stands after the question
-# does not run, and whoever started the program takes it for done.
+# @clack/prompts 1.9.0, prompts 2.4.2, enquirer 2.4.1 and @inquirer/prompts 8.8.0 (npm), with an empty standard input,
+# as under a scheduler: three of them neither answer nor raise, and Node ends with exit code 0 in the middle of the
+# question. Only @inquirer/prompts raises. One would guess an error, or at least another exit code. What stands after
+# the question does not run, and whoever started the program takes it for done.
 #
 # Output:
 #   @clack/prompts     nothing, exit code 0

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# zod 4.6.7, and zod-to-json-schema 3.25.2 with zod 3.25.76 beside it (npm): one schema of a form, turned into JSON Schema by
-# zod itself and by the package that did so before. zod names a field with a default as required, the package does not. One
-# would guess that a default makes a field optional. A form made by zod alone cannot be sent without an answer to every
-# field that has a default, and a server that checks refuses one that leaves it out. (`io: "input"` gives the other.)
+# zod 4.6.7, and zod-to-json-schema 3.25.2 with zod 3.25.76 beside it (npm): one schema of a form, turned into JSON
+# Schema by zod itself and by the package that did so before. zod names a field with a default as required, the package
+# does not. One would guess that a default makes a field optional. A form made by zod alone cannot be sent without an
+# answer to every field that has a default, and a server that checks refuses one that leaves it out. (`io: "input"`
+# gives the other.)
 #
 # Output:
 #   z.toJSONSchema               required: name, notify

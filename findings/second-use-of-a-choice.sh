@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# zod-to-json-schema 3.25.2 with zod 3.25.76, and @modelcontextprotocol/sdk 1.32.2 (npm): a form with two fields of the same
-# choices, written as one constant. The second field becomes a `$ref` to the first, and the form as a whole is refused by
-# the client's parser. One would guess two fields with the same list. Nobody is asked, and with two equal constants, which
-# read the same, all is well.
+# zod-to-json-schema 3.25.2 with zod 3.25.76, and @modelcontextprotocol/sdk 1.32.2 (npm): a form with two fields of the
+# same choices, written as one constant. The second field becomes a `$ref` to the first, and the form as a whole is
+# refused by the client's parser. One would guess two fields with the same list. Nobody is asked, and with two equal
+# constants, which read the same, all is well.
 #
 # Output:
 #   one constant:   to is {"$ref":"#/properties/from"}, the client says -32603
