@@ -106,7 +106,9 @@ mod tests {
             "{said:?}"
         );
         assert!(dialogue.is_caution());
-        let mut dialogue = Dialogue::new(record(&json!({ "fields": [database()] })));
+        let mut dialogue = Dialogue::new(record(&json!({ "fields": [database(), text("why")] })));
+        assert_eq!(dialogue.pause(), limits::QUIET, "the first prompt of a command");
+        dialogue.typed("1");
         assert_eq!(dialogue.pause(), limits::BURST);
         dialogue.typed("/reject");
         assert_eq!((dialogue.pause(), dialogue.takes().lines), (limits::QUIET, true));

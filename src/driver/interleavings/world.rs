@@ -340,6 +340,13 @@ impl<'a> World<'a> {
         }
         // After a cancelled turn, a permission waits for the client for this long.
         self.pass(limits::CANCEL);
+        // What was asked between turns ends with no turn, but with a cancellation while none runs.
+        for session in 0..2 {
+            if self.turns.contains_key(&session) {
+                self.play(&Move::Turns { session });
+            }
+            self.play(&Move::CancelTurn { session });
+        }
         self.write_on();
         // The queue holds only so many of the waiting submissions at once.
         for _ in 0..=self.callers.len() {
