@@ -17,6 +17,7 @@ use super::notify::NotifyArgs;
 #[cfg(feature = "tui")]
 use super::tui::TuiArgs;
 use super::{
+    answer_args::AnswerArgs,
     arguments::{LazyArgs, LogArgs},
     ask::AskArgs,
     attach::AttachArgs,
@@ -39,7 +40,7 @@ use super::{
     shell::{CompleteArgs, CompletionsArgs, ManArgs},
     show::ShowArgs,
     status::StatusArgs,
-    submit::{AnswerArgs, RejectArgs},
+    submit::RejectArgs,
 };
 
 /// Make sure that every question of a coding agent gets exactly one answer

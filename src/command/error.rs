@@ -37,14 +37,14 @@ pub enum CommandError {
     )]
     NoId,
     /// What would be allowed is dangerous, and there is no terminal at which it could be confirmed.
-    #[error("{}: {} `askbridge allow {}{} --yes` allows it all the same: {}", .record.id, .why, .record.id, .always, text::headline(.record))]
+    #[error("{}: {} `askbridge {command} --yes` allows it all the same: {}", .record.id, .why, text::headline(.record))]
     Unconfirmed {
         /// The permission.
         record: Arc<Record>,
         /// Why it is dangerous.
         why: String,
-        /// The option of the command that was given, behind a space.
-        always: &'static str,
+        /// The command that was given.
+        command: String,
     },
     /// The journal has no such question.
     #[cfg(feature = "journal")]

@@ -1,6 +1,7 @@
 //! The subcommands of the program, one file or folder each, with their arguments.
 //! Talking to the bridges is left to `machine` and `rpc`.
 
+mod answer_args;
 mod arguments;
 mod ask;
 pub mod attach;
@@ -45,6 +46,7 @@ mod reach;
 mod rules;
 mod runner;
 mod screen;
+mod second_step;
 pub mod setup;
 mod shell;
 mod show;

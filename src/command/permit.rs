@@ -15,15 +15,11 @@ use super::{
     help,
     reach::MachineArgs,
     runner::look_up,
+    second_step::confirmed,
     submit::by_option,
     typist::{Leftovers, can_ask},
 };
-use crate::present::{
-    answer,
-    caution::{caution, is_dangerous},
-    dialogue::Dialogue,
-    text,
-};
+use crate::present::{answer, caution::caution, dialogue::Dialogue, text};
 
 /// Options of `askbridge allow`.
 #[derive(Debug, Args)]
@@ -63,8 +59,9 @@ pub async fn allow(args: &AllowArgs) -> Result<u8, CommandError> {
     }
     let read = |record: &Record| {
         let answer = choose(record, role).map_err(|error| unfit(record, error))?;
-        if record.is_open() && !args.yes && !can_ask() {
-            confirmed(record, &answer, role)?;
+        if !args.yes && !can_ask() {
+            let always = if args.always { " --always" } else { "" };
+            confirmed(record, &answer, || format!("allow {}{always}", record.id))?;
         }
         Ok(Submission::answer(answer, args.seen))
     };
@@ -86,19 +83,6 @@ fn asked(record: Arc<Record>, role: Role) -> Option<Dialogue> {
         }
         (2.., _) => Some(Dialogue::new(record)),
         _ => None,
-    }
-}
-
-/// Refuses to allow what is dangerous, where no person can confirm it.
-fn confirmed(record: &Record, answer: &Answer, role: Role) -> Result<(), CommandError> {
-    let question = &record.question;
-    match caution(question, answer).filter(|_| is_dangerous(question, answer)) {
-        Some(why) => Err(CommandError::Unconfirmed {
-            record: Arc::new(record.clone()),
-            why: why.into_owned(),
-            always: if role == Role::AllowAlways { " --always" } else { "" },
-        }),
-        None => Ok(()),
     }
 }
 

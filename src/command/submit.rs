@@ -2,11 +2,7 @@
 //! was understood. A probable typo is never taken as the user's own text: an answer cannot be taken back.
 //! Which option a text means is left to `present/typed.rs`, whether the answer fits its question to the bridge.
 
-use std::{
-    collections::BTreeMap,
-    io::{self, Read},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use askbridge_core::{
     desk::{Record, Refusal, Submission},
@@ -17,16 +13,17 @@ use clap::Args;
 
 use super::{
     CommandError,
+    answer_args::{AnswerArgs, with_stdin},
     converse::{by, converse, said},
     help,
     next::{NextArgs, next},
     reach::MachineArgs,
     runner::{self, look_up, say},
+    second_step::{confirmed, danger},
     typist::{Leftovers, can_ask},
 };
 use crate::{
     inbox::Inbox,
-    limits,
     present::{
         answer::{self, about, brief},
         bridges::Bridges,
@@ -34,11 +31,6 @@ use crate::{
         typed::{self, TypedText},
     },
 };
-
-/// The value that stands for stdin.
-const STDIN: &str = "-";
-/// The maximum size of an answer from stdin in bytes. With its escapes, it must fit into one request.
-const LONGEST_INPUT: usize = limits::REQUEST / 2;
 
 /// Answers a question.
 pub async fn answer(args: &AnswerArgs) -> Result<u8, CommandError> {
@@ -62,6 +54,13 @@ pub async fn answer(args: &AnswerArgs) -> Result<u8, CommandError> {
     }
     // Stdin is read before the question is looked up, because a person may take long to type it.
     let args = with_stdin(id, args)?;
+    if can_ask() && !args.yes {
+        let leftovers = Leftovers::of_person();
+        let (machine, _, record) = look_up(id, &args.machine).await?;
+        if let Some(dialogue) = confirming(record, &args) {
+            return converse(&machine, dialogue, leftovers).await;
+        }
+    }
     let read = |record: &Record| {
         let kept = record.kept.as_ref();
         let mut answer = read(&record.question, kept, &args)
@@ -76,9 +75,18 @@ pub async fn answer(args: &AnswerArgs) -> Result<u8, CommandError> {
         if answer.is_blank() && !fields.is_empty() && fields.iter().all(|field| !field.required) {
             return Err(CommandError::DoesNotFit(id.to_owned(), nothing_chosen(record)));
         }
+        if !args.yes && !can_ask() {
+            confirmed(record, &answer, || format!("answer {} …", record.id))?;
+        }
         Ok(Submission::answer(answer, args.seen))
     };
     by_option(id, &args.machine, read).await
+}
+
+/// Returns the dialogue in which a person confirms what is dangerous; `None` if there is nothing to confirm.
+fn confirming(record: Arc<Record>, args: &AnswerArgs) -> Option<Dialogue> {
+    let answer = read(&record.question, record.kept.as_ref(), args).ok()?;
+    danger(&record, &answer).map(|_| Dialogue::confirming(record, answer))
 }
 
 fn nothing_chosen(record: &Record) -> String {
@@ -168,87 +176,6 @@ pub(super) async fn submit(
     })?;
     let said = done(&Bridges::new(machine.status()), &now, &submission);
     Ok(runner::done(exit::OK, &format!("{} {said}\n", record.id)))
-}
-
-/// Returns the arguments with the text of stdin in the place of `-`.
-fn with_stdin(id: &str, args: &AnswerArgs) -> Result<AnswerArgs, CommandError> {
-    let mut args = args.clone();
-    let AnswerArgs { values, field: fields, .. } = &mut args;
-    let mut values: Vec<_> = values.iter_mut().filter(|value| *value == STDIN).collect();
-    let mut fields: Vec<_> = fields
-        .iter_mut()
-        .filter(|field| field.split_once('=').is_some_and(|(_, value)| value == STDIN))
-        .collect();
-    match (&mut *values, &mut *fields) {
-        ([], []) => {}
-        ([value], []) => **value = stdin(id)?,
-        ([], [field]) => {
-            field.truncate(field.len() - STDIN.len());
-            field.push_str(&stdin(id)?);
-        }
-        _ => {
-            let error = "`-` is given more than once, but stdin is only one value".to_owned();
-            return Err(CommandError::Usage(format!("{id}: {error}")));
-        }
-    }
-    Ok(args)
-}
-
-/// Reads stdin to its end, and cuts one newline there.
-fn stdin(id: &str) -> Result<String, CommandError> {
-    let mut bytes = Vec::new();
-    // One byte more than the limit, so that a text that is too long is noticed and not cut.
-    let most = u64::try_from(LONGEST_INPUT).unwrap_or(u64::MAX).saturating_add(1);
-    let read = io::stdin().lock().take(most).read_to_end(&mut bytes);
-    let failed = |source| CommandError::Read { path: STDIN.into(), source };
-    read.map_err(failed)?;
-    if bytes.len() > LONGEST_INPUT {
-        let error = format!("the answer on stdin is longer than {LONGEST_INPUT} bytes");
-        return Err(CommandError::DoesNotFit(id.to_owned(), error));
-    }
-    let text = String::from_utf8(bytes)
-        .map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidData, error)))?;
-    let text = text.strip_suffix('\n').map(|text| text.strip_suffix('\r').unwrap_or(text)).unwrap_or(&text);
-    Ok(text.to_owned())
-}
-
-/// Options of `askbridge answer`.
-#[derive(Clone, Debug, Default, Args)]
-#[command(after_help = help::ANSWER)]
-pub struct AnswerArgs {
-    /// The question's ID [default: at a terminal, that of the oldest question that waits]
-    pub id: Option<String>,
-
-    /// The answer to each field in turn [default: asks field by field at a terminal]: the number, label or value of an option, a text, a number, yes or no; several
-    /// options are separated by commas, or given one by one where there is one field; "" leaves a field out; `-` reads
-    /// stdin
-    #[arg(value_name = "VALUE", allow_negative_numbers = true)]
-    pub values: Vec<String>,
-
-    /// The answer to the field with this name (can be repeated: several options of one field add up)
-    #[arg(long, value_name = "NAME=VALUE")]
-    pub field: Vec<String>,
-
-    /// Free text, sent unchanged even if it looks like an option: TEXT if there is one field, otherwise behind
-    /// the field's name (can be repeated)
-    #[arg(long, value_name = "[NAME=]TEXT", allow_hyphen_values = true)]
-    pub text: Vec<String>,
-
-    /// A note on the field with this name, or on the first field (can be repeated, once for each field)
-    #[arg(long, value_name = "[NAME=]TEXT", allow_negative_numbers = true)]
-    pub note: Vec<String>,
-
-    /// Repeat the answer that the same question got before, which `askbridge show` prints
-    #[arg(long, conflicts_with_all = ["values", "field", "text", "note"])]
-    pub again: bool,
-
-    /// You have seen the question as it is after this many changes, which `askbridge show` counts [default: 0]
-    #[arg(long, value_name = "EDITION")]
-    pub seen: Option<u32>,
-
-    /// The machine that is asked.
-    #[command(flatten)]
-    pub machine: MachineArgs,
 }
 
 /// Options of `askbridge reject`.

@@ -88,7 +88,7 @@ fn an_agent_cannot_allow_itself() {
         &["allow", &id, "--yes"][..],
         &["allow", &id, "--always", "--yes"],
         &["reject", &id],
-        &["answer", &id, "a"],
+        &["answer", &id, "a", "--yes"],
     ] {
         let submission = [&["sh", "-c", SUBMIT, "sh", ASKBRIDGE], submission].concat();
         assert_eq!(code(&mut bridge, &quoted(&submission)).0, i32::from(exit::OWN_AGENT), "{submission:?}");

@@ -123,7 +123,10 @@ fn what_the_agent_does_not_offer_is_not_chosen() {
         assert_eq!((run.code, &*run.stdout), (5, ""), "{run:?}");
         assert!(run.stderr.contains(why), "{run:?}");
     }
-    assert_eq!(agent.machine.ok(&["answer", plan, "2"]), format!("{plan} allowed: Ask each time\n"));
+    let unconfirmed = agent.machine.run(&["answer", plan, "2"]);
+    assert_eq!((unconfirmed.code, &*unconfirmed.stdout), (2, ""), "{unconfirmed:?}");
+    assert!(unconfirmed.stderr.contains(&format!("`askbridge answer {plan} … --yes`")), "{unconfirmed:?}");
+    assert_eq!(agent.machine.ok(&["answer", plan, "2", "--yes"]), format!("{plan} allowed: Ask each time\n"));
     assert_eq!(agent.machine.ok(&["answer", hopeless, "no"]), format!("{hopeless} rejected: No\n"));
     assert_eq!(agent.told(), [selected("ask"), selected("no")]);
 }
