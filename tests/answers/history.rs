@@ -163,6 +163,22 @@ fn history_lists_shows_exports_and_verifies() {
     assert!(!history(&machine, &[]).stdout.contains(&id));
 }
 
+/// Some programs end a line at U+2028 and U+2029.
+#[test]
+fn an_exported_line_is_one_line_for_every_reader() {
+    let machine = TestMachine::new();
+    let text = "Which\u{2028}database\u{2029}?";
+    let asked = question("s").to_string().replace("Which database?", text);
+    let _bridge = bridge(&machine, &serde_json::from_str(&asked).unwrap());
+    let id = machine.question();
+    machine.does(&["answer", &id, "Postgres"]);
+    until(&machine, &[], |text| text.contains(&id));
+    let exported = history(&machine, &["export"]).stdout;
+    assert!(!exported.contains(['\u{2028}', '\u{2029}']), "{exported}");
+    let line: Value = serde_json::from_str(exported.trim_end()).unwrap();
+    assert!(line["record"]["question"].to_string().contains(text), "{line}");
+}
+
 #[test]
 fn history_is_asked_since_a_day_or_a_date() {
     let machine = TestMachine::new();

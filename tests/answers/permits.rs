@@ -73,6 +73,14 @@ fn selected(option: &str) -> Value {
 fn a_permission_is_allowed_and_denied_by_what_its_options_do() {
     let mut agent = Agent::asks(&[1, 2, 3].map(|id| request(id, &CLAUDE)));
     let [once, always, deny] = &*agent.ids.clone() else { panic!("{:?}", agent.ids) };
+    // What is not confirmed is refused, with the command that allows the same.
+    for (args, again) in [
+        (&["allow", once][..], format!("`askbridge allow {once} --yes`")),
+        (&["allow", always, "--always"], format!("`askbridge allow {always} --always --yes`")),
+    ] {
+        let run = agent.machine.run(args);
+        assert!(run.code == 2 && run.stderr.contains(&again), "{args:?}: {run:?}");
+    }
     assert_eq!(agent.machine.ok(&["allow", once, "--yes"]), format!("{once} allowed: Allow\n"));
     assert_eq!(
         agent.machine.ok(&["allow", always, "--always", "--yes"]),

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::answers::machine::end;
 use crate::notify::stage::{Stage, askbridge, notifiers, permission, question, script, wait, wait_for_line};
 
-const HOSTILE: &str = "Go? $(touch pwned) `id` '; touch pwned #\u{1b}]0;x\u{7}";
+const HOSTILE: &str = "Go? $(touch pwned) `id` '; touch pwned #\u{1b}]0;x\u{7}\u{2028}\u{2029}";
 
 /// Returns whether a process has ended, even if its parent has not looked yet.
 fn is_gone(pid: u32) -> bool {
@@ -30,6 +30,8 @@ fn a_command_gets_the_question_in_a_private_file_that_is_removed() {
     let told = wait_for_line(&out, |line| line.contains("Go?"));
     let lines: Vec<_> = told.lines().collect();
     assert_eq!(lines[0], "600");
+    // Some programs end a line at these.
+    assert!(!lines[1].contains(['\u{2028}', '\u{2029}']), "{told}");
     let record: Value = serde_json::from_str(lines[1]).unwrap();
     assert_eq!(
         (&record["id"], &record["question"]["fields"][0]["label"]),

@@ -1,7 +1,7 @@
 //! The folders of the XDG Base Directory Specification, as the environment names them. What askbridge keeps in each is
 //! left to the files that ask for them.
 
-use std::{env, path::PathBuf};
+use std::{env, ffi::OsString, path::PathBuf};
 
 /// The variable that names another directory than `/run/user`, for tests: what is there belongs to the sessions of the
 /// person who runs them.
@@ -10,10 +10,15 @@ pub const SESSIONS: &str = "ASKBRIDGE_RUN_USER";
 /// Returns the home directory. Without `HOME`, or with an empty one, as in a service of the system, it is the one of the
 /// user database.
 pub fn home() -> Option<PathBuf> {
-    match env::var_os("HOME").filter(|home| !home.is_empty()) {
-        Some(_) => absolute("HOME"),
-        None => env::home_dir().filter(|home| home.is_absolute()),
+    home_of(env::var_os("HOME"), env::home_dir)
+}
+
+fn home_of(named: Option<OsString>, of_user: impl FnOnce() -> Option<PathBuf>) -> Option<PathBuf> {
+    match named.filter(|home| !home.is_empty()) {
+        Some(home) => Some(PathBuf::from(home)),
+        None => of_user(),
     }
+    .filter(|home| home.is_absolute())
 }
 
 /// Returns the folder of the user's settings.
@@ -60,4 +65,25 @@ fn in_home(folder: &str) -> Option<PathBuf> {
 /// Returns the path in an environment variable. The specification says that a relative path is to be ignored.
 fn absolute(name: &str) -> Option<PathBuf> {
     env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_home_is_none() {
+        for (named, of_user, home) in [
+            (Some("/srv/ada"), Some("/people/ada"), Some("/srv/ada")),
+            (Some(""), Some("/people/ada"), Some("/people/ada")),
+            (None, Some("/people/ada"), Some("/people/ada")),
+            // A relative path is ignored, and says that the user wants no other.
+            (Some("ada"), Some("/people/ada"), None),
+            (Some(""), Some(""), None),
+            (None, None, None),
+        ] {
+            let found = home_of(named.map(OsString::from), || of_user.map(PathBuf::from));
+            assert_eq!(found, home.map(PathBuf::from), "{named:?} {of_user:?}");
+        }
+    }
 }

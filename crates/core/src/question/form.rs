@@ -286,4 +286,27 @@ mod tests {
         );
         assert_eq!(headline("", &["A?", "B?"]), "A? (and 1 more)");
     }
+
+    /// White space alone is no text.
+    #[test]
+    fn the_heading_is_the_first_text_that_says_something() {
+        for (message, title, labels, heading) in [
+            ("Which one?", Some("Title"), &["Label"][..], "Which one?"),
+            ("", Some("Title"), &["Label"], "Title"),
+            (" \n", Some("Title"), &["Label"], "Title"),
+            ("\t", Some(" "), &["Label"], "Label"),
+            ("\u{a0}", Some("\u{2003}"), &[" "], UNTITLED),
+            (" ", None, &["A", "B"], UNTITLED),
+            ("", None, &[], UNTITLED),
+        ] {
+            let field = |(name, label): (usize, &&str)| json!({ "name": name.to_string(), "label": label, "kind": "boolean" });
+            let fields: Value = labels.iter().enumerate().map(field).collect();
+            let question = Question {
+                message: message.to_owned(),
+                title: title.map(str::to_owned),
+                ..Question::new(Origin::Elicitation, "q", serde_json::from_value(fields).expect("fields"))
+            };
+            assert_eq!(question.heading(), heading, "{message:?} {title:?} {labels:?}");
+        }
+    }
 }
