@@ -41,29 +41,42 @@ impl Files for RealFiles {
         }
     }
 
+    fn contents(&self, path: &Path, most: usize) -> Option<String> {
+        let file = opened(&fs::canonicalize(path).ok()?)?;
+        let bytes = file.metadata().is_ok_and(|file| file.is_file()).then(|| read(file, most))?;
+        Some(String::from_utf8_lossy(&bytes.ok()??).into_owned())
+    }
+
     fn text(&self, path: &Path, most: usize) -> Result<String, &'static str> {
         // The agent names the file, so it is opened only if its name is that of a text for people.
         let is_text = path.extension().and_then(|end| end.to_str()).is_some_and(|end| TEXTS.contains(&end));
         if !path.is_absolute() || !is_text {
             return Err("which is no text file with an absolute path");
         }
-        // A link could lead to any file, and a pipe would never end.
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = rustix::fs::open(path, flags, Mode::empty()).map(fs::File::from);
-        let file = file.map_err(|_| "which cannot be opened")?;
+        let file = opened(path).ok_or("which cannot be opened")?;
         let found = file.metadata().map_err(|_| "which cannot be opened")?;
         if !found.is_file() || found.uid() != rustix::process::geteuid().as_raw() {
             return Err("which is no regular file of this user");
         }
-        let mut text = Vec::new();
-        let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
-        file.take(limit).read_to_end(&mut text).map_err(|_| "which cannot be read")?;
-        if text.len() > most {
-            return Err("which is too long to show");
-        }
+        let text =
+            read(file, most).map_err(|_| "which cannot be read")?.ok_or("which is too long to show")?;
         let text = String::from_utf8(text).map_err(|_| "which is no text")?;
         if text.trim().is_empty() { Err("which is empty") } else { Ok(text) }
     }
+}
+
+/// Opens what may be a file. A link could lead to any file, and a pipe would never end.
+fn opened(path: &Path) -> Option<fs::File> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    rustix::fs::open(path, flags, Mode::empty()).map(fs::File::from).ok()
+}
+
+/// Reads a file. `None` if it has more bytes than these.
+fn read(file: fs::File, most: usize) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+    file.take(limit).read_to_end(&mut bytes)?;
+    Ok(Some(bytes).filter(|bytes| bytes.len() <= most))
 }
 
 /// The ends of the names of files that may be read: those of plans.
@@ -99,6 +112,11 @@ mod tests {
             assert_eq!(RealFiles.text(&at(name), 10), Err(why), "{name}");
         }
         assert!(RealFiles.text(Path::new("plan.md"), 10).is_err());
+        let contents = |name: &str| RealFiles.contents(&at(name), 10);
+        assert_eq!(contents("key").as_deref(), Some("secret"));
+        assert_eq!(contents("link.md").as_deref(), Some("secret"));
+        assert_eq!(contents("bytes.md").as_deref(), Some("\u{fffd}"));
+        assert_eq!(["long.md", "folder.md", "missing.md"].map(contents), [None, None, None]);
         let sizes = ["plan.md", "missing.md", "folder.md", "link.md"].map(|name| RealFiles.size(&at(name)));
         assert_eq!(sizes, [Some(4), Some(0), None, Some(6)]);
     }

@@ -42,7 +42,7 @@ impl Project {
         let parent = |path: &str| fs::create_dir_all(Path::new(path).parent().expect("a parent"));
         match (what, path.split_once(" -> ")) {
             ("dir", _) => fs::create_dir_all(self.path(path)),
-            ("file", _) => parent(&self.path(path)).and_then(|()| fs::write(self.path(path), "x\n")),
+            ("file", _) => parent(&self.path(path)).and_then(|()| fs::write(self.path(path), "a\n")),
             ("link", Some((link, target))) => {
                 parent(&self.path(link)).and_then(|()| symlink(self.path(target), self.path(link)))
             }

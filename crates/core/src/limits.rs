@@ -60,6 +60,8 @@ pub const SUBJECT_LINE: usize = KIB;
 pub const SUBJECT_TEXT: usize = 16 * KIB;
 /// Bytes of all texts in the subject of a permission, beside paths. Further ones are cut to the mark that says so.
 pub const SUBJECT: usize = 64 * KIB;
+/// Bytes of a file that is compared with the text that a change of it shows. The risk of a longer one is higher.
+pub const COMPARED: usize = 2 * MIB;
 /// Number of files that the subject of a permission names.
 pub const LOCATIONS: usize = 32;
 /// Number of changed files in the subject of a permission.

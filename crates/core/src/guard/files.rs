@@ -23,6 +23,12 @@ pub trait Files {
         None
     }
 
+    /// Reads a regular file of at most so many bytes, to compare it: nothing of it is shown. Bytes that are no text are
+    /// replaced. `None` if it cannot be read.
+    fn contents(&self, _path: &Path, _most: usize) -> Option<String> {
+        None
+    }
+
     /// Reads the text of a regular file of the same user, of at most so many bytes.
     ///
     /// # Errors
@@ -136,7 +142,7 @@ fn renames(patch: &str) -> bool {
 }
 
 /// Returns the file that a head of a patch names.
-fn file_in_head<'a>(line: &'a str, mark: &str, side: &str) -> Option<&'a str> {
+pub(super) fn file_in_head<'a>(line: &'a str, mark: &str, side: &str) -> Option<&'a str> {
     // A tab separates the name from the time of the file.
     let file = line.strip_prefix(mark)?.split('\t').next().unwrap_or_default().trim();
     Some(file.strip_prefix(side).unwrap_or(file))

@@ -1,15 +1,16 @@
-//! What only the host of a permission can find out, by a look at the file system: whether a change replaces a file that
-//! it does not show, what the file of a plan says, and where links lead. Pure: the host looks ([`Files`]).
+//! What only the host of a permission can find out, by a look at the file system: whether a change replaces a text that it
+//! does not show (`replaced.rs`), what the file of a plan says, and where links lead. Pure: the host looks ([`Files`]).
 
 use std::path::Path;
 
 use super::{
     assess::{assess_links, raise},
-    files::{self, Files},
+    files::Files,
+    replaced::with_replaced,
 };
 use crate::{
     limits,
-    question::{Purpose, Question, Risk, Subject},
+    question::{Purpose, Question, Risk},
 };
 
 /// Returns the question with what one look adds to it. `None` if that is nothing.
@@ -45,54 +46,6 @@ fn with_plan(question: &Question, files: &dyn Files) -> Option<Question> {
     Some(question)
 }
 
-/// What is known of a file that a change begins anew.
-enum Replaced {
-    Nothing,
-    Text,
-    Unknown,
-}
-
-/// Returns the permission with the changes marked that replace a file which they do not show.
-fn with_replaced(question: &Question, files: &dyn Files) -> Option<Question> {
-    let subject = question.subject.as_deref()?;
-    let found = subject.diffs.iter().map(|diff| match diff.old.as_deref() {
-        None | Some("") => replaced(question, subject, &diff.path, files),
-        Some(_) => Replaced::Nothing,
-    });
-    let found: Vec<_> = found.collect();
-    let first = |wanted: fn(&Replaced) -> bool| found.iter().position(wanted);
-    let why = match (first(|it| matches!(it, Replaced::Text)), first(|it| matches!(it, Replaced::Unknown))) {
-        (Some(place), _) => {
-            format!("it replaces {}, and does not show what is there", subject.diffs[place].path)
-        }
-        (None, Some(place)) => format!("it is not known whether it replaces {}", subject.diffs[place].path),
-        (None, None) => return None,
-    };
-    let mut question = question.clone();
-    let diffs = &mut question.subject.as_deref_mut()?.diffs;
-    for (diff, found) in diffs.iter_mut().zip(&found) {
-        diff.replaces = matches!(found, Replaced::Text);
-    }
-    raise(&mut question, Risk::Acts, &why);
-    Some(question)
-}
-
-fn replaced(question: &Question, subject: &Subject, file: &str, files: &dyn Files) -> Replaced {
-    // A file of another environment cannot be looked at from here.
-    if subject.environment.is_some() {
-        return Replaced::Unknown;
-    }
-    let project = question.project.as_deref();
-    let inside = project.and_then(|project| files::inside(project, file));
-    // The risk of a file elsewhere is not plain anyway, but whether it exists is said as well.
-    let path = inside.or_else(|| files::is_plain(file).then(|| file.to_owned()));
-    match path.and_then(|path| files.size(Path::new(&path))) {
-        Some(0) => Replaced::Nothing,
-        Some(_) => Replaced::Text,
-        None => Replaced::Unknown,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
@@ -115,10 +68,14 @@ mod tests {
 
         fn size(&self, path: &Path) -> Option<u64> {
             match path.file_name()?.to_str()? {
-                "old" => Some(5),
-                "empty" | "new" => Some(0),
+                "old" | "locked" => Some(5),
+                "empty" | "new" | "old:1" => Some(0),
                 _ => None,
             }
+        }
+
+        fn contents(&self, path: &Path, _most: usize) -> Option<String> {
+            (path.file_name()? == "old").then(|| "text\r\nmore\n".to_owned())
         }
 
         fn text(&self, path: &Path, _most: usize) -> Result<String, &'static str> {
@@ -143,10 +100,21 @@ mod tests {
             ("old", Some(""), None, Risk::Acts, true),
             ("/p/old", None, None, Risk::Acts, true),
             ("old", Some("text"), None, Risk::Plain, false),
+            ("old", Some("text\nmore"), None, Risk::Plain, false),
+            ("old", Some("other"), None, Risk::Acts, false),
+            ("old", Some(" "), None, Risk::Acts, true),
+            ("old", Some("\n\t"), None, Risk::Acts, true),
+            ("old", Some("\u{feff}"), None, Risk::Acts, true),
+            ("old", Some("\u{200b}"), None, Risk::Acts, true),
+            ("old:1", Some(""), None, Risk::Acts, true),
+            ("old:1", Some("other"), None, Risk::Acts, false),
+            ("old:1", Some("text"), None, Risk::Plain, false),
             ("new", Some(""), None, Risk::Plain, false),
+            ("new", Some("text"), None, Risk::Plain, false),
             ("/p/new", None, None, Risk::Plain, false),
             ("empty", None, None, Risk::Plain, false),
             ("hidden", None, None, Risk::Acts, false),
+            ("locked", Some("text"), None, Risk::Acts, false),
             ("new", None, Some("prod"), Risk::Acts, false),
             ("/etc/old", None, None, Risk::Acts, true),
         ] {
@@ -154,6 +122,39 @@ mod tests {
             let question = looked(&json!({ "kind": "edit", "environment": environment, "diffs": [diff] }));
             let known = (question.risk(), question.subject.as_ref().is_some_and(|it| it.diffs[0].replaces));
             assert_eq!(known, (risk, replaces), "{path} {old:?} {environment:?}: {:?}", question.risk_reason);
+        }
+    }
+
+    /// A later change may be one of what an earlier one wrote.
+    #[test]
+    fn changes_of_one_file_are_looked_at_in_their_order() {
+        for (changes, risk) in [
+            (json!([["text", "new"], ["new", "newer"]]), Risk::Plain),
+            (json!([["text", "new"], ["text", "newer"]]), Risk::Acts),
+            (json!([["text", "new"], ["", "newer"]]), Risk::Acts),
+            (json!([["text", "new"], ["more", "less"]]), Risk::Plain),
+        ] {
+            let diff =
+                |change: &Json| json!({ "path": "old", "line": 1, "old": change[0], "new": change[1] });
+            let diffs: Vec<_> = changes.as_array().into_iter().flatten().map(diff).collect();
+            let question = looked(&json!({ "kind": "edit", "diffs": diffs }));
+            assert_eq!(question.risk(), risk, "{changes}: {:?}", question.risk_reason);
+        }
+    }
+
+    #[test]
+    fn a_patch_that_replaces_a_file_is_no_addition() {
+        for (patch, risk) in [
+            ("--- /dev/null\n+++ b/old\n@@ -0,0 +1 @@\n+z\n", Risk::Acts),
+            ("--- a/old\n+++ b/old\n@@ -0,0 +1 @@\n+z\n", Risk::Acts),
+            ("--- a/old\n+++ b/old\n@@ -1 +1 @@\n-other\n+z\n", Risk::Acts),
+            ("--- a/old\n+++ b/old\n@@ -1,2 +1,2 @@\n-text\n+z\n more\n", Risk::Plain),
+            ("--- a/old\n+++ b/old\n@@ -1,0 +2 @@\n+z\n", Risk::Plain),
+            ("--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+z\n", Risk::Plain),
+            ("--- /dev/null\n+++ b/hidden\n@@ -0,0 +1 @@\n+z\n", Risk::Acts),
+        ] {
+            let question = looked(&json!({ "kind": "edit", "patch": patch }));
+            assert_eq!(question.risk(), risk, "{patch}: {:?}", question.risk_reason);
         }
     }
 
