@@ -6,7 +6,8 @@ use super::{
     active::active,
     beyond, command,
     files::{self, Files, changed_by, removed_by},
-    input::Input,
+    input::{Command, Input},
+    quoted,
     split::is_hidden,
     subject::input_says_more,
 };
@@ -133,8 +134,8 @@ fn of_subject(subject: &Subject, project: Option<&str>) -> (Risk, String) {
         read.and_then(|input| input.unclear).map(dangerous),
         read.filter(|input| input.escalates)
             .map(|_| dangerous("it asks for more rights, or to leave the sandbox")),
-        subject.command.as_deref().map(of_command),
-        read.map(|input| input.commands.iter().map(|text| of_command(text)).fold(nothing(), worst)),
+        subject.command.as_deref().map(|text| of_command(text, None)),
+        read.map(|input| of_commands(subject, input)),
         uses_network(subject, read).then(|| acts("it uses the network")),
         read.and_then(|input| input.unknown(&kind)).map(|member| acts(member.why_unknown())),
         of_active_files(&kind, subject, read, project),
@@ -151,23 +152,20 @@ fn worst(worst: (Risk, String), part: (Risk, String)) -> (Risk, String) {
     if part.0.degree() > worst.0.degree() { part } else { worst }
 }
 
-/// The most characters of a line that a reason quotes.
-const QUOTED: usize = 100;
+/// Returns what the commands of an input risk. The reason names the member where the command is not the one that is shown.
+fn of_commands(subject: &Subject, input: &Input) -> (Risk, String) {
+    let shown = subject.command.as_deref();
+    let member = |command: &Command| (shown != Some(&*command.text)).then(|| command.member.clone());
+    let parts = input.commands.iter().map(|command| of_command(&command.text, member(command).as_deref()));
+    parts.fold(nothing(), worst)
+}
 
-/// Returns what a command risks. Where it has many lines, the reason quotes the one that it is about.
-fn of_command(text: &str) -> (Risk, String) {
+/// Returns what a command risks. The reason quotes the part that it is about, unless that is plain to see.
+fn of_command(text: &str, member: Option<&str>) -> (Risk, String) {
     let (risk, why) = command::risk(text);
-    let text = text.trim_end();
-    if !risk.is_dangerous() || !text.contains('\n') {
-        return (risk, why);
-    }
-    let is_it = |(_, line): &(usize, &str)| command::risk(line).1 == why;
-    match (1..).zip(text.lines()).find(is_it) {
-        Some((number, line)) => {
-            let line: String = line.trim_start().chars().take(QUOTED).collect();
-            (risk, format!("{why}, in line {number}: {line}"))
-        }
-        None => (risk, why),
+    match risk.is_dangerous() {
+        true => (risk, quoted::with_place(text, member, &why, command::risk)),
+        false => (risk, why),
     }
 }
 

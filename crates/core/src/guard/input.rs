@@ -17,8 +17,8 @@ use crate::question::{
 /// The parts of a tool's input.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Input {
-    /// The commands, as texts.
-    pub commands: Vec<String>,
+    /// The commands.
+    pub commands: Vec<Command>,
     /// The files and folders.
     pub paths: Vec<String>,
     /// Whether it names a search term.
@@ -31,6 +31,13 @@ pub(super) struct Input {
     pub members: Vec<Member>,
     /// The parts with an unknown shape.
     pub unclear: Option<&'static str>,
+}
+
+/// A command of the input, with the name of the member that has it. The name is empty if the value has none.
+#[derive(Debug, PartialEq)]
+pub(super) struct Command {
+    pub text: String,
+    pub member: String,
 }
 
 /// The maximum depth at which the input is read.
@@ -66,14 +73,14 @@ impl Input {
             Json::List(items) => {
                 items.iter().for_each(|item| self.whole(item, depth));
                 if let Some(words) = texts(items).filter(|words| words.len() > 1) {
-                    self.commands.push(quoted_words(&words));
+                    self.say("", quoted_words(&words));
                 }
             }
             Json::Text(text) => match Json::within(text) {
                 Some(json) => self.whole(&json, depth),
                 None if text.is_empty() => {}
                 None => {
-                    self.commands.push(text.clone());
+                    self.say("", text.clone());
                     self.push("", Part::Other, json);
                 }
             },
@@ -116,8 +123,8 @@ impl Input {
             }
         }
         let Some(joined) = joined else { return };
-        self.commands.push(joined.command);
-        self.commands.extend(joined.other);
+        self.say(&joined.name, joined.command);
+        joined.other.into_iter().for_each(|other| self.say(&joined.name, other));
         if joined.is_unclear {
             self.unclear = Some("the words beside its command are no list of texts");
         }
@@ -129,8 +136,8 @@ impl Input {
         }
         let part = members::part(name);
         match part {
-            Part::Command { are_several } => self.command(are_several, value),
-            Part::CommandLike => self.command_like(value),
+            Part::Command { are_several } => self.command(name, are_several, value),
+            Part::CommandLike => self.command_like(name, value),
             Part::Address => self.address(value),
             Part::File => self.file(value),
             Part::Term => self.has_terms = true,
@@ -155,19 +162,26 @@ impl Input {
         self.members.push(Member { name: name.to_owned(), part, is_count, is_words });
     }
 
-    fn command(&mut self, are_several: bool, value: &Json) {
+    fn say(&mut self, member: &str, text: String) {
+        self.commands.push(Command { text, member: member.to_owned() });
+    }
+
+    fn command(&mut self, name: &str, are_several: bool, value: &Json) {
         match value {
-            Json::Text(text) => self.commands.push(text.clone()),
+            Json::Text(text) => self.say(name, text.clone()),
+            // The members inside are read on their own.
+            Json::Object(_) if has_command(value) => {}
+            Json::List(items) if !items.is_empty() && items.iter().all(has_command) => {}
             Json::List(items) => match texts(items) {
                 Some(commands) if are_several => {
-                    self.commands.extend(commands.into_iter().map(str::to_owned));
+                    commands.into_iter().for_each(|text| self.say(name, text.to_owned()))
                 }
                 // The list may have the words of one command, or several commands: the whole counts as one, and so does
                 // each word with a space.
                 Some(words) => {
-                    self.commands.push(quoted_words(&words));
-                    self.commands
-                        .extend(words.into_iter().filter(|word| word.contains(' ')).map(str::to_owned));
+                    self.say(name, quoted_words(&words));
+                    let parts = words.into_iter().filter(|word| word.contains(' '));
+                    parts.for_each(|word| self.say(name, word.to_owned()));
                 }
                 None => self.unclear = Some("its command has an unknown shape"),
             },
@@ -175,14 +189,14 @@ impl Input {
         }
     }
 
-    fn command_like(&mut self, value: &Json) {
+    fn command_like(&mut self, name: &str, value: &Json) {
         match value {
-            Json::Text(text) => self.commands.push(text.clone()),
+            Json::Text(text) => self.say(name, text.clone()),
             Json::List(items) => {
                 let words = texts(items).unwrap_or_default();
-                self.commands.extend(words.iter().map(|&word| word.to_owned()));
+                words.iter().for_each(|word| self.say(name, (*word).to_owned()));
                 if words.len() > 1 {
-                    self.commands.push(quoted_words(&words));
+                    self.say(name, quoted_words(&words));
                 }
             }
             _ => {}
@@ -217,6 +231,16 @@ impl Input {
         // A change of what an address means is not in the agent's folder either.
         self.paths.push(named.to_owned());
     }
+}
+
+/// Returns whether a value is an object with a program in it, as a text or a list of words.
+fn has_command(value: &Json) -> bool {
+    let Json::Object(members) = value else { return false };
+    let is_text = |value: &Json| match words(value) {
+        Words::Text(_) | Words::List(_) => true,
+        Words::Nothing | Words::Other => false,
+    };
+    members.iter().any(|(name, value)| command::is_program(&letters(name)) && is_text(value))
 }
 
 /// Returns the words that a value is for a command.

@@ -14,6 +14,7 @@ mod json;
 mod look;
 mod members;
 pub mod programs;
+mod quoted;
 mod replaced;
 mod scripts;
 mod split;

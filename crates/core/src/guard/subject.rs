@@ -11,8 +11,11 @@ use crate::question::Subject;
 pub fn only_its_command(subject: &Subject, command: &str) -> Result<(), String> {
     check_clear(subject)?;
     let Some(input) = input(subject)? else { return nothing_beyond(subject) };
-    if let Some(other) = input.commands.iter().find(|other| *other != command) {
-        return Err(format!("its input has another command: {}", other.lines().next().unwrap_or_default()));
+    if let Some(other) = input.commands.iter().find(|other| other.text != command) {
+        return Err(format!(
+            "its input has another command: {}",
+            other.text.lines().next().unwrap_or_default()
+        ));
     }
     match input.members.iter().find(|member| !is_harmless_beside_a_command(member)) {
         Some(member) if member.name.is_empty() => Err(member.why_unknown()),
@@ -30,7 +33,7 @@ pub(super) fn input_says_more(subject: &Subject) -> bool {
         // A person has to see what could not be read.
         (Some(input), _) if input.unclear.is_some() => true,
         (Some(input), Some(command)) => {
-            input.commands.iter().any(|other| other != command)
+            input.commands.iter().any(|other| other.text != *command)
                 || input.members.iter().any(|member| !is_harmless_beside_a_command(member))
         }
         (Some(input), None) => {

@@ -76,6 +76,8 @@ pub enum Words {
 /// A command that was put together from several members.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Joined {
+    /// The bare name of the member that has the program.
+    pub name: String,
     /// The command as a shell would read it.
     pub command: String,
     /// The same words in another reading: a program whose name has spaces.
@@ -106,7 +108,7 @@ pub fn joined(members: &[(String, Words)]) -> Option<Joined> {
     let of =
         |is: fn(&str) -> bool| move |(name, value): &&(String, Words)| is(name) && *value != Words::Nothing;
     let rank = |(name, _): &&(String, Words)| PROGRAMS.iter().position(|known| known == name);
-    let (_, program) = members.iter().filter(of(is_program)).min_by_key(rank)?;
+    let (of_program, program) = members.iter().filter(of(is_program)).min_by_key(rank)?;
     let beside = beside(members);
     let (name, words) = beside.first()?;
     let (name, words) = (name.as_str(), words);
@@ -123,9 +125,10 @@ pub fn joined(members: &[(String, Words)]) -> Option<Joined> {
                 Words::Nothing | Words::Other => None,
             };
             let command: Vec<_> = [program, words].into_iter().filter_map(text).collect();
-            Joined { command: command.join(" "), other: None, is_unclear: true }
+            Joined { command: command.join(" "), is_unclear: true, ..Joined::default() }
         }
     };
+    joined.name.clone_from(of_program);
     // All are shown, though it is not known which of several lists counts.
     for (_, other) in beside[1..].iter().filter(|(_, other)| other != words) {
         joined.is_unclear = true;
@@ -180,7 +183,7 @@ fn with_words(program: &str, words: &[String], name: &str) -> Joined {
     // A text that is more than one word is a part of a script, or a program with an odd name: both are judged.
     let behind = words.iter().map(|word| format!(" {}", quoted(word)));
     let command = format!("{program}{}", behind.collect::<String>());
-    Joined { command, other: Some(as_words), is_unclear: false }
+    Joined { command, other: Some(as_words), ..Joined::default() }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::{
     dialect::{
         once,
         permission::{
-            PermissionDescription,
+            PermissionDescription, commands,
             grants::{rule, until},
             input,
         },
@@ -116,7 +116,7 @@ pub(super) fn read_subject(tool: &str, input: &Json, raw: &str) -> (Option<Strin
         "Bash" | "PowerShell" => (
             None,
             Subject {
-                command: input.as_object().and_then(input::of_command),
+                command: input.as_object().and_then(commands::of_command),
                 description: text("description"),
                 grants: grants(),
                 raw_input: raw(),

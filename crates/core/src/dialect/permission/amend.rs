@@ -24,7 +24,7 @@ pub fn amend(permission: &mut Question, first: &Question, update: &[u8], protoco
     let Ok(tool_call) = serde_json::from_slice::<PermissionToolCall<'_>>(update) else {
         return set_unclear(permission, "a later update of its tool call cannot be read");
     };
-    let later = Draft::of_tool_call(tool_call);
+    let later = Draft::of_update(tool_call, update);
     permission.dangerous |= later.is_marked;
     let asked = first.subject.as_deref().cloned().unwrap_or_default();
     let subject = permission.subject.get_or_insert_default();
@@ -63,6 +63,7 @@ impl Subject {
         let kind = Self::later_kind(self.kind.take(), later.kind);
         // What was allowed beside the act at first may still be.
         add_lines(&mut self.grants, later.grants);
+        self.add_further(later.further);
         let Subject { command, folder, plan, content, description, patch, raw_input, diffs, .. } = later;
         let (environment, plan_file) = (later.environment, later.plan_file);
         for (known, later) in [

@@ -15,14 +15,18 @@ use crate::{
 /// The kind of a tool that removes files, as ACP names it.
 pub(super) const DELETE: &str = "delete";
 
+/// The type of a block that has the output of a command.
+pub(super) const TERMINAL: &str = "terminal";
+
 /// The types of blocks that cannot be shown, each with its name for one and for several.
-const UNSHOWN: [(&str, &str, &str); 6] = [
+const UNSHOWN: [(&str, &str, &str); 7] = [
     ("image", "image", "images"),
     ("audio", "audio recording", "audio recordings"),
     ("video", "video", "videos"),
     ("resource", "resource", "resources"),
     ("resource_link", "linked resource", "linked resources"),
     ("blob", "file", "files"),
+    (TERMINAL, "terminal", "terminals"),
 ];
 
 /// What is counted if the type of a block is not known.
@@ -92,8 +96,6 @@ impl Blocks {
                 self.is_whole &= read_diff(block, subject);
                 self.said.unknown(block.to_string().as_bytes(), &OF_DIFF);
             }
-            // The output of a command.
-            Some("terminal") => {}
             Some("content") => {
                 self.said.meta(&block["_meta"]);
                 match &block["content"] {
@@ -196,4 +198,75 @@ pub(super) fn locations(json: &Json) -> (Vec<String>, bool) {
     let places: Vec<_> = items.iter().take(most).filter_map(place).collect();
     let are_whole = (json.is_null() || json.is_array()) && places.len() == items.len();
     (places, are_whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// What the content of a tool call says, and what cannot be shown of it.
+    #[test]
+    fn nothing_of_the_content_is_lost() {
+        let of = |block: Json| json!([{ "type": "content", "content": block }]);
+        let change = |more: Json| {
+            let mut change = json!({ "type": "diff", "path": "a", "oldText": null, "newText": "b" });
+            for (name, value) in more.as_object().into_iter().flatten() {
+                change[name] = value.clone();
+            }
+            json!([change])
+        };
+        for (content, said, unshown, is_whole) in [
+            (json!(null), "", "", true),
+            (of(json!({ "type": "text", "text": "t" })), "t", "", true),
+            (of(json!({ "type": "text", "text": "" })), "", "", true),
+            (of(json!({ "type": "text", "text": 5 })), "", "", false),
+            (
+                of(json!({ "type": "text", "text": "t", "_meta": { "colour": "red" } })),
+                "t colour: red",
+                "",
+                true,
+            ),
+            (
+                json!([{ "type": "content", "content": "t", "_meta": { "colour": "red" } }]),
+                "t colour: red",
+                "",
+                true,
+            ),
+            (of(json!({ "type": "image", "data": "AA==" })), "", "1 image is not shown", true),
+            (
+                of(json!({ "type": "resource", "resource": { "uri": "u", "text": "t", "blob": "AA==" } })),
+                "u:\nt",
+                "1 file (u) is not shown",
+                true,
+            ),
+            (
+                of(json!({ "type": "resource", "resource": { "uri": "u", "text": "" } })),
+                "",
+                "1 resource (u) is not shown",
+                true,
+            ),
+            (json!([{ "type": "terminal", "terminalId": "7" }]), "", "1 terminal is not shown", true),
+            (of(json!({ "type": "chart" })), "", "1 block of an unknown type (chart) is not shown", false),
+            (of(json!({ "a": 1 })), "", "", false),
+            (json!(5), "", "", false),
+            (change(json!({})), "a", "", true),
+            (change(json!({ "oldText": 5 })), "a", "", false),
+            (change(json!({ "chmod": "0777" })), "a chmod: 0777", "", true),
+            (change(json!({ "_meta": { "chmod": "4755" } })), "a chmod: 4755", "", true),
+        ] {
+            let mut subject = Subject::default();
+            let blocks = Blocks::read(&content, &mut subject);
+            let changed = subject.diffs.iter().map(|diff| diff.path.clone());
+            let all: Vec<_> = changed.chain(blocks.texts).chain(blocks.said.further).collect();
+            let found = (all.join(" "), blocks.unshown.sentences().join(" "), blocks.is_whole);
+            assert_eq!(found, (said.to_owned(), unshown.to_owned(), is_whole), "{content}");
+        }
+        let places =
+            json!([{ "path": "a", "line": 1, "_meta": { "host": "prod" } }, { "path": "b", "side": "left" }]);
+        let said = of_locations(&places);
+        let all = [said.grants, said.further].concat().join(" ");
+        assert!(all.contains("prod") && all.contains("side: left"), "{all}");
+    }
 }

@@ -8,7 +8,7 @@ use std::{cmp::Ordering, slice};
 
 use serde_json::{Map, Value as Json};
 
-use super::input::command;
+use super::commands::command;
 use crate::question::command::bare_name;
 
 /// The most lines that are made of one request.

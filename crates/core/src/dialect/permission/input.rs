@@ -1,5 +1,5 @@
-//! The input of a tool, as far as it is shown beside its JSON: the command, the folder, the plan, and what the tool would
-//! be allowed beyond that. What the input risks is left to `guard`, which reads all of it.
+//! The input of a tool, as far as it is shown beside its JSON: the folder, the plan, and what the tool would be allowed
+//! beyond that. Its commands are left to `commands.rs`. What the input risks is left to `guard`, which reads all of it.
 //!
 //! Source: `rawInput` of the released agents: `command` and `description` (Claude, Qwen, opencode), `command` as a list,
 //! `cwd`, `additionalPermissions` and `environmentId` (codex-acp 2.6.0), `plan`, `planFilePath` and `allowedPrompts`
@@ -7,18 +7,11 @@
 
 use serde_json::{Map, Value as Json, value::RawValue};
 
-use super::grants;
+use super::{commands, grants};
 use crate::{
     guard::wants_rights,
-    question::{
-        Subject,
-        command::{self, Words, bare_name},
-        subject::quoted_words,
-    },
+    question::{Subject, command::bare_name},
 };
-
-/// Members that have the input itself, where a tool's name stands beside it.
-const NESTED: [&str; 6] = ["input", "arguments", "args", "params", "parameters", "payload"];
 
 /// Members that say why, by their bare names.
 const REASONS: [&str; 5] = ["description", "reason", "justification", "explanation", "rationale"];
@@ -40,6 +33,9 @@ const GRANTS: [&str; 10] = [
     "withadditionalpermissions",
 ];
 
+/// Kinds of tools that run a command.
+const RUNNING: [&str; 2] = ["command", "execute"];
+
 /// The member that has the file of a plan.
 const PLAN_FILE: &str = "planfilepath";
 
@@ -54,8 +50,10 @@ pub(super) fn read(raw: &RawValue, subject: &mut Subject) {
     if !matches!(raw.get(), "null" | "{}") {
         subject.raw_input = Some(raw.get().to_owned());
     }
-    let Ok(Json::Object(input)) = serde_json::from_str(raw.get()) else { return };
-    subject.command = of_command(&input).or_else(|| nested(&input));
+    let Ok(input) = serde_json::from_str(raw.get()) else { return };
+    let runs = subject.kind.as_deref().is_some_and(|kind| RUNNING.contains(&&*kind.to_lowercase()));
+    subject.command = commands::of_input(&input, runs);
+    let Json::Object(input) = input else { return };
     subject.folder = FOLDERS.iter().find_map(|name| text(member(&input, name)?));
     let reasons = REASONS.iter().filter_map(|name| text(member(&input, name)?));
     add_reasons(subject, reasons);
@@ -106,58 +104,7 @@ pub(in crate::dialect) fn of_input(input: &Map<String, Json>) -> Vec<String> {
     lines
 }
 
-/// Returns the command that an input has: one text, one list of words, or a program with its words beside it.
-pub(in crate::dialect) fn of_command(input: &Map<String, Json>) -> Option<String> {
-    let members: Vec<_> = input
-        .iter()
-        .map(|(name, value)| (bare_name(name), value))
-        .filter(|(name, _)| command::is_program(name) || command::is_words(name))
-        .map(|(name, value)| (name, words(value)))
-        .collect();
-    if let Some(joined) = command::joined(&members) {
-        return Some(joined.command);
-    }
-    let named = |wanted: &str| command(member(input, wanted)?);
-    ["command", "cmd", "commandline", "program", "executable", "bin"].into_iter().find_map(named).or_else(
-        || {
-            // A list of words is a command even without a program beside it.
-            member(input, "argv").filter(|argv| argv.is_array()).and_then(command)
-        },
-    )
-}
-
-/// Returns the command of an input that stands in another, beside the name of a tool.
-fn nested(input: &Map<String, Json>) -> Option<String> {
-    NESTED.iter().find_map(|name| of_command(member(input, name)?.as_object()?))
-}
-
-fn words(json: &Json) -> Words {
-    match json {
-        Json::Null | Json::Bool(false) => Words::Nothing,
-        Json::String(text) if text.is_empty() => Words::Nothing,
-        Json::String(text) => Words::Text(text.clone()),
-        Json::Array(items) if items.is_empty() => Words::Nothing,
-        Json::Object(members) if members.is_empty() => Words::Nothing,
-        Json::Array(items) => {
-            let texts: Option<Vec<_>> = items.iter().map(|item| item.as_str().map(str::to_owned)).collect();
-            texts.map_or(Words::Other, Words::List)
-        }
-        _ => Words::Other,
-    }
-}
-
 /// Returns a text that is not empty.
 pub(super) fn text(json: &Json) -> Option<String> {
     json.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
-}
-
-/// Returns a command, which is a text or a list of its words.
-pub(in crate::dialect) fn command(json: &Json) -> Option<String> {
-    match json {
-        Json::Array(words) => {
-            let words: Option<Vec<_>> = words.iter().map(Json::as_str).collect();
-            words.filter(|words| !words.is_empty()).map(|words| quoted_words(&words))
-        }
-        json => text(json),
-    }
 }

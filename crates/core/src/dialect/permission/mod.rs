@@ -5,6 +5,7 @@
 //! asking the user. Which meaning such a response may have is decided here.
 
 mod amend;
+pub(in crate::dialect) mod commands;
 mod content;
 mod gemini;
 pub(in crate::dialect) mod grants;
@@ -19,8 +20,9 @@ mod subject;
 mod wire;
 
 pub use amend::{amend, ask_again, is_cut};
+pub(in crate::dialect) use commands::command;
 pub(in crate::dialect) use content::Unshown;
-pub(in crate::dialect) use input::{command, environment};
+pub(in crate::dialect) use input::environment;
 pub use prompt::Protocol;
 pub use prompt_flow::{PromptFlow, PromptStep};
 pub use request::ends_by_itself;

@@ -17,9 +17,11 @@ use crate::{
 };
 
 /// Members that say nothing about what would be allowed, by their bare names, each with the agent that sends it.
-const HARMLESS: [(&str, &str); 23] = [
+const HARMLESS: [(&str, &str); 25] = [
     ("toolname", "Qwen Code, claude-agent-acp: the tool, which the title and the kind say"),
     ("ismcptoolapproval", "codex-acp: the kind of dialog"),
+    ("ismcptoolcall", "codex-acp: the kind of tool, which the title says"),
+    ("toolresponse", "claude-agent-acp: the output of a tool"),
     ("provenance", "Qwen Code: whether the tool is its own"),
     ("phase", "Qwen Code: how far its call is"),
     ("version", "claude-agent-acp, codex-acp: the version of `_meta`"),
@@ -319,6 +321,16 @@ pub(in crate::dialect) fn add_unknown(subject: &mut Subject, request: &[u8], kno
     let is_marked = said.is_marked;
     said.add_to(subject);
     is_marked
+}
+
+impl Subject {
+    /// Adds what an update says beside what is known.
+    pub(super) fn add_further(&mut self, mut further: Vec<String>) {
+        // codex-acp says the folder of the terminal that will show the output.
+        let folder = self.folder.as_ref().map(|folder| format!("cwd: {folder}"));
+        further.retain(|line| Some(line) != folder.as_ref());
+        add_lines(&mut self.further, further);
+    }
 }
 
 /// Adds lines that are not there yet.

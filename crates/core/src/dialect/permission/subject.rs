@@ -8,7 +8,8 @@
 use serde_json::{Map, Value as Json, value::RawValue};
 
 use super::{
-    content::{Blocks, DELETE, locations, of_locations},
+    commands,
+    content::{Blocks, DELETE, TERMINAL, locations, of_locations},
     gemini, input,
     said::{Said, add_lines},
     wire::{PermissionSubject, PermissionToolCall},
@@ -84,6 +85,15 @@ impl Draft {
         draft.with_meta(&tool_call.meta).with(blocks.said).with(of_locations(&tool_call.locations))
     }
 
+    /// Reads an update of a tool call, whose JSON this is.
+    pub(super) fn of_update(mut tool_call: PermissionToolCall<'_>, update: &[u8]) -> Self {
+        // It names what will show the output.
+        if let Json::Array(blocks) = &mut tool_call.content {
+            blocks.retain(|block| block["type"] != TERMINAL);
+        }
+        Draft::of_tool_call(tool_call).with_unknown(update)
+    }
+
     /// Adds what `_meta` says.
     pub(super) fn with_meta(self, meta: &Json) -> Self {
         let mut said = Said::default();
@@ -123,7 +133,7 @@ impl Draft {
         let mut subject = Subject { kind: Some(about.kind), ..Subject::default() };
         if is_command {
             let input: Map<String, Json> = serde_json::from_slice(json).unwrap_or_default();
-            (subject.command, subject.folder) = (input::of_command(&input).or(about.command), about.cwd);
+            (subject.command, subject.folder) = (commands::of_command(&input).or(about.command), about.cwd);
             said.unknown(json, &OF_SUBJECT);
         } else {
             subject.raw_input = Some(raw.get().to_owned());
@@ -169,7 +179,7 @@ pub fn complete<'a>(question: &mut Question, updates: impl Iterator<Item = &'a [
         // The latest title counts: opencode first names the tool, and then the command.
         tool_call.title = tool_call.title.filter(|_| !is_named);
         is_named |= tool_call.title.is_some();
-        add_earlier(question, tool_call, is_titled);
+        add_earlier(question, Draft::of_update(tool_call, update), is_titled);
     }
 }
 
@@ -180,8 +190,7 @@ pub fn is_titled(params: &[u8]) -> bool {
 }
 
 /// Adds the parts that only this earlier update of the tool call has.
-fn add_earlier(question: &mut Question, tool_call: PermissionToolCall<'_>, is_titled: bool) {
-    let earlier = Draft::of_tool_call(tool_call);
+fn add_earlier(question: &mut Question, earlier: Draft, is_titled: bool) {
     question.dangerous |= earlier.is_marked;
     add_lines(&mut question.unshown, earlier.unshown);
     let Subject {
@@ -199,8 +208,7 @@ fn add_earlier(question: &mut Question, tool_call: PermissionToolCall<'_>, is_ti
         unclear,
         environment,
         grants,
-        // Updates have more such members than permissions, and they say how far a call is.
-        further: _,
+        further,
         plan_file,
         // `guard` decides this later.
         input_says_more: _,
@@ -232,6 +240,7 @@ fn add_earlier(question: &mut Question, tool_call: PermissionToolCall<'_>, is_ti
         *known = known.take().or(earlier);
     }
     add_lines(&mut subject.grants, grants);
+    subject.add_further(further);
     add_files(subject, diffs, locations);
     match title {
         Some(title) if is_untitled => question.message = cut(&title, limits::TEXT),
@@ -433,6 +442,52 @@ mod tests {
                 (heading, title),
                 "{text} {earlier:?}"
             );
+        }
+    }
+
+    #[test]
+    fn a_subject_of_version_2_has_the_words_beside_its_command() {
+        for (members, command, further) in [
+            (json!({ "command": "git push" }), "git push", &[][..]),
+            (json!({ "command": "git", "args": ["push", "--force"] }), "git push --force", &[]),
+            (json!({ "command": "git", "arguments": ["push"] }), "git push", &[]),
+            (json!({ "command": "git", "argv": ["git", "push"] }), "git push", &[]),
+            (json!({ "command": ["git", "push"] }), "git push", &[]),
+            (json!({ "command": { "program": "git", "args": ["push"] } }), "git push", &[]),
+            (json!({ "command": "ls", "host": "prod" }), "ls", &["Network access to prod"]),
+        ] {
+            let mut json = members.clone();
+            json["type"] = COMMAND.into();
+            let raw = RawValue::from_string(json.to_string()).expect("JSON");
+            let about = serde_json::from_str(raw.get()).expect("a subject");
+            let subject = Draft::of_subject(about, &raw).subject;
+            let said = [subject.grants, subject.further].concat();
+            assert_eq!(
+                (subject.command.as_deref(), said.join(" ")),
+                (Some(command), further.join(" ")),
+                "{members}"
+            );
+        }
+    }
+
+    /// How far a call is says nothing; what else an update says is said of the permission.
+    #[test]
+    fn an_update_says_what_is_not_its_progress() {
+        for (update, further) in [
+            (
+                json!({ "status": "in_progress", "sessionUpdate": "tool_call_update", "rawOutput": { "a": 1 } }),
+                &[][..],
+            ),
+            (json!({ "_meta": { "claudeCode": { "toolName": "Bash", "toolResponse": "done" } } }), &[]),
+            (json!({ "content": [{ "type": "terminal", "terminalId": "7" }] }), &[]),
+            (json!({ "_meta": { "terminal_info": { "cwd": "/p", "terminal_id": "7" } } }), &[]),
+            (json!({ "_meta": { "terminal_info": { "cwd": "/etc" } } }), &["cwd: /etc"]),
+            (json!({ "colour": "red" }), &["colour: red"]),
+            (json!({ "_meta": { "colour": "red" } }), &["colour: red"]),
+        ] {
+            let permission = json!({ "kind": "execute", "rawInput": { "command": "ls", "cwd": "/p" } });
+            let subject = completed(&permission, &update);
+            assert_eq!((subject.further.join(" "), subject.content), (further.join(" "), None), "{update}");
         }
     }
 

@@ -1,0 +1,108 @@
+//! What a reason quotes: the part of a command that it is about, where a person would have to look for it. Pure.
+
+use crate::question::Risk;
+
+/// The most characters of a line that a reason quotes, and how many of these stand before the word that it is about.
+const QUOTED: usize = 100;
+const BEFORE: usize = 20;
+
+/// Characters between the programs of a line.
+const ENDS: [char; 5] = [';', '|', '&', '(', '{'];
+
+/// Returns why a command is dangerous, with the place: the member that has it, if that is not the command which is shown, its
+/// line, if it has several, and what stands there.
+///
+/// `risk` says what a part of a command risks.
+pub(super) fn with_place(
+    text: &str,
+    member: Option<&str>,
+    why: &str,
+    risk: impl Fn(&str) -> (Risk, String),
+) -> String {
+    let text = text.trim_end();
+    let has_lines = text.contains('\n');
+    if member.is_none() && !has_lines && text.chars().nth(QUOTED).is_none() {
+        return why.to_owned();
+    }
+    let is_it = |line: &str| risk(line).1 == why;
+    let word = why.split('`').nth(1).filter(|word| !word.is_empty());
+    let found = (1..).zip(text.lines()).find(|(_, line)| is_it(line));
+    // A command over several lines is looked for by its program.
+    let has_word = |line: &str| word.is_some_and(|word| place_of(word, line).is_some());
+    let found = found.or_else(|| (1..).zip(text.lines()).find(|(_, line)| has_word(line)));
+    let member =
+        member.map(|name| if name.is_empty() { "its input".to_owned() } else { format!("`{name}`") });
+    let number = found.filter(|_| has_lines).map(|(number, _)| format!("line {number}"));
+    let place = member.into_iter().chain(number).collect::<Vec<_>>().join(", ");
+    match (found, &*place) {
+        (None, "") => why.to_owned(),
+        (None, place) => format!("{why}, in {place}"),
+        (Some((_, line)), "") => format!("{why}: {}", around(line, word, is_it)),
+        (Some((_, line)), place) => format!("{why}, in {place}: {}", around(line, word, is_it)),
+    }
+}
+
+/// Returns the part of a line around the program that a reason is about.
+fn around(line: &str, word: Option<&str>, is_it: impl Fn(&str) -> bool) -> String {
+    let line = line.trim();
+    let starts = [0]
+        .into_iter()
+        .chain(line.char_indices().filter(|(_, char)| ENDS.contains(char)).map(|(at, _)| at + 1));
+    let start = starts.clone().find(|start| {
+        let rest = &line[*start..];
+        is_it(rest[..rest.find(ENDS).unwrap_or(rest.len())].trim())
+    });
+    let start = start.unwrap_or_default();
+    let place = start + word.and_then(|word| place_of(word, &line[start..])).unwrap_or_default();
+    let before = line[..place].chars().count().saturating_sub(BEFORE);
+    // A line that fits is quoted whole.
+    let before = if line.chars().nth(QUOTED).is_none() { 0 } else { before };
+    let mut rest = line.chars().skip(before);
+    let part: String = rest.by_ref().take(QUOTED).collect();
+    let (begin, end) = (if before > 0 { "…" } else { "" }, if rest.next().is_some() { "…" } else { "" });
+    format!("{begin}{part}{end}")
+}
+
+/// Returns where a word stands in a line on its own, in bytes.
+fn place_of(word: &str, line: &str) -> Option<usize> {
+    let is_part = |char: char| char.is_alphanumeric() || char == '_';
+    line.match_indices(word)
+        .map(|(at, _)| at)
+        .find(|at| !line[..*at].ends_with(is_part) && !line[at + word.len()..].starts_with(is_part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn risk(text: &str) -> (Risk, String) {
+        match text.split([';', '\n']).find(|part| part.trim_start().starts_with("rm ")) {
+            Some(_) => (Risk::Dangerous, "`rm` removes".to_owned()),
+            None => (Risk::Acts, String::new()),
+        }
+    }
+
+    #[test]
+    fn a_reason_has_the_part_that_it_is_about() {
+        let long = format!("echo {0}; rm -rf x; echo {0} rm", "a ".repeat(200));
+        for (text, member, place) in [
+            ("rm x", None, ""),
+            ("ls\n  rm x\nls", None, ", in line 2: rm x"),
+            ("ls\nrm x", Some("script"), ", in `script`, line 2: rm x"),
+            ("rm x", Some("script"), ", in `script`: rm x"),
+            ("rm x", Some(""), ", in its input: rm x"),
+            ("firm; rm x", Some("run"), ", in `run`: firm; rm x"),
+        ] {
+            let expected = format!("`rm` removes{place}");
+            assert_eq!(with_place(text, member, "`rm` removes", risk), expected, "{text:?} {member:?}");
+        }
+        let found = with_place(&long, None, "`rm` removes", risk);
+        let part = found.strip_prefix("`rm` removes: ").expect("a part");
+        assert!(
+            part.starts_with('…') && part.ends_with('…') && part.contains("; rm -rf x; echo a"),
+            "{part}"
+        );
+        assert_eq!(part.chars().count(), QUOTED + 2, "{part}");
+        assert_eq!(place_of("rm", "firm; rm-x"), Some(6));
+    }
+}
