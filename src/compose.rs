@@ -22,7 +22,6 @@ use askbridge::{
     settings::{
         Settings,
         files::{self, Live},
-        keys,
         resolved::{BridgeSettings, InboxSettings, Protocol, ProxySettings, RunSettings},
     },
 };
@@ -130,9 +129,9 @@ impl AgentInboxes for LocalHosts {
     fn host(&self, who: AgentIdentity) -> Result<AgentInbox, DiscoveryError> {
         let settings = files::read(None);
         let ledger = self.ledger.get_or_init(|| command::ledger(settings.journal())).clone();
-        let confirm = settings.get(&keys::PERMISSION_CONFIRM).0;
+        let guarding = settings.guarding();
         let folder = who.folder.display().to_string();
-        let (desk, host) = discovery::bind_desk(who.agent, folder, who.pid, ledger.clone(), confirm)?;
+        let (desk, host) = discovery::bind_desk(who.agent, folder, who.pid, ledger.clone(), guarding)?;
         let mut host = host.with(services(&Context::new(ledger)));
         host.start().map_err(DiscoveryError::Thread)?;
         Ok(AgentInbox { desk, host: Box::new(host) })
@@ -168,7 +167,7 @@ impl Parts<'_> {
             let (bridge, file) = (bridge.clone(), file.display().to_string());
             ledger.left_to_client(LeftToClient { bridge, project, file, at: started });
         }
-        let inbox = inbox.with_ledger(ledger.clone()).confirming(self.inbox.confirm);
+        let inbox = inbox.with_ledger(ledger.clone()).guarding(self.inbox.guarding);
         let host = if self.inbox.no_inbox { None } else { host(&self, inbox, ledger, work, renewal) };
         let name = host.is_some().then_some(bridge);
         let config = self.bridge.core(self.grace);

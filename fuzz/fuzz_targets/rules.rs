@@ -23,6 +23,7 @@ mod project;
 mod random;
 
 #[path = "../../tests/guard/oracle.rs"]
+#[expect(dead_code, reason = "the tests use more of it")]
 mod oracle;
 
 #[path = "../../tests/guard/judge.rs"]

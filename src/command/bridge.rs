@@ -203,7 +203,7 @@ impl BridgeArgs {
             no_inbox: !is_open,
             serve,
             journal: settings.journal(),
-            confirm: settings.get(&keys::PERMISSION_CONFIRM).0,
+            guarding: settings.guarding(),
             unattended: UnattendedSettings { then, ..unattended },
             unattended_is_fixed: self.unattended.is_some(),
         }

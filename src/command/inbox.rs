@@ -278,8 +278,8 @@ impl OwnInbox {
     pub(super) fn bind(agent: &str) -> Result<Self, DiscoveryError> {
         let settings = files::read(None);
         let ledger = super::ledger(settings.journal());
-        let confirm = settings.get(&keys::PERMISSION_CONFIRM).0;
-        let (inbox, port, host) = LocalInbox::new(agent.to_owned()).bind(ledger.clone(), confirm)?;
+        let guarding = settings.guarding();
+        let (inbox, port, host) = LocalInbox::new(agent.to_owned()).bind(ledger.clone(), guarding)?;
         let host = host.with(services(&Context::new(ledger.clone())));
         Ok(OwnInbox { port: Some(port), inbox, ledger, host })
     }

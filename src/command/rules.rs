@@ -129,6 +129,14 @@ fn check() -> Result<u8, CommandError> {
     // The project's file is read as well: rules in it do not count, and are reported as mistakes.
     let settings = files::read_here();
     settings.problems().iter().for_each(|problem| say(&problem.to_string()));
+    for rule in settings.rules() {
+        if let Some(program) = rule.unknown_program() {
+            say(&printable_line(&format!(
+                "note: the rule {} leaves the arguments of `{program}` open, and askbridge does not know what they do",
+                rule.name()
+            )));
+        }
+    }
     let counted = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
     let (rules, problems) = (settings.rules().len(), settings.problems().len());
     let verb = if rules == 1 { "holds" } else { "hold" };

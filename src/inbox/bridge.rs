@@ -11,7 +11,7 @@ use std::{
 
 use askbridge_core::{
     desk::{Asker, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Setup, Submission},
-    question::{Provenance, Question, Risk, check},
+    question::{Guarding, Provenance, Question, check},
 };
 use askbridge_os::processes::AgentTree;
 use tokio::time::{self, timeout};
@@ -100,10 +100,10 @@ impl BridgeInbox {
         }
     }
 
-    /// Requires a second step before a permission of this risk, or of a higher one, is allowed.
+    /// Decides what it takes to allow a permission.
     #[must_use]
-    pub fn confirming(self, risk: Risk) -> Self {
-        self.store.confirm_from(risk);
+    pub fn guarding(self, wanted: Guarding) -> Self {
+        self.store.guard_as(wanted);
         self
     }
 

@@ -11,7 +11,7 @@ use askbridge_core::{
         self, BridgeName, Changes, EarlierDecision, Event, EventLog, QuestionId, Record, Settlement, Snapshot,
     },
     guard,
-    question::{Outcome, Provenance, Purpose, Question, Risk},
+    question::{Guarding, Outcome, Provenance, Purpose, Question, Risk},
 };
 use tokio::{
     sync::watch,
@@ -38,7 +38,7 @@ struct StoreState {
     /// How open questions ended when they were asked before. Only the inbox knows that, not the desks.
     recalled: BTreeMap<QuestionId, Box<EarlierDecision>>,
     /// The lowest risk from which on the user wants a second step.
-    confirm: Option<Risk>,
+    guarding: Option<Guarding>,
     /// Receives every change. A follower that falls behind receives only the latest state.
     ledger: Option<Arc<dyn Ledger>>,
 }
@@ -94,15 +94,15 @@ impl Store {
         self.lock().ledger = ledger;
     }
 
-    /// Requires a second step before a permission of this risk, or of a higher one, is allowed.
-    pub(super) fn confirm_from(&self, risk: Risk) {
-        self.lock().confirm = Some(risk);
+    /// Decides what it takes to allow a permission.
+    pub(super) fn guard_as(&self, wanted: Guarding) {
+        self.lock().guarding = Some(wanted);
     }
 
     /// Returns whether this question takes a second step only because the user wants it. A dangerous one always does.
     fn is_confirmed(&self, question: &Question) -> bool {
-        let (confirm, risk) = (self.lock().confirm, question.risk());
-        let is_wanted = confirm.is_some_and(|confirm| risk.degree() >= confirm.degree());
+        let (guarding, risk) = (self.lock().guarding, question.risk());
+        let is_wanted = guarding.is_some_and(|wanted| risk.degree() >= wanted.confirm.degree());
         is_wanted && question.purpose == Purpose::Permission && !risk.is_dangerous()
     }
 
@@ -110,6 +110,9 @@ impl Store {
     /// wants a second step. `None` if there is nothing to add. This looks at the file system.
     pub(super) fn look(&self, question: &Question) -> Option<Question> {
         let led = guard::look(question, &RealFiles);
+        let looks_act = self.lock().guarding.is_some_and(|wanted| wanted.looks != Risk::Plain);
+        let raised = if looks_act { guard::as_acting(led.as_ref().unwrap_or(question)) } else { None };
+        let led = raised.or(led);
         if !self.is_confirmed(led.as_ref().unwrap_or(question)) {
             return led;
         }

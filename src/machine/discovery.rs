@@ -17,7 +17,7 @@ use std::{
 
 use askbridge_core::{
     desk::{BridgeName, IdPrefix},
-    question::Risk,
+    question::Guarding,
 };
 use askbridge_os::{
     processes::{self, AgentTree},
@@ -270,14 +270,14 @@ impl LocalInbox {
     }
 
     /// Listens on a socket with the inbox's name, where other programs find it. Connections wait until the host serves
-    /// them. The ledger keeps the questions. A permission of this risk or a higher one takes a second step.
+    /// them. The ledger keeps the questions. `guarding` says what it takes to allow a permission.
     pub fn bind(
         self,
         ledger: Option<Arc<dyn Ledger>>,
-        confirm: Risk,
+        guarding: Guarding,
     ) -> Result<(BridgeInbox, Port, Host<Socket>), DiscoveryError> {
         let LocalInbox { inbox, port, work, .. } = self;
-        let inbox = inbox.with_ledger(ledger).confirming(confirm);
+        let inbox = inbox.with_ledger(ledger).guarding(guarding);
         Ok((inbox.clone(), port, bind_inbox(inbox, work)?))
     }
 }
@@ -289,11 +289,11 @@ pub fn bind_desk(
     folder: String,
     pid: Option<u32>,
     ledger: Option<Arc<dyn Ledger>>,
-    confirm: Risk,
+    guarding: Guarding,
 ) -> Result<(LocalDesk, Host<Socket>), DiscoveryError> {
     let tree = pid.and_then(AgentTree::of);
     let (inbox, desk, work) = BridgeInbox::of_desk(identity(agent, folder), random_key(), tree);
-    Ok((desk, bind_inbox(inbox.with_ledger(ledger).confirming(confirm), work)?))
+    Ok((desk, bind_inbox(inbox.with_ledger(ledger).guarding(guarding), work)?))
 }
 
 fn identity(agent: String, folder: String) -> Identity {

@@ -74,7 +74,7 @@ impl Conditions {
             Some(FailedCondition::Purpose)
         } else if !self.origin.is_empty() && !self.origin.contains(&question.origin) {
             Some(FailedCondition::Origin)
-        } else if self.dangerous.is_some_and(|dangerous| dangerous != question.dangerous) {
+        } else if self.dangerous.is_some_and(|dangerous| dangerous != asked.is_guarded()) {
             Some(FailedCondition::Dangerous)
         } else if !is_like(&self.agent, question.agent.as_deref()) {
             Some(FailedCondition::Agent)
@@ -131,7 +131,7 @@ impl Conditions {
                 let wanted: Vec<_> = self.origin.iter().map(Origin::name).collect();
                 format!("its origin is {}, and not {}", question.origin, wanted.join(" or "))
             }
-            FailedCondition::Dangerous if question.dangerous => {
+            FailedCondition::Dangerous if asked.is_guarded() => {
                 "its risk is more than plain, and the rule says `dangerous = false`".to_owned()
             }
             FailedCondition::Dangerous => {
@@ -152,9 +152,10 @@ impl Conditions {
         let kind = subject.kind.as_deref().map(str::to_lowercase);
         match (&subject.command, &self.command) {
             (Some(_), None) => Err("it would run a command, which the rule does not name".to_owned()),
-            (Some(command), Some(_)) => {
+            (Some(command), Some(pattern)) => {
                 // The command is checked as well as the pattern, since a wildcard also matches shell syntax.
                 simple(command).map_err(|why| format!("a rule never allows its command: {why}"))?;
+                pattern.check_open(asked.words().unwrap_or_default(), asked.question.project.as_deref())?;
                 subject::only_its_command(subject, command)?;
                 in_project(asked, subject)
             }
@@ -277,6 +278,11 @@ impl<'a> QuestionView<'a> {
             active(&folder.to_string_lossy(), &place.to_string_lossy())
         };
         by_name.or_else(by_place)
+    }
+
+    /// Returns whether it risks something, or runs a command: a rule has to say so, even of one that only looks.
+    fn is_guarded(&self) -> bool {
+        self.question.dangerous || self.command().is_some()
     }
 
     /// Returns the subject of a permission.

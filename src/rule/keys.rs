@@ -81,7 +81,7 @@ pub const KEYS: [RuleKey; 14] = [
     key(
         "dangerous",
         KeyKind::Flag,
-        "Whether its risk is more than `plain`, as that of every command is; without `true`, the rule settles \
+        "Whether its risk is more than `plain`, or it runs a command; without `true`, the rule settles \
         nothing that is `dangerous`",
     ),
     key(

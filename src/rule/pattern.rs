@@ -138,6 +138,24 @@ impl CommandPattern {
         }
     }
 
+    /// Checks that the words that the pattern leaves open do no more than those that it names.
+    ///
+    /// # Errors
+    /// The word that does, and what it does.
+    pub(super) fn check_open(&self, words: &[String], project: Option<&str>) -> Result<(), String> {
+        let CommandPattern::Words { words: patterns, .. } = self else { return Ok(()) };
+        let is_named = |at: usize| patterns.get(at).is_some_and(|pattern| !pattern.has_wildcard());
+        programs::hole(&words[assigned(words)..], project, &is_named).map_or(Ok(()), Err)
+    }
+
+    /// Returns the program whose words the pattern leaves open, if it is not known what they do.
+    pub(super) fn unknown_program(&self) -> Option<String> {
+        let CommandPattern::Words { words, is_open, .. } = self else { return None };
+        let is_loose = *is_open || words.iter().any(Pattern::has_wildcard);
+        let program = words.first().map(ToString::to_string)?;
+        (is_loose && !programs::is_known(&program)).then_some(program)
+    }
+
     /// Checks that a rule may allow the commands that the pattern matches.
     ///
     /// # Errors
@@ -160,10 +178,9 @@ impl CommandPattern {
                 let arguments: Vec<_> = (1..words.len()).map(fixed).collect();
                 // If the open words could choose what the program runs, every word must be exact.
                 match programs::left_open(&program, &arguments).filter(|_| is_loose) {
-                    Some(group) => Err(format!(
-                        "`{}` {}, so this pattern would allow every command: give the exact words, as a list",
+                    Some(does) => Err(format!(
+                        "`{}` {does}, so this pattern would allow every command: give the exact words, as a list",
                         programs::name(&program),
-                        group.does,
                     )),
                     None => Ok(()),
                 }
@@ -261,6 +278,57 @@ mod tests {
         };
         assert_eq!(exact(&["bash", "-lc", "cargo test"]), Ok(()));
         assert!(exact(&["bash", "-lc", "cargo test; ls"]).is_err());
+    }
+
+    #[test]
+    fn a_rule_says_of_which_programs_it_leaves_the_words_open() {
+        let unknown = |text: &str| CommandPattern::of_text(text).expect("a pattern").unknown_program();
+        for (pattern, expected) in [
+            ("frobnicate *", Some("frobnicate")),
+            ("./run ?", Some("./run")),
+            ("frobnicate all", None),
+            ("cargo test *", None),
+            ("CI=1 npm test *", None),
+        ] {
+            assert_eq!(unknown(pattern).as_deref(), expected, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn an_open_word_does_no_more_than_the_words_that_are_named() {
+        let checked = |pattern: &str, command: &str| {
+            let words = command_words(command).expect("words");
+            let pattern = CommandPattern::of_text(pattern).expect("a pattern");
+            assert!(pattern.matches(&words), "{command}");
+            pattern.check_open(&words, Some("/people/ada/shop"))
+        };
+        for (pattern, command, is_meant) in [
+            ("cargo test *", "cargo test --lib parser", true),
+            ("cargo test *", "cargo test --config build.rustc-wrapper=./x", false),
+            ("cargo test --config *", "cargo test --config build.rustc-wrapper=./x", true),
+            ("cargo *", "cargo publish", false),
+            ("cargo p*", "cargo publish", false),
+            ("cargo publish *", "cargo publish --dry-run", true),
+            ("git clone *", "git clone https://example.com/a b", true),
+            ("git clone *", "git clone -u ./x https://example.com/a", false),
+            ("git clone *", "git clone -urm .", false),
+            ("go test *", "go test -c -o /elsewhere/x", false),
+            ("go test *", "go test -c -o x", true),
+            ("npm test *", "npm test --script-shell=./x", false),
+            ("pytest *", "pytest -p evil", false),
+            ("uv run pytest *", "uv run pytest -p evil", false),
+            ("CI=1 cargo test *", "CI=1 cargo test --config x", false),
+            ("cat *", "cat src/a.rs", true),
+            ("cat *", "cat /people/ada/shop/src/a.rs", true),
+            ("cat *", "cat /etc/passwd", false),
+            ("cat *", "cat ../a", false),
+            ("git log *", "git log --output=a", false),
+            ("python3 manage.py *", "python3 manage.py flush", false),
+            ("frobnicate *", "frobnicate --config x", true),
+            ("frobnicate *", "frobnicate --config /etc/x", false),
+        ] {
+            assert_eq!(checked(pattern, command).is_ok(), is_meant, "{pattern}: {command}");
+        }
     }
 
     /// The same words as those that a real shell hands to a program.

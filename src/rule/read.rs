@@ -98,6 +98,12 @@ impl Rule {
         &self.name
     }
 
+    /// Returns the program whose words the rule leaves open though it is not known what they do, if it allows something.
+    pub fn unknown_program(&self) -> Option<String> {
+        let allows = matches!(self.action, Action::Allow | Action::Answer(_));
+        self.conditions.command.as_ref().filter(|_| allows)?.unknown_program()
+    }
+
     /// Returns the effect of the rule on a question.
     ///
     /// # Errors

@@ -19,7 +19,7 @@ use super::{
     },
     kinds::{Age, AgentKinds, Command, Interval, Purposes, QuietHours, Size, Timeout},
     resolved::{UnattendedAction, UnattendedConditions},
-    words::{ClientQuestions, ConfirmRisk, Disclosure, OneTapRisk, Permissions},
+    words::{ClientQuestions, ConfirmRisk, Disclosure, LooksRisk, OneTapRisk, Permissions},
 };
 use crate::limits;
 
@@ -70,6 +70,8 @@ settings! { SETTINGS:
 
     PERMISSION_CONFIRM: ConfirmRisk = "permission.confirm", NextBridge, Refused(GUARDS), ConfirmRisk::default,
         "Require a second step, such as typing yes, before you allow what is `dangerous`, or everything that `acts`";
+    PERMISSION_LOOKS: LooksRisk = "permission.looks", NextBridge, Refused(GUARDS), LooksRisk::default,
+        "What a command risks that only looks at files of the project, such as `git status`: it is `plain`, as reading a file, or it `acts`, as other commands";
     PERMISSION_ONE_TAP: OneTapRisk = "permission.one-tap", NextQuestion, Refused(GUARDS), OneTapRisk::default,
         "Offer a button on notifications that allows what is `plain`, or also what `acts` if its whole text is sent";
 

@@ -521,7 +521,7 @@ mod tests {
     }
 
     /// Each value is of the right kind, and would do what a project must not do.
-    const HOSTILE: [(&str, &str, &str); 43] = [
+    const HOSTILE: [(&str, &str, &str); 44] = [
         ("fleet", "url", "'tls://broker.example.org'"),
         ("fleet", "credentials", "'/etc/mine.json'"),
         ("fleet", "ca", "'/etc/mine.pem'"),
@@ -539,6 +539,7 @@ mod tests {
         ("bridge", "serve", "'0.0.0.0:80'"),
         ("bridge", "grace", "'999d'"),
         ("permission", "confirm", "'dangerous'"),
+        ("permission", "looks", "'plain'"),
         ("permission", "one-tap", "'acts'"),
         ("inbox", "address", "'0.0.0.0:80'"),
         ("inbox", "token-file", "'/dev/null'"),

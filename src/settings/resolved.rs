@@ -3,7 +3,7 @@
 
 use std::{ffi::OsString, net::SocketAddr, path::PathBuf, time::Duration};
 
-use askbridge_core::{acp, question::Risk};
+use askbridge_core::{acp, question::Guarding};
 
 /// The settings of `askbridge run`: a bridge that starts its agent.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,8 +96,8 @@ pub struct InboxSettings {
     pub serve: Option<ServeSettings>,
     /// The part of the questions that is kept beyond the process. `None` keeps nothing.
     pub journal: Option<JournalSettings>,
-    /// The least risk of a permission that takes a second step before it is allowed.
-    pub confirm: Risk,
+    /// What it takes to allow a permission.
+    pub guarding: Guarding,
     /// The action for unattended questions, by the settings at the start.
     pub unattended: UnattendedSettings,
     /// Whether the command line sets that action. Changes of the settings then do not apply.

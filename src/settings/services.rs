@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
-use askbridge_core::question::{Purpose, Risk};
+use askbridge_core::question::{Guarding, Purpose, Risk};
 use serde_json::Value;
 
 use super::{
@@ -218,6 +218,14 @@ impl Settings {
             size: self.get(&keys::JOURNAL_SIZE).0,
         };
         self.get(&keys::JOURNAL_ENABLED).then(settings)
+    }
+
+    /// Returns what it takes to allow a permission.
+    pub fn guarding(&self) -> Guarding {
+        Guarding {
+            confirm: self.get(&keys::PERMISSION_CONFIRM).0,
+            looks: self.get(&keys::PERMISSION_LOOKS).0,
+        }
     }
 
     /// Returns the settings for unattended questions.

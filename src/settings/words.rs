@@ -175,6 +175,23 @@ impl Word for ConfirmRisk {
     ];
 }
 
+/// The risk of a command that only looks at files of the project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LooksRisk(pub Risk);
+
+impl Default for LooksRisk {
+    fn default() -> Self {
+        LooksRisk(Risk::Plain)
+    }
+}
+
+impl Word for LooksRisk {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("plain", LooksRisk(Risk::Plain), "As reading a file"),
+        ("acts", LooksRisk(Risk::Acts), "As any other command"),
+    ];
+}
+
 /// The highest risk of a permission that one tap on a notification may allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OneTapRisk(pub Risk);

@@ -131,7 +131,7 @@ fn what_is_broken_or_of_a_project_or_does_not_say_dangerous_allows_nothing() {
     let open = person.machine.question();
     assert_eq!(open, sibling(&open, 1));
     let run = person.run(&["rules", "try", &open]);
-    let why = "careless does not apply: it is dangerous (`cargo` publishes, or speaks for you), and the rule does not say \
+    let why = "careless does not apply: it is dangerous (`cargo publish` publishes, or speaks for you), and the rule does not say \
                `dangerous = true`";
     assert!(run.stdout.contains(why) && run.stderr.contains("config.toml:3:1:"), "{run:?}");
     let check = person.run(&["rules", "check"]);

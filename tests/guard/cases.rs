@@ -12,13 +12,16 @@ use crate::guard::shapes::{changes, shapes};
 use crate::guard::tables::{Case, Table, hold};
 
 /// The tables, each of which is read by a test: below, or in `promises`.
-const TABLES: [&str; 10] = [
+const TABLES: [&str; 13] = [
     "active.txt",
     "commands.txt",
+    "dangerous.txt",
     "everyday.txt",
     "files.txt",
+    "holes.txt",
     "inputs.txt",
     "kinds.txt",
+    "looks.txt",
     "no-files.txt",
     "patterns.txt",
     "promises.txt",
@@ -46,27 +49,32 @@ fn differs(case: &Case, question: Option<&Question>, about: &str) -> Option<Stri
     (!is_like).then(|| format!("{}: {} ({why}), and not {}: {about}", case.place, risk.name(), case.expected))
 }
 
-fn check_commands(name: &str) {
-    let table = Table::read(name);
-    let mut wrong = Vec::new();
-    for case in &table.cases {
-        let ask = |line: &String| differs(case, asked(line, "/people/ada/shop").as_ref(), line);
-        wrong.extend(shapes(&case.line).iter().find_map(ask));
-    }
-    hold(&wrong, table.cases.len());
-}
+/// The beginnings of requests that say nothing but a command.
+const WHOLE: [&str; 7] = [
+    "claude Bash",
+    "hook Bash",
+    "acp2",
+    "codex-command",
+    "codex-1-command",
+    r#"acp {"kind":"execute","rawInput":{"command":""#,
+    "copilot-request",
+];
 
 #[test]
 fn commands_have_their_risk_in_whatever_words_they_are_asked() {
-    check_commands("commands.txt");
-}
-
-#[test]
-fn commands_of_every_day_are_not_called_dangerous_without_a_reason() {
-    check_commands("everyday.txt");
-    let cases = Table::read("everyday.txt").cases;
-    let dangerous = cases.iter().filter(|case| case.expected == "dangerous").count();
-    assert!(dangerous * 5 <= cases.len(), "{dangerous} of {} take a second step", cases.len());
+    let table = Table::read("commands.txt");
+    let mut wrong = Vec::new();
+    for case in &table.cases {
+        let ask = |line: &String| differs(case, asked(line, "/people/ada/shop").as_ref(), line);
+        // What only looks is plain where nothing else is said; in other words, it may be more.
+        let shapes = shapes(&case.line);
+        let is_whole = |line: &&String| {
+            let is_alone = line.matches(r#""command":"#).count() == 1;
+            case.expected != "plain" || (is_alone && WHOLE.iter().any(|it| line.starts_with(it)))
+        };
+        wrong.extend(shapes.iter().filter(is_whole).find_map(ask));
+    }
+    hold(&wrong, table.cases.len());
 }
 
 #[test]

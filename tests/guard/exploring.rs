@@ -7,7 +7,6 @@ use crate::guard::judge::Judge;
 
 #[test]
 fn what_a_rule_allows_does_only_what_the_rule_says() {
-    let number = |name: &str| std::env::var(name).ok().and_then(|number| number.parse::<u64>().ok());
     let (count, seed) = (number("GUARD").unwrap_or(3000), number("PROPTEST_RNG_SEED").unwrap_or(1));
     let mut state = seed;
     let mut judge = Judge::new();
@@ -27,8 +26,13 @@ fn what_a_rule_allows_does_only_what_the_rule_says() {
         .expect("stderr");
 }
 
+/// Returns the number in a variable of the environment.
+pub(crate) fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
 /// Returns bytes that choose one input.
-fn bytes(state: &mut u64) -> [u8; 128] {
+pub(crate) fn bytes(state: &mut u64) -> [u8; 128] {
     let mut bytes = [0; 128];
     for part in bytes.chunks_exact_mut(8) {
         *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -10,6 +10,8 @@ mod cases;
 #[cfg(test)]
 mod exploring;
 #[cfg(test)]
+mod figures;
+#[cfg(test)]
 mod granted;
 #[cfg(test)]
 mod judge;
@@ -22,6 +24,8 @@ mod promises;
 #[cfg(test)]
 mod random;
 #[cfg(test)]
+mod reading;
+#[cfg(test)]
 mod rewriting;
 #[cfg(test)]
 mod shapes;
@@ -31,3 +35,5 @@ mod spellings;
 mod tables;
 #[cfg(test)]
 mod tree;
+#[cfg(test)]
+mod wrapping;

@@ -75,6 +75,19 @@ impl Shells {
         Ok(())
     }
 
+    /// Returns the programs that a shell runs for each of these commands.
+    pub(crate) fn ran(&self, shell: &str, commands: &[String]) -> Vec<Vec<String>> {
+        let words = Words::Exact(Vec::new());
+        let waiting: Vec<_> =
+            commands.iter().map(|command| (command.clone(), words.clone(), String::new())).collect();
+        let log = self.run(shell, &waiting);
+        let logs: Vec<_> = log.split_terminator(COMMAND).collect();
+        assert_eq!(logs.len(), commands.len(), "{shell} did not come to its end: {log:?}");
+        // Before the name stand three variables.
+        let name = |ran: &str| ran.split(WORD).nth(3).unwrap_or_default().to_owned();
+        logs.iter().map(|log| log.split_terminator(PROGRAM).map(name).collect()).collect()
+    }
+
     fn run(&self, shell: &str, waiting: &[(String, Words, String)]) -> String {
         let at = |name: &str| self.folder.path().join(name);
         let (log, script) = (at("log"), at("script"));

@@ -14,7 +14,7 @@ impl<'a> Dice<'a> {
     }
 
     /// Returns a number below this one: zero once no bytes are left.
-    fn below(&mut self, sides: usize) -> usize {
+    pub(crate) fn below(&mut self, sides: usize) -> usize {
         self.0.next().map_or(0, |byte| usize::from(*byte) % sides)
     }
 
@@ -23,7 +23,7 @@ impl<'a> Dice<'a> {
         self.below(100) >= 100 - percent
     }
 
-    fn one<T: Copy>(&mut self, of: &[T]) -> T {
+    pub(crate) fn one<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())]
     }
 }

@@ -21,6 +21,8 @@ pub(crate) struct Case {
     pub(crate) reason: Option<String>,
     /// The line, with its marks replaced.
     pub(crate) line: String,
+    /// Whether a comment before it says that people could expect something else.
+    pub(crate) is_arguable: bool,
 }
 
 impl Table {
@@ -29,11 +31,14 @@ impl Table {
         let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
         let mut table = Table { preamble: String::new(), cases: Vec::new() };
         let mut heading = None;
+        let mut is_arguable = false;
         for (number, line) in text.lines().enumerate() {
             if line.is_empty() || line.starts_with("## ") {
+                is_arguable = if line.is_empty() { is_arguable } else { line.starts_with("## arguable") };
                 continue;
             }
             if let Some(said) = line.strip_prefix("== ") {
+                is_arguable = false;
                 let (expected, reason) = match said.split_once(": ") {
                     Some((expected, reason)) => (expected, Some(reason.to_owned())),
                     None => (said, None),
@@ -47,7 +52,7 @@ impl Table {
                 continue;
             };
             let place = format!("fixtures/guard/{name}:{}", number + 1);
-            table.cases.push(Case { place, expected, reason, line: replaced(line) });
+            table.cases.push(Case { place, expected, reason, line: replaced(line), is_arguable });
         }
         assert!(!table.cases.is_empty(), "{path} has no case");
         table

@@ -134,7 +134,11 @@ fn marks(path: &str, text: &str) -> Vec<String> {
         for (_, word) in words(text, &["FIXME", "HACK", "TODO", "XXX"]) {
             complaints.push(format!("{path}:{line}: `{word}`"));
         }
-        for folder in ["/home/", "/root/", "/tmp/", "/work/", "/Users/"] {
+        // What commands may write and read is judged by the folders of any machine.
+        let is_judged = ["fixtures/guard/", "tests/guard/", "crates/core/src/guard/"]
+            .iter()
+            .any(|it| path.starts_with(it));
+        for folder in ["/home/", "/root/", "/tmp/", "/work/", "/Users/"].into_iter().filter(|_| !is_judged) {
             // In the middle of a path, it is a name of another crate.
             let starts = text.match_indices(folder).any(|(at, _)| {
                 !text[..at].ends_with(|char: char| char.is_alphanumeric() || "._-~}".contains(char))

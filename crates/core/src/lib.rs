@@ -58,7 +58,8 @@
 //! - **I11** Versions mix: a bridge and a command of different versions understand what they share, keep what they do
 //!   not know, say so, and never hide one question because of another or report a delivered answer as lost.
 //! - **I12** A permission is never granted by default, by a timeout, by a rule that does not name it, by the agent
-//!   itself, or by a single key or button where it acts. What it risks is decided by what it would do, in [`guard`].
+//!   itself, or by a single key or button where it acts. A command acts, unless all that it does is to look at files of
+//!   the project. What a permission risks is decided by what it would do, in [`guard`], and nowhere else.
 //! - **I13** A decision is for what its responder saw. What changes between showing and deciding is shown, judged anew,
 //!   and makes the decision a conflict. What an ended tool call was about is never what a later permission shows, and
 //!   no rule decides by it.

@@ -4,7 +4,7 @@
 //! Sources and build scripts are not here: they run once somebody builds or tests the project, which is a command that a
 //! person allows. The table is no wall, as that of programs is none: any program may take its settings from any file.
 
-use super::split::is_hidden;
+use super::hidden::is_hidden;
 use crate::question::Risk;
 
 /// Files that have something in common.
@@ -25,6 +25,8 @@ const fn acts(does: &'static str, paths: &'static str) -> ActiveFiles {
 const fn dangerous(does: &'static str, paths: &'static str) -> ActiveFiles {
     ActiveFiles { does, is_dangerous: true, paths }
 }
+
+const ENVIRONMENT: &str = "the programs of the project take their environment from it";
 
 /// The table. The first row that matches counts: the dangerous ones stand first.
 const TABLE: &[ActiveFiles] = &[
@@ -137,7 +139,7 @@ const TABLE: &[ActiveFiles] = &[
          etc/environment etc/zsh/ environment.d/ .tmux.conf .config/tmux/ .screenrc",
     ),
     acts(
-        "the programs of the project take their environment from it",
+        ENVIRONMENT,
         ".env .env.local .env.*.local .env.ci .env.dev .env.development .env.docker .env.prod .env.production .env.qa \
          .env.preview .env.shared .env.stage .env.staging .env.test .env.uat .dev.vars .dev.vars.* .flaskenv",
     ),
@@ -171,6 +173,11 @@ impl ActiveFiles {
     /// Returns what a change of one of them risks.
     pub fn risk(&self) -> Risk {
         if self.is_dangerous { Risk::Dangerous } else { Risk::Acts }
+    }
+
+    /// Returns whether it is only the environment of the project's programs.
+    pub(super) fn is_environment(&self) -> bool {
+        self.does == ENVIRONMENT
     }
 
     fn has(&self, parts: &[String], above: usize) -> bool {

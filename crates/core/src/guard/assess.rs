@@ -6,10 +6,10 @@ use super::{
     active::active,
     beyond, command,
     files::{self, Files, changed_by, removed_by},
+    hidden::is_hidden,
     input::{Command, Input},
     quoted,
-    split::is_hidden,
-    subject::input_says_more,
+    subject::{folders, input_says_more},
 };
 use crate::{
     limits,
@@ -128,14 +128,21 @@ fn of_subject(subject: &Subject, project: Option<&str>) -> (Risk, String) {
     let raw = subject.raw_input.as_deref();
     let input = raw.map(Input::read);
     let read = input.as_ref().and_then(Option::as_ref);
+    let looks = only_looks(&kind, subject, input.as_ref(), project);
+    // A command that only looks is plain where nothing else stands beside it.
+    let beside = |found: (Risk, String)| match found {
+        (Risk::Plain, _) if !looks => acts("it runs a command"),
+        found => found,
+    };
     let parts = [
-        Some(of_kind(&kind)),
+        Some(of_kind(&kind)).filter(|_| !looks),
         subject.unclear.as_deref().map(dangerous),
         read.and_then(|input| input.unclear).map(dangerous),
         read.filter(|input| input.escalates)
             .map(|_| dangerous("it asks for more rights, or to leave the sandbox")),
-        subject.command.as_deref().map(|text| of_command(text, None)),
-        read.map(|input| of_commands(subject, input)),
+        subject.command.as_deref().map(|text| beside(of_command(text, None, project))),
+        read.filter(|input| !input.commands.is_empty())
+            .map(|input| beside(of_commands(subject, input, project))),
         uses_network(subject, read).then(|| acts("it uses the network")),
         read.and_then(|input| input.unknown(&kind)).map(|member| acts(member.why_unknown())),
         of_active_files(&kind, subject, read, project),
@@ -153,20 +160,41 @@ fn worst(worst: (Risk, String), part: (Risk, String)) -> (Risk, String) {
 }
 
 /// Returns what the commands of an input risk. The reason names the member where the command is not the one that is shown.
-fn of_commands(subject: &Subject, input: &Input) -> (Risk, String) {
+fn of_commands(subject: &Subject, input: &Input, project: Option<&str>) -> (Risk, String) {
     let shown = subject.command.as_deref();
     let member = |command: &Command| (shown != Some(&*command.text)).then(|| command.member.clone());
-    let parts = input.commands.iter().map(|command| of_command(&command.text, member(command).as_deref()));
-    parts.fold(nothing(), worst)
+    let of_one = |command: &Command| of_command(&command.text, member(command).as_deref(), project);
+    input.commands.iter().map(of_one).fold(nothing(), worst)
 }
 
 /// Returns what a command risks. The reason quotes the part that it is about, unless that is plain to see.
-fn of_command(text: &str, member: Option<&str>) -> (Risk, String) {
-    let (risk, why) = command::risk(text);
+fn of_command(text: &str, member: Option<&str>, project: Option<&str>) -> (Risk, String) {
+    let (risk, why) = command::risk(text, project);
     match risk.is_dangerous() {
-        true => (risk, quoted::with_place(text, member, &why, command::risk)),
+        true => (risk, quoted::with_place(text, member, &why, |part| command::risk(part, project))),
         false => (risk, why),
     }
+}
+
+/// Returns whether a permission is about nothing but a command that only looks at files of the project.
+fn only_looks(kind: &str, subject: &Subject, input: Option<&Option<Input>>, project: Option<&str>) -> bool {
+    let (Some(command), Some(project)) = (subject.command.as_deref(), project) else { return false };
+    let looks = |command: &str| command::risk(command, Some(project)).0 == Risk::Plain;
+    let is_whole = match input {
+        None => true,
+        Some(None) => false,
+        Some(Some(input)) => match &input.commands[..] {
+            [] => true,
+            [other] => other.text == command || looks(&other.text),
+            _ => false,
+        },
+    };
+    let is_elsewhere = subject.environment.is_some() || subject.patch.is_some() || !subject.diffs.is_empty();
+    matches!(kind, "execute" | "command")
+        && is_whole
+        && !is_elsewhere
+        && folders(subject).iter().all(|folder| files::inside(project, folder).is_some())
+        && looks(command)
 }
 
 fn of_kind(kind: &str) -> (Risk, String) {

@@ -3,7 +3,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::split::is_hidden;
+use super::hidden::is_hidden;
 
 /// The mark at the end of a list of files from which some are left out.
 const MORE: char = '…';

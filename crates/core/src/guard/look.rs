@@ -27,6 +27,17 @@ pub fn look(question: &Question, files: &dyn Files) -> Option<Question> {
     steps.into_iter().fold(None, |found, step| step(found.as_ref().unwrap_or(question), files).or(found))
 }
 
+/// Returns the permission to run a command that only looks with the risk of other commands. `None` for any other question.
+pub fn as_acting(question: &Question) -> Option<Question> {
+    let has_command = question.subject.as_deref().is_some_and(|subject| subject.command.is_some());
+    if question.purpose != Purpose::Permission || question.risk() != Risk::Plain || !has_command {
+        return None;
+    }
+    let mut question = question.clone();
+    raise(&mut question, Risk::Acts, "it runs a command");
+    Some(question)
+}
+
 /// Returns the permission with its plan, or with the reason why the plan is not shown.
 fn with_plan(question: &Question, files: &dyn Files) -> Option<Question> {
     let file = question.subject.as_deref().filter(|subject| subject.plan.is_none())?.plan_file.as_deref()?;
@@ -155,6 +166,21 @@ mod tests {
         ] {
             let question = looked(&json!({ "kind": "edit", "patch": patch }));
             assert_eq!(question.risk(), risk, "{patch}: {:?}", question.risk_reason);
+        }
+    }
+
+    #[test]
+    fn a_command_that_only_looks_acts_if_the_user_wants_it() {
+        let looks = looked(&json!({ "kind": "execute", "command": "git status" }));
+        assert_eq!((looks.risk(), looks.dangerous), (Risk::Plain, false));
+        let acting = as_acting(&looks).expect("a command");
+        assert_eq!((acting.risk(), acting.dangerous), (Risk::Acts, true));
+        for other in [
+            json!({ "kind": "execute", "command": "make" }),
+            json!({ "kind": "execute", "command": "rm x" }),
+            json!({ "kind": "read", "locations": ["a"] }),
+        ] {
+            assert!(as_acting(&looked(&other)).is_none(), "{other}");
         }
     }
 

@@ -5,24 +5,33 @@
 //! next. So all of its claims are checked, and the worst one counts. A request that is not understood is dangerous.
 
 mod active;
+mod argument;
 mod assess;
 pub mod beyond;
+mod code;
 pub mod command;
+mod degree;
 pub mod files;
+mod grammar;
+mod hidden;
 mod input;
 mod json;
+mod judge;
 mod look;
 mod members;
+mod places;
 pub mod programs;
 mod quoted;
 mod replaced;
 mod scripts;
-mod split;
+mod shell;
+mod sql;
 pub mod subject;
+mod variables;
 
 pub use active::{ActiveFiles, active};
 pub use assess::{assess, assess_links};
 pub use files::Files;
-pub use look::look;
+pub use hidden::is_hidden;
+pub use look::{as_acting, look};
 pub use members::wants_rights;
-pub use split::is_hidden;

@@ -9,8 +9,8 @@ const BEFORE: usize = 20;
 /// Characters between the programs of a line.
 const ENDS: [char; 5] = [';', '|', '&', '(', '{'];
 
-/// Returns why a command is dangerous, with the place: the member that has it, if that is not the command which is shown, its
-/// line, if it has several, and what stands there.
+/// Returns why a command is dangerous, with the member that has it, if that is not the command which is shown, and what
+/// stands there. `why` begins with the number of its line, if the command has several.
 ///
 /// `risk` says what a part of a command risks.
 pub(super) fn with_place(
@@ -24,27 +24,34 @@ pub(super) fn with_place(
     if member.is_none() && !has_lines && text.chars().nth(QUOTED).is_none() {
         return why.to_owned();
     }
-    let is_it = |line: &str| risk(line).1 == why;
-    let word = why.split('`').nth(1).filter(|word| !word.is_empty());
-    let found = (1..).zip(text.lines()).find(|(_, line)| is_it(line));
-    // A command over several lines is looked for by its program.
-    let has_word = |line: &str| word.is_some_and(|word| place_of(word, line).is_some());
-    let found = found.or_else(|| (1..).zip(text.lines()).find(|(_, line)| has_word(line)));
-    let member =
-        member.map(|name| if name.is_empty() { "its input".to_owned() } else { format!("`{name}`") });
-    let number = found.filter(|_| has_lines).map(|(number, _)| format!("line {number}"));
-    let place = member.into_iter().chain(number).collect::<Vec<_>>().join(", ");
-    match (found, &*place) {
-        (None, "") => why.to_owned(),
-        (None, place) => format!("{why}, in {place}"),
-        (Some((_, line)), "") => format!("{why}: {}", around(line, word, is_it)),
-        (Some((_, line)), place) => format!("{why}, in {place}: {}", around(line, word, is_it)),
+    let place = match member {
+        None => String::new(),
+        Some("") => ", in its input".to_owned(),
+        Some(name) => format!(", in `{name}`"),
+    };
+    let (number, what) = numbered(why);
+    let line = match number {
+        Some(number) => text.lines().nth(number.saturating_sub(1)),
+        None => Some(text).filter(|_| !has_lines),
+    };
+    match line.filter(|line| !line.trim().is_empty()) {
+        Some(line) => format!("{why}{place}: {}", around(line, what, risk)),
+        None => format!("{why}{place}"),
     }
 }
 
+/// Splits the number of a line off a reason.
+fn numbered(why: &str) -> (Option<usize>, &str) {
+    let rest = why.strip_prefix("line ").and_then(|rest| rest.split_once(": "));
+    let found = rest.and_then(|(number, what)| Some((number.parse().ok()?, what)));
+    found.map_or((None, why), |(number, what)| (Some(number), what))
+}
+
 /// Returns the part of a line around the program that a reason is about.
-fn around(line: &str, word: Option<&str>, is_it: impl Fn(&str) -> bool) -> String {
+fn around(line: &str, what: &str, risk: impl Fn(&str) -> (Risk, String)) -> String {
     let line = line.trim();
+    let is_it = |part: &str| risk(part).1 == what;
+    let word = what.split('`').nth(1).filter(|word| !word.is_empty());
     let starts = [0]
         .into_iter()
         .chain(line.char_indices().filter(|(_, char)| ENDS.contains(char)).map(|(at, _)| at + 1));
@@ -85,16 +92,16 @@ mod tests {
     #[test]
     fn a_reason_has_the_part_that_it_is_about() {
         let long = format!("echo {0}; rm -rf x; echo {0} rm", "a ".repeat(200));
-        for (text, member, place) in [
-            ("rm x", None, ""),
-            ("ls\n  rm x\nls", None, ", in line 2: rm x"),
-            ("ls\nrm x", Some("script"), ", in `script`, line 2: rm x"),
-            ("rm x", Some("script"), ", in `script`: rm x"),
-            ("rm x", Some(""), ", in its input: rm x"),
-            ("firm; rm x", Some("run"), ", in `run`: firm; rm x"),
+        for (text, member, why, place) in [
+            ("rm x", None, "`rm` removes", ""),
+            ("ls\n  rm x\nls", None, "line 2: `rm` removes", ": rm x"),
+            ("ls\nrm x", Some("script"), "line 2: `rm` removes", ", in `script`: rm x"),
+            ("ls\nrm x", None, "`rm` removes", ""),
+            ("rm x", Some("script"), "`rm` removes", ", in `script`: rm x"),
+            ("rm x", Some(""), "`rm` removes", ", in its input: rm x"),
+            ("firm; rm x", Some("run"), "`rm` removes", ", in `run`: firm; rm x"),
         ] {
-            let expected = format!("`rm` removes{place}");
-            assert_eq!(with_place(text, member, "`rm` removes", risk), expected, "{text:?} {member:?}");
+            assert_eq!(with_place(text, member, why, risk), format!("{why}{place}"), "{text:?} {member:?}");
         }
         let found = with_place(&long, None, "`rm` removes", risk);
         let part = found.strip_prefix("`rm` removes: ").expect("a part");

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, path::Path};
 use super::{
     assess::raise,
     files::{self, Files, file_in_head, without_line},
-    split::is_hidden,
+    hidden::is_hidden,
 };
 use crate::{
     limits,

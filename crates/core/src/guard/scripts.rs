@@ -3,25 +3,87 @@
 
 use std::{iter::Peekable, str::Chars};
 
-use super::programs::name;
-
-const SED: [&str; 2] = ["gsed", "sed"];
-const AWK: [&str; 4] = ["awk", "gawk", "mawk", "nawk"];
-
-/// Returns whether a program takes such a script.
-pub(super) fn is_language(name: &str) -> bool {
-    SED.contains(&name) || AWK.contains(&name)
+/// What is known of a program with such a script.
+pub(super) struct Script {
+    /// The words that are files, by their numbers.
+    pub files: Vec<usize>,
+    /// Whether it changes the files.
+    pub changes: bool,
+    /// Whether it does more than to print what it finds.
+    pub acts: bool,
 }
 
-/// Returns why the script of a program is dangerous.
-pub(super) fn why_dangerous(program: &str, arguments: &[String]) -> Option<String> {
-    let name = name(program);
-    let is_plain = match &*name {
-        name if SED.contains(&name) => is_plain_sed(arguments),
-        name if AWK.contains(&name) => arguments.iter().all(|argument| is_plain_awk(argument)),
-        _ => true,
-    };
-    (!is_plain).then(|| format!("`{name}` runs or writes what its script says"))
+/// Reads the words of `awk`. `None` if its script is not known to be plain.
+pub(super) fn awk(arguments: &[String]) -> Option<Script> {
+    let mut script = Script { files: Vec::new(), changes: false, acts: false };
+    let mut has_script = false;
+    let mut at = 0;
+    while let Some(argument) = arguments.get(at) {
+        if !is_plain_awk(argument) {
+            return None;
+        }
+        match argument.as_str() {
+            "--" => {}
+            "-f" => {
+                (has_script, script.acts) = (true, true);
+                at += 1;
+                // Its input may be the script.
+                if arguments.get(at).is_none_or(|file| file == "-" || file.starts_with("/dev/")) {
+                    return None;
+                }
+            }
+            "-F" | "-v" => at += 1,
+            option if option.starts_with("-F") || option.starts_with("-v") => {}
+            "-o" | "-p" | "-d" | "-P" | "-n" | "-O" | "-b" | "-t" | "-S" | "-c" | "-C" | "-g" => {
+                script.acts = true
+            }
+            option if option.starts_with('-') && option.len() > 1 => {
+                script.acts = true;
+                if !["-o", "-p", "-d", "--dump", "--pretty", "--profile", "--field-s", "--assign"]
+                    .iter()
+                    .any(|it| option.starts_with(it))
+                {
+                    return None;
+                }
+            }
+            _ if !has_script => has_script = true,
+            _ => script.files.push(at),
+        }
+        at += 1;
+    }
+    has_script.then_some(script)
+}
+
+/// Reads the words of `sed`. `None` if its script is not known to be plain.
+pub(super) fn sed(arguments: &[String]) -> Option<Script> {
+    let mut script = Script { files: Vec::new(), changes: false, acts: false };
+    let (mut scripts, mut at) = (Vec::new(), 0);
+    while let Some(argument) = arguments.get(at) {
+        match argument.strip_prefix('-').filter(|option| !option.is_empty()) {
+            Some(option) => {
+                script.changes |= option.starts_with("-in-place")
+                    || (!option.starts_with('-')
+                        && option.split('e').next().is_some_and(|flags| flags.contains('i')));
+                match sed_option(option)? {
+                    SedOption::Alone => {}
+                    SedOption::Script(text) => scripts.push(text.to_owned()),
+                    SedOption::ScriptIsNext => {
+                        at += 1;
+                        scripts.push(arguments.get(at)?.clone());
+                    }
+                }
+            }
+            None => script.files.push(at),
+        }
+        at += 1;
+    }
+    if scripts.is_empty() {
+        // After `-i`, some versions of `sed` read an empty word as the backup suffix, and others read it as the script.
+        let first = script.files.iter().position(|at| !arguments[*at].is_empty())?;
+        scripts.push(arguments[script.files.remove(first)].clone());
+        script.files.retain(|at| !arguments[*at].is_empty());
+    }
+    scripts.iter().all(|script| is_plain_script(script)).then_some(script)
 }
 
 /// Returns whether no part of a script runs a program, reads from one, or prints into a file.
@@ -32,30 +94,6 @@ fn is_plain_awk(script: &str) -> bool {
         .any(|part| part.split_once("print").is_some_and(|(_, printed)| printed.contains('>')));
     // With `@`, gawk loads a file or calls a function by its name.
     !is_pipe && !prints_into && !["system", "getline", "@"].iter().any(|word| script.contains(word))
-}
-
-fn is_plain_sed(arguments: &[String]) -> bool {
-    let mut scripts = Vec::new();
-    let mut others = Vec::new();
-    let mut given = arguments.iter();
-    while let Some(argument) = given.next() {
-        match argument.strip_prefix('-') {
-            Some(option) => match sed_option(option) {
-                Some(SedOption::Alone) => {}
-                Some(SedOption::Script(script)) => scripts.push(script.to_owned()),
-                Some(SedOption::ScriptIsNext) => scripts.extend(given.next().cloned()),
-                // An unknown option may take its script from a file.
-                None => return false,
-            },
-            None => others.push(argument.clone()),
-        }
-    }
-    if scripts.is_empty() {
-        // After `-i`, some versions of `sed` read an empty word as the backup suffix, and others read it as the script.
-        let first = others.iter().position(|other| !other.is_empty());
-        scripts.extend(first.map(|first| others.swap_remove(first)));
-    }
-    !scripts.is_empty() && scripts.iter().all(|script| is_plain_script(script))
 }
 
 enum SedOption<'a> {

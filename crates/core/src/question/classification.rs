@@ -49,8 +49,8 @@ open_enum! {
 open_enum! {
     /// The harm that a wrong answer may do, in three degrees.
     pub enum Risk {
-        /// Nothing that is hard to undo: the agent reads, searches, or changes files of its project that are shown
-        /// whole.
+        /// Nothing that is hard to undo: the agent reads, searches, runs a command that only looks at files of its
+        /// project, or changes files of it that are shown whole.
         Plain = "plain",
         /// The agent acts: it runs a command, uses the network, or changes files elsewhere or without showing all of
         /// it.
@@ -58,6 +58,15 @@ open_enum! {
         /// It may do harm: it deletes, publishes, leaves its sandbox, or its effect is unknown.
         Dangerous = "dangerous",
     }
+}
+
+/// What the user wants of permissions before they are allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guarding {
+    /// A permission of this risk, or of a higher one, takes a second step.
+    pub confirm: Risk,
+    /// What a command risks that only looks at files of the project.
+    pub looks: Risk,
 }
 
 impl Risk {

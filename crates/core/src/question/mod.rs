@@ -15,7 +15,7 @@ mod size;
 pub mod subject;
 
 pub use check::{FieldError, check, check_shape};
-pub use classification::{Origin, Purpose, Risk};
+pub use classification::{Guarding, Origin, Purpose, Risk};
 pub use encoding::UnknownName;
 pub use field::{Field, FieldOption, Kind, Preview, PreviewFormat, Role};
 pub use form::Question;

@@ -1,0 +1,131 @@
+//! Reads the options of a command by the grammar of its program.
+
+use super::{
+    found::Found,
+    row::{Effect, OptionRow},
+    walk::{Next, Walk},
+};
+use crate::guard::{argument::is_like, degree::Danger};
+
+impl<'a> Walk<'a, '_> {
+    /// Returns what is known of an option by its name, in the order of the tables.
+    fn rows(&self, name: &str) -> Vec<&'a OptionRow> {
+        let all = || {
+            let above = self.above.map(|row| &*row.options).unwrap_or_default();
+            self.row.options.iter().chain(above)
+        };
+        let exact: Vec<_> = all().filter(|option| option.name == name).collect();
+        if !exact.is_empty() || !name.starts_with("--") {
+            return exact;
+        }
+        // Some programs take one dash for two; most take the beginning of an option for the whole.
+        let is_meant = |option: &&OptionRow| {
+            let is_shortened = name.len() > 3 && option.name.starts_with(name);
+            let is_doubled = option.name.len() > 2 && name[1..] == *option.name;
+            is_doubled
+                || is_shortened && !matches!(option.effect, Effect::Flag | Effect::Value | Effect::Unless)
+        };
+        all().filter(is_meant).collect()
+    }
+
+    pub(super) fn option(&mut self, at: usize) -> Result<Next, Danger> {
+        let argument = &self.arguments[at];
+        let text = &*argument.text;
+        if argument.has_any() && !text.contains('=') {
+            self.unknown(at)?;
+        }
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (text, None),
+        };
+        let is_long = text.starts_with("--") || self.row.flags.is_long;
+        let rows = self.rows(name);
+        if is_long || !rows.is_empty() {
+            self.is_unsure = rows.is_empty() && value.is_none() && !text.starts_with('+');
+            return self.apply(&rows, at, value);
+        }
+        // Several short options in one word, the last of which may have its value there.
+        let mut is_known = true;
+        for (place, char) in text.char_indices().skip(1) {
+            let end = place + char.len_utf8();
+            let rows = self.rows(&format!("-{char}"));
+            let glued = Some(&text[end..]).filter(|rest| !rest.is_empty());
+            if rows.iter().any(|row| row.effect.takes_value() || row.pattern.is_some()) {
+                self.is_unsure = false;
+                let glued = glued.map(|value| value.strip_prefix('=').unwrap_or(value));
+                return self.apply(&rows, at, glued);
+            }
+            for row in &rows {
+                self.effect(row, at, None)?;
+            }
+            is_known = !rows.is_empty() || char.is_ascii_digit();
+        }
+        self.is_unsure = !is_known;
+        Ok(Next::At(at + 1))
+    }
+
+    /// Applies an option with its value.
+    fn apply(&mut self, rows: &[&OptionRow], at: usize, given: Option<&str>) -> Result<Next, Danger> {
+        let takes_value = rows.iter().any(|row| row.effect.takes_value() || row.pattern.is_some());
+        let next = self.arguments.get(at + 1).map(|argument| &*argument.text);
+        let (value, value_at) = match given {
+            Some(value) => (Some(value), None),
+            None if takes_value => (next, Some(at + 1)),
+            None => (None, None),
+        };
+        let is_meant = |row: &&&OptionRow| match row.pattern {
+            None => true,
+            Some(pattern) => value.is_some_and(|value| is_like(&value.to_lowercase(), pattern)),
+        };
+        let after = Next::At(at + 1 + usize::from(value_at.is_some()));
+        let Some(row) = rows.iter().find(is_meant) else { return Ok(after) };
+        match (row.effect, value_at) {
+            (Effect::Runs, Some(begin)) => self.command(begin),
+            (Effect::Module, Some(begin)) => {
+                self.say(begin, None, Found::Module(begin))?;
+                Ok(Next::End)
+            }
+            _ => self.effect(row, at, value).map(|()| after),
+        }
+    }
+
+    pub(super) fn effect(&mut self, row: &OptionRow, at: usize, value: Option<&str>) -> Result<(), Danger> {
+        let value = value.unwrap_or_default();
+        let word = Some(row.name);
+        match row.effect {
+            Effect::Flag | Effect::Value => Ok(()),
+            Effect::Harm => self.say(at, word, Found::Harm(row.why)),
+            Effect::Send => self.say(at, word, Found::Send(row.why)),
+            Effect::Hole => self.say(at, word, Found::Hole(row.why, value)),
+            Effect::Writes => {
+                if self.row.looks.is_some() {
+                    self.say(at, word, Found::More)?;
+                }
+                self.say(at, word, Found::Writes(value))
+            }
+            Effect::Where => self.say(at, word, Found::Where(value)),
+            Effect::Text | Effect::Runs => self.say(at, word, Found::Text(value.to_owned())),
+            Effect::Code(language) => {
+                self.has_code = true;
+                self.say(at, word, Found::Code(language, value))
+            }
+            Effect::Module => self.say(at, word, Found::Unknown),
+            Effect::Looks => {
+                self.looks = true;
+                Ok(())
+            }
+            Effect::Acts => {
+                self.acts = true;
+                self.say(at, word, Found::More)
+            }
+            Effect::Unless => {
+                self.is_excused = true;
+                Ok(())
+            }
+            Effect::Idle => {
+                self.has_code = true;
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Programs whose words have rules of their own.
+
+use super::{found::Found, row::By, walk::Walk};
+use crate::guard::{
+    degree::{Danger, Degree, Judged},
+    places, scripts, sql,
+};
+
+impl Walk<'_, '_> {
+    /// Goes through the words of such a program. `None` if the usual rules hold as well.
+    pub(super) fn special(&mut self, from: usize) -> Result<Option<Degree>, Danger> {
+        let walk = self;
+        match walk.row.by {
+            Some(By::Shell) => shell(walk, from).map(Some),
+            Some(By::Find) => find(walk, from).map(Some),
+            Some(By::Sed | By::Awk) => script(walk, from).map(Some),
+            Some(By::Cd) => cd(walk, from).map(Some),
+            Some(By::Assignments) => assignments(walk, from).map(|()| None),
+            Some(By::Let) => computed(walk, from).map(|()| None),
+            Some(By::Checkout) => {
+                const BRANCHES: [&str; 7] = ["-", "main", "master", "develop", "dev", "trunk", "HEAD"];
+                walk.is_excused =
+                    walk.arguments.len() == from + 1 && BRANCHES.contains(&&*walk.arguments[from].text);
+                Ok(None)
+            }
+            Some(By::Chmod) => {
+                const MODES: [&str; 3] = ["+x", "u+x", "a+x"];
+                let words = &walk.arguments[from..];
+                let is_inside = |at: usize| places::is_inside(&walk.arguments[at].text);
+                walk.is_excused = words.first().is_some_and(|mode| MODES.contains(&&*mode.text))
+                    && (from + 1..walk.arguments.len()).all(is_inside);
+                Ok(None)
+            }
+            Some(By::Cp) => {
+                for at in from..walk.arguments.len() {
+                    let text = walk.arguments[at].text.clone();
+                    if text.starts_with("/dev/") && &*text != "/dev/stdin" {
+                        walk.say(
+                            at,
+                            Some(&text),
+                            Found::Harm("is a device: what is copied overwrites disks or files"),
+                        )?;
+                    }
+                }
+                Ok(None)
+            }
+            Some(By::Tar) => tar(walk, from).map(|()| None),
+            Some(By::Sql) => {
+                walk.is_excused = sql::only_looks(&walk.arguments[from..]);
+                Ok(None)
+            }
+            Some(By::Dashes | By::Xargs) | None => Ok(None),
+        }
+    }
+}
+
+/// A shell: with `-c`, the first word behind its options is a command; else it is a file. With `-s`, or without a word, its
+/// input has the commands.
+fn shell(walk: &mut Walk<'_, '_>, from: usize) -> Judged {
+    let (mut has_command, mut has_input) = (false, false);
+    let mut at = from;
+    while let Some(argument) = walk.arguments.get(at) {
+        let text = argument.text.clone();
+        if argument.may_be_option() {
+            walk.say(at, Some(&argument.shown()), Found::Unknown)?;
+        }
+        match &*text {
+            "--" | "-" => {
+                at += 1;
+                break;
+            }
+            "--version" | "--help" if walk.arguments.len() == from + 1 => return Ok(Degree::Looks),
+            "--rcfile" | "--init-file" | "--init-command" | "-C" => {
+                walk.say(at, Some(&text), Found::Harm("names commands that run first"))?;
+                at += 1;
+            }
+            "--command" => has_command = true,
+            long if long.starts_with("--") => {
+                if long.starts_with("--rcfile=") || long.starts_with("--init") {
+                    walk.say(at, Some(&text), Found::Harm("names commands that run first"))?;
+                }
+                if let Some(command) = long.strip_prefix("--command=") {
+                    walk.say(at, Some("--command"), Found::Text(command.to_owned()))?;
+                    return Ok(Degree::Acts);
+                }
+            }
+            short if short.starts_with(['-', '+']) && short.len() > 1 => {
+                has_command |= short.starts_with('-') && short.contains('c');
+                has_input |= short.contains('s');
+                at += usize::from(short.ends_with(['o', 'O']));
+            }
+            _ => break,
+        }
+        at += 1;
+    }
+    match walk.arguments.get(at) {
+        Some(text) if has_command => walk.say(at, Some("-c"), Found::Text(text.text.clone().into_owned()))?,
+        Some(_) if !has_input => walk.say(at, None, Found::Script("shell", at))?,
+        _ => walk.say(from, None, Found::Input("shell"))?,
+    }
+    Ok(walk.degree)
+}
+
+/// `find`: its tests and actions stand behind the folders.
+fn find(walk: &mut Walk<'_, '_>, from: usize) -> Judged {
+    const WITH_VALUE: [&str; 34] = [
+        "-name",
+        "-iname",
+        "-path",
+        "-ipath",
+        "-wholename",
+        "-iwholename",
+        "-regex",
+        "-iregex",
+        "-lname",
+        "-ilname",
+        "-type",
+        "-xtype",
+        "-maxdepth",
+        "-mindepth",
+        "-newer",
+        "-anewer",
+        "-cnewer",
+        "-size",
+        "-mtime",
+        "-mmin",
+        "-atime",
+        "-amin",
+        "-ctime",
+        "-cmin",
+        "-perm",
+        "-user",
+        "-group",
+        "-uid",
+        "-gid",
+        "-printf",
+        "-regextype",
+        "-links",
+        "-fstype",
+        "-used",
+    ];
+    let mut at = from;
+    while let Some(argument) = walk.arguments.get(at) {
+        let text = argument.text.clone();
+        match &*text {
+            "-delete" => walk.say(at, Some("-delete"), Found::Harm("removes the files that it finds"))?,
+            "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                let is_end = |at: &usize| matches!(&*walk.arguments[*at].text, ";" | "+");
+                let end = (at + 1..walk.arguments.len()).find(is_end).unwrap_or(walk.arguments.len());
+                walk.say(at, Some(&text), Found::ForEach(at + 1, end))?;
+                at = end;
+            }
+            "-fls" | "-fprint" | "-fprint0" | "-fprintf" => {
+                at += 1;
+                let file = walk.arguments.get(at).map(|file| file.text.clone()).unwrap_or_default();
+                walk.say(at, Some(&text), Found::Writes(&file))?;
+                walk.degree = Degree::Acts;
+            }
+            option if WITH_VALUE.contains(&option) || option.starts_with("-newer") => at += 1,
+            _ if argument.may_be_option() => walk.say(at, Some(&argument.shown()), Found::Unknown)?,
+            _ => walk.say(at, None, Found::Path(at))?,
+        }
+        at += 1;
+    }
+    Ok(walk.degree)
+}
+
+/// `sed` and `awk`: one of their words is a script in a small language.
+fn script(walk: &mut Walk<'_, '_>, from: usize) -> Result<Degree, Danger> {
+    let words: Vec<String> =
+        walk.arguments[from..].iter().map(|word| word.text.clone().into_owned()).collect();
+    if let Some(at) = (from..walk.arguments.len()).find(|at| walk.arguments[*at].may_be_option()) {
+        walk.say(at, Some(&walk.arguments[at].shown()), Found::Unknown)?;
+    }
+    let is_sed = walk.row.by == Some(By::Sed);
+    let found = if is_sed { scripts::sed(&words) } else { scripts::awk(&words) };
+    let Some(found) = found else {
+        walk.say(from, None, Found::Harm("runs or writes what its script says"))?;
+        return Ok(Degree::Acts);
+    };
+    for at in found.files {
+        match found.changes {
+            true => walk.say(from + at, None, Found::Writes(&words[at]))?,
+            false => walk.say(from + at, None, Found::Path(from + at))?,
+        }
+    }
+    Ok(if found.acts || found.changes { Degree::Acts } else { walk.degree })
+}
+
+fn cd(walk: &mut Walk<'_, '_>, from: usize) -> Judged {
+    let mut words = walk.arguments[from..].iter().filter(|word| !matches!(&*word.text, "--" | "-P" | "-L"));
+    let folder = words.next_back().map(|word| word.text.clone());
+    walk.say(from, None, Found::Cd(folder.as_deref()))?;
+    Ok(walk.degree)
+}
+
+fn assignments(walk: &mut Walk<'_, '_>, from: usize) -> Result<(), Danger> {
+    for at in from..walk.arguments.len() {
+        let word = walk.arguments[at].text.clone();
+        if word.contains('=') {
+            walk.say(at, None, Found::Assigned(&word))?;
+        } else if walk.arguments[at].has_any() {
+            walk.say(at, Some(&walk.arguments[at].shown()), Found::Unknown)?;
+        }
+    }
+    Ok(())
+}
+
+/// Checks words that are arithmetic, in which a subscript may have a command.
+fn computed(walk: &mut Walk<'_, '_>, from: usize) -> Result<(), Danger> {
+    for at in from..walk.arguments.len() {
+        let word = &walk.arguments[at];
+        if word.has_any() || word.text.contains(['[', '$', '`']) {
+            walk.say(at, Some(&word.shown()), Found::Harm("is computed, with the commands in it"))?;
+        }
+    }
+    Ok(())
+}
+
+/// `tar`: its first word may be options without a dash.
+fn tar(walk: &mut Walk<'_, '_>, from: usize) -> Result<(), Danger> {
+    let Some(first) = walk.arguments.get(from).map(|word| word.text.clone()) else { return Ok(()) };
+    let is_bundle = !first.starts_with("--");
+    if is_bundle && first.contains(['I', 'F']) {
+        walk.say(from, Some(&first), Found::Harm("names a program that runs"))?;
+    }
+    let words = &walk.arguments[from..];
+    let lists = |text: &str| {
+        text == "--list"
+            || text == "--to-stdout"
+            || (text == &*first || text.starts_with('-'))
+                && !text.starts_with("--")
+                && text.contains(['t', 'O'])
+    };
+    if words.iter().any(|word| lists(&word.text)) {
+        walk.looks = true;
+    }
+    if words.iter().any(|word| {
+        word.text.split('/').next().is_some_and(|name| name.contains(':') && !name.starts_with('-'))
+    }) {
+        walk.say(from, None, Found::Harm("reads or writes a file of another machine"))?;
+    }
+    let makes = is_bundle && first.contains(['c', 'r', 'u', 'A']);
+    if let Some(file) = walk.arguments.get(from + 1).filter(|_| makes && first.ends_with('f')) {
+        let file = file.text.clone();
+        walk.say(from + 1, Some(&first), Found::Writes(&file))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,337 @@
+//! Goes through the words of a command by the grammar of its program, and says what they are. What that risks is left to
+//! the caller: `judge` for a person, and `holes` for rules.
+
+use super::{
+    found::{Found, Label, Seen, Visit},
+    row::{By, Effect, OptionRow, Rest, Row, Writes},
+};
+use crate::guard::{
+    argument::{Argument, is_assignment, is_like},
+    degree::{Danger, Degree, Judged},
+};
+
+/// Goes through the words behind a program.
+///
+/// # Errors
+/// What the visitor does not accept.
+pub(in crate::guard) fn walk(
+    row: &Row,
+    label: &Label<'_>,
+    arguments: &[Argument<'_>],
+    visit: &mut Visit<'_>,
+) -> Judged {
+    Walk::new(row, None, label, None, arguments, visit).run(0)
+}
+
+pub(super) struct Walk<'a, 'v> {
+    pub row: &'a Row,
+    /// The program of a subcommand, if its options may come behind the subcommand.
+    pub above: Option<&'a Row>,
+    label: &'a Label<'a>,
+    /// The word that is the subcommand.
+    place: Option<usize>,
+    pub arguments: &'a [Argument<'a>],
+    visit: &'a mut Visit<'v>,
+    /// The words so far that are no options.
+    pub operands: Vec<usize>,
+    pub degree: Degree,
+    /// An option or a word says that it does no harm.
+    pub is_excused: bool,
+    pub acts: bool,
+    pub looks: bool,
+    /// It has its code, or needs none.
+    pub has_code: bool,
+    /// The option before this word is not known: it may have taken the word as its value.
+    pub is_unsure: bool,
+}
+
+/// Where to go on.
+pub(super) enum Next {
+    At(usize),
+    End,
+}
+
+impl<'a, 'v> Walk<'a, 'v> {
+    fn new(
+        row: &'a Row,
+        above: Option<&'a Row>,
+        label: &'a Label<'a>,
+        place: Option<usize>,
+        arguments: &'a [Argument<'a>],
+        visit: &'a mut Visit<'v>,
+    ) -> Self {
+        Walk {
+            row,
+            above,
+            label,
+            place,
+            arguments,
+            visit,
+            operands: Vec::new(),
+            degree: Degree::Looks,
+            is_excused: false,
+            acts: false,
+            looks: false,
+            has_code: false,
+            is_unsure: false,
+        }
+    }
+
+    /// Says what is found of a word.
+    pub(super) fn say(&mut self, at: usize, word: Option<&str>, found: Found<'_>) -> Result<(), Danger> {
+        let seen = Seen { label: self.label, at: Some(at), word };
+        self.degree = self.degree.max((self.visit)(seen, found)?);
+        Ok(())
+    }
+
+    fn run(mut self, from: usize) -> Judged {
+        if self.row.flags.evaluates {
+            self.evaluated(from)?;
+        }
+        if let Some(done) = self.special(from)? {
+            return Ok(done);
+        }
+        let mut at = from;
+        let mut only_words = false;
+        while let Some(argument) = self.arguments.get(at) {
+            if self.row.flags.is_long && argument.text == "-args" {
+                break;
+            }
+            let next = if !only_words && argument.text == "--" {
+                only_words = true;
+                match self.row.by {
+                    Some(By::Dashes) => self.command(at + 1)?,
+                    _ => Next::At(at + 1),
+                }
+            } else if !only_words && self.is_option(&argument.text) {
+                self.option(at)?
+            } else {
+                if !only_words && argument.may_be_option() {
+                    self.unknown(at)?;
+                }
+                self.operand(at)?
+            };
+            match next {
+                Next::At(next) => at = next,
+                Next::End => {
+                    self.harm()?;
+                    let passes = self.row.flags.passes && !self.acts;
+                    return Ok(if passes { self.degree } else { self.degree.max(Degree::Acts) });
+                }
+            }
+        }
+        self.finish(from)
+    }
+
+    fn is_option(&self, text: &str) -> bool {
+        text.len() > 1 && (text.starts_with('-') || (self.row.flags.has_plus && text.starts_with('+')))
+    }
+
+    /// Checks words that a shell computes: there, a subscript may have a command.
+    fn evaluated(&mut self, from: usize) -> Result<(), Danger> {
+        for at in from..self.arguments.len() {
+            let text = &self.arguments[at].text;
+            if text.contains('[') && text.contains(['$', '`']) {
+                self.say(at, Some(text), Found::Harm("is computed, with the command in it"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Says that a word may be anything, if that could do more than what is known of the command.
+    pub(super) fn unknown(&mut self, at: usize) -> Result<(), Danger> {
+        use Effect::{Acts, Flag, Idle, Looks, Unless, Value};
+        let is_risky =
+            |option: &OptionRow| !matches!(option.effect, Acts | Flag | Idle | Looks | Unless | Value);
+        let has = |is_it: &dyn Fn(&OptionRow) -> bool| {
+            [Some(self.row), self.above].into_iter().flatten().any(|row| row.options.iter().any(is_it))
+        };
+        let acts = has(&|option| option.effect == Acts);
+        if has(&is_risky) {
+            let shown = self.arguments[at].shown();
+            self.say(at, Some(&shown), Found::Unknown)?;
+        }
+        self.acts |= acts;
+        Ok(())
+    }
+
+    pub(super) fn command(&mut self, at: usize) -> Result<Next, Danger> {
+        let found = match self.row.by {
+            Some(By::Xargs) => Found::Fed(at, self.replaced(at)),
+            _ => Found::Command(at, self.arguments.len()),
+        };
+        self.say(at, None, found)?;
+        Ok(Next::End)
+    }
+
+    /// Returns the text that `xargs` replaces in a command.
+    fn replaced(&self, before: usize) -> Option<&'a str> {
+        let options = &self.arguments[..before];
+        options.iter().enumerate().find_map(|(at, option)| {
+            let text = &*option.text;
+            let glued = ["--replace=", "-I", "-J", "-i"].iter().find_map(|name| text.strip_prefix(name));
+            match glued {
+                Some("") if text == "-i" => Some("{}"),
+                Some("") => options.get(at + 1).map(|value| &*value.text),
+                None if text == "--replace" => Some("{}"),
+                glued => glued,
+            }
+        })
+    }
+
+    /// Reads a word that is no option.
+    fn operand(&mut self, at: usize) -> Result<Next, Danger> {
+        let argument = &self.arguments[at];
+        let (text, count) = (&*argument.text, self.operands.len());
+        if self.row.flags.assigns && (count == 0 || self.row.rest == Rest::Words) && is_assignment(text) {
+            self.say(at, None, Found::Assigned(text))?;
+            return Ok(Next::At(at + 1));
+        }
+        self.operands.push(at);
+        let lower = text.to_ascii_lowercase();
+        if let Some(row) = self.row.words.iter().find(|row| is_like(&lower, row.name)) {
+            let seen = OptionRow { name: row.name, pattern: None, ..*row };
+            match row.effect {
+                Effect::Harm => self.say(at, Some(text), Found::Harm(row.why))?,
+                Effect::Send => self.say(at, Some(text), Found::Send(row.why))?,
+                _ => self.effect(&seen, at, None)?,
+            }
+        }
+        if count == 0 && !self.row.subs.is_empty() {
+            if argument.has_any() {
+                let shown = argument.shown();
+                self.say(at, Some(&shown), Found::Unknown)?;
+            } else if let Some(next) = self.subcommand(at)? {
+                return Ok(next);
+            }
+        }
+        self.rest(at, count)
+    }
+
+    fn subcommand(&mut self, at: usize) -> Result<Option<Next>, Danger> {
+        let text = &*self.arguments[at].text;
+        let exact = self.row.subs.iter().find(|sub| sub.names.contains(&text));
+        let like = || self.row.subs.iter().find(|sub| sub.names.iter().any(|name| is_like(text, name)));
+        let Some(sub) = exact.or_else(like) else { return Ok(None) };
+        let label = Label { name: text, of: Some(self.label) };
+        let above = if self.row.flags.inherits { Some(self.row) } else { self.above };
+        let found = Walk::new(sub, above, &label, Some(at), self.arguments, self.visit).run(at + 1)?;
+        if self.is_unsure {
+            // The word may be the value of the option before it instead.
+            self.degree = self.degree.max(found).max(Degree::Acts);
+            self.is_unsure = false;
+            self.operands.pop();
+            return Ok(Some(Next::At(at + 1)));
+        }
+        self.degree = self.degree.max(found).max(if self.acts { Degree::Acts } else { Degree::Looks });
+        // What the subcommand says holds for the whole; an end would say that it acts.
+        self.looks = true;
+        self.is_excused = true;
+        self.has_code = true;
+        self.operands.clear();
+        Ok(Some(Next::At(self.arguments.len())))
+    }
+
+    /// Reads a word by what the words of the program are.
+    fn rest(&mut self, at: usize, count: usize) -> Result<Next, Danger> {
+        let text = &*self.arguments[at].text;
+        let next = Next::At(at + 1);
+        match self.row.rest {
+            Rest::Command(_) if self.looks => {}
+            Rest::Command(before) if count >= before => {
+                let end = self.command(at)?;
+                return Ok(self.unless_unsure(end, at));
+            }
+            Rest::Text(before) if count >= before => {
+                let texts: Vec<_> = self.arguments[at..].iter().map(|word| &*word.text).collect();
+                self.say(at, None, Found::Text(texts.join(" ")))?;
+                return Ok(self.unless_unsure(Next::End, at));
+            }
+            Rest::Texts => self.say(at, None, Found::Text(text.to_owned()))?,
+            Rest::Anywhere => {
+                self.say(at, None, Found::Anywhere(at))?;
+                return Ok(Next::End);
+            }
+            Rest::Script(language) if !self.has_code || text.starts_with('/') => {
+                self.has_code = true;
+                self.say(at, None, Found::Script(language, at))?;
+                return Ok(self.unless_unsure(Next::End, at));
+            }
+            Rest::Script(_) => return Ok(Next::End),
+            Rest::Code(language) => self.say(at, None, Found::Code(language, text))?,
+            Rest::Of(program) => {
+                self.say(at, None, Found::Of(program, at))?;
+                return Ok(Next::End);
+            }
+            Rest::Command(_) | Rest::Text(_) | Rest::Words => {}
+        }
+        self.is_unsure = false;
+        Ok(next)
+    }
+
+    /// Returns this end, unless the word may be the value of the option before it: then the next one is tried as well.
+    fn unless_unsure(&mut self, end: Next, at: usize) -> Next {
+        if !self.is_unsure {
+            return end;
+        }
+        self.is_unsure = false;
+        self.operands.pop();
+        self.degree = self.degree.max(Degree::Acts);
+        Next::At(at + 1)
+    }
+
+    /// Returns whether a subcommand is only asked for its help.
+    fn asks_for_help(&self) -> bool {
+        let after = |place: usize| self.arguments.get(place + 1..).unwrap_or_default();
+        self.place.is_some_and(|place| matches!(after(place), [only] if only.text == "--help"))
+    }
+
+    /// Says that it is dangerous whatever its words are, unless one of them says otherwise.
+    fn harm(&mut self) -> Result<(), Danger> {
+        let Some(why) = self.row.harm.filter(|_| !self.is_excused) else { return Ok(()) };
+        let seen = Seen { label: self.label, at: self.place, word: None };
+        (self.visit)(seen, Found::Harm(why)).map(drop)
+    }
+
+    /// Says what holds for the whole.
+    fn finish(mut self, from: usize) -> Judged {
+        if self.asks_for_help() {
+            return Ok(Degree::Looks);
+        }
+        let count = self.operands.len();
+        match (self.row.rest, self.looks || self.has_code) {
+            (Rest::Script(language), false) => self.say(from, None, Found::Input(language))?,
+            (Rest::Code(language), false) if count == 0 => self.say(from, None, Found::Input(language))?,
+            _ => {}
+        }
+        let written = match self.row.writes {
+            Writes::None => count,
+            Writes::Last if count < 2 => count,
+            Writes::Last => count - 1,
+            Writes::All => 0,
+        };
+        for place in written..count {
+            let at = self.operands[place];
+            let text = self.arguments[at].text.clone();
+            self.say(at, Some(&text), Found::Writes(&text))?;
+        }
+        let looks = self.looks || self.row.looks.is_some_and(|most| count <= most);
+        if !looks && self.row.unless_most.is_none_or(|most| count > most) {
+            self.harm()?;
+        }
+        if !looks || self.acts {
+            return Ok(self.degree.max(Degree::Acts));
+        }
+        if !self.row.flags.texts {
+            let has_pattern = self.row.flags.has_pattern && !self.arguments[from..].iter().any(names_pattern);
+            let skipped = self.operands.first().copied().filter(|_| has_pattern);
+            self.say(from, None, Found::Paths(from, skipped))?;
+        }
+        Ok(self.degree)
+    }
+}
+
+/// Returns whether an option names the pattern that a program searches for.
+fn names_pattern(option: &Argument<'_>) -> bool {
+    matches!(&*option.text, "-e" | "-f") || option.text.starts_with("--regexp")
+}

@@ -1,0 +1,338 @@
+//! One program with its words: what the grammar finds in them, and what that risks.
+
+use super::state::{Input, Judge, Value, is_fetching, replaced_by};
+use crate::guard::{
+    argument::{ANY, Argument, INSIDE, MANY, TAME, is_assignment},
+    code,
+    degree::{Danger, Degree, Judged},
+    grammar::{self, Found, Label, Row, Seen},
+    places, variables,
+};
+
+/// The most words behind a program any of which may begin a command.
+const WORDS: usize = 64;
+
+impl<'a> Judge<'a> {
+    /// Judges a program with its words.
+    pub(super) fn program(&mut self, words: &[Argument<'_>], input: &Input) -> Judged {
+        let Some((program, arguments)) = words.split_first() else { return Ok(Degree::Acts) };
+        let fuel = self.place.fuel;
+        let Some(left) = fuel.get().checked_sub(1) else {
+            return Err("it has too many commands in the arguments of others".to_owned().into());
+        };
+        fuel.set(left);
+        if program.is_unknown() || program.pattern.is_some() {
+            return Err(format!(
+                "which program `{}` is depends on what a shell makes of it",
+                program.shown()
+            )
+            .into());
+        }
+        let name = grammar::name(&program.text);
+        self.check_place(&program.text)?;
+        if let Some(word) = arguments.iter().find(|word| places::is_secret(&word.text)) {
+            return Err(format!("`{}` is a file with secrets", word.shown()).into());
+        }
+        if name == "-" && arguments.is_empty() {
+            return self.read_by("other", Seen::program(&Label { name: &name, of: None }), input);
+        }
+        let Some(row) = grammar::row(&program.text) else {
+            // `git-push` is `git push`.
+            return match name.split_once('-').filter(|(before, _)| matches!(*before, "git" | "cargo")) {
+                Some((before, sub)) => {
+                    let words: Vec<_> = [before, sub]
+                        .into_iter()
+                        .map(Argument::known)
+                        .chain(arguments.iter().cloned())
+                        .collect();
+                    self.program(&words, input).map(|_| Degree::Acts)
+                }
+                None if program.text.contains('/') => Ok(Degree::Acts),
+                None => {
+                    let label = Label { name: &name, of: None };
+                    let any = grammar::named("*").map(|row| self.walked(row, &label, arguments, input));
+                    any.unwrap_or(Ok(Degree::Acts)).map(|_| Degree::Acts)
+                }
+            };
+        };
+        let has_folder = program.text.contains('/')
+            && !["/bin/", "/usr/bin/", "/usr/local/bin/"]
+                .iter()
+                .any(|folder| program.text.starts_with(folder));
+        let only = arguments.first().filter(|_| arguments.len() == 1).map(|only| &*only.text);
+        if matches!(only, Some("--version" | "--help")) && !row.flags.always {
+            return Ok(if has_folder || row.flags.is_local { Degree::Acts } else { Degree::Looks });
+        }
+        let degree = self.walked(row, &Label { name: &name, of: None }, arguments, input)?;
+        self.set_by(&name, arguments)?;
+        Ok(if has_folder { Degree::Acts } else { degree })
+    }
+
+    /// Goes through the words of a program by its row.
+    fn walked(&mut self, row: &Row, label: &Label<'_>, words: &[Argument<'_>], input: &Input) -> Judged {
+        grammar::walk(row, label, words, &mut |seen, found| self.found(seen, found, words, input))
+    }
+
+    /// Builtins set the variables that their words name.
+    fn set_by(&mut self, name: &str, arguments: &[Argument<'_>]) -> Result<(), Danger> {
+        let is_declaring = matches!(name, "export" | "declare" | "local" | "readonly" | "typeset");
+        if !is_declaring
+            && !matches!(name, "read" | "mapfile" | "readarray" | "getopts" | "printf" | "unset" | "wait")
+        {
+            return Ok(());
+        }
+        for word in arguments {
+            let is_set = !is_declaring && name != "unset";
+            if let Some(why) = variables::why_dangerous(&word.text, "\u{1}").filter(|_| is_set) {
+                return Err(why.into());
+            }
+            match word.text.split_once('=').filter(|_| is_declaring) {
+                Some((name, value)) if !word.is_unknown() && word.pattern.is_none() => {
+                    self.set(name, Value::Text(value.to_owned()));
+                }
+                Some((name, _)) => self.set(name, Value::Unknown),
+                None => self.set(&word.text, Value::Unknown),
+            }
+        }
+        Ok(())
+    }
+
+    /// Judges what the grammar finds.
+    fn found(&mut self, seen: Seen<'_>, found: Found<'_>, words: &[Argument<'_>], input: &Input) -> Judged {
+        match found {
+            Found::Harm(why) | Found::Send(why) => Err(format!("{seen} {why}").into()),
+            Found::Hole(why, value) if !places::is_inside(places::in_project(self.place.project, value)) => {
+                Err(format!("{seen} {why}: `{value}`").into())
+            }
+            Found::Hole(..) | Found::More => Ok(Degree::Acts),
+            Found::Where(folder) => self.works_in(seen, folder, input),
+            Found::Unknown => {
+                Err(format!("{seen} may turn out to be anything, as a shell replaces a part of it").into())
+            }
+            Found::Writes(path) => {
+                self.written(path).map_err(|why| format!("`{}` {why}", seen.label))?;
+                if is_fetching(seen.label.program()) || matches!(seen.label.program(), "tee" | "sponge") {
+                    self.has_made(path);
+                }
+                Ok(Degree::Acts)
+            }
+            Found::Text(text) => self.text_in(&text, seen, input),
+            Found::Code(language, code) => match language {
+                _ if code::is_plain(language, code) => Ok(Degree::Acts),
+                _ => Err(format!("{seen} runs code that its arguments hold").into()),
+            },
+            Found::Command(from, to) => {
+                let is_inner = matches!(
+                    seen.label.program(),
+                    "docker" | "podman" | "nerdctl" | "docker-compose" | "kubectl" | "oc"
+                );
+                let input =
+                    if is_inner && matches!(input, Input::Nothing) { &Input::Terminal } else { input };
+                self.command(&words[from.min(to)..to], input)
+            }
+            Found::Fed(from, replaced) => self.fed(&words[from.min(words.len())..], replaced, input),
+            Found::ForEach(from, to) => {
+                let file = format!("./{INSIDE}");
+                self.command(&replaced_by(&words[from.min(to)..to], "{}", &file), &Input::Nothing)
+            }
+            Found::Anywhere(from) => self.anywhere(&words[from..], input),
+            Found::Of(program, from) => {
+                let words: Vec<_> =
+                    [Argument::known(program)].into_iter().chain(words[from..].iter().cloned()).collect();
+                self.program(&words, input)
+            }
+            Found::Assigned(text) => {
+                let (name, value) = text.split_once('=').unwrap_or((text, ""));
+                let value = if name.ends_with('+') { "\u{1}" } else { value };
+                match variables::why_dangerous(name.trim_end_matches('+'), value) {
+                    Some(why) => Err(why.into()),
+                    None => Ok(Degree::Acts),
+                }
+            }
+            Found::Script(language, at) => self.script(language, seen, &words[at..], input),
+            Found::Input(language) => self.read_by(language, seen, input),
+            Found::Module(at) => self.module(seen, &words[at..], input),
+            Found::Cd(folder) => Ok(self.cd(folder)),
+            Found::Path(at) => Ok(self.paths(&words[at..=at], None)),
+            Found::Paths(from, skipped) => {
+                let skipped = skipped.and_then(|skipped| skipped.checked_sub(from));
+                Ok(self.paths(&words[from.min(words.len())..], skipped))
+            }
+        }
+    }
+
+    pub(super) fn command(&mut self, words: &[Argument<'_>], input: &Input) -> Judged {
+        if self.place.depth == 0 {
+            return Err("its command is nested too deep in the arguments of others".to_owned().into());
+        }
+        self.place.depth -= 1;
+        let judged = self.program(words, input);
+        self.place.depth += 1;
+        judged
+    }
+
+    /// Judges the text of a command.
+    fn text_in(&mut self, text: &str, seen: Seen<'_>, input: &Input) -> Judged {
+        if text.contains([ANY, MANY, INSIDE]) {
+            return Err(
+                format!("{seen} runs a command that is not known, as a shell replaces a part of it").into()
+            );
+        }
+        if text.trim().is_empty() {
+            return Ok(Degree::Acts);
+        }
+        let text = text.replace(TAME, "0");
+        self.place.judged(&text, input).map_err(|danger| match self.text.contains('\n') {
+            // The line of the outer command is what a person sees.
+            true => Danger { line: None, ..danger },
+            false => danger,
+        })
+    }
+
+    /// Judges words any of which may begin a command, or be the text of one.
+    fn anywhere(&mut self, words: &[Argument<'_>], input: &Input) -> Judged {
+        if words.len() > WORDS {
+            return Err("its command is nested too deep in the arguments of others".to_owned().into());
+        }
+        for place in 0..words.len() {
+            let text = &*words[place].text;
+            if words[place].is_unknown() {
+                return Err(format!(
+                    "`{}` may be any command, as a shell replaces a part of it",
+                    words[place].shown()
+                )
+                .into());
+            }
+            let value = match text.strip_prefix("--") {
+                Some(long) => long.split_once('=').map(|(_, value)| value),
+                None => text.strip_prefix('-').and_then(|short| short.get(1..)),
+            };
+            if let Some(value) = value.filter(|value| is_text(value)) {
+                self.place.judged(value, input)?;
+            }
+            if is_text(text) && !text.starts_with('-') {
+                self.place.judged(text, input)?;
+            }
+            if !text.starts_with('-') {
+                let (name, value) = text.split_once('=').unwrap_or((text, ""));
+                match is_assignment(text) {
+                    true if let Some(why) = variables::why_dangerous(name, value) => return Err(why.into()),
+                    true => {}
+                    false => drop(self.command(&words[place..], input)?),
+                }
+            }
+        }
+        Ok(Degree::Acts)
+    }
+
+    /// Judges a file of code, with the words behind it.
+    fn script(
+        &mut self,
+        language: &'static str,
+        seen: Seen<'_>,
+        words: &[Argument<'_>],
+        input: &Input,
+    ) -> Judged {
+        let file = &words[0];
+        let text = &*file.text;
+        if text == "-" || text.starts_with("/dev/") || text.starts_with("/proc/") {
+            return self.read_by(
+                language,
+                seen,
+                if text.starts_with("/dev/fd/6") { &Input::Unknown } else { input },
+            );
+        }
+        if self.is_made(text) {
+            return Err(format!("{seen} runs `{text}`, which the command itself makes").into());
+        }
+        if !places::is_inside(places::in_project(self.place.project, text)) && language != "console" {
+            return Err(format!(
+                "{seen} runs `{}`, which is not plainly in the agent's folder",
+                file.shown()
+            )
+            .into());
+        }
+        if file.has_any() {
+            return Err(format!("{seen} runs `{}`, which may be any file", file.shown()).into());
+        }
+        let name = text.rsplit('/').next().unwrap_or_default();
+        if let Some(row) =
+            grammar::named(name).filter(|_| name.len() > 1 && (name.contains('.') || name == "artisan"))
+        {
+            self.walked(row, &Label { name, of: Some(seen.label) }, &words[1..], input)?;
+        }
+        Ok(Degree::Acts)
+    }
+
+    fn module(&mut self, seen: Seen<'_>, words: &[Argument<'_>], input: &Input) -> Judged {
+        let module = &words[0];
+        if module.is_unknown() {
+            return Err(format!("{seen} runs a module that is not known").into());
+        }
+        if let Some(row) = grammar::named(&module.text) {
+            let label = Label { name: &module.text, of: Some(seen.label) };
+            self.walked(row, &label, &words[1..], input)?;
+        }
+        Ok(Degree::Acts)
+    }
+
+    fn cd(&mut self, folder: Option<&str>) -> Degree {
+        let is_inside = folder.is_some_and(|folder| {
+            let folder = places::in_project(self.place.project, folder);
+            folder != "-" && places::is_inside(folder) && !folder.is_empty()
+        });
+        self.place.is_outside |= !is_inside;
+        if self.place.is_outside { Degree::Acts } else { Degree::Looks }
+    }
+
+    /// Checks where a program is that is named by its path.
+    fn check_place(&self, program: &str) -> Result<(), Danger> {
+        const KNOWN: [&str; 5] =
+            ["~/.cargo/bin/", "~/.local/bin/", "~/go/bin/", "~/.bun/bin/", "~/.deno/bin/"];
+        let path = places::in_project(self.place.project, program);
+        let is_elsewhere = path.starts_with("../")
+            || path.contains("/../")
+            || path.starts_with('~')
+            || places::is_passing(path)
+            || path.starts_with("/home/")
+            || path.starts_with("/dev/");
+        if is_elsewhere && !KNOWN.iter().any(|folder| path.starts_with(folder) && !path.contains("/../")) {
+            return Err(format!("`{program}` is a program that is not in the agent's folder").into());
+        }
+        match self.is_made(program) {
+            true => Err(format!("it runs `{program}`, which the command itself makes").into()),
+            false => Ok(()),
+        }
+    }
+
+    /// Judges the folder or the file whose code a program runs.
+    fn works_in(&mut self, seen: Seen<'_>, folder: &str, input: &Input) -> Judged {
+        if folder == "-" || folder.starts_with("/dev/") {
+            return self.read_by("other", seen, input);
+        }
+        let is_inside = places::is_inside(places::in_project(self.place.project, folder));
+        match is_inside && !self.place.is_outside {
+            true => Ok(Degree::Looks),
+            // Git runs little by itself.
+            false if seen.word == Some("-C") && seen.label.program() == "git" => Ok(Degree::Acts),
+            false => {
+                Err(format!("{seen} names `{folder}`, which is not plainly in the agent's folder").into())
+            }
+        }
+    }
+
+    /// Judges words that a program only looks at.
+    fn paths(&self, words: &[Argument<'_>], skipped: Option<usize>) -> Degree {
+        let mut degree = if self.place.is_outside { Degree::Acts } else { Degree::Looks };
+        for (_, word) in words.iter().enumerate().filter(|(at, _)| Some(*at) != skipped) {
+            let is_inside = places::is_inside(places::in_project(self.place.project, &word.text));
+            degree = if is_inside { degree } else { Degree::Acts };
+        }
+        degree
+    }
+}
+
+/// Returns whether a word may be the text of a command: it has white space, or characters that a shell interprets.
+fn is_text(word: &str) -> bool {
+    word.contains(|char: char| char.is_whitespace() || ";&|<>()`$".contains(char))
+}

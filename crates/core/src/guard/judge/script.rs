@@ -1,0 +1,215 @@
+//! Goes through a script: its lists, statements and programs, with the variables that they set.
+
+use std::{
+    cell::Cell,
+    collections::{BTreeMap, BTreeSet},
+};
+
+use super::state::{Input, Judge, Place, Value};
+use crate::guard::{
+    argument::ANY,
+    degree::{Danger, Degree, Judged},
+    shell::{self, Compound, List, Node, Piece, Simple, Word},
+    variables,
+};
+use crate::question::Risk;
+
+/// How deep commands may be nested in the arguments of others.
+const DEPTH: usize = 6;
+
+/// How many programs of one command are judged. Without it, commands in the arguments of commands would take long.
+const PROGRAMS: usize = 4000;
+
+/// Returns what running a command risks, and why. `project` is the folder that it runs in.
+pub(in crate::guard) fn risk(command: &str, project: Option<&str>) -> (Risk, String) {
+    let fuel = Cell::new(PROGRAMS);
+    let place = Place { project, is_outside: false, depth: DEPTH, first_line: 1, fuel: &fuel };
+    match place.judged(command, &Input::Nothing) {
+        Ok(Degree::Looks) => (Risk::Plain, String::new()),
+        Ok(Degree::Acts) => (Risk::Acts, "it runs a command".to_owned()),
+        Err(Danger { why, line: Some(line) }) if command.trim_end().contains('\n') => {
+            (Risk::Dangerous, format!("line {line}: {why}"))
+        }
+        Err(Danger { why, .. }) => (Risk::Dangerous, why),
+    }
+}
+
+impl Place<'_> {
+    /// Judges a script.
+    pub(super) fn judged(self, text: &str, input: &Input) -> Judged {
+        let place = self;
+        let Some(depth) = place.depth.checked_sub(1) else {
+            return Err("its command is nested too deep in the arguments of others".to_owned().into());
+        };
+        // The mark of a cut text is on its own line.
+        if text.lines().next_back().is_some_and(|line| line.starts_with('…')) {
+            return Err("it was cut".to_owned().into());
+        }
+        let line_of = |at: usize| place.first_line + text[..at].bytes().filter(|byte| *byte == b'\n').count();
+        let script = shell::read(text).map_err(|unread| Danger {
+            why: format!("it cannot be read as a command: {}", unread.why),
+            line: Some(line_of(unread.at.min(text.len()))),
+        })?;
+        if script.list.is_empty() {
+            return Err("it has no words".to_owned().into());
+        }
+        let (values, never) = (BTreeMap::new(), BTreeSet::new());
+        let place = Place { depth, ..place };
+        let made = Vec::new();
+        let mut judge = Judge { text, documents: &script.documents, place, values, never, made };
+        judge.list(&script.list, input)
+    }
+}
+
+impl<'a> Judge<'a> {
+    pub(super) fn list(&mut self, list: &'a List, input: &Input) -> Judged {
+        let mut worst = Degree::Looks;
+        for node in list {
+            worst = worst.max(self.node(node, input)?);
+        }
+        Ok(worst)
+    }
+
+    fn node(&mut self, node: &'a Node, input: &Input) -> Judged {
+        match node {
+            Node::Simple(simple) => {
+                let judged = self.simple(simple, input);
+                // Lines are only counted where one is said.
+                judged.map_err(|danger| {
+                    let before = &self.text.as_bytes()[..simple.at.min(self.text.len())];
+                    let line = self.place.first_line + before.iter().filter(|byte| **byte == b'\n').count();
+                    let has_lines = self.text.contains('\n') || self.place.first_line > 1;
+                    Danger { line: danger.line.or(has_lines.then_some(line)), ..danger }
+                })
+            }
+            Node::Pipeline(parts) => self.pipeline(parts, input),
+            Node::Chain { parts, has_or } => {
+                let mut worst = Degree::Looks;
+                for part in parts {
+                    worst = worst.max(self.node(part, input)?);
+                    if *has_or {
+                        self.forget(std::slice::from_ref(part));
+                    }
+                }
+                // Only the first part runs in any case.
+                self.forget(&parts[1..]);
+                Ok(worst)
+            }
+            Node::Compound(compound) => self.compound(compound, input),
+            Node::Function { body } => {
+                // It may be called anywhere, with any values.
+                let values = std::mem::take(&mut self.values);
+                let judged = self.node(body, &Input::Unknown);
+                self.values = values;
+                self.never_known(body);
+                judged.map(|_| Degree::Acts)
+            }
+        }
+    }
+
+    fn pipeline(&mut self, parts: &'a [Node], input: &Input) -> Judged {
+        let mut worst = Degree::Looks;
+        let mut input = input.clone();
+        for part in parts {
+            worst = worst.max(self.node(part, &input)?);
+            input = Input::Pipe(self.source(part, &input));
+        }
+        // Each part runs in a shell of its own, but for the last one in some shells.
+        self.forget(parts);
+        Ok(worst)
+    }
+
+    fn compound(&mut self, compound: &'a Compound, input: &Input) -> Judged {
+        let mut worst = Degree::Looks;
+        let mut input = input.clone();
+        for word in &compound.words {
+            worst = worst.max(self.within(word)?);
+        }
+        for redirection in &compound.redirections {
+            worst = worst.max(self.redirection(redirection, &mut input)?);
+        }
+        if compound.is_group {
+            return compound
+                .lists
+                .iter()
+                .try_fold(worst, |worst, list| Ok(worst.max(self.list(list, &input)?)));
+        }
+        for list in &compound.lists {
+            self.forget(list);
+        }
+        if let Some((name, values)) = &compound.variable {
+            if let Some(why) = variables::why_dangerous(name, "\u{1}") {
+                return Err(why.into());
+            }
+            for word in values.iter().flatten() {
+                worst = worst.max(self.within(word)?);
+            }
+            let value = values.as_ref().map_or(Value::Unknown, |words| self.one_of(words));
+            self.set(name, value);
+        }
+        for list in &compound.lists {
+            worst = worst.max(self.list(list, &input)?);
+        }
+        for list in &compound.lists {
+            self.forget(list);
+        }
+        if let Some((name, _)) = &compound.variable {
+            self.set(name, Value::Unknown);
+        }
+        Ok(worst)
+    }
+
+    fn simple(&mut self, simple: &'a Simple, input: &Input) -> Judged {
+        let mut input = input.clone();
+        let mut worst = Degree::Looks;
+        for word in simple.assignments.iter().map(|assignment| &assignment.value).chain(&simple.words) {
+            worst = worst.max(self.within(word)?);
+        }
+        for redirection in &simple.redirections {
+            worst = worst.max(self.redirection(redirection, &mut input)?);
+        }
+        for assignment in &simple.assignments {
+            let is_shown = ["LC_", "LANG", "TZ"].iter().any(|name| assignment.name.starts_with(name));
+            worst = if simple.words.is_empty() || is_shown { worst } else { Degree::Acts };
+            let value = self.argument(&assignment.value);
+            let text = if assignment.is_more { ANY.to_string() } else { value.text.into_owned() };
+            if let Some(why) = variables::why_dangerous(&assignment.name, &text) {
+                return Err(why.into());
+            }
+        }
+        let words: Vec<_> = simple.words.iter().flat_map(|word| self.arguments(word)).collect();
+        self.check_emptied(simple, &words)?;
+        if words.is_empty() {
+            for assignment in &simple.assignments {
+                let value = self.value(assignment);
+                self.set(&assignment.name, value);
+            }
+            return Ok(worst);
+        }
+        Ok(worst.max(self.program(&words, &input)?))
+    }
+
+    /// Judges the commands within a word.
+    pub(super) fn within(&mut self, word: &'a Word) -> Judged {
+        let mut worst = Degree::Looks;
+        for piece in &word.pieces {
+            let lists = match piece {
+                Piece::Output { list, .. } | Piece::Process(list) => std::slice::from_ref(list),
+                Piece::Unknown { lists, .. } => lists,
+                Piece::Sum { names, lists } => {
+                    if let Some(name) = names.iter().find(|name| !self.is_number(name)) {
+                        return Err(format!("it computes `{name}`, which may have a command in it").into());
+                    }
+                    lists
+                }
+                Piece::Text(_) | Piece::Pattern(_) | Piece::Variable { .. } | Piece::Number | Piece::Job => {
+                    continue;
+                }
+            };
+            for list in lists {
+                worst = worst.max(self.list(list, &Input::Nothing)?);
+            }
+        }
+        Ok(worst)
+    }
+}

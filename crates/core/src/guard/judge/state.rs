@@ -1,0 +1,92 @@
+//! What is known while a script is judged.
+
+use std::{
+    borrow::Cow,
+    cell::Cell,
+    collections::{BTreeMap, BTreeSet},
+};
+
+use crate::guard::{argument::Argument, shell::Document};
+
+/// Where a script runs.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub project: Option<&'a str>,
+    /// Whether it may run in another folder than the project's.
+    pub is_outside: bool,
+    /// How much deeper commands may be nested.
+    pub depth: usize,
+    /// The line of the whole command that its first line is.
+    pub first_line: usize,
+    pub fuel: &'a Cell<usize>,
+}
+
+/// What a program reads.
+#[derive(Clone, Debug)]
+pub(super) enum Input {
+    /// Nothing that is known.
+    Nothing,
+    /// What another program prints.
+    Pipe(Source),
+    /// This text.
+    Text(String, usize),
+    /// A file of the project.
+    File,
+    /// A text or a file that is not known.
+    Unknown,
+    /// A terminal, where no person is.
+    Terminal,
+}
+
+/// What is known of the program before a `|`.
+#[derive(Clone, Debug)]
+pub(super) struct Source {
+    pub name: String,
+    /// Whether it prints names of files, none of which is an option.
+    pub has_names: bool,
+}
+
+/// What is known of the value of a variable.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    /// The value itself.
+    Text(String),
+    Number,
+    /// The name of a file in the folder.
+    Inside,
+    /// The same, without spaces.
+    Word,
+    /// A text that is no option and not empty.
+    Tame,
+    /// A file that nobody keeps.
+    Passing,
+    Unknown,
+}
+
+/// The judge of one script.
+pub(super) struct Judge<'a> {
+    pub text: &'a str,
+    pub documents: &'a [Document],
+    pub place: Place<'a>,
+    /// The variables that the script has set so far.
+    pub values: BTreeMap<String, Value>,
+    /// Variables whose values are not known anywhere.
+    pub never: BTreeSet<String>,
+    /// Files that the script has fetched, or whose text it has written.
+    pub made: Vec<String>,
+}
+
+/// Returns whether a program fetches what it prints or writes.
+pub(super) fn is_fetching(name: &str) -> bool {
+    const FETCHING: [&str; 9] = ["curl", "wget", "wget2", "http", "https", "xh", "aria2c", "lynx", "fetch"];
+    FETCHING.contains(&name)
+}
+
+/// Returns words with this text replaced.
+pub(super) fn replaced_by<'w>(words: &[Argument<'w>], text: &str, by: &str) -> Vec<Argument<'w>> {
+    let replaced = |word: &Argument<'w>| match word.text.contains(text) {
+        true => Argument { text: Cow::Owned(word.text.replace(text, by)), pattern: None },
+        false => word.clone(),
+    };
+    words.iter().map(replaced).collect()
+}

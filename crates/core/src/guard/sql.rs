@@ -1,0 +1,185 @@
+//! Statements for databases, as they stand in the words of their programs. Only those that plainly look are known.
+
+use super::argument::Argument;
+
+/// How a statement that looks begins.
+const LOOKING: [&str; 11] =
+    ["select", "explain", "show", "describe", "desc", "pragma", "with", "table", "values", "help", "analyze"];
+
+/// Words of statements that do more, and functions that reach out of the database.
+const DOING: [&str; 49] = [
+    "insert",
+    "update",
+    "delete",
+    "drop",
+    "alter",
+    "create",
+    "truncate",
+    "grant",
+    "revoke",
+    "copy",
+    "into",
+    "do",
+    "call",
+    "execute",
+    "exec",
+    "set",
+    "attach",
+    "detach",
+    "vacuum",
+    "replace",
+    "merge",
+    "lock",
+    "kill",
+    "load",
+    "import",
+    "export",
+    "install",
+    "reindex",
+    "refresh",
+    "writefile",
+    "readfile",
+    "load_extension",
+    "edit",
+    "fts3_tokenizer",
+    "lo_export",
+    "lo_import",
+    "dblink",
+    "pg_terminate_backend",
+    "pg_cancel_backend",
+    "pg_read_file",
+    "pg_write_file",
+    "pg_reload_conf",
+    "nextval",
+    "setval",
+    "set_config",
+    "load_file",
+    "sleep",
+    "outfile",
+    "query_to_xml",
+];
+
+/// Commands of the programs themselves that look.
+const COMMANDS: [&str; 24] = [
+    ".tables",
+    ".schema",
+    ".headers",
+    ".mode",
+    ".indexes",
+    ".databases",
+    ".dbinfo",
+    ".quit",
+    ".exit",
+    "\\l",
+    "\\d",
+    "\\dt",
+    "\\dt+",
+    "\\d+",
+    "\\dn",
+    "\\du",
+    "\\di",
+    "\\dv",
+    "\\df",
+    "\\x",
+    "\\conninfo",
+    "\\q",
+    "\\timing",
+    "\\dx",
+];
+
+/// Returns whether the words of a database's program have statements, all of which only look.
+pub(super) fn only_looks(arguments: &[Argument<'_>]) -> bool {
+    let mut statements = 0;
+    let mut words = arguments.iter().peekable();
+    let mut operands = 0;
+    while let Some(word) = words.next() {
+        let text = &*word.text;
+        let glued = ["--command=", "--execute=", "-c", "-e"].iter().find_map(|name| text.strip_prefix(name));
+        let statement = match text {
+            "-l" | "--list" | "-lqt" | "--version" | "-V" => {
+                statements += 1;
+                continue;
+            }
+            "-c" | "-e" | "--command" | "--execute" | "-cmd" => words.next().map(|next| &*next.text),
+            "-h" | "-p" | "-U" | "-u" | "-d" | "-D" | "-P" | "--host" | "--port" | "--username"
+            | "--dbname" | "--user" => {
+                words.next();
+                continue;
+            }
+            _ if glued.is_some_and(|glued| glued.contains(' ')) => glued,
+            "-t" | "-A" | "-q" | "-tA" | "-At" | "-tAc" | "-x" | "-json" | "-header" | "-csv" | "-column"
+            | "-readonly" | "-line" | "-box" | "-table" | "-markdown" | "-X" | "-w" | "-N" | "-B" | "-s"
+            | "-headers" | "-batch" => {
+                if text.ends_with('c') && text == "-tAc" {
+                    words.next().map(|next| &*next.text)
+                } else {
+                    continue;
+                }
+            }
+            _ if text.starts_with('-') => return false,
+            _ => {
+                operands += 1;
+                // The first is a database, or a file with one.
+                if operands == 1 && !text.contains(' ') && !text.starts_with('.') {
+                    continue;
+                }
+                Some(text)
+            }
+        };
+        match statement {
+            Some(statement) if is_looking(statement) => statements += 1,
+            _ => return false,
+        }
+    }
+    statements > 0
+}
+
+fn is_looking(text: &str) -> bool {
+    if text.contains(|char: char| char < ' ' && char != '\n' && char != '\t')
+        || text.contains(['`', '!']) && text.contains("\\!")
+    {
+        return false;
+    }
+    let text = text.to_lowercase();
+    text.split(';').map(str::trim).filter(|statement| !statement.is_empty()).all(|statement| {
+        let first = statement.split_whitespace().next().unwrap_or_default();
+        if first.starts_with(['.', '\\']) {
+            // A program may run behind a bar.
+            return COMMANDS.contains(&first) && !statement.contains(['|', '>', '`', '\n']);
+        }
+        let mut words = statement.split(|char: char| !(char.is_alphanumeric() || char == '_'));
+        let sets = first == "pragma" && statement.contains('=');
+        let does_more = sets || statement.contains('\\') || words.any(|word| DOING.contains(&word));
+        LOOKING.contains(&first.trim_end_matches('(')) && !does_more
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_that_only_look() {
+        for (words, is_looking) in [
+            (&["-l"][..], true),
+            (&["-c", "select count(*) from users"], true),
+            (&["a.db", ".tables"], true),
+            (&["a.db", "SELECT * FROM a; SELECT 1"], true),
+            (&["-d", "shop", "-c", "\\dt"], true),
+            (&["-c", "drop table a"], false),
+            (&["-c", "select 1; drop table a"], false),
+            (&["-c", "with x as (delete from a returning *) select * from x"], false),
+            (&["-c", "\\! rm x"], false),
+            (&["a.db", ".shell rm x"], false),
+            (&["a.db", ".output |rm x"], false),
+            (&["a.db", "select writefile('a','b')"], false),
+            (&["a.db"], false),
+            (&["-f", "a.sql"], false),
+            (&[], false),
+            (&["-e", "x"], false),
+        ] {
+            let words: Vec<_> = words.iter().map(|word| Argument::known(word)).collect();
+            assert_eq!(only_looks(&words), is_looking, "{words:?}");
+        }
+    }
+}
