@@ -308,7 +308,7 @@ mod tests {
             (
                 json!({ "command": "cargo *", "then": "allow" }),
                 permission("cargo publish"),
-                "it is dangerous (`cargo` publishes, or speaks for you), and the rule does not say `dangerous = true`",
+                "it is dangerous (`cargo publish` publishes, or speaks for you), and the rule does not say `dangerous = true`",
             ),
             (
                 json!({ "agent": "Codex", "then": "reject" }),

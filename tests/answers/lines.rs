@@ -420,10 +420,10 @@ fn what_is_dangerous_is_allowed_without_a_terminal_if_that_is_said() {
     let (mut bridge, id) = permission(&machine, &script);
     let run = machine.run(&["allow", &id]);
     assert_eq!((run.code, &*run.stdout), (i32::from(exit::USAGE), ""), "{run:?}");
-    let told = "line 62: `rm` removes or moves files.";
+    let told = "line 62: `rm` removes or moves files: rm -rf build.";
     assert!(run.stderr.contains(told) && run.stderr.contains("--yes"), "{run:?}");
     let mut terminal = Terminal::start(&machine, &["allow", &id], 100, 24);
-    terminal.expect("line 62: `rm` removes or moves files.\nType yes to confirm: ");
+    terminal.expect("line 62: `rm` removes or moves files: rm -rf build.\nType yes to confirm: ");
     terminal.types("\x03");
     terminal.expect("stays open.");
     assert!(machine.ok(&["allow", &id, "--yes"]).contains("allowed: once"));

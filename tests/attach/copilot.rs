@@ -61,7 +61,7 @@ fn a_permission_and_a_plan_are_decided_here() {
     assert_eq!(scene.told(), rpc(json!({ "kind": "reject", "feedback": "Not today." })));
     let id = scene.ask("plan");
     assert!(scene.machine.ok(&["show", &id]).contains("Change the port"));
-    scene.machine.does(&["answer", &id, "interactive"]);
+    scene.machine.does(&["answer", &id, "interactive", "--yes"]);
     assert_eq!(scene.told(), rpc(json!({ "approved": true, "selectedAction": "interactive" })));
 }
 

@@ -129,6 +129,8 @@ pub fn joined(members: &[(String, Words)]) -> Option<Joined> {
         }
     };
     joined.name.clone_from(of_program);
+    // Of two programs, it is not known which one runs.
+    joined.is_unclear |= members.iter().filter(of(is_program)).any(|(_, other)| other != program);
     // All are shown, though it is not known which of several lists counts.
     for (_, other) in beside[1..].iter().filter(|(_, other)| other != words) {
         joined.is_unclear = true;

@@ -247,6 +247,7 @@ impl Said {
         } else if value.is_object() {
             self.group(value, &[], depth);
         } else {
+            self.is_marked |= marks(value, depth);
             self.further(name, value);
         }
     }
@@ -311,6 +312,13 @@ impl Said {
             (Some(_), None) => {}
         }
     }
+}
+
+/// Returns whether an object in a list marks the request: an object that occurs twice is a list.
+fn marks(value: &Json, depth: usize) -> bool {
+    let mut inside = Said::default();
+    value.as_array().into_iter().flatten().for_each(|item| inside.group(item, &[], depth));
+    inside.is_marked
 }
 
 /// Adds the members of a request that are not these to its subject. Returns whether they mark it as one that can do
