@@ -26,7 +26,9 @@ fuzz_target!(|data: &[u8]| {
     // What cannot be read may close what is around it.
     let is_read = !why.contains("cannot be read");
     if alone == Risk::Dangerous && is_read && !text.contains("<<") && !text.ends_with('\\') {
-        for larger in [format!("( {text}\n)"), format!("if true; then {text}\nfi"), format!("echo \"$({text}\n)\"")] {
+        for larger in
+            [format!("( {text}\n)"), format!("if true; then {text}\nfi"), format!("echo \"$({text}\n)\"")]
+        {
             assert_eq!(risk(&larger, project).0, Risk::Dangerous, "{larger:?}");
         }
     }
