@@ -84,11 +84,11 @@ async def main():
 
 asyncio.run(main())
 PROGRAM
-for version in 1.30.0 2.3.0; do
+for package in mcp==1.30.0 mcp==2.3.0; do
     rm -f ping
-    python3 -m venv "python-$version"
-    "python-$version/bin/pip" install -q "mcp==$version"
-    printf 'mcp %-7s %s\n' "$version" "$("python-$version/bin/python" -W ignore client.py)"
+    python3 -m venv "$package"
+    "$package/bin/pip" install -q "$package"
+    printf 'mcp %-7s %s\n' "${package#mcp==}" "$("$package/bin/python" -W ignore client.py)"
 done | tee said
 diff said - <<'EXPECTED'
 mcp 1.30.0  while the person thinks: nothing; the question: answered
