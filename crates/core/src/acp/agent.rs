@@ -105,7 +105,7 @@ impl Core {
             return;
         };
         match &*state {
-            "running" | "requires_action" => self.turns.work(&session, false),
+            "running" | "requires_action" => self.turns.work(&session),
             "idle" => {
                 self.turns.rest(&session);
                 self.turn_over(&session, now);
@@ -357,23 +357,23 @@ impl Core {
             self.tool_calls.loaded(id);
             return self.base.actions.push(Action::Forward);
         }
-        let session = self.turns.end(id);
-        if let Some(session) = &session {
+        let turn = self.turns.end(id);
+        if let Some(turn) = &turn {
             // The hint is sent before the response, since an update behind the response would belong to no turn.
-            self.hint_at_end(session);
+            self.hint_at_end(&turn.session);
         }
         self.base.actions.push(Action::Forward);
-        let Some(session) = session else { return };
+        let Some(turn) = turn else { return };
         // A held prompt waits for the last of the turns that run in its session.
-        if self.turns.owes_response(&session) {
+        if self.turns.owes_response(&turn.session) {
             return;
         }
         if self.protocol == Protocol::V1 {
-            self.turn_over(&session, now);
+            self.turn_over(&turn.session, now);
         } else if !message.failed() {
-            self.turns.work(&session, true);
+            self.turns.acknowledged(&turn);
         }
-        if let Some(held) = self.turns.release(&session) {
+        if let Some(held) = self.turns.release(&turn.session) {
             self.base.actions.push(Action::Send(Peer::Agent, held.line));
             self.turns.start(&held.id, held.session);
         }

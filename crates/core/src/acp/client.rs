@@ -149,6 +149,7 @@ impl Core {
         if let Some(session) = message.session() {
             self.end_session(&session, Reason::SessionClosed, |_| true, now);
             self.tool_calls.forget(&session);
+            self.turns.rest(&session);
         }
         self.base.actions.push(Action::Forward);
     }

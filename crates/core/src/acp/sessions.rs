@@ -31,9 +31,10 @@ pub(super) struct Turns {
     held: VecDeque<HeldPrompt>,
 }
 
+/// A turn, and whether the client has cancelled it.
 #[derive(Debug)]
-struct Turn {
-    session: String,
+pub(super) struct Turn {
+    pub session: String,
     is_cancelled: bool,
 }
 
@@ -81,18 +82,30 @@ impl Turns {
         }
     }
 
-    /// Ends the turn of a prompt whose response has arrived. Returns its session.
-    pub(super) fn end(&mut self, id: &str) -> Option<String> {
-        self.running.remove(&*key(id)).map(|turn| turn.session)
+    /// Ends the wait for the response to a prompt, which has arrived. Returns the turn.
+    pub(super) fn end(&mut self, id: &str) -> Option<Turn> {
+        self.running.remove(&*key(id))
     }
 
-    /// Records that the agent works in this session until it says that it does not, in a turn that `begins` or that it
-    /// worked on before.
-    pub(super) fn work(&mut self, session: &str, begins: bool) {
-        if session.len() <= limits::SESSION && self.at_work.len() < limits::TURNS {
-            let is_cancelled = self.at_work.entry(session.to_owned()).or_default();
-            *is_cancelled &= !begins;
+    /// Records that the agent has acknowledged a prompt, and works on its turn until it says that it is idle.
+    pub(super) fn acknowledged(&mut self, turn: &Turn) {
+        if self.follows(&turn.session) {
+            self.at_work.insert(turn.session.clone(), turn.is_cancelled);
         }
+    }
+
+    /// Records that the agent works in this session until it says that it is idle.
+    pub(super) fn work(&mut self, session: &str) {
+        if self.follows(session) {
+            // The turn may have been cancelled before the agent began with it.
+            let is_cancelled = self.is_cancelled(session);
+            self.at_work.entry(session.to_owned()).or_insert(is_cancelled);
+        }
+    }
+
+    fn follows(&self, session: &str) -> bool {
+        session.len() <= limits::SESSION
+            && (self.at_work.len() < limits::TURNS || self.at_work.contains_key(session))
     }
 
     /// Records that the agent does not work in this session any more.
