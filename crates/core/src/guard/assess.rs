@@ -128,8 +128,11 @@ fn of_subject(subject: &Subject, project: Option<&str>) -> (Risk, String) {
     let raw = subject.raw_input.as_deref();
     let input = raw.map(Input::read);
     let read = input.as_ref().and_then(Option::as_ref);
-    let looks = only_looks(&kind, subject, input.as_ref(), project);
+    let command = subject.command.as_deref().map(|text| of_command(text, None, project));
+    let others = read.and_then(|input| of_others(subject, input, project));
     // A command that only looks is plain where nothing else stands beside it.
+    let looks = is_lone_command(&kind, subject, input.as_ref(), project)
+        && [&command, &others].into_iter().flatten().all(|(risk, _)| *risk == Risk::Plain);
     let beside = |found: (Risk, String)| match found {
         (Risk::Plain, _) if !looks => acts("it runs a command"),
         found => found,
@@ -140,9 +143,8 @@ fn of_subject(subject: &Subject, project: Option<&str>) -> (Risk, String) {
         read.and_then(|input| input.unclear).map(dangerous),
         read.filter(|input| input.escalates)
             .map(|_| dangerous("it asks for more rights, or to leave the sandbox")),
-        subject.command.as_deref().map(|text| beside(of_command(text, None, project))),
-        read.filter(|input| !input.commands.is_empty())
-            .map(|input| beside(of_commands(subject, input, project))),
+        command.map(beside),
+        others.map(beside),
         uses_network(subject, read).then(|| acts("it uses the network")),
         read.and_then(|input| input.unknown(&kind)).map(|member| acts(member.why_unknown())),
         of_active_files(&kind, subject, read, project),
@@ -159,12 +161,12 @@ fn worst(worst: (Risk, String), part: (Risk, String)) -> (Risk, String) {
     if part.0.degree() > worst.0.degree() { part } else { worst }
 }
 
-/// Returns what the commands of an input risk. The reason names the member where the command is not the one that is shown.
-fn of_commands(subject: &Subject, input: &Input, project: Option<&str>) -> (Risk, String) {
+/// Returns what the commands of an input risk that are not the one which is shown: the reason names their member. `None` if
+/// there are none.
+fn of_others(subject: &Subject, input: &Input, project: Option<&str>) -> Option<(Risk, String)> {
     let shown = subject.command.as_deref();
-    let member = |command: &Command| (shown != Some(&*command.text)).then(|| command.member.clone());
-    let of_one = |command: &Command| of_command(&command.text, member(command).as_deref(), project);
-    input.commands.iter().map(of_one).fold(nothing(), worst)
+    let others = input.commands.iter().filter(|command| shown != Some(&*command.text));
+    others.map(|Command { text, member }| of_command(text, Some(member), project)).reduce(worst)
 }
 
 /// Returns what a command risks. The reason quotes the part that it is about, unless that is plain to see.
@@ -176,25 +178,20 @@ fn of_command(text: &str, member: Option<&str>, project: Option<&str>) -> (Risk,
     }
 }
 
-/// Returns whether a permission is about nothing but a command that only looks at files of the project.
-fn only_looks(kind: &str, subject: &Subject, input: Option<&Option<Input>>, project: Option<&str>) -> bool {
-    let (Some(command), Some(project)) = (subject.command.as_deref(), project) else { return false };
-    let looks = |command: &str| command::risk(command, Some(project)).0 == Risk::Plain;
-    let is_whole = match input {
-        None => true,
-        Some(None) => false,
-        Some(Some(input)) => match &input.commands[..] {
-            [] => true,
-            [other] => other.text == command || looks(&other.text),
-            _ => false,
-        },
-    };
+/// Returns whether a permission is about nothing but one command that runs in its project.
+fn is_lone_command(
+    kind: &str,
+    subject: &Subject,
+    input: Option<&Option<Input>>,
+    project: Option<&str>,
+) -> bool {
+    let (Some(_), Some(project)) = (&subject.command, project) else { return false };
+    let is_whole = input.is_none_or(|input| input.as_ref().is_some_and(|input| input.commands.len() <= 1));
     let is_elsewhere = subject.environment.is_some() || subject.patch.is_some() || !subject.diffs.is_empty();
     matches!(kind, "execute" | "command")
         && is_whole
         && !is_elsewhere
         && folders(subject).iter().all(|folder| files::inside(project, folder).is_some())
-        && looks(command)
 }
 
 fn of_kind(kind: &str) -> (Risk, String) {

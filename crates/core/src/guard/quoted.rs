@@ -6,6 +6,9 @@ use crate::question::Risk;
 const QUOTED: usize = 100;
 const BEFORE: usize = 20;
 
+/// The most parts of a line that are looked at.
+const PARTS: usize = 64;
+
 /// Characters between the programs of a line.
 const ENDS: [char; 5] = [';', '|', '&', '(', '{'];
 
@@ -55,7 +58,8 @@ fn around(line: &str, what: &str, risk: impl Fn(&str) -> (Risk, String)) -> Stri
     let starts = [0]
         .into_iter()
         .chain(line.char_indices().filter(|(_, char)| ENDS.contains(char)).map(|(at, _)| at + 1));
-    let start = starts.clone().find(|start| {
+    // A line may have any number of parts, and each is judged.
+    let start = starts.take(PARTS).find(|start| {
         let rest = &line[*start..];
         is_it(rest[..rest.find(ENDS).unwrap_or(rest.len())].trim())
     });
