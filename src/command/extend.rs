@@ -3,7 +3,7 @@
 use askbridge_core::desk::{Record, Submission};
 use clap::Args;
 
-use super::{CommandError, arguments, help, reach::MachineArgs, submit::submit};
+use super::{CommandError, arguments, help, reach::MachineArgs, runner::look_up, submit::submit};
 use crate::present::{
     bridges::Bridges,
     text::{self, span},
@@ -39,5 +39,5 @@ pub async fn extend(args: &ExtendArgs) -> Result<u8, CommandError> {
         }
         None => format!("extended: {}", text::headline(record)),
     };
-    submit(id, &args.machine, |_| Ok(Submission::Extend(by)), done).await
+    submit(id, look_up(id, &args.machine).await?, |_| Ok(Submission::Extend(by)), done).await
 }

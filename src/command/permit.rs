@@ -16,7 +16,7 @@ use super::{
     reach::MachineArgs,
     runner::look_up,
     second_step::confirmed,
-    submit::by_option,
+    submit::to_found,
     typist::{Leftovers, can_ask},
 };
 use crate::present::{answer, caution::caution, dialogue::Dialogue, text};
@@ -51,11 +51,12 @@ pub async fn allow(args: &AllowArgs) -> Result<u8, CommandError> {
     let id = args.id.as_deref().ok_or(CommandError::NoId)?;
     let role = if args.always { Role::AllowAlways } else { Role::AllowOnce };
     let leftovers = Leftovers::of_person();
-    if can_ask() && !args.yes {
-        let (machine, _, record) = look_up(id, &args.machine).await?;
-        if let Some(dialogue) = asked(record, role) {
-            return converse(&machine, dialogue, leftovers).await;
-        }
+    let found = look_up(id, &args.machine).await?;
+    if can_ask()
+        && !args.yes
+        && let Some(dialogue) = asked(Arc::clone(&found.2), role)
+    {
+        return converse(&found.0, dialogue, leftovers).await;
     }
     let read = |record: &Record| {
         let answer = choose(record, role).map_err(|error| unfit(record, error))?;
@@ -65,7 +66,7 @@ pub async fn allow(args: &AllowArgs) -> Result<u8, CommandError> {
         }
         Ok(Submission::answer(answer, args.seen))
     };
-    by_option(id, &args.machine, read).await
+    to_found(id, found, read).await
 }
 
 /// Returns the dialogue that comes before the permission is given; `None` if there is nothing to ask.

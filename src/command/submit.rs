@@ -5,7 +5,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use askbridge_core::{
-    desk::{Record, Refusal, Submission},
+    desk::{IdPrefix, Record, Refusal, Submission},
     question::{Answer, Field, Outcome, Purpose, Question, Value},
 };
 use askbridge_os::exit;
@@ -24,6 +24,7 @@ use super::{
 };
 use crate::{
     inbox::Inbox,
+    machine::Machine,
     present::{
         answer::{self, about, brief},
         bridges::Bridges,
@@ -54,12 +55,13 @@ pub async fn answer(args: &AnswerArgs) -> Result<u8, CommandError> {
     }
     // Stdin is read before the question is looked up, because a person may take long to type it.
     let args = with_stdin(id, args)?;
-    if can_ask() && !args.yes {
-        let leftovers = Leftovers::of_person();
-        let (machine, _, record) = look_up(id, &args.machine).await?;
-        if let Some(dialogue) = confirming(record, &args) {
-            return converse(&machine, dialogue, leftovers).await;
-        }
+    let leftovers = Leftovers::of_person();
+    let found = look_up(id, &args.machine).await?;
+    if can_ask()
+        && !args.yes
+        && let Some(dialogue) = confirming(Arc::clone(&found.2), &args)
+    {
+        return converse(&found.0, dialogue, leftovers).await;
     }
     let read = |record: &Record| {
         let kept = record.kept.as_ref();
@@ -80,7 +82,7 @@ pub async fn answer(args: &AnswerArgs) -> Result<u8, CommandError> {
         }
         Ok(Submission::answer(answer, args.seen))
     };
-    by_option(id, &args.machine, read).await
+    to_found(id, found, read).await
 }
 
 /// Returns the dialogue in which a person confirms what is dangerous; `None` if there is nothing to confirm.
@@ -129,7 +131,16 @@ pub(super) async fn by_option(
     at: &MachineArgs,
     read: impl FnOnce(&Record) -> Result<Submission, CommandError>,
 ) -> Result<u8, CommandError> {
-    submit(id, at, read, |_, record, submission| said(record, submission)).await
+    to_found(id, look_up(id, at).await?, read).await
+}
+
+/// The same for a question that was looked up.
+pub(super) async fn to_found(
+    id: &str,
+    found: (Machine, IdPrefix, Arc<Record>),
+    read: impl FnOnce(&Record) -> Result<Submission, CommandError>,
+) -> Result<u8, CommandError> {
+    submit(id, found, read, |_, record, submission| said(record, submission)).await
 }
 
 /// Rejects a question, or what an agent asks permission for: this time, if the agent has an option for that. At a terminal,
@@ -148,13 +159,13 @@ pub async fn reject(args: &RejectArgs) -> Result<u8, CommandError> {
     by_option(id, &args.machine, read).await
 }
 
+/// Submits to a question that was looked up, and says what `done` makes of it.
 pub(super) async fn submit(
     id: &str,
-    at: &MachineArgs,
+    (machine, typed, record): (Machine, IdPrefix, Arc<Record>),
     read: impl FnOnce(&Record) -> Result<Submission, CommandError>,
     done: impl FnOnce(&Bridges, &Record, &Submission) -> String,
 ) -> Result<u8, CommandError> {
-    let (machine, typed, record) = look_up(id, at).await?;
     if !typed.has_number() {
         // A command that is repeated from the history of a shell must not hit the next question of the same bridge.
         return Err(CommandError::NoNumber(id.to_owned(), record));
