@@ -1,8 +1,9 @@
 //! How this program was installed, and so which commands upgrade and remove it. Packages name themselves in a file
 //! beside the program; other tools are known by the folders that they install into. No tool is run.
 
-use std::path::Path;
+use std::{borrow::Cow, path::Path};
 
+use percent_encoding::percent_decode_str;
 use serde_json::Value as Json;
 
 /// The file in which a package names itself, relative to the folder of the program: one word, such as `deb`.
@@ -87,22 +88,8 @@ fn by_cargo(list: &str) -> Option<Installer> {
 }
 
 /// Returns a part of an address without its escapes, such as `%20`.
-fn unescaped(text: &str) -> String {
-    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
-    while let Some((&byte, behind)) = rest.split_first() {
-        let hex = behind.get(..2).filter(|_| byte == b'%').and_then(|hex| str::from_utf8(hex).ok());
-        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &behind[2..];
-            }
-            None => {
-                bytes.push(byte);
-                rest = behind;
-            }
-        }
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
+fn unescaped(text: &str) -> Cow<'_, str> {
+    percent_decode_str(text).decode_utf8_lossy()
 }
 
 /// Returns a word for a shell, in quotation marks where it has other characters than those of most paths.
