@@ -11,6 +11,7 @@ mod bridge;
 mod check;
 pub mod cli;
 mod config;
+mod confirm;
 #[cfg(feature = "mock")]
 mod consent;
 mod converse;

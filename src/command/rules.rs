@@ -2,18 +2,15 @@
 //! open questions.
 //! The decision of a rule is left to `rule`, its syntax to `settings`.
 
-use std::{
-    io::{self, BufRead, IsTerminal},
-    sync::Arc,
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use askbridge_core::desk::{IdPrefix, Record, Refusal, State};
-use askbridge_os::{exit, keyboard, limits::QUIET, terminal::printable_line};
+use askbridge_os::{exit, terminal::printable_line};
 use clap::{Args, Subcommand};
 
 use super::{
     CommandError, arguments,
+    confirm::confirm,
     converse::said,
     reach::MachineArgs,
     runner::{self, look_up, print, say, shown, warn},
@@ -204,7 +201,7 @@ async fn apply(id: Option<&str>, yes: bool) -> Result<u8, CommandError> {
         let line = format!("{} by {}: {}", record.id, decision.rule, would(record, decision));
         print(&(printable_lines(&line) + "\n"))?;
     }
-    if !yes && !confirm()? {
+    if !yes && !confirm("Apply the rules?", "nothing was done", "apply the rules")? {
         return Ok(exit::NOT_DONE);
     }
     let mut code = exit::OK;
@@ -247,24 +244,6 @@ fn decided(open: Vec<Arc<Record>>, settings: &Settings) -> Vec<(Arc<Record>, Dec
         matches!(decision.what, RuleEffect::Submit(_)).then_some((record, decision))
     };
     open.into_iter().filter_map(decision).collect()
-}
-
-/// Asks the person whether to apply the rules.
-fn confirm() -> io::Result<bool> {
-    if !io::stdin().is_terminal() {
-        say("nothing was done: give --yes to apply the rules without confirmation");
-        return Ok(false);
-    }
-    // What was typed before the rules could be read says nothing about them.
-    keyboard::forget(QUIET);
-    print("Apply the rules? [y/N] ")?;
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    let is_yes = ["y", "yes"].contains(&answer.trim().to_lowercase().as_str());
-    if !is_yes {
-        print("nothing was done\n")?;
-    }
-    Ok(is_yes)
 }
 
 async fn submit(record: &Record, decision: &Decision) -> Result<(), CommandError> {

@@ -10,7 +10,7 @@ use std::{
 use askbridge_os::exit;
 use serde_json::Value;
 
-use super::home::{ASKBRIDGE, Home, ZED, fixture};
+use super::home::{ASKBRIDGE, Home, Terminal, ZED, fixture};
 
 /// Compares with a file.
 #[track_caller]
@@ -143,6 +143,17 @@ fn without_a_yes_nothing_is_written() {
     assert!(home.read(ZED).contains("Gemini CLI (askbridge)"));
     let (code, stdout) = home.typed(&["setup", "zed", "--undo"], "yes\n");
     assert_eq!(code, Some(0), "{stdout}");
+    assert_eq!(home.read(ZED), fixture("zed.jsonc"));
+}
+
+#[test]
+fn what_was_typed_before_the_change_was_shown_writes_nothing() {
+    let home = Home::new(&["gemini"]);
+    home.write(ZED, &fixture("zed.jsonc"));
+    let mut terminal = Terminal::new();
+    terminal.type_in("y\ny\n");
+    let output = terminal.run(home.command(&["setup", "zed"]), "n\n");
+    assert_eq!(output.status.code(), Some(exit::NOT_DONE.into()), "{output:?}");
     assert_eq!(home.read(ZED), fixture("zed.jsonc"));
 }
 

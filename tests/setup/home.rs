@@ -2,10 +2,10 @@
 
 use std::{
     fs::{self, File, OpenOptions, Permissions},
-    io::Write,
+    io::{BufReader, Read, Write},
     os::unix::fs::{PermissionsExt, symlink},
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::{Command, Output, Stdio},
 };
 
 use askbridge_os::exit;
@@ -16,6 +16,8 @@ use tempfile::TempDir;
 use crate::support::Process;
 
 pub(crate) const ASKBRIDGE: &str = env!("CARGO_BIN_EXE_askbridge");
+/// How long a command may ask, in seconds.
+const MINUTE: &str = "60";
 pub(crate) const ZED: &str = ".config/zed/settings.json";
 
 #[derive(Debug)]
@@ -85,25 +87,51 @@ impl Home {
         run.stdout
     }
 
-    /// Runs a command at a terminal on which a person types this, and returns its exit code and stdout.
+    /// Runs a command at a terminal on which a person types this once they are asked, and returns its exit code and
+    /// stdout.
     pub(crate) fn typed(&self, args: &[&str], typed: &str) -> (Option<i32>, String) {
-        let output = self.command(args).stdin(terminal(typed)).output().unwrap();
+        let output = Terminal::new().run(self.command(args), typed);
         (output.status.code(), String::from_utf8(output.stdout).unwrap())
     }
 }
 
-/// Returns a terminal on which a person has typed this.
-fn terminal(typed: &str) -> Stdio {
-    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&master).unwrap();
-    unlockpt(&master).unwrap();
-    let slave = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
-    let slave = OpenOptions::new().read(true).write(true).open(slave).unwrap();
-    let mut typing = File::from(master);
-    typing.write_all(typed.as_bytes()).unwrap();
-    // A terminal whose other end is closed has no input any more.
-    std::mem::forget(typing);
-    Stdio::from(slave)
+/// A terminal for the stdin of a program.
+pub(crate) struct Terminal {
+    keyboard: File,
+    stdin: File,
+}
+
+impl Terminal {
+    pub(crate) fn new() -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let slave = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
+        let stdin = OpenOptions::new().read(true).write(true).open(slave).unwrap();
+        Terminal { keyboard: File::from(master), stdin }
+    }
+
+    /// Types this now, whether or not somebody reads it.
+    pub(crate) fn type_in(&mut self, typed: &str) {
+        self.keyboard.write_all(typed.as_bytes()).unwrap();
+    }
+
+    /// Runs a command, which is ended after [`MINUTE`], and types this when it asks for a yes or no.
+    pub(crate) fn run(mut self, command: Command, typed: &str) -> Output {
+        let mut timed = Command::new("/usr/bin/timeout");
+        timed.arg(MINUTE).arg(command.get_program()).args(command.get_args());
+        timed.env_clear().envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        timed.stdin(self.stdin.try_clone().unwrap()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = timed.spawn().unwrap();
+        let mut stdout = Vec::new();
+        for byte in BufReader::new(child.stdout.take().unwrap()).bytes() {
+            stdout.push(byte.unwrap());
+            if stdout.ends_with(b"[y/N] ") {
+                self.type_in(typed);
+            }
+        }
+        Output { stdout, ..child.wait_with_output().unwrap() }
+    }
 }
 
 pub(crate) fn fixture(name: &str) -> String {
@@ -128,7 +156,7 @@ pub(crate) fn of_area(home: &Home, area: &str) -> Vec<(String, String, String)> 
 pub(crate) fn follow(home: &Home, advice: &str) {
     let commands = advice.split('`').skip(1).step_by(2);
     for command in commands.filter(|it| it.starts_with("askbridge ") || it.starts_with("claude ")) {
-        let mut shell = Command::new("/usr/bin/timeout");
+        let mut shell = Command::new("/bin/sh");
         let environment = home.command(&[]);
         shell.env_clear().envs(environment.get_envs().filter_map(|(name, value)| Some((name, value?))));
         // The commands of the system, and an editor that takes everything out of a file.
@@ -137,7 +165,8 @@ pub(crate) fn follow(home: &Home, advice: &str) {
         // The demo throws away what is typed before its prompt.
         let given = if command == "askbridge demo" { " --answer 1" } else { "" };
         let as_typed = command.replacen("askbridge", ASKBRIDGE, 1) + given;
-        let done = shell.args(["60", "/bin/sh", "-c", &as_typed]).stdin(terminal("y\n1\n")).output().unwrap();
+        shell.args(["-c", &as_typed]);
+        let done = Terminal::new().run(shell, "y\n1\n");
         assert!(done.status.success(), "{command}: {done:?}");
     }
 }

@@ -1,19 +1,13 @@
 //! Shows a change of settings as a unified diff, and asks whether to write it.
 //! Writing is left to `settings_file.rs`.
 
-use std::{
-    io::{self, BufRead, IsTerminal, Write},
-    path::Path,
-};
+use std::{io, path::Path};
 
 use anstyle::{AnsiColor, Style};
 use askbridge_os::terminal::{printable, printable_line};
 use similar::TextDiff;
 
-use crate::command::{
-    runner::{print, say},
-    screen::is_coloured,
-};
+use crate::command::{confirm::confirm, runner::print, screen::is_coloured};
 
 /// Says something on stdout, in one line.
 pub(super) fn tell(text: &str) -> io::Result<()> {
@@ -39,24 +33,9 @@ pub(super) fn show(path: &Path, before: Option<&str>, after: Option<&str>) -> io
     print(&text)
 }
 
-/// Asks whether to write the change. Returns `false`, and says why, if stdin is not a terminal.
-pub(super) fn confirm(yes: bool, what: &str) -> io::Result<bool> {
-    if yes {
-        return Ok(true);
-    }
-    if !io::stdin().is_terminal() {
-        say("nothing was written: give --yes to write it without confirmation");
-        return Ok(false);
-    }
-    print(&format!("{what} [y/N] "))?;
-    io::stdout().flush()?;
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    let is_yes = ["y", "yes"].contains(&answer.trim().to_lowercase().as_str());
-    if !is_yes {
-        tell("nothing was written")?;
-    }
-    Ok(is_yes)
+/// Asks whether to write the change, unless `--yes` was given.
+pub(super) fn agrees(yes: bool, question: &str) -> io::Result<bool> {
+    Ok(yes || confirm(question, "nothing was written", "write it")?)
 }
 
 /// Returns the change as a unified diff, or an empty text without a change. A file that does not exist is `None`.

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::{
     args::SetupArgs,
-    change::{confirm, show, tell},
+    change::{agrees, show, tell},
     environment::{Environment, is_program},
 };
 use crate::command::CommandError;
@@ -112,7 +112,7 @@ fn install(claude: &Path, folder: &Path, around: &Environment, args: &SetupArgs)
     if args.print {
         return Ok(exit::OK);
     }
-    if !confirm(args.yes, "Install it?")? {
+    if !agrees(args.yes, "Install it?")? {
         return Ok(exit::NOT_DONE);
     }
     for (path, text) in changed {
@@ -144,7 +144,7 @@ fn remove(claude: &Path, folder: &Path, args: &SetupArgs) -> Result<u8, CommandE
     if args.print {
         return Ok(exit::OK);
     }
-    if !confirm(args.yes, "Remove it?")? {
+    if !agrees(args.yes, "Remove it?")? {
         return Ok(exit::NOT_DONE);
     }
     if is_installed {

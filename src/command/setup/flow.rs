@@ -8,7 +8,7 @@ use askbridge_os::exit;
 use super::{
     agents::{self, KnownAgent},
     args::SetupArgs,
-    change::{confirm, show, tell},
+    change::{agrees, show, tell},
     claude,
     clients::{SetupClient, snippet},
     document::Document,
@@ -190,7 +190,7 @@ impl Setup<'_> {
             self.names_missing(&plan.changes)?;
             return Ok(exit::OK);
         }
-        if !confirm(self.args.yes, "Write this?")? {
+        if !agrees(self.args.yes, "Write this?")? {
             return Ok(exit::NOT_DONE);
         }
         let edit = Edit {
@@ -346,7 +346,7 @@ fn undo_file(keep: &ChangeStore, path: &Path, args: &SetupArgs) -> Result<u8, Co
         return Ok(exit::OK);
     }
     if is_changed {
-        if !confirm(args.yes, "Undo this?")? {
+        if !agrees(args.yes, "Undo this?")? {
             return Ok(exit::NOT_DONE);
         }
         file.replace(undone.text.as_deref())?;

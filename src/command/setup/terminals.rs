@@ -8,7 +8,7 @@ use askbridge_os::exit;
 
 use super::{
     args::SetupArgs,
-    change::{confirm, show, tell},
+    change::{agrees, show, tell},
     target::AttachableAgent,
 };
 use crate::{
@@ -36,7 +36,7 @@ pub(super) async fn setup(agents: &[&AttachableAgent], args: &SetupArgs) -> Resu
     if args.print {
         return Ok(exit::OK);
     }
-    if !confirm(args.yes, "Write this?")? {
+    if !agrees(args.yes, "Write this?")? {
         return Ok(exit::NOT_DONE);
     }
     files::write(&path, &after).map_err(|source| CommandError::Write { path: path.clone(), source })?;
