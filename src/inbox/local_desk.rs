@@ -100,17 +100,13 @@ impl LocalDesk {
 
     fn open_for(
         &self,
-        mut question: Question,
+        question: Question,
         elsewhere: bool,
         kept: usize,
         has_it_when_told: bool,
     ) -> Result<QuestionHandle, Refusal> {
         question.check_limits().map_err(Refusal::BadQuestion)?;
-        guard::assess(&mut question);
-        // This precedes the locking of the desk, since it looks at the file system.
-        question = self.shared.store.look(&question).unwrap_or(question);
-        question.shrink_to_fit();
-        let question = Arc::new(question);
+        let question = self.complete(question);
         let (told, decided) = oneshot::channel();
         let id = self.change(|state, now| {
             if state.is_closed {
@@ -124,6 +120,14 @@ impl LocalDesk {
             Ok::<_, Refusal>(state.desk.id(number))
         })?;
         Ok(QuestionHandle { desk: self.clone(), id, decided, is_over: false })
+    }
+
+    /// Decides the risk of a question. The desk must not be locked, since this looks at the file system.
+    fn complete(&self, mut question: Question) -> Arc<Question> {
+        guard::assess(&mut question);
+        let mut question = self.shared.store.look(&question).unwrap_or(question);
+        question.shrink_to_fit();
+        Arc::new(question)
     }
 
     /// Asks a program's question, and waits until it is settled. Dropping the future withdraws the question. The
@@ -248,6 +252,22 @@ impl QuestionHandle {
         std::future::pending().await
     }
 
+    /// Replaces the text of the question, since what it is about has changed. The asker keeps `kept` bytes beside it.
+    ///
+    /// # Errors
+    /// `Unavailable` if a decision about the earlier text is on its way, and `Full` at a limit. The text then stays.
+    pub fn amend(&self, question: Question, kept: usize) -> Result<(), Refusal> {
+        let question = self.desk.complete(question);
+        let number = self.id.number;
+        self.desk.change(|state, _| {
+            if !state.askers.contains_key(&number) {
+                return Err(Refusal::Unavailable);
+            }
+            let weight = state.desk.weigh(&question, 0) + kept;
+            state.desk.amend(number, question, weight)
+        })
+    }
+
     /// Records that the asker received the outcome, and notifies the responder.
     pub fn delivered(mut self) {
         self.finish(|state, number, _| state.desk.delivered(number));
@@ -331,6 +351,25 @@ mod tests {
 
     fn dialog() -> Provenance {
         Provenance { responder: Responder::Dialog, name: None }
+    }
+
+    #[tokio::test]
+    async fn a_text_is_replaced_until_a_decision_about_it_is_on_its_way() {
+        let (desk, store) = desk();
+        let mut asked = desk.open(question("Which?"), true, 0).expect("room");
+        asked.amend(question("Which one?"), 5).expect("it is open");
+        let shown = record(&store, asked.id());
+        assert_eq!((&*shown.question.fields[0].label, shown.edition), ("Which one?", 1));
+        let early = soon(submit(&desk, "a")).await;
+        assert!(matches!(early, Err(Refusal::Changed(_))), "{early:?}");
+        let present = Submission::answer(text("a"), 1);
+        let submitter = desk.clone();
+        let verdict = tokio::spawn(async move { submitter.submit(1, present, Provenance::bridge()).await });
+        soon(asked.decided()).await;
+        assert_eq!(asked.amend(question("Why?"), 5), Err(Refusal::Unavailable));
+        assert_eq!(record(&store, asked.id()).edition, 1);
+        asked.end(Outcome::Failed, Provenance::bridge());
+        soon(verdict).await.expect("a verdict").expect_err("the answer was for the earlier text");
     }
 
     #[tokio::test]

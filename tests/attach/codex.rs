@@ -141,6 +141,22 @@ fn the_changes_of_files_are_shown() {
 }
 
 #[test]
+fn an_approval_counts_for_the_changes_that_were_shown() {
+    let mut scene = Scene::new();
+    scene.key("turn");
+    scene.daemon.expect("a client that joins", |line| line.starts_with("joined "));
+    let id = scene.ask("files");
+    scene.key("change newer");
+    scene.machine.watch().until("the change", |open| open.iter().any(|question| question["edition"] == 1));
+    let shown = scene.machine.ok(&["show", &id]);
+    assert!(shown.contains("+newer"), "{shown}");
+    let early = scene.machine.run(&["allow", &id, "--seen", "0", "--yes"]);
+    assert!(early.code != 0 && early.stderr.contains("has changed"), "{early:?}");
+    scene.machine.does(&["allow", &id, "--seen", "1", "--yes"]);
+    assert_eq!(result(&scene.told(0))["decision"], "accept");
+}
+
+#[test]
 fn a_question_outlives_an_askbridge_that_is_killed() {
     let mut scene = Scene::new();
     scene.ask("question");

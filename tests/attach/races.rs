@@ -44,6 +44,8 @@ struct Submitted {
     /// The result that Codex gets if this one is first.
     result: Json,
     is_question: bool,
+    /// Whether it was given for the text that was shown.
+    has_seen: bool,
     pending: Option<Pin<Box<dyn Future<Output = Verdict>>>>,
     verdict: Option<Verdict>,
     /// The time at which it was submitted, and at which it was told.
@@ -126,7 +128,7 @@ impl World {
 
     /// Does one of the things that can happen.
     fn step(&mut self) {
-        match self.dice.below(20) {
+        match self.dice.below(22) {
             0 | 1 => {
                 let samples = [Sample::Question, Sample::Question, Sample::Command, Sample::Files];
                 let sample = samples[usize::try_from(self.dice.below(4)).unwrap_or_default()];
@@ -156,6 +158,10 @@ impl World {
                 self.pass(time);
             }
             18 => self.look(),
+            19 | 20 => {
+                let text = format!("text {}", self.dice.below(3));
+                self.daemon.change(THREAD, &text);
+            }
             _ => match self.dice.below(12) {
                 0 => self.disconnect(),
                 1..=4 if self.us.is_none() => self.connect(),
@@ -192,7 +198,9 @@ impl World {
         };
         let request = record.question.id.rsplit('-').next().and_then(|id| id.parse().ok());
         let values = [(field.name.clone(), Value::Text(chosen))].into();
-        let answer = Submission::answer(question::Answer { values, ..question::Answer::default() }, None);
+        // Some responders have seen an earlier text.
+        let seen = record.edition.saturating_sub(u32::from(self.dice.below(3) == 0));
+        let answer = Submission::answer(question::Answer { values, ..question::Answer::default() }, seen);
         let by = Provenance { responder: Responder::CommandLine, name: None };
         let request = request.expect("a request");
         let first = self.submitted.iter().find(|submitted| submitted.request == request);
@@ -203,6 +211,7 @@ impl World {
             request,
             result,
             is_question,
+            has_seen: seen == record.edition,
             pending: Some(pending),
             verdict: None,
             times: (self.now, self.now),
@@ -291,6 +300,9 @@ impl World {
                 let asked = self.desk.open(*question, false, kept).expect("there is room");
                 assert!(self.asked.insert(key, asked).is_none(), "a question opens once");
             }
+            Effect::Amend(key, question, kept) => {
+                self.asked[&key].amend(*question, kept).expect("no decision is on its way");
+            }
             Effect::Look(key, _, call) => self.looks.push((key, call)),
             Effect::Delivered(key) => self.asked.remove(&key).expect("it is open").delivered(),
             Effect::Undeliverable(key) => self.asked.remove(&key).expect("it is open").undeliverable(),
@@ -333,6 +345,7 @@ impl World {
             match verdict {
                 Ok(record) => {
                     counts.delivered += 1;
+                    assert!(submitted.has_seen, "it was given for an earlier text: {record:?}");
                     assert!(
                         !submitted.is_question || is_in_force,
                         "told to be delivered: {told:?} {record:?}"
@@ -340,9 +353,15 @@ impl World {
                 }
                 Err(Refusal::Conflict(record) | Refusal::Gone(record)) => {
                     counts.late += 1;
-                    assert!(!(is_ours && is_in_force), "told to be late, and in force: {told:?}");
+                    // The same answer for an earlier text is another answer.
+                    let is_this = submitted.has_seen && is_ours && is_in_force;
+                    assert!(!is_this, "told to be late, and in force: {told:?}");
                     let outcome = record.settlement.as_ref().map(|settlement| &settlement.outcome);
                     assert!(!matches!(outcome, Some(Outcome::Failed) | None), "{outcome:?}");
+                }
+                Err(Refusal::Changed(_)) => {
+                    counts.changed += 1;
+                    assert!(!submitted.has_seen, "it was given for the present text");
                 }
                 Err(Refusal::Unavailable) => {
                     let (from, to) = submitted.breaks;
@@ -368,6 +387,7 @@ struct Counts {
     delivered: usize,
     late: usize,
     unknown: usize,
+    changed: usize,
 }
 
 fn play(rounds: std::ops::Range<u64>) {
@@ -385,6 +405,7 @@ fn play(rounds: std::ops::Range<u64>) {
     }
     // Each kind of end has to be among them: else the rounds say nothing.
     assert!(counts.delivered > 200 && counts.late > 40 && counts.unknown > 4, "{counts:?}");
+    assert!(counts.changed > 4, "{counts:?}");
 }
 
 /// The rounds that are played; more by `RACES=10000`.

@@ -15,7 +15,10 @@ use std::{
     time::Duration,
 };
 
-use askbridge_core::desk::Settlement;
+use askbridge_core::{
+    desk::Settlement,
+    question::{Outcome, Provenance},
+};
 use askbridge_os::files::open_regular;
 use futures::future::BoxFuture;
 use serde::Deserialize;
@@ -177,6 +180,16 @@ impl AppServerClient {
                         self.core.left(key);
                     }
                 },
+                Effect::Amend(key, question, kept) => {
+                    let amended = self.asked.get(&key).map(|asked| asked.amend(*question, kept));
+                    if amended.is_some_and(|amended| amended.is_err())
+                        && let Some(asked) = self.asked.remove(&key)
+                    {
+                        tracing::debug!("a question that has changed is left to Codex' own dialog");
+                        asked.end(Outcome::Failed, Provenance::bridge());
+                        self.core.left(key);
+                    }
+                }
                 Effect::Delivered(key) => {
                     self.asked.remove(&key).into_iter().for_each(QuestionHandle::delivered)
                 }

@@ -95,8 +95,11 @@ impl Core {
             }
             "item/started" | "item/completed" => {
                 if let Some(item) = message::read::<message::ItemMessage<'_>>(message.params) {
-                    self.requests.item(item.item, &mut self.effects);
+                    self.requests.item(&item, &mut self.effects);
                 }
+            }
+            "item/fileChange/patchUpdated" => {
+                self.requests.changes_updated(message.params, &mut self.effects)
             }
             _ => {}
         }
@@ -180,6 +183,12 @@ mod tests {
                     Effect::Open(key, question, _) => {
                         let project = question.project.as_deref().unwrap_or_default();
                         self.others.push(format!("open {key} {} {project}", question.headline()));
+                    }
+                    Effect::Amend(key, question, kept) => {
+                        let subject = question.subject.as_deref().expect("a subject");
+                        let texts: Vec<_> = subject.diffs.iter().map(|diff| &*diff.new).collect();
+                        assert!(kept > 0, "earlier texts count");
+                        self.others.push(format!("amend {key} {texts:?} {:?}", subject.unclear));
                     }
                     Effect::Delivered(key) => self.others.push(format!("delivered {key}")),
                     Effect::Undeliverable(key) => self.others.push(format!("undeliverable {key}")),
@@ -391,6 +400,65 @@ mod tests {
             _ => None,
         });
         assert!(opened.is_some_and(|kept| kept > 0), "{opened:?}");
+    }
+
+    fn changes(text: &str) -> Json {
+        json!([{ "path": "/p/a", "kind": { "type": "add" }, "diff": text }])
+    }
+
+    fn patch_updated(thread: &str, item: &str, text: &str) -> Json {
+        json!({ "method": "item/fileChange/patchUpdated",
+            "params": { "threadId": thread, "turnId": "u", "itemId": item, "changes": changes(text) } })
+    }
+
+    /// A client with an open approval of a file change.
+    fn asked_about_changes() -> Client {
+        let mut client = Client::connected();
+        client.hears(&status("active"), MS(0));
+        client.replies("thread/resume", &thread(), MS(0));
+        let item =
+            json!({ "type": "fileChange", "id": "i", "changes": changes("a"), "status": "inProgress" });
+        let started =
+            json!({ "method": "item/started", "params": { "threadId": "t", "turnId": "u", "item": item } });
+        client.hears(&started, MS(0));
+        let params =
+            json!({ "threadId": "t", "turnId": "u", "itemId": "i", "reason": null, "grantRoot": null });
+        let approval = json!({ "method": "item/fileChange/requestApproval", "id": 0, "params": params });
+        client.hears(&approval, MS(0));
+        client.took();
+        client.sent.clear();
+        client
+    }
+
+    #[test]
+    fn changes_that_become_others_are_shown_while_they_are_asked_about() {
+        let mut client = asked_about_changes();
+        for (message, took) in [
+            (patch_updated("t", "other", "b"), None),
+            (patch_updated("other", "i", "a"), None),
+            (patch_updated("t", "i", "a"), None),
+            (
+                patch_updated("t", "i", "b"),
+                Some(r#"amend 1 ["b"] Some("its change of files is another one than at first")"#),
+            ),
+            (patch_updated("t", "i", "b"), None),
+            (patch_updated("t", "i", "a"), Some(r#"amend 1 ["a"] None"#)),
+        ] {
+            client.hears(&message, MS(1));
+            assert_eq!(client.took(), Vec::from_iter(took), "{message}");
+        }
+        client.core.left(1);
+        client.hears(&patch_updated("t", "i", "c"), MS(2));
+        assert!(client.took().is_empty(), "it is left to Codex' own dialog");
+    }
+
+    #[test]
+    fn changes_of_an_approval_that_is_decided_are_not_shown() {
+        let mut client = asked_about_changes();
+        let values = [("q0".to_owned(), Value::Text("accept".to_owned()))].into();
+        client.decides(1, Outcome::Answered(Answer { values, ..Answer::default() }), MS(1));
+        client.hears(&patch_updated("t", "i", "b"), MS(2));
+        assert!(client.took().is_empty() && client.sent.len() == 1, "{:?}", client.sent);
     }
 
     #[test]

@@ -6,7 +6,10 @@ use std::{borrow::Cow, collections::VecDeque, path::PathBuf, sync::Arc, time::Du
 
 use askbridge_core::{
     desk::Settlement,
-    dialect::{Rejection, codex::CodexReply},
+    dialect::{
+        Rejection,
+        codex::{self, Changes, CodexReply},
+    },
     question::{Answer, Outcome, Provenance, Question, Reason, Responder},
 };
 use serde::Deserialize;
@@ -120,6 +123,7 @@ pub(super) struct TurnCompleted {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ItemMessage<'a> {
+    pub thread_id: Option<String>,
     #[serde(borrow)]
     pub item: &'a RawValue,
 }
@@ -181,6 +185,9 @@ pub enum Effect {
     Send(String),
     /// Open this question, and remember it under the key. The core keeps this many bytes of the request beside it.
     Open(u64, Box<Question>, usize),
+    /// Replace the text of an open question. The core keeps this many bytes beside it. If its decision is on its way, or
+    /// there is no room, end the question, and pass it to `Core::left`.
+    Amend(u64, Box<Question>, usize),
     /// Codex has received the decision about this question.
     Delivered(u64),
     /// It is unknown whether Codex has received the decision about this question.
@@ -205,8 +212,19 @@ pub(super) struct CodexRequest {
     pub method: String,
     pub place: RequestPlace,
     pub question: Box<Question>,
+    /// The earlier texts of an approval whose changes may become others.
+    pub amendable: Option<Box<Amendable>>,
     pub reply: CodexReply,
     pub stage: RequestStage,
+}
+
+/// The earlier texts of an approval of file changes.
+#[derive(Debug)]
+pub(super) struct Amendable {
+    /// The approval without its changes.
+    pub bare: Question,
+    /// The approval as it was shown first.
+    pub first: Question,
 }
 
 #[derive(Debug)]
@@ -275,6 +293,24 @@ impl CodexRequest {
             }
             _ => None,
         }
+    }
+
+    /// Replaces the text by one with the present changes. Returns whether it is another one.
+    pub(super) fn amend(&mut self, changes: &Changes) -> bool {
+        let Some(texts) = self.amendable.as_deref() else { return false };
+        let mut question = texts.bare.clone();
+        changes.complete(&mut question);
+        codex::contradict(&mut question, &texts.first);
+        let is_other = question != *self.question;
+        *self.question = question;
+        is_other
+    }
+
+    /// Returns how many bytes are kept beside the question.
+    pub(super) fn kept(&self) -> usize {
+        let texts =
+            |it: &Amendable| [&it.bare, &it.first].map(|text| text.weight(text.most_json())).iter().sum();
+        self.reply.bytes() + self.amendable.as_deref().map_or(0, texts)
     }
 
     /// Returns whether the thread's record will have the answer. The record has the results of the tools that the

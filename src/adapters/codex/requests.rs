@@ -16,8 +16,8 @@ use serde_json::{Value as Json, value::RawValue};
 
 use super::{
     message::{
-        self, CodexRequest, Effect, Effects, EndedRequest, NAME, RequestPlace, RequestStage, ResolvedRequest,
-        ThreadItem, TurnCompleted, dialog,
+        self, Amendable, CodexRequest, Effect, Effects, EndedRequest, ItemMessage, NAME, RequestPlace,
+        RequestStage, ResolvedRequest, ThreadItem, TurnCompleted, dialog,
     },
     threads::Threads,
 };
@@ -68,20 +68,23 @@ impl Requests {
         };
         question.agent = Some(NAME.into());
         question.project = place.thread_id.as_deref().and_then(|thread| threads.folder(thread));
+        let bare = (method == codex::request::FILE_CHANGE).then(|| question.clone());
         // The request to change files does not have the changes; the item before it does.
         self.changes.complete(&mut question);
+        let amendable = bare.map(|bare| Box::new(Amendable { bare, first: question.clone() }));
         let method = method.to_owned();
         let mut request = CodexRequest {
             id,
             method,
             place,
             question: Box::new(question),
+            amendable,
             reply,
             stage: RequestStage::Open,
         };
         if !self.rejoin(&mut request, now, effects) {
             self.last += 1;
-            effects.push_back(Effect::Open(self.last, request.question.clone(), request.reply.bytes()));
+            effects.push_back(Effect::Open(self.last, request.question.clone(), request.kept()));
             self.open.insert(self.last, request);
         }
     }
@@ -105,10 +108,33 @@ impl Requests {
         true
     }
 
-    /// Records an item: file changes that a later request asks about, or the end of an item that was asked about.
-    pub(super) fn item(&mut self, raw: &RawValue, effects: &mut Effects) {
-        let Some(item) = message::read::<ThreadItem>(Some(raw)) else { return };
-        self.changes.push(raw.get().as_bytes());
+    /// Records the present changes of an item, and shows them where somebody is asked about it.
+    pub(super) fn changes_updated(&mut self, params: Option<&RawValue>, effects: &mut Effects) {
+        let Some(place) = message::read::<RequestPlace>(params) else { return };
+        self.changes.updated(params.map_or("", RawValue::get).as_bytes());
+        self.amend(&place, effects);
+    }
+
+    fn amend(&mut self, place: &RequestPlace, effects: &mut Effects) {
+        let is_of_item = |request: &CodexRequest| {
+            matches!(request.stage, RequestStage::Open)
+                && (&request.place.thread_id, &request.place.item_id) == (&place.thread_id, &place.item_id)
+        };
+        for (key, request) in self.open.iter_mut().filter(|(_, request)| is_of_item(request)) {
+            if request.amend(&self.changes) {
+                effects.push_back(Effect::Amend(*key, request.question.clone(), request.kept()));
+            }
+        }
+    }
+
+    /// Records an item: file changes that a request asks about, or the end of an item that was asked about.
+    pub(super) fn item(&mut self, message: &ItemMessage<'_>, effects: &mut Effects) {
+        let Some(item) = message::read::<ThreadItem>(Some(message.item)) else { return };
+        self.changes.push(message.item.get().as_bytes());
+        if item.status == "inProgress" {
+            let (thread_id, item_id) = (message.thread_id.clone(), Some(item.id.clone()));
+            self.amend(&RequestPlace { thread_id, item_id, ..RequestPlace::default() }, effects);
+        }
         if item.status == "declined" {
             let is_of_item = |request: &CodexRequest| {
                 request.place.item_id.as_ref() == Some(&item.id) && request.has_ended()
@@ -156,6 +182,7 @@ impl Requests {
             // Only the place is needed, to recognize the request when it comes again. The question would use memory
             // here that the desk did not grant.
             *request.question = Question::new(Origin::Codex, "", Vec::new());
+            request.amendable = None;
         }
     }
 

@@ -150,6 +150,18 @@ impl Daemon {
         true
     }
 
+    /// Changes what the oldest open request about files would write. Returns whether there is one.
+    pub fn change(&mut self, thread: &str, text: &str) -> bool {
+        let Some(known) = self.threads.get(thread) else { return false };
+        let mut changed =
+            known.open.values().filter_map(|open| Some((open, open.sample.change(&known.cwd, text)?)));
+        let Some((open, change)) = changed.next() else { return false };
+        let turn = format!("turn-{}", known.turns);
+        let params = json!({ "threadId": thread, "turnId": turn, "itemId": open.item, "changes": [change] });
+        self.tell(thread, "item/fileChange/patchUpdated", &params);
+        true
+    }
+
     /// Interrupts the turn of a thread. If `told_first` is set, the clients hear of the end of the requests before the
     /// end of the turn.
     pub fn interrupt(&mut self, thread: &str, told_first: bool) {

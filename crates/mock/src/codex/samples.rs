@@ -78,12 +78,15 @@ impl Sample {
 
     /// Returns the item that begins before the request.
     pub(super) fn item(self, item: &str, cwd: &str) -> Option<Value> {
-        let path = format!("{cwd}/main.rs");
-        let change = json!({
-            "path": path, "kind": { "type": "update", "move_path": null }, "diff": "@@ -1 +1 @@\n-old\n+new\n",
-        });
-        (self == Sample::Files)
-            .then(|| json!({ "type": "fileChange", "id": item, "changes": [change], "status": "inProgress" }))
+        let changes = [self.change(cwd, "new")?];
+        Some(json!({ "type": "fileChange", "id": item, "changes": changes, "status": "inProgress" }))
+    }
+
+    /// Returns the change of a file to this text.
+    pub(super) fn change(self, cwd: &str, text: &str) -> Option<Value> {
+        let (path, diff) = (format!("{cwd}/main.rs"), format!("@@ -1 +1 @@\n-old\n+{text}\n"));
+        let change = json!({ "path": path, "kind": { "type": "update", "move_path": null }, "diff": diff });
+        (self == Sample::Files).then_some(change)
     }
 
     /// Returns the result of the first option at the keyboard, or that of a refusal.

@@ -31,6 +31,7 @@ Lines on stdin are its keyboard:
   ask [question|command|files|permissions]   ask in that turn
   approve, decline                           answer the oldest request there
   answer TEXT                                answer with an option or a text
+  change TEXT                                change the oldest open request about files to write TEXT
   interrupt                                  press Esc: the turn ends
   restart                                    end the server and start it again
   break COUNT                                break all connections, and so many of the next ones
@@ -211,6 +212,7 @@ impl Server {
             "approve" => self.daemon.answer(THREAD, Answer::Approve),
             "decline" => self.daemon.answer(THREAD, Answer::Decline),
             "answer" => self.daemon.answer(THREAD, Answer::Text(rest)),
+            "change" => self.daemon.change(THREAD, rest),
             "interrupt" => {
                 self.daemon.interrupt(THREAD, false);
                 true
