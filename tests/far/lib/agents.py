@@ -85,9 +85,8 @@ class Trial:
         """The client says nothing: a command answers."""
         turn = client.prompt(ask["prompt"])
         request = client.asked(turn)
-        try:
-            found = until("a question in the list", self.world.questions, LISTED)[0]
-        except Failed:
+        found = self.listed()
+        if not found:
             client.send({"id": request["id"], "result": ask.get("reply") or reply(request)})
             return {"kind": "not seen"} | self.heard(client, turn)
         asked = found["question"]
@@ -102,8 +101,18 @@ class Trial:
         code, out, errors = self.world.ask(*words)
         if code:
             seen["answer"] = f"exit code {code}: {neutral(self.world, errors)}"
+            client.send({"id": request["id"], "result": ask.get("reply") or reply(request)})
         until("settling", lambda: found["id"] not in [other["id"] for other in self.world.questions()])
         return seen | self.heard(client, turn)
+
+    def listed(self):
+        """Returns what is in the list, or None; also where an agent is known to go on before anybody could answer."""
+        if self.said.get("late"):
+            return None
+        try:
+            return until("a question in the list", self.world.questions, LISTED)[0]
+        except Failed:
+            return None
 
     def heard(self, client, turn):
         """Waits for the end of a turn, and returns its reason with what the agent said last."""

@@ -116,7 +116,7 @@ class World:
             with contextlib.suppress(OSError):
                 if mark in (path / "environ").read_bytes().split(b"\0"):
                     words = (path / "cmdline").read_bytes().split(b"\0")
-                    found[int(path.name)] = os.path.basename(words[0].decode(errors="replace"))
+                    found[int(path.name)] = os.path.basename(words[0].decode(errors="replace")).lstrip("-")
         return found
 
     def left(self):

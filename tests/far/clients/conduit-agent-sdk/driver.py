@@ -1,4 +1,4 @@
-"""The client of the package, with a callback for permissions."""
+"""The client of the package, with a callback for permissions, which it calls and does not await."""
 
 import asyncio
 import os
@@ -22,3 +22,5 @@ async def main():
 
 
 asyncio.run(main())
+# The end of the interpreter sometimes crashes in the package, without askbridge as well.
+os._exit(0)
