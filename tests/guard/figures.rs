@@ -66,7 +66,7 @@ fn harmless_commands_of_every_day_are_not_called_dangerous() {
     let figures = figures("everyday.txt");
     assert!(figures.harmless > 1500 && figures.dangerous > 200, "{}", figures.harmless);
     check("called dangerous", &figures.alarms, figures.harmless, 10);
-    check("not called dangerous", &figures.missed, figures.dangerous, 20);
+    check("not called dangerous", &figures.missed, figures.dangerous, 10);
     check("one key for more than to look", &figures.taken, figures.harmless, 5);
     assert_eq!(figures.plain, [""; 0]);
 }
@@ -83,8 +83,8 @@ fn commands_that_only_look_take_one_key() {
 #[test]
 fn dangerous_commands_are_called_dangerous_in_whatever_spelling() {
     let figures = figures("dangerous.txt");
-    assert!(figures.dangerous > 1800, "{}", figures.dangerous);
-    check("not called dangerous", &figures.missed, figures.dangerous, 110);
+    assert!(figures.dangerous > 2800, "{}", figures.dangerous);
+    check("not called dangerous", &figures.missed, figures.dangerous, 10);
     assert_eq!(figures.plain, [""; 0]);
 }
 

@@ -64,6 +64,11 @@ fn assigned(word: &str) -> Option<&str> {
 
 /// Returns whether a word is meant by a pattern, in which `*` stands for any characters.
 pub(super) fn is_like(word: &str, pattern: &str) -> bool {
+    // Most patterns differ in their first character.
+    let first = pattern.as_bytes().first();
+    if first != Some(&b'*') && first != word.as_bytes().first() {
+        return false;
+    }
     let Some((begin, rest)) = pattern.split_once('*') else { return word == pattern };
     let Some(mut word) = word.strip_prefix(begin) else { return false };
     let (middle, end) = rest.rsplit_once('*').map_or(("", rest), |(middle, end)| (middle, end));

@@ -152,6 +152,8 @@ fn of_subject(subject: &Subject, project: Option<&str>) -> (Risk, String) {
         matches!(input, Some(None)).then(|| acts("its input is not shown whole")),
         of_change(&kind, subject, read, project),
         of_what_is_missing(&kind, subject, read),
+        read.filter(|input| input.has_words_beside)
+            .map(|_| dangerous("its input has words beside its command that may belong to it")),
     ];
     parts.into_iter().flatten().fold(nothing(), worst)
 }

@@ -1,6 +1,8 @@
 //! Code in the words of a command, in languages that people use to look at data: Python and JavaScript. Code that has
 //! nothing but names from a short list, and its own, is plain: it computes and prints. All other code is dangerous.
 
+use super::scripts;
+
 /// What a language has that does nothing but compute and print.
 struct Language {
     /// Words and functions.
@@ -68,6 +70,7 @@ const JAVASCRIPT: Language = Language {
 pub(super) fn is_plain(language: &str, code: &str) -> bool {
     match language {
         "python" => PYTHON.is_plain(code, 0),
+        "perl" | "ruby" => scripts::is_substitution(code),
         "js" => !code.contains('`') && JAVASCRIPT.is_plain(code, 0),
         _ => false,
     }

@@ -29,6 +29,8 @@ pub(super) struct Input {
     pub escalates: bool,
     /// Its members that say something, at any depth. A value without a name is a member, too.
     pub members: Vec<Member>,
+    /// Whether words under a name that is not known stand beside a command, and may belong to it.
+    pub has_words_beside: bool,
     /// The parts with an unknown shape.
     pub unclear: Option<&'static str>,
 }
@@ -122,11 +124,29 @@ impl Input {
                 value => self.member(&name, value, depth),
             }
         }
+        self.beside(members);
         let Some(joined) = joined else { return };
         self.say(&joined.name, joined.command);
         joined.other.into_iter().for_each(|other| self.say(&joined.name, other));
         if joined.is_unclear {
             self.unclear = Some("the words beside its command are no list of texts");
+        }
+    }
+
+    /// Checks the members beside a program: words under a name that is not known may belong to it.
+    fn beside(&mut self, members: &[(String, Json)]) {
+        let named: Vec<_> = members.iter().map(|(name, value)| (letters(name), value)).collect();
+        let programs = named.iter().filter(|(name, _)| command::is_program(name)).map(|(_, value)| *value);
+        let programs: Vec<_> = programs.filter(|value| words(value) != Words::Nothing).collect();
+        let may_belong = |(name, value): &(String, &Json)| {
+            let is_other = !command::is_program(name) && !command::is_words(name);
+            is_other
+                && matches!(words(value), Words::Text(_) | Words::List(_))
+                && members::may_be_words(name)
+                && !programs.contains(value)
+        };
+        if !programs.is_empty() && named.iter().any(may_belong) {
+            self.has_words_beside = true;
         }
     }
 

@@ -262,6 +262,27 @@ pub(super) fn is_harmless_beside_a_command(member: &Member) -> bool {
     matches!(member.part, Part::Command { .. }) || HARMLESS.contains(&&*member.name)
 }
 
+/// Members that say something about a command to a person or to the agent, and are no words of it.
+const ABOUT: &str = "activity allowedprompts availabledecisions comment env environment environmentname explanation goal \
+    identifiers intent intention justification kind label language message mode model name note notes output possibleurls \
+    prefixrule prompt proposedexecpolicyamendment purpose rationale risk sandboxpermissions shelltype source status summary \
+    text thought tool toolname type user warning";
+
+/// Returns whether a text under this name, which stands beside a command, may be a part of the command.
+pub(super) fn may_be_words(name: &str) -> bool {
+    let is_about = HARMLESS.contains(&name)
+        || name.ends_with("id")
+        || name.contains(SANDBOX)
+        || GRANTS.iter().any(|part| name.contains(part))
+        || ABOUT.split_ascii_whitespace().any(|known| known == name);
+    match part(name) {
+        Part::Other | Part::CommandLike => !is_about,
+        // The others are commands of their own, whatever stands beside them.
+        Part::Command { .. } => matches!(name, "code" | "script" | "scripts"),
+        Part::File | Part::Address | Part::Term => false,
+    }
+}
+
 /// Members of tools that look at something or change files, which choose or count, if their value is a flag or a number.
 /// The single letters are the options of `grep`, as Claude Code and Copilot CLI have them.
 const COUNTS: &str = "a additions after allowmultiple b before c casesensitive charlimit context count deletions depth \

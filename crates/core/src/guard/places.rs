@@ -25,12 +25,71 @@ pub(super) fn is_inside(word: &str) -> bool {
     [word, value, glued].into_iter().all(|path| is_path(path) || is_device(path))
 }
 
+/// Returns whether the one address among these words is that of this machine.
+pub(super) fn is_here<'a>(words: impl Iterator<Item = &'a str>) -> bool {
+    const HERE: [&str; 4] = ["localhost", "127.0.0.1", "0.0.0.0", "[::1]"];
+    const ELSEWHERE: [&str; 6] = ["-x", "--proxy", "--resolve", "--connect-to", "--preproxy", "--socks"];
+    const VALUES: [&str; 12] = ["-o", "-d", "-H", "-F", "-A", "-e", "-u", "-X", "-T", "-w", "-b", "--"];
+    let (mut addresses, mut before) = (0, "");
+    for word in words {
+        if ELSEWHERE.iter().any(|option| word.starts_with(option)) || word.contains([ANY, MANY, TAME]) {
+            return false;
+        }
+        let host = word.split_once("://").map(|(_, rest)| rest);
+        let here = host.unwrap_or(word);
+        let is_ours = HERE.iter().any(|name| {
+            let rest = here.strip_prefix(name);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/']))
+        });
+        // A user, or a second host, may stand before an `@`.
+        if is_ours && !here.contains('@') {
+            addresses += 1;
+        } else if host.is_some() || is_host(word) && !VALUES.iter().any(|option| before.starts_with(option)) {
+            return false;
+        }
+        before = word;
+    }
+    addresses == 1
+}
+
+/// Returns whether a word may be the address of a machine.
+fn is_host(word: &str) -> bool {
+    let is_part = |char: char| char.is_ascii_alphanumeric() || ".-_:@/".contains(char);
+    word.contains('.') && !word.starts_with(['-', '.', '/', '@']) && word.chars().all(is_part)
+}
+
 /// Returns whether a path is for files that nobody keeps.
 pub(super) fn is_passing(path: &str) -> bool {
     let is_below = |folder: &str| path.starts_with(folder);
     PASSING.into_iter().any(is_below)
         && !path.contains([ANY, MANY])
         && !path.split('/').any(|part| part == "..")
+}
+
+/// Returns whether a folder is plainly one of the system, or of the person's own.
+pub(super) fn is_far(folder: &str) -> bool {
+    const SYSTEM: [&str; 7] = ["/etc", "/usr", "/opt", "/var/lib", "/bin", "/boot", "/root"];
+    let folder = folder.trim_end_matches('/');
+    matches!(folder, "" | "~" | "/home" | "/Users" | "/var")
+        || SYSTEM.iter().any(|system| {
+            folder.strip_prefix(system).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+}
+
+/// Returns whether a program is named as one that is installed.
+pub(super) fn is_of_system(program: &str) -> bool {
+    // What the project has installed for itself counts as well.
+    const FOLDERS: [&str; 7] = [
+        "/bin/",
+        "/usr/bin/",
+        "/usr/local/bin/",
+        ".venv/bin/",
+        "venv/bin/",
+        "node_modules/.bin/",
+        "vendor/bin/",
+    ];
+    let name = FOLDERS.iter().find_map(|folder| program.strip_prefix(folder)).unwrap_or(program);
+    !name.contains(['/', '\\', ANY, MANY])
 }
 
 /// Files with secrets, by parts of their paths.
@@ -52,10 +111,26 @@ const SECRET: [&str; 15] = [
     "/id_rsa",
 ];
 
+/// Ends of files that have a key.
+const KEYS: [&str; 8] = [".pem", ".key", ".p12", ".pfx", ".jks", ".kdbx", ".ppk", ".keystore"];
+
 /// Returns whether a path plainly names a file with secrets of a person.
 pub(super) fn is_secret(path: &str) -> bool {
     let is_public = [".pub", "/known_hosts", "/.ssh/config", "/.ssh/"].iter().any(|end| path.ends_with(end));
-    !is_public && SECRET.iter().any(|part| path.contains(part))
+    let is_environment =
+        path.starts_with("/proc/") && path.ends_with("/environ") && path != "/proc/self/environ";
+    let is_key = KEYS.iter().any(|end| path.ends_with(end))
+        && ["~/", "/home/", "/root/", "/Users/", "/etc/ssl/private/"].iter().any(|at| path.starts_with(at));
+    is_environment || is_key || !is_public && SECRET.iter().any(|part| path.contains(part))
+}
+
+/// Returns whether a path plainly names a folder with secrets of a person.
+pub(super) fn has_secrets(path: &str) -> bool {
+    const FOLDERS: [&str; 7] =
+        ["/.ssh", "/.aws", "/.gnupg", "/.kube", "/.docker", "/.config/gh", "/.password-store"];
+    let path = path.trim_end_matches('/');
+    (path.starts_with('~') || path.starts_with("/home/") || path.starts_with("/root/"))
+        && FOLDERS.iter().any(|folder| path.ends_with(folder))
 }
 
 /// Returns whether a path is a device that keeps nothing.

@@ -69,7 +69,8 @@ pub fn hole(words: &[String], project: Option<&str>, is_named: &dyn Fn(usize) ->
 /// Looks at a command that begins at this word of the whole.
 fn look(words: &[Argument<'_>], from: usize, is_named: &dyn Fn(usize) -> bool, depth: usize) -> Judged {
     let Some((program, arguments)) = words.split_first() else { return Ok(Degree::Acts) };
-    let Some(row) = grammar::row(&program.text).filter(|_| depth > 0) else { return Ok(Degree::Acts) };
+    let row = grammar::row(&program.text).or_else(grammar::any);
+    let Some(row) = row.filter(|_| depth > 0) else { return Ok(Degree::Acts) };
     let name = grammar::name(&program.text);
     let label = Label { name: &name, of: None };
     grammar::walk(row, &label, arguments, &mut |seen: Seen<'_>, found: Found<'_>| {
@@ -78,9 +79,16 @@ fn look(words: &[Argument<'_>], from: usize, is_named: &dyn Fn(usize) -> bool, d
         let is_inside = |path: &str| places::is_inside(path) && active("", path).is_none();
         let is_fine = match &found {
             _ if is_ours => true,
-            Found::Harm(why) | Found::Send(why) | Found::Hole(why, _) => return open(why),
+            Found::Harm(why) | Found::Send(why) | Found::Hole(why, _) | Found::Names(why, _) => {
+                return open(why);
+            }
             Found::More => return open("does more than to look"),
-            Found::Unknown | Found::Input(_) | Found::Cd(_) | Found::Path(_) | Found::Paths(..) => true,
+            Found::Unknown
+            | Found::Input(_)
+            | Found::Reads(_)
+            | Found::Cd(_)
+            | Found::Path(_)
+            | Found::Paths(..) => true,
             Found::Writes(path) => is_inside(path) || places::is_device(path),
             Found::Where(folder) => is_inside(folder),
             Found::Assigned(text) => {

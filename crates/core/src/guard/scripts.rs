@@ -207,3 +207,53 @@ fn read_part(chars: &mut Peekable<Chars<'_>>, mark: char) -> Option<()> {
         }
     }
 }
+
+/// Returns whether code of Perl only replaces texts: `s/a/b/g`. With the flag `e`, or in `@{…}`, it would run what it finds.
+pub(super) fn is_substitution(code: &str) -> bool {
+    let code = code.trim().trim_end_matches(';').trim_end();
+    let Some(rest) = code.strip_prefix(['s', 'y']) else { return false };
+    let Some(mark) = rest.chars().next().filter(|mark| "/|#,!:%".contains(*mark)) else { return false };
+    let mut parts = vec![String::new()];
+    let mut chars = rest[mark.len_utf8()..].chars();
+    while let Some(char) = chars.next() {
+        match (char, parts.last_mut()) {
+            ('\\', Some(part)) => {
+                part.push(char);
+                part.extend(chars.next());
+            }
+            (char, _) if char == mark => parts.push(String::new()),
+            (char, Some(part)) => part.push(char),
+            (_, None) => return false,
+        }
+    }
+    let runs = |part: &String| ["@{", "${", "(?{", "(??{", "`", "#{"].iter().any(|sign| part.contains(sign));
+    match &parts[..] {
+        [from, to, flags] => !runs(from) && !runs(to) && flags.chars().all(|flag| "gimsxr".contains(flag)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_that_only_replaces() {
+        for code in ["s/a/b/", "s/a/b/g;", "s|a/b|$1|gi", r"s/\$\{?TMP\}?/x/g", "y/a/b/"] {
+            assert!(is_substitution(code), "{code}");
+        }
+        let others = [
+            "s/a/system(1)/e",
+            "s/a/b/ge",
+            "s/a/@{[1]}/",
+            "s/(?{1})/a/",
+            "s/a/b/; exit",
+            "s/a/b",
+            "print 1",
+            "",
+        ];
+        for code in others {
+            assert!(!is_substitution(code), "{code}");
+        }
+    }
+}

@@ -13,6 +13,8 @@ pub(in crate::guard) enum Found<'a> {
     Send(&'static str),
     /// It may choose what code runs, by this value.
     Hole(&'static str, &'a str),
+    /// It names a program that runs.
+    Names(&'static str, &'a str),
     /// It may be any option, or any subcommand.
     Unknown,
     /// With it, the program does more than to look.
@@ -41,6 +43,8 @@ pub(in crate::guard) enum Found<'a> {
     Script(&'static str, usize),
     /// Code in a language, from the input.
     Input(&'static str),
+    /// It does this with its input.
+    Reads(&'static str),
     /// A module of a language.
     Module(usize),
     /// A folder that the next commands run in. `None` is that of the person.

@@ -5,13 +5,18 @@ use std::{collections::BTreeMap, sync::LazyLock};
 use super::{read, row::Row};
 
 /// The tables.
-const TABLES: [&str; 6] = [
+const TABLES: [&str; 11] = [
+    include_str!("tables/any.txt"),
+    include_str!("tables/builders.txt"),
     include_str!("tables/code.txt"),
+    include_str!("tables/data.txt"),
     include_str!("tables/files.txt"),
     include_str!("tables/git.txt"),
     include_str!("tables/machines.txt"),
     include_str!("tables/runners.txt"),
+    include_str!("tables/services.txt"),
     include_str!("tables/shells.txt"),
+    include_str!("tables/system.txt"),
 ];
 
 static PROGRAMS: LazyLock<BTreeMap<&'static str, &'static Row>> = LazyLock::new(|| {
@@ -34,6 +39,14 @@ pub(in crate::guard) fn row(program: &str) -> Option<&'static Row> {
         let is_long = |name: &&str| name.len() > 1;
         [stem, bare].into_iter().filter(is_long).find_map(known).filter(|row| row.looks.is_none())
     })
+}
+
+/// What holds for programs that are not known.
+static ANY: LazyLock<Option<&'static Row>> = LazyLock::new(|| named("*"));
+
+/// Returns what holds for programs that are not known.
+pub(in crate::guard) fn any() -> Option<&'static Row> {
+    *ANY
 }
 
 /// Returns what is known of a program by exactly this name.

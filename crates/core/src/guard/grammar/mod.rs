@@ -17,6 +17,6 @@ mod walk;
 
 pub(super) use found::{Found, Label, Seen};
 pub use lookup::name;
-pub(super) use lookup::{named, row};
+pub(super) use lookup::{any, named, row};
 pub(super) use row::{Open, Row};
 pub(super) use walk::walk;

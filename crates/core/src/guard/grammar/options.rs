@@ -1,15 +1,36 @@
 //! Reads the options of a command by the grammar of its program.
 
+use std::{borrow::Cow, ptr};
+
 use super::{
     found::Found,
-    row::{Effect, OptionRow},
+    lookup::any,
+    row::{Effect, OptionRow, Row},
     walk::{Next, Walk},
 };
 use crate::guard::{argument::is_like, degree::Danger};
 
 impl<'a> Walk<'a, '_> {
+    /// Returns what an option that is not known may do, by its name.
+    fn guessed(&self, name: &str) -> Option<&'static OptionRow> {
+        let looks = self.row.looks.is_some() || self.row.flags.texts;
+        let any = any().filter(|_| !looks && name.starts_with("--"))?;
+        let row = any.options.iter().find(|option| is_like(name, option.name))?;
+        // Names of deeds only say something where nothing else is known.
+        Some(row).filter(|row| row.effect != Effect::Harm || self.is_guessed())
+    }
+
+    /// Returns whether nothing is known of the program.
+    pub(super) fn is_guessed(&self) -> bool {
+        let is_any = |row: &Row| any().is_some_and(|any| ptr::eq(row, any));
+        is_any(self.row) || self.above.is_some_and(is_any)
+    }
+
     /// Returns what is known of an option by its name, in the order of the tables.
     fn rows(&self, name: &str) -> Vec<&'a OptionRow> {
+        if self.is_guessed() && name.starts_with("--") {
+            return Vec::new();
+        }
         let all = || {
             let above = self.above.map(|row| &*row.options).unwrap_or_default();
             self.row.options.iter().chain(above)
@@ -39,7 +60,27 @@ impl<'a> Walk<'a, '_> {
             None => (text, None),
         };
         let is_long = text.starts_with("--") || self.row.flags.is_long;
-        let rows = self.rows(name);
+        let mut rows = self.rows(name);
+        let mut value = value;
+        if rows.is_empty() && self.row.flags.is_long {
+            // `-javaagent:FILE` and `-BFOLDER` have their values behind a sign, or behind one letter.
+            let letter = text.char_indices().nth(2).map(|(end, _)| text.split_at(end));
+            let glued = text.split_once(':').or(letter.filter(|_| !text.starts_with("--")));
+            let found = glued.map(|(name, value)| (self.rows(name), value));
+            if let Some((found, glued)) =
+                found.filter(|(rows, _)| rows.iter().any(|row| row.effect.takes_value()))
+            {
+                (rows, value) = (found, Some(glued));
+            }
+        }
+        if text.starts_with('+') && text.contains('/') {
+            self.say(at, Some(text), Found::Harm("names programs by their folder"))?;
+        }
+        if rows.is_empty()
+            && let Some(row) = self.guessed(name)
+        {
+            return self.guess(row, at, value);
+        }
         if is_long || !rows.is_empty() {
             self.is_unsure = rows.is_empty() && value.is_none() && !text.starts_with('+');
             return self.apply(&rows, at, value);
@@ -61,6 +102,21 @@ impl<'a> Walk<'a, '_> {
             is_known = !rows.is_empty() || char.is_ascii_digit();
         }
         self.is_unsure = !is_known;
+        Ok(Next::At(at + 1))
+    }
+
+    /// Applies what an option may do that is not known: the word behind it may be its value, or not.
+    fn guess(&mut self, row: &OptionRow, at: usize, given: Option<&str>) -> Result<Next, Danger> {
+        let next = self.arguments.get(at + 1).map(|argument| argument.text.clone());
+        let value = given.map(str::to_owned).or(next.map(Cow::into_owned)).unwrap_or_default();
+        self.is_unsure = given.is_none();
+        let name = self.arguments[at].text.split('=').next().unwrap_or_default().to_owned();
+        let takes_value = row.effect.takes_value();
+        match row.pattern {
+            Some(pattern) if !is_like(&value.to_lowercase(), pattern) => {}
+            _ if takes_value && value.starts_with('-') && given.is_none() => {}
+            _ => self.effect_by(row, &name, at, Some(&value))?,
+        }
         Ok(Next::At(at + 1))
     }
 
@@ -90,13 +146,24 @@ impl<'a> Walk<'a, '_> {
     }
 
     pub(super) fn effect(&mut self, row: &OptionRow, at: usize, value: Option<&str>) -> Result<(), Danger> {
+        self.effect_by(row, row.name, at, value)
+    }
+
+    fn effect_by(
+        &mut self,
+        row: &OptionRow,
+        name: &str,
+        at: usize,
+        value: Option<&str>,
+    ) -> Result<(), Danger> {
         let value = value.unwrap_or_default();
-        let word = Some(row.name);
+        let word = Some(name);
         match row.effect {
             Effect::Flag | Effect::Value => Ok(()),
             Effect::Harm => self.say(at, word, Found::Harm(row.why)),
             Effect::Send => self.say(at, word, Found::Send(row.why)),
             Effect::Hole => self.say(at, word, Found::Hole(row.why, value)),
+            Effect::Names => self.say(at, word, Found::Names(row.why, value)),
             Effect::Writes => {
                 if self.row.looks.is_some() {
                     self.say(at, word, Found::More)?;

@@ -1,5 +1,6 @@
 //! Reads the tables of programs. Each line begins with one of these words; the lines of a program or a subcommand have two
-//! more spaces than its own:
+//! more spaces than its own. `program *` holds for programs that are not known; its options that begin with `--` also hold
+//! where a known program has none of that name:
 //!
 //! | line | meaning |
 //! | --- | --- |
@@ -10,14 +11,16 @@
 //! | `send …: WHY` | the same, unless it sends to this machine |
 //! | `fine OPTIONS`, `fine word PATTERNS` | these are not, whatever the lines below say; `-c=user.*` means values |
 //! | `hole OPTIONS: WHY` | a rule that leaves words open does not mean these options |
+//! | `names OPTIONS: WHY` | their value is a program that runs |
 //! | `looks`, `looks most N`, `looks OPTIONS`, `acts OPTIONS` | it only looks: always, with at most N words, or with an option; or not |
 //! | `value OPTIONS`, `flag OPTIONS` | what they do does not count; the first ones take a value |
 //! | `writes OPTIONS`, `writes last`, `writes all` | files that it writes |
+//! | `reads: WHY` | it is dangerous if another program fetches what it reads |
 //! | `where OPTIONS` | folders and files whose code runs |
 //! | `text OPTIONS`, `code LANGUAGE OPTIONS`, `runs OPTIONS`, `module OPTIONS` | their value is a command, code, the first word of a command, a module |
 //! | `command N`, `shell N`, `shells`, `anywhere`, `script LANGUAGE`, `codes LANGUAGE`, `command-of PROGRAM` | what the words are that are no options, see [`Rest`] |
 //! | `open`, `open first WORDS` | a rule that leaves words open would allow any command |
-//! | `by NAME`, `idle OPTIONS`, `inherit`, `texts`, `pattern`, `evaluates`, `long`, `plus`, `assigns`, `always`, `is-local`, `passes` | see [`By`] and [`Flags`](super::row::Flags) |
+//! | `by NAME`, `idle OPTIONS`, `inherit`, `texts`, `pattern`, `evaluates`, `long`, `plus`, `assigns`, `always`, `is-local`, `passes`, `fed`, `builds`, `early` | see [`By`] and [`Flags`](super::row::Flags) |
 
 use super::row::{By, Effect, Open, OptionRow, Rest, Row, Writes};
 
@@ -95,6 +98,10 @@ impl Row {
             ("always", []) => self.flags.always = true,
             ("is-local", []) => self.flags.is_local = true,
             ("passes", []) => self.flags.passes = true,
+            ("builds", []) => self.flags.builds = true,
+            ("fed", []) => self.flags.is_fed = true,
+            ("early", []) => self.flags.is_early = true,
+            ("reads", []) => self.reads = Some(why),
             ("by", [name]) => match by(name) {
                 Some(by) => self.by = Some(by),
                 None => return false,
@@ -126,6 +133,7 @@ fn effect(head: &str) -> Option<Effect> {
         "harm" => Effect::Harm,
         "send" => Effect::Send,
         "hole" => Effect::Hole,
+        "names" => Effect::Names,
         "looks" => Effect::Looks,
         "acts" => Effect::Acts,
         "unless" => Effect::Unless,

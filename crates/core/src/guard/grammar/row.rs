@@ -21,6 +21,8 @@ pub(in crate::guard) struct Row {
     /// The files that it writes are the last of its words, or all of them.
     pub writes: Writes,
     pub open: Open,
+    /// What it does with an input that another program fetches.
+    pub reads: Option<&'static str>,
     pub flags: Flags,
 }
 
@@ -48,6 +50,12 @@ pub(in crate::guard) struct Flags {
     pub is_local: bool,
     /// It only looks if the command that it runs does.
     pub passes: bool,
+    /// Without words, it runs the commands in its input.
+    pub is_fed: bool,
+    /// It runs what the files of its folder say.
+    pub builds: bool,
+    /// Its patterns are for the first words that are no options, as subcommands are.
+    pub is_early: bool,
 }
 
 /// An option, or a pattern of words.
@@ -81,6 +89,8 @@ pub(in crate::guard) enum Effect {
     Unless,
     /// Its value is a file that is written.
     Writes,
+    /// Its value is a program that runs. A rule that leaves words open does not mean it.
+    Names,
     /// Its value is a folder or a file whose code runs.
     Where,
     /// Its value is the text of a command.
@@ -97,8 +107,8 @@ pub(in crate::guard) enum Effect {
 
 impl Effect {
     pub(super) fn takes_value(self) -> bool {
-        use Effect::{Code, Hole, Module, Runs, Text, Value, Where, Writes};
-        matches!(self, Value | Hole | Writes | Where | Text | Code(_) | Runs | Module)
+        use Effect::{Code, Hole, Module, Names, Runs, Text, Value, Where, Writes};
+        matches!(self, Value | Hole | Names | Writes | Where | Text | Code(_) | Runs | Module)
     }
 }
 

@@ -178,6 +178,16 @@ fn script(walk: &mut Walk<'_, '_>, from: usize) -> Result<Degree, Danger> {
         walk.say(from, None, Found::Harm("runs or writes what its script says"))?;
         return Ok(Degree::Acts);
     };
+    let mut before = "";
+    for (at, word) in words.iter().enumerate() {
+        let glued =
+            ["--file=", "-f"].iter().find_map(|name| word.strip_prefix(name)).filter(|file| !file.is_empty());
+        let file = if matches!(before, "-f" | "--file") { Some(word.as_str()) } else { glued };
+        if let Some(file) = file {
+            walk.say(from + at, Some("-f"), Found::Where(file))?;
+        }
+        before = word.as_str();
+    }
     for at in found.files {
         match found.changes {
             true => walk.say(from + at, None, Found::Writes(&words[at]))?,

@@ -3,12 +3,17 @@
 
 use super::{
     found::{Found, Label, Seen, Visit},
+    lookup::any,
     row::{By, Effect, OptionRow, Rest, Row, Writes},
 };
 use crate::guard::{
     argument::{Argument, is_assignment, is_like},
     degree::{Danger, Degree, Judged},
+    places,
 };
+
+/// How many of its first words tell what a program does that is not known.
+const EARLY: usize = 3;
 
 /// Goes through the words behind a program.
 ///
@@ -88,6 +93,10 @@ impl<'a, 'v> Walk<'a, 'v> {
         if self.row.flags.evaluates {
             self.evaluated(from)?;
         }
+        if let Rest::Of(program) = self.row.rest {
+            self.say(from, None, Found::Of(program, from))?;
+            return Ok(self.degree.max(Degree::Acts));
+        }
         if let Some(done) = self.special(from)? {
             return Ok(done);
         }
@@ -147,7 +156,8 @@ impl<'a, 'v> Walk<'a, 'v> {
             [Some(self.row), self.above].into_iter().flatten().any(|row| row.options.iter().any(is_it))
         };
         let acts = has(&|option| option.effect == Acts);
-        if has(&is_risky) {
+        // Of a program that is not known, any option is as good as another.
+        if !self.is_guessed() && has(&is_risky) {
             let shown = self.arguments[at].shown();
             self.say(at, Some(&shown), Found::Unknown)?;
         }
@@ -188,24 +198,39 @@ impl<'a, 'v> Walk<'a, 'v> {
             return Ok(Next::At(at + 1));
         }
         self.operands.push(at);
-        let lower = text.to_ascii_lowercase();
-        if let Some(row) = self.row.words.iter().find(|row| is_like(&lower, row.name)) {
-            let seen = OptionRow { name: row.name, pattern: None, ..*row };
-            match row.effect {
-                Effect::Harm => self.say(at, Some(text), Found::Harm(row.why))?,
-                Effect::Send => self.say(at, Some(text), Found::Send(row.why))?,
-                _ => self.effect(&seen, at, None)?,
-            }
+        if count < EARLY || !self.row.flags.is_early {
+            self.word(&self.row.words, at)?;
         }
         if count == 0 && !self.row.subs.is_empty() {
-            if argument.has_any() {
+            if argument.has_any() && !self.is_guessed() {
                 let shown = argument.shown();
                 self.say(at, Some(&shown), Found::Unknown)?;
             } else if let Some(next) = self.subcommand(at)? {
                 return Ok(next);
+            } else if let Some(any) = any().filter(|_| self.is_dispatcher()) {
+                // Its table does not know this subcommand.
+                self.word(&any.words, at)?;
             }
         }
         self.rest(at, count)
+    }
+
+    /// Returns whether a word that its table does not know may be a subcommand of any name.
+    fn is_dispatcher(&self) -> bool {
+        self.row.rest == Rest::Words && !self.row.flags.texts && self.row.harm.is_none()
+    }
+
+    /// Applies what the first pattern that means a word says of it.
+    fn word(&mut self, patterns: &[OptionRow], at: usize) -> Result<(), Danger> {
+        let text = &*self.arguments[at].text;
+        let lower = text.to_ascii_lowercase();
+        let Some(row) = patterns.iter().find(|row| is_like(&lower, row.name)) else { return Ok(()) };
+        let seen = OptionRow { name: row.name, pattern: None, ..*row };
+        match row.effect {
+            Effect::Harm => self.say(at, Some(text), Found::Harm(row.why)),
+            Effect::Send => self.say(at, Some(text), Found::Send(row.why)),
+            _ => self.effect(&seen, at, None),
+        }
     }
 
     fn subcommand(&mut self, at: usize) -> Result<Option<Next>, Danger> {
@@ -252,18 +277,14 @@ impl<'a, 'v> Walk<'a, 'v> {
                 self.say(at, None, Found::Anywhere(at))?;
                 return Ok(Next::End);
             }
-            Rest::Script(language) if !self.has_code || text.starts_with('/') => {
+            Rest::Script(language) if !self.has_code || !places::is_inside(text) => {
                 self.has_code = true;
                 self.say(at, None, Found::Script(language, at))?;
                 return Ok(self.unless_unsure(Next::End, at));
             }
             Rest::Script(_) => return Ok(Next::End),
             Rest::Code(language) => self.say(at, None, Found::Code(language, text))?,
-            Rest::Of(program) => {
-                self.say(at, None, Found::Of(program, at))?;
-                return Ok(Next::End);
-            }
-            Rest::Command(_) | Rest::Text(_) | Rest::Words => {}
+            Rest::Command(_) | Rest::Text(_) | Rest::Of(_) | Rest::Words => {}
         }
         self.is_unsure = false;
         Ok(next)
@@ -289,7 +310,10 @@ impl<'a, 'v> Walk<'a, 'v> {
     /// Says that it is dangerous whatever its words are, unless one of them says otherwise.
     fn harm(&mut self) -> Result<(), Danger> {
         let Some(why) = self.row.harm.filter(|_| !self.is_excused) else { return Ok(()) };
-        let seen = Seen { label: self.label, at: self.place, word: None };
+        // Where fewer words would do no harm, the last one does.
+        let is_counted = self.row.unless_most.is_some() || self.row.looks.is_some();
+        let last = self.operands.last().copied().filter(|_| is_counted);
+        let seen = Seen { label: self.label, at: last.or(self.place), word: None };
         (self.visit)(seen, Found::Harm(why)).map(drop)
     }
 
@@ -301,8 +325,14 @@ impl<'a, 'v> Walk<'a, 'v> {
         let count = self.operands.len();
         match (self.row.rest, self.looks || self.has_code) {
             (Rest::Script(language), false) => self.say(from, None, Found::Input(language))?,
+            (Rest::Text(_), false) if count == 0 && self.row.flags.is_fed => {
+                self.say(from, None, Found::Input("shell"))?;
+            }
             (Rest::Code(language), false) if count == 0 => self.say(from, None, Found::Input(language))?,
             _ => {}
+        }
+        if let Some(why) = self.row.reads {
+            self.say(from, None, Found::Reads(why))?;
         }
         let written = match self.row.writes {
             Writes::None => count,
@@ -310,6 +340,9 @@ impl<'a, 'v> Walk<'a, 'v> {
             Writes::Last => count - 1,
             Writes::All => 0,
         };
+        if written < count && self.row.looks.is_some() {
+            self.say(self.operands[written], None, Found::More)?;
+        }
         for place in written..count {
             let at = self.operands[place];
             let text = self.arguments[at].text.clone();

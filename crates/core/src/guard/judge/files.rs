@@ -1,12 +1,13 @@
-//! The files that a script reads and writes.
+//! The files that a script reads and writes, and the folder that it runs in.
 
 use super::state::{Input, Judge, is_fetching};
 use crate::guard::{
     active::active,
     argument::{ANY, Argument, MANY},
     degree::{Danger, Degree, Judged},
-    grammar, places,
-    shell::{Redirection, Simple, Word},
+    grammar::{self, Seen},
+    places,
+    shell::{Piece, Redirection, Simple, Word},
 };
 
 impl<'a> Judge<'a> {
@@ -40,7 +41,10 @@ impl<'a> Judge<'a> {
 
     pub(super) fn is_made(&self, file: &str) -> bool {
         let file = file.trim_start_matches("./");
-        self.made.iter().any(|made| made == file)
+        let is_within = |made: &String| {
+            file.strip_prefix(made.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        self.made.iter().any(|made| !made.is_empty() && is_within(made))
     }
 
     pub(super) fn redirection(&mut self, redirection: &'a Redirection, input: &mut Input) -> Judged {
@@ -67,6 +71,11 @@ impl<'a> Judge<'a> {
                     || file.text.starts_with("/dev/udp")
                 {
                     return Err(format!("it reads `{}`", file.shown()).into());
+                }
+                if let [Piece::Process(list)] = &word.pieces[..] {
+                    let source = list.last().map(|node| self.source(node, &Input::Nothing));
+                    *input = source.map_or(Input::Unknown, Input::Pipe);
+                    return Ok(degree);
                 }
                 let text = places::in_project(self.place.project, &file.text);
                 let is_inside = places::is_inside(text) && !self.place.is_outside;
@@ -125,5 +134,73 @@ impl<'a> Judge<'a> {
             Some(row) => Err(format!("writes to `{shown}`: {}", row.does)),
             None => Ok(()),
         }
+    }
+}
+
+impl Judge<'_> {
+    pub(super) fn cd(&mut self, folder: Option<&str>) -> Degree {
+        let is_inside = folder.is_some_and(|folder| {
+            let folder = places::in_project(self.place.project, folder);
+            folder != "-" && places::is_inside(folder) && !folder.is_empty()
+        });
+        self.place.is_outside |= !is_inside;
+        self.place.is_fetched |= folder.is_some_and(|folder| self.is_made(folder));
+        self.place.is_far |= folder.is_none_or(places::is_far);
+        if self.place.is_outside { Degree::Acts } else { Degree::Looks }
+    }
+
+    /// Checks where a program is that is named by its path.
+    pub(super) fn check_place(&self, program: &str) -> Result<(), Danger> {
+        const KNOWN: [&str; 5] =
+            ["~/.cargo/bin/", "~/.local/bin/", "~/go/bin/", "~/.bun/bin/", "~/.deno/bin/"];
+        if self.compiled.iter().any(|made| made == program) {
+            return Ok(());
+        }
+        let path = places::in_project(self.place.project, program);
+        let is_elsewhere = path.starts_with("../")
+            || path.contains("/../")
+            || path.starts_with('~')
+            || places::is_passing(path)
+            || path.starts_with("/home/")
+            || path.starts_with("/etc/")
+            || path.starts_with("/dev/");
+        if is_elsewhere && !KNOWN.iter().any(|folder| path.starts_with(folder) && !path.contains("/../")) {
+            return Err(format!("`{program}` is a program that is not in the agent's folder").into());
+        }
+        let is_fetched =
+            (self.place.is_fetched || self.has_unpacked) && path.contains('/') && !path.starts_with('/');
+        match self.is_made(program) || is_fetched {
+            true => Err(format!("it runs `{program}`, which the command itself makes").into()),
+            false => Ok(()),
+        }
+    }
+
+    /// Judges the folder or the file whose code a program runs.
+    pub(super) fn works_in(&mut self, seen: Seen<'_>, folder: &str, input: &Input) -> Judged {
+        if folder == "-" || folder.starts_with("/dev/") {
+            return self.read_by("other", seen, input);
+        }
+        let is_inside = places::is_inside(places::in_project(self.place.project, folder));
+        match is_inside && !self.place.is_outside {
+            true => Ok(Degree::Looks),
+            // Git runs little by itself, but for what the settings of an unknown folder say.
+            false if places::is_passing(folder) || places::is_far(folder) => {
+                Err(format!("{seen} names `{folder}`, which is not the agent's folder").into())
+            }
+            false if seen.word == Some("-C") && seen.label.program() == "git" => Ok(Degree::Acts),
+            false => {
+                Err(format!("{seen} names `{folder}`, which is not plainly in the agent's folder").into())
+            }
+        }
+    }
+
+    /// Judges words that a program only looks at.
+    pub(super) fn paths(&self, words: &[Argument<'_>], skipped: Option<usize>) -> Degree {
+        let mut degree = if self.place.is_outside { Degree::Acts } else { Degree::Looks };
+        for (_, word) in words.iter().enumerate().filter(|(at, _)| Some(*at) != skipped) {
+            let is_inside = places::is_inside(places::in_project(self.place.project, &word.text));
+            degree = if is_inside { degree } else { Degree::Acts };
+        }
+        degree
     }
 }

@@ -1,10 +1,12 @@
 //! What a command risks: its script is taken apart (`shell`), each program is judged by its grammar (`grammar`), and the
-//! worst part counts. `script` goes through a script, `files` judges the files that it reads and
-//! writes, `values` knows its variables, `program` judges a program with its words, `reading` its input, and `state` is what they share.
+//! worst part counts. `script` goes through a script, `files` judges the files that it reads and writes and the folder that
+//! it runs in, `values` knows its variables, `program` judges a program with its words, `reading` its input, `network` what
+//! it fetches and sends, and `state` is what they share.
 //!
 //! What is not understood is dangerous, and the reason says which part it is.
 
 mod files;
+mod network;
 mod program;
 mod reading;
 mod script;

@@ -28,10 +28,20 @@ impl<'a> Judge<'a> {
             )
             .into());
         }
+        if program.text.starts_with("BASH_FUNC_") || program.text.contains("{}") {
+            return Err(format!("`{}` may run any program, or change which one runs", program.shown()).into());
+        }
         let name = grammar::name(&program.text);
         self.check_place(&program.text)?;
         if let Some(word) = arguments.iter().find(|word| places::is_secret(&word.text)) {
             return Err(format!("`{}` is a file with secrets", word.shown()).into());
+        }
+        if !matches!(
+            &*name,
+            "ls" | "stat" | "cd" | "test" | "[" | "[[" | "mkdir" | "chmod" | "du" | "echo" | "tree"
+        ) && let Some(word) = arguments.iter().find(|word| places::has_secrets(&word.text))
+        {
+            return Err(format!("`{}` is a folder with secrets", word.shown()).into());
         }
         if name == "-" && arguments.is_empty() {
             return self.read_by("other", Seen::program(&Label { name: &name, of: None }), input);
@@ -47,12 +57,7 @@ impl<'a> Judge<'a> {
                         .collect();
                     self.program(&words, input).map(|_| Degree::Acts)
                 }
-                None if program.text.contains('/') => Ok(Degree::Acts),
-                None => {
-                    let label = Label { name: &name, of: None };
-                    let any = grammar::named("*").map(|row| self.walked(row, &label, arguments, input));
-                    any.unwrap_or(Ok(Degree::Acts)).map(|_| Degree::Acts)
-                }
+                None => self.guessed(&Label { name: &name, of: None }, arguments, input),
             };
         };
         let has_folder = program.text.contains('/')
@@ -64,8 +69,17 @@ impl<'a> Judge<'a> {
             return Ok(if has_folder || row.flags.is_local { Degree::Acts } else { Degree::Looks });
         }
         let degree = self.walked(row, &Label { name: &name, of: None }, arguments, input)?;
+        if degree > Degree::Looks {
+            self.check_folder(&name, row)?;
+        }
         self.set_by(&name, arguments)?;
         Ok(if has_folder { Degree::Acts } else { degree })
+    }
+
+    /// Goes through the words of a program that is not known.
+    fn guessed(&mut self, label: &Label<'_>, words: &[Argument<'_>], input: &Input) -> Judged {
+        let guessed = grammar::any().map(|row| self.walked(row, label, words, input));
+        guessed.unwrap_or(Ok(Degree::Acts)).map(|_| Degree::Acts)
     }
 
     /// Goes through the words of a program by its row.
@@ -100,17 +114,25 @@ impl<'a> Judge<'a> {
     /// Judges what the grammar finds.
     fn found(&mut self, seen: Seen<'_>, found: Found<'_>, words: &[Argument<'_>], input: &Input) -> Judged {
         match found {
+            Found::Send(_) if places::is_here(words.iter().map(|word| &*word.text)) => Ok(Degree::Acts),
             Found::Harm(why) | Found::Send(why) => Err(format!("{seen} {why}").into()),
             Found::Hole(why, value) if !places::is_inside(places::in_project(self.place.project, value)) => {
                 Err(format!("{seen} {why}: `{value}`").into())
             }
-            Found::Hole(..) | Found::More => Ok(Degree::Acts),
+            Found::Names(why, value) if !places::is_of_system(value) => {
+                Err(format!("{seen} {why}: `{value}`").into())
+            }
+            Found::Hole(..) | Found::Names(..) | Found::More => Ok(Degree::Acts),
             Found::Where(folder) => self.works_in(seen, folder, input),
             Found::Unknown => {
                 Err(format!("{seen} may turn out to be anything, as a shell replaces a part of it").into())
             }
             Found::Writes(path) => {
                 self.written(path).map_err(|why| format!("`{}` {why}", seen.label))?;
+                const COMPILERS: [&str; 8] = ["cc", "c++", "gcc", "g++", "clang", "clang++", "rustc", "go"];
+                if COMPILERS.contains(&seen.label.program()) {
+                    self.compiled.push(path.to_owned());
+                }
                 if is_fetching(seen.label.program()) || matches!(seen.label.program(), "tee" | "sponge") {
                     self.has_made(path);
                 }
@@ -121,15 +143,7 @@ impl<'a> Judge<'a> {
                 _ if code::is_plain(language, code) => Ok(Degree::Acts),
                 _ => Err(format!("{seen} runs code that its arguments hold").into()),
             },
-            Found::Command(from, to) => {
-                let is_inner = matches!(
-                    seen.label.program(),
-                    "docker" | "podman" | "nerdctl" | "docker-compose" | "kubectl" | "oc"
-                );
-                let input =
-                    if is_inner && matches!(input, Input::Nothing) { &Input::Terminal } else { input };
-                self.command(&words[from.min(to)..to], input)
-            }
+            Found::Command(from, to) => self.inner(seen, &words[from.min(to)..to], input),
             Found::Fed(from, replaced) => self.fed(&words[from.min(words.len())..], replaced, input),
             Found::ForEach(from, to) => {
                 let file = format!("./{INSIDE}");
@@ -141,16 +155,15 @@ impl<'a> Judge<'a> {
                     [Argument::known(program)].into_iter().chain(words[from..].iter().cloned()).collect();
                 self.program(&words, input)
             }
-            Found::Assigned(text) => {
-                let (name, value) = text.split_once('=').unwrap_or((text, ""));
-                let value = if name.ends_with('+') { "\u{1}" } else { value };
-                match variables::why_dangerous(name.trim_end_matches('+'), value) {
-                    Some(why) => Err(why.into()),
-                    None => Ok(Degree::Acts),
-                }
-            }
+            Found::Assigned(text) => assigned(text),
             Found::Script(language, at) => self.script(language, seen, &words[at..], input),
             Found::Input(language) => self.read_by(language, seen, input),
+            Found::Reads(why) => match input {
+                Input::Pipe(source) if is_fetching(&source.name) => {
+                    Err(format!("`{}` {why} what `{}` fetches", seen.label, source.name).into())
+                }
+                _ => Ok(Degree::Looks),
+            },
             Found::Module(at) => self.module(seen, &words[at..], input),
             Found::Cd(folder) => Ok(self.cd(folder)),
             Found::Path(at) => Ok(self.paths(&words[at..=at], None)),
@@ -159,6 +172,22 @@ impl<'a> Judge<'a> {
                 Ok(self.paths(&words[from.min(words.len())..], skipped))
             }
         }
+    }
+
+    /// Judges a command in the words of another program.
+    fn inner(&mut self, seen: Seen<'_>, words: &[Argument<'_>], input: &Input) -> Judged {
+        let outer = seen.label.program();
+        if outer == "cmake" && words.first().is_some_and(|word| word.text == "chdir") {
+            // `cmake -E chdir FOLDER COMMAND`
+            return self.command(words.get(2..).unwrap_or_default(), input);
+        }
+        let is_elsewhere =
+            matches!(outer, "docker" | "podman" | "nerdctl" | "docker-compose" | "kubectl" | "oc");
+        if is_elsewhere && matches!(words, [only] if matches!(&*only.text, "env" | "printenv")) {
+            return Err(format!("{seen} shows the variables in there, which may have secrets").into());
+        }
+        let has_terminal = is_elsewhere && matches!(input, Input::Nothing);
+        self.command(words, if has_terminal { &Input::Terminal } else { input })
     }
 
     pub(super) fn command(&mut self, words: &[Argument<'_>], input: &Input) -> Judged {
@@ -242,7 +271,7 @@ impl<'a> Judge<'a> {
                 if text.starts_with("/dev/fd/6") { &Input::Unknown } else { input },
             );
         }
-        if self.is_made(text) {
+        if self.is_made(text) || self.place.is_fetched {
             return Err(format!("{seen} runs `{text}`, which the command itself makes").into());
         }
         if !places::is_inside(places::in_project(self.place.project, text)) && language != "console" {
@@ -260,6 +289,8 @@ impl<'a> Judge<'a> {
             grammar::named(name).filter(|_| name.len() > 1 && (name.contains('.') || name == "artisan"))
         {
             self.walked(row, &Label { name, of: Some(seen.label) }, &words[1..], input)?;
+        } else {
+            self.guessed(&Label { name: text, of: Some(seen.label) }, &words[1..], input)?;
         }
         Ok(Degree::Acts)
     }
@@ -272,67 +303,24 @@ impl<'a> Judge<'a> {
         if let Some(row) = grammar::named(&module.text) {
             let label = Label { name: &module.text, of: Some(seen.label) };
             self.walked(row, &label, &words[1..], input)?;
+        } else {
+            self.guessed(&Label { name: &module.text, of: Some(seen.label) }, &words[1..], input)?;
         }
         Ok(Degree::Acts)
-    }
-
-    fn cd(&mut self, folder: Option<&str>) -> Degree {
-        let is_inside = folder.is_some_and(|folder| {
-            let folder = places::in_project(self.place.project, folder);
-            folder != "-" && places::is_inside(folder) && !folder.is_empty()
-        });
-        self.place.is_outside |= !is_inside;
-        if self.place.is_outside { Degree::Acts } else { Degree::Looks }
-    }
-
-    /// Checks where a program is that is named by its path.
-    fn check_place(&self, program: &str) -> Result<(), Danger> {
-        const KNOWN: [&str; 5] =
-            ["~/.cargo/bin/", "~/.local/bin/", "~/go/bin/", "~/.bun/bin/", "~/.deno/bin/"];
-        let path = places::in_project(self.place.project, program);
-        let is_elsewhere = path.starts_with("../")
-            || path.contains("/../")
-            || path.starts_with('~')
-            || places::is_passing(path)
-            || path.starts_with("/home/")
-            || path.starts_with("/dev/");
-        if is_elsewhere && !KNOWN.iter().any(|folder| path.starts_with(folder) && !path.contains("/../")) {
-            return Err(format!("`{program}` is a program that is not in the agent's folder").into());
-        }
-        match self.is_made(program) {
-            true => Err(format!("it runs `{program}`, which the command itself makes").into()),
-            false => Ok(()),
-        }
-    }
-
-    /// Judges the folder or the file whose code a program runs.
-    fn works_in(&mut self, seen: Seen<'_>, folder: &str, input: &Input) -> Judged {
-        if folder == "-" || folder.starts_with("/dev/") {
-            return self.read_by("other", seen, input);
-        }
-        let is_inside = places::is_inside(places::in_project(self.place.project, folder));
-        match is_inside && !self.place.is_outside {
-            true => Ok(Degree::Looks),
-            // Git runs little by itself.
-            false if seen.word == Some("-C") && seen.label.program() == "git" => Ok(Degree::Acts),
-            false => {
-                Err(format!("{seen} names `{folder}`, which is not plainly in the agent's folder").into())
-            }
-        }
-    }
-
-    /// Judges words that a program only looks at.
-    fn paths(&self, words: &[Argument<'_>], skipped: Option<usize>) -> Degree {
-        let mut degree = if self.place.is_outside { Degree::Acts } else { Degree::Looks };
-        for (_, word) in words.iter().enumerate().filter(|(at, _)| Some(*at) != skipped) {
-            let is_inside = places::is_inside(places::in_project(self.place.project, &word.text));
-            degree = if is_inside { degree } else { Degree::Acts };
-        }
-        degree
     }
 }
 
 /// Returns whether a word may be the text of a command: it has white space, or characters that a shell interprets.
 fn is_text(word: &str) -> bool {
     word.contains(|char: char| char.is_whitespace() || ";&|<>()`$".contains(char))
+}
+
+/// Judges an assignment in the words of a program.
+fn assigned(text: &str) -> Judged {
+    let (name, value) = text.split_once('=').unwrap_or((text, ""));
+    let value = if name.ends_with('+') { "\u{1}" } else { value };
+    match variables::why_dangerous(name.trim_end_matches('+'), value) {
+        Some(why) => Err(why.into()),
+        None => Ok(Degree::Acts),
+    }
 }

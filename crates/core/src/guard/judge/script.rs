@@ -23,7 +23,8 @@ const PROGRAMS: usize = 4000;
 /// Returns what running a command risks, and why. `project` is the folder that it runs in.
 pub(in crate::guard) fn risk(command: &str, project: Option<&str>) -> (Risk, String) {
     let fuel = Cell::new(PROGRAMS);
-    let place = Place { project, is_outside: false, depth: DEPTH, first_line: 1, fuel: &fuel };
+    let (is_outside, is_far, is_fetched) = (false, false, false);
+    let place = Place { project, is_outside, is_far, is_fetched, depth: DEPTH, first_line: 1, fuel: &fuel };
     match place.judged(command, &Input::Nothing) {
         Ok(Degree::Looks) => (Risk::Plain, String::new()),
         Ok(Degree::Acts) => (Risk::Acts, "it runs a command".to_owned()),
@@ -56,7 +57,9 @@ impl Place<'_> {
         let (values, never) = (BTreeMap::new(), BTreeSet::new());
         let place = Place { depth, ..place };
         let made = Vec::new();
-        let mut judge = Judge { text, documents: &script.documents, place, values, never, made };
+        let documents = &script.documents;
+        let (compiled, has_unpacked) = (Vec::new(), false);
+        let mut judge = Judge { text, documents, place, values, never, made, compiled, has_unpacked };
         judge.list(&script.list, input)
     }
 }
@@ -186,7 +189,10 @@ impl<'a> Judge<'a> {
             }
             return Ok(worst);
         }
-        Ok(worst.max(self.program(&words, &input)?))
+        self.check_sent(simple, &words)?;
+        let worst = worst.max(self.program(&words, &input)?);
+        self.remember_fetched(&words, &input);
+        Ok(worst)
     }
 
     /// Judges the commands within a word.

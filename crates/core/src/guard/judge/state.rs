@@ -14,6 +14,10 @@ pub(super) struct Place<'a> {
     pub project: Option<&'a str>,
     /// Whether it may run in another folder than the project's.
     pub is_outside: bool,
+    /// Whether that folder is plainly one of the system, or of the person's own.
+    pub is_far: bool,
+    /// Whether it runs in a folder that the script has fetched.
+    pub is_fetched: bool,
     /// How much deeper commands may be nested.
     pub depth: usize,
     /// The line of the whole command that its first line is.
@@ -74,6 +78,10 @@ pub(super) struct Judge<'a> {
     pub never: BTreeSet<String>,
     /// Files that the script has fetched, or whose text it has written.
     pub made: Vec<String>,
+    /// Programs that it has compiled.
+    pub compiled: Vec<String>,
+    /// Whether the script has unpacked what it has fetched.
+    pub has_unpacked: bool,
 }
 
 /// Returns whether a program fetches what it prints or writes.
