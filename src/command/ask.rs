@@ -219,6 +219,8 @@ fn question(args: &AskArgs) -> Result<Question, CommandError> {
     // What a program asks is not listed as lost: it has no session that could be resumed.
     question.origin = Origin::Program;
     question.session = question.session.filter(|session| !session.is_empty());
+    // The plain output has no place for notes.
+    question.notes &= args.json;
     question.timeout = args.timeout.map(Into::into).or(question.timeout);
     question.agent = Some(args.agent.as_str().into());
     // The current directory may be gone. A question can do without it.

@@ -9,7 +9,7 @@ use std::{
 use askbridge_core::{
     desk::{Notice, Record, Settlement, TicketedSubmission},
     engine::{Bridge, Introduction, Introductions, Output, Peer, Protocol, UnansweredReason},
-    question::Outcome,
+    question::{Outcome, Purpose},
 };
 use askbridge_os::{log, terminal::printable_bytes};
 use bytes::Bytes;
@@ -154,9 +154,10 @@ fn changed(record: &Record) {
 
 fn warned(record: &Record, has_inbox: bool) {
     let why = "will soon be rejected, because four fifths of its time are over";
+    let what = what(record);
     match id(record, has_inbox) {
-        Some(id) => log::notice(&format!("question {id} {why}: askbridge extend {id} 10m")),
-        None => log::notice(&format!("a question {why}")),
+        Some(id) => log::notice(&format!("{what} {id} {why}: askbridge extend {id} 10m")),
+        None => log::notice(&format!("a {what} {why}")),
     }
 }
 
@@ -174,9 +175,9 @@ fn settled(record: &Record, settlement: &Settlement, after: Duration) {
 pub(super) fn log_unanswered(record: &Record, why: &UnansweredReason, has_inbox: bool) {
     not_by_client(record, why);
     match why {
-        UnansweredReason::NoWay | UnansweredReason::Elsewhere(_) => waits(id(record, has_inbox)),
+        UnansweredReason::NoWay | UnansweredReason::Elsewhere(_) => waits(record, has_inbox),
         // Without an inbox, only the client can answer the question, and no command would help the user.
-        UnansweredReason::Silent if has_inbox => waits(id(record, true)),
+        UnansweredReason::Silent if has_inbox => waits(record, true),
         _ => {}
     }
 }
@@ -215,13 +216,20 @@ fn not_by_client(record: &Record, why: &UnansweredReason) {
 }
 
 /// Tells the user how to answer a question that the client does not show. The notice has no text of the agent.
-fn waits(id: Option<String>) {
-    match id {
+fn waits(record: &Record, has_inbox: bool) {
+    let what = what(record);
+    match id(record, has_inbox) {
         Some(id) => {
-            log::notice(&format!("question {id} waits: askbridge answer {id} shows it and asks you"));
+            log::notice(&format!("{what} {id} waits: askbridge answer {id} shows it and asks you"));
         }
-        None => log::notice("the client cannot show a question, and nothing else can answer it: it waits"),
+        None => {
+            log::notice(&format!("the client cannot show a {what}, and nothing else can answer it: it waits"))
+        }
     }
+}
+
+fn what(record: &Record) -> &'static str {
+    if record.question.purpose == Purpose::Permission { "permission" } else { "question" }
 }
 
 /// Reports a submission of another responder. Its content stays out of the log.

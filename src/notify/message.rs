@@ -109,6 +109,7 @@ impl Message {
 /// Returns the name of the project, or else that of the folder that the bridge was started in.
 fn place(question: &Question, folder: &str) -> Option<String> {
     let started_in = || {
+        let folder = question.place(Some(folder))?;
         let name = folder.trim_end_matches('/').rsplit('/').next().filter(|name| !name.is_empty())?;
         Some(line(name))
     };
@@ -354,5 +355,8 @@ mod tests {
             (&*title("/home-of/site/"), &*title("")),
             ("A question waits in site", "A question waits")
         );
+        json["origin"] = "program".into();
+        let title = Message::new(&record(json), "/home-of/site/", Disclosure::None, Risk::Plain).title;
+        assert_eq!(title, "A question waits", "a program does not work in the folder of its inbox");
     }
 }

@@ -97,7 +97,7 @@ impl QuestionText<'_> {
             self.paragraph(title, out)?;
         }
         // A heading that an agent writes over every form says less than the labels below it, so it is left out.
-        let is_formula = question.headline() != heading;
+        let is_formula = question.has_formula();
         // A single field with this label shows the heading already.
         let is_below = question.fields.len() == 1 && question.fields[0].label == heading && !is_permission;
         if !is_formula && !is_below && !subject::is_command(question, heading) {
@@ -126,7 +126,7 @@ impl QuestionText<'_> {
         }
         let question = &self.record.question;
         let agent = question.agent.as_deref().or(self.status.map(|status| &*status.agent));
-        let folder = question.project.as_deref().or(self.status.map(|status| &*status.folder));
+        let folder = question.place(self.status.map(|status| &*status.folder));
         if let Some(agent) = agent {
             let folder = folder.map(|folder| format!(" in {}", printable_line(folder))).unwrap_or_default();
             self.line(&format!("asked by {}{folder}", text::short(agent, AGENT)), 0, out)?;

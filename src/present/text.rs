@@ -231,7 +231,7 @@ pub fn refusal(refusal: &Refusal) -> String {
             format!(
                 "it has changed, and asks now: {}\n`askbridge show {id}` shows all of it, and `--seen {edition}` \
                  answers what it shows",
-                super::answer::brief(&record.question.headline())
+                super::answer::brief(&record.question.summary())
             )
         }
         Refusal::NotFound => {

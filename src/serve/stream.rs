@@ -217,12 +217,16 @@ impl SseMessage {
     }
 }
 
+/// A comment, which keeps a connection alive. No blank line follows it: that would end a block without data, of which
+/// some readers make an empty event with the last ID (httpx-sse 0.4.3).
+const COMMENT: &[u8] = b":\n";
+
 /// Returns a response with these events, and with a comment to keep the connection alive while there are none.
 pub(super) fn respond(messages: impl Stream<Item = SseMessage> + Send + 'static) -> Response {
     let pieces = stream::unfold(Box::pin(messages), async |mut messages| {
         let pieces = match timeout(limits::KEEP_ALIVE, messages.next()).await {
             Ok(message) => stream::iter(message?.pieces()).boxed(),
-            Err(_) => stream::iter([Bytes::from_static(b":\n\n")]).boxed(),
+            Err(_) => stream::iter([Bytes::from_static(COMMENT)]).boxed(),
         };
         Some((pieces, messages))
     });
@@ -289,7 +293,7 @@ mod tests {
         for times in 1..=3 {
             let comment = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx));
             let comment = timeout(limits::WAIT, comment).await.unwrap().unwrap().unwrap();
-            assert_eq!(comment.into_data().unwrap(), ":\n\n");
+            assert_eq!(comment.into_data().unwrap(), ":\n");
             assert_eq!(start.elapsed(), limits::KEEP_ALIVE * times);
         }
     }

@@ -228,7 +228,7 @@ fn no_command_prints_more_marks_on_a_character_than_any_script_has() {
         "question": marks("q"), "header": marks("h"), "custom": true,
         "options": [{ "value": "a", "label": marks("l"), "description": marks("d") }, { "value": "b", "label": "B" }],
     }] });
-    let mut asks = machine.start(&["ask", "--form", "-", "--agent", &marks("n")]);
+    let mut asks = machine.start(&["ask", "--json", "--form", "-", "--agent", &marks("n")]);
     asks.send(&form.to_string());
     asks.close_stdin();
     let id = machine.question();

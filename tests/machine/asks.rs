@@ -7,9 +7,9 @@ use askbridge_core::acp::Tier;
 use serde_json::{Value, json};
 
 /// The number of ways to ask.
-pub(crate) const COUNT: usize = 18;
+pub(crate) const COUNT: usize = 20;
 /// The ways that ask for a permission.
-pub(crate) const PERMISSIONS: Range<usize> = 14..COUNT;
+pub(crate) const PERMISSIONS: Range<usize> = 16..COUNT;
 /// The number of kinds of clients.
 pub(crate) const CLIENTS: usize = 8;
 
@@ -85,6 +85,14 @@ pub(crate) fn ask(how: usize, session: u8, number: usize) -> (&'static str, Valu
             ("_x.ai/ask_user_question", json!({ "sessionId": session, "questions": [{ "question": "?" }] }))
         }
         13 => ("_kiro/userInput", json!({ "sessionId": session, "question": "?", "options": ["A", "B"] })),
+        14 => {
+            ("_agentao.cn/ask_user", json!({ "sessionId": session, "question": "?", "options": ["A", "B"] }))
+        }
+        15 => {
+            let options = json!([{ "label": "A", "description": "" }, { "label": "B", "description": "" }]);
+            let asked = json!({ "header": "H", "question": "?", "multiSelect": true, "options": options });
+            ("_hrns/ask_user", json!({ "requestId": number.to_string(), "questions": [asked] }))
+        }
         _ => (PERMISSION, permission(how - PERMISSIONS.start, &session, number)),
     }
 }

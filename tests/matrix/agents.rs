@@ -21,10 +21,12 @@ pub(crate) enum Agent {
     Cursor,
     Grok,
     Kiro,
+    Agentao,
+    Hrns,
 }
 
 impl Agent {
-    pub(crate) const ALL: [Agent; 16] = [
+    pub(crate) const ALL: [Agent; 18] = [
         Agent::Native,
         Agent::Form,
         Agent::Claude,
@@ -41,6 +43,8 @@ impl Agent {
         Agent::Cursor,
         Agent::Grok,
         Agent::Kiro,
+        Agent::Agentao,
+        Agent::Hrns,
     ];
 
     /// Returns the name in the table.
@@ -62,13 +66,17 @@ impl Agent {
             Agent::Cursor => "Cursor: `cursor/ask_question`",
             Agent::Grok => "Grok: `_x.ai/ask_user_question`",
             Agent::Kiro => "Kiro: `_kiro/userInput`",
+            Agent::Agentao => "agentao: `_agentao.cn/ask_user`",
+            Agent::Hrns => "hrns: `_hrns/ask_user`",
         }
     }
 
     pub(crate) fn can_ask(self, kind: Kind) -> bool {
         match (self, kind) {
             (_, Kind::One) | (Agent::Native | Agent::Form | Agent::Historic, _) => true,
-            (Agent::Codex | Agent::Qwen | Agent::Grok | Agent::Kiro, Kind::Text { .. }) => true,
+            (Agent::Codex | Agent::Qwen | Agent::Grok | Agent::Kiro | Agent::Agentao, Kind::Text { .. }) => {
+                true
+            }
             (
                 Agent::Codex | Agent::CodexAsync | Agent::KimiPermission | Agent::Pi | Agent::Kiro,
                 Kind::Many { .. },
@@ -80,7 +88,7 @@ impl Agent {
 
     /// Returns whether the agent can ask for several fields at once.
     pub(crate) fn asks_several(self) -> bool {
-        !matches!(self, Agent::KimiPermission | Agent::Pi | Agent::Kiro)
+        !matches!(self, Agent::KimiPermission | Agent::Pi | Agent::Kiro | Agent::Agentao)
     }
 
     /// Returns whether the agent accepts a free text in place of an option.
@@ -101,13 +109,15 @@ impl Agent {
             | Agent::Devin
             | Agent::Qwen
             | Agent::Grok
-            | Agent::Kiro => true,
+            | Agent::Kiro
+            | Agent::Agentao
+            | Agent::Hrns => true,
         }
     }
 
     /// Returns whether the agent can receive a note, in its own format or under `_meta`.
     fn takes_notes(self) -> bool {
-        !matches!(self, Agent::Cursor | Agent::Kiro)
+        !matches!(self, Agent::Cursor | Agent::Kiro | Agent::Agentao | Agent::Hrns)
     }
 
     /// Returns whether the agent's own format has a place for notes.
@@ -150,7 +160,10 @@ impl Agent {
             kind => kind,
         };
         // These accept a free text for every choice.
-        field.typed |= matches!(self, Agent::Qwen | Agent::Grok | Agent::Kiro | Agent::Devin);
+        field.typed |= matches!(
+            self,
+            Agent::Qwen | Agent::Grok | Agent::Kiro | Agent::Devin | Agent::Agentao | Agent::Hrns
+        );
         field.typed &= self.takes_typed() && !field.options.is_empty();
         field.noted &= self.takes_notes();
         field

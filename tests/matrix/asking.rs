@@ -20,6 +20,8 @@ impl Agent {
             Agent::Cursor => ("cursor/ask_question", cursor(fields)),
             Agent::Grok => ("_x.ai/ask_user_question", grok(fields)),
             Agent::Kiro => ("_kiro/userInput", kiro(&fields[0])),
+            Agent::Agentao => ("_agentao.cn/ask_user", agentao(&fields[0])),
+            Agent::Hrns => ("_hrns/ask_user", hrns(fields)),
             _ => ("elicitation/create", self.form(fields)),
         }
     }
@@ -246,4 +248,25 @@ fn grok(fields: &[Field]) -> Value {
 fn kiro(field: &Field) -> Value {
     let options: Vec<_> = field.options.iter().map(|(_, label)| json!({ "title": label })).collect();
     json!({ "sessionId": "s", "toolCallId": "call", "question": field.text, "options": options })
+}
+
+fn agentao(field: &Field) -> Value {
+    let mut params = json!({ "sessionId": "s", "question": field.text });
+    if !field.options.is_empty() {
+        params["options"] = field.options.iter().map(|(_, label)| json!(label)).collect();
+    }
+    if matches!(field.kind, Kind::Many { .. }) {
+        params["multiple"] = json!(true);
+    }
+    params
+}
+
+fn hrns(fields: &[Field]) -> Value {
+    let question = |field: &Field| {
+        let options: Vec<_> =
+            field.options.iter().map(|(_, label)| json!({ "label": label, "description": "" })).collect();
+        let many = matches!(field.kind, Kind::Many { .. });
+        json!({ "header": field.key, "question": field.text, "multiSelect": many, "options": options })
+    };
+    json!({ "requestId": "r", "questions": fields.iter().map(question).collect::<Vec<_>>() })
 }

@@ -17,6 +17,8 @@ impl Agent {
             Agent::Cursor => cursor(result, fields),
             Agent::Grok => grok(result, fields),
             Agent::Kiro => kiro(result),
+            Agent::Agentao => agentao(result, &fields[0]),
+            Agent::Hrns => hrns(result, fields),
             _ => self.hears_form(result, fields),
         };
         heard.unwrap_or_else(|| panic!("{self:?} does not understand {result}"))
@@ -25,7 +27,11 @@ impl Agent {
     /// What the agent understands if the user declines.
     pub(crate) fn declined(self) -> Heard {
         // pi-acp has no option to decline.
-        if self == Agent::Pi { Heard::Cancelled } else { Heard::Declined }
+        if matches!(self, Agent::Pi | Agent::Agentao | Agent::Hrns) {
+            Heard::Cancelled
+        } else {
+            Heard::Declined
+        }
     }
 
     /// What the agent understands if there will be no answer.
@@ -202,4 +208,40 @@ fn kiro(result: &Value) -> Option<Heard> {
         "dismissed" => Some(Heard::Declined),
         _ => None,
     }
+}
+
+fn agentao(result: &Value, field: &Field) -> Option<Heard> {
+    match result["outcome"].as_str()? {
+        "answered" => {
+            let text = result["text"].as_str()?;
+            let said =
+                if matches!(field.kind, Kind::Many { .. }) { split(text) } else { vec![text.to_owned()] };
+            Some(Heard::Given(vec![Given { said, note: None }]))
+        }
+        "cancelled" => Some(Heard::Cancelled),
+        _ => None,
+    }
+}
+
+fn hrns(result: &Value, fields: &[Field]) -> Option<Heard> {
+    if result["cancelled"] == true {
+        return Some(Heard::Cancelled);
+    }
+    let answers = result["answers"].as_array()?;
+    assert_eq!(answers.len(), fields.len());
+    let given = answers.iter().zip(fields).map(|(answer, field)| {
+        assert_eq!(answer["header"], *field.key);
+        let said = match (texts(&answer["selected"])?, answer["customAnswer"].as_str()) {
+            (selected, None) => selected,
+            (selected, Some(text)) if selected.is_empty() && matches!(field.kind, Kind::Many { .. }) => {
+                split(text)
+            }
+            (selected, Some(text)) => {
+                assert!(selected.is_empty(), "a text stands in place of the labels");
+                vec![text.to_owned()]
+            }
+        };
+        Some(Given { said, note: None })
+    });
+    Some(Heard::Given(given.collect::<Option<_>>()?))
 }

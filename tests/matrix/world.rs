@@ -73,9 +73,11 @@ impl World {
         world.agent_says(&json!({ "jsonrpc": "2.0", "id": ID, "result": {
             "protocolVersion": 1, "agentCapabilities": {}, "agentInfo": { "name": name, "version": "1" },
         } }));
-        // Two turns are running, so a question without a session is assigned by its tool call.
+        // Two turns are running, so a question without a session is assigned by its tool call. hrns names none.
         world.client_calls(1, "session/prompt", &json!({ "sessionId": "s", "prompt": [] }));
-        world.client_calls(2, "session/prompt", &json!({ "sessionId": "other", "prompt": [] }));
+        if agent != Agent::Hrns {
+            world.client_calls(2, "session/prompt", &json!({ "sessionId": "other", "prompt": [] }));
+        }
         let update = json!({ "sessionUpdate": "tool_call", "toolCallId": "call", "title": "Ask" });
         world.agent_says(&json!({ "jsonrpc": "2.0", "method": "session/update", "params": {
             "sessionId": "s", "update": update,

@@ -365,6 +365,40 @@ fn kiro() {
 }
 
 #[test]
+fn agentao() {
+    let outcomes: &[&str] = &[
+        r#""result":{"outcome":"answered","text":"Option A"}"#,
+        r#""result":{"outcome":"answered","text":"a third"}"#,
+        r#""result":{"outcome":"answered","text":""}"#,
+        r#""result":{"outcome":"cancelled"}"#,
+        r#""result":{"outcome":"skipped"}"#,
+        NOT_FOUND,
+        NOTHING,
+    ];
+    let many = r#""result":{"outcome":"answered","text":"Auth, Search"}"#;
+    let free = r#""result":{"outcome":"answered","text":"my-branch"}"#;
+    let asked =
+        [("a question", outcomes), ("a free question", &[free]), ("a question with many answers", &[many])];
+    check("agentao", "agentao", &nothing(), &asked);
+}
+
+#[test]
+fn hrns() {
+    let outcomes: &[&str] = &[
+        r#""result":{"answers":[{"header":"Choice","selected":["Option A"],"customAnswer":null}]}"#,
+        r#""result":{"answers":[{"header":"Choice","selected":[],"customAnswer":"a third"}]}"#,
+        r#""result":{"answers":[{"header":"Choice","selected":["Option A"],"customAnswer":"a third"}]}"#,
+        r#""result":{"answers":[{"header":"Choice","selected":[],"customAnswer":null}]}"#,
+        r#""result":{"answers":[]}"#,
+        r#""result":{"cancelled":true}"#,
+        NOT_FOUND,
+        NOTHING,
+    ];
+    let fields = r#""result":{"answers":[{"header":"Database","selected":["SQLite"],"customAnswer":null},{"header":"Features","selected":["Auth","Search"],"customAnswer":null}]}"#;
+    check("hrns", "hrns", &nothing(), &[("a question", outcomes), ("a question with fields", &[fields])]);
+}
+
+#[test]
 fn an_agent_without_the_capability_that_it_needs_does_not_ask() {
     let no_forms = "The client promised no forms: I do not ask.";
     for (dialect, told) in [
@@ -441,9 +475,10 @@ fn with_every_capability(dialect: &str) -> Client {
 
 #[test]
 fn later_and_exit_work_in_every_dialect() {
-    for dialect in
-        ["claude", "codex", "kimi", "devin", "form", "historic", "qwen", "pi", "cursor", "grok", "kiro"]
-    {
+    for dialect in [
+        "claude", "codex", "kimi", "devin", "form", "historic", "qwen", "pi", "cursor", "grok", "kiro",
+        "agentao", "hrns",
+    ] {
         let mut client = with_every_capability(dialect);
         client.prompt("p", "a question, later");
         assert_eq!(client.turn_end("p").0, "end_turn", "{dialect}");
@@ -456,7 +491,7 @@ fn later_and_exit_work_in_every_dialect() {
 
 #[test]
 fn several_questions_are_asked_at_once_in_every_dialect() {
-    for dialect in ["claude", "kimi", "qwen", "cursor", "grok", "kiro"] {
+    for dialect in ["claude", "kimi", "qwen", "cursor", "grok", "kiro", "agentao", "hrns"] {
         let mut client = with_every_capability(dialect);
         client.prompt("p", "several questions");
         for id in 0..3 {

@@ -138,7 +138,7 @@ fn a_form_is_shown_as_a_prompt_and_answered_in_the_agents_words() {
         r#"{"jsonrpc":"2.0","id":"f","method":"proxy/successor","params":{"method":"elicitation/create","params":{"sessionId":"s","toolCallId":"t","mode":"form","message":"Which?","requestedSchema":{"type":"object","properties":{"db":{"type":"string","title":"Which?","enum":["A","B"]}}}}}}"#,
     );
     conductor.hears(
-        r#"{"jsonrpc":"2.0","id":"askbridge-3","method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"t","title":"Which?"},"options":[{"optionId":"askbridge-2-elsewhere","name":"Answer elsewhere","kind":"allow_once"},{"optionId":"askbridge-2-0","name":"A","kind":"allow_once"},{"optionId":"askbridge-2-1","name":"B","kind":"allow_once"},{"optionId":"askbridge-2-other","name":"None of these: answer elsewhere","kind":"allow_once"},{"optionId":"askbridge-2-skip","name":"Skip","kind":"reject_once"}]}}"#,
+        r#"{"jsonrpc":"2.0","id":"askbridge-3","method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"askbridge-prompt-2","title":"Which?","kind":"other"},"options":[{"optionId":"askbridge-2-elsewhere","name":"Answer elsewhere","kind":"allow_once"},{"optionId":"askbridge-2-0","name":"A","kind":"allow_once"},{"optionId":"askbridge-2-1","name":"B","kind":"allow_once"},{"optionId":"askbridge-2-other","name":"None of these: answer elsewhere","kind":"allow_once"},{"optionId":"askbridge-2-skip","name":"Skip","kind":"reject_once"}]}}"#,
     );
     conductor.says(r#"{"jsonrpc":"2.0","id":"askbridge-3","result":{"outcome":{"outcome":"selected","optionId":"askbridge-2-1"}}}"#);
     conductor.hears(r#"{"jsonrpc":"2.0","id":"f","result":{"action":"accept","content":{"db":"B"}}}"#);

@@ -14,7 +14,7 @@ use askbridge_core::{
 use serde_json::{Map, Value as Json, value::RawValue};
 
 /// All methods of requests that may be questions. The order decides what a fuzz corpus means.
-pub(crate) const METHODS: [&str; 11] = [
+pub(crate) const METHODS: [&str; 13] = [
     method::REQUEST_QUESTION,
     method::REQUEST_PERMISSION,
     method::ELICITATION_CREATE,
@@ -26,6 +26,8 @@ pub(crate) const METHODS: [&str; 11] = [
     method::GROK_ASK_USER_QUESTION[0],
     method::GROK_ASK_USER_QUESTION[1],
     method::KIRO_USER_INPUT,
+    method::ASK_USER[0],
+    method::ASK_USER[1],
 ];
 
 const REASONS: [Reason; 10] = [

@@ -191,6 +191,10 @@ dialects! {
     Grok,
     /// Kiro: `_kiro/userInput`.
     Kiro,
+    /// agentao: `_agentao.cn/ask_user`, one question that is answered with a text.
+    Agentao,
+    /// hrns: `_hrns/ask_user`, which has no session ID.
+    Hrns,
     /// Gemini: permissions only.
     Gemini,
     /// opencode: permissions only.

@@ -107,6 +107,7 @@ export type KnownOrigin =
   | "cursor"
   | "grok"
   | "kiro"
+  | "ask_user"
   | "claude"
   | "codex"
   | "opencode"

@@ -122,6 +122,9 @@ impl CardWriter {
                 None => self.text(&age, 0, self.theme.muted()),
             }
         }
+        for said in text::since_asked(record) {
+            self.text(&said, 0, self.theme.warning());
+        }
         if let Some(risk) = text::risk(&record.question) {
             match risk.strip_prefix("dangerous") {
                 Some(why) => self.text(&format!("! Dangerous{why}"), 0, self.theme.danger()),
@@ -146,7 +149,7 @@ impl CardWriter {
             self.text(title, 0, own);
         }
         // Some agents write the same heading over every form: the labels of the fields say more.
-        let is_formula = question.headline() != heading;
+        let is_formula = question.has_formula();
         let is_label = question.fields.len() == 1 && question.fields[0].label == heading;
         let is_over = !item.record.is_open() || item.record.state == State::Delivering;
         if subject::is_command(question, heading) {

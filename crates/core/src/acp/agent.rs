@@ -123,7 +123,7 @@ impl Core {
     fn agent_request(&mut self, method: &str, id: &str, message: &Message<'_>, line: &Line, now: Duration) {
         let made_up = format!("askbridge-{}", self.made_up + 1);
         let params = message.params.unwrap_or_default();
-        match dialect::read(method, params, &made_up) {
+        match self.read(method, params, &made_up) {
             Ok(Some(asked)) if is_permission(&asked) && !self.lists_permission(id, now) => {
                 self.ordinary_request(method, id, message, line);
             }
@@ -157,6 +157,7 @@ impl Core {
 
     fn ordinary_request(&mut self, method: &str, id: &str, message: &Message<'_>, line: &Line) {
         self.pending.forget(id);
+        self.note_unread(method, id, message.params.unwrap_or_default());
         self.agent_talks(method, message, line);
     }
 
@@ -332,6 +333,7 @@ impl Core {
     fn agent_initialized(&mut self, message: &Message<'_>, line: &Line) {
         self.protocol = message.result.map(capabilities::protocol).unwrap_or_default();
         self.agent = message.result.and_then(capabilities::agent_name);
+        self.takes_own_text = message.result.is_some_and(capabilities::takes_own_text);
         let agent = message.result.map(capabilities::introduction_of_agent);
         self.base.introduce(|said| said.agent = agent);
         let advertises = self.config.advertise && line.whole;

@@ -57,8 +57,7 @@ impl Core {
     }
 
     fn send_hints(&mut self, numbers: Vec<u64>) {
-        // In version 2 of ACP, every client takes notices.
-        let as_notice = self.client.notices || self.protocol == Protocol::V2;
+        let as_notice = self.takes_notices();
         for number in numbers {
             let id = self.config.common.name.as_ref().map(|_| self.base.desk.id(number).to_string());
             if let Some(open) = self.pending.get(number) {
@@ -66,6 +65,11 @@ impl Core {
                 self.base.actions.push(Action::Send(Peer::Client, line));
             }
         }
+    }
+
+    /// Returns whether the client takes notices. In version 2 of ACP, every client does.
+    pub(super) fn takes_notices(&self) -> bool {
+        self.client.notices || self.protocol == Protocol::V2
     }
 
     /// Starts the client's silence about a question that it was asked.

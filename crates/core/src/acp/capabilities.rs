@@ -124,6 +124,20 @@ pub(super) fn agent_name(result: &[u8]) -> Option<Arc<str>> {
     (name.len() <= limits::AGENT).then(|| name.into())
 }
 
+/// Agents that take a text of the person's own in place of each option of a form, which does not say so. Each entry names
+/// the version that was run.
+///
+/// - mistral-vibe 3.0.3: its question tool gives any text to the model, as one that is "other".
+const TAKE_OWN_TEXT: [&str; 1] = ["@mistralai/mistral-vibe"];
+
+/// Returns whether the agent takes a text of the person's own in place of each option of a form, by its `initialize`
+/// result.
+pub(super) fn takes_own_text(result: &[u8]) -> bool {
+    let info = scan::member(result, names(result, "agentInfo", "info"));
+    let name = info.and_then(|info| scan::text(scan::member(info, "name")?));
+    name.is_some_and(|name| TAKE_OWN_TEXT.contains(&&*name))
+}
+
 /// Returns the version of the protocol that this part of `initialize` names.
 pub(super) fn protocol(part: &[u8]) -> Protocol {
     if scan::member(part, "protocolVersion") == Some(b"2") { Protocol::V2 } else { Protocol::V1 }

@@ -10,6 +10,7 @@ use super::{
     pending::{OpenQuestions, Silence},
     sessions::Turns,
     tool_calls::ToolCalls,
+    unread::Unread,
 };
 use crate::{
     dialect::permission::Protocol,
@@ -39,6 +40,10 @@ pub struct Core {
     pub(super) protocol: Protocol,
     /// The last tool calls, which supply the session or the subject of a question that lacks it.
     pub(super) tool_calls: ToolCalls,
+    /// Requests that seem to ask a person, and that the bridge cannot read.
+    pub(super) unread: Unread,
+    /// Whether the agent takes a text of the person's own in place of each option of a form.
+    pub(super) takes_own_text: bool,
     /// The number of the last id that the bridge made up, for any purpose.
     pub(super) made_up: u64,
     /// Why no question can be asked any more.
@@ -60,6 +65,8 @@ impl Core {
             agent: None,
             protocol: Protocol::default(),
             tool_calls: ToolCalls::default(),
+            unread: Unread::default(),
+            takes_own_text: false,
             made_up: 0,
             closed: None,
         }

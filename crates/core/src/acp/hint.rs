@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     limits,
-    question::{Purpose, Question},
+    question::{Purpose, Question, Role, form::options_with_role},
     wire::{envelope::Message, line, method::SESSION_UPDATE, scan},
 };
 
@@ -95,10 +95,14 @@ impl Hints {
 /// Returns the line that says in the chat that a question waits. `id` is the question's ID where other responders find
 /// it, and `number` is the question's number, which makes a message of its own.
 pub(super) fn write(question: &Question, id: Option<&str>, as_notice: bool, number: u64) -> Bytes {
-    let text = text(question, id);
-    let update = if as_notice { notice(&text) } else { chunk(&text, number) };
+    let update = update(&text(question, id), as_notice, number);
     let session = question.session.as_deref().unwrap_or_default();
     line::notification(SESSION_UPDATE, &json!({ "sessionId": session, "update": update }))
+}
+
+/// Returns the update that says this in the chat. `number` makes it a message of its own.
+pub(super) fn update(text: &str, as_notice: bool, number: u64) -> Value {
+    if as_notice { notice(text) } else { chunk(text, number) }
 }
 
 /// Returns the ID of the message that an update continues or begins, if the update is a chunk with such an ID.
@@ -110,12 +114,15 @@ fn message_of_chunk(update: &[u8]) -> Option<String> {
 
 /// Returns the hint, in one line. `id` is the question's ID where other responders find it.
 fn text(question: &Question, id: Option<&str>) -> String {
-    let asks = cut(&question.headline());
+    let asks = cut(&question.summary());
     match id {
-        Some(id) if question.purpose == Purpose::Permission => format!(
-            "askbridge: a permission waits: “{asks}”. Decide in a terminal: askbridge next shows it and asks you \
-             (or askbridge allow {id}, askbridge reject {id})"
-        ),
+        Some(id) if question.purpose == Purpose::Permission => {
+            let commands = commands(question, id);
+            format!(
+                "askbridge: a permission waits: “{asks}”. Decide in a terminal: askbridge next shows it and asks you \
+                 (or {commands})"
+            )
+        }
         Some(id) => format!(
             "askbridge: the question “{asks}” waits. Answer it in a terminal: askbridge answer {id} shows it \
              and asks you"
@@ -126,8 +133,18 @@ fn text(question: &Question, id: Option<&str>) -> String {
     }
 }
 
+/// Returns the commands that decide a permission. Options of other kinds than the standard's can only be named.
+fn commands(question: &Question, id: &str) -> String {
+    let has = |role| options_with_role(question, role).next().is_some();
+    let deny = format!("askbridge reject {id}");
+    match has(Role::AllowOnce) {
+        true => format!("askbridge allow {id}, {deny}"),
+        false => format!("askbridge answer {id}, {deny}"),
+    }
+}
+
 /// Returns a text on one line, and not longer than a line of a chat should be.
-fn cut(text: &str) -> String {
+pub(super) fn cut(text: &str) -> String {
     let line: String = text.chars().map(|char| if char.is_control() { ' ' } else { char }).collect();
     let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
     match words.char_indices().nth(limits::HINT_TEXT) {

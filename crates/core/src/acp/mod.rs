@@ -16,11 +16,13 @@ mod hint;
 #[cfg(test)]
 mod life;
 mod pending;
+mod reading;
 mod responding;
 mod route;
 mod sessions;
 mod settle;
 mod tool_calls;
+mod unread;
 
 pub use bridge::Bridge;
 pub use component::{Component, NO_CONDUCTOR};

@@ -38,7 +38,10 @@ impl Core {
         let number = match self.pending.responded(id) {
             ResponseTarget::Question(number) => number,
             ResponseTarget::Nothing => return,
-            ResponseTarget::Unknown => return self.base.actions.push(Action::Forward),
+            ResponseTarget::Unknown => {
+                self.unread_response(id, message);
+                return self.base.actions.push(Action::Forward);
+            }
         };
         let Some(open) = self.pending.get(number) else { return };
         let own = matches!(open.presentation, Presentation::Own);

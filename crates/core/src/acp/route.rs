@@ -1,6 +1,6 @@
 //! Which lines the core intercepts. All others pass without being parsed.
 
-use super::core::Core;
+use super::{core::Core, unread};
 use crate::{
     dialect,
     engine::Peer,
@@ -29,7 +29,9 @@ impl Core {
                 is_known || self.call_may_respond(line)
             }
             (Envelope::Call(method), Peer::Agent) => return self.judge_of_agent(method, line),
-            (Envelope::Response(id), Peer::Client) => self.pending.knows(id) || self.knows_last_id(line),
+            (Envelope::Response(id), Peer::Client) => {
+                self.pending.knows(id) || self.unread.knows(id) || self.knows_last_id(line)
+            }
             (Envelope::Response(id), Peer::Agent) => {
                 self.turns.is_running(id)
                     || self.initialize.as_ref().is_some_and(|own| own.is(id))
@@ -72,7 +74,10 @@ impl Core {
                 self.tool_calls.judge(line, || self.pending.waits_for_call())
             };
         }
-        if method.is(CANCEL_REQUEST) || dialect::may_ask(&method) {
+        if method.is(CANCEL_REQUEST)
+            || dialect::may_ask(&method)
+            || unread::seems_to_ask(|ending| method.ends_with(ending))
+        {
             return Verdict::Intercept;
         }
         if !self.pending.has_settled() {

@@ -24,6 +24,11 @@ pub trait AgentDialect: Sized {
     /// translates every request.
     const SHOWN_BY: Option<(&'static str, ShownBy)>;
 
+    /// Returns whether a request with this method may be a question in this dialect.
+    fn reads(method: &str) -> bool {
+        Self::METHODS.contains(&method)
+    }
+
     /// Returns which clients show the request that this format was read from.
     fn shown_by(&self) -> Option<ShownBy> {
         Self::SHOWN_BY.map(|(_, clients)| clients)

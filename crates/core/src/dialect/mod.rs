@@ -8,6 +8,7 @@
 //! To add a dialect, add a file with a type that implements [`AgentDialect`], and a row in `registry.rs`.
 
 pub mod agent_dialect;
+pub mod ask_user;
 pub mod claude;
 pub mod codex;
 pub mod copilot;

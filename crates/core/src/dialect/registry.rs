@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 
 use super::{
     agent_dialect::{AgentDialect, Rejection, Reply, ShownBy},
+    ask_user::{self, AskUserReply},
     cursor::CursorReply,
     elicitation::FormReply,
     grok::GrokReply,
@@ -78,7 +79,7 @@ macro_rules! dialects {
         /// Reads a request in the first dialect that has its method.
         fn read_registered(method: &str, params: &[u8], fallback_id: &str) -> Result<Option<AgentQuestion>, String> {
             $(
-                if <$format as AgentDialect>::METHODS.contains(&method) {
+                if <$format as AgentDialect>::reads(method) {
                     let read = <$format as AgentDialect>::read(method, params, fallback_id)?;
                     return Ok(read.map(|(question, format)| AgentQuestion {
                         question,
@@ -105,16 +106,18 @@ dialects! {
     Grok(GrokReply),
     /// Kiro's extension.
     Kiro(KiroReply),
+    /// The extension `…/ask_user` of several agents.
+    AskUser(AskUserReply),
 }
 
-/// Returns the methods of requests that may be questions.
+/// Returns the methods of requests that may be questions, as far as they are known by name.
 pub fn methods() -> impl Iterator<Item = &'static str> {
     METHODS.iter().copied().flatten().copied()
 }
 
 /// Returns whether a request with this method may be a question.
 pub fn may_ask(method: &Text<'_>) -> bool {
-    methods().any(|known| method.is(known))
+    methods().any(|known| method.is(known)) || ask_user::may_ask(method)
 }
 
 /// Returns which clients show requests with this method.

@@ -9,7 +9,7 @@ use super::{
     hidden::is_hidden,
     input::{Command, Input},
     quoted,
-    subject::{folders, input_says_more},
+    subject::{folders, input_says_more, only_its_command},
 };
 use crate::{
     limits,
@@ -131,14 +131,16 @@ fn of_subject(subject: &Subject, project: Option<&str>) -> (Risk, String) {
     let command = subject.command.as_deref().map(|text| of_command(text, None, project));
     let others = read.and_then(|input| of_others(subject, input, project));
     // A command that only looks is plain where nothing else stands beside it.
-    let looks = is_lone_command(&kind, subject, input.as_ref(), project)
+    let said = kind;
+    let kind = inferred_kind(subject, &said).unwrap_or(&said);
+    let looks = is_lone_command(&said, subject, input.as_ref(), project)
         && [&command, &others].into_iter().flatten().all(|(risk, _)| *risk == Risk::Plain);
     let beside = |found: (Risk, String)| match found {
         (Risk::Plain, _) if !looks => acts("it runs a command"),
         found => found,
     };
     let parts = [
-        Some(of_kind(&kind)).filter(|_| !looks),
+        of_kind(kind).filter(|_| !looks),
         subject.unclear.as_deref().map(dangerous),
         read.and_then(|input| input.unclear).map(dangerous),
         read.filter(|input| input.escalates)
@@ -146,12 +148,14 @@ fn of_subject(subject: &Subject, project: Option<&str>) -> (Risk, String) {
         command.map(beside),
         others.map(beside),
         uses_network(subject, read).then(|| acts("it uses the network")),
-        read.and_then(|input| input.unknown(&kind)).map(|member| acts(member.why_unknown())),
-        of_active_files(&kind, subject, read, project),
+        read.and_then(|input| input.unknown(kind)).map(|member| acts(member.why_unknown())),
+        of_active_files(kind, subject, read, project),
         of_hidden_characters(subject, read),
         matches!(input, Some(None)).then(|| acts("its input is not shown whole")),
-        of_change(&kind, subject, read, project),
-        of_what_is_missing(&kind, subject, read),
+        of_change(kind, subject, read, project),
+        (kind != said).then(|| acts("the agent does not say what kind of tool it is")),
+        is_unknown(kind).then(|| dangerous("the effect of its tool is unknown")),
+        of_what_is_missing(kind, subject, read),
         read.filter(|input| input.has_words_beside)
             .map(|_| dangerous("its input has words beside its command that may belong to it")),
     ];
@@ -196,17 +200,33 @@ fn is_lone_command(
         && folders(subject).iter().all(|folder| files::inside(project, folder).is_some())
 }
 
-fn of_kind(kind: &str) -> (Risk, String) {
-    match kind {
-        kind if READING.contains(&kind) || CHANGING.contains(&kind) || kind == THINKING => {
-            (Risk::Plain, String::new())
-        }
+/// Returns what a kind of tool does, if that is known.
+fn of_kind(kind: &str) -> Option<(Risk, String)> {
+    Some(match kind {
         "execute" | "command" => acts("it runs a command"),
         "fetch" => acts("it uses the network"),
         "delete" => dangerous("it deletes"),
         "move" => dangerous("it moves or renames"),
         "switch_mode" => dangerous("it changes what the agent may do without asking"),
-        _ => dangerous("the effect of its tool is unknown"),
+        _ => return None,
+    })
+}
+
+/// Returns whether the kind does not tell what the tool does. All else that the permission says is the better reason.
+fn is_unknown(kind: &str) -> bool {
+    let is_harmless = READING.contains(&kind) || CHANGING.contains(&kind) || kind == THINKING;
+    !is_harmless && of_kind(kind).is_none()
+}
+
+/// Returns the kind of a tool of which the agent does not say it, by what the permission shows: one command with nothing
+/// beside it, or a change of files. ACP allows a tool call without a kind, and `other` says as little.
+fn inferred_kind(subject: &Subject, said: &str) -> Option<&'static str> {
+    if !["", "other"].contains(&said) {
+        return None;
+    }
+    match &subject.command {
+        Some(command) => only_its_command(subject, command).is_ok().then_some("execute"),
+        None => is_change("", subject).then_some("edit"),
     }
 }
 

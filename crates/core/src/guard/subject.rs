@@ -71,6 +71,20 @@ pub fn no_command_and_no_file(subject: &Subject) -> Result<(), String> {
     }
 }
 
+/// Checks that a permission is about no act: no command, no file, no address and no environment, in none of its parts.
+///
+/// # Errors
+/// The part that it is about.
+pub fn is_about_no_act(subject: &Subject) -> Result<(), String> {
+    no_command_and_no_file(subject)?;
+    let input = input(subject)?.unwrap_or_default();
+    match (subject.command.is_some(), input.addresses.is_empty()) {
+        (true, _) => Err("it has a command".to_owned()),
+        (false, false) => Err("its input has an address".to_owned()),
+        (false, true) => Ok(()),
+    }
+}
+
 fn check_no_command(input: &Input) -> Result<(), String> {
     match (input.escalates, input.commands.is_empty()) {
         (true, _) => Err("it asks for more rights, or to leave the sandbox".to_owned()),

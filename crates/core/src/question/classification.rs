@@ -19,6 +19,8 @@ open_enum! {
         Grok = "grok",
         /// `_kiro/userInput`.
         Kiro = "kiro",
+        /// An extension request whose name ends in `/ask_user`, of agentao, hrns and others.
+        AskUser = "ask_user",
         /// Claude Code, by its hooks or its control protocol.
         Claude = "claude",
         /// Codex, by the protocol of its app server.

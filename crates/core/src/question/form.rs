@@ -138,6 +138,12 @@ impl Question {
         self.risk().is_dangerous() || self.confirm
     }
 
+    /// Returns the folder in which the asker works: the one that the question names, or else `started_in`, the folder of its
+    /// bridge. A program does not work in the folder of the inbox that it asks.
+    pub fn place<'a>(&'a self, started_in: Option<&'a str>) -> Option<&'a str> {
+        self.project.as_deref().or(started_in.filter(|_| self.origin != Origin::Program))
+    }
+
     /// Checks the question against the limits, and that its fields can be told apart.
     ///
     /// # Errors
@@ -166,10 +172,11 @@ impl Question {
 
 /// Headings without content: those that agents write over every form, and our own. Which agent writes which is in
 /// `fixtures/live` and `crates/mock/src/requests`.
-const FORMULAS: [&str; 4] = [
+const FORMULAS: [&str; 5] = [
     "Please answer the following questions.",
     "Codex needs your input to continue.",
     "Codex keeps working while you answer. An answer sent after it finishes is not delivered.",
+    "User input required",
     UNTITLED,
 ];
 
@@ -188,16 +195,27 @@ impl Question {
         }
     }
 
+    /// Returns whether the heading is one that an agent writes over every form.
+    pub fn has_formula(&self) -> bool {
+        FORMULAS.contains(&self.heading())
+    }
+
     /// Returns the question itself on one line: the heading, or the label of the first field if the heading is one that
-    /// the agent writes over every form. If there are more fields, their number is added.
+    /// the agent writes over every form. If only the label asks, it stands behind the heading. If there are more fields
+    /// than the label's, their number is added.
     pub fn headline(&self) -> Cow<'_, str> {
         let heading = self.heading();
-        let Some(first) = self.fields.first().filter(|_| FORMULAS.contains(&heading)) else {
-            return heading.into();
+        let only_label_asks = |label: &str| asks(label) && !asks(heading) && !heading.contains(label);
+        let (asked, fields) = match self.fields.first() {
+            Some(first) if self.has_formula() => (Cow::from(&*first.label), self.fields.len()),
+            Some(first) if self.purpose == Purpose::Question && only_label_asks(&first.label) => {
+                (behind(heading, &first.label).into(), self.fields.len())
+            }
+            _ => return heading.into(),
         };
-        match self.fields.len() - 1 {
-            0 => (&*first.label).into(),
-            more => format!("{} (and {more} more)", first.label).into(),
+        match fields - 1 {
+            0 => asked,
+            more => format!("{asked} (and {more} more)").into(),
         }
     }
 
@@ -229,6 +247,20 @@ impl Subject {
         let parts: Vec<_> = place.into_iter().chain(grants).collect();
         if parts.is_empty() { String::new() } else { format!(" ({})", parts.join("; ")) }
     }
+}
+
+/// The marks that end a question, of several scripts.
+const QUESTION_MARKS: [char; 5] = ['?', '？', '؟', '⁇', '‽'];
+
+/// Returns whether a line of the text ends as a question does.
+pub(crate) fn asks(text: &str) -> bool {
+    let is_blank = |char: char| char.is_whitespace() || char.is_control();
+    text.lines().any(|line| line.trim_end_matches(is_blank).ends_with(QUESTION_MARKS))
+}
+
+/// Returns a label behind the heading of its form.
+pub(crate) fn behind(heading: &str, label: &str) -> String {
+    format!("{}: {label}", heading.trim_end().trim_end_matches([':', '.']))
 }
 
 /// Returns the options of a permission that have this role.
@@ -285,6 +317,35 @@ mod tests {
             "A? (and 2 more)"
         );
         assert_eq!(headline("", &["A?", "B?"]), "A? (and 1 more)");
+        assert_eq!(headline("User input required", &["Which one?"]), "Which one?");
+    }
+
+    #[test]
+    fn a_label_that_alone_asks_stands_behind_the_heading() {
+        for (message, labels, expected) in [
+            ("Input needed", &["Which one?"][..], "Input needed: Which one?"),
+            ("Input needed:", &["Which one?", "Why?"], "Input needed: Which one? (and 1 more)"),
+            ("Create a release", &["Name", "Notes?"], "Create a release"),
+            ("Which one?", &["Are you sure?"], "Which one?"),
+            ("Answer Which one? first", &["Which one?"], "Answer Which one? first"),
+            ("入力", &["どれですか？"], "入力: どれですか？"),
+        ] {
+            assert_eq!(headline(message, labels), expected, "{message} {labels:?}");
+        }
+    }
+
+    #[test]
+    fn a_program_works_in_no_folder_of_another() {
+        for (origin, project, place) in [
+            (Origin::Elicitation, Some("/p"), Some("/p")),
+            (Origin::Elicitation, None, Some("/inbox")),
+            (Origin::Program, Some("/p"), Some("/p")),
+            (Origin::Program, None, None),
+        ] {
+            let question =
+                Question { project: project.map(Into::into), ..Question::new(origin, "q", Vec::new()) };
+            assert_eq!(question.place(Some("/inbox")), place);
+        }
     }
 
     /// White space alone is no text.

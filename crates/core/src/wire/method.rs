@@ -55,5 +55,8 @@ pub const CURSOR_ASK_QUESTION: &str = "cursor/ask_question";
 /// Grok: the agent asks a question. Both spellings were observed.
 pub const GROK_ASK_USER_QUESTION: [&str; 2] = ["_x.ai/ask_user_question", "x.ai/ask_user_question"];
 
+/// agentao and hrns: the agent asks a question. Other agents name it alike.
+pub const ASK_USER: [&str; 2] = ["_agentao.cn/ask_user", "_hrns/ask_user"];
+
 /// Kiro: the agent asks a question.
 pub const KIRO_USER_INPUT: &str = "_kiro/userInput";

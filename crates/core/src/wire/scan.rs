@@ -40,6 +40,15 @@ impl<'a> Text<'a> {
         self.inner() == meaning.as_bytes()
     }
 
+    /// Returns whether its unescaped text ends like this.
+    #[inline]
+    pub fn ends_with(&self, end: &str) -> bool {
+        if self.escaped {
+            return self.unescaped().is_some_and(|text| text.ends_with(end));
+        }
+        self.inner().ends_with(end.as_bytes())
+    }
+
     /// Returns the offset of its end in `bytes`, of which it must be a part.
     pub fn end_in(&self, bytes: &[u8]) -> usize {
         self.quoted.as_ptr_range().end.addr() - bytes.as_ptr().addr()

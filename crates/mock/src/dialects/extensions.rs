@@ -149,6 +149,69 @@ enum KiroResult {
     Dismissed,
 }
 
+/// Reads the response to `_agentao.cn/ask_user`: one text, in which the client joins several choices. agentao takes an
+/// empty text for no answer.
+pub(super) fn read_agentao(question: &MockQuestion, result: &str) -> Option<QuestionResponse> {
+    let fields = question.fields();
+    let field = fields.first()?;
+    Some(match serde_json::from_str(result).ok()? {
+        AgentaoResult::Answered { text } if !text.is_empty() => {
+            let several = field.multiple && text.split(", ").all(|label| field.has(label));
+            let values = if several { text.split(", ").map(str::to_owned).collect() } else { vec![text] };
+            QuestionResponse::Answered(vec![FieldAnswer::new(field, values, None)])
+        }
+        AgentaoResult::Answered { .. } | AgentaoResult::Cancelled => {
+            QuestionResponse::Unanswered(NonAnswer::Cancelled, None)
+        }
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "outcome", rename_all = "lowercase")]
+enum AgentaoResult {
+    Answered { text: String },
+    Cancelled,
+}
+
+/// Reads the response to `_hrns/ask_user` as strictly as pydantic-ai-harness 0.57.0: an answer for each header, with
+/// labels or with a text in place of them.
+pub(super) fn read_hrns(question: &MockQuestion, result: &str) -> Option<QuestionResponse> {
+    let HrnsResult { cancelled, answers } = serde_json::from_str(result).ok()?;
+    if cancelled {
+        return Some(QuestionResponse::Unanswered(NonAnswer::Cancelled, None));
+    }
+    let fields = question.fields();
+    let answers = answers.filter(|answers| answers.len() == fields.len())?;
+    let given = fields.iter().map(|field| {
+        let HrnsAnswer { selected, custom_answer, .. } =
+            answers.iter().find(|answer| answer.header == field.header)?;
+        let labels = selected.iter().all(|label| field.has(label));
+        let fits = match custom_answer {
+            Some(text) => selected.is_empty() && !text.trim().is_empty(),
+            None => labels && !selected.is_empty() && (field.multiple || selected.len() == 1),
+        };
+        let values = selected.iter().chain(custom_answer).cloned().collect();
+        fits.then(|| FieldAnswer::new(field, values, None))
+    });
+    Some(QuestionResponse::Answered(given.collect::<Option<_>>()?))
+}
+
+#[derive(Deserialize)]
+struct HrnsResult {
+    #[serde(default)]
+    cancelled: bool,
+    answers: Option<Vec<HrnsAnswer>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct HrnsAnswer {
+    header: String,
+    #[serde(default)]
+    selected: Vec<String>,
+    custom_answer: Option<String>,
+}
+
 /// Reads Qwen's response: the answers stand beside the outcome, keyed by the index of their question.
 pub(super) fn read_qwen(question: &MockQuestion, result: &str) -> Option<QuestionResponse> {
     match chosen(result)? {

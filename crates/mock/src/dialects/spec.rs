@@ -3,8 +3,8 @@
 
 use super::{
     extensions::{
-        read_cursor, read_grok, read_kimi as read_kimi_permission, read_kiro, read_pi, read_qwen,
-        read_sandboxagent,
+        read_agentao, read_cursor, read_grok, read_hrns, read_kimi as read_kimi_permission, read_kiro,
+        read_pi, read_qwen, read_sandboxagent,
     },
     forms::{read_claude, read_codex, read_codex_async, read_devin, read_kimi, read_oh_my_pi, read_schema},
     question::MockQuestion,
@@ -189,6 +189,23 @@ impl MockDialect {
                 permissions: templates!("permissions", "standard"),
                 fields: ONE_FIELD,
                 read: read_kiro,
+            },
+            Self::Agentao => DialectSpec {
+                name: "agentao",
+                summary: "agentao: `_agentao.cn/ask_user`, answered with a text",
+                questions: templates!("questions", "agentao"),
+                // agentao 0.5.17 sends the standard's shape.
+                permissions: templates!("permissions", "standard"),
+                fields: FieldSupport { multiple: true, ..ONE_FIELD },
+                read: read_agentao,
+            },
+            Self::Hrns => DialectSpec {
+                name: "hrns",
+                summary: "hrns: `_hrns/ask_user`, which names no session",
+                questions: templates!("questions", "hrns"),
+                permissions: templates!("permissions", "standard"),
+                fields: CHOICES,
+                read: read_hrns,
             },
             Self::Gemini => DialectSpec {
                 name: "gemini",

@@ -220,6 +220,15 @@ impl FormReader<'_> {
     }
 }
 
+/// Lets each choice of a form take a text of the person's own, in place of an option: the agent is known to take one.
+pub fn take_own_text(question: &mut Question) {
+    for field in &mut question.fields {
+        if let Kind::Choice { other, .. } | Kind::Choices { other, .. } = &mut field.kind {
+            *other = true;
+        }
+    }
+}
+
 /// Devin's flag for a free text in place of an option, on the request or on the field.
 const ALLOW_OTHER: &str = "cognition.ai/allowOther";
 

@@ -21,7 +21,11 @@ use serde_json::value::RawValue;
 
 use crate::{
     dialect::values,
-    question::{Field, FieldOption, Question, naming::names},
+    question::{
+        Field, FieldOption, Question,
+        form::{asks, behind},
+        naming::names,
+    },
 };
 
 /// The contents of a prompt. Options to answer elsewhere, and to skip the question, are always added.
@@ -43,6 +47,9 @@ const ELSEWHERE: &str = "Answer elsewhere";
 
 /// The option to answer the question elsewhere that comes after the choices.
 const OTHER: &str = "None of these: answer elsewhere";
+
+/// The kind of a tool that asks: none of those that act.
+const KIND: &str = "other";
 
 /// The command that answers the question, without the question's name.
 const COMMAND: &str = "askbridge answer";
@@ -70,7 +77,7 @@ struct PromptParams<'a> {
 #[serde(untagged, rename_all_fields = "camelCase")]
 enum PromptBody<'a> {
     V1 {
-        tool_call: PromptToolCall<'a>,
+        tool_call: PromptToolCall,
     },
     V2 {
         title: String,
@@ -95,9 +102,11 @@ struct PromptToolCallId<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct PromptToolCall<'a> {
-    tool_call_id: &'a str,
+struct PromptToolCall {
+    tool_call_id: String,
     title: String,
+    /// Some clients refuse a permission of a tool without a kind.
+    kind: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     content: Vec<PromptContent>,
 }
@@ -165,16 +174,16 @@ impl PromptChoice {
 impl Prompt<'_> {
     /// Writes the prompt as the `params` of a permission request in this session.
     pub(super) fn write(&self, question: &Question, session: &str, protocol: Protocol) -> Box<RawValue> {
-        let fallback_id = format!("askbridge-{}", question.id);
-        let tool_call = question.tool_call.as_deref();
         let asked = asked(self.field, question);
         let (title, text) = (self.title(&asked, question), self.text(&asked, question));
         let about = match protocol {
             Protocol::V1 => PromptBody::V1 {
                 tool_call: PromptToolCall {
-                    // Version 1 requires a tool call, even if the agent named none.
-                    tool_call_id: tool_call.unwrap_or(&fallback_id),
+                    // A client that knows the tool call shows what it knows of it: the name of the agent's tool, or
+                    // the title of the prompt before this one, and no question. So each prompt has a call of its own.
+                    tool_call_id: format!("askbridge-prompt-{}", self.number),
                     title,
+                    kind: KIND,
                     content: text
                         .into_iter()
                         .map(|text| PromptContent { content: PromptText { text } })
@@ -184,7 +193,9 @@ impl Prompt<'_> {
             Protocol::V2 => PromptBody::V2 {
                 title,
                 description: text,
-                subject: tool_call
+                subject: question
+                    .tool_call
+                    .as_deref()
                     .map(|tool_call_id| PromptSubject { tool_call: PromptToolCallId { tool_call_id } }),
             },
         };
@@ -246,18 +257,40 @@ fn first_line(text: &str) -> &str {
     text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default()
 }
 
-/// Returns the text of a prompt's question: the label of its field, or the heading if that contains the label of the
-/// only field. If no field can be asked for, it is the question as a whole.
+/// Returns the text of a prompt's question. If no field can be asked for, it is the question as a whole.
 fn asked<'a>(field: Option<&'a Field>, question: &'a Question) -> Cow<'a, str> {
     let heading = question.heading();
     match (field, &*question.fields) {
         (_, [field]) if heading.contains(&*field.label) => heading.into(),
-        (_, [field]) | (Some(field), _) => field.label.as_str().into(),
+        (_, [field]) => of_only_field(field, question),
+        (Some(field), _) => of_field(field).into(),
         (None, _) => question.headline(),
     }
 }
 
-/// Returns the descriptions of a field and its options: all of their texts but the labels.
+/// Returns the text in which a form of one field asks: agents write the question in the message, the label or the
+/// description, and something else in the others.
+fn of_only_field<'a>(field: &'a Field, question: &'a Question) -> Cow<'a, str> {
+    let (heading, of_field) = (question.heading(), of_field(field));
+    if question.has_formula() || asks(&field.label) {
+        of_field.into()
+    } else if asks(heading) {
+        heading.into()
+    } else if asks(of_field) {
+        of_field.into()
+    } else {
+        behind(heading, of_field).into()
+    }
+}
+
+/// Returns the text in which a field asks: its label, unless only its description is a question.
+fn of_field(field: &Field) -> &str {
+    let help = field.help.as_deref().filter(|help| asks(help));
+    help.filter(|_| !asks(&field.label)).unwrap_or(&field.label)
+}
+
+/// Returns the descriptions of a field and its options: all of their texts but the labels of the options, and what the
+/// question has.
 fn described<'a>(field: &'a Field, asked: &str) -> impl Iterator<Item = String> + use<'a> {
     let of_option = |(option, name): (&'a FieldOption, Cow<'a, str>)| {
         let description = option.description.as_ref().map(|text| format!("{name}: {text}"));
@@ -265,12 +298,9 @@ fn described<'a>(field: &'a Field, asked: &str) -> impl Iterator<Item = String> 
         description.into_iter().chain(preview)
     };
     let options = field.kind.options();
-    let header = field.header.as_ref().filter(|header| !asked.contains(header.as_str()));
-    header
-        .into_iter()
-        .chain(&field.help)
-        .cloned()
-        .chain(options.iter().zip(names(options)).flat_map(of_option))
+    let texts = field.header.iter().chain([&field.label]).chain(&field.help);
+    let texts: Vec<_> = texts.filter(|text| !asked.contains(text.as_str())).cloned().collect();
+    texts.into_iter().chain(options.iter().zip(names(options)).flat_map(of_option))
 }
 
 /// Returns the labels of all fields on a line each, unless the prompt contains them.

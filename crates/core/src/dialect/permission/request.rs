@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json, value::RawValue};
 
 use super::{
-    PermissionReply, options, response,
+    PermissionReply, one_kind, options, response,
     said::Said,
     subject::{Draft, is_marked},
     wire::{PermissionOption, PermissionParams, PermissionToolCall},
@@ -75,7 +75,18 @@ pub fn read(params: &[u8], fallback_id: &str) -> Result<Option<(Question, Permis
             return Ok(asked);
         }
     }
-    Ok(read_permission(read, beside, params, fallback_id))
+    let asked = read_permission(read, beside, params, fallback_id);
+    Ok(asked.map(|(question, reply)| match one_kind::as_question(&question) {
+        Some(asked) => (asked, PermissionReply::OneKind),
+        None => (question, reply),
+    }))
+}
+
+/// Reads the `params` of a permission request as a permission, whatever its options look like.
+pub fn read_as_permission(params: &[u8], fallback_id: &str) -> Option<(Question, PermissionReply)> {
+    let read = PermissionParams::read(params)?;
+    let beside = beside(params, &read.meta);
+    read_permission(read, beside, params, fallback_id)
 }
 
 /// The member of pi-acp's input that names its dialog.
@@ -337,7 +348,9 @@ impl AgentDialect for PermissionReply {
         // A question beyond the limits is usually refused. These are also complete permission requests whose options
         // are the answers, so any client can show them unchanged.
         Ok(read.filter(|(question, format)| match format {
-            PermissionReply::Option { .. } | PermissionReply::Grant { .. } => question.check_limits().is_ok(),
+            PermissionReply::Option { .. } | PermissionReply::OneKind | PermissionReply::Grant { .. } => {
+                question.check_limits().is_ok()
+            }
             PermissionReply::Answers { .. } => true,
         }))
     }

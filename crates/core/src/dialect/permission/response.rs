@@ -52,7 +52,7 @@ pub(super) fn read_outcome(result: &[u8]) -> Option<PermissionOutcome> {
 pub fn write_answer(format: &PermissionReply, question: &Question, answer: &Answer) -> PermissionResult {
     let meta = ReplyMeta::of_notes(question, answer, |_| true);
     match format {
-        PermissionReply::Option { .. } | PermissionReply::Grant { .. } => {
+        PermissionReply::Option { .. } | PermissionReply::OneKind | PermissionReply::Grant { .. } => {
             let chosen = question.fields.iter().find_map(|field| match answer.values.get(&field.name)? {
                 Value::Text(option) => Some(PermissionOutcome::Selected { option_id: option.clone() }),
                 _ => None,
@@ -105,9 +105,12 @@ pub fn read_reply(format: &PermissionReply, question: &Question, result: &[u8]) 
 /// Writes a rejection as a result. Only the user chooses the option that skips the question or refuses the permission;
 /// every other reason cancels the request.
 pub fn write_rejection(format: &PermissionReply, rejection: Rejection<'_>) -> PermissionResult {
-    let (PermissionReply::Option { skip: option }
-    | PermissionReply::Answers { cancel: option, .. }
-    | PermissionReply::Grant { reject: option }) = format;
+    let option = match format {
+        PermissionReply::Option { skip: option }
+        | PermissionReply::Answers { cancel: option, .. }
+        | PermissionReply::Grant { reject: option } => option.as_ref(),
+        PermissionReply::OneKind => None,
+    };
     let outcome = match option {
         Some(option_id) if rejection.reason == Reason::User => {
             PermissionOutcome::Selected { option_id: option_id.clone() }
@@ -125,6 +128,8 @@ pub enum PermissionReply {
         /// The option that skips the question.
         skip: Option<String>,
     },
+    /// The chosen option is the answer, and none of them is a refusal: they have one kind.
+    OneKind,
     /// One option submits the answers, which are in another member: Qwen.
     Answers {
         /// The option that submits the answers.

@@ -8,6 +8,7 @@
 use serde_json::{Map, Value as Json, value::RawValue};
 
 use super::{
+    changes::{self, OTHER},
     commands,
     content::{Blocks, DELETE, TERMINAL, locations, of_locations},
     gemini, input,
@@ -29,9 +30,6 @@ const SWITCH_MODE: &str = "switch_mode";
 /// Kinds of tools that look at something, and those that change files.
 const LOOKING: [&str; 3] = ["read", "search", "think"];
 const EDIT: &str = "edit";
-
-/// The kind of a tool that has no other, or not yet.
-const OTHER: &str = "other";
 
 /// The type of a subject of version 2 that is a command.
 const COMMAND: &str = "command";
@@ -68,6 +66,7 @@ impl Draft {
         if !blocks.is_whole {
             subject.unclear.get_or_insert_with(|| "its content has an unknown shape".to_owned());
         }
+        changes::add(tool_call.raw_input, &mut subject);
         subject.content = (!blocks.texts.is_empty()).then(|| blocks.texts.join("\n"));
         if subject.plan.is_none() && subject.kind.as_deref() == Some(SWITCH_MODE) {
             subject.plan = subject.content.take();
