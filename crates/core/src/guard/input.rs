@@ -133,21 +133,22 @@ impl Input {
         }
     }
 
-    /// Checks the members beside a program: words under a name that is not known may belong to it.
+    /// Checks the members beside a command: words under a name that is not known may belong to it.
     fn beside(&mut self, members: &[(String, Json)]) {
-        let named: Vec<_> = members.iter().map(|(name, value)| (letters(name), value)).collect();
-        let programs = named.iter().filter(|(name, _)| command::is_program(name)).map(|(_, value)| *value);
-        let programs: Vec<_> = programs.filter(|value| words(value) != Words::Nothing).collect();
+        let has_words = |value: &Json| matches!(words(value), Words::Text(_) | Words::List(_));
+        let named = members.iter().map(|(name, value)| (letters(name), value));
+        let named: Vec<_> = named.filter(|(_, value)| has_words(value)).collect();
+        let is_command =
+            |name: &str| command::is_program(name) || matches!(members::part(name), Part::Command { .. });
+        let commands: Vec<_> = named.iter().filter(|(name, _)| is_command(name)).collect();
         let may_belong = |(name, value): &(String, &Json)| {
             let is_other = !command::is_program(name) && !command::is_words(name);
             is_other
-                && matches!(words(value), Words::Text(_) | Words::List(_))
                 && members::may_be_words(name)
-                && !programs.contains(value)
+                && commands.iter().any(|(other, command)| (other, *command) != (name, *value))
+                && commands.iter().all(|(other, command)| other == name || *command != *value)
         };
-        if !programs.is_empty() && named.iter().any(may_belong) {
-            self.has_words_beside = true;
-        }
+        self.has_words_beside |= named.iter().any(may_belong);
     }
 
     fn member(&mut self, name: &str, value: &Json, depth: usize) {
