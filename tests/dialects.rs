@@ -62,7 +62,7 @@ mod any {
 
     /// Member names that the dialects read.
     const NAMES: &str = "sessionId toolCallId requestId mode message requestedSchema properties required type title \
-        description enum oneOf anyOf items const minItems minimum default _meta codex questionId role \
+        description enum enumNames oneOf anyOf allOf $ref $defs not format writeOnly items const minItems minimum default _meta codex questionId role \
         q0 q0_custom question_0 question_0_custom toolCall rawInput questions question options optionId \
         name kind label id prompt multiSelect params";
     /// Texts that have a meaning in one of the dialects.
@@ -138,7 +138,7 @@ mod any {
 
     fn question(kind: Kind, required: bool) -> Question {
         let (name, label) = ("f".to_owned(), "F".to_owned());
-        let field = Field { name, label, header: None, help: None, required, secret: false, kind };
+        let field = Field::new(name, label, required, kind);
         Question::new(Origin::SandboxAgent, "q", vec![field])
     }
 
@@ -162,15 +162,23 @@ mod any {
             value in -300..300i64,
             min in prop::option::of(-300..300i64),
             max in prop::option::of(-300..300i64),
+            between in prop::option::of((-300..300i64, -300..300i64)),
             step in prop::option::of(1..40i64),
             integer: bool,
         ) {
             let expected = min.is_none_or(|min| value >= min)
                 && max.is_none_or(|max| value <= max)
+                && between.is_none_or(|(above, below)| value > above && value < below)
                 && step.is_none_or(|step| value % step == 0)
                 && (!integer || value % 10 == 0);
             let kind = Kind::Number {
-                integer, min: min.map(tenths), max: max.map(tenths), step: step.map(tenths), default: None,
+                integer,
+                min: min.map(tenths),
+                max: max.map(tenths),
+                exclusive_min: between.map(|(above, _)| tenths(above)),
+                exclusive_max: between.map(|(_, below)| tenths(below)),
+                step: step.map(tenths),
+                default: None,
             };
             let number = Number::from_f64(tenths(value)).map(Value::Number);
             prop_assert_eq!(fits(kind, true, number), expected);
@@ -222,7 +230,7 @@ mod any {
 
     #[test]
     fn required_value_must_be_present_and_have_its_type() {
-        let number = || Kind::Number { integer: true, min: None, max: None, step: None, default: None };
+        let number = || serde_json::from_value(json!({ "kind": "number", "integer": true })).expect("a kind");
         assert!(fits(number(), false, None) && !fits(number(), true, None));
         for value in [Value::Text("1".to_owned()), Value::Flag(true), Value::Many(Vec::new())] {
             assert!(!fits(number(), false, Some(value)));

@@ -24,6 +24,8 @@ mod dialects;
 #[cfg(test)]
 mod envelope;
 #[cfg(test)]
+mod forms;
+#[cfg(test)]
 mod guard;
 #[cfg(test)]
 #[cfg(feature = "mock")]

@@ -239,7 +239,7 @@ fn unions_with_a_tag_have_a_discriminator_and_end_with_the_unknown_object() {
     let document = askbridge::serve::openapi::document();
     for (union, tag, known) in [
         ("Outcome", "status", &["answered", "rejected", "failed"][..]),
-        ("Field", "kind", &["text", "choice", "choices", "boolean", "number", "confirm"]),
+        ("Field", "kind", &["text", "choice", "choices", "boolean", "number", "confirm", "texts", "json"]),
     ] {
         let schemas = &document["components"]["schemas"];
         let described = &schemas[union]["discriminator"];

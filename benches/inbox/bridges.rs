@@ -128,6 +128,8 @@ fn question(number: u64) -> Question {
         help: None,
         required: false,
         secret: false,
+        nullable: false,
+        required_with: None,
         kind: Kind::Choice { options: ["a", "b", "c"].map(option).into(), other: true, default: None },
     };
     Question {

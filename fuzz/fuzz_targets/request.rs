@@ -33,6 +33,8 @@ fn answer(field: &Field) -> Vec<String> {
         Kind::Boolean { .. } => vec!["true".to_owned()],
         Kind::Confirm { no, .. } => vec![no.clone()],
         Kind::Number { .. } => vec!["-7".to_owned()],
+        Kind::Texts { .. } => vec!["one".to_owned(), "two, too".to_owned()],
+        Kind::Json { .. } => vec!["{\"a\":[1]}".to_owned()],
         other => panic!("{other:?}"),
     }
 }

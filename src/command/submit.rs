@@ -74,7 +74,9 @@ pub async fn answer(args: &AnswerArgs) -> Result<u8, CommandError> {
         }
         // Only a person who has been asked sends an answer that says nothing.
         let fields = &record.question.fields;
-        if answer.is_blank() && !fields.is_empty() && fields.iter().all(|field| !field.required) {
+        let has_null = answer.values.values().any(|value| *value == Value::Null);
+        if answer.is_blank() && !has_null && !fields.is_empty() && fields.iter().all(|field| !field.required)
+        {
             return Err(CommandError::DoesNotFit(id.to_owned(), nothing_chosen(record)));
         }
         if !args.yes && !can_ask() {

@@ -13,7 +13,7 @@ use askbridge_core::{
     question::{Answer, Field, FieldOption, Kind, Outcome, Question, Subject, Value},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 use sha2::{Digest, Sha256};
 
 use super::chain::Hash;
@@ -90,6 +90,9 @@ fn without_defaults(question: &Question) -> Question {
             Kind::Choices { default, .. } => default.clear(),
             Kind::Boolean { default } => *default = None,
             Kind::Number { default, .. } => *default = None,
+            Kind::Texts { default, .. } => default.clear(),
+            // A schema may have a default at any depth.
+            Kind::Json { schema } => *schema = Json::Object(Map::new()),
             Kind::Confirm { .. } => {}
             // A kind of a later version may have its default under any name.
             Kind::Unknown(members) => members.retain(|name, _| name == "kind"),
@@ -137,10 +140,12 @@ fn kind_without_texts(kind: &Kind) -> Kind {
         }
         Kind::Boolean { .. } => Kind::Boolean { default: None },
         Kind::Number { integer, .. } => {
-            Kind::Number { integer: *integer, min: None, max: None, step: None, default: None }
+            let (min, max, exclusive_min, exclusive_max) = (None, None, None, None);
+            let (integer, step, default) = (*integer, None, None);
+            Kind::Number { integer, min, max, exclusive_min, exclusive_max, step, default }
         }
         Kind::Confirm { .. } => Kind::Confirm { yes: String::new(), no: String::new() },
-        Kind::Text { .. } | Kind::Unknown(_) => Kind::free_text(),
+        Kind::Text { .. } | Kind::Texts { .. } | Kind::Json { .. } | Kind::Unknown(_) => Kind::free_text(),
     }
 }
 
@@ -179,9 +184,23 @@ fn fingerprint_field(field: &Field) -> Json {
     let Field { name, label, required, kind, .. } = field;
     let options: Vec<_> = match kind {
         Kind::Confirm { yes, no } => vec![json!(["yes", yes]), json!(["no", no])],
+        // As in `canonical`, the order of members must not count.
+        Kind::Json { schema } => vec![json!(sorted(schema))],
         kind => kind.options().iter().map(|option| json!([option.value, option.label])).collect(),
     };
     json!([name, kind_name(kind), label, required, options])
+}
+
+/// Returns JSON as a text in which the members of each object are in the order of their names.
+fn sorted(json: &Json) -> String {
+    match json {
+        Json::Object(members) => {
+            let members: BTreeMap<_, _> = members.iter().map(|(name, value)| (name, sorted(value))).collect();
+            format!("{members:?}")
+        }
+        Json::Array(entries) => format!("{:?}", entries.iter().map(sorted).collect::<Vec<_>>()),
+        json => json.to_string(),
+    }
 }
 
 /// The members of a question that its user does not see: IDs, and how long the agent waits.
@@ -213,6 +232,8 @@ fn kind_name(kind: &Kind) -> &str {
         Kind::Boolean { .. } => "boolean",
         Kind::Number { .. } => "number",
         Kind::Confirm { .. } => "confirm",
+        Kind::Texts { .. } => "texts",
+        Kind::Json { .. } => "json",
         Kind::Unknown(members) => members.get("kind").and_then(Json::as_str).unwrap_or_default(),
     }
 }

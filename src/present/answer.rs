@@ -70,7 +70,7 @@ fn is_own(field: &Field, value: &Value) -> bool {
         && match value {
             Value::Text(text) => !is_option(text),
             Value::Many(texts) => !texts.is_empty() && !texts.iter().any(is_option),
-            Value::Flag(_) | Value::Number(_) => false,
+            Value::Flag(_) | Value::Number(_) | Value::Null => false,
         }
 }
 
@@ -115,6 +115,7 @@ pub fn value_of(field: &Field, value: &Value) -> String {
         (Value::Flag(flag), Kind::Confirm { yes, no }) => separable(&pair(yes, no)[usize::from(!flag)]),
         (Value::Flag(flag), _) => if *flag { "yes" } else { "no" }.to_owned(),
         (Value::Number(number), _) => number.to_string(),
+        (Value::Null, _) => "null".to_owned(),
     }
 }
 

@@ -198,14 +198,18 @@ impl Dialogue {
         if line.trim().is_empty() {
             return match self.default_of(place, field) {
                 Some(value) => self.take(place, field, Some(value)),
-                None if field.required || self.question().purpose == Purpose::Permission => {
+                None if (field.required && !field.nullable)
+                    || self.question().purpose == Purpose::Permission =>
+                {
                     say(&format!("{} is required.", about(self.question(), field)))
                 }
                 None => self.take(place, field, None),
             };
         }
         match field.kind {
-            Kind::Text { multiline: true, .. } => self.lines(place, field, String::new(), line),
+            Kind::Text { multiline: true, .. } | Kind::Json { .. } => {
+                self.lines(place, field, String::new(), line)
+            }
             Kind::Text { .. } => self.read(place, field, TypedText::Value(line)),
             _ => match typed::listed(field, line.trim()) {
                 Some(value) => self.take(place, field, Some(value)),
@@ -348,8 +352,12 @@ impl Dialogue {
                 question.fields.get(place).map(|field| prompt::help(&question, field)).unwrap_or_default(),
             ),
             (Some(Word::None), DialogueStep::Field(place)) => match question.fields.get(place) {
-                Some(field) if !field.required => self.take(place, field, None),
+                Some(field) if !field.required || field.nullable => self.take(place, field, None),
                 _ => say("It is required."),
+            },
+            (Some(Word::Null), DialogueStep::Field(place)) => match question.fields.get(place) {
+                Some(field) if field.nullable => self.take(place, field, Some(Value::Null)),
+                _ => say("It takes no null."),
             },
             (Some(Word::Note(note)), DialogueStep::Field(place)) => {
                 self.note(question.fields.get(place), note)

@@ -17,7 +17,10 @@ use super::{
 impl Dialogue {
     /// Returns what the prompt takes: a text may have line breaks, and a secret is not shown.
     pub fn takes(&self) -> Takes {
-        let takes_text = |field: &Field| matches!(field.kind, Kind::Text { .. }) || field.kind.takes_other();
+        let takes_text = |field: &Field| {
+            let is_text = matches!(field.kind, Kind::Text { .. } | Kind::Texts { .. } | Kind::Json { .. });
+            is_text || field.kind.takes_other()
+        };
         let lines = self.step == DialogueStep::Reason || self.field().is_some_and(takes_text);
         Takes { lines, secret: self.field().is_some_and(|field| field.secret) }
     }

@@ -24,6 +24,9 @@ pub fn instruction(field: &Field) -> String {
         Kind::Number { .. } => "Type a number".to_owned(),
         Kind::Text { .. } if field.secret => "Type the secret, which is not shown".to_owned(),
         Kind::Text { .. } => "Type a text".to_owned(),
+        Kind::Texts { .. } => "Type texts, separated by commas".to_owned(),
+        Kind::Json { .. } if field.secret => "Type JSON that fits the schema, which is not shown".to_owned(),
+        Kind::Json { .. } => "Type JSON that fits the schema".to_owned(),
         Kind::Unknown(_) => "This field needs a newer askbridge".to_owned(),
     }
 }
@@ -41,10 +44,12 @@ pub fn default_of(question: &Question, field: &Field) -> Option<Value> {
         // An empty default is no default: an empty line leaves the field out instead.
         Kind::Text { default, .. } => default.clone().filter(|text| !text.is_empty()).map(Value::Text),
         Kind::Choice { default, .. } => default.clone().map(Value::Text),
-        Kind::Choices { default, .. } => (!default.is_empty()).then(|| Value::Many(default.clone())),
+        Kind::Choices { default, .. } | Kind::Texts { default, .. } => {
+            (!default.is_empty()).then(|| Value::Many(default.clone()))
+        }
         Kind::Boolean { default } => default.map(Value::Flag),
         Kind::Number { default, integer, .. } => default.and_then(|number| numbered(number, *integer)),
-        Kind::Confirm { .. } | Kind::Unknown(_) => None,
+        Kind::Confirm { .. } | Kind::Json { .. } | Kind::Unknown(_) => None,
     }
 }
 
@@ -59,6 +64,7 @@ pub fn bracket(field: &Field, default: Option<&Value>) -> String {
     match default {
         Some(_) if field.secret => " [unchanged]".to_owned(),
         Some(value) => format!(" [{}]", value_of(field, value)),
+        None if field.nullable && field.required => " [null]".to_owned(),
         None if field.required => String::new(),
         None => " [leave out]".to_owned(),
     }
@@ -71,7 +77,10 @@ pub fn help(question: &Question, field: &Field) -> Vec<String> {
     if !field.kind.options().is_empty() {
         lines.push("To choose an option, type its number, its label or its value.".to_owned());
     }
-    if let Kind::Text { multiline: true, .. } = field.kind {
+    if let Kind::Texts { .. } = field.kind {
+        lines.push("A text with a comma stands in a list: [\"a, b\", \"c\"].".to_owned());
+    }
+    if let Kind::Text { multiline: true, .. } | Kind::Json { .. } = field.kind {
         lines.push("A \\ at the end of a line continues the text on the next line.".to_owned());
     }
     if !is_permission {
@@ -80,6 +89,9 @@ pub fn help(question: &Question, field: &Field) -> Vec<String> {
     let mut commands = Vec::new();
     if field.kind.takes_other() || matches!(field.kind, Kind::Text { .. }) {
         commands.push("/text TEXT  sends a text unchanged, even if it looks like something else");
+    }
+    if field.nullable {
+        commands.push("/null       gives null");
     }
     if !field.required {
         commands.push("/none       leaves the field out");
@@ -115,6 +127,8 @@ pub(super) enum Word<'a> {
     Quit,
     /// Leaves the field out.
     None,
+    /// Gives null.
+    Null,
     /// Adds a note to the field.
     Note(&'a str),
     /// Sends a text unchanged.
@@ -132,6 +146,7 @@ pub(super) fn word(line: &str) -> Option<Word<'_>> {
         ("/more", "") => Word::More,
         ("/quit", "") => Word::Quit,
         ("/none", "") => Word::None,
+        ("/null", "") => Word::Null,
         ("/note", note) => Word::Note(note),
         ("/text", text) if !text.is_empty() => Word::Text(text),
         _ => return None,

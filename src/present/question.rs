@@ -230,11 +230,15 @@ impl QuestionText<'_> {
         self.paragraph(&format!("{header}{}", field.label), out)?;
         let optional = if field.required { "" } else { ", optional" };
         let secret = if field.secret { ", a secret" } else { "" };
+        let null = if field.nullable { ", or null" } else { "" };
         let name = if is_named { format!("{}: ", printable_line(&field.name)) } else { String::new() };
-        let wanted = format!("{name}{}{secret}{optional}", wanted(&field.kind));
+        let wanted = format!("{name}{}{null}{secret}{optional}", wanted(&field.kind));
         self.line(&wanted, 2, out)?;
         if let Some(help) = &field.help {
             writeln!(out, "{}", layout::indented(&printable(help), 2, self.columns))?;
+        }
+        if let Kind::Json { schema } = &field.kind {
+            writeln!(out, "{}", layout::indented(&schema_text(schema), INDENT, usize::MAX))?;
         }
         self.options(field, out)
     }
@@ -332,17 +336,45 @@ pub fn wanted(kind: &Kind) -> String {
         Kind::Boolean { default: flag } => {
             format!("yes or no{}", default(flag.map(|flag| if flag { "yes" } else { "no" }.to_owned())))
         }
-        Kind::Number { integer, min, max, step, default: number } => {
+        Kind::Texts { min, max, min_length, max_length, pattern, format, default: texts, .. } => {
+            let format = format.as_ref().map(|format| format!(" ({})", printable_line(format)));
+            let pattern =
+                pattern.as_ref().map(|pattern| format!(", each matches {}", printable_line(pattern)));
+            let (bounds, each) =
+                (bounds(*min, *max, ""), bounds(*min_length, *max_length, " characters each"));
+            let (format, pattern) = (format.unwrap_or_default(), pattern.unwrap_or_default());
+            let default = default((!texts.is_empty()).then(|| texts.join(", ")));
+            format!("texts{format}, separated by commas{bounds}{each}{pattern}{default}")
+        }
+        Kind::Json { .. } => "JSON that fits this schema".to_owned(),
+        Kind::Number { integer, min, max, exclusive_min, exclusive_max, step, default: number } => {
             let kind = if *integer { "a whole number" } else { "a number" };
+            let above = exclusive_min.map(|min| format!(", more than {min}"));
+            let below = exclusive_max.map(|max| format!(", less than {max}"));
+            let exclusive: String = above.into_iter().chain(below).collect();
             let step = step.map(|step| format!(", a multiple of {step}")).unwrap_or_default();
             let default = default(number.map(|number| number.to_string()));
-            format!("{kind}{}{step}{default}", bounds(*min, *max, ""))
+            format!("{kind}{}{exclusive}{step}{default}", bounds(*min, *max, ""))
         }
         Kind::Unknown(_) => "a kind of field that needs a newer askbridge".to_owned(),
         Kind::Confirm { yes, no } => {
             pair(yes, no).map(|word| printable_line(&word).into_owned()).join(" or ")
         }
     }
+}
+
+/// The most characters of a schema that a terminal shows.
+const SCHEMA: usize = 8000;
+
+/// Returns a schema over several lines, for a terminal.
+pub fn schema_text(schema: &serde_json::Value) -> String {
+    // A schema came from JSON, so writing it cannot fail.
+    let text = serde_json::to_string_pretty(schema).unwrap_or_default();
+    let text = match text.char_indices().nth(SCHEMA) {
+        Some((end, _)) => format!("{}…\n(cut: `askbridge show --json` has all of it)", &text[..end]),
+        None => text,
+    };
+    printable(&text).into_owned()
 }
 
 /// Returns the bounds that exist, as text.

@@ -210,6 +210,7 @@ pub fn values(value: &Value) -> Vec<String> {
         Value::Many(texts) => texts.clone(),
         Value::Flag(flag) => vec![flag.to_string()],
         Value::Number(number) => vec![number.to_string()],
+        Value::Null => vec!["null".to_owned()],
     }
 }
 

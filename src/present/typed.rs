@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use askbridge_core::question::{
-    Field, FieldOption, Kind, Value,
+    Field, FieldOption, Kind, Value, json,
     naming::{Named, look, names},
 };
 
@@ -175,8 +175,15 @@ pub enum TypedText<'a> {
 /// # Errors
 /// Returns the mistake, as a sentence whose subject is the field.
 pub fn value(field: &Field, given: &[TypedText<'_>], hint: &str) -> Result<Value, String> {
-    if let Kind::Choices { options, other, .. } = &field.kind {
-        return Ok(Value::Many(several(given, options, *other, hint)?));
+    if is_null(field, given) {
+        return Ok(Value::Null);
+    }
+    match &field.kind {
+        Kind::Choices { options, other, .. } => {
+            return Ok(Value::Many(several(given, options, *other, hint)?));
+        }
+        Kind::Texts { .. } => return Ok(Value::Many(texts(given)?)),
+        _ => {}
     }
     let [given] = given[..] else {
         return Err(format!("takes one value, but {} are given", given.len()));
@@ -187,6 +194,9 @@ pub fn value(field: &Field, given: &[TypedText<'_>], hint: &str) -> Result<Value
         (Kind::Choice { options, other, .. }, TypedText::Value(text)) => {
             Ok(Value::Text(chosen(text, options, *other, hint)?))
         }
+        (Kind::Json { .. }, TypedText::Value(text) | TypedText::Text(text)) => {
+            json::parse(text).map(|_| Value::Text(text.to_owned()))
+        }
         (Kind::Unknown(_), _) => Err("needs a newer askbridge".to_owned()),
         (_, TypedText::Text(_)) => Err("accepts no free text".to_owned()),
         (Kind::Number { .. }, TypedText::Value(text)) => match serde_json::from_str(text.trim()) {
@@ -195,7 +205,57 @@ pub fn value(field: &Field, given: &[TypedText<'_>], hint: &str) -> Result<Value
         },
         (Kind::Boolean { .. }, TypedText::Value(text)) => flagged(text, "yes", "no"),
         (Kind::Confirm { yes, no }, TypedText::Value(text)) => flagged(text, yes, no),
-        (Kind::Choices { .. }, TypedText::Value(_)) => Err("takes several values".to_owned()),
+        (Kind::Choices { .. } | Kind::Texts { .. }, TypedText::Value(_)) => {
+            Err("takes several values".to_owned())
+        }
+    }
+}
+
+/// What stands for null, where a field takes it. A text may be this word.
+pub const NULL: &str = "null";
+
+/// Returns whether null is given for a field that takes it, and in which the word means nothing else.
+fn is_null(field: &Field, given: &[TypedText<'_>]) -> bool {
+    let is_free = matches!(field.kind, Kind::Text { .. } | Kind::Texts { .. } | Kind::Json { .. });
+    let [TypedText::Value(text)] = given else { return false };
+    field.nullable && !is_free && text.trim() == NULL && meant(text.trim(), field.kind.options()).is_none()
+}
+
+/// Returns the texts of a list: a line each, or separated by commas, or the entries of a list in JSON.
+fn texts(given: &[TypedText<'_>]) -> Result<Vec<String>, String> {
+    let mut all = Vec::new();
+    for given in given {
+        let text = match given {
+            TypedText::Text(text) => {
+                all.push((*text).to_owned());
+                continue;
+            }
+            TypedText::Value(text) => text.trim(),
+        };
+        if text.starts_with('[') {
+            let entries: Vec<String> = serde_json::from_str(text)
+                .map_err(|_| "must be texts, or a list of texts such as [\"a, b\", \"c\"]".to_owned())?;
+            all.extend(entries);
+            continue;
+        }
+        let separator = if text.contains('\n') { '\n' } else { ',' };
+        all.extend(text.split(separator).map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned));
+    }
+    Ok(all)
+}
+
+/// Returns texts as they are typed, so that they are read again as the same.
+pub fn as_lines(texts: &[String]) -> String {
+    let is_plain = |text: &String| {
+        let is_trimmed = text.trim() == text && !text.is_empty();
+        is_trimmed
+            && !text.contains('\n')
+            && !text.starts_with('[')
+            && (texts.len() > 1 || !text.contains(','))
+    };
+    match texts.iter().all(is_plain) {
+        true => texts.join("\n"),
+        false => serde_json::to_string(texts).unwrap_or_default(),
     }
 }
 

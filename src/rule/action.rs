@@ -249,7 +249,7 @@ pub(super) fn roles(question: &Question, answer: &Answer) -> Vec<Option<Role>> {
         match answer.values.get(&field.name) {
             Some(Value::Text(text)) => vec![role(text)],
             Some(Value::Many(texts)) => texts.iter().map(role).collect(),
-            Some(Value::Flag(_) | Value::Number(_)) => vec![None],
+            Some(Value::Flag(_) | Value::Number(_) | Value::Null) => vec![None],
             None => Vec::new(),
         }
     };

@@ -54,6 +54,7 @@ fn said(kind: &Kind, value: &Value) -> Vec<String> {
         // The label for yes comes first.
         Value::Flag(flag) => vec![label(usize::from(!flag)).unwrap_or_else(|| flag.to_string())],
         Value::Number(number) => vec![number.to_string()],
+        Value::Null => Vec::new(),
     }
 }
 

@@ -24,6 +24,9 @@ mod ends;
 #[cfg(feature = "fleet")]
 mod fleet;
 #[cfg(test)]
+#[cfg(feature = "journal")]
+mod forms;
+#[cfg(test)]
 mod hints;
 #[cfg(test)]
 #[cfg(feature = "journal")]

@@ -54,6 +54,12 @@ pub const OPTIONS: usize = 64;
 pub const TEXT: usize = 4000;
 /// Size of a field's compiled pattern. A bigger one is left to the agent.
 pub const PATTERN: usize = 8 * KIB;
+/// Size of a compiled pattern in the schema of a field that takes JSON. A schema with a bigger one is left to the agent.
+pub const SCHEMA_PATTERN: usize = 64 * KIB;
+/// Steps of checking JSON against the schema of its field. JSON that would take more is left to the agent.
+pub const SCHEMA_STEPS: usize = 20_000;
+/// How deep groups may stand in each other in a form.
+pub const GROUPS: usize = 8;
 /// Bytes of a name, a path or a title in the subject of a permission. A longer one is cut.
 pub const SUBJECT_LINE: usize = KIB;
 /// Bytes of a text in the subject of a permission: a command, a plan, a side of a diff. A longer one is cut.

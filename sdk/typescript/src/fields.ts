@@ -4,7 +4,16 @@
 export type Other = string & {};
 
 /** One field of the form. */
-export type Field = TextField | ChoiceField | ChoicesField | BooleanField | NumberField | ConfirmField | UnknownField;
+export type Field =
+  | TextField
+  | ChoiceField
+  | ChoicesField
+  | TextsField
+  | BooleanField
+  | NumberField
+  | ConfirmField
+  | JsonField
+  | UnknownField;
 
 /** What every field has. */
 export interface FieldBase {
@@ -16,8 +25,15 @@ export interface FieldBase {
   header?: string;
   /** A longer explanation. */
   help?: string;
+  /** Whether its value may be null. One that is left blank is null if the form needs a value. */
+  nullable?: boolean;
   /** Whether the form needs a value for this field. Default: `false`. */
   required?: boolean;
+  /**
+   * The beginning of the names of a group of fields that may be left out as a whole. If any of them has a value, the
+   * form needs a value for this field as well.
+   */
+  requiredWith?: string;
   /** Whether the value is secret: it must not be shown, logged or stored. */
   secret?: boolean;
 }
@@ -67,6 +83,27 @@ export interface ChoicesField extends FieldBase {
   other?: boolean;
 }
 
+/** Several texts, each typed by the person. */
+export interface TextsField extends FieldBase {
+  kind: "texts";
+  /** The initial texts. */
+  default?: string[];
+  /** A hint at the format of each text, as JSON Schema names it. */
+  format?: string;
+  /** The maximum number of texts. */
+  max?: number;
+  /** The maximum length of each text, in characters. */
+  maxLength?: number;
+  /** The minimum number of texts. */
+  min?: number;
+  /** The minimum length of each text, in characters. */
+  minLength?: number;
+  /** A regular expression that must match somewhere in each text. */
+  pattern?: string;
+  /** Whether no text may stand twice. */
+  unique?: boolean;
+}
+
 /** True or false. */
 export interface BooleanField extends FieldBase {
   kind: "boolean";
@@ -79,6 +116,10 @@ export interface NumberField extends FieldBase {
   kind: "number";
   /** The initial value. */
   default?: number;
+  /** The number must be less than this. */
+  exclusiveMax?: number;
+  /** The number must be greater than this. */
+  exclusiveMin?: number;
   /** Whether the number must be an integer. Default: `false`. */
   integer?: boolean;
   /** The maximum. */
@@ -96,6 +137,13 @@ export interface ConfirmField extends FieldBase {
   no: string;
   /** The label for yes. */
   yes: string;
+}
+
+/** JSON that fits a schema, which no other kind can express. The value is the JSON as a text. */
+export interface JsonField extends FieldBase {
+  kind: "json";
+  /** The JSON Schema. */
+  schema: unknown;
 }
 
 /** A field of a kind that this version does not know, and cannot answer. */

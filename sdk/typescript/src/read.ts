@@ -4,7 +4,7 @@ import type { Field, Outcome, QuestionRecord, Settlement } from "./types.js";
 
 type Sent = Readonly<Record<string, unknown>>;
 
-const KINDS = new Set(["text", "choice", "choices", "boolean", "number", "confirm"]);
+const KINDS = new Set(["text", "choice", "choices", "texts", "boolean", "number", "confirm", "json"]);
 const STATUSES = new Set(["answered", "rejected", "failed"]);
 
 /** Returns a field whose kind is known or `unknown`. */

@@ -177,7 +177,7 @@ export interface Diff {
 }
 
 /** The value of one field. */
-export type Value = string | string[] | boolean | number;
+export type Value = string | string[] | boolean | number | null;
 
 /** The values of a question's fields, by field name. */
 export interface Answer {

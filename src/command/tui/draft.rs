@@ -82,7 +82,9 @@ pub fn is_many(field: &Field) -> bool {
 
 /// Returns whether a field's text may have several lines.
 pub fn is_multiline(field: &Field) -> bool {
-    matches!(field.kind, Kind::Text { multiline: true, .. }) && !field.secret
+    let takes_lines =
+        matches!(field.kind, Kind::Text { multiline: true, .. } | Kind::Texts { .. } | Kind::Json { .. });
+    takes_lines && !field.secret
 }
 
 impl Draft {
@@ -155,10 +157,14 @@ impl DraftField {
         match value {
             Some(Value::Text(text)) if field.kind.options().is_empty() => entry.text = Editor::new(&text),
             Some(Value::Text(text)) => entry.choose_text(place(&text), &text),
+            Some(Value::Many(texts)) if field.kind.options().is_empty() => {
+                entry.text = Editor::new(&typed::as_lines(&texts));
+            }
             Some(Value::Many(texts)) => texts.iter().for_each(|text| entry.choose_text(place(text), text)),
             // In `labels`, yes comes before no.
             Some(Value::Flag(flag)) => drop(entry.chosen.insert(usize::from(!flag))),
             Some(Value::Number(number)) => entry.text = Editor::new(&number.to_string()),
+            Some(Value::Null) => entry.text = Editor::new(typed::NULL),
             None => {}
         }
         // The cursor begins on the chosen option. Without one it is on no option, so that Enter cannot choose and send
@@ -254,7 +260,7 @@ impl DraftField {
             }
             _ if typed.trim().is_empty() => None,
             Kind::Text { .. } => Some(Value::Text(typed.to_owned())),
-            Kind::Number { .. } | Kind::Unknown(_) => {
+            Kind::Number { .. } | Kind::Texts { .. } | Kind::Json { .. } | Kind::Unknown(_) => {
                 Some(typed::value(field, &[TypedText::Value(typed)], "")?)
             }
         })

@@ -184,6 +184,8 @@ impl FieldView<'_> {
                 printable_line(text).into_owned()
             }
             Kind::Number { .. } => "type a number".to_owned(),
+            Kind::Texts { .. } => "type a text in each line".to_owned(),
+            Kind::Json { .. } => "type JSON that fits the schema".to_owned(),
             Kind::Unknown(_) => "this kind of field needs a newer askbridge".to_owned(),
             _ => "type a text".to_owned(),
         }

@@ -116,7 +116,7 @@ fn plain(kind: &Kind) -> Option<Value> {
         Kind::Number { default, min, .. } => {
             serde_json::Number::from_f64(default.or(*min).unwrap_or(1.0)).map(Value::Number)
         }
-        Kind::Unknown(_) => None,
+        Kind::Texts { .. } | Kind::Json { .. } | Kind::Unknown(_) => None,
     }
 }
 

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     dialect::{Reply, ReplyMeta, ShownBy, elicitation, permission::PromptStep, sandboxagent},
     engine::{Action, Line, Peer, UnansweredReason},
-    question::{Answer, Outcome, Provenance, Question, Reason, Responder, check},
+    question::{Answer, Field, Kind, Origin, Outcome, Provenance, Question, Reason, Responder, check},
     wire::{envelope::Message, id::key, line, splice},
 };
 
@@ -354,6 +354,12 @@ fn is_empty(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Answered(answer) if *answer == Answer::default())
 }
 
+/// Returns whether a question is a form without fields, which asks for consent.
+fn is_consent(question: &Question) -> bool {
+    let is_confirm = |field: &Field| matches!(field.kind, Kind::Confirm { .. });
+    question.origin == Origin::Elicitation && question.fields.iter().all(is_confirm)
+}
+
 /// Returns whether the client refused, or accepted without a choice: if a person cannot be that fast, it did so by itself.
 /// Another bridge, which says why it rejects, has judged this itself.
 fn says_nothing(open: &OpenQuestion, outcome: &Outcome, result: &[u8]) -> bool {
@@ -361,7 +367,8 @@ fn says_nothing(open: &OpenQuestion, outcome: &Outcome, result: &[u8]) -> bool {
         Outcome::Rejected(_) => true,
         // Whoever chooses "Done" has seen the prompt.
         Outcome::Answered(_) if matches!(open.presentation, Presentation::Prompts(_)) => is_empty(outcome),
-        Outcome::Answered(answer) => answer.is_blank(),
+        // Whoever accepts a form without fields has said no more than yes.
+        Outcome::Answered(answer) => answer.is_blank() || is_consent(&open.question),
         Outcome::Failed | Outcome::Unknown(_) => false,
     };
     let has_fields = matches!(outcome, Outcome::Rejected(_)) || !open.question.fields.is_empty();

@@ -226,7 +226,7 @@ fn texts(field: &Field, answer: &Answer) -> Vec<String> {
         Some(Value::Many(texts)) => texts.clone(),
         Some(Value::Flag(flag)) => vec![flag.to_string()],
         Some(Value::Number(number)) => vec![number.to_string()],
-        None => Vec::new(),
+        Some(Value::Null) | None => Vec::new(),
     }
 }
 

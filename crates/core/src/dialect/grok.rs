@@ -133,6 +133,7 @@ fn write_answer(question: &Question, answer: &Answer) -> GrokResult {
             Value::Many(texts) => texts.clone(),
             Value::Flag(flag) => vec![flag.to_string()],
             Value::Number(number) => vec![number.to_string()],
+            Value::Null => return None,
         };
         Some((field.label.clone(), texts))
     });

@@ -21,6 +21,7 @@ pub mod opencode;
 pub mod permission;
 pub mod registry;
 pub mod sandboxagent;
+pub mod schema;
 pub mod unshown;
 mod values;
 

@@ -1,11 +1,11 @@
 //! Whether an answer fits its question: one check for every responder.
 //! Handling an answer that does not fit is left to the caller.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Field, FieldOption, Kind, Question, Value, formats};
+use super::{Answer, Field, FieldOption, Kind, Question, Value, formats, json};
 use crate::limits;
 
 /// An error in the answer to one field.
@@ -26,8 +26,8 @@ impl fmt::Display for FieldError {
 
 /// Checks an answer against its question.
 ///
-/// Matching patterns can take 15 ms for one answer. A thread that must not block calls [`check_shape`] instead, and
-/// leaves the patterns to another one.
+/// Matching patterns can take 15 ms for one answer, and so can a schema. A thread that must not block calls
+/// [`check_shape`] instead, and leaves them to another one.
 ///
 /// # Errors
 /// At most one error for each field, in the order of the fields; then one for each name that is no field.
@@ -36,11 +36,12 @@ pub fn check(question: &Question, answer: &Answer) -> Result<(), Vec<FieldError>
     let mut room = limits::TEXT;
     check_all(question, answer, |field, value| {
         check_field(field, value)?;
-        check_pattern(question, field, value, &mut room)
+        check_pattern(question, field, value, &mut room)?;
+        check_schema(field, value)
     })
 }
 
-/// Checks an answer against its question, except for the patterns.
+/// Checks an answer against its question, except for patterns and schemas.
 ///
 /// # Errors
 /// As [`check`].
@@ -55,7 +56,7 @@ fn check_all(
 ) -> Result<(), Vec<FieldError>> {
     let error = |field: &str, message: String| FieldError { field: field.to_owned(), message };
     let fields = question.fields.iter().filter_map(|field| {
-        let fits = check(field, answer.values.get(&field.name));
+        let fits = check(&wanted_field(question, field, answer), answer.values.get(&field.name));
         fits.err().map(|message| error(&field.name, message))
     });
     let known = |name: &&String| question.fields.iter().any(|field| field.name == **name);
@@ -65,13 +66,43 @@ fn check_all(
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
+/// Returns the field, required if another field of its group has a value.
+fn wanted_field<'a>(question: &Question, field: &'a Field, answer: &Answer) -> Cow<'a, Field> {
+    match !field.required && is_required(question, field, answer) {
+        true => Cow::Owned(Field { required: true, ..field.clone() }),
+        false => Cow::Borrowed(field),
+    }
+}
+
+/// Returns whether the form needs a value for this field, by itself or beside the others of this answer.
+pub fn is_required(question: &Question, field: &Field, answer: &Answer) -> bool {
+    let group = field.required_with.as_deref();
+    field.required || group.is_some_and(|group| is_begun(question, group, answer))
+}
+
+/// Returns whether a field of a group has a value: one whose name begins like this.
+fn is_begun(question: &Question, group: &str, answer: &Answer) -> bool {
+    let in_group = question.fields.iter().filter(|field| field.name.starts_with(group));
+    in_group.filter_map(|field| answer.values.get(&field.name)).any(|value| match value {
+        Value::Text(text) => !text.is_empty(),
+        Value::Many(texts) => !texts.is_empty(),
+        Value::Flag(_) | Value::Number(_) | Value::Null => true,
+    })
+}
+
 fn check_field(field: &Field, value: Option<&Value>) -> Result<(), String> {
+    // A field that may be null is null where it is left blank.
+    let may_be_blank = !field.required || field.nullable;
     match (value, &field.kind) {
-        (None, _) if field.required => Err("is required".to_owned()),
+        (None, _) if !may_be_blank => Err("is required".to_owned()),
         (None, _) => Ok(()),
+        (Some(Value::Null), _) if field.nullable => Ok(()),
+        (Some(Value::Text(text)), Kind::Json { .. }) if text.is_empty() && may_be_blank => Ok(()),
+        (Some(Value::Text(text)), Kind::Json { .. }) => json::parse(text).map(drop),
+        (Some(Value::Many(texts)), Kind::Texts { .. }) => check_texts(field, texts),
         (Some(Value::Text(text)), Kind::Text { .. }) => check_typed(field, text),
         (Some(Value::Text(text)), Kind::Choice { options, other, .. }) => {
-            check_chosen(text, options, *other, field.required)
+            check_chosen(text, options, *other, field.required && !field.nullable)
         }
         (Some(Value::Many(texts)), Kind::Choices { .. }) => check_many(field, texts),
         (Some(Value::Number(number)), Kind::Number { .. }) => check_number(&field.kind, number),
@@ -85,6 +116,8 @@ fn wanted(kind: &Kind) -> &'static str {
         Kind::Text { .. } => "a text",
         Kind::Choice { .. } => "the value of one option",
         Kind::Choices { .. } => "a list of the values of options",
+        Kind::Texts { .. } => "a list of texts",
+        Kind::Json { .. } => "JSON, as a text",
         Kind::Number { integer: true, .. } => "a whole number",
         Kind::Number { .. } => "a number",
         Kind::Boolean { .. } | Kind::Confirm { .. } => "true or false",
@@ -96,8 +129,19 @@ fn check_typed(field: &Field, text: &str) -> Result<(), String> {
     let Kind::Text { min_length, max_length, format, .. } = &field.kind else { return Ok(()) };
     if text.is_empty() {
         // An empty text is a field that was left empty.
-        return if field.required { Err("is required".to_owned()) } else { Ok(()) };
+        return if field.required && !field.nullable { Err("is required".to_owned()) } else { Ok(()) };
     }
+    check_text(text, *min_length, *max_length)?;
+    // No input shows the mistake in a secret while it is typed, so its format is left to the agent.
+    check_format(text, format.as_deref().filter(|_| !field.secret))
+}
+
+fn check_format(text: &str, format: Option<&str>) -> Result<(), String> {
+    let wanted = format.and_then(|format| formats::unlike(format, text));
+    wanted.map_or(Ok(()), |wanted| Err(format!("must be {wanted}")))
+}
+
+fn check_text(text: &str, min_length: Option<u32>, max_length: Option<u32>) -> Result<(), String> {
     let length = text.chars().count();
     if let Some(least) = min_length.filter(|least| length < *least as usize) {
         return Err(format!("must have at least {}, has {length}", count(least as usize, "character")));
@@ -105,9 +149,46 @@ fn check_typed(field: &Field, text: &str) -> Result<(), String> {
     if let Some(most) = max_length.filter(|most| length > *most as usize) {
         return Err(format!("must have at most {}, has {length}", count(most as usize, "character")));
     }
-    // No input shows the mistake in a secret while it is typed, so its format is left to the agent.
-    let wanted = format.as_deref().filter(|_| !field.secret).and_then(|format| formats::unlike(format, text));
-    wanted.map_or(Ok(()), |wanted| Err(format!("must be {wanted}")))
+    Ok(())
+}
+
+fn check_texts(field: &Field, texts: &[String]) -> Result<(), String> {
+    let Kind::Texts { min, max, unique, min_length, max_length, format, .. } = &field.kind else {
+        return Ok(());
+    };
+    check_count(field, texts.len(), min.unwrap_or_default(), *max)?;
+    for (index, text) in texts.iter().enumerate() {
+        check_text(text, *min_length, *max_length)
+            .and_then(|()| check_format(text, format.as_deref().filter(|_| !field.secret)))
+            .map_err(|wrong| format!("has a wrong entry {}: it {wrong}", index + 1))?;
+        // Comparing each with each takes quadratic time, so the search is bounded.
+        if *unique && index < limits::TEXT && texts[..index].contains(text) {
+            return Err(format!("must not have {text:?} twice"));
+        }
+    }
+    Ok(())
+}
+
+/// Checks how many entries are given. A field that is optional may be left empty, whatever its minimum is.
+fn check_count(field: &Field, given: usize, least: u32, most: Option<u32>) -> Result<(), String> {
+    let least = least.max(u32::from(field.required)) as usize;
+    if given < least && ((field.required && !field.nullable) || given > 0) {
+        return Err(format!("must have at least {}, has {given}", count(least, "entry")));
+    }
+    match most.filter(|most| given > *most as usize) {
+        Some(most) => Err(format!("must have at most {}, has {given}", count(most as usize, "entry"))),
+        None => Ok(()),
+    }
+}
+
+/// Checks JSON against the schema of its field.
+fn check_schema(field: &Field, value: Option<&Value>) -> Result<(), String> {
+    match (&field.kind, value) {
+        (Kind::Json { schema }, Some(Value::Text(text))) if !text.is_empty() => {
+            json::check(schema, &json::parse(text)?, field.secret)
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Matches a value against its field's pattern. `room` is how many bytes may still be matched: values beyond that are
@@ -118,22 +199,30 @@ fn check_pattern(
     value: Option<&Value>,
     room: &mut usize,
 ) -> Result<(), String> {
-    let (Kind::Text { pattern: Some(pattern), .. }, Some(Value::Text(text))) = (&field.kind, value) else {
-        return Ok(());
+    let (pattern, texts) = match (&field.kind, value) {
+        (Kind::Text { pattern: Some(pattern), .. }, Some(Value::Text(text))) => {
+            (pattern, std::slice::from_ref(text))
+        }
+        (Kind::Texts { pattern: Some(pattern), .. }, Some(Value::Many(texts))) => (pattern, &texts[..]),
+        _ => return Ok(()),
     };
-    let Some(left) = room.checked_sub(text.len()).filter(|_| !text.is_empty()) else { return Ok(()) };
-    *room = left;
-    let matches = question
-        .patterns
-        .of(&field.name, || patterns(question))
-        .is_none_or(|compiled| compiled.is_match(text));
-    if matches { Ok(()) } else { Err(format!("does not match {pattern:?}")) }
+    for text in texts.iter().filter(|text| !text.is_empty() || texts.len() > 1) {
+        let Some(left) = room.checked_sub(text.len()) else { return Ok(()) };
+        *room = left;
+        let compiled = question.patterns.of(&field.name, || patterns(question));
+        if compiled.is_some_and(|compiled| !compiled.is_match(text)) {
+            return Err(format!("does not match {pattern:?}"));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the patterns of a question's fields, by the names of the fields.
 fn patterns(question: &Question) -> Vec<(&str, &str)> {
     let patterns = question.fields.iter().filter_map(|field| match &field.kind {
-        Kind::Text { pattern: Some(pattern), .. } => Some((&*field.name, &**pattern)),
+        Kind::Text { pattern: Some(pattern), .. } | Kind::Texts { pattern: Some(pattern), .. } => {
+            Some((&*field.name, &**pattern))
+        }
         _ => None,
     });
     patterns.collect()
@@ -183,23 +272,17 @@ fn check_many(field: &Field, texts: &[String]) -> Result<(), String> {
         check_chosen(text, options, *other, true)?;
         others += usize::from(!options.iter().any(|option| option.value == *text));
     }
-    let least = min.unwrap_or(0).max(u32::from(field.required)) as usize;
     if others > 1 {
         // No dialect can express more than one free text.
         return Err(format!("must have at most 1 text that is not an option, has {others}"));
     }
-    // An optional field may be left empty, whatever its minimum is.
-    if given < least && (field.required || given > 0) {
-        return Err(format!("must have at least {}, has {given}", count(least, "entry")));
-    }
-    match max.filter(|most| given > *most as usize) {
-        Some(most) => Err(format!("must have at most {}, has {given}", count(most as usize, "entry"))),
-        None => Ok(()),
-    }
+    check_count(field, given, min.unwrap_or_default(), *max)
 }
 
 fn check_number(kind: &Kind, number: &serde_json::Number) -> Result<(), String> {
-    let Kind::Number { integer, min, max, step, .. } = kind else { return Ok(()) };
+    let Kind::Number { integer, min, max, exclusive_min, exclusive_max, step, .. } = kind else {
+        return Ok(());
+    };
     let Some(value) = number.as_f64().filter(|value| value.is_finite()) else {
         return Err("must be a number that fits into 64 bits".to_owned());
     };
@@ -211,6 +294,12 @@ fn check_number(kind: &Kind, number: &serde_json::Number) -> Result<(), String> 
     }
     if let Some(max) = max.filter(|max| value > *max) {
         return Err(format!("must be at most {max}, is {value}"));
+    }
+    if let Some(min) = exclusive_min.filter(|min| value <= *min) {
+        return Err(format!("must be more than {min}, is {value}"));
+    }
+    if let Some(max) = exclusive_max.filter(|max| value >= *max) {
+        return Err(format!("must be less than {max}, is {value}"));
     }
     match step.filter(|step| *step > 0.0 && !is_multiple(value, *step)) {
         Some(step) => Err(format!("must be a multiple of {step}, is {value}")),

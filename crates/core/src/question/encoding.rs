@@ -92,13 +92,15 @@ macro_rules! open_enum {
 }
 
 /// The kinds that this version knows, and the members that each requires.
-const KNOWN_KINDS: [(&str, &[&str]); 6] = [
+const KNOWN_KINDS: [(&str, &[&str]); 8] = [
     ("text", &[]),
     ("choice", &["options"]),
     ("choices", &["options"]),
     ("boolean", &[]),
     ("number", &[]),
     ("confirm", &["yes", "no"]),
+    ("texts", &[]),
+    ("json", &["schema"]),
 ];
 
 /// Returns the mistake in a kind that could not be read, as a sentence whose subject is the field.
@@ -211,7 +213,7 @@ mod tests {
     fn every_known_kind_is_described_as_one() {
         for (kind, _) in super::KNOWN_KINDS {
             let members = json!({
-                "kind": kind, "options": [{ "value": "a", "label": "A" }], "yes": "y", "no": "n", "mood": 1,
+                "kind": kind, "options": [{ "value": "a", "label": "A" }], "yes": "y", "no": "n", "schema": {}, "mood": 1,
             });
             assert!(!matches!(read(members).kind, Kind::Unknown(_)), "{kind}");
         }

@@ -29,6 +29,13 @@ pub struct Field {
     /// Whether the value is secret: it must not be shown, logged or stored.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub secret: bool,
+    /// Whether its value may be null. One that is left blank is null if the form needs a value.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub nullable: bool,
+    /// The beginning of the names of a group of fields that may be left out as a whole. If any of them has a value, the
+    /// form needs a value for this field as well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub required_with: Option<String>,
     /// The kind of its value.
     #[serde(flatten)]
     pub kind: Kind,
@@ -108,6 +115,12 @@ pub enum Kind {
         /// The maximum.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         max: Option<f64>,
+        /// The number must be greater than this.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exclusive_min: Option<f64>,
+        /// The number must be less than this.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exclusive_max: Option<f64>,
         /// The number must be a multiple of this.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         step: Option<f64>,
@@ -121,6 +134,38 @@ pub enum Kind {
         yes: String,
         /// The label for no.
         no: String,
+    },
+    /// Several texts, each typed by the person.
+    Texts {
+        /// The minimum number of texts.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        min: Option<u32>,
+        /// The maximum number of texts.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        max: Option<u32>,
+        /// Whether no text may stand twice.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        unique: bool,
+        /// The minimum length of each text, in characters.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        min_length: Option<u32>,
+        /// The maximum length of each text, in characters.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        max_length: Option<u32>,
+        /// A regular expression that must match somewhere in each text.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pattern: Option<String>,
+        /// A hint at the format of each text, as JSON Schema names it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        format: Option<String>,
+        /// The initial texts.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        default: Vec<String>,
+    },
+    /// JSON that fits a schema, which no other kind can express. The value is the JSON as a text.
+    Json {
+        /// The JSON Schema.
+        schema: serde_json::Value,
     },
     /// A kind that this version does not know, with all its members. This version cannot answer it.
     #[serde(untagged)]
@@ -163,8 +208,12 @@ impl Kind {
             }
             Kind::Choice { default, .. } => default.iter().map(String::as_str).collect(),
             Kind::Choices { default, .. } => default.iter().map(String::as_str).collect(),
+            Kind::Texts { pattern, format, default, .. } => {
+                [pattern, format].into_iter().flatten().chain(default).map(String::as_str).collect()
+            }
             Kind::Confirm { yes, no } => vec![yes, no],
-            Kind::Boolean { .. } | Kind::Number { .. } | Kind::Unknown(_) => Vec::new(),
+            // The size of a schema is bounded by that of the question.
+            Kind::Boolean { .. } | Kind::Number { .. } | Kind::Json { .. } | Kind::Unknown(_) => Vec::new(),
         }
     }
 
@@ -180,7 +229,22 @@ impl Kind {
 impl Field {
     /// Returns a field that must be filled in, by its place in the form.
     pub fn at(place: usize, label: String, header: Option<String>, kind: Kind) -> Self {
-        Field { name: format!("q{place}"), label, header, help: None, required: true, secret: false, kind }
+        Field { header, ..Field::new(format!("q{place}"), label, true, kind) }
+    }
+
+    /// Returns a field with a label alone.
+    pub fn new(name: String, label: String, required: bool, kind: Kind) -> Self {
+        Field {
+            name,
+            label,
+            header: None,
+            help: None,
+            required,
+            secret: false,
+            nullable: false,
+            required_with: None,
+            kind,
+        }
     }
 
     pub(super) fn check_limits(&self) -> Result<(), String> {

@@ -96,7 +96,8 @@ fn read_values(
 ) -> Result<Answer, Vec<FieldError>> {
     let (mut answer, mut wrong) = (Answer { values: BTreeMap::new(), notes }, Vec::new());
     for (name, json) in values {
-        match Value::deserialize(&json) {
+        let field = question.fields.iter().find(|field| field.name == name);
+        match Value::deserialize(field.map_or(json.clone(), |field| as_texts(&field.kind, json))) {
             Ok(value) => drop(answer.values.insert(name, value)),
             Err(_) => wrong.push(name),
         }
@@ -108,9 +109,30 @@ fn read_values(
     let mut errors = check(question, &answer).err().unwrap_or_default();
     // A required field among these would also be reported as missing.
     errors.retain(|error| !wrong.contains(&error.field));
-    let message = "must be a text, a list of texts, a number, true or false";
+    let message = "must be a text, a list of texts, a number, true, false or null";
     errors.extend(wrong.into_iter().map(|field| FieldError { field, message: message.to_owned() }));
     Err(errors)
+}
+
+/// Returns the texts that stand for JSON where a field takes texts: the JSON itself, and options that are numbers, flags or
+/// null to the agent.
+fn as_texts(kind: &Kind, json: Json) -> Json {
+    match (kind, json) {
+        (Kind::Json { .. }, Json::String(text)) => text.into(),
+        (Kind::Json { .. }, json) => json.to_string().into(),
+        (Kind::Choice { options, .. }, json @ (Json::Number(_) | Json::Bool(_) | Json::Null)) => {
+            let text = json.to_string();
+            if options.iter().any(|option| option.value == text) { text.into() } else { json }
+        }
+        (Kind::Choices { .. }, Json::Array(entries)) => {
+            let text = |entry: Json| match entry {
+                entry @ (Json::Number(_) | Json::Bool(_) | Json::Null) => entry.to_string().into(),
+                entry => entry,
+            };
+            entries.into_iter().map(text).collect()
+        }
+        (_, json) => json,
+    }
 }
 
 impl From<Answer> for AnswerInput {
@@ -121,6 +143,7 @@ impl From<Answer> for AnswerInput {
             Value::Many(texts) => texts.into(),
             Value::Flag(flag) => flag.into(),
             Value::Number(number) => Json::Number(number),
+            Value::Null => Json::Null,
         };
         let values = values.into_iter().map(|(name, value)| (name, json(value))).collect();
         AnswerInput::ByName { values, notes }
@@ -216,6 +239,9 @@ impl<'de> Visitor<'de> for AnswerInputVisitor {
     }
 }
 
+/// The text that stands for null.
+const NULL: &str = "null";
+
 /// The label of true.
 pub const YES: &str = "Yes";
 /// The label of false.
@@ -231,7 +257,15 @@ pub fn answer_from_texts(
     notes: BTreeMap<String, String>,
 ) -> Answer {
     let values = question.fields.iter().zip(selections).filter_map(|(field, selection)| {
-        let texts = selection?.iter().map(|text| value_of(field, text).into_owned()).collect();
+        let selection = selection?;
+        // Where no option and no text can be meant, the word stands for null.
+        let is_free = matches!(field.kind, Kind::Text { .. } | Kind::Texts { .. } | Kind::Json { .. });
+        let is_option =
+            field.kind.options().iter().any(|option| option.value == NULL || option.label == NULL);
+        if field.nullable && !is_free && !is_option && selection == [NULL] {
+            return Some((field.name.clone(), Value::Null));
+        }
+        let texts = selection.iter().map(|text| value_of(field, text).into_owned()).collect();
         Some((field.name.clone(), value_from_texts(&field.kind, texts)?))
     });
     Answer { values: values.collect(), notes }
@@ -242,7 +276,7 @@ pub fn answer_from_texts(
 /// A text that does not have this type stays a text. Whether that is an error is left to `check.rs`.
 pub fn value_from_texts(kind: &Kind, mut texts: Vec<String>) -> Option<Value> {
     // Several texts for a field of another kind stay a list, which `check.rs` refuses.
-    if matches!(kind, Kind::Choices { .. }) || texts.len() > 1 {
+    if matches!(kind, Kind::Choices { .. } | Kind::Texts { .. }) || texts.len() > 1 {
         return Some(Value::Many(texts));
     }
     let text = texts.pop()?;

@@ -4,11 +4,13 @@
 pub mod check;
 pub mod classification;
 pub mod command;
+mod cost;
 pub mod encoding;
 pub mod field;
 pub mod form;
 pub mod formats;
 pub mod input;
+pub mod json;
 pub mod naming;
 pub mod outcome;
 mod size;

@@ -162,6 +162,7 @@ impl Answer {
         let is_nothing = |value: &Value| match value {
             Value::Text(text) => text.trim().is_empty(),
             Value::Many(texts) => texts.iter().all(|text| text.trim().is_empty()),
+            Value::Null => true,
             Value::Flag(_) | Value::Number(_) => false,
         };
         self.values.values().all(is_nothing) && self.notes.values().all(|note| note.trim().is_empty())
@@ -174,7 +175,7 @@ impl Answer {
         let value = |value: &Value| match value {
             Value::Text(given) => given.len(),
             Value::Many(texts) => texts.iter().map(text).sum(),
-            Value::Flag(_) | Value::Number(_) => 0,
+            Value::Flag(_) | Value::Number(_) | Value::Null => 0,
         };
         let values = self.values.iter().map(|(name, given)| text(name) + size_of::<Value>() + value(given));
         let notes = self.notes.iter().map(|(name, note)| text(name) + text(note));
@@ -213,14 +214,15 @@ impl Answer {
             match value {
                 Value::Many(texts) => texts.sort_unstable(),
                 Value::Number(number) => *number = canonical(number),
-                Value::Text(_) | Value::Flag(_) => {}
+                Value::Text(_) | Value::Flag(_) | Value::Null => {}
             }
         }
         self
     }
 }
 
-fn canonical(number: &Number) -> Number {
+/// Returns a number in its canonical form: a whole one has no fraction.
+pub fn canonical(number: &Number) -> Number {
     // Below 2^53, an `f64` has an exact value for each integer.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let whole = |value: &f64| value.fract() == 0.0 && value.abs() < EXACT;
@@ -246,6 +248,8 @@ pub enum Value {
     Flag(bool),
     /// A number.
     Number(#[cfg_attr(feature = "schema", schemars(with = "f64"))] Number),
+    /// Null, where a field takes it.
+    Null,
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::{Answer, Diff, Field, FieldOption, Kind, Outcome, Provenance, Questio
 const QUESTION: usize = 465;
 const SUBJECT: usize = 265;
 const DIFF: usize = 66;
-const FIELD: usize = 300;
+const FIELD: usize = 400;
 const OPTION: usize = 160;
 const ANSWER: usize = 30;
 const NUMBER: usize = 30;
@@ -55,7 +55,7 @@ impl Answer {
         let value = |value: &Value| match value {
             Value::Text(given) => text(given),
             Value::Many(texts) => 2 + texts.iter().map(|given| text(given)).sum::<usize>(),
-            Value::Flag(_) | Value::Number(_) => NUMBER,
+            Value::Flag(_) | Value::Number(_) | Value::Null => NUMBER,
         };
         let values: usize = self.values.iter().map(|(name, given)| 1 + text(name) + value(given)).sum();
         let notes: usize = self.notes.iter().map(|(name, note)| 1 + text(name) + text(note)).sum();
@@ -115,8 +115,9 @@ fn subject(subject: &Subject) -> usize {
 }
 
 fn field(field: &Field) -> usize {
-    let Field { name, label, header, help, kind, .. } = field;
-    let texts = text(name) + text(label) + optional(header.as_ref()) + optional(help.as_ref());
+    let Field { name, label, header, help, required_with, kind, .. } = field;
+    let beside = [header, help, required_with];
+    let texts = text(name) + text(label) + beside.map(|it| optional(it.as_ref())).iter().sum::<usize>();
     let of_kind = match kind {
         Kind::Text { pattern, format, placeholder, default, .. } => {
             [pattern, format, placeholder, default].into_iter().map(|text| optional(text.as_ref())).sum()
@@ -127,9 +128,14 @@ fn field(field: &Field) -> usize {
         Kind::Choices { options, default, .. } => {
             options.iter().map(option).sum::<usize>() + default.iter().map(|value| text(value)).sum::<usize>()
         }
+        Kind::Texts { pattern, format, default, .. } => {
+            let texts = [pattern, format].into_iter().flatten().chain(default);
+            texts.map(|it| text(it)).sum()
+        }
         Kind::Confirm { yes, no } => text(yes) + text(no),
+        // A schema is as it came, and so are the members of another version: serializing them cannot fail.
+        Kind::Json { schema } => serde_json::to_string(schema).map_or(0, |json| json.len()),
         Kind::Boolean { .. } | Kind::Number { .. } => 0,
-        // The members of another version are unknown. They came from JSON, so serializing them cannot fail.
         Kind::Unknown(members) => serde_json::to_string(members).map_or(0, |json| json.len()),
     };
     FIELD + texts + of_kind
@@ -189,12 +195,17 @@ mod tests {
             json!({ "kind": "choices", "options": [option], "other": false, "min": u32::MAX, "max": u32::MAX,
                 "default": [text, text] }),
             json!({ "kind": "boolean", "default": false }),
-            json!({ "kind": "number", "integer": false, "min": f64::MIN, "max": f64::MAX, "step": 1e-300_f64,
+            json!({ "kind": "number", "integer": false, "min": f64::MIN, "max": f64::MAX,
+                "exclusiveMin": f64::MIN, "exclusiveMax": f64::MAX, "step": 1e-300_f64,
                 "default": -1.234_567_890_123_456_7e-300_f64 }),
             json!({ "kind": "confirm", "yes": text, "no": text }),
+            json!({ "kind": "texts", "min": u32::MAX, "max": u32::MAX, "unique": true, "minLength": u32::MAX,
+                "maxLength": u32::MAX, "pattern": text, "format": text, "default": [text, text] }),
+            json!({ "kind": "json", "schema": { "type": [text, "array"], "minimum": -1.5e-300_f64 } }),
             json!({ "kind": "drawing", "colours": [text, { "x": text }] }),
         ] {
-            let mut field = json!({ "name": text, "label": text, "header": text, "help": text, "required": false, "secret": true });
+            let mut field = json!({ "name": text, "label": text, "header": text, "help": text, "required": false, "secret": true,
+                "nullable": true, "requiredWith": text });
             field.as_object_mut().expect("an object").extend(kind.as_object().expect("an object").clone());
             let question = json!({
                 "sessionId": text, "agent": text, "project": text, "requestId": text, "questionId": text, "title": text,

@@ -11,6 +11,10 @@ export function values(field: Field): string[] {
       return field.options.map(({ value }) => value);
     case "number":
       return [String(field.max ?? field.default)];
+    case "texts":
+      return field.default ?? [];
+    case "json":
+      return [JSON.stringify(field.schema)];
     case "confirm":
       return [field.yes, field.no];
     case "unknown":

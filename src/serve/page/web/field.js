@@ -14,12 +14,15 @@ import { line, nameOf, own, twin, visible } from "./words.js";
  * @param {{isTitled: boolean, isOnly: boolean, hasNotes: boolean}} context whether a heading has the same text
  */
 export function createField(field, place, { isTitled, isOnly, hasNotes }) {
-  const { name, header, help, required } = field;
+  const { name, header, help, nullable } = field;
   const id = `f${place}`;
-  const control = own(KINDS, field.kind)?.(field, id) ?? unknown(field);
+  // One that takes null may be left blank.
+  const required = field.required && !nullable;
+  const control = own(KINDS, field.kind)?.({ ...field, required }, id) ?? unknown(field);
   const { inputs, pick } = control;
   const [input] = inputs;
-  const hint = sentences(required ? !isOnly && "Required" : "Optional", control.hint);
+  const blank = field.required ? "Blank stands for null" : "Optional";
+  const hint = sentences(required ? !isOnly && "Required" : blank, control.hint);
   const about = (help || hint) && el("div.hint", { id: `${id}-about` }, help && prose(help), hint && el("p", hint));
   const error = el("p.error", { id: `${id}-error`, hidden: true });
   const note = el("textarea.note", { id: `${id}-note`, ariaLabel: `Note on ${line(header || field.label)}` });
@@ -63,7 +66,9 @@ export const entries = fields => ({ values: pairs(fields, it => it.get()), notes
 
 const KINDS = {
   text,
+  texts,
   number,
+  json,
   choice: (field, id) => field.options && choices(field, id, field.options),
   choices: (field, id) => field.options && choices(field, id, field.options, true),
   boolean: (field, id) => choices(field, id, either("Yes", "No")),
@@ -121,13 +126,46 @@ function text({ minLength, maxLength, pattern, placeholder, multiline, secret, f
   return { node: secret ? el("div.joined", input, show) : input, inputs: [input], typed: input, get, set, wrong, hint };
 }
 
+/** Several texts, one a line. */
+function texts({ min, max, minLength, maxLength, pattern, required, default: initial }, id) {
+  const input = el("textarea", { id, autocomplete: "off", dir: "auto", required });
+  const set = (value = []) => (input.value = [value].flat().join("\n"));
+  set(initial);
+  const lines = () => input.value.split("\n").map(text => text.trim()).filter(Boolean);
+  const get = () => (lines().length ? lines() : undefined);
+  const wrong = () => {
+    const sizes = lines().map(text => outside([...text].length, minLength, maxLength, "character"));
+    return get() && (outside(lines().length, min, max, "line") || sizes.find(Boolean));
+  };
+  const each = range(minLength, maxLength, "character");
+  const hint = sentences("one text a line", range(min, max, "line"), each && `${each} each`, pattern && `Each must match ${visible(pattern)}`);
+  return { node: input, inputs: [input], typed: input, get, set, wrong, hint };
+}
+
+/** JSON that fits a schema, which is shown. Whether it fits is left to the server. */
+function json({ schema, secret, required }, id) {
+  const input = el(secret ? "input" : "textarea.json", { id, autocomplete: "off", dir: "ltr", required, spellcheck: false });
+  if (secret) input.type = "password";
+  const set = (value = "") => (input.value = value);
+  const get = () => (input.value.trim() ? input.value : undefined);
+  const wrong = () => {
+    try {
+      get() && JSON.parse(input.value);
+    } catch {
+      return "must be JSON: a text needs quotes";
+    }
+  };
+  const shown = el("details", { open: true }, el("summary", "Schema"), el("pre.schema", { tabIndex: 0 }, JSON.stringify(schema, null, 2)));
+  return { node: el("div", shown, input), inputs: [input], typed: input, get, set, wrong, hint: "JSON that fits the schema" };
+}
+
 /** Returns a moment as an input takes it, in the time of this computer; empty if it is none. */
 function local(moment) {
   const date = new Date(moment);
   return isNaN(date) ? "" : new Date(date - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-function number({ integer, min, max, step, required, default: initial }, id) {
+function number({ integer, min, max, exclusiveMin, exclusiveMax, step, required, default: initial }, id) {
   const by = step > 0 ? step : integer ? 1 : "any";
   // A browser counts steps from the minimum, an agent from zero.
   const least = step > 0 && min != null ? Math.ceil(min / step) * step : min;
@@ -141,9 +179,12 @@ function number({ integer, min, max, step, required, default: initial }, id) {
     if (badInput) return "must be a number";
     if (stepMismatch) return step > 0 ? `must be a multiple of ${step}` : "must be a whole number";
     if (value % 1 == 0 && !Number.isSafeInteger(value)) return "is too large to be sent exactly";
+    if (value <= exclusiveMin) return `must be more than ${exclusiveMin}`;
+    if (value >= exclusiveMax) return `must be less than ${exclusiveMax}`;
     return outside(value, min, max);
   };
-  const hint = sentences(range(min, max), integer && "a whole number", step && `in steps of ${step}`);
+  const between = [exclusiveMin != null && `more than ${exclusiveMin}`, exclusiveMax != null && `less than ${exclusiveMax}`];
+  const hint = sentences(range(min, max), ...between, integer && "a whole number", step && `in steps of ${step}`);
   return { node: input, inputs: [input], typed: input, get, set, wrong, hint };
 }
 

@@ -120,6 +120,7 @@ pub(super) fn with_answers(
             Value::Many(texts) => values::join(texts),
             Value::Flag(flag) => flag.to_string(),
             Value::Number(number) => number.to_string(),
+            Value::Null => return None,
         };
         Some((keys.of(place, field), text))
     });

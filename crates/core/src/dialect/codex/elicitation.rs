@@ -25,8 +25,6 @@ struct ElicitationParams {
     mode: Option<String>,
     #[serde(default)]
     message: String,
-    #[serde(default)]
-    requested_schema: Json,
     #[serde(rename = "_meta", default)]
     meta: Json,
 }
@@ -47,11 +45,13 @@ pub(super) fn read(params: &[u8], fallback_id: &str) -> Option<(Question, CodexR
     if read.mode.as_deref().unwrap_or(FORM) != FORM && !is_tool {
         return None;
     }
-    let has_fields = read.requested_schema["properties"].as_object().is_some_and(|them| !them.is_empty());
-    if is_tool || !has_fields {
+    if is_tool {
         return consent(read, is_tool, fallback_id);
     }
     let (question, format) = request::read(ELICITATION_CREATE, params, fallback_id).ok()??;
+    if format.consent {
+        return consent(read, is_tool, fallback_id);
+    }
     let title = read.server_name.map(|server| format!("The MCP server {server} asks"));
     let question = Question { session: read.thread_id, title, origin: Origin::Codex, ..question };
     Some((question, CodexReply::Form(format)))

@@ -78,13 +78,9 @@ impl UserInputQuestion {
         let options = self.options.unwrap_or_default().into_iter().map(UserInputOption::into_option);
         let kind = Kind::choice(options.collect(), false, self.is_other.unwrap_or_default());
         Field {
-            name: self.id,
-            label: self.question,
             header: self.header.filter(|header| !header.is_empty()),
-            help: None,
-            required: true,
             secret: self.is_secret.unwrap_or_default(),
-            kind,
+            ..Field::new(self.id, self.question, true, kind)
         }
     }
 }
@@ -107,7 +103,7 @@ pub(super) fn write_answer(question: &Question, answer: &Answer) -> Box<RawValue
             Some(Value::Many(texts)) => texts.clone(),
             Some(Value::Flag(flag)) => vec![flag.to_string()],
             Some(Value::Number(number)) => vec![number.to_string()],
-            None => Vec::new(),
+            Some(Value::Null) | None => Vec::new(),
         };
         answers.extend(answer.notes.get(&field.name).map(|note| format!("{NOTE}{note}")));
         (!answers.is_empty()).then(|| (field.name.clone(), UserInputAnswers { answers }))

@@ -61,6 +61,7 @@ pub(super) fn user_input(data: &str, id: &str) -> Option<Question> {
 /// Writes an outcome as the reply to a form.
 pub(super) fn form_reply(format: &FormReply, question: &Question, outcome: &Outcome) -> (Json, Ending) {
     let (action, content) = match outcome {
+        Outcome::Answered(answer) if format.is_declined(answer) => ("decline", Map::new()),
         Outcome::Answered(answer) => ("accept", content_of(format, question, answer)),
         Outcome::Rejected(Reason::User) => ("decline", Map::new()),
         _ => ("cancel", Map::new()),

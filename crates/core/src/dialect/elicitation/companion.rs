@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::schema::{FormProperty, FormSchema};
+use crate::{dialect::schema::Property, question::Kind};
 
 /// The companion of a field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,39 +64,38 @@ const SUFFIXES: [(&str, CompanionRole); 3] =
 const CLAUDE: &str = "question_";
 
 /// Returns the companion of the field with this key.
-pub(super) fn of(key: &str, schema: &FormSchema) -> Companion {
-    let found = schema.properties.0.iter().find_map(|(other, property)| {
-        let (owner, role) = owner(other, property, schema)?;
-        (owner == key).then_some((other, role))
+pub(super) fn of(key: &str, properties: &[Property]) -> Companion {
+    let found = properties.iter().find_map(|property| {
+        let (owner, role) = owner(property, properties)?;
+        (owner == key).then_some((&property.key, role))
     });
     match found {
         None => Companion::None,
         Some((key, CompanionRole::Answer)) => Companion::Custom { key: key.clone(), notes: false },
         Some((key, CompanionRole::AnswerOrNote)) => Companion::Custom { key: key.clone(), notes: true },
         Some((note, CompanionRole::Note)) => {
-            let options = schema.properties.get(key).and_then(|property| property.one_of.as_deref());
+            let options = by_key(key, properties).map(|owned| owned.field.kind.options());
             let none = options.into_iter().flatten().find(|option| option.value == NONE_OF_THE_ABOVE);
             Companion::Note { key: note.clone(), none: none.map(|option| option.value.clone()) }
         }
     }
 }
 
-/// Returns whether the field with this key is the companion of another field.
-pub(super) fn is_companion(key: &str, property: &FormProperty, schema: &FormSchema) -> bool {
-    owner(key, property, schema).is_some()
+/// Returns whether a property is the companion of another field.
+pub(super) fn is_companion(property: &Property, properties: &[Property]) -> bool {
+    owner(property, properties).is_some()
+}
+
+/// Returns the property of the form itself with this key.
+fn by_key<'a>(key: &str, properties: &'a [Property]) -> Option<&'a Property> {
+    properties.iter().find(|property| property.key == key && property.group.is_empty())
 }
 
 /// Returns the key of the field that this companion belongs to, and the meaning of the companion's text.
-fn owner<'a>(
-    key: &'a str,
-    property: &'a FormProperty,
-    schema: &FormSchema,
-) -> Option<(&'a str, CompanionRole)> {
-    let is_text =
-        property.kind.as_deref() == Some("string") && property.values.is_none() && property.one_of.is_none();
+fn owner<'a>(property: &'a Property, properties: &[Property]) -> Option<(&'a str, CompanionRole)> {
+    let Property { field, key, .. } = property;
     // A required text is a separate question, not a companion.
-    let required = schema.required.iter().flatten().any(|name| name == key);
-    if !is_text || required {
+    if !matches!(field.kind, Kind::Text { .. }) || field.required || !property.group.is_empty() {
         return None;
     }
     let by_suffix = || {
@@ -108,11 +107,9 @@ fn owner<'a>(
             Some((owner, if is_claude { CompanionRole::AnswerOrNote } else { *role }))
         })
     };
-    let marked = property.meta.as_ref().and_then(marked);
-    let (owner, role) = marked.or_else(by_suffix)?;
+    let (owner, role) = marked(&property.meta).or_else(by_suffix)?;
     // A mark that names a missing field, or one without options, has another meaning.
-    let owned = schema.properties.get(owner)?;
-    let is_choice = owned.values.is_some() || owned.one_of.is_some() || owned.items.is_some();
+    let is_choice = !by_key(owner, properties)?.field.kind.options().is_empty();
     (is_choice && owner != key).then_some((owner, role))
 }
 
@@ -139,6 +136,7 @@ pub(super) const CUSTOM_ANSWER: &str = "_askUserQuestionCustomAnswer";
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::schema;
 
     const CHOICE: &str = r#"{"type":"string","oneOf":[{"const":"A"},{"const":"None of the above"}]}"#;
 
@@ -149,11 +147,10 @@ mod tests {
 
     fn among(properties: &str, required: &str) -> Companion {
         let schema = format!(r#"{{"properties":{{{properties}}},"required":[{required}]}}"#);
-        let schema: FormSchema = serde_json::from_str(&schema).expect("a schema");
-        let companion = of("db", &schema);
-        let others =
-            schema.properties.0.iter().filter(|(key, property)| is_companion(key, property, &schema));
-        let others: Vec<_> = others.map(|(key, _)| key.clone()).collect();
+        let properties = schema::read(&schema).expect("a schema").properties;
+        let companion = of("db", &properties);
+        let others = properties.iter().filter(|property| is_companion(property, &properties));
+        let others: Vec<_> = others.map(|property| property.key.clone()).collect();
         let key = match &companion {
             Companion::None => Vec::new(),
             Companion::Custom { key, .. } | Companion::Note { key, .. } => vec![key.clone()],

@@ -11,10 +11,13 @@ use serde_json::{Map, Value as Json, json, value::RawValue};
 use super::{
     FormReply,
     companion::{CUSTOM_ANSWER, Companion},
-    schema::{FormItems, FormProperty, FormSchema, NumberBound, PREVIEW, TitledOption},
+    schema::{FormItems, FormProperty, FormSchema, NumberBound, TitledOption},
 };
 use crate::{
-    dialect::values::{self, Entries},
+    dialect::{
+        schema::PREVIEW,
+        values::{self, Entries},
+    },
     question::{
         Field, FieldOption, Kind, Question,
         naming::{names, pair},
@@ -38,11 +41,14 @@ struct FormParams<'a> {
 
 /// Returns the format in which a client replies to this question as a form.
 ///
-/// Returns `None` if no form can ask the question: it belongs to no session and no request, or it asks for a secret,
-/// which the standard forbids in forms.
+/// Returns `None` if no form can ask the question: it belongs to no session and no request; or it asks for a secret, which
+/// the standard forbids in forms, or for texts or JSON, which clients do not know.
 pub fn reply_format(question: &Question) -> Option<FormReply> {
     let has_no_scope = question.session.is_none() && request(question).is_none();
-    if has_no_scope || question.fields.iter().any(|field| field.secret) {
+    let is_beyond = |field: &Field| {
+        field.secret || matches!(field.kind, Kind::Texts { .. } | Kind::Json { .. } | Kind::Unknown(_))
+    };
+    if has_no_scope || question.fields.iter().any(is_beyond) {
         return None;
     }
     let companion = |field: &Field| match field.kind.takes_other() {
@@ -160,30 +166,46 @@ fn of_kind(kind: &Kind, required: bool) -> FormProperty {
             default: default.map(Json::from),
             ..FormProperty::default()
         },
-        Kind::Number { integer: true, min, max, step, default } => FormProperty {
-            kind: named("integer"),
-            // Bounds of an `integer` must be integers: the nearest ones inside of the range admit the same values.
-            minimum: min.map(|min| NumberBound(min.ceil())).filter(NumberBound::is_integer),
-            maximum: max.map(|max| NumberBound(max.floor())).filter(NumberBound::is_integer),
-            multiple_of: step.map(NumberBound),
-            default: default.map(NumberBound).filter(NumberBound::is_integer).map(NumberBound::to_json),
-            ..FormProperty::default()
-        },
-        Kind::Number { integer: false, min, max, step, default } => FormProperty {
-            kind: named("number"),
-            minimum: min.map(NumberBound),
-            maximum: max.map(NumberBound),
-            multiple_of: step.map(NumberBound),
-            default: default.map(|default| NumberBound(default).to_json()),
-            ..FormProperty::default()
-        },
+        Kind::Number { .. } => number(kind),
         Kind::Confirm { yes, no } => FormProperty {
             kind: named("string"),
             one_of: Some(["true", "false"].into_iter().zip(pair(yes, no)).map(labelled).collect()),
             ..FormProperty::default()
         },
-        // Unreachable for questions that a dialect read: only another version of the bridge writes unknown kinds.
-        Kind::Unknown(_) => FormProperty::default(),
+        // No form is made of a question with such a field.
+        Kind::Texts { .. } | Kind::Json { .. } | Kind::Unknown(_) => FormProperty::default(),
+    }
+}
+
+fn number(kind: &Kind) -> FormProperty {
+    let Kind::Number { integer, min, max, exclusive_min, exclusive_max, step, default } = kind else {
+        return FormProperty::default();
+    };
+    if !integer {
+        return FormProperty {
+            kind: Some("number".to_owned()),
+            minimum: min.map(NumberBound),
+            maximum: max.map(NumberBound),
+            exclusive_minimum: exclusive_min.map(NumberBound),
+            exclusive_maximum: exclusive_max.map(NumberBound),
+            multiple_of: step.map(NumberBound),
+            default: default.map(|default| NumberBound(default).to_json()),
+            ..FormProperty::default()
+        };
+    }
+    // Bounds of an `integer` must be integers: the nearest ones inside of the range admit the same values.
+    let whole = |bound: Option<f64>, to: fn(f64) -> f64| {
+        bound.map(|bound| NumberBound(to(bound))).filter(NumberBound::is_integer)
+    };
+    FormProperty {
+        kind: Some("integer".to_owned()),
+        minimum: whole(*min, f64::ceil),
+        maximum: whole(*max, f64::floor),
+        exclusive_minimum: whole(*exclusive_min, f64::floor),
+        exclusive_maximum: whole(*exclusive_max, f64::ceil),
+        multiple_of: step.map(NumberBound),
+        default: default.map(NumberBound).filter(NumberBound::is_integer).map(NumberBound::to_json),
+        ..FormProperty::default()
     }
 }
 

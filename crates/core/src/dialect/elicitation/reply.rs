@@ -2,6 +2,8 @@
 //! [`FormReply`] holds the format: the shape of the result, and the companion of each field, in which a free text goes.
 //! Recognizing companions is left to `companion.rs`.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
@@ -9,9 +11,10 @@ use super::companion::Companion;
 use crate::{
     dialect::{
         agent_dialect::{Rejection, ReplyMeta},
+        schema::{Group, Slot, at, put},
         values::Entries,
     },
-    question::{Answer, Field, Kind, Outcome, Question, Reason, Value, naming::value_of},
+    question::{Answer, Field, Kind, Outcome, Question, Reason, Value, check::is_required},
 };
 
 /// The reply format of a form.
@@ -23,12 +26,29 @@ pub struct FormReply {
     pub nested: bool,
     /// The companion of each field, in the order of the fields.
     pub companions: Vec<Companion>,
+    /// The place of each field in the content, in the order of the fields. A field without one has a member of its name.
+    pub slots: Vec<Slot>,
+    /// The groups of fields.
+    pub groups: Vec<Group>,
+    /// Whether the form has no fields: its only field asks for consent, and no declines it.
+    pub consent: bool,
 }
 
 impl FormReply {
     /// Returns how many bytes of the request it holds.
     pub fn bytes(&self) -> usize {
-        self.companions.iter().map(|companion| size_of::<Companion>() + companion.bytes()).sum()
+        let companions = self.companions.iter().map(|companion| size_of::<Companion>() + companion.bytes());
+        let places = self.slots.iter().map(Slot::bytes).chain(self.groups.iter().map(Group::bytes));
+        companions.chain(places).sum()
+    }
+
+    fn slot(&self, place: usize, field: &Field) -> Cow<'_, Slot> {
+        self.slots.get(place).map_or_else(|| Cow::Owned(Slot::named(&field.name)), Cow::Borrowed)
+    }
+
+    /// Returns whether an answer declines the form: it says no where the form only asks for consent.
+    pub fn is_declined(&self, answer: &Answer) -> bool {
+        self.consent && !answer.values.values().any(|value| *value == Value::Flag(true))
     }
 }
 
@@ -38,15 +58,21 @@ pub fn write_content(
     question: &Question,
     answer: &Answer,
 ) -> (Entries<Json>, Vec<usize>) {
-    let mut content = Vec::new();
+    let mut content = Entries::default();
+    if format.consent {
+        return (content, (0..question.fields.len()).filter(|_| !answer.notes.is_empty()).collect());
+    }
     let mut left_over = Vec::new();
     for (place, field) in question.fields.iter().enumerate() {
         let note = answer.notes.get(&field.name);
         let companion = format.companions.get(place).unwrap_or(&Companion::None);
-        let (value, text) = split(field, answer.values.get(&field.name), companion);
+        let slot = format.slot(place, field);
+        let (value, text) = split(field, &slot, answer.values.get(&field.name), companion);
         let chosen = value.is_some();
-        if let Some(value) = value {
-            content.push((field.name.clone(), value));
+        // A field that must be given and was left blank is null, where the schema takes null.
+        let is_null = text.is_none() && field.nullable && is_required(question, field, answer);
+        if let Some(value) = value.or(is_null.then_some(Json::Null)) {
+            put(&mut content, &slot.place, value);
         }
         let text = match (text, note, companion) {
             (Some(text), None, _) => Some(text),
@@ -64,21 +90,28 @@ pub fn write_content(
             (None, None, _) => None,
         };
         if let (Some(text), Companion::Custom { key, .. } | Companion::Note { key, .. }) = (text, companion) {
-            content.push((key.clone(), text.into()));
+            content.0.push((key.clone(), text.into()));
         }
     }
-    (Entries(content), left_over)
+    format.groups.iter().for_each(|group| group.complete(&mut content));
+    (content, left_over)
 }
 
 /// Splits a value into the part for the field itself and the text for its companion.
-fn split(field: &Field, value: Option<&Value>, companion: &Companion) -> (Option<Json>, Option<String>) {
+fn split(
+    field: &Field,
+    slot: &Slot,
+    value: Option<&Value>,
+    companion: &Companion,
+) -> (Option<Json>, Option<String>) {
+    let json = |value: &Value| Some(slot.write(field, value));
     let is_other = |text: &&String| !field.kind.options().iter().any(|option| option.value == **text);
     match (value, companion) {
         (None, _) => (None, None),
         // An empty field is omitted: the agent may have set a minimum length.
         (Some(Value::Text(text)), _) if text.is_empty() && is_other(&text) => (None, None),
         (Some(Value::Many(texts)), _) if texts.is_empty() => (None, None),
-        (Some(value), Companion::None) => (Some(json(value, &field.kind)), None),
+        (Some(value), Companion::None) => (json(value), None),
         (Some(Value::Text(text)), Companion::Custom { .. }) if is_other(&text) => (None, Some(text.clone())),
         (Some(Value::Text(text)), Companion::Note { none, .. }) if is_other(&text) => {
             (none.clone().map(Json::from), Some(text.clone()))
@@ -86,27 +119,23 @@ fn split(field: &Field, value: Option<&Value>, companion: &Companion) -> (Option
         (Some(Value::Many(texts)), Companion::Custom { .. }) => {
             // An answer that fits has at most one text that is no option.
             let (others, chosen): (Vec<&String>, Vec<&String>) = texts.iter().partition(is_other);
-            let chosen = (!chosen.is_empty()).then(|| Json::from_iter(chosen.into_iter().cloned()));
-            (chosen, others.first().map(|text| (*text).clone()))
+            let chosen = Value::Many(chosen.into_iter().cloned().collect());
+            (
+                Some(chosen).filter(|it| *it != Value::Many(Vec::new())).and_then(|it| json(&it)),
+                others.first().map(|text| (*text).clone()),
+            )
         }
-        (Some(value), _) => (Some(json(value, &field.kind)), None),
-    }
-}
-
-fn json(value: &Value, kind: &Kind) -> Json {
-    match (value, kind) {
-        (Value::Text(text), _) => text.clone().into(),
-        (Value::Many(texts), _) => texts.clone().into(),
-        // A form shows the two words as options with the values `true` and `false`.
-        (Value::Flag(flag), Kind::Confirm { .. }) => flag.to_string().into(),
-        (Value::Flag(flag), _) => (*flag).into(),
-        (Value::Number(number), _) => Json::Number(number.clone()),
+        (Some(value), _) => (json(value), None),
     }
 }
 
 /// Reads content as an answer. A value of the wrong type is kept as a text, which the check then refuses.
 pub fn read_content(format: &FormReply, question: &Question, content: &Map<String, Json>) -> Answer {
     let mut answer = Answer::default();
+    if let Some(field) = question.fields.first().filter(|_| format.consent) {
+        answer.values.insert(field.name.clone(), Value::Flag(true));
+        return answer;
+    }
     for (place, field) in question.fields.iter().enumerate() {
         let companion = format.companions.get(place).unwrap_or(&Companion::None);
         let text = match companion {
@@ -116,7 +145,16 @@ pub fn read_content(format: &FormReply, question: &Question, content: &Map<Strin
             Companion::None => None,
         };
         let text = text.filter(|text| !text.is_empty());
-        let value = content.get(&field.name).filter(|value| !value.is_null()).map(|json| typed(json, field));
+        let slot = format.slot(place, field);
+        let given = match &*slot.place {
+            [] => Some(Cow::Owned(Json::Object(content.clone()))),
+            place => at(content, place).map(Cow::Borrowed),
+        };
+        let takes_null = field.nullable
+            || matches!(field.kind, Kind::Json { .. })
+            || slot.values.iter().any(|(_, json)| json.is_null());
+        let given = given.filter(|value| !value.is_null() || takes_null);
+        let value = given.map(|json| slot.read(field, &json));
         let (value, note) = join(field, value, text, companion);
         if let Some(value) = value {
             answer.values.insert(field.name.clone(), value);
@@ -155,26 +193,6 @@ fn join(
     }
 }
 
-fn typed(json: &Json, field: &Field) -> Value {
-    let chosen = |text: &String| value_of(field, text).into_owned();
-    match (json, &field.kind) {
-        (Json::String(text), Kind::Confirm { .. }) if text == "true" || text == "false" => {
-            Value::Flag(text == "true")
-        }
-        (Json::String(text), Kind::Choices { .. }) => Value::Many(vec![chosen(text)]),
-        (Json::String(text), _) => Value::Text(chosen(text)),
-        (Json::Bool(flag), _) => Value::Flag(*flag),
-        (Json::Number(number), _) => Value::Number(number.clone()),
-        (Json::Array(entries), _) => {
-            let text = |entry: &Json| {
-                entry.as_str().map_or_else(|| entry.to_string(), |text| chosen(&text.to_owned()))
-            };
-            Value::Many(entries.iter().map(text).collect())
-        }
-        (other, _) => Value::Text(other.to_string()),
-    }
-}
-
 /// The `result` of a form.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
@@ -200,6 +218,9 @@ pub struct FormResultBody {
 
 /// Writes an answer as a result.
 pub fn write_answer(format: &FormReply, question: &Question, answer: &Answer) -> FormResult {
+    if format.is_declined(answer) {
+        return write_rejection(format, Reason::User.into());
+    }
     let (content, left_over) = write_content(format, question, answer);
     let meta = ReplyMeta::of_notes(question, answer, |place| left_over.contains(&place));
     form_result(format, FormResultBody { action: "accept", content: Some(content), meta })

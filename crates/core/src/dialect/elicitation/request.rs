@@ -10,15 +10,18 @@ use super::{
     FormReply,
     companion::{self, Companion},
     reply,
-    schema::{FormItems, FormProperty, FormSchema, PREVIEW, TitledOption},
 };
 use crate::{
     dialect::{
         agent_dialect::{AgentDialect, Rejection, Reply, ShownBy},
-        values::{Entries, check_object, explain, json},
+        schema::{self, Property},
+        values::{check_object, explain, json},
     },
     limits,
-    question::{Answer, Field, FieldOption, Kind, Origin, Preview, PreviewFormat, Question},
+    question::{
+        Answer, Field, Kind, Origin, Question,
+        input::{NO, YES},
+    },
     wire::{
         method::{ELICITATION_CREATE, LEGACY_ELICITATIONS, LEGACY_NESTED_ELICITATIONS},
         scan,
@@ -40,15 +43,12 @@ struct FormRequestParams<'a> {
     meta: Option<Map<String, Json>>,
 }
 
-/// The field types of the standard. A form with another type is forwarded, because the client may know it.
-const TYPES: [&str; 5] = ["string", "number", "integer", "boolean", "array"];
-
 /// Reads the `params` of a form as a question.
 ///
-/// Returns `None` for another mode than forms, or for an unknown field type.
+/// Returns `None` for another mode than forms.
 pub fn read(method: &str, params: &[u8], fallback_id: &str) -> Result<Option<(Question, FormReply)>, String> {
-    // These two checks come before the limit: such requests are forwarded to the client, whatever their size.
-    if !is_form(params) || has_unknown_types(params) {
+    // This check comes before the limit: such requests are forwarded to the client, whatever their size.
+    if !is_form(params) {
         return Ok(None);
     }
     if params.len() > limits::QUESTION {
@@ -59,10 +59,8 @@ pub fn read(method: &str, params: &[u8], fallback_id: &str) -> Result<Option<(Qu
         serde_json::from_slice(params).map_err(|_| explain::<FormRequestParams<'_>>("params", params))?;
     let message = message.unwrap_or_default();
     let schema = requested_schema.ok_or("params.requestedSchema is missing")?.get();
-    let schema = read_schema(schema)?;
+    let (fields, format) = read_schema(schema, &message, meta.as_ref())?;
     let codex = meta.as_ref().and_then(|meta| meta.get("codex"));
-    let reader = FormReader { schema: &schema, message: &message, meta: meta.as_ref() };
-    let (fields, companions) = reader.fields()?;
     let question = Question {
         session: session_id,
         request: request_id.map(|id| id.get().to_owned()),
@@ -71,15 +69,38 @@ pub fn read(method: &str, params: &[u8], fallback_id: &str) -> Result<Option<(Qu
         blocking: codex.and_then(|codex| codex.get("delivery")).and_then(Json::as_str) != Some("async"),
         timeout: codex.and_then(|codex| codex.get("autoResolutionMs")?.as_u64()).map(Duration::from_millis),
         // No agent reads a note in another part of the reply.
-        notes: companions.iter().any(Companion::takes_notes),
+        notes: format.companions.iter().any(Companion::takes_notes),
         ..Question::new(Origin::Elicitation, fallback_id, fields)
     };
     let format = FormReply {
         legacy: method != ELICITATION_CREATE,
         nested: LEGACY_NESTED_ELICITATIONS.contains(&method),
-        companions,
+        ..format
     };
     Ok(Some((question, format)))
+}
+
+/// Reads the schema of a form as fields, with the format of the reply.
+pub fn read_schema(
+    schema: &str,
+    message: &str,
+    meta: Option<&Map<String, Json>>,
+) -> Result<(Vec<Field>, FormReply), String> {
+    let named = |wrong| format!("params.requestedSchema: {wrong}");
+    let mut form = schema::read(schema).map_err(named)?;
+    if form.properties.is_empty() {
+        let kind = Kind::Confirm { yes: YES.to_owned(), no: NO.to_owned() };
+        let label = if message.trim().is_empty() { "Do you agree?" } else { message };
+        let field = Field::new("confirm".to_owned(), label.to_owned(), true, kind);
+        return Ok((vec![field], FormReply { consent: true, ..FormReply::default() }));
+    }
+    let companions = |form: &schema::Form| {
+        form.properties.iter().filter(|it| companion::is_companion(it, &form.properties)).count()
+    };
+    if form.properties.len() - companions(&form) > limits::FIELDS {
+        form = schema::whole(&serde_json::from_str(schema).map_err(|error| named(error.to_string()))?);
+    }
+    Ok(FormReader { form: &form, message, meta }.fields())
 }
 
 /// Returns whether the mode is `form`. In the drafts, forms were the only mode and had no name.
@@ -90,70 +111,60 @@ fn is_form(params: &[u8]) -> bool {
     }
 }
 
-fn has_unknown_types(params: &[u8]) -> bool {
-    #[derive(Deserialize)]
-    struct TypedProperty {
-        #[serde(rename = "type", default)]
-        kind: Json,
-    }
-    let properties =
-        scan::member(params, "requestedSchema").and_then(|schema| scan::member(schema, "properties"));
-    // More than that exceeds the limit of the request, which is checked next.
-    let Some(properties) = properties.filter(|properties| properties.len() <= limits::QUESTION) else {
-        return false;
-    };
-    let Ok(properties) = serde_json::from_slice::<Entries<TypedProperty>>(properties) else { return false };
-    let known = |kind: &Json| kind.is_null() || kind.as_str().is_some_and(|kind| TYPES.contains(&kind));
-    !properties.0.iter().all(|(_, property)| known(&property.kind))
-}
-
-fn read_schema(schema: &str) -> Result<FormSchema, String> {
-    serde_json::from_str(schema)
-        .map_err(|_| explain::<FormSchema>("params.requestedSchema", schema.as_bytes()))
-}
-
 /// The parts of a form that decide how its fields are read.
 struct FormReader<'a> {
-    schema: &'a FormSchema,
+    form: &'a schema::Form,
     message: &'a str,
     meta: Option<&'a Map<String, Json>>,
 }
 
 impl FormReader<'_> {
-    fn fields(&self) -> Result<(Vec<Field>, Vec<Companion>), String> {
-        let all = &self.schema.properties.0;
-        let own: Vec<_> = all
-            .iter()
-            .filter(|(key, property)| !companion::is_companion(key, property, self.schema))
-            .collect();
-        let fields = own.iter().map(|(key, property)| self.field(key, property, own.len() == 1));
-        let companions = own.iter().map(|(key, _)| companion::of(key, self.schema));
-        Ok((fields.collect::<Result<_, _>>()?, companions.collect()))
+    fn fields(&self) -> (Vec<Field>, FormReply) {
+        let all = &self.form.properties;
+        let own: Vec<_> = all.iter().filter(|property| !companion::is_companion(property, all)).collect();
+        let fields = own.iter().map(|property| self.field(property, own.len() == 1)).collect();
+        let format = FormReply {
+            companions: own.iter().map(|property| self.companion(property)).collect(),
+            slots: own.iter().map(|property| property.slot.clone()).collect(),
+            groups: self.form.groups.clone(),
+            ..FormReply::default()
+        };
+        (fields, format)
     }
 
-    fn field(&self, key: &str, property: &FormProperty, alone: bool) -> Result<Field, String> {
-        let (label, header, help) = self.texts(key, property, alone);
-        Ok(Field {
-            name: key.to_owned(),
+    /// Returns the companion of a property. Those of a group have none.
+    fn companion(&self, property: &Property) -> Companion {
+        match property.group.is_empty() {
+            true => companion::of(&property.key, &self.form.properties),
+            false => Companion::None,
+        }
+    }
+
+    fn field(&self, property: &Property, alone: bool) -> Field {
+        let (label, header, help) = self.texts(property, alone);
+        let mut kind = property.field.kind.clone();
+        if let Kind::Choice { other, .. } | Kind::Choices { other, .. } = &mut kind {
+            *other = self.takes_other(property);
+        }
+        Field {
             label,
             header,
             help,
-            required: self.schema.required.iter().flatten().any(|name| name == key),
-            secret: property.meta.as_ref().is_some_and(|meta| is_set(meta.get("codex"), "isSecret")),
-            kind: self.kind(key, property).map_err(|wrong| format!("field {key:?}: {wrong}"))?,
-        })
+            secret: property.field.secret || is_set(property.meta.get("codex"), "isSecret"),
+            kind,
+            ..property.field.clone()
+        }
     }
 
     /// Returns the label, the header and the help of a field: adapters disagree about which text goes where.
-    fn texts(
-        &self,
-        key: &str,
-        property: &FormProperty,
-        alone: bool,
-    ) -> (String, Option<String>, Option<String>) {
-        let (title, description) = (property.title.clone(), property.description.clone());
+    fn texts(&self, property: &Property, alone: bool) -> (String, Option<String>, Option<String>) {
+        let Property { key, title, description, group, meta, .. } = property;
+        let (key, title, description) = (&**key, title.clone(), description.clone());
+        if !group.is_empty() {
+            return (title.unwrap_or_else(|| key.to_owned()), Some(group.clone()), description);
+        }
         let codex = |meta: Option<&Map<String, Json>>| meta.is_some_and(|meta| meta.contains_key("codex"));
-        if codex(property.meta.as_ref()) || codex(self.meta) {
+        if codex(Some(meta)) || codex(self.meta) {
             // Codex writes the question in the title and the header in the description.
             return (title.unwrap_or_else(|| key.to_owned()), description, None);
         }
@@ -171,50 +182,14 @@ impl FormReader<'_> {
         (title.unwrap_or_else(|| label.to_owned()), None, description)
     }
 
-    fn kind(&self, key: &str, property: &FormProperty) -> Result<Kind, String> {
-        let default = property.default.as_ref();
-        let text = || default.and_then(Json::as_str).map(str::to_owned);
-        let kind = match property.kind.as_deref() {
-            Some("boolean") => Kind::Boolean { default: default.and_then(Json::as_bool) },
-            Some(kind @ ("number" | "integer")) => Kind::Number {
-                integer: kind == "integer",
-                min: property.minimum.map(|bound| bound.0),
-                max: property.maximum.map(|bound| bound.0),
-                step: property.multiple_of.map(|bound| bound.0),
-                default: default.and_then(Json::as_f64),
-            },
-            Some("array") => Kind::Choices {
-                options: many(property.items.as_ref().ok_or("an array needs items")?)?,
-                other: self.takes_other(key),
-                min: property.min_items,
-                max: property.max_items,
-                default: default.and_then(strings).unwrap_or_default(),
-            },
-            _ => match options(property.one_of.as_deref(), property.values.as_deref()) {
-                Some(options) => Kind::Choice { options, other: self.takes_other(key), default: text() },
-                None => Kind::Text {
-                    multiline: false,
-                    min_length: property.min_length,
-                    max_length: property.max_length,
-                    pattern: property.pattern.clone(),
-                    format: property.format.clone(),
-                    placeholder: None,
-                    default: text(),
-                },
-            },
-        };
-        Ok(kind)
-    }
-
     /// Returns whether a choice takes a free text: in a companion, or, for Devin, in the field itself.
-    fn takes_other(&self, key: &str) -> bool {
-        match companion::of(key, self.schema) {
+    fn takes_other(&self, property: &Property) -> bool {
+        match self.companion(property) {
             Companion::Custom { .. } => true,
             Companion::Note { none, .. } => none.is_some(),
             Companion::None => {
-                let of_field = self.schema.properties.get(key).and_then(|property| property.meta.as_ref());
                 let allows = |meta: &Map<String, Json>| meta.get(ALLOW_OTHER) == Some(&Json::Bool(true));
-                of_field.is_some_and(allows) || self.meta.is_some_and(allows)
+                allows(&property.meta) || self.meta.is_some_and(allows)
             }
         }
     }
@@ -240,37 +215,6 @@ fn is_numbered(key: &str) -> bool {
 
 fn is_set(object: Option<&Json>, flag: &str) -> bool {
     object.and_then(|object| object.get(flag)) == Some(&Json::Bool(true))
-}
-
-fn strings(json: &Json) -> Option<Vec<String>> {
-    json.as_array()?.iter().map(|entry| entry.as_str().map(str::to_owned)).collect()
-}
-
-fn many(items: &FormItems) -> Result<Vec<FieldOption>, String> {
-    let titled = items.any_of.as_deref().or(items.one_of.as_deref());
-    options(titled, items.values.as_deref()).ok_or_else(|| "items need an anyOf or an enum".to_owned())
-}
-
-fn options(titled: Option<&[TitledOption]>, values: Option<&[String]>) -> Option<Vec<FieldOption>> {
-    let plain =
-        |value: &String| FieldOption { value: value.clone(), label: value.clone(), ..FieldOption::default() };
-    match (titled, values) {
-        (Some(titled), _) => Some(titled.iter().map(option).collect()),
-        (None, Some(values)) => Some(values.iter().map(plain).collect()),
-        (None, None) => None,
-    }
-}
-
-fn option(titled: &TitledOption) -> FieldOption {
-    let preview = titled.meta.as_ref().and_then(|meta| meta.get(PREVIEW)?.get("preview")?.as_str());
-    FieldOption {
-        value: titled.value.clone(),
-        label: titled.title.clone().unwrap_or_else(|| titled.value.clone()),
-        description: titled.description.clone(),
-        preview: preview
-            .map(|text| Preview { format: PreviewFormat::Markdown, text: text.to_owned() }.into()),
-        ..FieldOption::default()
-    }
 }
 
 impl AgentDialect for FormReply {
@@ -407,6 +351,55 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_understood_takes_json_and_no_fields_are_consent() {
+        let read = |schema: &str| {
+            let (fields, format) = read_schema(schema, "Buy it?", None).expect("a form");
+            (fields.into_iter().map(|field| (field.name, field.kind)).collect::<Vec<_>>(), format)
+        };
+        let (fields, _) = read(
+            r##"{"properties":{"a":{"type":"string"},"b":{"type":"file","x":{"$ref":"#/$defs/D"}}},
+            "$defs":{"D":{"type":"string"},"E":{}}}"##,
+        );
+        assert!(matches!(fields[0].1, Kind::Text { .. }));
+        let schema = serde_json::json!({ "type": "file", "x": { "$ref": "#/$defs/D" }, "$defs": { "D": { "type": "string" } } });
+        assert_eq!(fields[1], ("b".to_owned(), Kind::Json { schema }));
+        // A reference into the form cannot be taken out of it, and a condition is about all of it.
+        for whole in [
+            r##"{"type":"object","properties":{"a":{"type":"file","x":{"$ref":"#/properties/b"}},"b":{}}}"##,
+            r#"{"type":"object","properties":{"a":{}},"anyOf":[{"required":["a"]},{"required":[]}]}"#,
+            r#"{"type":"object","properties":{},"required":["a"]}"#,
+        ] {
+            let (fields, format) = read(whole);
+            let schema = serde_json::from_str(whole).expect("JSON");
+            assert_eq!(fields, [("content".to_owned(), Kind::Json { schema })]);
+            assert!(format.slots[0].place.is_empty() && !format.consent);
+        }
+        let many: Vec<_> = (0..40).map(|place| format!(r#""f{place}":{{"type":"boolean"}}"#)).collect();
+        let (fields, _) = read(&format!(r#"{{"properties":{{{}}}}}"#, many.join(",")));
+        assert_eq!(fields.len(), 1, "more fields than a question may have");
+        let (fields, format) = read(r#"{"type":"object","properties":{}}"#);
+        assert_eq!(
+            fields,
+            [("confirm".to_owned(), Kind::Confirm { yes: "Yes".to_owned(), no: "No".to_owned() })]
+        );
+        assert!(format.consent);
+        assert!(read_schema("5", "", None).is_err() && read_schema("{", "", None).is_err());
+    }
+
+    #[test]
+    fn groups_that_repeat_without_end_are_one_field() {
+        let inner = (0..10)
+            .map(|place| format!(r##""p{place}":{{"$ref":"#/$defs/D"}}"##))
+            .collect::<Vec<_>>()
+            .join(",");
+        let schema = format!(
+            r##"{{"properties":{{{inner}}},"$defs":{{"D":{{"type":"object","properties":{{{inner}}}}}}}}}"##
+        );
+        let (fields, _) = read_schema(&schema, "", None).expect("a form");
+        assert!(matches!(&fields[..], [Field { kind: Kind::Json { .. }, .. }]));
+    }
+
+    #[test]
     fn default_of_the_wrong_type_is_ignored() {
         let kind = |property: &str| {
             let question = asked("", &format!(r#""a":{{{property}}}"#));
@@ -423,13 +416,9 @@ mod tests {
     }
 
     #[test]
-    fn unknown_modes_and_field_types_are_not_questions() {
-        for params in [
-            r#"{"mode":"url","url":"https://example.org"}"#,
-            r#"{"mode":"","requestedSchema":5}"#,
-            r#"{"requestedSchema":{"properties":{"a":{"type":"string"},"b":{"type":"file"}}}}"#,
-            r#"{"requestedSchema":{"properties":{"a":{"type":["string","null"]}}}}"#,
-        ] {
+    fn unknown_modes_are_not_questions() {
+        for params in [r#"{"mode":"url","url":"https://example.org"}"#, r#"{"mode":"","requestedSchema":5}"#]
+        {
             assert_eq!(read(ELICITATION_CREATE, params.as_bytes(), "q"), Ok(None), "{params}");
         }
         let untyped = asked("", r#""a":{"enum":["x"]},"b":{}"#);

@@ -1,29 +1,29 @@
-//! The JSON Schema of a form, restricted to what elicitations use: read from agents, written for clients.
-//! Reading it as a question is left to `request.rs`, writing a question as a schema to `form.rs`.
+//! The JSON Schema of a form, as it is written for clients, restricted to what they understand.
+//! Writing a question as a schema is left to `form.rs`, reading one to `dialect/schema`.
 //!
-//! Source: `ElicitationSchema` of the ACP schema. Unknown members are ignored.
+//! Source: `ElicitationSchema` of the ACP schema.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
 use crate::dialect::values::Entries;
 
 /// `requestedSchema`: an object of scalars and lists of scalars.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct FormSchema {
     /// Always `object`.
-    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// The fields, in display order.
     pub properties: Entries<FormProperty>,
     /// The names of the required fields.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub required: Option<Vec<String>>,
 }
 
 /// One field. Which members apply depends on `type`.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct FormProperty {
     /// `string`, `number`, `integer`, `boolean` or `array`.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
@@ -67,6 +67,12 @@ pub struct FormProperty {
     /// The maximum of a number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maximum: Option<NumberBound>,
+    /// The bound that a number must be above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exclusive_minimum: Option<NumberBound>,
+    /// The bound that a number must be below.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exclusive_maximum: Option<NumberBound>,
     /// The step of a number: it must be a multiple of this.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub multiple_of: Option<NumberBound>,
@@ -79,8 +85,7 @@ pub struct FormProperty {
 }
 
 /// A bound of a number. A whole number is written without a fraction: the bounds of an `integer` are integers.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NumberBound(pub f64);
 
 impl NumberBound {
@@ -107,8 +112,8 @@ impl Serialize for NumberBound {
 }
 
 /// The options of a multiple choice.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct FormItems {
     /// `string`, beside `enum`.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
@@ -119,27 +124,21 @@ pub struct FormItems {
     /// The options, with titles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub any_of: Option<Vec<TitledOption>>,
-    /// The name that `anyOf` had in the drafts.
-    #[serde(skip_serializing)]
-    pub one_of: Option<Vec<TitledOption>>,
 }
 
 /// One option.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct TitledOption {
     /// The value that the agent receives.
     #[serde(rename = "const")]
     pub value: String,
     /// The label that the user sees.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// A longer explanation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Extensions of the standard.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Map<String, Json>>,
 }
-
-/// The `_meta` member in which Claude's adapter puts the preview of an option, and where clients look for it.
-pub const PREVIEW: &str = "_claude/askUserQuestionOption";

@@ -137,7 +137,7 @@ pub(super) fn ending(question: &Question, answer: &Answer) -> Ending {
         Some(Value::Many(texts)) => texts.clone(),
         Some(Value::Flag(flag)) => vec![flag.to_string()],
         Some(Value::Number(number)) => vec![number.to_string()],
-        None => Vec::new(),
+        Some(Value::Null) | None => Vec::new(),
     };
     Ending::Answered(question.fields.iter().map(texts).collect())
 }

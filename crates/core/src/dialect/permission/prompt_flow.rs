@@ -124,7 +124,7 @@ impl PromptFlow {
             }
             Kind::Boolean { .. } => (vec!["Yes".to_owned(), "No".to_owned()], false),
             Kind::Confirm { yes, no } => (pair(yes, no).map(Cow::into_owned).into(), false),
-            Kind::Text { .. } | Kind::Number { .. } | Kind::Unknown(_) => (Vec::new(), false),
+            _ => (Vec::new(), false),
         }
     }
 
@@ -145,7 +145,7 @@ impl PromptFlow {
             Kind::Boolean { .. } | Kind::Confirm { .. } => {
                 (place < 2).then_some(FieldChoice::Value(Value::Flag(place == 0)))
             }
-            Kind::Text { .. } | Kind::Number { .. } | Kind::Unknown(_) => None,
+            _ => None,
         }
     }
 }
@@ -163,7 +163,7 @@ fn can_be_asked(field: &Field) -> bool {
     match &field.kind {
         Kind::Choice { options, .. } | Kind::Choices { options, .. } => !options.is_empty(),
         Kind::Boolean { .. } | Kind::Confirm { .. } => true,
-        Kind::Text { .. } | Kind::Number { .. } | Kind::Unknown(_) => false,
+        _ => false,
     }
 }
 

@@ -79,6 +79,7 @@ fn text(value: &Value) -> String {
         Value::Many(texts) => values::join(texts),
         Value::Flag(flag) => flag.to_string(),
         Value::Number(number) => number.to_string(),
+        Value::Null => String::new(),
     }
 }
 

@@ -289,6 +289,7 @@ fn texts(value: &Value, kind: &Kind) -> Vec<String> {
         (Value::Flag(false), Kind::Confirm { no, .. }) => vec![no.clone()],
         (Value::Flag(flag), _) => vec![flag.to_string()],
         (Value::Number(number), _) => vec![number.to_string()],
+        (Value::Null, _) => Vec::new(),
     }
 }
 
