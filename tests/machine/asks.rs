@@ -85,16 +85,22 @@ pub(crate) fn ask(how: usize, session: u8, number: usize) -> (&'static str, Valu
             ("_x.ai/ask_user_question", json!({ "sessionId": session, "questions": [{ "question": "?" }] }))
         }
         13 => ("_kiro/userInput", json!({ "sessionId": session, "question": "?", "options": ["A", "B"] })),
-        14 => {
-            ("_agentao.cn/ask_user", json!({ "sessionId": session, "question": "?", "options": ["A", "B"] }))
-        }
-        15 => {
-            let options = json!([{ "label": "A", "description": "" }, { "label": "B", "description": "" }]);
-            let asked = json!({ "header": "H", "question": "?", "multiSelect": true, "options": options });
-            ("_hrns/ask_user", json!({ "requestId": number.to_string(), "questions": [asked] }))
-        }
+        14 | 15 => ask_user(how, &session, number),
         _ => (PERMISSION, permission(how - PERMISSIONS.start, &session, number)),
     }
+}
+
+/// Returns a request of an extension that is known by the end of its name.
+fn ask_user(how: usize, session: &str, number: usize) -> (&'static str, Value) {
+    if how == 14 {
+        return (
+            "_agentao.cn/ask_user",
+            json!({ "sessionId": session, "question": "?", "options": ["A", "B"] }),
+        );
+    }
+    let options = json!([{ "label": "A", "description": "" }, { "label": "B", "description": "" }]);
+    let asked = json!({ "header": "H", "question": "?", "multiSelect": true, "options": options });
+    ("_hrns/ask_user", json!({ "requestId": number.to_string(), "questions": [asked] }))
 }
 
 /// Returns the parameters of a permission: a command, a plan, one of version 2, or one that cannot be refused.
