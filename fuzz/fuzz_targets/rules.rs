@@ -1,4 +1,4 @@
-//! What a rule allows does only what the rule says, as bash, dash and the kernel judge it. The input chooses a file system
+//! What a rule allows does only what the rule says, as real shells in a cage and the kernel judge it. The input chooses a file system
 //! with its links, by its first 32 bytes, a rule, and a permission in the words of an agent.
 //!
 //! ```sh
@@ -23,19 +23,27 @@ mod project;
 mod random;
 
 #[path = "../../tests/guard/oracle.rs"]
-#[expect(dead_code, reason = "the tests use more of it")]
 mod oracle;
 
+#[path = "../../tests/guard/cage.rs"]
+#[expect(dead_code, reason = "the tests use more of it")]
+mod cage;
+
+#[path = "../../tests/guard/shells.rs"]
+#[expect(dead_code, reason = "the tests use more of it")]
+mod shells;
+
 #[path = "../../tests/guard/judge.rs"]
+#[expect(dead_code, reason = "the tests use more of it")]
 mod judge;
 
 /// Where the tests have these files.
 mod guard {
-    pub(crate) use super::{asked, oracle, project, random};
+    pub(crate) use super::{asked, cage, oracle, project, random, shells};
 }
 
 thread_local! {
-    static JUDGE: RefCell<judge::Judge> = RefCell::new(judge::Judge::new());
+    static JUDGE: RefCell<judge::Judge> = RefCell::new(judge::Judge::new(cage::Cage::new().unwrap_or_else(|why| panic!("{why}"))));
 }
 
 /// Bytes that choose the file system.

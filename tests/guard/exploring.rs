@@ -1,44 +1,78 @@
 //! Random rules against random permissions: what a rule allows does only what the rule says. `GUARD=1000000` tries as many,
-//! from the seed of `PROPTEST_RNG_SEED`.
+//! from the seed of `PROPTEST_RNG_SEED`, and `GUARD_FROM=500000` begins with that one.
 
 use std::io::Write;
 
+use crate::guard::cage::Cage;
 use crate::guard::judge::Judge;
+
+/// The inputs of a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Inputs {
+    pub(crate) from: u64,
+    pub(crate) count: u64,
+    pub(crate) seed: u64,
+}
+
+impl Inputs {
+    /// Returns those that the environment asks for, or so many.
+    pub(crate) fn new(usual: u64) -> Self {
+        let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
+        Inputs {
+            from: number("GUARD_FROM").unwrap_or(0),
+            count: number("GUARD").unwrap_or(usual),
+            seed: number("PROPTEST_RNG_SEED").unwrap_or(1),
+        }
+    }
+
+    pub(crate) fn numbers(self) -> std::ops::Range<u64> {
+        self.from..self.count
+    }
+
+    /// Returns the bytes that choose the input with this number.
+    pub(crate) fn bytes(self, number: u64) -> [u8; 128] {
+        let mut state = mixed(self.seed).wrapping_add(number.wrapping_mul(0xd134_2543_de82_ef95));
+        let mut bytes = [0; 128];
+        for part in bytes.chunks_exact_mut(8) {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            part.copy_from_slice(&mixed(state).to_le_bytes());
+        }
+        bytes
+    }
+
+    /// Says how far a long run has come, so that another one can go on there.
+    pub(crate) fn say(self, number: u64, what: &str) {
+        if std::env::var_os("GUARD").is_some() && (number.is_multiple_of(10_000) || number == self.count) {
+            let Inputs { count, seed, .. } = self;
+            writeln!(std::io::stderr(), "{number} of {count}, seed {seed}: {what}").expect("stderr");
+        }
+    }
+}
+
+fn mixed(state: u64) -> u64 {
+    let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
 
 #[test]
 fn what_a_rule_allows_does_only_what_the_rule_says() {
-    let (count, seed) = (number("GUARD").unwrap_or(3000), number("PROPTEST_RNG_SEED").unwrap_or(1));
-    let mut state = seed;
-    let mut judge = Judge::new();
-    for input in 0..count {
-        if input % 200 == 0 {
-            judge.renew(&bytes(&mut state));
+    let Some(cage) = Cage::find("what shells make of commands that a rule allows") else { return };
+    let inputs = Inputs::new(3000);
+    let mut judge = Judge::new(cage);
+    for number in inputs.numbers() {
+        if number.is_multiple_of(200) || number == inputs.from {
+            judge.renew(&Inputs { seed: !inputs.seed, ..inputs }.bytes(number / 200));
         }
-        let bytes = bytes(&mut state);
+        let bytes = inputs.bytes(number);
         judge
             .try_one(&bytes)
-            .unwrap_or_else(|wrong| panic!("input {input} of seed {seed}: {wrong}\n{bytes:?}"));
+            .unwrap_or_else(|wrong| panic!("input {number} of seed {}: {wrong}\n{bytes:?}", inputs.seed));
+        inputs.say(number, &format!("{:?}", judge.tried()));
     }
-    let tried = judge.end().unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
+    let tried = judge.end().unwrap_or_else(|wrong| panic!("seed {}: {wrong}", inputs.seed));
+    inputs.say(inputs.count, &format!("{tried:?}"));
+    let count = inputs.count - inputs.from;
     // Otherwise nothing would be judged.
     assert!(tried.commands > count / 50 && tried.files > count / 100, "{tried:?}");
-    writeln!(std::io::stderr(), "{count} inputs, seed {seed}: {tried:?}, none of them wrong")
-        .expect("stderr");
-}
-
-/// Returns the number in a variable of the environment.
-pub(crate) fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok()?.parse().ok()
-}
-
-/// Returns bytes that choose one input.
-pub(crate) fn bytes(state: &mut u64) -> [u8; 128] {
-    let mut bytes = [0; 128];
-    for part in bytes.chunks_exact_mut(8) {
-        *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        part.copy_from_slice(&(mixed ^ (mixed >> 31)).to_le_bytes());
-    }
-    bytes
 }

@@ -11,9 +11,11 @@ use askbridge_core::{
 };
 
 use crate::guard::asked::asked;
-use crate::guard::oracle::{Shells, outside};
+use crate::guard::cage::Cage;
+use crate::guard::oracle::outside;
 use crate::guard::project::Project;
 use crate::guard::random::{Dice, Does, RandomRequest, RandomRule};
+use crate::guard::shells::Shells;
 
 /// What was tried.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,8 +39,8 @@ pub(crate) struct Judge {
 }
 
 impl Judge {
-    pub(crate) fn new() -> Self {
-        Judge { shells: Shells::new(), project: Project::new(""), tried: Tried::default() }
+    pub(crate) fn new(cage: Cage) -> Self {
+        Judge { shells: Shells::new(cage), project: Project::new(""), tried: Tried::default() }
     }
 
     /// Begins with another file system.
@@ -107,6 +109,11 @@ impl Judge {
     fn ask_shells(&mut self, rule: &RandomRule, request: &RandomRequest) -> Result<(), String> {
         let Some(words) = &rule.command else { return Ok(()) };
         request.does.commands.iter().try_for_each(|command| self.shells.add(command, words, &request.line))
+    }
+
+    /// Returns what was tried so far.
+    pub(crate) fn tried(&self) -> Tried {
+        self.tried
     }
 
     /// Has the last commands judged, and returns what was tried.

@@ -6,6 +6,8 @@ mod additions;
 #[cfg(test)]
 mod asked;
 #[cfg(test)]
+mod cage;
+#[cfg(test)]
 mod cases;
 #[cfg(test)]
 mod exploring;
@@ -29,6 +31,8 @@ mod reading;
 mod rewriting;
 #[cfg(test)]
 mod shapes;
+#[cfg(test)]
+mod shells;
 #[cfg(test)]
 mod spellings;
 #[cfg(test)]
