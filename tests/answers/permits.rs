@@ -195,6 +195,61 @@ fn person_may_want_a_second_step_for_all_that_acts() {
     }
 }
 
+/// Returns a person with these settings, and a bridge around an agent that asks to run a command in the project.
+fn running(settings: &str, command: &str) -> (Person, Process) {
+    let person = Person::new();
+    person.sets(settings);
+    let mut asks = request(1, &CLAUDE);
+    asks["params"]["toolCall"]["rawInput"]["command"] = command.into();
+    let new = json!({ "jsonrpc": "2.0", "id": 1, "method": "session/new", "params": { "cwd": person.project(), "mcpServers": [] } });
+    let script =
+        r#"read -r new; printf '%s\n' '{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s"}}' "$1"; exec cat"#;
+    let mut bridge =
+        Process::spawn(&mut person.command(&["run", "--", "sh", "-c", script, "sh", &asks.to_string()]));
+    bridge.send(&new.to_string());
+    (person, bridge)
+}
+
+#[test]
+fn what_only_looks_takes_one_step_unless_the_person_wants_two() {
+    const ACTS: &str = "[permission]\nlooks = \"acts\"\n";
+    const BOTH: &str = "[permission]\nlooks = \"acts\"\nconfirm = \"acts\"\n";
+    for (settings, command, risk, has_step) in [
+        ("", "git status", "plain", false),
+        ("[permission]\nlooks = \"plain\"\n", "git status", "plain", false),
+        (ACTS, "git status", "acts", false),
+        (ACTS, "cat a.txt | head -5", "acts", false),
+        (BOTH, "git status", "acts", true),
+        ("[permission]\nconfirm = \"acts\"\n", "git status", "plain", false),
+        (ACTS, "rm a.txt", "dangerous", false),
+        // What is wrong counts as if it were not there.
+        ("[permission]\nlooks = \"plane\"\n", "git status", "plain", false),
+    ] {
+        let (person, _bridge) = running(settings, command);
+        let asked = person.machine.questions(1)[0].clone();
+        let question = &asked["question"];
+        let found = (question["risk"].as_str(), question["confirm"] == json!(true));
+        assert_eq!(found, (Some(risk), has_step), "{settings} {command}: {question}");
+        let run = person.run(&["allow", &name(&asked)]);
+        let is_allowed = !has_step && risk != "dangerous";
+        assert_eq!(run.code == 0, is_allowed, "{settings} {command}: {run:?}");
+    }
+}
+
+#[test]
+fn a_wrong_value_for_what_only_looks_is_said_with_its_place() {
+    let person = Person::new();
+    for (value, why) in [
+        ("\"plane\"", "\"plane\" is not one of \"plain\", \"acts\""),
+        ("true", "true is not one of \"plain\", \"acts\""),
+    ] {
+        person.sets(&format!("[permission]\nlooks = {value}\n"));
+        let run = person.run(&["config"]);
+        let said = format!("{}{}", run.stdout, run.stderr);
+        assert!(said.contains(&format!("config.toml:2:9: `permission.looks`: {why}")), "{said}");
+    }
+}
+
 #[test]
 fn a_question_is_not_allowed() {
     let machine = TestMachine::new();
