@@ -171,6 +171,16 @@ impl<'a> Walk<'a, '_> {
                 self.say(at, word, Found::Writes(value))
             }
             Effect::Where => self.say(at, word, Found::Where(value)),
+            // `env` reads it as words of its own, before those behind it.
+            Effect::Text if self.row.flags.assigns => {
+                let after = self
+                    .arguments
+                    .iter()
+                    .skip(at + 1)
+                    .map(|word| format!(" '{}'", word.text.replace('\'', r"'\''")));
+                let text = format!("{} {value}{}", self.row.names[0], after.collect::<String>());
+                self.say(at, word, Found::Text(text))
+            }
             Effect::Text | Effect::Runs => self.say(at, word, Found::Text(value.to_owned())),
             Effect::Code(language) => {
                 self.has_code = true;

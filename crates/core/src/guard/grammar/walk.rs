@@ -1,6 +1,8 @@
 //! Goes through the words of a command by the grammar of its program, and says what they are. What that risks is left to
 //! the caller: `judge` for a person, and `holes` for rules.
 
+use std::cell::Cell;
+
 use super::{
     found::{Found, Label, Seen, Visit},
     lookup::any,
@@ -15,6 +17,9 @@ use crate::guard::{
 /// How many of its first words tell what a program does that is not known.
 const EARLY: usize = 3;
 
+/// How many words behind options that are not known are tried as what they may be: each way goes through all further words.
+const TRIES: usize = 8;
+
 /// Goes through the words behind a program.
 ///
 /// # Errors
@@ -25,7 +30,8 @@ pub(in crate::guard) fn walk(
     arguments: &[Argument<'_>],
     visit: &mut Visit<'_>,
 ) -> Judged {
-    Walk::new(row, None, label, None, arguments, visit).run(0)
+    let tries = Cell::new(TRIES);
+    Walk::new(row, None, label, None, arguments, (visit, &tries)).run(0)
 }
 
 pub(super) struct Walk<'a, 'v> {
@@ -37,6 +43,8 @@ pub(super) struct Walk<'a, 'v> {
     place: Option<usize>,
     pub arguments: &'a [Argument<'a>],
     visit: &'a mut Visit<'v>,
+    /// How many words may still be tried as what they may be.
+    tries: &'a Cell<usize>,
     /// The words so far that are no options.
     pub operands: Vec<usize>,
     pub degree: Degree,
@@ -63,9 +71,10 @@ impl<'a, 'v> Walk<'a, 'v> {
         label: &'a Label<'a>,
         place: Option<usize>,
         arguments: &'a [Argument<'a>],
-        visit: &'a mut Visit<'v>,
+        (visit, tries): (&'a mut Visit<'v>, &'a Cell<usize>),
     ) -> Self {
         Walk {
+            tries,
             row,
             above,
             label,
@@ -193,7 +202,13 @@ impl<'a, 'v> Walk<'a, 'v> {
     fn operand(&mut self, at: usize) -> Result<Next, Danger> {
         let argument = &self.arguments[at];
         let (text, count) = (&*argument.text, self.operands.len());
-        if self.row.flags.assigns && (count == 0 || self.row.rest == Rest::Words) && is_assignment(text) {
+        let lower = text.to_ascii_lowercase();
+        let row = self.row.words.iter().find(|row| is_like(&lower, row.name));
+        let does_harm = row.is_some_and(|row| row.effect == Effect::Harm);
+        // What runs a program takes any name of a variable.
+        let is_assigned = is_assignment(text) || (self.row.rest == Rest::Command(0) && text.contains('='));
+        let assigns = self.row.flags.assigns && (count == 0 || self.row.rest == Rest::Words);
+        if assigns && is_assigned && !does_harm {
             self.say(at, None, Found::Assigned(text))?;
             return Ok(Next::At(at + 1));
         }
@@ -202,7 +217,8 @@ impl<'a, 'v> Walk<'a, 'v> {
             self.word(&self.row.words, at)?;
         }
         if count == 0 && !self.row.subs.is_empty() {
-            if argument.has_any() && !self.is_guessed() {
+            // A job may be nothing, so that the next word is the subcommand.
+            if (argument.has_any() || text.starts_with('%')) && !self.is_guessed() {
                 let shown = argument.shown();
                 self.say(at, Some(&shown), Found::Unknown)?;
             } else if let Some(next) = self.subcommand(at)? {
@@ -240,8 +256,10 @@ impl<'a, 'v> Walk<'a, 'v> {
         let Some(sub) = exact.or_else(like) else { return Ok(None) };
         let label = Label { name: text, of: Some(self.label) };
         let above = if self.row.flags.inherits { Some(self.row) } else { self.above };
-        let found = Walk::new(sub, above, &label, Some(at), self.arguments, self.visit).run(at + 1)?;
+        let found =
+            Walk::new(sub, above, &label, Some(at), self.arguments, (self.visit, self.tries)).run(at + 1)?;
         if self.is_unsure {
+            self.try_again()?;
             // The word may be the value of the option before it instead.
             self.degree = self.degree.max(found).max(Degree::Acts);
             self.is_unsure = false;
@@ -265,12 +283,12 @@ impl<'a, 'v> Walk<'a, 'v> {
             Rest::Command(_) if self.looks => {}
             Rest::Command(before) if count >= before => {
                 let end = self.command(at)?;
-                return Ok(self.unless_unsure(end, at));
+                return self.unless_unsure(end, at);
             }
             Rest::Text(before) if count >= before => {
                 let texts: Vec<_> = self.arguments[at..].iter().map(|word| &*word.text).collect();
                 self.say(at, None, Found::Text(texts.join(" ")))?;
-                return Ok(self.unless_unsure(Next::End, at));
+                return self.unless_unsure(Next::End, at);
             }
             Rest::Texts => self.say(at, None, Found::Text(text.to_owned()))?,
             Rest::Anywhere => {
@@ -280,7 +298,7 @@ impl<'a, 'v> Walk<'a, 'v> {
             Rest::Script(language) if !self.has_code || !places::is_inside(text) => {
                 self.has_code = true;
                 self.say(at, None, Found::Script(language, at))?;
-                return Ok(self.unless_unsure(Next::End, at));
+                return self.unless_unsure(Next::End, at);
             }
             Rest::Script(_) => return Ok(Next::End),
             Rest::Code(language) => self.say(at, None, Found::Code(language, text))?,
@@ -291,14 +309,22 @@ impl<'a, 'v> Walk<'a, 'v> {
     }
 
     /// Returns this end, unless the word may be the value of the option before it: then the next one is tried as well.
-    fn unless_unsure(&mut self, end: Next, at: usize) -> Next {
+    fn unless_unsure(&mut self, end: Next, at: usize) -> Result<Next, Danger> {
         if !self.is_unsure {
-            return end;
+            return Ok(end);
         }
+        self.try_again()?;
         self.is_unsure = false;
         self.operands.pop();
         self.degree = self.degree.max(Degree::Acts);
-        Next::At(at + 1)
+        Ok(Next::At(at + 1))
+    }
+
+    fn try_again(&mut self) -> Result<(), Danger> {
+        let left = self.tries.get().checked_sub(1);
+        self.tries.set(left.unwrap_or_default());
+        left.map(drop)
+            .ok_or_else(|| format!("`{}` has too many options that are not known", self.label).into())
     }
 
     /// Returns whether a subcommand is only asked for its help.

@@ -36,7 +36,7 @@ impl<'a> Judge<'a> {
 
     /// Remembers a file that was written or fetched.
     pub(super) fn has_made(&mut self, file: &str) {
-        self.made.push(file.trim_start_matches("./").to_owned());
+        self.made.insert(file.trim_start_matches("./").to_owned());
     }
 
     pub(super) fn is_made(&self, file: &str) -> bool {
@@ -104,11 +104,7 @@ impl<'a> Judge<'a> {
         let text = self.argument(word).text;
         match text.contains([ANY, MANY]) {
             true => Input::Unknown,
-            false => {
-                let before = &self.text.as_bytes()[..at.min(self.text.len())];
-                let line = self.place.first_line + before.iter().filter(|byte| **byte == b'\n').count();
-                Input::Text(text.into_owned(), line)
-            }
+            false => Input::Text(text.into(), self.line(at)),
         }
     }
 

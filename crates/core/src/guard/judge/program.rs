@@ -16,12 +16,10 @@ impl<'a> Judge<'a> {
     /// Judges a program with its words.
     pub(super) fn program(&mut self, words: &[Argument<'_>], input: &Input) -> Judged {
         let Some((program, arguments)) = words.split_first() else { return Ok(Degree::Acts) };
-        let fuel = self.place.fuel;
-        let Some(left) = fuel.get().checked_sub(1) else {
-            return Err("it has too many commands in the arguments of others".to_owned().into());
-        };
-        fuel.set(left);
-        if program.is_unknown() || program.pattern.is_some() {
+        self.place.spend(words.len())?;
+        // The number of a job, or of a variable that not every shell has.
+        let is_number = program.text.starts_with(['%', '0']);
+        if program.is_unknown() || program.pattern.is_some() || is_number {
             return Err(format!(
                 "which program `{}` is depends on what a shell makes of it",
                 program.shown()

@@ -1,7 +1,7 @@
 //! Goes through a script: its lists, statements and programs, with the variables that they set.
 
 use std::{
-    cell::Cell,
+    cell::{Cell, OnceCell},
     collections::{BTreeMap, BTreeSet},
 };
 
@@ -17,12 +17,16 @@ use crate::question::Risk;
 /// How deep commands may be nested in the arguments of others.
 const DEPTH: usize = 6;
 
-/// How many programs of one command are judged. Without it, commands in the arguments of commands would take long.
-const PROGRAMS: usize = 4000;
+/// How many steps one command takes to be judged, see [`Place::spend`]. Without a bound, commands in the arguments of
+/// commands would take long.
+pub(super) const STEPS: usize = 100_000;
+
+/// How many bytes of a text are one step.
+const BYTES: usize = 32;
 
 /// Returns what running a command risks, and why. `project` is the folder that it runs in.
 pub(in crate::guard) fn risk(command: &str, project: Option<&str>) -> (Risk, String) {
-    let fuel = Cell::new(PROGRAMS);
+    let fuel = Cell::new(STEPS);
     let (is_outside, is_far, is_fetched) = (false, false, false);
     let place = Place { project, is_outside, is_far, is_fetched, depth: DEPTH, first_line: 1, fuel: &fuel };
     match place.judged(command, &Input::Nothing) {
@@ -36,6 +40,13 @@ pub(in crate::guard) fn risk(command: &str, project: Option<&str>) -> (Risk, Str
 }
 
 impl Place<'_> {
+    /// Counts steps: one for each program and each of its words, and for some bytes that are read or put together.
+    pub(super) fn spend(&self, steps: usize) -> Result<(), Danger> {
+        let left = self.fuel.get().checked_sub(steps);
+        self.fuel.set(left.unwrap_or_default());
+        left.map(drop).ok_or_else(|| "it has too many commands in the arguments of others".to_owned().into())
+    }
+
     /// Judges a script.
     pub(super) fn judged(self, text: &str, input: &Input) -> Judged {
         let place = self;
@@ -46,6 +57,7 @@ impl Place<'_> {
         if text.lines().next_back().is_some_and(|line| line.starts_with('…')) {
             return Err("it was cut".to_owned().into());
         }
+        place.spend(text.len() / BYTES)?;
         let line_of = |at: usize| place.first_line + text[..at].bytes().filter(|byte| *byte == b'\n').count();
         let script = shell::read(text).map_err(|unread| Danger {
             why: format!("it cannot be read as a command: {}", unread.why),
@@ -56,10 +68,10 @@ impl Place<'_> {
         }
         let (values, never) = (BTreeMap::new(), BTreeSet::new());
         let place = Place { depth, ..place };
-        let made = Vec::new();
+        let (made, lines) = (BTreeSet::new(), OnceCell::new());
         let documents = &script.documents;
         let (compiled, has_unpacked) = (Vec::new(), false);
-        let mut judge = Judge { text, documents, place, values, never, made, compiled, has_unpacked };
+        let mut judge = Judge { text, documents, place, values, never, made, compiled, has_unpacked, lines };
         judge.list(&script.list, input)
     }
 }
@@ -79,10 +91,9 @@ impl<'a> Judge<'a> {
                 let judged = self.simple(simple, input);
                 // Lines are only counted where one is said.
                 judged.map_err(|danger| {
-                    let before = &self.text.as_bytes()[..simple.at.min(self.text.len())];
-                    let line = self.place.first_line + before.iter().filter(|byte| **byte == b'\n').count();
                     let has_lines = self.text.contains('\n') || self.place.first_line > 1;
-                    Danger { line: danger.line.or(has_lines.then_some(line)), ..danger }
+                    let line = has_lines.then(|| self.line(simple.at));
+                    Danger { line: danger.line.or(line), ..danger }
                 })
             }
             Node::Pipeline(parts) => self.pipeline(parts, input),
@@ -181,6 +192,7 @@ impl<'a> Judge<'a> {
             }
         }
         let words: Vec<_> = simple.words.iter().flat_map(|word| self.arguments(word)).collect();
+        self.place.spend(words.iter().map(|word| word.text.len()).sum::<usize>() / BYTES)?;
         self.check_emptied(simple, &words)?;
         if words.is_empty() {
             for assignment in &simple.assignments {
@@ -217,5 +229,85 @@ impl<'a> Judge<'a> {
             }
         }
         Ok(worst)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns what a command risks, and how many steps that took.
+    fn steps(command: &str) -> (Risk, usize) {
+        let fuel = Cell::new(STEPS);
+        let (is_outside, is_far, is_fetched) = (false, false, false);
+        let place =
+            Place { project: None, is_outside, is_far, is_fetched, depth: DEPTH, first_line: 1, fuel: &fuel };
+        let risk = place.judged(command, &Input::Nothing).map_or(Risk::Dangerous, |_| Risk::Acts);
+        (risk, STEPS - fuel.get())
+    }
+
+    /// Returns commands of about so many bytes, each of which is long in another way.
+    fn long(bytes: usize) -> Vec<String> {
+        let filled =
+            |begin: &str, part: &str, end: &str| format!("{begin}{}{end}", part.repeat(bytes / part.len()));
+        let doubled =
+            |count: usize| (1..count).map(|at| format!("x{at}=$x{0}$x{0};", at - 1)).collect::<String>();
+        vec![
+            filled("", "a;", "a"),
+            filled("", "a&", ""),
+            filled("", "a|", "a"),
+            filled("", "a||", "a"),
+            filled("", "a ", ""),
+            filled("", "a=b ", ""),
+            filled("", ">a ", ""),
+            filled("", "$a ", ""),
+            filled("", "`a` ", ""),
+            filled("", "{a", ""),
+            filled("", "<(ls) ", ""),
+            filled("", "cat <<E\nE\n", ""),
+            filled("", "case a in a) b;; esac;", ""),
+            filled("", "f() { a; };", ""),
+            filled("", "sh -c ", ""),
+            filled("", "env ", ""),
+            filled("", "xargs ", ""),
+            filled("git ", "-x stash ", ""),
+            filled("docker ", "-x compose -x run ", ""),
+            filled("ssh ", "-Z a ", ""),
+            filled("find ", "-exec a ';' ", ""),
+            filled("tmux ls '", "ls ", "'"),
+            filled("x=aaaaaaaaaaaaaaaa;", "$x", ""),
+            filled("{ sh;sh;sh;sh;sh;sh;sh; } <<E\n", "ls;", "\nE\n"),
+            format!("x0=a;{}echo $x30", doubled(31)),
+            format!("{}ls{}", "$(".repeat(bytes / 3), ")".repeat(bytes / 3)),
+            format!("{}{}{}", "if ls; then ".repeat(14), "a=1;".repeat(bytes / 5), "fi;".repeat(14)),
+        ]
+    }
+
+    #[test]
+    fn a_command_that_is_twice_as_long_takes_twice_as_many_steps() {
+        for (shorter, longer) in long(8_000).into_iter().zip(long(16_000)) {
+            let ((_, fewer), (risk, more)) = (steps(&shorter), steps(&longer));
+            let begin = &shorter[..40];
+            assert!(more <= 2 * fewer + 64 || risk == Risk::Dangerous, "{fewer} and {more} steps: {begin}");
+        }
+    }
+
+    #[test]
+    fn a_command_that_takes_too_many_steps_is_dangerous() {
+        let again = format!("{{ {} }} <<E\n{}\nE\n", "sh;".repeat(8000), "ls;".repeat(10_000));
+        let value = format!("x={};{}", "a".repeat(1000), "echo $x;".repeat(7000));
+        let tried = format!("git {}", "-x log ".repeat(9));
+        for (command, why) in [
+            (&again, "too many commands"),
+            (&value, "too many commands"),
+            (&tried, "`git` has too many options that are not known"),
+            (&"a;".repeat(40_000), "it is too long"),
+        ] {
+            let (risk, said) = super::risk(command, None);
+            assert!(risk == Risk::Dangerous && said.contains(why), "{said}");
+        }
+        // Three options that are not known are usual.
+        assert_eq!(super::risk(&format!("git {}", "-x log ".repeat(3)), None).0, Risk::Acts);
+        assert_eq!(super::risk(&"ls;".repeat(10_000), None).0, Risk::Plain);
     }
 }

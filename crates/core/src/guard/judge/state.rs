@@ -2,8 +2,9 @@
 
 use std::{
     borrow::Cow,
-    cell::Cell,
+    cell::{Cell, OnceCell},
     collections::{BTreeMap, BTreeSet},
+    rc::Rc,
 };
 
 use crate::guard::{argument::Argument, shell::Document};
@@ -22,6 +23,7 @@ pub(super) struct Place<'a> {
     pub depth: usize,
     /// The line of the whole command that its first line is.
     pub first_line: usize,
+    /// How many steps are left.
     pub fuel: &'a Cell<usize>,
 }
 
@@ -32,8 +34,8 @@ pub(super) enum Input {
     Nothing,
     /// What another program prints.
     Pipe(Source),
-    /// This text.
-    Text(String, usize),
+    /// This text, with its first line.
+    Text(Rc<str>, usize),
     /// A file of the project.
     File,
     /// A text or a file that is not known.
@@ -77,11 +79,22 @@ pub(super) struct Judge<'a> {
     /// Variables whose values are not known anywhere.
     pub never: BTreeSet<String>,
     /// Files that the script has fetched, or whose text it has written.
-    pub made: Vec<String>,
+    pub made: BTreeSet<String>,
     /// Programs that it has compiled.
     pub compiled: Vec<String>,
     /// Whether the script has unpacked what it has fetched.
     pub has_unpacked: bool,
+    /// Where the lines of the text end, once it is asked for.
+    pub lines: OnceCell<Vec<usize>>,
+}
+
+impl Judge<'_> {
+    /// Returns the line of the whole command that a place is in.
+    pub(super) fn line(&self, at: usize) -> usize {
+        let ends =
+            || self.text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at).collect();
+        self.place.first_line + self.lines.get_or_init(ends).partition_point(|end| *end < at)
+    }
 }
 
 /// Returns whether a program fetches what it prints or writes.

@@ -36,6 +36,12 @@ const USUAL: [(&str, &str); 22] = [
     ("BASHPID", "0"),
 ];
 
+/// Those of them that each shell has, and that are no path.
+const ALWAYS: [&str; 2] = ["PATH", "PPID"];
+
+/// The most bytes of a value that is known.
+const VALUE: usize = 1024;
+
 /// Programs that print one text that is no option, such as a path or a date.
 const TAME_PROGRAMS: [&str; 14] = [
     "pwd", "date", "nproc", "uname", "whoami", "hostname", "mktemp", "id", "wc", "seq", "arch", "getconf",
@@ -44,6 +50,9 @@ const TAME_PROGRAMS: [&str; 14] = [
 
 impl<'a> Judge<'a> {
     pub(super) fn set(&mut self, name: &str, value: Value) {
+        // Values that are put together from others would grow without end.
+        let is_long = matches!(&value, Value::Text(text) if text.len() > VALUE);
+        let value = if is_long { Value::Unknown } else { value };
         if !self.never.contains(name) {
             self.values.insert(name.to_owned(), value);
         }
@@ -158,7 +167,8 @@ impl<'a> Judge<'a> {
                 }
                 Piece::Variable { name, is_quoted } => self.variable(name, *is_quoted, &mut text),
                 Piece::Number | Piece::Sum { .. } => text.push('0'),
-                Piece::Job => text.push_str("%1"),
+                // Without a program in the background, it is nothing.
+                Piece::Job => text.push_str(if word.pieces.len() == 1 { "%1" } else { "\u{2}" }),
                 Piece::Process(_) => text.push_str("/dev/fd/63"),
                 Piece::Output { list, is_quoted } => match is_tame_output(list) {
                     true => text.push_str(if is_passing(list) { "/tmp/\u{3}" } else { "\u{3}" }),
@@ -195,6 +205,10 @@ impl<'a> Judge<'a> {
             Some(_) if !is_quoted && self.values.contains_key("IFS") => text.push(unknown),
             _ if self.never.contains(name) => text.push(unknown),
             None => match USUAL.iter().find(|(usual, _)| *usual == name) {
+                // In some shells, it is nothing.
+                Some((_, "0" | "\u{3}")) if !is_quoted && text.is_empty() && !ALWAYS.contains(&name) => {
+                    text.push(unknown);
+                }
                 Some((_, value)) => text.push_str(value),
                 None => text.push(unknown),
             },

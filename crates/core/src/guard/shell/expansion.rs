@@ -35,9 +35,14 @@ impl Reader<'_> {
                 let piece = self.deeper(|reader| reader.parameter(is_quoted))?;
                 word.pieces.push(piece);
             }
-            '?' | '#' | '$' | '-' => {
+            '?' | '#' | '$' => {
                 self.bump();
                 word.pieces.push(Piece::Number);
+            }
+            // Some shells have no flags.
+            '-' => {
+                self.bump();
+                word.pieces.push(unknown(Vec::new(), is_quoted));
             }
             '!' => {
                 self.bump();

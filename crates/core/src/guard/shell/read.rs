@@ -115,8 +115,11 @@ impl Reader<'_> {
 
     fn simple(&mut self) -> Read<Node> {
         let mut simple = Simple { at: self.position(), ..Simple::default() };
+        let mut is_over = false;
         loop {
             self.blanks();
+            // For some shells, `&` ends the command here, and the next word is a program.
+            is_over |= self.rest().starts_with("&>");
             if let Some(redirection) = self.redirection()? {
                 simple.redirections.push(redirection);
                 continue;
@@ -130,6 +133,7 @@ impl Reader<'_> {
             match self.peek() {
                 None | Some('\n' | ';' | '&' | '|' | ')') => break,
                 Some('#') => break self.comment()?,
+                Some(_) if is_over => return self.fail("shells read `&>` before a word in different ways"),
                 Some('(') => return self.function(&simple),
                 Some(_) => simple.words.extend(self.word()?),
             }
@@ -176,9 +180,13 @@ impl Reader<'_> {
                 None => break,
             }
         }
-        match self.eat(")") {
+        if !self.eat(")") {
+            return self.fail("`)` is missing");
+        }
+        // What stands behind it belongs to the assignment, or is the program.
+        match self.peek().is_none_or(|char| " \t\n;&|)".contains(char)) {
             true => Ok(Some(Assignment { name, value, is_more: true })),
-            false => self.fail("`)` is missing"),
+            false => self.fail("shells read what stands behind the `)` of a list in different ways"),
         }
     }
 
