@@ -426,6 +426,7 @@ mod tests {
         let field = |name: &str, kind: Json| {
             let mut field = json!({
                 "name": name, "label": "L", "header": "H", "help": "More", "required": true, "secret": true,
+                "nullable": true, "requiredWith": "g.",
             });
             field.as_object_mut().expect("members").extend(kind.as_object().expect("members").clone());
             field
@@ -453,9 +454,15 @@ mod tests {
                 })),
                 field("boolean", json!({ "kind": "boolean", "default": true })),
                 field("number", json!({
-                    "kind": "number", "integer": true, "min": 1.0, "max": 2.0, "step": 1.0, "default": 1.0,
+                    "kind": "number", "integer": true, "min": 1.0, "max": 2.0, "exclusiveMin": 0.5, "exclusiveMax": 2.5,
+                    "step": 1.0, "default": 1.0,
                 })),
                 field("confirm", json!({ "kind": "confirm", "yes": "Go", "no": "Stop" })),
+                field("texts", json!({
+                    "kind": "texts", "min": 1, "max": 2, "unique": true, "minLength": 1, "maxLength": 9, "pattern": ".",
+                    "format": "uri", "default": ["D"],
+                })),
+                field("json", json!({ "kind": "json", "schema": { "type": "object" } })),
             ],
         })
     }

@@ -324,7 +324,8 @@ mod tests {
             ("cat *", "cat ../a", false),
             ("git log *", "git log --output=a", false),
             ("python3 manage.py *", "python3 manage.py flush", false),
-            ("frobnicate *", "frobnicate --config x", true),
+            ("frobnicate *", "frobnicate --name x", true),
+            ("frobnicate *", "frobnicate --config x", false),
             ("frobnicate *", "frobnicate --config /etc/x", false),
         ] {
             assert_eq!(checked(pattern, command).is_ok(), is_meant, "{pattern}: {command}");
