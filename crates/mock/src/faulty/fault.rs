@@ -35,7 +35,7 @@ faults! {
         ReadsFiles "reads-files" "Reads a file by a client that did not promise it"
         StartsTerminals "starts-terminals" "Starts a terminal at a client that did not promise it"
         // What it asks.
-        InvalidQuestion "invalid-question" "Asks by a form without fields"
+        InvalidQuestion "invalid-question" "Asks by a form without a schema"
         OtherSession "other-session" "Asks in a session that the client does not have"
         AsksWithoutPromise "asks-without-promise" "Asks by a form though the client promised none"
         AsksAgain "asks-again" "Asks a question that was answered once more"

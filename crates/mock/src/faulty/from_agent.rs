@@ -44,7 +44,9 @@ impl Faulty {
         let params = &mut message["params"];
         match self.fault {
             AgentFault::OtherSession => params["sessionId"] = json!("no-session"),
-            AgentFault::InvalidQuestion if !is_permission => params["requestedSchema"] = json!({}),
+            AgentFault::InvalidQuestion if !is_permission => {
+                params.as_object_mut().map(|params| params.remove("requestedSchema"));
+            }
             AgentFault::OnlyAllows if is_permission => {
                 let options = params["options"].as_array_mut().map(std::mem::take).unwrap_or_default();
                 let allows = |it: &Value| it["kind"].as_str().is_some_and(|kind| kind.starts_with("allow"));
