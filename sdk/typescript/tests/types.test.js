@@ -21,6 +21,8 @@ const INTERNAL = new Set([
 /** What is not known is of the library's own shape. */
 const OWN = new Set(["UnknownField", "UnknownOutcome"]);
 const NAMES = { Question: "QuestionBody" };
+/** Where null is a value of its own, and does not stand for what is absent. */
+const NULLABLE = new Set(["Value"]);
 const OVERRIDES = { "NewQuestion.fields": "Exclude<c.Field, c.UnknownField>[]" };
 /** What is done with an operation, or why it is left out. */
 const OPERATIONS = {
@@ -42,6 +44,7 @@ function type(schema) {
     const isOpen = parts.length === 2 && parts[0].$ref?.includes("/Known") && parts[1].type === "string";
     return parts.map((part, place) => (isOpen && place ? "c.Other" : type(part))).join(" | ");
   }
+  if (!schema.type) return "unknown";
   const [kind] = [schema.type].flat().filter(kind => kind !== "null");
   if (kind === "array") return `(${type(schema.items)})[]`;
   if (kind === "object" && !schema.properties) return `Record<string, ${type(schema.additionalProperties)}>`;
@@ -62,7 +65,7 @@ test("the types are those of the schema, and of questions of every kind", async 
   ];
   for (const [name, schema] of Object.entries(schemas)) {
     if (INTERNAL.has(name) || OWN.has(name)) continue;
-    const wanted = schema.properties ? members(name, schema) : type(schema);
+    const wanted = schema.properties ? members(name, schema) : type(schema) + (NULLABLE.has(name) ? " | null" : "");
     lines.push(`export const ${name}: Same<c.${NAMES[name] ?? name}, ${wanted}> = true;`);
   }
   const records = read("src/serve/page/web/examples.json").map(({ record }) => {
