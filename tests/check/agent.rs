@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use askbridge_check::{
     case::{Case, Kind},
     report,
+    serve::driver::Persons,
     verdict::Verdict,
 };
 use askbridge_mock::{AgentFault, MockDialect};
 
 use crate::{
-    check::faults::{ASKBRIDGE, cases, each_fails_under_its_faults, outcomes},
+    check::faults::{
+        ASKBRIDGE, cases, each_is_named, exactly_those_fail, failing, is_tried, names, outcomes,
+    },
     support::process::DEADLINE,
 };
 
@@ -51,14 +54,17 @@ fn a_right_agent_fails_no_case_in_any_dialect_and_passes_each_in_one() {
 }
 
 #[test]
-fn each_case_fails_against_an_agent_that_breaks_its_rule() {
+fn under_each_fault_of_an_agent_exactly_its_cases_fail() {
+    let all_faults = || AgentFault::ALL.iter().map(|fault| fault.name());
+    let all = cases(Kind::Agent);
+    each_is_named(&all, all_faults());
     // Only Devin takes another text than its options, and the fault is the same for every text.
     let (with_text, others): (Vec<_>, Vec<_>) =
-        cases(Kind::Agent).into_iter().partition(|case| case.id.ends_with("/another-text"));
-    for (dialect, cases) in [(MOST, others), (MockDialect::Devin, with_text)] {
-        let faults = AgentFault::ALL.iter().map(|fault| fault.name());
-        each_fails_under_its_faults(Kind::Agent, &cases, faults, |fault| {
-            [mock(dialect), vec!["--fault", fault]].concat()
-        });
-    }
+        all.iter().cloned().partition(|case| case.id.ends_with("/another-text"));
+    let broken = |dialect| move |fault| [mock(dialect), vec!["--fault", fault]].concat();
+    let persons = Persons::default();
+    let mut failing_all = failing(Kind::Agent, &others, all_faults(), broken(MOST), is_tried, &persons);
+    let of_devin = broken(MockDialect::Devin);
+    failing_all.extend(failing(Kind::Agent, &with_text, all_faults(), of_devin, names, &persons));
+    exactly_those_fail(Kind::Agent, &all, &failing_all);
 }

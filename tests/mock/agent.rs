@@ -20,7 +20,7 @@ fn initialize_returns_the_capabilities_in_both_versions() {
     let capabilities = json!({
         "loadSession": true,
         "promptCapabilities": { "image": true, "audio": true, "embeddedContext": true },
-        "sessionCapabilities": { "list": {}, "close": {} },
+        "sessionCapabilities": { "list": {}, "resume": {}, "close": {} },
     });
     assert_eq!(result["agentCapabilities"], capabilities);
     let result = client.call("i", "initialize", &json!({ "protocolVersion": 2 }))["result"].clone();

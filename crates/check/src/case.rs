@@ -3,7 +3,10 @@
 
 use std::fmt;
 
-use crate::step::{self, Action, PeerAction, Step};
+use crate::{
+    rule::Rule,
+    step::{self, Step},
+};
 
 /// The kind of program that is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +78,8 @@ pub struct Case {
     pub needs: Vec<String>,
     /// How lines are compared.
     pub matching: Match,
+    /// The rules that it judges in the lines of all cases of a run.
+    pub everywhere: Vec<Rule>,
     /// Whether the checker itself writes messages that do not fit the schema of ACP.
     pub is_malformed: bool,
     pub(crate) steps: Vec<Step>,
@@ -122,15 +127,11 @@ impl Case {
             faults: head.faults,
             needs: head.needs,
             matching: head.matching.unwrap_or(Match::Json),
+            everywhere: head.everywhere,
             is_malformed: head.is_malformed,
             steps,
             opening,
         })
-    }
-
-    /// Returns whether the case is also about every message of the other cases.
-    pub(crate) fn judges_every_message(&self) -> bool {
-        self.steps.iter().any(|step| matches!(step.action, Action::Peer(PeerAction::KeepsToTheSchema)))
     }
 
     /// Returns the group of the case: its ID without the last part.
@@ -154,6 +155,7 @@ struct Head {
     faults: Vec<String>,
     needs: Vec<String>,
     matching: Option<Match>,
+    everywhere: Vec<Rule>,
     is_malformed: bool,
     given: Option<String>,
 }
@@ -172,6 +174,10 @@ impl Head {
             "fault" => self.faults.push(value.to_owned()),
             "needs" => self.needs.push(value.to_owned()),
             "match" => self.matching = Some(matching(value)?),
+            "everywhere" => {
+                self.everywhere
+                    .push(Rule::named(value).ok_or_else(|| format!("no rule is named `{value}`"))?);
+            }
             "malformed" if value == "yes" => self.is_malformed = true,
             "given" => self.given = Some(value.to_owned()),
             _ => return Err(format!("a head has no `{name}`")),

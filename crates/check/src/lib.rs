@@ -6,6 +6,7 @@
 //! steps of each kind, `talk` those of an agent's client, and `serve` those of a client's agent. `report` writes the results
 //! for people and for programs.
 
+mod breach;
 pub mod case;
 mod end;
 mod expect;
@@ -22,6 +23,7 @@ pub mod puppet;
 mod puppet_link;
 pub mod report;
 mod responder;
+pub mod rule;
 pub mod schema;
 pub mod serve;
 mod stage;

@@ -8,7 +8,7 @@ pub(crate) const SHOWN_LINE: usize = 2_000;
 pub(crate) const STDERR: usize = 16 * 1024;
 /// The bytes that an end may receive before a step consumes them. Far more than the largest line of a case.
 pub(crate) const RECEIVED: usize = 256 * 1024 * 1024;
-/// The bytes of a line of an agent under test. What a real client reads is shorter by far, and several cases run at once.
+/// The bytes of a line of an agent or a client under test. What a real peer reads is shorter by far, and several cases run at once.
 pub(crate) const MESSAGE: usize = 16 * 1024 * 1024;
 /// The bytes of one read.
 pub(crate) const READ: usize = 64 * 1024;
@@ -21,6 +21,8 @@ pub(crate) const WRITTEN: usize = 512;
 /// How often the timeout of a case starts again because a step ended or a byte came. It is bounded, because a peer may write
 /// without end.
 pub(crate) const EXTENSIONS: u32 = 5;
+/// The lines that break a rule for every line, and that one case keeps: a peer may write without end.
+pub(crate) const BREACHES: usize = 100;
 /// The time that an event has which must not happen, where no later line can show that it did not.
 pub(crate) const SETTLE: Duration = Duration::from_millis(300);
 /// The time in which an agent that asks several questions at once asks the next one, before the first is answered.

@@ -1,5 +1,5 @@
-//! Receives the lines of an agent or a client under test: each is noted, compared with the schema, and replied to where any
-//! peer would reply at once.
+//! Receives the lines of an agent or a client under test: each is noted, compared with the rules for every line, and replied to
+//! where any peer would reply at once.
 //! The meaning of a line is left to `talk/receive.rs` and `serve/receive.rs`.
 
 use std::time::Instant;
@@ -7,11 +7,13 @@ use std::time::Instant;
 use serde_json::Value;
 
 use crate::{
+    case::Kind,
     end::Next,
     expect::Expected,
     limits,
     play::{Play, Problem},
-    schema,
+    rule::Rule,
+    schema::{self, Misfit},
     step::Side,
     wire::shown,
 };
@@ -40,20 +42,87 @@ impl Play {
     pub(crate) fn receive(&mut self, line: &[u8]) -> Result<(), Problem> {
         let side = self.own_side();
         self.stage.wire.bytes(&format!("{}<", side.name()), line);
-        let (conversation, served) = (self.conversation.as_deref_mut(), self.served.as_deref_mut());
-        let reply = if let Some(conversation) = conversation {
-            self.misfits.extend(schema::misfit(line, |id| conversation.requested(id)));
-            conversation.receive(line)?
-        } else if let Some(served) = served {
-            self.misfits.extend(schema::misfit(line, |id| served.requested(id)));
-            served.receive(line)?.map(|reply| reply.to_string())
+        let Some(message) = self.message(line) else { return Ok(()) };
+        let (misfit, heard) = if let Some(conversation) = &mut self.conversation {
+            let misfit = schema::misfit(&message, |id| conversation.requested(id));
+            (misfit, conversation.receive(&message, line))
+        } else if let Some(served) = &mut self.served {
+            let misfit = schema::misfit(&message, |id| served.requested(id));
+            (misfit, served.receive(&message, line))
         } else {
-            None
+            return Ok(());
         };
-        match reply {
-            Some(reply) => self.write(side, format!("{reply}\n").as_bytes()),
-            None => Ok(()),
+        // A line is blamed once, and what the schema says of it is the least that can be said.
+        let misfit = misfit.filter(|_| heard.broken.is_empty());
+        if let Some(Misfit { of, what }) = misfit {
+            self.breaks(Rule::Schema, format!("a message does not fit `{of}` of the schema: {what}"), line);
         }
+        heard.broken.into_iter().for_each(|(rule, what)| self.breaks(rule, what, line));
+        heard.replies.into_iter().try_for_each(|reply| self.write(side, format!("{reply}\n").as_bytes()))
+    }
+
+    /// Notes that a line breaks a rule for every line.
+    pub(crate) fn breaks(&mut self, rule: Rule, what: String, line: &[u8]) {
+        self.breaches.note(rule, what, shown(line));
+    }
+
+    /// Reads a line. `None` if it is no message, which the case of that rule says.
+    fn message(&mut self, line: &[u8]) -> Option<Value> {
+        let peer = self.own_side().other().name();
+        let is_text = std::str::from_utf8(line).is_ok();
+        let is_message = |line: &[u8]| serde_json::from_slice(line).ok().filter(Value::is_object);
+        let wrong = match line.strip_suffix(b"\n") {
+            _ if line.len() > limits::MESSAGE => {
+                let most = limits::MESSAGE / (1024 * 1024);
+                (Rule::Stdout, format!("the {peer} wrote a line of more than {most} MiB"))
+            }
+            None => (Rule::Stdout, format!("the {peer}'s last line has no line feed")),
+            Some(_) if !is_text && self.kind == Kind::Agent => {
+                (Rule::Utf8, format!("the {peer} wrote a line that is not UTF-8"))
+            }
+            Some(text) => match is_message(text) {
+                Some(message) => return self.envelope(message, line),
+                None => (Rule::Stdout, format!("the {peer} wrote a line that is not a message of ACP")),
+            },
+        };
+        self.breaks(wrong.0, wrong.1, line);
+        None
+    }
+
+    /// Checks what every message of JSON-RPC has. `None` if it is of no kind of messages.
+    fn envelope(&mut self, mut message: Value, line: &[u8]) -> Option<Value> {
+        let peer = self.own_side().other().name();
+        if message["jsonrpc"] != "2.0" {
+            self.breaks(
+                Rule::Version,
+                format!("the {peer} wrote a message without `\"jsonrpc\": \"2.0\"`"),
+                line,
+            );
+        }
+        let members = message.as_object_mut()?;
+        let what = match (members.get("method"), members.get("id")) {
+            (Some(Value::String(_)), Some(Value::String(_) | Value::Number(_)) | None) => {
+                return Some(message);
+            }
+            (Some(Value::String(_)), Some(_)) => "a request whose ID is neither a text nor a number",
+            (None, Some(_)) if members.contains_key("result") != members.contains_key("error") => {
+                return Some(message);
+            }
+            (None, Some(_)) => {
+                let needless =
+                    if members.get("error").is_none_or(Value::is_null) { "error" } else { "result" };
+                members.remove(needless);
+                self.breaks(
+                    Rule::Envelope,
+                    format!("the {peer} wrote a response that has not either a `result` or an `error`"),
+                    line,
+                );
+                return Some(message);
+            }
+            _ => "a message that is neither a request nor a notification nor a response",
+        };
+        self.breaks(Rule::Envelope, format!("the {peer} wrote {what}"), line);
+        None
     }
 
     /// Receives the lines that have come already.
@@ -90,17 +159,37 @@ impl Play {
             got: Some(shown(line)),
         })
     }
+}
 
-    /// Fails if a message of the peer did not fit the schema.
-    pub(crate) fn keeps_to_the_schema(&mut self) -> Result<(), Problem> {
-        self.receive_pending()?;
-        match self.misfits.first() {
-            None => Ok(()),
-            Some(misfit) => Err(Problem::Broken {
-                what: format!("a message does not fit the schema: {}", misfit.what),
-                expected: None,
-                got: Some(misfit.line.clone()),
-            }),
-        }
+/// What a line means for a conversation.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Heard {
+    /// The rules that it breaks, each with how.
+    pub(crate) broken: Vec<(Rule, String)>,
+    /// The lines that any peer replies at once.
+    pub(crate) replies: Vec<String>,
+}
+
+impl Heard {
+    /// Returns a line that means no more than the rule that it breaks.
+    pub(crate) fn wrong(rule: Rule, what: impl Into<String>) -> Self {
+        Self { broken: vec![(rule, what.into())], replies: Vec::new() }
+    }
+
+    /// Returns a response with an ID that no open request has.
+    pub(crate) fn stray(id: &str) -> Self {
+        let rule = if id == "null" { Rule::NoResponse } else { Rule::ResponseIds };
+        Self::wrong(rule, "a response is to no open request")
+    }
+
+    /// Returns a line that gets this reply.
+    pub(crate) fn replied(reply: String) -> Self {
+        Self { broken: Vec::new(), replies: vec![reply] }
+    }
+
+    /// Adds a rule that the line breaks.
+    pub(crate) fn breaks(mut self, rule: Rule, what: impl Into<String>) -> Self {
+        self.broken.push((rule, what.into()));
+        self
     }
 }

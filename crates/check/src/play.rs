@@ -13,11 +13,11 @@ use std::{
 use askbridge_os::terminal::printable;
 
 use crate::{
+    breach::Breaches,
     case::{Case, Kind, Match},
     expect::Expected,
     limits,
     peer::{Exit, Surroundings},
-    schema::Misfit,
     serve::{driver::Persons, state::Served},
     stage::Stage,
     step::{Action, Side, Step},
@@ -62,8 +62,8 @@ pub(crate) struct CaseSettings<'a> {
 /// The result of a case.
 pub(crate) struct Played {
     pub(crate) verdict: Verdict,
-    /// The messages that do not fit the schema of ACP.
-    pub(crate) misfits: Vec<Misfit>,
+    /// The lines that broke a rule for every line.
+    pub(crate) breaches: Breaches,
     /// The whole conversation, if the settings keep it.
     pub(crate) wire: Option<String>,
 }
@@ -95,7 +95,7 @@ pub(crate) fn play(case: &Case, setting: &CaseSettings<'_>) -> io::Result<Played
         fences: 0,
         program: setting.program.to_owned(),
         other_code: None,
-        misfits: Vec::new(),
+        breaches: Breaches::default(),
         kind: setting.kind,
         folder: setting.folder.clone(),
     };
@@ -108,7 +108,11 @@ pub(crate) fn play(case: &Case, setting: &CaseSettings<'_>) -> io::Result<Played
         _ if lacks_inbox => Verdict::Skipped(NO_INBOX.to_owned()),
         stopped => stopped.unwrap_or(Verdict::Passed),
     };
-    Ok(Played { verdict, misfits: play.misfits, wire })
+    let mut breaches = play.breaches;
+    if let Verdict::Failed(failure) = &verdict {
+        breaches.blame(failure);
+    }
+    Ok(Played { verdict, breaches, wire })
 }
 
 /// Returns the conversation with an agent, and binds `$cwd` to the folder of its sessions.
@@ -138,8 +142,8 @@ pub(crate) struct Play {
     pub(crate) program: PathBuf,
     /// The exit code of the last program that ran as a responder.
     pub(crate) other_code: Option<u8>,
-    /// The messages of the peer that do not fit the schema.
-    pub(crate) misfits: Vec<Misfit>,
+    /// The lines of the peer that broke a rule for every line.
+    pub(crate) breaches: Breaches,
     pub(crate) kind: Kind,
     /// The folder of the case, where the command under test has its sockets.
     pub(crate) folder: PathBuf,
@@ -206,6 +210,9 @@ impl Play {
             Problem::Lacks(why) => return Verdict::Skipped(why),
             Problem::Inconclusive(why) => return Verdict::Inconclusive(why),
         };
+        if step.is_condition {
+            return Verdict::Inconclusive(format!("what it is about did not come about: {what}"));
+        }
         self.wait_for_stderr();
         let Tail { after, left_out, mut events } = self.stage.wire.tail();
         // The step that failed is noted before it is performed. It is what was expected, and did not happen.
@@ -219,7 +226,7 @@ impl Play {
             after,
             left_out,
             wire: events,
-            misfits: Vec::new(),
+            breaches: Vec::new(),
             stderr: printable(self.stage.peer.last_words().trim_end()).into_owned(),
         }))
     }
@@ -278,12 +285,17 @@ impl Play {
     pub(crate) fn patiently<T>(&mut self, mut look: impl FnMut(&mut Stage) -> Option<T>) -> Option<T> {
         loop {
             let found = self.stage.until(self.deadline, &mut look);
-            let deadline =
-                self.stage.moved_at().map(|moved_at| self.last_deadline.min(moved_at + self.timeout));
-            match deadline.filter(|deadline| found.is_none() && *deadline > self.deadline) {
-                Some(deadline) => self.deadline = deadline,
-                None => return found,
+            if found.is_some() || !self.waits_on() {
+                return found;
             }
         }
+    }
+
+    /// Puts the deadline off, if bytes have come meanwhile. Returns whether they have.
+    pub(crate) fn waits_on(&mut self) -> bool {
+        let deadline = self.stage.moved_at().map(|moved_at| self.last_deadline.min(moved_at + self.timeout));
+        let later = deadline.filter(|deadline| *deadline > self.deadline);
+        self.deadline = later.unwrap_or(self.deadline);
+        later.is_some()
     }
 }

@@ -76,7 +76,6 @@ impl Play {
                 });
                 Ok(())
             }
-            PeerAction::KeepsToTheSchema => self.keeps_to_the_schema(),
             PeerAction::SaysOnStderr(text) => {
                 // A thread reads stderr, and nothing wakes the stage when it has read a line.
                 let said = loop {

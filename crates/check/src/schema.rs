@@ -6,11 +6,6 @@ use std::{collections::BTreeMap, sync::LazyLock};
 
 use serde_json::{Map, Value};
 
-use crate::{
-    verdict::{Failure, Verdict},
-    wire::shown,
-};
-
 /// The schema as text.
 pub const TEXT: &str = include_str!("../schema/acp.json");
 /// The version of the protocol that the schema is of.
@@ -18,13 +13,13 @@ const VERSION: u64 = 1;
 
 static SCHEMA: LazyLock<Schema> = LazyLock::new(Schema::read);
 
-/// A message that does not fit the schema.
+/// How a message does not fit the schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misfit {
+    /// The definition that it does not fit.
+    pub of: &'static str,
     /// The difference, with its path.
     pub what: String,
-    /// The message.
-    pub line: String,
 }
 
 /// The definitions, and which of them a method has.
@@ -43,10 +38,9 @@ struct Difference {
     is_choice: bool,
 }
 
-/// Compares a line. `requested` returns the method of the open request with an ID. A line that is no JSON, or is of a method
-/// or a version that the schema does not have, has no difference.
-pub fn misfit<'a>(line: &[u8], requested: impl FnOnce(&str) -> Option<&'a str>) -> Option<Misfit> {
-    let message: Value = serde_json::from_slice(line).ok()?;
+/// Compares a message, and returns how it differs. `requested` returns the method of the open request with an ID. A message of a
+/// method or a version that the schema does not have has no difference.
+pub fn misfit<'a>(message: &Value, requested: impl FnOnce(&str) -> Option<&'a str>) -> Option<Misfit> {
     let schema = &*SCHEMA;
     let (name, part) = match message["method"].as_str() {
         Some(method) => (schema.params.get(method)?.as_str(), "params"),
@@ -61,7 +55,7 @@ pub fn misfit<'a>(line: &[u8], requested: impl FnOnce(&str) -> Option<&'a str>) 
     difference.path.push(part.to_owned());
     difference.path.reverse();
     let path = difference.path.join(".").replace(".[", "[");
-    Some(Misfit { what: format!("`{path}` {}", difference.what), line: shown(line) })
+    Some(Misfit { of: name, what: format!("`{path}` {}", difference.what) })
 }
 
 impl Schema {
@@ -206,39 +200,6 @@ fn is_of_type(value: &Value, name: &str) -> bool {
     }
 }
 
-/// The differences of all messages of a run, each with its first message and the case that had it. One case of the run
-/// reports them.
-#[derive(Debug, Default)]
-pub(crate) struct Misfits(BTreeMap<String, (String, Misfit)>);
-
-impl Misfits {
-    /// Adds those of a case.
-    pub(crate) fn add(&mut self, case: &str, misfits: Vec<Misfit>) {
-        for misfit in misfits {
-            self.0.entry(misfit.what.clone()).or_insert_with(|| (case.to_owned(), misfit));
-        }
-    }
-
-    /// Returns the verdict of the case that is about all messages, where its own were as `verdict` says.
-    pub(crate) fn judge(&self, verdict: Verdict) -> Verdict {
-        let Some((case, misfit)) = self.0.values().next() else { return verdict };
-        if !matches!(verdict, Verdict::Passed | Verdict::Inconclusive(_)) {
-            return verdict;
-        }
-        let others = match self.0.len() {
-            1 => String::new(),
-            count => format!(" (and {} more)", count - 1),
-        };
-        Verdict::Failed(Box::new(Failure {
-            what: format!("a message does not fit the schema: {}{others}", misfit.what),
-            step: format!("{case}.txt"),
-            got: Some(misfit.line.clone()),
-            misfits: self.0.values().map(|(case, misfit)| format!("{case}: {}", misfit.what)).collect(),
-            ..Failure::default()
-        }))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -298,7 +259,10 @@ mod tests {
 
     #[test]
     fn the_place_of_a_difference_is_named() {
-        let what = |line: &str| misfit(line.as_bytes(), |_| Some("session/prompt")).map(|misfit| misfit.what);
+        let what = |line: &str| {
+            let message: Value = serde_json::from_str(line).ok()?;
+            misfit(&message, |_| Some("session/prompt")).map(|misfit| misfit.what)
+        };
         let update = |update: &str| {
             format!(r#"{{"method":"session/update","params":{{"sessionId":"s","update":{update}}}}}"#)
         };
@@ -386,7 +350,7 @@ mod tests {
     fn what_the_checker_writes_fits_the_schema_where_the_case_does_not_say_otherwise() {
         let mut malformed = BTreeMap::new();
         for (case, message, method) in all_written() {
-            let misfit = misfit(message.to_string().as_bytes(), |_| Some(&method));
+            let misfit = misfit(&message, |_| Some(&method));
             let place = malformed.entry(case.id.clone()).or_insert((case.is_malformed, None));
             place.1 = place.1.take().or(misfit);
         }
@@ -460,17 +424,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn each_difference_is_told_once() {
-        let misfit = |what: &str| Misfit { what: what.to_owned(), line: "{}".to_owned() };
-        let mut misfits = Misfits::default();
-        assert_eq!(misfits.judge(Verdict::Passed), Verdict::Passed);
-        misfits.add("agent/a/b", vec![misfit("`x` is missing"), misfit("`x` is missing")]);
-        misfits.add("agent/a/c", vec![misfit("`y` is missing"), misfit("`x` is missing")]);
-        let Verdict::Failed(failure) = misfits.judge(Verdict::Passed) else { panic!("nothing failed") };
-        assert_eq!(failure.what, "a message does not fit the schema: `x` is missing (and 1 more)");
-        assert_eq!(failure.misfits, ["agent/a/b: `x` is missing", "agent/a/c: `y` is missing"]);
     }
 }

@@ -41,6 +41,8 @@ pub(crate) struct Stage {
     pub(crate) wire: Wire,
     client: Option<End>,
     agent: Option<End>,
+    /// The bytes of a line from which on an end reads nothing more.
+    longest: usize,
     /// The agent and its children, in the order of their connections.
     puppets: Vec<Puppet>,
     listener: UnixListener,
@@ -71,9 +73,10 @@ impl Stage {
         wire.note(format!("(start) {}", shlex_line(&command)));
         let (peer, client) = Peer::start(&command, Surroundings { kind, folder })?;
         // The lines of the cases of a bridge are longer.
-        let client = client.map(|end| if kind == Kind::Agent { end.up_to(limits::MESSAGE) } else { end });
+        let longest = if kind == Kind::Bridge { usize::MAX } else { limits::MESSAGE };
+        let client = client.map(|end| end.up_to(longest));
         let (agent, puppets, stop) = (None, Vec::new(), Arc::default());
-        Ok(Self { peer, wire, client, agent, puppets, listener, has_exited: false, stop })
+        Ok(Self { peer, wire, client, agent, longest, puppets, listener, has_exited: false, stop })
     }
 
     /// Returns an end, if it is connected.
@@ -149,8 +152,8 @@ impl Stage {
         let Some(puppet) = self.puppets.get_mut(index) else { return };
         let end = puppet.receive();
         let has_ended = puppet.has_ended && puppet.role == Some(Role::Agent);
-        if end.is_some() {
-            self.agent = end;
+        if let Some(end) = end {
+            self.agent = Some(end.up_to(self.longest));
         }
         if let Some(agent) = self.agent.as_mut().filter(|_| has_ended) {
             agent.close_output();

@@ -10,10 +10,17 @@ use crate::{
     play::{Play, Problem},
     puppet::Order,
     puppet_link::Role,
+    rule::Rule,
     stage::Stage,
     step::{EndAction, Side},
     wire::shown,
 };
+
+/// Returns whether a line is no JSON at all, nor the beginning of any.
+fn is_said_for_people(line: &[u8]) -> bool {
+    let first = line.trim_ascii().first();
+    first.is_some_and(u8::is_ascii_alphabetic) && serde_json::from_slice::<serde_json::Value>(line).is_err()
+}
 
 impl Play {
     pub(crate) fn write(&mut self, side: Side, bytes: &[u8]) -> Result<(), Problem> {
@@ -78,7 +85,17 @@ impl Play {
     }
 
     pub(crate) fn expect(&mut self, side: Side, expected: &Expected<'_>) -> Result<(), Problem> {
-        let Some(line) = self.next_line(side)? else {
+        let mut line = self.next_line(side)?;
+        // What a bridge says for people is judged by one case. The agent's lines come from the checker.
+        while let Some(said) = line.take_if(|line| side == Side::Client && is_said_for_people(line)) {
+            self.breaks(
+                Rule::Stdout,
+                "the bridge wrote a line that is not a message of ACP".to_owned(),
+                &said,
+            );
+            line = self.next_line(side)?;
+        }
+        let Some(line) = line else {
             return Err(format!("the command closed its output to the {}", side.name()).into());
         };
         expected.compare(&line, &mut self.variables).map_err(|(what, expected)| Problem::Broken {

@@ -18,14 +18,14 @@ use std::{
 use wildmatch::WildMatch;
 
 use crate::{
+    breach::{AllBreaches, Breaches},
     case::{Case, Kind, Level},
     library, limits,
     play::{CaseSettings, play},
-    schema::{Misfit, Misfits},
     serve::driver::Persons,
     stage::shlex_line,
     talk::prompts::Prompts,
-    verdict::Verdict,
+    verdict::{Failure, Verdict},
 };
 
 /// How cases are run.
@@ -69,7 +69,23 @@ impl Settings {
             Verdict::Inconclusive(_) => !expected && self.strict,
             Verdict::Skipped(_) => false,
         };
-        Outcome { case, verdict, time, expected, is_unexpected }
+        Outcome { case, verdict, time, expected, is_unexpected, met: Vec::new() }
+    }
+}
+
+impl Settings {
+    /// Returns the outcome of a case that may have failed in the beginning that it shares with others. If another case has
+    /// failed like that already, this one says nothing of its own rule.
+    fn once(&self, outcome: Outcome, others: &[Option<Outcome>]) -> Outcome {
+        let Some(failure) = failed_in_the_opening(&outcome) else { return outcome };
+        let is_same = |other: &&Outcome| match &other.verdict {
+            Verdict::Failed(other) if other.got.is_some() => other.got == failure.got,
+            Verdict::Failed(other) => (&other.what, &other.got) == (&failure.what, &failure.got),
+            _ => false,
+        };
+        let Some(other) = others.iter().flatten().find(is_same) else { return outcome };
+        let why = format!("its beginning failed like `{}`", other.case.id);
+        Outcome { met: outcome.met, ..self.judged(outcome.case, Verdict::Inconclusive(why), outcome.time) }
     }
 }
 
@@ -86,6 +102,8 @@ pub struct Outcome {
     pub expected: bool,
     /// Whether it makes the run fail.
     pub is_unexpected: bool,
+    /// What broke rules on the way that no case of the run is about.
+    pub met: Vec<String>,
 }
 
 /// Why no case could be run.
@@ -152,7 +170,14 @@ pub fn probe(settings: &Settings) -> Result<(), SuiteError> {
         return Ok(());
     }
     let last = failure.stderr.lines().last().map(|line| format!("; its last words: {line}"));
-    let why = format!("{}{}", failure.what, last.unwrap_or_default());
+    let what = match (settings.kind, failure.what.ends_with("did not get it in time")) {
+        (_, false) => failure.what.clone(),
+        (Kind::Client, true) => format!("it sent no `initialize` within {:?}", settings.timeout),
+        (Kind::Agent | Kind::Bridge, true) => {
+            format!("it did not answer `initialize` within {:?}", settings.timeout)
+        }
+    };
+    let why = format!("{what}{}", last.unwrap_or_default());
     Err(SuiteError::Silent(shlex_line(&settings.command), why))
 }
 
@@ -171,7 +196,7 @@ pub fn run(
         Runner { cases, settings, script: &script, folder: folder.path(), next: AtomicUsize::new(0) };
     let (sender, receiver) = sync_channel(limits::OUTCOMES);
     let mut outcomes: Vec<Option<Outcome>> = cases.iter().map(|_| None).collect();
-    let (mut failed, mut misfits, mut last) = (None, Misfits::default(), None);
+    let (mut failed, mut breaches, mut held) = (None, AllBreaches::default(), Vec::new());
     thread::scope(|scope| {
         for _ in 0..settings.jobs.clamp(1, cases.len().max(1)) {
             let (runner, sender) = (&runner, sender.clone());
@@ -181,10 +206,10 @@ pub fn run(
         while let Ok((index, outcome)) = receiver.recv() {
             match outcome {
                 Ok((outcome, found)) => {
-                    misfits.add(&outcome.case.id, found);
-                    if outcome.case.judges_every_message() {
-                        // Its verdict needs the messages of all others.
-                        last = Some((index, outcome));
+                    breaches.add(&outcome.case.id, found);
+                    if !outcome.case.everywhere.is_empty() || failed_in_the_opening(&outcome).is_some() {
+                        // Its verdict needs the outcomes of all others.
+                        held.push((index, outcome));
                         continue;
                     }
                     ended(&outcome);
@@ -198,9 +223,17 @@ pub fn run(
             }
         }
     });
-    if let Some((index, outcome)) = last {
-        let verdict = misfits.judge(outcome.verdict);
-        let outcome = settings.judged(outcome.case, verdict, outcome.time);
+    for (index, outcome) in &mut held {
+        let verdict = breaches.judge(&outcome.case, outcome.verdict.clone());
+        let met = std::mem::take(&mut outcome.met);
+        *outcome = Outcome { met, ..settings.judged(outcome.case.clone(), verdict, outcome.time) };
+        if failed_in_the_opening(outcome).is_none() {
+            put(&mut outcomes, *index, outcome.clone());
+        }
+    }
+    held.sort_by_key(|(index, _)| *index);
+    for (index, outcome) in held {
+        let outcome = settings.once(outcome, &outcomes);
         ended(&outcome);
         put(&mut outcomes, index, outcome);
     }
@@ -210,14 +243,22 @@ pub fn run(
     }
 }
 
+/// Returns the failure of a case that failed in the beginning that it shares with others.
+fn failed_in_the_opening(outcome: &Outcome) -> Option<&Failure> {
+    match &outcome.verdict {
+        Verdict::Failed(failure) if failure.step.starts_with(library::GIVEN) => Some(failure),
+        _ => None,
+    }
+}
+
 fn put(outcomes: &mut [Option<Outcome>], index: usize, outcome: Outcome) {
     if let Some(place) = outcomes.get_mut(index) {
         *place = Some(outcome);
     }
 }
 
-/// The result of a case: its outcome, and its messages that do not fit the schema.
-type Found = Result<(Outcome, Vec<Misfit>), SuiteError>;
+/// The result of a case: its outcome, and the lines that broke a rule for every line.
+type Found = Result<(Outcome, Breaches), SuiteError>;
 
 struct Runner<'a> {
     cases: &'a [Case],
@@ -242,11 +283,12 @@ impl Runner<'_> {
 
     fn outcome(&self, index: usize, case: &Case) -> Found {
         let started = Instant::now();
-        let (verdict, misfits) = match self.skipped(case) {
-            Some(why) => (Verdict::Skipped(why), Vec::new()),
+        let (verdict, breaches) = match self.skipped(case) {
+            Some(why) => (Verdict::Skipped(why), Breaches::default()),
             None => self.played(index, case)?,
         };
-        Ok((self.settings.judged(case.clone(), verdict, started.elapsed()), misfits))
+        let outcome = self.settings.judged(case.clone(), verdict, started.elapsed());
+        Ok((Outcome { met: breaches.of_none(self.cases), ..outcome }, breaches))
     }
 
     fn skipped(&self, case: &Case) -> Option<String> {
@@ -254,7 +296,7 @@ impl Runner<'_> {
             .then(|| "only askbridge promises this rule: `--ours` checks it".to_owned())
     }
 
-    fn played(&self, index: usize, case: &Case) -> Result<(Verdict, Vec<Misfit>), SuiteError> {
+    fn played(&self, index: usize, case: &Case) -> Result<(Verdict, Breaches), SuiteError> {
         let setting = CaseSettings {
             kind: self.settings.kind,
             command: &self.settings.command,
@@ -275,7 +317,7 @@ impl Runner<'_> {
             let made = fs::create_dir_all(path.parent().unwrap_or(folder));
             made.and_then(|()| fs::write(&path, wire)).map_err(|error| SuiteError::Wire(path, error))?;
         }
-        Ok((played.verdict, played.misfits))
+        Ok((played.verdict, played.breaches))
     }
 }
 

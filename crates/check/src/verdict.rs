@@ -49,9 +49,9 @@ pub struct Failure {
     pub left_out: usize,
     /// The lines that led to the failure: what was written and received.
     pub wire: Vec<String>,
-    /// The messages of all cases that do not fit the schema, if the case is about them.
+    /// The cases in which the rule was broken and how, if the case is about the lines of all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub misfits: Vec<String>,
+    pub breaches: Vec<String>,
     /// The last words of the command on stderr.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub stderr: String,

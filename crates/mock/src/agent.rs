@@ -159,7 +159,8 @@ impl<W: Write> MockAgent<W> {
         let result = match method {
             "initialize" => self.initialize(params)?,
             "session/new" => self.new_session(params)?,
-            "session/load" => self.load_session(params)?,
+            "session/load" => self.load_session(params, true)?,
+            "session/resume" => self.load_session(params, false)?,
             "session/list" => self.list_sessions(params)?,
             "session/close" => self.close_session(params)?,
             "session/prompt" => return self.prompt(id, params),
@@ -204,7 +205,7 @@ impl<W: Write> MockAgent<W> {
         let capabilities = json!({
             "loadSession": true,
             "promptCapabilities": { "image": true, "audio": true, "embeddedContext": true },
-            "sessionCapabilities": { "list": {}, "close": {} },
+            "sessionCapabilities": { "list": {}, "resume": {}, "close": {} },
         });
         let mut result = json!({
             "agentInfo": {
@@ -235,13 +236,13 @@ impl<W: Write> MockAgent<W> {
         Ok(json!({ "sessionId": session.id }))
     }
 
-    fn load_session(&mut self, params: &Params) -> Result<Value, RequestFailure> {
+    fn load_session(&mut self, params: &Params, is_told: bool) -> Result<Value, RequestFailure> {
         let params: LoadSession = params.read()?;
         let cwd = absolute(params.cwd)?;
         let session = self.sessions.get(&params.session_id)?;
         (session.cwd, session.open) = (cwd, true);
         // The protocol wants the history before the response.
-        for update in session.history() {
+        for update in session.history().iter().filter(|_| is_told) {
             self.output.notify("session/update", SessionUpdate { session_id: &session.id, update })?;
         }
         Ok(json!({}))

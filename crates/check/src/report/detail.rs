@@ -93,7 +93,7 @@ fn difference(text: &mut String, failure: &Failure, paint: Paint) {
     if !failure.step.is_empty() {
         put(text, &paint.text(DIM, &format!("{:>12}  {}", "step", failure.step)));
     }
-    failure.misfits.iter().for_each(|misfit| put(text, &format!("    {misfit}")));
+    failure.breaches.iter().for_each(|breach| put(text, &format!("    {breach}")));
 }
 
 fn stderr(text: &mut String, failure: &Failure, paint: Paint) {

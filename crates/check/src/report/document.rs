@@ -37,6 +37,9 @@ struct CaseResult<'a> {
     why: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<&'a Failure>,
+    /// What broke rules on the way that no case of the run is about.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    met: &'a [String],
     seconds: f64,
 }
 
@@ -69,6 +72,7 @@ fn result(outcome: &Outcome) -> CaseResult<'_> {
         expected_to_fail: outcome.expected,
         why,
         failure,
+        met: &outcome.met,
         seconds: (outcome.time.as_secs_f64() * 1000.0).round() / 1000.0,
     }
 }

@@ -8,7 +8,6 @@ use askbridge_os::terminal::{cut, padded, printable_line};
 
 use crate::{
     case::Case,
-    library::GIVEN,
     suite::{Outcome, Settings},
     verdict::Verdict,
 };
@@ -47,20 +46,23 @@ pub fn summary(settings: &Settings, outcomes: &[Outcome], seconds: f64, columns:
     // What makes the run fail comes first.
     shown.sort_by_key(|outcome| !outcome.is_unexpected);
     let mut text = String::new();
-    for (outcome, others) in distinct(&shown).into_iter().take(DETAILED) {
+    for outcome in shown.iter().take(DETAILED) {
         let (style, heading) = heading(outcome);
         let head = format!("{}  {}", painted(style, heading), painted(BOLD, &outcome.case.id));
-        text += &format!("{head}\n{}", detail(outcome, paint));
-        if others > 0 {
-            put(
-                &mut text,
-                &painted(BOLD, &format!("  {others} more failed at the same step of their beginning")),
-            );
-        }
-        text.push('\n');
+        text += &format!("{head}\n{}\n", detail(outcome, paint));
+    }
+    if let Some(rest @ 1..) = shown.len().checked_sub(DETAILED) {
+        let kind = settings.kind.name();
+        put(
+            &mut text,
+            &format!(
+                "{rest} more are only named below: `askbridge check {kind} CASE` shows one, `--json FILE` all\n"
+            ),
+        );
     }
     text += &groups(outcomes, if columns.is_some_and(|columns| columns < NARROW) { SHORT_BAR } else { BAR });
     text += &reasons(outcomes, columns.unwrap_or(LONG));
+    text += &met(outcomes, columns.unwrap_or(LONG));
     if shown.len() > 1 {
         text += &names(&shown, columns.unwrap_or(LONG));
     }
@@ -69,25 +71,9 @@ pub fn summary(settings: &Settings, outcomes: &[Outcome], seconds: f64, columns:
         true => painted(RED, "FAILED"),
         false => painted(GREEN, "PASSED"),
     };
-    text + &format!("\n{verdict}  {} of {} cases in {seconds:.1} s\n", counts.words(), counts.total())
-}
-
-/// Returns the outcomes that differ, each with the number of those that are like it: failures at one step of the opening that
-/// cases share.
-fn distinct<'a>(shown: &[&'a Outcome]) -> Vec<(&'a Outcome, usize)> {
-    let mut distinct: Vec<(&Outcome, usize)> = Vec::new();
-    for outcome in shown {
-        match distinct.iter_mut().find(|(first, _)| fail_alike(first, outcome)) {
-            Some((_, others)) => *others += 1,
-            None => distinct.push((outcome, 0)),
-        }
-    }
-    distinct
-}
-
-fn fail_alike(one: &Outcome, other: &Outcome) -> bool {
-    let (Verdict::Failed(one), Verdict::Failed(other)) = (&one.verdict, &other.verdict) else { return false };
-    one.step.starts_with(GIVEN) && (&one.step, &one.what) == (&other.step, &other.what)
+    let total = counts.total();
+    let cases = if total == 1 { "case" } else { "cases" };
+    text + &format!("\n{verdict}  {} of {total} {cases} in {seconds:.1} s\n", counts.words())
 }
 
 /// Whether an outcome is shown in detail.
@@ -144,6 +130,21 @@ fn reasons(outcomes: &[Outcome], columns: usize) -> String {
     for ((verdict, why), count) in reasons {
         let line = format!("  {count} {verdict}: {}", printable_line(why));
         put(&mut text, &painted(DIM, &cut(&line, columns)));
+    }
+    text
+}
+
+/// Returns what broke rules on the way that no case of the run is about, each once.
+fn met(outcomes: &[Outcome], columns: usize) -> String {
+    let mut met: Vec<_> = outcomes.iter().flat_map(|outcome| &outcome.met).collect();
+    met.sort();
+    met.dedup();
+    if met.is_empty() {
+        return String::new();
+    }
+    let mut text = "\n  Broken as well, by a rule of a case that was not run:\n".to_owned();
+    for line in met {
+        put(&mut text, &cut(&format!("    {}", printable_line(line)), columns));
     }
     text
 }

@@ -12,12 +12,29 @@ pub(crate) enum Serve {
     EndsTurn,
     /// The case applies only to clients with this capability, or only to those without it.
     WasPromised { what: Promise, is_promised: bool },
-    /// A person answers the request of this ID, and the answer is valid.
-    GetsAnswer(String),
+    /// The request of this ID gets a response, whatever it says.
+    GetsResponse(String),
+    /// One more of the requests so far gets a response, whatever it says and whatever ID it has.
+    GetsSomeResponse,
+    /// A person answers the request of this ID.
+    GetsAnswer { id: String, judged: Judged },
     /// Nobody answers the request of this ID, so the client must not allow or answer it.
     GetsNoAnswer(String),
+    /// Receives what comes within the settle time.
+    Settles,
     /// The client ends, or closes the agent's stdin.
     IsLeft,
+}
+
+/// What of an answer a case is about. The rest is judged by others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Judged {
+    /// That there is a response.
+    Presence,
+    /// Whether the answer fits the question.
+    Answer,
+    /// Whether it is an error.
+    Errors,
 }
 
 /// A capability of a client.
@@ -50,6 +67,8 @@ pub(crate) fn read(text: &str) -> Option<Serve> {
         "is prompted" => return Some(Serve::IsPrompted),
         "ends the turn" => return Some(Serve::EndsTurn),
         "is left" => return Some(Serve::IsLeft),
+        "waits a moment" => return Some(Serve::Settles),
+        "gets some response" => return Some(Serve::GetsSomeResponse),
         _ => {}
     }
     if let Some(name) = text.strip_prefix("was promised ") {
@@ -58,8 +77,17 @@ pub(crate) fn read(text: &str) -> Option<Serve> {
     if let Some(name) = text.strip_prefix("was not promised ") {
         return promise(name).map(promised(false));
     }
-    if let Some(id) = text.strip_prefix("gets an answer to ") {
-        return Some(Serve::GetsAnswer(id.to_owned()));
+    for (words, judged) in [
+        ("gets an answer to ", Judged::Presence),
+        ("gets a valid answer to ", Judged::Answer),
+        ("gets an answer and no error to ", Judged::Errors),
+    ] {
+        if let Some(id) = text.strip_prefix(words) {
+            return Some(Serve::GetsAnswer { id: id.to_owned(), judged });
+        }
+    }
+    if let Some(id) = text.strip_prefix("gets a response to ") {
+        return Some(Serve::GetsResponse(id.to_owned()));
     }
     text.strip_prefix("gets no answer to ").map(|id| Serve::GetsNoAnswer(id.to_owned()))
 }

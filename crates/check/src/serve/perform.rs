@@ -10,7 +10,7 @@ use askbridge_core::{
 use serde_json::Value;
 
 use super::{
-    action::Serve,
+    action::{Judged, Serve},
     driver::{Driver, Progress},
     state::{Response, SESSION, Served},
 };
@@ -19,9 +19,13 @@ use crate::{
     expect::Expected,
     limits,
     play::{Play, Problem},
+    rule::Rule,
     step::Side,
     wire::shown,
 };
+
+/// The method of a permission request.
+const PERMISSION: &str = "session/request_permission";
 
 impl Play {
     pub(crate) fn serve(&mut self, serve: &Serve) -> Result<(), Problem> {
@@ -36,7 +40,10 @@ impl Play {
                     false => Err(Problem::Inconclusive(format!("the client {verb} {}", what.name()))),
                 }
             }
-            Serve::GetsAnswer(id) => self.gets_answer(id),
+            Serve::Settles => self.settle(),
+            Serve::GetsResponse(id) => self.gets_response(id),
+            Serve::GetsSomeResponse => self.gets_some_response(),
+            Serve::GetsAnswer { id, judged } => self.gets_answer(id, *judged),
             Serve::GetsNoAnswer(id) => self.gets_no_answer(id),
             Serve::IsLeft => loop {
                 match self.stage.until(self.deadline, |stage| stage.end(Side::Agent)?.next_line()) {
@@ -56,6 +63,9 @@ impl Play {
         let expected = Expected::part(text);
         let (message, id) = self.expected_message(text);
         loop {
+            if id.is_some() && self.breaches.line(Rule::ResponseIds).is_some() {
+                return Err(Problem::Inconclusive("the client responded under another ID".to_owned()));
+            }
             // An earlier step may have received this response while it waited for something else.
             if let Some(response) = id.as_ref().and_then(|id| self.served.as_mut()?.take_response(id)) {
                 return self.compare(expected, &response.line, "response");
@@ -98,7 +108,33 @@ impl Play {
         }
     }
 
-    fn gets_answer(&mut self, id: &str) -> Result<(), Problem> {
+    fn gets_response(&mut self, id: &str) -> Result<(), Problem> {
+        let id = &self.variables.fill(id)?;
+        match self.response_to(id, self.deadline)? {
+            Some(_) => Ok(()),
+            None => Err(Problem::Broken {
+                what: "the client did not respond under the ID of the request".to_owned(),
+                expected: Some(format!(r#"a response with "id":{id}"#)),
+                got: self.breaches.line(Rule::ResponseIds).map(str::to_owned),
+            }),
+        }
+    }
+
+    fn gets_some_response(&mut self) -> Result<(), Problem> {
+        loop {
+            let served = self.served()?;
+            if served.answered.len() + served.strays > served.heard {
+                served.heard += 1;
+                return Ok(());
+            }
+            // It may have much to read before.
+            if self.next_message(self.deadline)?.is_none() && !self.waits_on() {
+                return Err("the client did not respond".into());
+            }
+        }
+    }
+
+    fn gets_answer(&mut self, id: &str, judged: Judged) -> Result<(), Problem> {
         let persons = &self.served()?.persons;
         let (is_driven, is_automatic) = (persons.command.is_some(), persons.is_automatic);
         let response = if is_driven {
@@ -108,7 +144,10 @@ impl Play {
             self.response_to(id, patience)?
         };
         match response {
-            Some(response) => answered(&response).map(drop),
+            Some(response) => self.judge_answer(&response, judged),
+            None if self.breaches.line(Rule::ResponseIds).is_some() => {
+                Err(Problem::Inconclusive("the client responded under another ID".to_owned()))
+            }
             None if is_driven || is_automatic => {
                 let words = self.served()?.driver.as_ref().and_then(Driver::last_words);
                 let words = words.map(|words| format!("; the command of `--answer-with` says: {words}"));
@@ -118,6 +157,30 @@ impl Play {
                 "nobody answered in the client: `--answer-with` or `--answers-itself` says who does"
                     .to_owned(),
             )),
+        }
+    }
+
+    /// Judges a response. An error is judged by one case, and so is an answer where the case is about something else.
+    fn judge_answer(&mut self, response: &Response, judged: Judged) -> Result<(), Problem> {
+        let Err(wrong) = answered(response) else { return Ok(()) };
+        let is_permission = response.request.method == PERMISSION;
+        match wrong {
+            Wrong::Error(what) if judged == Judged::Errors => {
+                Err(Problem::Broken { what, expected: None, got: Some(shown(&response.line)) })
+            }
+            Wrong::Error(what) => {
+                let rule = if is_permission { Rule::PermissionErrors } else { Rule::FormErrors };
+                self.breaks(rule, what.clone(), &response.line);
+                Err(Problem::Inconclusive(what))
+            }
+            Wrong::Answer(what) if judged == Judged::Answer => {
+                Err(Problem::Broken { what, expected: None, got: Some(shown(&response.line)) })
+            }
+            Wrong::Answer(what) if is_permission => {
+                self.breaks(Rule::Options, what, &response.line);
+                Ok(())
+            }
+            Wrong::Answer(_) => Ok(()),
         }
     }
 
@@ -178,35 +241,47 @@ impl Play {
             ));
         }
         let Some(response) = self.response_to(id, Instant::now() + limits::SETTLE)? else { return Ok(()) };
-        // A client that nobody sits in front of may refuse.
-        let message: Value = serde_json::from_slice(&response.line).unwrap_or_default();
-        if message.get("error").is_some() || !answered(&response)? {
+        // A client that nobody sits in front of may refuse, also by an error.
+        let is_answer = match answered(&response) {
+            Ok(is_answer) => is_answer,
+            Err(Wrong::Error(_)) => false,
+            Err(Wrong::Answer(what)) => {
+                self.breaks(Rule::Options, what, &response.line);
+                true
+            }
+        };
+        if !is_answer {
             return Ok(());
         }
-        Err(Problem::Broken {
-            what: "the client answered by itself, without a person".to_owned(),
-            expected: None,
-            got: Some(shown(&response.line)),
-        })
+        let why = "the client answered by itself, without a person: `--answers-itself` says that it does so by design";
+        Err(Problem::Broken { what: why.to_owned(), expected: None, got: Some(shown(&response.line)) })
     }
 }
 
-/// Returns whether a response gives an answer, and not a refusal. An answer that does not fit is a problem.
-fn answered(response: &Response) -> Result<bool, Problem> {
-    let wrong = |what: String| Problem::Broken { what, expected: None, got: Some(shown(&response.line)) };
+/// What is wrong with a response to a question.
+enum Wrong {
+    /// It is an error.
+    Error(String),
+    /// It is no answer to this question.
+    Answer(String),
+}
+
+/// Returns whether a response gives an answer, and not a refusal.
+fn answered(response: &Response) -> Result<bool, Wrong> {
     let message: Value = serde_json::from_slice(&response.line).unwrap_or_default();
-    if let Some(error) = message.get("error") {
-        return Err(wrong(format!("the client responded with the error {}", error["code"])));
+    if let Some(error) = message.get("error").filter(|error| !error.is_null()) {
+        let (code, method) = (&error["code"], &response.request.method);
+        return Err(Wrong::Error(format!("the client answered `{method}` with the error {code}")));
     }
     let asked = read(&response.request.method, response.request.params.as_bytes(), &response.id)
-        .map_err(|why| wrong(format!("the request of the case is not valid: {why}")))?;
+        .map_err(|why| Wrong::Answer(format!("the request of the case is not valid: {why}")))?;
     let Some(AgentQuestion { question, reply_format }) = asked else {
-        return Err(wrong("the request of the case is not a question".to_owned()));
+        return Err(Wrong::Answer("the request of the case is not a question".to_owned()));
     };
     match reply_format.read_reply(&question, message["result"].to_string().as_bytes()) {
         Reply::Canonical(Outcome::Answered(answer)) => {
             if let Err(errors) = check_shape(&question, &answer) {
-                return Err(wrong(format!("the answer does not fit the question: {errors:?}")));
+                return Err(Wrong::Answer(format!("the answer does not fit the question: {errors:?}")));
             }
             let allows = |value: &Given| {
                 // An option without a known role counts as an allowing one: a client must not choose that without a
@@ -222,7 +297,7 @@ fn answered(response: &Response) -> Result<bool, Problem> {
         }
         Reply::Canonical(Outcome::Rejected(_)) => Ok(false),
         Reply::Canonical(_) | Reply::Translated(..) | Reply::Unknown => {
-            Err(wrong(format!("the client's result is not one of `{}`", response.request.method)))
+            Err(Wrong::Answer(format!("the client's result is not one of `{}`", response.request.method)))
         }
     }
 }

@@ -27,6 +27,12 @@ pub(crate) struct Served {
     pub(super) capabilities: Value,
     /// The agent's requests without a response, by their IDs in the agent's spelling.
     pub(super) open: BTreeMap<String, Request>,
+    /// The IDs of the agent's requests that have a response.
+    pub(super) answered: BTreeSet<String>,
+    /// The number of responses to requests that the agent has not sent.
+    pub(super) strays: usize,
+    /// The number of responses that steps have heard of, whatever their IDs are.
+    pub(super) heard: usize,
     /// The responses that no step has expected yet, with their requests.
     pub(super) responses: Vec<Response>,
     /// The ID of the prompt whose turn runs, in the client's own spelling.
@@ -64,6 +70,9 @@ impl Served {
             driven: BTreeSet::new(),
             capabilities: Value::Null,
             open: BTreeMap::new(),
+            answered: BTreeSet::new(),
+            strays: 0,
+            heard: 0,
             responses: Vec::new(),
             prompt: None,
         }

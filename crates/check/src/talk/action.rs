@@ -34,6 +34,12 @@ pub(crate) enum Talk {
     NothingDone,
     /// The tool call of the last permission has not failed.
     Done,
+    /// The case applies only to agents with this capability, by its path.
+    WasPromised(String),
+    /// While the session was loaded or resumed, the agent told of it again, or did not.
+    History { is_told: bool },
+    /// The list that the request of this ID gets has the session and its folder.
+    FindsItsSession(String),
     /// The agent repeats what was chosen.
     IsRepeated,
 }
@@ -115,6 +121,12 @@ pub(crate) fn read(text: &str) -> Option<Talk> {
             return Some(Talk::Answers { how: *how, newest });
         }
     }
+    if let Some(path) = text.strip_prefix("was promised ") {
+        return Some(Talk::WasPromised(format!("/{path}")));
+    }
+    if let Some(id) = text.strip_prefix("finds its session in the list ") {
+        return Some(Talk::FindsItsSession(id.to_owned()));
+    }
     if let Some(reason) = text.strip_prefix("sees the turn end as ") {
         return Some(Talk::TurnEnds { session, reason: Some(reason.to_owned()) });
     }
@@ -132,6 +144,8 @@ pub(crate) fn read(text: &str) -> Option<Talk> {
         "sees the turn end, or an error" => Talk::TurnEndsSomehow,
         "sees the turn end, and is asked nothing more" => Talk::NothingMore,
         "hears no more" => Talk::HearsNoMore,
+        "has heard the history" => Talk::History { is_told: true },
+        "has heard no history" => Talk::History { is_told: false },
         "can refuse" => Talk::CanRefuse,
         "sees that nothing was done" => Talk::NothingDone,
         "sees that it was done" => Talk::Done,

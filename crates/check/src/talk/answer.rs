@@ -45,7 +45,7 @@ fn answer(question: &Question, how: How) -> Option<Answer> {
     let mut answer = Answer::default();
     for field in &question.fields {
         // A field may be left out, unless it is required.
-        if let Some(value) = plain(&field.kind) {
+        if let Some(value) = plain(&field.kind).filter(|_| field.required || how == How::EveryField) {
             answer.values.insert(field.name.clone(), value);
         }
     }

@@ -2,7 +2,9 @@
 
 pub(crate) mod action;
 mod answer;
+mod calls;
 mod perform;
 pub mod prompts;
 mod receive;
+mod services;
 pub(crate) mod state;

@@ -16,6 +16,7 @@ use crate::{
     expect::Expected,
     limits,
     play::{Play, Problem},
+    rule::Rule,
     step::Side,
     wire::shown,
 };
@@ -44,10 +45,7 @@ impl Play {
                 check_stop_reason(&response, reason.as_deref())
             }
             Talk::TurnEndsSomehow => self.end_of_turn(SESSION, false).map(drop),
-            Talk::NothingMore => {
-                let response = self.end_of_turn(SESSION, true)?;
-                check_stop_reason(&response, None)
-            }
+            Talk::NothingMore => self.end_of_turn(SESSION, true).map(drop),
             Talk::HearsNoMore => {
                 let before = self.conversation()?.messages;
                 self.settle()?;
@@ -63,6 +61,9 @@ impl Play {
                 _ => Ok(()),
             },
             Talk::IsRepeated => self.is_repeated(),
+            Talk::WasPromised(path) => self.was_promised(path),
+            Talk::History { is_told } => self.judge_history(*is_told),
+            Talk::FindsItsSession(id) => self.finds_its_session(id),
         }
     }
 
@@ -81,6 +82,11 @@ impl Play {
                     ));
                 }
                 return self.compare(expected, &response.line, "response");
+            }
+            let strays = self.breaches.line(Rule::ResponseIds).or(self.breaches.line(Rule::NoResponse));
+            if let Some(stray) = strays.filter(|_| id.is_some()) {
+                let what = "the client got a response under another ID".to_owned();
+                return Err(Problem::Broken { what, expected: None, got: Some(stray.to_owned()) });
             }
             let Some(line) = self.next_message(self.deadline)? else {
                 return Err("the client did not get it in time".into());
@@ -157,10 +163,6 @@ impl Play {
                 if is_permission != (what == Asking::Permission) {
                     return Err(Problem::Inconclusive("the agent asked for something else".to_owned()));
                 }
-                // ACP requires it, and the cases follow by it what the agent does.
-                if is_permission && question.tool_call.is_none() {
-                    return Err(broken("the permission names no tool call", &asked.line));
-                }
                 let id = asked.id.clone();
                 self.variables.bind("asked", &id);
                 return Ok(());
@@ -183,12 +185,13 @@ impl Play {
     /// An agent that did the same again without permission breaks the rule. If it did something else, the case is inconclusive.
     fn is_asked_again(&mut self) -> Result<(), Problem> {
         let conversation = self.conversation()?;
-        let call = conversation.last_seen().and_then(|asked| asked.asked.question.tool_call.as_ref());
-        let before = call.and_then(|call| conversation.calls.get(call)).cloned();
+        let before = conversation.last_seen().and_then(|asked| conversation.call_of(asked)).cloned();
         self.prompt(PERMISSION, SESSION)?;
         self.is_asked(Asking::Permission, false).map_err(|problem| {
             let calls = self.conversation.iter().flat_map(|conversation| conversation.calls.values());
-            let is_same = |call: &&ToolCall| before.as_ref().is_some_and(|before| **call == *before);
+            let is_same = |call: &&ToolCall| {
+                before.as_ref().is_some_and(|it| (&it.title, &it.status) == (&call.title, &call.status))
+            };
             // One of these is the call that was allowed.
             match calls.filter(is_same).count() {
                 0 | 1 => problem,
@@ -270,8 +273,8 @@ impl Play {
     /// Returns the last status of the tool call of the last permission.
     fn last_call(&mut self) -> Result<Option<String>, Problem> {
         let conversation = self.conversation()?;
-        let call = conversation.last_seen().and_then(|asked| asked.asked.question.tool_call.as_ref());
-        Ok(call.and_then(|call| conversation.calls.get(call)).map(|call| call.status.clone()))
+        let call = conversation.last_seen().and_then(|asked| conversation.call_of(asked));
+        Ok(call.map(|call| call.status.clone()))
     }
 
     fn nothing_done(&mut self) -> Result<(), Problem> {
@@ -285,6 +288,46 @@ impl Play {
                     .into())
             }
             None => Ok(()),
+        }
+    }
+
+    /// Fails where the agent did not promise a capability: the case is not about such agents.
+    fn was_promised(&mut self, path: &str) -> Result<(), Problem> {
+        let promise = self.conversation()?.agent.pointer(path).cloned().unwrap_or_default();
+        match promise.is_object() || promise == Value::Bool(true) {
+            true => Ok(()),
+            false => Err(Problem::Inconclusive(format!("the agent did not promise `{}`", &path[1..]))),
+        }
+    }
+
+    /// Judges what the agent told while a session was loaded or resumed.
+    fn judge_history(&mut self, is_told: bool) -> Result<(), Problem> {
+        match (self.conversation()?.retold > 0, is_told) {
+            (true, true) | (false, false) => Ok(()),
+            (false, true) => Err("the agent did not tell the conversation again before the response".into()),
+            (true, false) => Err("the agent told the conversation again".into()),
+        }
+    }
+
+    /// Waits for the list that a request gets, and looks for the session in it.
+    fn finds_its_session(&mut self, id: &str) -> Result<(), Problem> {
+        let session = self.session(SESSION)?;
+        let response = loop {
+            if let Some(response) = self.take_response(id) {
+                break response;
+            }
+            if self.next_message(self.deadline)?.is_none() {
+                return Err("the client did not get the list in time".into());
+            }
+        };
+        let sessions = response.result.as_ref().map(|result| result["sessions"].clone()).unwrap_or_default();
+        let is_listed = sessions.as_array().into_iter().flatten().any(|it| it["sessionId"] == session);
+        match (is_listed, response.result.as_ref().map(|result| &result["nextCursor"])) {
+            (true, _) => Ok(()),
+            (false, Some(Value::String(_))) => {
+                Err(Problem::Inconclusive("the session may be on another page of the list".to_owned()))
+            }
+            (false, _) => Err(broken("the list does not have the session", &response.line)),
         }
     }
 

@@ -19,10 +19,12 @@ pub(crate) struct Conversation {
     pub(super) prompts: Prompts,
     /// The dialect in which the agent must ask, by the name of its origin.
     pub(super) dialect: Option<String>,
-    /// Whether the client said that it shows forms.
-    pub(super) promised_forms: bool,
+    /// What the client promised in `initialize`.
+    pub(super) promised: Promised,
     /// The methods of the client's requests without a response, by their IDs in the client's spelling.
     pub(super) open: BTreeMap<String, String>,
+    /// The IDs of the client's requests that have a response.
+    pub(super) answered: BTreeSet<String>,
     /// The responses that no step has expected yet.
     pub(super) responses: Vec<Response>,
     pub(super) sessions: BTreeSet<String>,
@@ -33,8 +35,16 @@ pub(crate) struct Conversation {
     pub(super) said: String,
     /// The number of the agent's messages.
     pub(super) messages: usize,
-    /// The tool calls, by their IDs.
-    pub(super) calls: BTreeMap<String, ToolCall>,
+    /// The capabilities of the agent, from `initialize`.
+    pub(super) agent: Value,
+    /// How many messages it told again while a session was loaded or resumed.
+    pub(super) retold: usize,
+    /// The tool calls, by their sessions and IDs.
+    pub(super) calls: BTreeMap<(String, String), ToolCall>,
+    /// The terminals that the agent has created and not released, by their IDs.
+    pub(super) terminals: BTreeMap<String, Terminal>,
+    /// How many terminals it has created.
+    pub(super) created: usize,
     /// Whether the client has written a line that is not a message.
     pub(super) wrote_nonsense: bool,
     pub(super) replied: Option<Replied>,
@@ -72,6 +82,39 @@ pub(super) struct Turn {
 pub(super) struct ToolCall {
     pub(super) title: String,
     pub(super) status: String,
+    /// Whether an update has announced it. A permission can be the first that tells of it.
+    pub(super) is_announced: bool,
+    /// The index of the turn in which it began.
+    pub(super) turn: Option<usize>,
+}
+
+/// A terminal of the client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Terminal {
+    pub(super) session: String,
+    /// Whether the agent knows that its command has exited.
+    pub(super) is_waited_for: bool,
+}
+
+/// What the client promised.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Promised {
+    pub(super) forms: bool,
+    pub(super) reading: bool,
+    pub(super) writing: bool,
+    pub(super) terminals: bool,
+}
+
+impl Promised {
+    fn of(capabilities: &Value) -> Self {
+        let is_true = |path: &str| capabilities.pointer(path) == Some(&Value::Bool(true));
+        Self {
+            forms: capabilities["elicitation"]["form"].is_object(),
+            reading: is_true("/fs/readTextFile"),
+            writing: is_true("/fs/writeTextFile"),
+            terminals: is_true("/terminal"),
+        }
+    }
 }
 
 /// A question or a permission.
@@ -96,6 +139,15 @@ impl Conversation {
         self.asked.iter().rev().find(|asked| asked.is_seen)
     }
 
+    /// Returns the tool call that a question is about.
+    pub(super) fn call_of(&self, asked: &Asked) -> Option<&ToolCall> {
+        let question = &asked.asked.question;
+        let id = question.tool_call.as_ref()?;
+        let is_here = |session: &str| question.session.as_ref().is_none_or(|of| of == session);
+        let mut calls = self.calls.iter().filter(|((session, call), _)| call == id && is_here(session));
+        calls.next().map(|(_, call)| call)
+    }
+
     /// Returns whether a turn runs, in this session if one is named.
     pub(super) fn runs(&self, session: Option<&str>) -> bool {
         let is_here = |turn: &&Turn| session.is_none_or(|session| session == turn.session);
@@ -114,10 +166,8 @@ impl Conversation {
                 self.open.insert(id.to_string(), method.to_owned());
             }
             if method == Some("initialize") {
-                let forms = "/clientCapabilities/elicitation/form";
-                let params = message.get("params");
-                self.promised_forms =
-                    params.and_then(|params| params.pointer(forms)).is_some_and(Value::is_object);
+                let params = message.get("params").cloned().unwrap_or_default();
+                self.promised = Promised::of(&params["clientCapabilities"]);
             }
         }
     }

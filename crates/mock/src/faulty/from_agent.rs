@@ -21,6 +21,16 @@ impl Faulty {
             (true, false) => self.notifies(message),
             _ => self.responds(message),
         });
+        match self.fault {
+            AgentFault::LeavesNoVersion => lines.iter_mut().for_each(|line| {
+                line.as_object_mut().map(|members| members.remove("jsonrpc"));
+            }),
+            AgentFault::AddsErrors => {
+                let results = lines.iter_mut().filter(|line| line.get("result").is_some());
+                results.for_each(|line| line["error"] = Value::Null);
+            }
+            _ => {}
+        }
         let is_first = !std::mem::replace(&mut self.has_written, true);
         let mut lines: Vec<_> = lines.iter().map(|line| self.spelled(line)).collect();
         if self.fault == AgentFault::Noise && is_first {
@@ -60,6 +70,9 @@ impl Faulty {
             AgentFault::NoToolCall if is_permission => {
                 params["toolCall"].as_object_mut().map(|call| call.remove("toolCallId"));
             }
+            AgentFault::NoSuchCall if is_permission => {
+                params["toolCall"] = json!({ "toolCallId": "call-nowhere" })
+            }
             AgentFault::RemembersOnce if is_again => {
                 self.injected.push(selected(&message["id"], &allowing(&message)));
                 return Vec::new();
@@ -88,9 +101,12 @@ impl Faulty {
         let is_said = params["update"]["sessionUpdate"] == "agent_message_chunk";
         let status = &mut params["update"]["status"];
         match self.fault {
+            AgentFault::NumberTexts if is_said => params["update"]["content"]["text"] = json!(7),
             AgentFault::MixesSessions => params["sessionId"] = json!("session-1"),
             AgentFault::FailsWhenAllowed if *status == "completed" => *status = json!("failed"),
-            AgentFault::CompletesWhenRejected if *status == "failed" => *status = json!("completed"),
+            AgentFault::CompletesWhenRejected if self.is_rejected && *status == "failed" => {
+                *status = json!("completed")
+            }
             AgentFault::ReadsFiles if is_said => {
                 let params = json!({ "sessionId": session, "path": format!("{}/README.md", self.cwd) });
                 let request = json!({ "jsonrpc": "2.0", "id": "read", "method": "fs/read_text_file", "params": params });
@@ -102,9 +118,63 @@ impl Faulty {
                     json!({ "jsonrpc": "2.0", "id": "run", "method": "terminal/create", "params": params });
                 return vec![request, message];
             }
+            _ if is_said => {
+                let mut lines = self.own_calls(&session);
+                lines.push(message);
+                return lines;
+            }
             _ => {}
         }
         vec![message]
+    }
+
+    /// Returns the messages of a tool call that has nothing to do with the prompt, or of a file or a terminal.
+    fn own_calls(&mut self, session: &Value) -> Vec<Value> {
+        // In the order in which they are told, with the status of each.
+        let told: &[(&str, &str)] = match self.fault {
+            AgentFault::UpdatesUnannounced => &[("tool_call_update", "completed")],
+            AgentFault::SameCallIds => &[("tool_call", "completed"), ("tool_call", "completed")],
+            AgentFault::CallsGoBack => &[
+                ("tool_call", "in_progress"),
+                ("tool_call_update", "pending"),
+                ("tool_call_update", "completed"),
+            ],
+            AgentFault::RevivesCalls => &[("tool_call", "completed"), ("tool_call_update", "failed")],
+            AgentFault::LeavesCalls => &[("tool_call", "in_progress")],
+            _ => return self.own_requests(session),
+        };
+        self.calls += 1;
+        let id = format!("own-{}", self.calls);
+        let update = |(kind, status): &(&str, &str)| {
+            let update =
+                json!({ "sessionUpdate": kind, "toolCallId": id, "title": "Look", "status": status });
+            let params = json!({ "sessionId": session, "update": update });
+            json!({ "jsonrpc": "2.0", "method": "session/update", "params": params })
+        };
+        told.iter().map(update).collect()
+    }
+
+    fn own_requests(&mut self, session: &Value) -> Vec<Value> {
+        let request = |id: &str, method: &str, mut params: Value| {
+            params["sessionId"] = session.clone();
+            json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+        };
+        let is_first = self.calls == 0;
+        match self.fault {
+            AgentFault::RelativePaths if self.promised["fs"]["readTextFile"] == true => {
+                vec![request("read", "fs/read_text_file", json!({ "path": "README.md" }))]
+            }
+            AgentFault::LeavesTerminals if self.promised["terminal"] == true && is_first => {
+                self.calls += 1;
+                // The checker gives its first terminal this ID.
+                let wait = json!({ "terminalId": "terminal-1" });
+                vec![
+                    request("run", "terminal/create", json!({ "command": "true" })),
+                    request("wait", "terminal/wait_for_exit", wait),
+                ]
+            }
+            _ => Vec::new(),
+        }
     }
 
     fn responds(&mut self, mut message: Value) -> Vec<Value> {
@@ -153,7 +223,16 @@ impl Faulty {
         }
         match self.fault {
             AgentFault::EndsTurnTwice => return vec![message.clone(), message],
-            AgentFault::EndsTurnOnCancel => message["result"]["stopReason"] = json!("end_turn"),
+            AgentFault::EndsTurnOnCancel if message.get("result").is_some() => {
+                message["result"]["stopReason"] = json!("end_turn")
+            }
+            AgentFault::StaysCancelled if message.get("result").is_some() => {
+                let reason = &mut message["result"]["stopReason"];
+                self.cancels_next |= *reason == "cancelled";
+                if self.cancels_next {
+                    *reason = json!("cancelled");
+                }
+            }
             AgentFault::CancelsNext if self.cancels_next => {
                 message["result"]["stopReason"] = json!("cancelled")
             }

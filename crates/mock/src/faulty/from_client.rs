@@ -12,8 +12,15 @@ use super::{
 /// The longest line under [`AgentFault::LimitsLines`].
 const LONGEST: usize = 64 << 10;
 /// The methods that the mock agent knows.
-const KNOWN: [&str; 6] =
-    ["initialize", "session/new", "session/load", "session/list", "session/close", "session/prompt"];
+const KNOWN: [&str; 7] = [
+    "initialize",
+    "session/new",
+    "session/load",
+    "session/resume",
+    "session/list",
+    "session/close",
+    "session/prompt",
+];
 
 impl Faulty {
     /// Returns what becomes of a line of the client.
@@ -40,14 +47,36 @@ impl Faulty {
         match method {
             "initialize" => {
                 self.version = params["protocolVersion"].clone();
+                self.promised = params["clientCapabilities"].clone();
                 if self.fault == AgentFault::AsksWithoutPromise {
                     params["clientCapabilities"]["elicitation"] = json!({ "form": {} });
                 }
             }
             "session/new" => self.cwd = params["cwd"].as_str().unwrap_or_default().to_owned(),
+            "session/resume" if self.fault == AgentFault::ResumesAloud => {
+                message["method"] = json!("session/load")
+            }
+            "session/load" if self.fault == AgentFault::LoadsNothing => {
+                message["method"] = json!("session/resume")
+            }
+            "session/load" if self.fault == AgentFault::LoadsAnySession => {
+                params["sessionId"] = json!("session-1")
+            }
+            "session/list" if self.fault == AgentFault::TakesAnyCursor => params["cursor"] = Value::Null,
+            "session/list" if self.fault == AgentFault::ListsNothing => params["cwd"] = json!("/nowhere"),
+            "session/close" if self.fault == AgentFault::ClosesNothing => {
+                self.before.push(json!({ "jsonrpc": "2.0", "id": id, "result": {} }));
+                // What it does not know makes it write, and with that the line before.
+                return line(&json!({ "jsonrpc": "2.0", "id": "closed", "method": "_nothing" }));
+            }
+            "session/prompt" if self.fault == AgentFault::OneTurnAtATime && !self.turns.is_empty() => {
+                return Received::Nothing;
+            }
             "session/prompt" => {
                 self.turns.push(id.clone());
-                if self.fault == AgentFault::TakesAnySession {
+                self.is_cancelled = false;
+                let is_unknown = !params["sessionId"].as_str().unwrap_or_default().starts_with("session-");
+                if self.fault == AgentFault::TakesAnySession && is_unknown {
                     params["sessionId"] = json!("session-1");
                 }
             }
@@ -68,6 +97,12 @@ impl Faulty {
                 self.before.push(json!({ "jsonrpc": "2.0", "id": null, "result": null }));
             }
             AgentFault::IgnoresCancel if method == "session/cancel" => return Received::Nothing,
+            AgentFault::DiesOnSecondCancel if method == "session/cancel" => {
+                if self.is_cancelled {
+                    return Received::Death;
+                }
+                self.is_cancelled = !self.turns.is_empty();
+            }
             AgentFault::CancelsNext if method == "session/cancel" => {
                 self.cancels_next = self.turns.is_empty()
             }
@@ -95,6 +130,7 @@ impl Faulty {
         let chosen = options.iter().find(|it| it["optionId"] == *option);
         let rejects =
             chosen.and_then(|it| it["kind"].as_str()).is_some_and(|kind| kind.starts_with("reject"));
+        self.is_rejected = rejects;
         match self.fault {
             AgentFault::LosesSecondAnswer if is_older_open => return Received::Nothing,
             AgentFault::UnknownIsYes if outcome == Some("selected") && chosen.is_none() => {

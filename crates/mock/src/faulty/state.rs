@@ -28,6 +28,14 @@ pub(crate) struct Faulty {
     pub(super) hangs: bool,
     /// Whether a cancellation has met no turn.
     pub(super) cancels_next: bool,
+    /// What the client promised.
+    pub(super) promised: Value,
+    /// Whether the last permission was refused by one of its options.
+    pub(super) is_rejected: bool,
+    /// Whether the turn was cancelled already.
+    pub(super) is_cancelled: bool,
+    /// How many tool calls of its own the fault has told of.
+    pub(super) calls: usize,
     /// Whether anything was written.
     pub(super) has_written: bool,
     /// Lines to be written before the next one.
@@ -57,6 +65,10 @@ impl Faulty {
             fails: false,
             hangs: false,
             cancels_next: false,
+            promised: Value::Null,
+            is_rejected: false,
+            is_cancelled: false,
+            calls: 0,
             has_written: false,
             before: Vec::new(),
             injected: Vec::new(),

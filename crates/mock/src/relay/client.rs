@@ -8,7 +8,7 @@ use super::{
 };
 
 /// A value that no agent offers.
-const OTHER: &str = "a value that is longer than any text may be, and that no agent offers";
+const OTHER: &str = "a value that no agent offers";
 
 /// Returns whether a fault breaks a rule of clients.
 pub(super) fn is_about_clients(fault: RelayFault) -> bool {
@@ -24,6 +24,14 @@ pub(super) fn is_about_clients(fault: RelayFault) -> bool {
             | RelayFault::AnswersWithdrawn
             | RelayFault::ChangesIds
             | RelayFault::LeavesNoVersion
+            | RelayFault::TalksEarly
+            | RelayFault::TextPrompts
+            | RelayFault::PromptsTwice
+            | RelayFault::AddsErrors
+            | RelayFault::RefusesUnknownKinds
+            | RelayFault::RefusesMeta
+            | RelayFault::RefusesUnknownTools
+            | RelayFault::NullForUnpromised
     )
 }
 
@@ -32,28 +40,23 @@ pub(super) fn of_client(fault: RelayFault, from: Side, line: Vec<u8>, mut messag
     let to = from.other();
     let method = message["method"].as_str().unwrap_or_default().to_owned();
     if from == Side::Agent {
-        let asks = matches!(method.as_str(), "elicitation/create" | "session/request_permission");
-        return match fault {
-            RelayFault::RefusesQuestions if asks => {
-                let error = json!({ "code": -32601, "message": "Method not found" });
-                vec![(from, written(&json!({ "jsonrpc": "2.0", "id": message["id"], "error": error })))]
-            }
-            RelayFault::FillsForms if method == "elicitation/create" => {
-                let result = json!({ "action": "accept", "content": { "db": "pg" } });
-                vec![(from, written(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": result })))]
-            }
-            RelayFault::AnswersWithdrawn if method == "$/cancel_request" => {
-                let result = json!({ "action": "accept", "content": { "db": "pg" } });
-                let id = &message["params"]["requestId"];
-                vec![(from, written(&json!({ "jsonrpc": "2.0", "id": id, "result": result })))]
-            }
-            _ => vec![(to, line)],
-        };
+        return to_client(fault, line, &message);
     }
     match fault {
         RelayFault::NoiseToAgent if method == "initialize" => {
             return vec![(to, [b"hello, agent\n", &*line].concat())];
         }
+        RelayFault::TalksEarly if method == "initialize" => {
+            let early = json!({ "jsonrpc": "2.0", "method": "_askbridge/early" });
+            return vec![(to, [&*written(&early), &*line].concat())];
+        }
+        RelayFault::TextPrompts if method == "session/prompt" => message["params"]["prompt"] = "hello".into(),
+        RelayFault::PromptsTwice if method == "session/prompt" => {
+            message["id"] = format!("again-{}", message["id"]).into();
+            return vec![(to, [&*line, &*written(&message)].concat())];
+        }
+        RelayFault::AddsErrors if message.get("result").is_some() => message["error"] = Value::Null,
+        RelayFault::AddsErrors if message.get("error").is_some() => message["result"] = Value::Null,
         RelayFault::TextVersion if method == "initialize" => {
             message["params"]["protocolVersion"] = message["params"]["protocolVersion"].to_string().into();
         }
@@ -64,7 +67,7 @@ pub(super) fn of_client(fault: RelayFault, from: Side, line: Vec<u8>, mut messag
                 *option = OTHER.into();
             }
             if let Some(values) = message.pointer_mut("/result/content").and_then(Value::as_object_mut) {
-                values.values_mut().for_each(|value| *value = OTHER.into());
+                values.values_mut().for_each(|value| *value = json!([OTHER]));
             }
         }
         RelayFault::ChangesIds if method.is_empty() => {
@@ -81,4 +84,63 @@ pub(super) fn of_client(fault: RelayFault, from: Side, line: Vec<u8>, mut messag
         _ => return vec![(to, line)],
     }
     vec![(to, written(&message))]
+}
+
+/// Breaks a rule of clients at a line of the agent.
+fn to_client(fault: RelayFault, line: Vec<u8>, message: &Value) -> Outputs {
+    let (from, to) = (Side::Agent, Side::Client);
+    let method = message["method"].as_str().unwrap_or_default();
+    let asks = matches!(method, "elicitation/create" | "session/request_permission");
+    match fault {
+        RelayFault::RefusesQuestions if asks => {
+            let error = json!({ "code": -32601, "message": "Method not found" });
+            vec![(from, written(&json!({ "jsonrpc": "2.0", "id": message["id"], "error": error })))]
+        }
+        RelayFault::NullForUnpromised if is_service(method, message) => {
+            vec![(from, written(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": null })))]
+        }
+        _ if is_refused(fault, message) => {
+            let error = json!({ "code": -32602, "message": "unknown variant" });
+            vec![(from, written(&json!({ "jsonrpc": "2.0", "id": message["id"], "error": error })))]
+        }
+        RelayFault::FillsForms
+            if method == "elicitation/create" && message.to_string().contains("\"pg\"") =>
+        {
+            let result = json!({ "action": "accept", "content": { "db": "pg" } });
+            vec![(from, written(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": result })))]
+        }
+        RelayFault::AnswersWithdrawn if method == "$/cancel_request" => {
+            let result = json!({ "action": "accept", "content": { "db": "pg" } });
+            let id = &message["params"]["requestId"];
+            vec![(from, written(&json!({ "jsonrpc": "2.0", "id": id, "result": result })))]
+        }
+        _ => vec![(to, line)],
+    }
+}
+
+/// Returns whether a request is for what the mock client never promises, or for the form of the case about that.
+fn is_service(method: &str, message: &Value) -> bool {
+    let is_form = method == "elicitation/create";
+    let is_unpromised = message["params"]["mode"] == "url"
+        || message["params"]["requestedSchema"]["properties"].get("a").is_some();
+    method.starts_with("fs/") || method.starts_with("terminal/") || (is_form && is_unpromised)
+}
+
+/// Returns whether the fault refuses a permission for what is in it.
+fn is_refused(fault: RelayFault, message: &Value) -> bool {
+    let params = &message["params"];
+    match fault {
+        RelayFault::RefusesMeta => params.get("_meta").is_some(),
+        RelayFault::RefusesUnknownTools => {
+            params["toolCall"]["kind"].as_str().is_some_and(|kind| kind.starts_with('_'))
+        }
+        RelayFault::RefusesUnknownKinds => has_unknown_kind(message),
+        _ => false,
+    }
+}
+
+fn has_unknown_kind(message: &Value) -> bool {
+    const KINDS: [&str; 4] = ["allow_once", "allow_always", "reject_once", "reject_always"];
+    let options = message["params"]["options"].as_array().into_iter().flatten();
+    options.into_iter().any(|option| option["kind"].as_str().is_some_and(|kind| !KINDS.contains(&kind)))
 }

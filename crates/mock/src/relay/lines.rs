@@ -14,6 +14,8 @@ use super::{
 
 /// A line of more bytes is a long one, for the faults about length.
 const LONG: usize = 64 << 10;
+/// The answers that a client gives until it tires.
+const ANSWERS: usize = 5;
 /// The lines that a relay with a limit passes on.
 const MANY: usize = 5_000;
 /// The methods of ACP that the relay knows, for the faults about others.
@@ -43,6 +45,8 @@ struct State {
     /// Requests that have no response yet: who sent them, and the ID.
     open: Vec<(Side, Value)>,
     responses: usize,
+    /// Whether nothing is passed on any more.
+    hangs: bool,
     lines: usize,
 }
 
@@ -59,6 +63,10 @@ impl Lines {
             Ok(line) => match serde_json::from_slice(&line) {
                 Ok(message @ Value::Object(_)) => {
                     let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+                    if state.hangs {
+                        return Vec::new();
+                    }
+                    state.hangs = from == Side::Agent && hangs_after(fault, &message);
                     message_of(fault, from, line, message, &mut state)
                 }
                 _ => vec![(from.other(), line)],
@@ -178,6 +186,20 @@ fn message_of(fault: RelayFault, from: Side, line: Vec<u8>, message: Value, stat
     }
 }
 
+/// Returns whether the relay hangs after a message.
+fn hangs_after(fault: RelayFault, message: &Value) -> bool {
+    let update = &message["params"]["update"];
+    let text = update["content"]["text"].as_str().unwrap_or_default();
+    let kind = update["sessionUpdate"].as_str().unwrap_or_default();
+    match fault {
+        RelayFault::HangsOnUnicode => text.chars().any(|char| char > '\u{ffff}'),
+        RelayFault::HangsOnControl => text.chars().any(char::is_control),
+        RelayFault::HangsOnPlans => kind == "plan",
+        RelayFault::HangsOnUnknownUpdates => kind.starts_with('_'),
+        _ => false,
+    }
+}
+
 /// Returns whether a method is in a namespace that neither ACP has nor its `_` marks as an extension.
 fn is_foreign(method: &str) -> bool {
     let namespace = method.split_once('/').map(|(namespace, _)| namespace);
@@ -233,6 +255,46 @@ fn with_state(
                 None => vec![(to, line)],
             }
         }
+        (RelayFault::Tires | RelayFault::AnswersOne | RelayFault::AnswersOnCancel, id) => {
+            about_questions(fault, from, line, &message, id, state)
+        }
+        (RelayFault::SharesIds, Some(id)) => {
+            state.open.retain(|(_, open)| *open != id);
+            vec![(to, line)]
+        }
+        _ => vec![(to, line)],
+    }
+}
+
+/// Breaks a rule about the agent's open questions.
+fn about_questions(
+    fault: RelayFault,
+    from: Side,
+    line: Vec<u8>,
+    message: &Value,
+    id: Option<Value>,
+    state: &mut State,
+) -> Outputs {
+    let to = from.other();
+    let is_call = message.get("method").is_some();
+    match (fault, id) {
+        (RelayFault::Tires, Some(_)) if !is_call && from == Side::Client => {
+            state.responses += 1;
+            if state.responses > ANSWERS { Vec::new() } else { vec![(to, line)] }
+        }
+        (RelayFault::AnswersOne, Some(id)) if is_call && from == Side::Agent => {
+            let is_question = ["session/request_permission", "elicitation/create"].map(Value::from);
+            if !is_question.contains(&message["method"]) {
+                return vec![(to, line)];
+            }
+            let is_first = state.open.is_empty();
+            state.open.push((from, id));
+            if is_first { vec![(to, line)] } else { Vec::new() }
+        }
+        (RelayFault::AnswersOne, Some(id)) if !is_call && from == Side::Client => {
+            state.open.retain(|(_, open)| *open != id);
+            vec![(to, line)]
+        }
         (RelayFault::AnswersOnCancel, Some(id)) if is_call && from == Side::Agent => {
             state.open.push((from, id));
             vec![(to, line)]
@@ -243,10 +305,6 @@ fn with_state(
                 (asker, written(&json!({ "jsonrpc": "2.0", "id": id, "result": result })))
             };
             [(to, line)].into_iter().chain(state.open.drain(..).map(reply)).collect()
-        }
-        (RelayFault::SharesIds, Some(id)) => {
-            state.open.retain(|(_, open)| *open != id);
-            vec![(to, line)]
         }
         _ => vec![(to, line)],
     }
