@@ -26,7 +26,7 @@ struct Manner {
 /// The manners. Each case is passed in the first one that shows its rule.
 const MANNERS: [Manner; 3] = [
     Manner { is_automatic: true, options: &["--tier", "forms"] },
-    Manner { is_automatic: false, options: &["--tier", "forms", "--leave-open", "--permission", "ignore"] },
+    Manner { is_automatic: false, options: &["--tier", "forms", "--leave-open"] },
     Manner { is_automatic: true, options: &["--tier", "permission"] },
 ];
 /// Other manners, in which nothing is wrong either.

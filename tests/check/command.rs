@@ -129,6 +129,21 @@ fn a_peer_that_logs_to_stdout_is_judged() {
 }
 
 #[test]
+fn a_line_that_is_too_much_to_read_fails_once() {
+    let agent = r#"read -r _; printf '{"jsonrpc":"2.0","id":0,"result":"'; head -c 17000000 /dev/zero | tr '\0' x; echo '"}'; cat"#;
+    let cases = ["agent", "messages/stdout", "lifecycle/initialize", "lifecycle/unsupported-version"];
+    let run = check(&[&cases[..], &["--", "sh", "-c", agent]].concat());
+    assert_eq!(run.code, Some(1), "{}{}", run.stdout, run.stderr);
+    for text in [
+        "FAILED  agent/messages/stdout\n",
+        "a line of more than 16 MiB",
+        "1 failed, 2 inconclusive of 3 cases",
+    ] {
+        assert!(run.stdout.contains(text), "{text:?} is missing in\n{}", run.stdout);
+    }
+}
+
+#[test]
 fn what_cannot_be_run_is_no_failure() {
     let agent = ["--", "{agent}"];
     let cat = ["bridge", CASE, "--timeout", "200ms", "--", "sh", "-c", "echo words >&2; cat", "{agent}"];

@@ -20,7 +20,7 @@ fn initialize_returns_the_capabilities_in_both_versions() {
     let capabilities = json!({
         "loadSession": true,
         "promptCapabilities": { "image": true, "audio": true, "embeddedContext": true },
-        "sessionCapabilities": { "list": {}, "resume": {}, "close": {} },
+        "sessionCapabilities": { "list": {}, "resume": {}, "fork": {}, "close": {} },
     });
     assert_eq!(result["agentCapabilities"], capabilities);
     let result = client.call("i", "initialize", &json!({ "protocolVersion": 2 }))["result"].clone();
@@ -45,7 +45,7 @@ fn an_invalid_line_or_request_gets_its_error_code() {
     for (line, id, code) in [
         ("{oops", "null", -32700),
         ("[]", "null", -32600),
-        (r#"{"id":1,"method":"session/fork"}"#, "1", -32601),
+        (r#"{"id":1,"method":"session/other"}"#, "1", -32601),
         (r#"{"id":2,"method":"initialize","params":{}}"#, "2", -32602),
         (r#"{"id":3,"method":"session/new","params":{"cwd":"here"}}"#, "3", -32602),
         (r#"{"id":4,"method":"session/prompt","params":{"sessionId":1,"prompt":[]}}"#, "4", -32602),
@@ -347,4 +347,25 @@ fn a_mismatch_with_the_script_and_a_missing_script_are_errors() {
     client
         .process
         .expect_stderr("the path", |text| text.contains("cannot read the script /nowhere/script.txt"));
+}
+
+#[test]
+fn a_session_is_forked_with_what_was_said_and_chosen() {
+    let mut client = Client::in_session(true);
+    client.prompt("p", "hello there");
+    client.response("p");
+    let mode = json!({ "sessionId": "session-1", "modeId": "code" });
+    assert_eq!(client.call("mode", "session/set_mode", &mode)["result"], json!({}));
+    let option = json!({ "sessionId": "session-1", "configId": "tone", "value": "kind" });
+    let options = client.call("option", "session/set_config_option", &option)["result"].clone();
+    let fork = json!({ "sessionId": "session-1", "cwd": "/src/project", "mcpServers": [] });
+    let forked = client.call("fork", "session/fork", &fork)["result"].clone();
+    assert_eq!(
+        (&forked["sessionId"], &forked["modes"]["currentModeId"]),
+        (&json!("session-2"), &json!("code"))
+    );
+    assert_eq!(forked["configOptions"], options["configOptions"]);
+    let load = json!({ "sessionId": "session-2", "cwd": "/src/project", "mcpServers": [] });
+    client.call("load", "session/load", &load);
+    assert_eq!(client.said.concat(), "hello therehello therehello there");
 }

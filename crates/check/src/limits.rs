@@ -10,6 +10,8 @@ pub(crate) const STDERR: usize = 16 * 1024;
 pub(crate) const RECEIVED: usize = 256 * 1024 * 1024;
 /// The bytes of a line of an agent or a client under test. What a real peer reads is shorter by far, and several cases run at once.
 pub(crate) const MESSAGE: usize = 16 * 1024 * 1024;
+/// The values in a line of an agent or a client under test. In memory, an object may take a hundred times as many bytes as in a line.
+pub(crate) const VALUES: usize = 100_000;
 /// The bytes of one read.
 pub(crate) const READ: usize = 64 * 1024;
 /// The bytes of one write: a pipe that is ready for a write takes at least this much without blocking.

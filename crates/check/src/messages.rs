@@ -42,6 +42,12 @@ impl Play {
     pub(crate) fn receive(&mut self, line: &[u8]) -> Result<(), Problem> {
         let side = self.own_side();
         self.stage.wire.bytes(&format!("{}<", side.name()), line);
+        if let Some(what) = too_much(line) {
+            let what = format!("the {} wrote {what}", side.other().name());
+            // The conversation cannot go on, in any case: the case of the rule says why.
+            self.breaks(Rule::Stdout, what.clone(), line);
+            return Err(Problem::Inconclusive(what));
+        }
         let Some(message) = self.message(line) else { return Ok(()) };
         let (misfit, heard) = if let Some(conversation) = &mut self.conversation {
             let misfit = schema::misfit(&message, |id| conversation.requested(id));
@@ -72,10 +78,6 @@ impl Play {
         let is_text = std::str::from_utf8(line).is_ok();
         let is_message = |line: &[u8]| serde_json::from_slice(line).ok().filter(Value::is_object);
         let wrong = match line.strip_suffix(b"\n") {
-            _ if line.len() > limits::MESSAGE => {
-                let most = limits::MESSAGE / (1024 * 1024);
-                (Rule::Stdout, format!("the {peer} wrote a line of more than {most} MiB"))
-            }
             None => (Rule::Stdout, format!("the {peer}'s last line has no line feed")),
             Some(_) if !is_text && self.kind == Kind::Agent => {
                 (Rule::Utf8, format!("the {peer} wrote a line that is not UTF-8"))
@@ -161,6 +163,30 @@ impl Play {
     }
 }
 
+/// Returns what is too much of a line: it is not read, because it would take more memory than a case may have.
+fn too_much(line: &[u8]) -> Option<String> {
+    if line.len() > limits::MESSAGE {
+        return Some(format!("a line of more than {} MiB", limits::MESSAGE / (1024 * 1024)));
+    }
+    (line.len() > limits::VALUES && values(line) > limits::VALUES)
+        .then(|| format!("a line with more than {} values", limits::VALUES))
+}
+
+/// Returns how many values a line of JSON has, but for the members that come first in an object or a list.
+fn values(line: &[u8]) -> usize {
+    let (mut count, mut is_text, mut is_escaped) = (0, false, false);
+    for byte in line {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_text => is_escaped = true,
+            b'"' => is_text = !is_text,
+            b',' | b'[' | b'{' if !is_text => count += 1,
+            _ => {}
+        }
+    }
+    count
+}
+
 /// What a line means for a conversation.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Heard {
@@ -191,5 +217,25 @@ impl Heard {
     pub(crate) fn breaks(mut self, rule: Rule, what: impl Into<String>) -> Self {
         self.broken.push((rule, what.into()));
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_bounds_for_its_bytes_and_its_values() {
+        let line = |value: &str, count: usize| format!("{{\"a\":[{}]}}\n", vec![value; count].join(","));
+        let (bytes, many) = ("a line of more than 16 MiB", "a line with more than 100000 values");
+        for (line, expected) in [
+            (line("0", 10), None),
+            (line(r#"", [{ \" \\""#, 99_000), None),
+            (line("0", limits::VALUES), Some(many)),
+            (line("{}", limits::VALUES / 2), Some(many)),
+            (line(&"x".repeat(limits::MESSAGE), 1), Some(bytes)),
+        ] {
+            assert_eq!(too_much(line.as_bytes()).as_deref(), expected, "{} bytes", line.len());
+        }
     }
 }

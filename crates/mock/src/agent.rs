@@ -23,7 +23,7 @@ use crate::{
     message::{Id, Params, RpcError, RpcMessage},
     permissions::MockPermission,
     script::{Script, ScriptError},
-    session::{SessionUpdate, Sessions},
+    session::{Session, SessionUpdate, Sessions},
 };
 
 /// The exit code if reading or writing failed.
@@ -161,7 +161,10 @@ impl<W: Write> MockAgent<W> {
             "session/new" => self.new_session(params)?,
             "session/load" => self.load_session(params, true)?,
             "session/resume" => self.load_session(params, false)?,
+            "session/fork" => self.fork_session(params)?,
             "session/list" => self.list_sessions(params)?,
+            "session/set_mode" => self.set_mode(params)?,
+            "session/set_config_option" => self.set_option(params)?,
             "session/close" => self.close_session(params)?,
             "session/prompt" => return self.prompt(id, params),
             _ => return Err(RpcError::method_not_found(method).into()),
@@ -205,7 +208,7 @@ impl<W: Write> MockAgent<W> {
         let capabilities = json!({
             "loadSession": true,
             "promptCapabilities": { "image": true, "audio": true, "embeddedContext": true },
-            "sessionCapabilities": { "list": {}, "resume": {}, "close": {} },
+            "sessionCapabilities": { "list": {}, "resume": {}, "fork": {}, "close": {} },
         });
         let mut result = json!({
             "agentInfo": {
@@ -233,7 +236,26 @@ impl<W: Write> MockAgent<W> {
     fn new_session(&mut self, params: &Params) -> Result<Value, RpcError> {
         let params: NewSession = params.read()?;
         let session = self.sessions.create(absolute(params.cwd)?);
-        Ok(json!({ "sessionId": session.id }))
+        Ok(opened(session))
+    }
+
+    fn fork_session(&mut self, params: &Params) -> Result<Value, RpcError> {
+        let params: LoadSession = params.read()?;
+        let cwd = absolute(params.cwd)?;
+        Ok(opened(self.sessions.fork(&params.session_id, cwd)?))
+    }
+
+    fn set_mode(&mut self, params: &Params) -> Result<Value, RpcError> {
+        let params: SetMode = params.read()?;
+        self.sessions.get_open(&params.session_id)?.choices.set_mode(&params.mode_id)?;
+        Ok(json!({}))
+    }
+
+    fn set_option(&mut self, params: &Params) -> Result<Value, RpcError> {
+        let params: SetOption = params.read()?;
+        let choices = &mut self.sessions.get_open(&params.session_id)?.choices;
+        choices.set(&params.config_id, &params.value)?;
+        Ok(json!({ "configOptions": choices.options() }))
     }
 
     fn load_session(&mut self, params: &Params, is_told: bool) -> Result<Value, RequestFailure> {
@@ -274,6 +296,12 @@ impl<W: Write> MockAgent<W> {
         self.sessions.get(&params.session_id)?.open = false;
         Ok(json!({}))
     }
+}
+
+/// Returns what a client gets of a session that it opens.
+fn opened(session: &Session) -> Value {
+    let choices = &session.choices;
+    json!({ "sessionId": session.id, "modes": choices.modes(), "configOptions": choices.options() })
 }
 
 fn sleep_until_killed() -> ! {
@@ -330,6 +358,21 @@ struct LoadSession {
     cwd: String,
     #[serde(default, rename = "mcpServers")]
     _mcp_servers: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SetMode {
+    session_id: String,
+    mode_id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SetOption {
+    session_id: String,
+    config_id: String,
+    value: String,
 }
 
 #[derive(Deserialize)]

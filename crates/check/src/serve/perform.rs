@@ -5,7 +5,7 @@ use std::{sync::atomic::Ordering, time::Instant};
 
 use askbridge_core::{
     dialect::{AgentQuestion, Reply, read},
-    question::{Outcome, Purpose, Role, Value as Given, check_shape},
+    question::{Outcome, check_shape},
 };
 use serde_json::Value;
 
@@ -273,6 +273,10 @@ fn answered(response: &Response) -> Result<bool, Wrong> {
         let (code, method) = (&error["code"], &response.request.method);
         return Err(Wrong::Error(format!("the client answered `{method}` with the error {code}")));
     }
+    if response.request.method == PERMISSION {
+        let params: Value = serde_json::from_str(&response.request.params).unwrap_or_default();
+        return decided(&params, &message["result"]);
+    }
     let asked = read(&response.request.method, response.request.params.as_bytes(), &response.id)
         .map_err(|why| Wrong::Answer(format!("the request of the case is not valid: {why}")))?;
     let Some(AgentQuestion { question, reply_format }) = asked else {
@@ -283,21 +287,29 @@ fn answered(response: &Response) -> Result<bool, Wrong> {
             if let Err(errors) = check_shape(&question, &answer) {
                 return Err(Wrong::Answer(format!("the answer does not fit the question: {errors:?}")));
             }
-            let allows = |value: &Given| {
-                // An option without a known role counts as an allowing one: a client must not choose that without a
-                // person either.
-                let Given::Text(value) = value else { return true };
-                let options = question.fields.iter().flat_map(|field| field.kind.options());
-                let chosen = options.into_iter().find(|option| option.value == *value);
-                !chosen
-                    .and_then(|option| option.role.as_deref())
-                    .is_some_and(|role| matches!(role, Role::RejectOnce | Role::RejectAlways))
-            };
-            Ok(question.purpose != Purpose::Permission || answer.values.values().any(allows))
+            Ok(true)
         }
         Reply::Canonical(Outcome::Rejected(_)) => Ok(false),
         Reply::Canonical(_) | Reply::Translated(..) | Reply::Unknown => {
             Err(Wrong::Answer(format!("the client's result is not one of `{}`", response.request.method)))
         }
+    }
+}
+
+/// Returns whether the result of a permission chooses an option that does not refuse. A question in the words of a permission
+/// is answered alike.
+fn decided(params: &Value, result: &Value) -> Result<bool, Wrong> {
+    let (outcome, id) = (&result["outcome"]["outcome"], &result["outcome"]["optionId"]);
+    let offered = params["options"].as_array().into_iter().flatten();
+    match (outcome.as_str(), offered.into_iter().find(|option| option["optionId"] == *id)) {
+        (Some("cancelled"), _) => Ok(false),
+        // An option of an unknown kind counts as one that allows: a client must not choose that without a person either.
+        (Some("selected"), Some(option)) => {
+            Ok(!option["kind"].as_str().is_some_and(|kind| kind.starts_with("reject")))
+        }
+        (Some("selected"), None) => {
+            Err(Wrong::Answer(format!("the client chose the option {id}, which was not offered")))
+        }
+        _ => Err(Wrong::Answer(format!("the client's result is not one of `{PERMISSION}`"))),
     }
 }

@@ -40,8 +40,28 @@ pub(crate) enum Talk {
     History { is_told: bool },
     /// The list that the request of this ID gets has the session and its folder.
     FindsItsSession(String),
+    /// The case applies only to agents that offered this with their session.
+    WasOffered(Offer),
+    /// The response to the request of this ID has all options that were offered.
+    FindsItsOptions(String),
     /// The agent repeats what was chosen.
     IsRepeated,
+}
+
+/// What an agent offers with its session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Offer {
+    Modes,
+    Options,
+}
+
+impl Offer {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Modes => "modes",
+            Self::Options => "options",
+        }
+    }
 }
 
 /// What the agent asks for.
@@ -127,6 +147,9 @@ pub(crate) fn read(text: &str) -> Option<Talk> {
     if let Some(id) = text.strip_prefix("finds its session in the list ") {
         return Some(Talk::FindsItsSession(id.to_owned()));
     }
+    if let Some(id) = text.strip_prefix("finds its options in the response ") {
+        return Some(Talk::FindsItsOptions(id.to_owned()));
+    }
     if let Some(reason) = text.strip_prefix("sees the turn end as ") {
         return Some(Talk::TurnEnds { session, reason: Some(reason.to_owned()) });
     }
@@ -144,6 +167,8 @@ pub(crate) fn read(text: &str) -> Option<Talk> {
         "sees the turn end, or an error" => Talk::TurnEndsSomehow,
         "sees the turn end, and is asked nothing more" => Talk::NothingMore,
         "hears no more" => Talk::HearsNoMore,
+        "was offered modes" => Talk::WasOffered(Offer::Modes),
+        "was offered options" => Talk::WasOffered(Offer::Options),
         "has heard the history" => Talk::History { is_told: true },
         "has heard no history" => Talk::History { is_told: false },
         "can refuse" => Talk::CanRefuse,

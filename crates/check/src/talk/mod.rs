@@ -7,4 +7,5 @@ mod perform;
 pub mod prompts;
 mod receive;
 mod services;
+mod sessions;
 pub(crate) mod state;

@@ -1,5 +1,6 @@
 //! Performs the steps of the client of an agent.
-//! The meaning of a line is left to `receive.rs`, the content of a reply to `answer.rs`.
+//! The meaning of a line is left to `receive.rs`, the content of a reply to `answer.rs`, what an agent can do with its sessions
+//! to `sessions.rs`.
 
 use std::time::Instant;
 
@@ -64,10 +65,12 @@ impl Play {
             Talk::WasPromised(path) => self.was_promised(path),
             Talk::History { is_told } => self.judge_history(*is_told),
             Talk::FindsItsSession(id) => self.finds_its_session(id),
+            Talk::WasOffered(what) => self.was_offered(*what),
+            Talk::FindsItsOptions(id) => self.finds_its_options(id),
         }
     }
 
-    fn conversation(&mut self) -> Result<&mut Conversation, Problem> {
+    pub(super) fn conversation(&mut self) -> Result<&mut Conversation, Problem> {
         self.conversation.as_deref_mut().ok_or_else(|| "only the client of an agent does this".into())
     }
 
@@ -97,14 +100,14 @@ impl Play {
         }
     }
 
-    fn take_response(&mut self, id: &str) -> Option<Response> {
+    pub(super) fn take_response(&mut self, id: &str) -> Option<Response> {
         let responses = &mut self.conversation.as_deref_mut()?.responses;
         let at = responses.iter().position(|response| response.id == id)?;
         Some(responses.remove(at))
     }
 
     /// Returns the ID that a variable is bound to.
-    fn session(&self, variable: &str) -> Result<String, Problem> {
+    pub(super) fn session(&self, variable: &str) -> Result<String, Problem> {
         let json = self.variables.get(variable).and_then(|json| serde_json::from_str(json).ok());
         json.ok_or_else(|| format!("`${variable}` is not bound to a session").into())
     }
@@ -291,46 +294,6 @@ impl Play {
         }
     }
 
-    /// Fails where the agent did not promise a capability: the case is not about such agents.
-    fn was_promised(&mut self, path: &str) -> Result<(), Problem> {
-        let promise = self.conversation()?.agent.pointer(path).cloned().unwrap_or_default();
-        match promise.is_object() || promise == Value::Bool(true) {
-            true => Ok(()),
-            false => Err(Problem::Inconclusive(format!("the agent did not promise `{}`", &path[1..]))),
-        }
-    }
-
-    /// Judges what the agent told while a session was loaded or resumed.
-    fn judge_history(&mut self, is_told: bool) -> Result<(), Problem> {
-        match (self.conversation()?.retold > 0, is_told) {
-            (true, true) | (false, false) => Ok(()),
-            (false, true) => Err("the agent did not tell the conversation again before the response".into()),
-            (true, false) => Err("the agent told the conversation again".into()),
-        }
-    }
-
-    /// Waits for the list that a request gets, and looks for the session in it.
-    fn finds_its_session(&mut self, id: &str) -> Result<(), Problem> {
-        let session = self.session(SESSION)?;
-        let response = loop {
-            if let Some(response) = self.take_response(id) {
-                break response;
-            }
-            if self.next_message(self.deadline)?.is_none() {
-                return Err("the client did not get the list in time".into());
-            }
-        };
-        let sessions = response.result.as_ref().map(|result| result["sessions"].clone()).unwrap_or_default();
-        let is_listed = sessions.as_array().into_iter().flatten().any(|it| it["sessionId"] == session);
-        match (is_listed, response.result.as_ref().map(|result| &result["nextCursor"])) {
-            (true, _) => Ok(()),
-            (false, Some(Value::String(_))) => {
-                Err(Problem::Inconclusive("the session may be on another page of the list".to_owned()))
-            }
-            (false, _) => Err(broken("the list does not have the session", &response.line)),
-        }
-    }
-
     fn is_repeated(&mut self) -> Result<(), Problem> {
         let conversation = self.conversation()?;
         let replied = conversation.replied.as_ref().ok_or("nothing was answered before")?;
@@ -355,10 +318,10 @@ impl Play {
 }
 
 /// The session that most steps are in.
-const SESSION: &str = "session";
+pub(super) const SESSION: &str = "session";
 
 /// Returns the problem that this line breaks a rule.
-fn broken(what: &str, line: &[u8]) -> Problem {
+pub(super) fn broken(what: &str, line: &[u8]) -> Problem {
     Problem::Broken { what: what.to_owned(), expected: None, got: Some(shown(line)) }
 }
 

@@ -164,6 +164,9 @@ impl Conversation {
         if let Some(result) = result.as_ref().filter(|_| method == "initialize") {
             self.agent = result["agentCapabilities"].clone();
         }
+        if let Some(result) = result.as_ref().filter(|_| method == "session/new") {
+            self.opened = result.clone();
+        }
         if let Some(at) = self.turns.iter().position(|turn| turn.id == id) {
             self.turns[at].has_ended = true;
             let stopped = result.as_ref().and_then(|result| result["stopReason"].as_str());

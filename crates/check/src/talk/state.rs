@@ -37,6 +37,8 @@ pub(crate) struct Conversation {
     pub(super) messages: usize,
     /// The capabilities of the agent, from `initialize`.
     pub(super) agent: Value,
+    /// What it said of its last new session.
+    pub(super) opened: Value,
     /// How many messages it told again while a session was loaded or resumed.
     pub(super) retold: usize,
     /// The tool calls, by their sessions and IDs.

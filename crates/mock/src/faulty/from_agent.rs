@@ -193,6 +193,7 @@ impl Faulty {
             }
             _ => {}
         }
+        let is_fork = message["id"] == self.fork;
         let Some(result) = message.get_mut("result").and_then(Value::as_object_mut) else {
             return vec![message];
         };
@@ -203,6 +204,12 @@ impl Faulty {
             (AgentFault::EchoesVersion, true, _) => result["protocolVersion"] = self.version.clone(),
             (AgentFault::UntypedCapabilities, true, _) => {
                 result["agentCapabilities"]["loadSession"] = json!("yes")
+            }
+            (AgentFault::ForksNowhere, _, true) if is_fork => result["sessionId"] = json!("session-nowhere"),
+            (AgentFault::ForgetsOptions, _, false) => {
+                if let Some(options) = result.get_mut("configOptions").and_then(Value::as_array_mut) {
+                    options.truncate(1);
+                }
             }
             (AgentFault::NoSessionId, _, true) => drop(result.remove("sessionId")),
             (AgentFault::OneSessionId, _, true) => result["sessionId"] = json!("session-1"),

@@ -12,12 +12,15 @@ use super::{
 /// The longest line under [`AgentFault::LimitsLines`].
 const LONGEST: usize = 64 << 10;
 /// The methods that the mock agent knows.
-const KNOWN: [&str; 7] = [
+const KNOWN: [&str; 10] = [
     "initialize",
     "session/new",
     "session/load",
     "session/resume",
+    "session/fork",
     "session/list",
+    "session/set_mode",
+    "session/set_config_option",
     "session/close",
     "session/prompt",
 ];
@@ -61,6 +64,14 @@ impl Faulty {
             }
             "session/load" if self.fault == AgentFault::LoadsAnySession => {
                 params["sessionId"] = json!("session-1")
+            }
+            "session/fork" => self.fork = id.clone(),
+            "session/set_mode" if self.fault == AgentFault::RefusesModes => {
+                message["method"] = json!("_nothing")
+            }
+            "session/set_mode" if self.fault == AgentFault::TakesAnyMode => params["modeId"] = json!("ask"),
+            "authenticate" if self.fault == AgentFault::TakesAnySignIn => {
+                (message["method"], message["params"]) = (json!("session/list"), json!({}));
             }
             "session/list" if self.fault == AgentFault::TakesAnyCursor => params["cursor"] = Value::Null,
             "session/list" if self.fault == AgentFault::ListsNothing => params["cwd"] = json!("/nowhere"),

@@ -28,6 +28,8 @@ pub(crate) struct Faulty {
     pub(super) hangs: bool,
     /// Whether a cancellation has met no turn.
     pub(super) cancels_next: bool,
+    /// The ID of the request that forks a session.
+    pub(super) fork: Value,
     /// What the client promised.
     pub(super) promised: Value,
     /// Whether the last permission was refused by one of its options.
@@ -65,6 +67,7 @@ impl Faulty {
             fails: false,
             hangs: false,
             cancels_next: false,
+            fork: Value::Null,
             promised: Value::Null,
             is_rejected: false,
             is_cancelled: false,

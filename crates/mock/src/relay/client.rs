@@ -21,7 +21,6 @@ pub(super) fn is_about_clients(fault: RelayFault) -> bool {
             | RelayFault::WrongValues
             | RelayFault::RefusesQuestions
             | RelayFault::FillsForms
-            | RelayFault::AnswersWithdrawn
             | RelayFault::ChangesIds
             | RelayFault::LeavesNoVersion
             | RelayFault::TalksEarly
@@ -31,6 +30,9 @@ pub(super) fn is_about_clients(fault: RelayFault) -> bool {
             | RelayFault::RefusesUnknownKinds
             | RelayFault::RefusesMeta
             | RelayFault::RefusesUnknownTools
+            | RelayFault::NeedsKinds
+            | RelayFault::NeedsTitles
+            | RelayFault::NeedsRejections
             | RelayFault::NullForUnpromised
     )
 }
@@ -109,11 +111,6 @@ fn to_client(fault: RelayFault, line: Vec<u8>, message: &Value) -> Outputs {
             let result = json!({ "action": "accept", "content": { "db": "pg" } });
             vec![(from, written(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": result })))]
         }
-        RelayFault::AnswersWithdrawn if method == "$/cancel_request" => {
-            let result = json!({ "action": "accept", "content": { "db": "pg" } });
-            let id = &message["params"]["requestId"];
-            vec![(from, written(&json!({ "jsonrpc": "2.0", "id": id, "result": result })))]
-        }
         _ => vec![(to, line)],
     }
 }
@@ -126,10 +123,19 @@ fn is_service(method: &str, message: &Value) -> bool {
     method.starts_with("fs/") || method.starts_with("terminal/") || (is_form && is_unpromised)
 }
 
-/// Returns whether the fault refuses a permission for what is in it.
+/// Returns whether the fault refuses a permission for what is in it, or is not.
 fn is_refused(fault: RelayFault, message: &Value) -> bool {
     let params = &message["params"];
+    if message["method"] != "session/request_permission" {
+        return false;
+    }
+    let mut kinds = params["options"].as_array().into_iter().flatten().map(|option| &option["kind"]);
     match fault {
+        RelayFault::NeedsKinds => params["toolCall"]["kind"].is_null(),
+        RelayFault::NeedsTitles => params["toolCall"]["title"].is_null(),
+        RelayFault::NeedsRejections => {
+            kinds.all(|kind| kind.as_str().is_some_and(|kind| kind.starts_with("allow")))
+        }
         RelayFault::RefusesMeta => params.get("_meta").is_some(),
         RelayFault::RefusesUnknownTools => {
             params["toolCall"]["kind"].as_str().is_some_and(|kind| kind.starts_with('_'))

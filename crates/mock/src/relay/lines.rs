@@ -157,6 +157,7 @@ fn message_of(fault: RelayFault, from: Side, line: Vec<u8>, message: Value, stat
         fault if is_about_values(fault) => {
             changed(fault, message, 0).map(|message| (to, written(&message))).into_iter().collect()
         }
+        RelayFault::DropsTitles => vec![(to, written(&without_titles(message)))],
         RelayFault::KeepsObjects
             if is_response && message.get("result").is_some_and(|it| !it.is_object()) =>
         {
@@ -186,6 +187,13 @@ fn message_of(fault: RelayFault, from: Side, line: Vec<u8>, message: Value, stat
     }
 }
 
+fn without_titles(mut message: Value) -> Value {
+    for call in ["/params/update", "/params/toolCall"] {
+        message.pointer_mut(call).and_then(Value::as_object_mut).map(|call| call.remove("title"));
+    }
+    message
+}
+
 /// Returns whether the relay hangs after a message.
 fn hangs_after(fault: RelayFault, message: &Value) -> bool {
     let update = &message["params"]["update"];
@@ -194,6 +202,7 @@ fn hangs_after(fault: RelayFault, message: &Value) -> bool {
     match fault {
         RelayFault::HangsOnUnicode => text.chars().any(|char| char > '\u{ffff}'),
         RelayFault::HangsOnControl => text.chars().any(char::is_control),
+        RelayFault::HangsOnCancel => message["method"] == "$/cancel_request",
         RelayFault::HangsOnPlans => kind == "plan",
         RelayFault::HangsOnUnknownUpdates => kind.starts_with('_'),
         _ => false,
@@ -255,9 +264,13 @@ fn with_state(
                 None => vec![(to, line)],
             }
         }
-        (RelayFault::Tires | RelayFault::AnswersOne | RelayFault::AnswersOnCancel, id) => {
-            about_questions(fault, from, line, &message, id, state)
-        }
+        (
+            RelayFault::Tires
+            | RelayFault::AnswersOne
+            | RelayFault::AnswersOnCancel
+            | RelayFault::AnswersWithdrawn,
+            id,
+        ) => about_questions(fault, from, line, &message, id, state),
         (RelayFault::SharesIds, Some(id)) => {
             state.open.retain(|(_, open)| *open != id);
             vec![(to, line)]
@@ -294,6 +307,19 @@ fn about_questions(
         (RelayFault::AnswersOne, Some(id)) if !is_call && from == Side::Client => {
             state.open.retain(|(_, open)| *open != id);
             vec![(to, line)]
+        }
+        (RelayFault::AnswersWithdrawn, Some(id)) if message["method"] == "elicitation/create" => {
+            state.open.push((from, id));
+            vec![(to, line)]
+        }
+        (RelayFault::AnswersWithdrawn, None)
+            if message["method"] == "$/cancel_request"
+                && state.open.contains(&(from, message["params"]["requestId"].clone())) =>
+        {
+            // The client does not hear of it, so that it does not respond as well.
+            let result = json!({ "action": "accept", "content": { "db": "pg" } });
+            let id = &message["params"]["requestId"];
+            vec![(from, written(&json!({ "jsonrpc": "2.0", "id": id, "result": result })))]
         }
         (RelayFault::AnswersOnCancel, Some(id)) if is_call && from == Side::Agent => {
             state.open.push((from, id));
