@@ -5,10 +5,12 @@ use askbridge_core::{
     desk::{BridgeName, EarlierDecision, QuestionId, Record, Settlement, Timestamp},
     question::{Outcome, Purpose, Question, Reason},
 };
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 
 use super::{
-    JournalError, entries,
+    JournalError,
+    connection::{find, run},
+    entries,
     stored::{self, AcceptedDecision, StoredQuestion, millis},
 };
 use crate::limits;
@@ -116,7 +118,7 @@ pub(super) fn earlier(
 ) -> Result<Option<EarlierDecision>, JournalError> {
     let Some(fingerprint) = stored.fingerprint else { return Ok(None) };
     let (id, opened) = (stored.record.id.to_string(), millis(stored.record.opened_at));
-    let mut statement = connection.prepare(
+    let mut statement = connection.prepare_cached(
         "SELECT q.id, q.bridge, q.accepted, q.claimed, q.usable, s.record
          FROM question q LEFT JOIN settlement s ON s.id = q.id AND s.opened = q.opened
          WHERE q.fingerprint = ?1 AND q.opened <= ?3 AND NOT (q.id = ?2 AND q.opened = ?3)
@@ -156,7 +158,7 @@ fn is_given(earlier: &Question, later: &Question) -> bool {
 /// Returns the latest open record with this ID. An ID may have several rows, as it can be used again.
 fn open_question(connection: &Connection, id: &QuestionId) -> Result<Option<Record>, JournalError> {
     let sql = "SELECT record FROM question WHERE id = ?1 AND record IS NOT NULL ORDER BY opened DESC LIMIT 1";
-    let json = connection.query_row(sql, [id.to_string()], |row| row.get::<_, String>(0)).optional()?;
+    let json = find(connection, sql, [id.to_string()], |row| row.get::<_, String>(0))?;
     Ok(json.and_then(|json| serde_json::from_str(&json).ok()))
 }
 
@@ -169,14 +171,15 @@ pub(super) fn claim(
     is_alive: LivenessCheck<'_>,
     now: Timestamp,
 ) -> Result<bool, JournalError> {
-    let found = connection.query_row(
+    let found = find(
+        connection,
         "SELECT q.id, q.bridge, q.accepted, q.claimed, q.usable, s.record, q.record, q.rowid
          FROM question q LEFT JOIN settlement s ON s.id = q.id AND s.opened = q.opened
          WHERE q.id = ?1 ORDER BY q.opened DESC LIMIT 1",
         [earlier.to_string()],
         |row| Ok((Candidate::read(row)?, row.get::<_, Option<String>>(6)?, row.get::<_, i64>(7)?)),
     );
-    let Some((candidate, open, row)) = found.optional()? else { return Ok(false) };
+    let Some((candidate, open, row)) = found? else { return Ok(false) };
     let Judgement::Decided(decision, Reach::Waited) = judge(&candidate, is_alive) else { return Ok(false) };
     let record: Option<Record> =
         open.or_else(|| candidate.settled.clone()).and_then(|json| serde_json::from_str(&json).ok());
@@ -186,13 +189,15 @@ pub(super) fn claim(
     if !is_given || !candidate.is_usable || now.since(decision.at) > limits::journal::EARLIER_GIVEN {
         return Ok(false);
     }
-    let claimed = connection.execute(
+    let claimed = run(
+        connection,
         "UPDATE question SET claimed = ?2 WHERE rowid = ?1 AND claimed IS NULL",
         params![row, by.to_string()],
     )?;
     // The decision now waits at the question that claimed it, so that it also survives the death of that question's
     // bridge.
-    connection.execute(
+    run(
+        connection,
         "UPDATE question SET accepted = ?2 WHERE submissions = 0 AND rowid =
          (SELECT rowid FROM question WHERE id = ?1 AND record IS NOT NULL ORDER BY opened DESC LIMIT 1)",
         params![by.to_string(), candidate.accepted],
@@ -206,13 +211,15 @@ pub(super) fn unclaim(
     (earlier, by): (&QuestionId, &QuestionId),
 ) -> Result<(), JournalError> {
     let by = by.to_string();
-    let freed = connection.execute(
+    let freed = run(
+        connection,
         "UPDATE question SET claimed = NULL WHERE id = ?1 AND claimed = ?2",
         params![earlier.to_string(), by],
     )?;
     if freed > 0 {
         // A decision that was submitted to that question meanwhile has to stay.
-        connection.execute(
+        run(
+            connection,
             "UPDATE question SET accepted = NULL WHERE submissions = 0 AND rowid =
              (SELECT rowid FROM question WHERE id = ?1 AND record IS NOT NULL ORDER BY opened DESC LIMIT 1)",
             [by],

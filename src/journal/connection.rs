@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Params, Row};
 use rustix::fs::{FlockOperation, flock};
 
 use super::{JournalError, schema};
@@ -20,6 +20,10 @@ use crate::limits;
 /// How often the switch to the write-ahead log is tried while other processes switch too, and the pause between tries.
 const SWITCHES: usize = 50;
 const SWITCH_PAUSE: Duration = Duration::from_millis(10);
+
+/// How many statements a connection keeps compiled: those that are run for each question. To compile them takes a third
+/// of the time that a question takes in the journal.
+const STATEMENTS: usize = 24;
 
 /// A connection that writes, and the file that it has open.
 #[derive(Debug)]
@@ -56,6 +60,7 @@ impl WritingConnection {
 
     fn prepare(mut connection: Connection, path: &Path) -> Result<Self, JournalError> {
         configure(&connection)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
         let format = schema::format(&connection)?;
         if format == 0 {
             // SQLite can give freed pages back only if this is set before the first table.
@@ -115,6 +120,21 @@ pub(super) fn open_for_reading(path: &Path) -> Result<Option<Connection>, Journa
 }
 
 /// Opens the file and reads its format. That read makes SQLite open the write-ahead log beside the file.
+/// Runs a statement that is compiled once for a connection. Returns how many rows it changed.
+pub(super) fn run(connection: &Connection, sql: &str, parameters: impl Params) -> rusqlite::Result<usize> {
+    connection.prepare_cached(sql)?.execute(parameters)
+}
+
+/// Returns the first row of a statement that is compiled once for a connection.
+pub(super) fn find<T>(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl Params,
+    read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Option<T>> {
+    connection.prepare_cached(sql)?.query_row(parameters, read).optional()
+}
+
 fn open_with(path: &Path, flags: OpenFlags) -> Result<Connection, JournalError> {
     let connection = Connection::open_with_flags(path, flags)?;
     configure(&connection)?;

@@ -5,11 +5,12 @@ use askbridge_core::{
     desk::{BridgeName, QuestionId, Settlement, Timestamp},
     question::{Outcome, Reason},
 };
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 use super::{
     JournalError, Options,
     chain::{self, Cell},
+    connection::{find, run},
     stored::{StoredQuestion, millis},
 };
 use crate::inbox::{Home, LeftToClient, Life};
@@ -28,7 +29,8 @@ fn open(connection: &Connection, stored: &StoredQuestion) -> Result<(), JournalE
     let record = &stored.record;
     let question = &record.question;
     // A late entry must not reopen a question that is settled.
-    connection.execute(
+    run(
+        connection,
         "INSERT INTO question (id, opened, bridge, session, project, fingerprint, usable, record)
          SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
          WHERE NOT EXISTS (SELECT 1 FROM settlement WHERE id = ?1 AND opened = ?2)
@@ -59,7 +61,8 @@ pub(super) fn accept(
     // The entry of the opening may have been dropped, so the row may be missing.
     open(connection, stored)?;
     let decision = serde_json::to_string(decision)?;
-    connection.execute(
+    run(
+        connection,
         "UPDATE question SET accepted = iif(submissions = 0, ?3, NULL), submissions = submissions + 1
          WHERE id = ?1 AND opened = ?2 AND record IS NOT NULL",
         params![stored.record.id.to_string(), millis(stored.record.opened_at), decision],
@@ -78,13 +81,14 @@ pub(super) fn waits(connection: &Connection, id: &QuestionId, is_so: bool) -> Re
     let latest =
         "(SELECT rowid FROM question WHERE id = ?1 AND record IS NOT NULL ORDER BY opened DESC LIMIT 1)";
     let sql = format!("UPDATE question SET accepted = {set} WHERE accepted IS NOT NULL AND rowid = {latest}");
-    connection.execute(&sql, [id.to_string()])?;
+    run(connection, &sql, [id.to_string()])?;
     Ok(())
 }
 
 /// Writes that a decision was not taken.
 pub(super) fn refuse(connection: &Connection, id: &QuestionId) -> Result<(), JournalError> {
-    connection.execute(
+    run(
+        connection,
         "UPDATE question SET accepted = NULL, submissions = max(submissions - 1, 0) WHERE rowid =
          (SELECT rowid FROM question WHERE id = ?1 AND record IS NOT NULL ORDER BY opened DESC LIMIT 1)",
         [id.to_string()],
@@ -105,22 +109,20 @@ fn settle(
 ) -> Result<(), JournalError> {
     let record = &stored.record;
     let (id, opened) = (record.id.to_string(), millis(record.opened_at));
-    let is_known = connection
-        .query_row("SELECT 1 FROM settlement WHERE id = ?1 AND opened = ?2", params![id, opened], |_| Ok(()))
-        .optional()?
-        .is_some();
-    if is_known {
+    let known = "SELECT 1 FROM settlement WHERE id = ?1 AND opened = ?2";
+    if find(connection, known, params![id, opened], |_| Ok(()))?.is_some() {
         return Ok(());
     }
     append(connection, stored, settlement, (&id, opened))?;
     // Without a fingerprint no later question can be recognized as the same, so the row has no further use.
     if stored.fingerprint.is_none() {
-        connection.execute("DELETE FROM question WHERE id = ?1 AND opened = ?2", params![id, opened])?;
+        run(connection, "DELETE FROM question WHERE id = ?1 AND opened = ?2", params![id, opened])?;
         return Ok(());
     }
     // The decision stays only if the agent died before it had it: a later question may claim it.
     open_settled(connection, stored)?;
-    connection.execute(
+    run(
+        connection,
         "UPDATE question SET record = NULL, submissions = 0, accepted = iif(?3, accepted, NULL)
          WHERE id = ?1 AND opened = ?2",
         params![id, opened, is_of_dead_agent(&settlement.outcome)],
@@ -131,7 +133,8 @@ fn settle(
 /// Inserts the row of the question if it is missing: an earlier entry may have been dropped.
 fn open_settled(connection: &Connection, stored: &StoredQuestion) -> Result<(), JournalError> {
     let record = &stored.record;
-    connection.execute(
+    run(
+        connection,
         "INSERT OR IGNORE INTO question (id, opened, bridge, session, project, fingerprint, usable)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         params![
@@ -154,10 +157,10 @@ fn append(
     (id, opened): (&str, i64),
 ) -> Result<(), JournalError> {
     // The head is read in each transaction, since other processes append to the same chain.
-    let head = connection.query_row("SELECT seq, hash FROM chain WHERE only = 0", [], |row| {
+    let head = find(connection, "SELECT seq, hash FROM chain WHERE only = 0", [], |row| {
         Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?))
     });
-    let (last, previous) = head.optional()?.ok_or_else(|| broken("the head of its chain is missing"))?;
+    let (last, previous) = head?.ok_or_else(|| broken("the head of its chain is missing"))?;
     let seq = last.checked_add(1).ok_or_else(|| broken("the head of its chain is out of range"))?;
     let question = &stored.record.question;
     let (session, project) = (question.session.as_deref(), question.project.as_deref());
@@ -179,12 +182,12 @@ fn append(
             Cell::Text(stored.json.as_bytes()),
         ],
     );
-    connection.execute(
+    run(connection,
         "INSERT INTO settlement (seq, id, opened, at, session, project, responder, name, texts, record, previous, hash)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         params![seq, id, opened, at, session, project, responder, name, texts, stored.json, previous, hash],
     )?;
-    connection.execute("UPDATE chain SET seq = ?1, hash = ?2 WHERE only = 0", params![seq, hash])?;
+    run(connection, "UPDATE chain SET seq = ?1, hash = ?2 WHERE only = 0", params![seq, hash])?;
     Ok(())
 }
 
@@ -199,7 +202,8 @@ fn broken(what: &str) -> JournalError {
 /// Writes that the permissions of a bridge are left to the client.
 pub(super) fn left_to_client(connection: &Connection, left: &LeftToClient) -> Result<(), JournalError> {
     let LeftToClient { bridge, project, file, at } = left;
-    connection.execute(
+    run(
+        connection,
         "INSERT OR IGNORE INTO left_to_client (bridge, project, file, at) VALUES (?1, ?2, ?3, ?4)",
         params![bridge.as_str(), project, file, millis(*at)],
     )?;
@@ -209,14 +213,14 @@ pub(super) fn left_to_client(connection: &Connection, left: &LeftToClient) -> Re
 /// Writes that so many entries are missing.
 pub(super) fn gap(connection: &Connection, missing: u64, now: Timestamp) -> Result<(), JournalError> {
     let missing = i64::try_from(missing).unwrap_or(i64::MAX);
-    connection.execute("INSERT INTO gap (at, missing) VALUES (?1, ?2)", params![millis(now), missing])?;
+    run(connection, "INSERT INTO gap (at, missing) VALUES (?1, ?2)", params![millis(now), missing])?;
     Ok(())
 }
 
 /// Makes the transaction change something, so that its commit syncs the write-ahead log. The log also has what earlier
 /// transactions wrote without a sync.
 pub(super) fn touch(connection: &Connection) -> Result<(), JournalError> {
-    connection.execute("UPDATE chain SET syncs = syncs + 1 WHERE only = 0", [])?;
+    run(connection, "UPDATE chain SET syncs = syncs + 1 WHERE only = 0", [])?;
     Ok(())
 }
 
@@ -230,7 +234,8 @@ pub(super) fn note_home(
     // A folder whose name is not Unicode is not written: its bridge counts as one whose home is not known.
     let Some(folder) = folder.to_str() else { return Ok(()) };
     let number = |number: u64| i64::try_from(number).unwrap_or_default();
-    connection.execute(
+    run(
+        connection,
         "INSERT OR IGNORE INTO bridge (name, folder, pid, started, namespace) VALUES (?1, ?2, ?3, ?4, ?5)",
         params![bridge.as_str(), folder, pid, number(*started), number(*namespace)],
     )?;
@@ -241,7 +246,7 @@ pub(super) fn note_home(
 pub(super) fn find_home(connection: &Connection, bridge: &BridgeName) -> Result<Option<Home>, JournalError> {
     let sql = "SELECT folder, pid, started, namespace FROM bridge WHERE name = ?1";
     let number = |number: i64| u64::try_from(number).unwrap_or_default();
-    let home = connection.query_row(sql, [bridge.as_str()], |row| {
+    let home = find(connection, sql, [bridge.as_str()], |row| {
         Ok(Home {
             folder: row.get::<_, String>(0)?.into(),
             pid: row.get(1)?,
@@ -249,7 +254,7 @@ pub(super) fn find_home(connection: &Connection, bridge: &BridgeName) -> Result<
             namespace: number(row.get(3)?),
         })
     });
-    Ok(home.optional()?)
+    Ok(home?)
 }
 
 /// Returns whether a bridge lives. A home that cannot be read counts as missing.
@@ -263,7 +268,8 @@ pub(super) fn bridge_life(connection: &Connection, options: &Options, bridge: &B
 
 /// Forgets where a bridge ran once it has no open question, since only such a question can be lost with it.
 pub(super) fn prune_homes(connection: &Connection) -> Result<(), JournalError> {
-    connection.execute(
+    run(
+        connection,
         "DELETE FROM bridge WHERE name NOT IN (SELECT bridge FROM question WHERE record IS NOT NULL)",
         [],
     )?;
