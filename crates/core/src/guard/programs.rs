@@ -52,18 +52,29 @@ pub fn hole(words: &[String], project: Option<&str>, is_named: &dyn Fn(usize) ->
     }
     // What a text says, and an address, is no path.
     let row = words.first().and_then(|program| grammar::row(&program.text));
-    let has_pattern = row.is_some_and(|row| row.flags.has_pattern);
-    let first = words.iter().skip(1).position(|word| !word.text.starts_with('-')).filter(|_| has_pattern);
+    let pattern = row.and_then(|row| pattern(row, &words)).map(|at| at + 1);
     let leads_out = |at: usize| {
         let text = &words[at].text;
-        !is_named(at)
-            && first.is_none_or(|first| first + 1 != at)
-            && !text.contains("://")
-            && !places::is_inside(text)
+        !is_named(at) && pattern != Some(at) && !text.contains("://") && !places::is_inside(text)
     };
     let has_paths = row.is_none_or(|row| !row.flags.texts);
     let found = (1..words.len()).filter(|_| has_paths).find(|at| leads_out(*at))?;
     Some(format!("`{}` is not plainly in the project, and the rule does not name it", words[found].text))
+}
+
+/// Returns which argument is the pattern that a program searches for.
+fn pattern(row: &grammar::Row, words: &[Argument<'_>]) -> Option<usize> {
+    let (program, arguments) = words.split_first()?;
+    let name = grammar::name(&program.text);
+    let mut pattern = None;
+    let mut find = |_: Seen<'_>, found: Found<'_>| {
+        if let Found::Paths(_, skipped) = found {
+            pattern = skipped;
+        }
+        Ok(Degree::Acts)
+    };
+    grammar::walk(row, &Label { name: &name, of: None }, arguments, &mut find).ok()?;
+    pattern
 }
 
 /// Looks at a command that begins at this word of the whole.

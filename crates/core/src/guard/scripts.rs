@@ -226,16 +226,119 @@ pub(super) fn is_substitution(code: &str) -> bool {
             (_, None) => return false,
         }
     }
-    let runs = |part: &String| ["@{", "${", "(?{", "(??{", "`", "#{"].iter().any(|sign| part.contains(sign));
     match &parts[..] {
         [from, to, flags] => !runs(from) && !runs(to) && flags.chars().all(|flag| "gimsxr".contains(flag)),
         _ => false,
     }
 }
 
+/// Returns whether code of Perl only prints lines, or parts of them: `print "$1\n" if /a(.)/`.
+pub(super) fn is_print(code: &str) -> bool {
+    let code = code.trim().trim_end_matches(';').trim_end();
+    let Some(rest) = ["print", "say"].iter().find_map(|word| code.strip_prefix(word)) else { return false };
+    if !rest.is_empty() && !rest.starts_with([' ', '"', '\'', '$']) {
+        return false;
+    }
+    let Some(rest) = behind_value(rest.trim_start()) else { return false };
+    let rest = rest.trim_start();
+    if rest.is_empty() {
+        return true;
+    }
+    let Some(condition) = ["if ", "unless "].iter().find_map(|word| rest.strip_prefix(word)) else {
+        return false;
+    };
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match condition.trim().split_once("..") {
+        Some((from, to)) if is_number(from.trim()) && is_number(to.trim()) => true,
+        _ => is_match(condition.trim()),
+    }
+}
+
+/// Returns what stands behind a value of Perl that is printed: a variable, a number or a text, or none.
+fn behind_value(code: &str) -> Option<&str> {
+    let is_name = |char: char| char.is_ascii_alphanumeric() || char == '_';
+    match code.chars().next() {
+        Some('$') => {
+            let rest = code[1..].trim_start_matches(is_name);
+            let index = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+            match index {
+                Some((index, rest))
+                    if index.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit()) =>
+                {
+                    Some(rest)
+                }
+                Some(_) => None,
+                None => Some(rest).filter(|rest| rest.len() + 1 < code.len()),
+            }
+        }
+        Some(mark @ ('"' | '\'')) => {
+            let (text, rest) = code[1..].split_once(mark)?;
+            (!runs(text) && !text.contains('\\') || text.ends_with("\\n") && !runs(text)).then_some(rest)
+        }
+        Some(char) if char.is_ascii_digit() => {
+            Some(code.trim_start_matches(|char: char| char.is_ascii_digit()))
+        }
+        _ => Some(code),
+    }
+}
+
+/// Returns whether code of Perl is one regular expression that matches.
+fn is_match(code: &str) -> bool {
+    let code = code.strip_prefix('!').unwrap_or(code);
+    let Some((pattern, flags)) = code.strip_prefix('/').and_then(|rest| rest.rsplit_once('/')) else {
+        return false;
+    };
+    let mut is_escaped = false;
+    let ends_early = pattern.chars().any(|char| {
+        let ends = char == '/' && !is_escaped;
+        is_escaped = char == '\\' && !is_escaped;
+        ends
+    });
+    !ends_early && !is_escaped && !runs(pattern) && flags.chars().all(|flag| "gimsx".contains(flag))
+}
+
+/// Returns whether Perl or Ruby would run a part of a text or a pattern.
+fn runs(text: &str) -> bool {
+    ["@{", "${", "(?{", "(??{", "`", "#{"].iter().any(|sign| text.contains(sign))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn code_that_only_prints() {
+        for code in [
+            "print",
+            "print if /foo/",
+            "print unless /a|b/i;",
+            "print $1 if /v(\\d+)/",
+            "print \"$1\\n\" if /a\\/(.)/",
+            "print $F[0]",
+            "say $_",
+            "print if 10..20",
+            "print 1",
+        ] {
+            assert!(is_print(code), "{code}");
+        }
+        for code in [
+            "print `ls`",
+            "print STDOUT 1",
+            "print system(1)",
+            "print if system(1)",
+            "print if /a/ && system(1)",
+            "print if /a/; unlink $_",
+            "print if /(?{ system(1) })/",
+            "print \"@{[system(1)]}\"",
+            "print $x->run",
+            "print $F[system(1)]",
+            "print {$f} 1",
+            "print if /a/ or unlink /b/",
+            "printf 1",
+        ] {
+            assert!(!is_print(code), "{code}");
+        }
+    }
 
     #[test]
     fn code_that_only_replaces() {

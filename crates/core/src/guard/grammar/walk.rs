@@ -390,7 +390,11 @@ impl<'a, 'v> Walk<'a, 'v> {
     }
 }
 
-/// Returns whether an option names the pattern that a program searches for.
+/// Returns whether an option names the pattern that a program searches for, or a file with patterns.
 fn names_pattern(option: &Argument<'_>) -> bool {
-    matches!(&*option.text, "-e" | "-f") || option.text.starts_with("--regexp")
+    let letters = option.text.strip_prefix('-').unwrap_or_default();
+    match letters.strip_prefix('-') {
+        Some(name) => name.starts_with("regexp") || name.starts_with("file"),
+        None => letters.contains(['e', 'f']),
+    }
 }

@@ -137,9 +137,9 @@ impl<'a> Judge<'a> {
                 Ok(Degree::Acts)
             }
             Found::Text(text) => self.text_in(&text, seen, input),
-            Found::Code(language, code) => match language {
-                _ if code::is_plain(language, code) => Ok(Degree::Acts),
-                _ => Err(format!("{seen} runs code that its arguments hold").into()),
+            Found::Code(language, code) => match code::read(language, code) {
+                Some(plain) => self.plain_code(seen, &plain),
+                None => Err(format!("{seen} runs code that its arguments hold").into()),
             },
             Found::Command(from, to) => self.inner(seen, &words[from.min(to)..to], input),
             Found::Fed(from, replaced) => self.fed(&words[from.min(words.len())..], replaced, input),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::state::{Input, Judge, Place, Source, is_fetching, replaced_by};
 use crate::guard::{
     argument::{ANY, Argument, INSIDE, MANY},
-    code,
+    code::{self, Plain},
     degree::{Degree, Judged},
     grammar::{self, Seen},
     places,
@@ -40,8 +40,10 @@ impl<'a> Judge<'a> {
                 }
                 place.judged(text, &Input::Nothing).map(|_| Degree::Acts)
             }
-            Input::Text(text, _) if code::is_plain(language, text) => Ok(Degree::Acts),
-            Input::Text(..) => Err(format!("{seen} runs code that stands in the command").into()),
+            Input::Text(text, _) => match code::read(language, text) {
+                Some(plain) => self.plain_code(seen, &plain),
+                None => Err(format!("{seen} runs code that stands in the command").into()),
+            },
             Input::File | Input::Terminal => Ok(Degree::Acts),
             Input::Pipe(source) if is_fetching(&source.name) => {
                 Err(format!("`{}` runs what it reads: what `{}` fetches", seen.label, source.name).into())
@@ -51,6 +53,17 @@ impl<'a> Judge<'a> {
             }
             Input::Nothing if language == "console" => Ok(Degree::Acts),
             Input::Nothing | Input::Unknown => Err(format!("`{}` runs what it reads", seen.label).into()),
+        }
+    }
+
+    /// Judges code that does nothing by itself but compute, read and print.
+    pub(super) fn plain_code(&self, seen: Seen<'_>, plain: &Plain) -> Judged {
+        let place = &self.place;
+        let may_be_anything =
+            !self.made.is_empty() || self.has_unpacked || place.is_fetched || place.is_outside;
+        match plain.runs && may_be_anything {
+            true => Err(format!("{seen} imports code that is not plainly the project's").into()),
+            false => Ok(Degree::Acts),
         }
     }
 
