@@ -6,6 +6,8 @@ mod asker;
 #[cfg(test)]
 mod asking;
 #[cfg(test)]
+mod bare;
+#[cfg(test)]
 mod by_hand;
 #[cfg(test)]
 mod changed;

@@ -71,8 +71,8 @@ fn form(field: &Value) -> Value {
     let params = json!({ "sessionId": "s", "prompt": "?", "_meta": { "askbridge": { "fields": [field] } } });
     let asked = dialect::read(REQUEST_QUESTION, params.to_string().as_bytes(), "q").expect("a question");
     let question = asked.expect("a question").question;
-    let form =
-        elicitation::form::write(&question, &elicitation::form::reply_format(&question).expect("a form"));
+    let format = elicitation::form::reply_format(&question).expect("a form");
+    let form = elicitation::form::write(&question, &format, true);
     serde_json::from_str(form.get()).expect("JSON")
 }
 

@@ -111,7 +111,7 @@ fn check_native(question: &Question, dice: &[u8]) {
 /// The content of a form is read as the answer that it was written from.
 fn check_form(question: &Question, answer: &Answer, dice: &[u8]) {
     let Some(format) = elicitation::form::reply_format(question) else { return };
-    object(&elicitation::form::write(question, &format));
+    object(&elicitation::form::write(question, &format, true));
     let (content, _) = elicitation::reply::write_content(&format, question, answer);
     let result = serde_json::json!({ "action": "accept", "content": content }).to_string();
     match elicitation::reply::read_reply(&format, question, result.as_bytes()) {

@@ -128,8 +128,9 @@ impl Core {
     /// Sends the client the request that this question's presentation asks for.
     pub(super) fn show(&mut self, number: u64, now: Duration) {
         let name = self.config.common.name.as_ref().map(|_| self.base.desk.id(number).to_string());
-        let protocol = self.protocol;
-        let request = self.pending.get(number).and_then(|open| open.request(protocol, name.as_deref()));
+        let (protocol, has_meta) = (self.protocol, self.client.meta);
+        let request =
+            self.pending.get(number).and_then(|open| open.request(protocol, has_meta, name.as_deref()));
         let Some((method, params)) = request else {
             return self.unanswered(number, UnansweredReason::NoWay, now);
         };
@@ -143,14 +144,19 @@ impl Core {
 
 impl OpenQuestion {
     /// Returns the method and the parameters of the bridge's own request by which the client is asked now, if there is
-    /// one. `name` is the question's ID where other responders find it.
-    fn request(&self, protocol: Protocol, name: Option<&str>) -> Option<(&'static str, Box<RawValue>)> {
+    /// one. `has_meta` is whether the client knows `_meta`, `name` the question's ID where other responders find it.
+    fn request(
+        &self,
+        protocol: Protocol,
+        has_meta: bool,
+        name: Option<&str>,
+    ) -> Option<(&'static str, Box<RawValue>)> {
         let question = &self.question;
         Some(match &self.presentation {
             Presentation::Own | Presentation::None => return None,
             Presentation::Extension => (REQUEST_QUESTION, sandboxagent::ask::write(question)),
             Presentation::Form(reply_format) => {
-                (ELICITATION_CREATE, elicitation::form::write(question, reply_format))
+                (ELICITATION_CREATE, elicitation::form::write(question, reply_format, has_meta))
             }
             Presentation::Prompts(walk) => (REQUEST_PERMISSION, walk.prompt(question, protocol, name)?),
         })

@@ -3,6 +3,8 @@
 
 use std::{borrow::Cow, sync::Arc};
 
+use memchr::memmem;
+
 use crate::{
     dialect::permission::Protocol,
     engine::Introduction,
@@ -52,13 +54,23 @@ pub(super) struct Client {
     pub permissions: bool,
     /// Notices in a session.
     pub notices: bool,
+    /// Requests with `_meta`: it has one in its own `initialize`.
+    pub meta: bool,
     /// Its own name.
     pub name: Option<String>,
 }
 
 impl Default for Client {
     fn default() -> Self {
-        Client { extension: false, forms: false, kiro: false, permissions: true, notices: false, name: None }
+        Client {
+            extension: false,
+            forms: false,
+            kiro: false,
+            permissions: true,
+            notices: false,
+            meta: false,
+            name: None,
+        }
     }
 }
 
@@ -74,6 +86,7 @@ impl Client {
             kiro: says(&KIRO) == Some(true),
             permissions: true,
             notices: says(&NOTICES) == Some(true),
+            meta: memmem::find(params, b"\"_meta\"").is_some(),
             name: info.and_then(|info| scan::text(scan::member(info, "name")?)).map(Cow::into_owned),
         }
     }

@@ -62,8 +62,9 @@ fn request(question: &Question) -> Option<&RawValue> {
     question.request.as_deref().and_then(|id| serde_json::from_str(id).ok())
 }
 
-/// Writes a question as the `params` of a form whose reply has this [format](reply_format).
-pub fn write(question: &Question, format: &FormReply) -> Box<RawValue> {
+/// Writes a question as the `params` of a form whose reply has this [format](reply_format). `has_meta` is whether the client
+/// knows `_meta`: others may refuse a member that they do not expect.
+pub fn write(question: &Question, format: &FormReply, has_meta: bool) -> Box<RawValue> {
     let session_id = question.session.as_deref();
     let mut properties = Vec::new();
     for (field, companion) in question.fields.iter().zip(&format.companions) {
@@ -71,6 +72,9 @@ pub fn write(question: &Question, format: &FormReply) -> Box<RawValue> {
         if let Companion::Custom { key, .. } = companion {
             properties.push((key.clone(), custom(field)));
         }
+    }
+    if !has_meta {
+        properties.iter_mut().for_each(|(_, property)| strip(property));
     }
     // A schema cannot require one of two fields, so a choice that takes a free text is not marked as required. The
     // reply is checked instead.
@@ -116,6 +120,14 @@ fn custom(field: &Field) -> FormProperty {
         meta: Some(Map::from_iter([(CUSTOM_ANSWER.to_owned(), mark)])),
         ..FormProperty::default()
     }
+}
+
+/// Removes each `_meta` of a property and its options.
+fn strip(property: &mut FormProperty) {
+    let listed = property.items.as_mut().and_then(|items| items.any_of.as_mut());
+    let options = property.one_of.iter_mut().chain(listed).flatten();
+    options.for_each(|option| option.meta = None);
+    property.meta = None;
 }
 
 fn property(field: &Field, question: &Question) -> FormProperty {
@@ -241,7 +253,7 @@ mod tests {
     fn written(params: &str) -> (Json, FormReply) {
         let question = asked(params);
         let format = reply_format(&question).expect("a form");
-        let params = write(&question, &format);
+        let params = write(&question, &format, true);
         (serde_json::from_str(params.get()).expect("JSON"), format)
     }
 
@@ -319,6 +331,22 @@ mod tests {
     }
 
     #[test]
+    fn a_client_without_meta_gets_none() {
+        let preview = r##""preview":{"format":"markdown","text":"# P"}"##;
+        let option = format!(r#"{{"value":"a","label":"A",{preview}}}"#);
+        for kind in ["choice", "choices"] {
+            let field =
+                format!(r#"{{"name":"f","label":"L","kind":"{kind}","other":true,"options":[{option}]}}"#);
+            let question = asked(&format!(
+                r#"{{"sessionId":"s","prompt":"M","_meta":{{"askbridge":{{"fields":[{field}]}}}}}}"#
+            ));
+            let format = reply_format(&question).expect("a form");
+            let count = |has_meta| write(&question, &format, has_meta).get().matches("_meta").count();
+            assert_eq!((count(true), count(false)), (2, 0), "{kind}");
+        }
+    }
+
+    #[test]
     fn property_does_not_repeat_the_message() {
         let field = |prompt: &str, members: &str| {
             let field = format!(r#"{{"name":"f","label":"L","kind":"text"{members}}}"#);
@@ -345,7 +373,7 @@ mod tests {
         }
         let mut question = asked(r#"{"prompt":"?","toolCallId":"t"}"#);
         question.request = Some("\"r\"".to_owned());
-        let params = write(&question, &reply_format(&question).expect("a form"));
+        let params = write(&question, &reply_format(&question).expect("a form"), true);
         // Only a form of a session may name a tool call.
         assert!(params.get().starts_with(r#"{"requestId":"r","mode":"form","message":"?","#), "{params}");
     }
@@ -361,7 +389,7 @@ mod tests {
         );
         let read = request::read(ELICITATION_CREATE, params.as_bytes(), "q").expect("no mistake");
         let (question, _) = read.expect("a question");
-        let written = write(&question, &reply_format(&question).expect("a form"));
+        let written = write(&question, &reply_format(&question).expect("a form"), true);
         assert_eq!(written.get(), params);
     }
 }
