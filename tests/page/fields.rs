@@ -213,3 +213,49 @@ async fn the_mock_agents_go_on_with_what_was_answered() {
     }
     browser.is_clean().await;
 }
+
+/// What is left out, null, and a value are different answers for a field of a form that may be null.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_field_that_may_be_null_is_null_left_out_or_has_a_value() {
+    const NULL: Act = Choose("No value (null)");
+    let text = json!({ "type": "string", "default": "main" });
+    let number = json!({ "type": "integer", "default": 5 });
+    let (colour, flag) = (json!({ "enum": ["red", "blue"] }), json!({ "type": "boolean" }));
+    let cases: [(&Value, bool, &[Act], Value); 9] = [
+        (&text, false, &[], json!({ "x": "main" })),
+        (&text, false, &[NULL], json!({ "x": null })),
+        (&text, false, &[Fill("X", "")], json!({})),
+        (&text, false, &[NULL, NULL], json!({})),
+        (&text, true, &[Fill("X", "")], json!({ "x": null })),
+        (&number, false, &[NULL], json!({ "x": null })),
+        (&number, false, &[NULL, Fill("X", "7")], json!({ "x": 7 })),
+        (&colour, false, &[Choose("red"), NULL], json!({ "x": null })),
+        (&flag, false, &[NULL, Choose("Yes")], json!({ "x": true })),
+    ];
+    let (world, browser) = (World::start(), Browser::start().await);
+    let ask = |(number, (schema, required, ..)): (usize, &(&Value, bool, &[Act], Value))| {
+        let mut property = json!({ "title": "X", "anyOf": [schema, { "type": "null" }] });
+        property["default"] = schema["default"].clone();
+        let required = if *required { json!(["x"]) } else { json!([]) };
+        let schema = json!({ "type": "object", "properties": { "x": property }, "required": required });
+        let params =
+            json!({ "sessionId": "s", "message": format!("Form {number}"), "requestedSchema": schema });
+        json!({ "jsonrpc": "2.0", "id": number, "method": "elicitation/create", "params": params })
+    };
+    let requests: Vec<_> = cases.iter().enumerate().map(ask).collect();
+    let mut agent = world.agent(&requests);
+    browser.sign_in(&world).await;
+    for (number, (schema, required, acts, expected)) in cases.iter().enumerate() {
+        browser.select(&format!("Form {number}")).await;
+        browser.act(acts).await;
+        browser.settle_in().await;
+        browser.submit().await;
+        if *expected == json!({}) || (*required && expected["x"].is_null()) {
+            browser.settle_in().await;
+            browser.press("Send it empty").await;
+        }
+        let told = agent.told(number as u64);
+        assert_eq!(told, json!({ "action": "accept", "content": expected }), "{number}: {schema}");
+    }
+    browser.is_clean().await;
+}

@@ -120,6 +120,10 @@ impl App {
                 entry.toggle(field, place);
                 draft.is_touched = true;
             }
+            (Some(Row::Null), Some((_, entry))) => {
+                entry.toggle_null();
+                draft.is_touched = true;
+            }
             (Some(_), _) => self.is_typing = true,
             (None, _) => {}
         }
@@ -137,6 +141,12 @@ impl App {
         {
             draft.is_touched |= !entry.chosen.contains(&place);
             entry.choose(field, place);
+        }
+        if let (Some(Row::Null), Some(entry)) = (row, draft.entries.get_mut(tab))
+            && !entry.shows_null()
+        {
+            entry.toggle_null();
+            draft.is_touched = true;
         }
         match row {
             Some(Row::Other | Row::Text | Row::Note) => {

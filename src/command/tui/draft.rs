@@ -45,6 +45,8 @@ pub struct DraftField {
     pub other: Editor,
     /// The text of a field without options.
     pub text: Editor,
+    /// Whether it is null, rather than left out, as long as it has no value.
+    pub is_null: bool,
     /// The note on the field.
     pub note: Editor,
     /// Whether the note is shown.
@@ -62,6 +64,8 @@ pub enum Row {
     Other,
     /// The text of a field without options.
     Text,
+    /// Null, for a field that may be left out as well.
+    Null,
     /// The note on the field.
     Note,
 }
@@ -164,7 +168,7 @@ impl DraftField {
             // In `labels`, yes comes before no.
             Some(Value::Flag(flag)) => drop(entry.chosen.insert(usize::from(!flag))),
             Some(Value::Number(number)) => entry.text = Editor::new(&number.to_string()),
-            Some(Value::Null) => entry.text = Editor::new(typed::NULL),
+            Some(Value::Null) => entry.is_null = true,
             None => {}
         }
         // The cursor begins on the chosen option. Without one it is on no option, so that Enter cannot choose and send
@@ -190,6 +194,9 @@ impl DraftField {
         }
         if options == 0 {
             rows.push(Row::Text);
+        }
+        if field.nullable && !field.required {
+            rows.push(Row::Null);
         }
         if self.has_note {
             rows.push(Row::Note);
@@ -225,10 +232,23 @@ impl DraftField {
         }
     }
 
-    /// Returns the editor of the text in a row. `None` for an option.
+    /// Makes the field null, without any value that it had, or leaves it out.
+    pub fn toggle_null(&mut self) {
+        self.is_null = !self.shows_null();
+        self.chosen.clear();
+        self.is_other = false;
+        self.text = Editor::default();
+    }
+
+    /// Returns whether the field is null, and has no value that was chosen or typed since.
+    pub fn shows_null(&self) -> bool {
+        self.is_null && self.chosen.is_empty() && !self.is_other && self.text.text().trim().is_empty()
+    }
+
+    /// Returns the editor of the text in a row. `None` for what is chosen.
     pub fn editor(&mut self, row: Row) -> Option<&mut Editor> {
         match row {
-            Row::Option(_) => None,
+            Row::Option(_) | Row::Null => None,
             Row::Other => Some(&mut self.other),
             Row::Text => Some(&mut self.text),
             Row::Note => Some(&mut self.note),
@@ -248,6 +268,9 @@ impl DraftField {
             .map(|option| option.value.clone())
             .collect();
         let typed = self.text.text();
+        if self.shows_null() {
+            return Ok(Some(Value::Null));
+        }
         Ok(match &field.kind {
             Kind::Boolean { .. } | Kind::Confirm { .. } => {
                 self.chosen.first().map(|place| Value::Flag(*place == 0))
@@ -304,6 +327,35 @@ mod tests {
             serde_json::to_value(&answer).expect("JSON"),
             json!({ "values": values, "notes": { "one": "n" } })
         );
+    }
+
+    #[test]
+    fn null_is_given_where_a_field_may_be_left_out_as_well() {
+        let field = |kind: &str| json!({ "name": kind, "label": "L", "kind": kind, "options": options(), "nullable": true, "default": null });
+        let fields =
+            json!([field("text"), field("number"), field("choice"), field("choices"), field("boolean")]);
+        let record = record(&fields, &json!({ "kept": { "values": { "number": null } } }));
+        let mut draft = Draft::new(&record);
+        let answer = |draft: &Draft| {
+            serde_json::to_value(draft.answer(&record.question).expect("an answer")).expect("JSON")["values"]
+                .clone()
+        };
+        assert_eq!(answer(&draft), json!({ "number": null }));
+        for (field, entry) in record.question.fields.iter().zip(&mut draft.entries) {
+            assert!(entry.rows(field).contains(&Row::Null), "{}", field.name);
+            entry.is_null = false;
+            entry.toggle_null();
+        }
+        let all = json!({ "text": null, "number": null, "choice": null, "choices": null, "boolean": null });
+        assert_eq!(answer(&draft), all);
+        // What is given afterwards counts.
+        draft.entries[0].text.insert("x", false);
+        draft.entries[4].choose(&record.question.fields[4], 0);
+        draft.entries[1].toggle_null();
+        assert_eq!(answer(&draft), json!({ "text": "x", "choice": null, "choices": null, "boolean": true }));
+        let mut needed = record.question.fields[0].clone();
+        needed.required = true;
+        assert!(!draft.entries[0].rows(&needed).contains(&Row::Null), "blank is null already");
     }
 
     #[test]

@@ -50,6 +50,7 @@ impl FieldView<'_> {
                 Row::Option(option) => self.option(option, self.is_at(place), &mut out),
                 Row::Other => self.other(self.is_at(place), &mut out),
                 Row::Text => self.text(&self.entry.text, "", self.is_at(place), &mut out),
+                Row::Null => self.null(self.is_at(place), &mut out),
                 Row::Note => self.text(&self.entry.note, "Note: ", self.is_at(place), &mut out),
             }
             out[from..].iter_mut().for_each(|line| line.row = Some(place));
@@ -75,7 +76,11 @@ impl FieldView<'_> {
         if let Some(help) = &field.help {
             self.paragraph(help, 0, Style::new(), out);
         }
-        let optional = if field.required { "" } else { ", optional" };
+        let optional = match (field.required, field.nullable) {
+            (true, true) => ", blank stands for null",
+            (true, false) => "",
+            (false, _) => ", optional",
+        };
         let secret = if field.secret { ", a secret" } else { "" };
         self.paragraph(&format!("{}{secret}{optional}", wanted(&field.kind)), 0, self.theme.muted(), out);
         out.push(CardLine::default());
@@ -149,6 +154,12 @@ impl FieldView<'_> {
     fn other(&self, is_at: bool, out: &mut Vec<CardLine>) {
         let before = format!("{} Other: ", self.bullet(self.entry.is_other));
         self.text(&self.entry.other, &before, is_at, out);
+    }
+
+    fn null(&self, is_at: bool, out: &mut Vec<CardLine>) {
+        let box_of = if self.entry.shows_null() { "[x]" } else { "[ ]" };
+        let style = if is_at { self.theme.selected(!self.is_typing) } else { Style::new() };
+        self.paragraph(&format!("{}{box_of} No value (null)", mark(is_at)), 0, style, out);
     }
 
     /// Writes a text that can be typed, behind its name. Further lines are aligned with the first.

@@ -99,7 +99,7 @@ impl App {
         let (field, entry) = draft.at(&record.question)?;
         match entry.rows(field).get(shown?.row?)? {
             Row::Option(option) => Some(*option),
-            Row::Other | Row::Text | Row::Note => None,
+            Row::Other | Row::Text | Row::Null | Row::Note => None,
         }
     }
 }

@@ -22,6 +22,8 @@ export function createField(field, place, { isTitled, isOnly, hasNotes }) {
   const { inputs, pick } = control;
   const [input] = inputs;
   const blank = field.required ? "Blank stands for null" : "Optional";
+  // To leave a field out is not the same as null.
+  const none = nullable && !field.required && el("input", { id: `${id}-null`, type: "checkbox" });
   const hint = sentences(required ? !isOnly && "Required" : blank, control.hint);
   const about = (help || hint) && el("div.hint", { id: `${id}-about` }, help && prose(help), hint && el("p", hint));
   const error = el("p.error", { id: `${id}-error`, hidden: true });
@@ -30,16 +32,23 @@ export function createField(field, place, { isTitled, isOnly, hasNotes }) {
   const chip = header && !isOnly && header != field.label && [el("span.chip", line(header)), " "];
   const look = { for: input?.id, class: isTitled ? "vh" : "label", dir: "auto" };
   const label = el(pick ? "legend" : "label", look, chip, inline(field.label));
-  const node = el(pick ? "fieldset.field" : "div.field", label, about, error, control.node, notes);
+  const oninput = ({ target }) => {
+    if (target == none) none.checked && control.set();
+    else if (none && target != note) none.checked = false;
+  };
+  const node = el(pick ? "fieldset.field" : "div.field", { oninput }, label, about, error, control.node, none && el("label", none, " No value (null)"), notes);
   (pick ? node : input)?.setAttribute("aria-describedby", `${id}-about ${id}-error`);
   return {
     ...control,
     field,
     node,
+    get: () => (none?.checked ? null : control.get()),
     wrong: () => control.wrong?.() || (required && control.get() === undefined && "is required"),
     note: () => note.value,
     take({ values, notes: texts, others } = {}) {
-      control.set(own(values, name));
+      const value = own(values, name);
+      if (none) none.checked = value === null;
+      control.set(value ?? undefined);
       if (control.text) control.text.value ||= own(others, name) ?? "";
       note.value = own(texts, name) ?? "";
       if (notes) notes.open = note.value != "";
@@ -56,7 +65,7 @@ export function createField(field, place, { isTitled, isOnly, hasNotes }) {
 
 /** Returns what fields have, by their names. A name may be that of a member of every object. */
 const pairs = (fields, get) =>
-  Object.fromEntries(fields.map(it => [it.field.name, get(it)]).filter(([, value]) => (value ?? "") !== ""));
+  Object.fromEntries(fields.map(it => [it.field.name, get(it)]).filter(([, value]) => value !== undefined && value !== ""));
 
 /** Returns what stands in "Other", also where another option is chosen. */
 export const others = fields => pairs(fields, it => it.text?.value);
