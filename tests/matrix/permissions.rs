@@ -266,7 +266,12 @@ fn the_agent_gets_the_option_that_is_chosen_elsewhere_and_nothing_of_the_late_cl
                 (&json!("$/cancel_request"), &asks.id())
             );
             let (_, out) = world.answers(&selected("late"), &asks.id());
-            assert_eq!(bytes(&out), (vec![], vec![]), "{}: the late answer is dropped", asks.agent);
+            let (to_agent, to_client) = bytes(&out);
+            assert_eq!(to_agent, b"", "{}: the late answer is dropped", asks.agent);
+            let told = String::from_utf8(to_client).unwrap();
+            let why = if kind.starts_with("allow") { "allowed" } else { "rejected" };
+            let words = format!("came too late and was not used: it was {why} elsewhere before");
+            assert!(told.contains(&words), "{}: {told}", asks.agent);
         }
     }
 }

@@ -100,6 +100,12 @@ pub(super) fn write(question: &Question, id: Option<&str>, as_notice: bool, numb
     line::notification(SESSION_UPDATE, &json!({ "sessionId": session, "update": update }))
 }
 
+/// Returns what a person is told whose answer came too late.
+pub(super) fn too_late(question: &Question, why: &str) -> String {
+    let asks = cut(&question.summary());
+    format!("askbridge: your answer to “{asks}” came too late and was not used: {why}")
+}
+
 /// Returns the update that says this in the chat. `number` makes it a message of its own.
 pub(super) fn update(text: &str, as_notice: bool, number: u64) -> Value {
     if as_notice { notice(text) } else { chunk(text, number) }

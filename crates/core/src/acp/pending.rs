@@ -108,11 +108,22 @@ impl OpenQuestion {
     }
 }
 
+/// What a person is told whose answer comes too late, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LateNote {
+    pub session: String,
+    pub text: String,
+    /// The number of the question.
+    pub number: u64,
+}
+
 /// The request that a response with some id belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ResponseTarget {
     /// The open question with this number.
     Question(u64),
+    /// A question that was settled before its client responded, with what the person is told of that.
+    Late(Box<LateNote>),
     /// A question that is settled, or an open one that the client has responded to already, or was asked again.
     Nothing,
     /// No question of the agent.
@@ -120,12 +131,12 @@ pub(super) enum ResponseTarget {
 }
 
 /// The meaning of an ID on the client's side.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum ShownId {
     /// The last request for the open question with this number.
     Open(u64),
     /// An earlier request, or a request of the agent for which the client was asked under another ID.
-    Settled { awaiting_response: bool },
+    Settled { awaiting_response: bool, note: Option<Box<LateNote>> },
 }
 
 /// The open questions of a bridge, and the IDs of the last earlier requests.
@@ -165,7 +176,7 @@ impl OpenQuestions {
     pub(super) fn is_taken(&self, id: &str) -> bool {
         match self.shown.get(&*key(id)) {
             Some(ShownId::Open(_)) => true,
-            Some(ShownId::Settled { awaiting_response }) => *awaiting_response,
+            Some(ShownId::Settled { awaiting_response, .. }) => *awaiting_response,
             None => false,
         }
     }
@@ -201,9 +212,9 @@ impl OpenQuestions {
         // The key is owned, since the entry cannot be changed while a key within `self` is borrowed.
         let place = place.map(str::to_owned);
         match place.and_then(|key| self.shown.get_mut(&*key)) {
-            Some(ShownId::Settled { awaiting_response }) => {
+            Some(ShownId::Settled { awaiting_response, note }) => {
                 *awaiting_response = false;
-                ResponseTarget::Nothing
+                note.take().map_or(ResponseTarget::Nothing, ResponseTarget::Late)
             }
             Some(ShownId::Open(number)) => match self.open.get_mut(number) {
                 Some(open) if open.awaiting_response => {
@@ -268,7 +279,14 @@ impl OpenQuestions {
             self.remove_shown(&oldest);
         }
         self.settled.push_back(Arc::clone(&id));
-        self.shown.insert(id, ShownId::Settled { awaiting_response });
+        self.shown.insert(id, ShownId::Settled { awaiting_response, note: None });
+    }
+
+    /// Keeps what the person is told who answers the settled request with this ID after all.
+    pub(super) fn note(&mut self, id: &RequestId, told: LateNote) {
+        if let Some(ShownId::Settled { awaiting_response: true, note }) = self.shown.get_mut(&*id.key()) {
+            *note = Some(Box::new(told));
+        }
     }
 
     /// Takes a question out and forgets it: responses with its id are forwarded unchanged.
@@ -294,7 +312,7 @@ impl OpenQuestions {
     pub(super) fn forget_responded(&mut self) {
         for key in std::mem::take(&mut self.settled) {
             match self.shown.get(&key) {
-                Some(ShownId::Settled { awaiting_response: true }) => self.settled.push_back(key),
+                Some(ShownId::Settled { awaiting_response: true, .. }) => self.settled.push_back(key),
                 _ => self.remove_shown(&key),
             }
         }

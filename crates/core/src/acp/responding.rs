@@ -5,19 +5,20 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use serde_json::value::RawValue;
+use serde_json::{json, value::RawValue};
 
 use super::{
     amend::grants,
     config::Presentation,
     core::Core,
-    pending::{ClosingReason, OpenQuestion, ResponseTarget},
+    hint,
+    pending::{ClosingReason, LateNote, OpenQuestion, ResponseTarget},
 };
 use crate::{
     dialect::{Reply, ReplyMeta, ShownBy, elicitation, permission::PromptStep, sandboxagent},
     engine::{Action, Line, Peer, UnansweredReason},
     question::{Answer, Field, Kind, Origin, Outcome, Provenance, Question, Reason, Responder, check},
-    wire::{envelope::Message, id::key, line, splice},
+    wire::{envelope::Message, id::key, line, method::SESSION_UPDATE, scan, splice},
 };
 
 /// The meaning of a response to one of the bridge's own requests.
@@ -37,6 +38,7 @@ impl Core {
     pub(super) fn client_response(&mut self, id: &str, message: &Message<'_>, line: &Line, now: Duration) {
         let number = match self.pending.responded(id) {
             ResponseTarget::Question(number) => number,
+            ResponseTarget::Late(note) => return self.too_late(&note, message),
             ResponseTarget::Nothing => return,
             ResponseTarget::Unknown => {
                 self.unread_response(id, message);
@@ -58,6 +60,16 @@ impl Core {
         } else {
             self.translated_response(number, &response, now);
         }
+    }
+
+    /// Tells a person whose answer came too late. A client that only ends its request says nothing of this kind.
+    fn too_late(&mut self, note: &LateNote, message: &Message<'_>) {
+        if message.failed() || !message.result.is_some_and(chooses) {
+            return;
+        }
+        let update = hint::update(&note.text, self.takes_notices(), note.number);
+        let params = json!({ "sessionId": note.session, "update": update });
+        self.base.actions.push(Action::Send(Peer::Client, line::notification(SESSION_UPDATE, &params)));
     }
 
     /// Handles an error: the client cannot show the question, or does not want to.
@@ -347,6 +359,16 @@ fn fitting(question: &Question, outcome: Outcome) -> ResponseMeaning {
         Outcome::Rejected(_) => ResponseMeaning::Settled(outcome),
         Outcome::Failed | Outcome::Unknown(_) => ResponseMeaning::Not(UnansweredReason::NotUnderstood),
     }
+}
+
+/// Returns whether a result has something that a person chose, in any way in which clients are asked.
+fn chooses(result: &[u8]) -> bool {
+    let is = |json, name, value: &str| {
+        scan::member(json, name).and_then(scan::text).is_some_and(|text| text == value)
+    };
+    is(result, "action", "accept")
+        || is(result, "status", "answered")
+        || scan::member(result, "outcome").is_some_and(|outcome| is(outcome, "outcome", "selected"))
 }
 
 /// Returns whether nothing was chosen.

@@ -1,17 +1,19 @@
-//! The end of a question: which peer is notified, and in which order. Whether a submission may end it is left to the
-//! desk.
+//! The end of a question: which peer is notified, and in which order; what a person is told whose answer comes after it.
+//! Whether a submission may end it is left to the desk.
 
 use std::time::Duration;
 
 use super::{
+    amend::grants,
     core::Core,
-    pending::{ClosingReason, OpenQuestion},
+    hint,
+    pending::{ClosingReason, LateNote, OpenQuestion},
 };
 use crate::{
     desk::{Submission, TicketedSubmission},
     dialect::Rejection,
     engine::{Action, Peer},
-    question::{Outcome, Provenance, Reason},
+    question::{Outcome, Provenance, Purpose, Question, Reason},
     wire::line,
 };
 
@@ -27,6 +29,7 @@ impl Core {
             self.respond(number, &outcome, remark.as_deref());
             if let Some(open) = self.pending.settle(number) {
                 self.say_no_more(number, open.silent_at);
+                self.expect_late(&open, &outcome);
             }
         }
         self.base.tell();
@@ -133,11 +136,38 @@ impl Core {
     ) {
         let Some(open) = self.pending.settle(number) else { return };
         self.say_no_more(number, open.silent_at);
+        self.expect_late(&open, &outcome);
         // The withdrawal came first, even if the client answered afterwards and the agent gets that response.
         let outcome = if open.is_withdrawn() { Outcome::Rejected(Reason::Withdrawn) } else { outcome };
         self.base.desk.end_within(number, outcome, by, reaction, now);
         self.base.tell();
     }
+
+    /// Prepares for a client that shows a settled question further on: most do not know `$/cancel_request`. Its person must
+    /// not believe that the answer counted.
+    fn expect_late(&mut self, open: &OpenQuestion, outcome: &Outcome) {
+        let asked = open.asked.as_ref().filter(|_| open.awaiting_response && self.config.chat_hint);
+        let (Some(asked), Some(session)) = (asked, &open.question.session) else { return };
+        let Some(why) = settled_by(&open.question, outcome) else { return };
+        let text = hint::too_late(&open.question, why);
+        self.pending.note(&asked.id, LateNote { session: session.clone(), text, number: open.number });
+    }
+}
+
+/// Returns what became of a question while its client showed it. `None` if the client's person ended it, or if nobody can
+/// be told.
+fn settled_by(question: &Question, outcome: &Outcome) -> Option<&'static str> {
+    let is_permission = question.purpose == Purpose::Permission;
+    Some(match outcome {
+        Outcome::Answered(_) if !is_permission => "it was answered elsewhere before",
+        Outcome::Answered(answer) if grants(question, answer) => "it was allowed elsewhere before",
+        Outcome::Answered(_) | Outcome::Rejected(Reason::User | Reason::Policy) => {
+            "it was rejected elsewhere before"
+        }
+        Outcome::Rejected(Reason::Timeout) => "its time was over",
+        Outcome::Rejected(Reason::Withdrawn | Reason::Over) => "the agent does not wait for it any more",
+        Outcome::Rejected(_) | Outcome::Failed | Outcome::Unknown(_) => return None,
+    })
 }
 
 impl OpenQuestion {
