@@ -33,6 +33,8 @@ class Trial:
         seen["through"]["permission"] = self.turn("permission", "through")
         for ask in ASKS:
             seen["elsewhere"][ask] = self.turn(ask, "elsewhere")
+        asks = [ask for ask in ("permission", "native") if seen["elsewhere"][ask].get("shows")]
+        seen["late"] = {ask: self.late(ask) for ask in asks}
         return seen
 
     def words(self, ask, way):
@@ -57,7 +59,9 @@ class Trial:
             path.unlink()
         answers = "wait" if way == "elsewhere" else "allow"
         prompts = [ASKS[ask][1], "Say hello."][: self.said.get("turns", 2)]
-        world.environment |= {"FAR_ANSWER": answers, "FAR_PROMPTS": json.dumps(prompts)}
+        (world.root / "answered").unlink(missing_ok=True)
+        names = {"FAR_ANSWER": answers, "FAR_PROMPTS": json.dumps(prompts), "FAR_ANSWERED": str(world.root / "answered")}
+        world.environment |= names
         out = (world.root / "out").open("w+")
         process = world.start(self.words(ask, way), stdin=subprocess.PIPE, stdout=out)
         try:
@@ -66,6 +70,60 @@ class Trial:
         finally:
             self.ends(process)
             out.close()
+
+    def late(self, ask):
+        """Returns what becomes of a dialog whose question is answered elsewhere, and of its person's answer after that."""
+        world = self.world
+        for path in (world.root / "taps").iterdir():
+            path.unlink()
+        late, out = world.root / "late", (world.root / "out").open("w+")
+        late.unlink(missing_ok=True)
+        prompts = json.dumps([ASKS[ask][1]] * 2)
+        world.environment |= {"FAR_ANSWER": "wait", "FAR_PROMPTS": prompts, "FAR_LATE": str(late)}
+        process = world.start(self.words(ask, "elsewhere"), stdin=subprocess.PIPE, stdout=out)
+        try:
+            return self.too_late(ask, late)
+        except Failed as failed:
+            return {"failed": neutral(world, failed)}
+        finally:
+            self.ends(process)
+            out.close()
+
+    def too_late(self, ask, late):
+        first = until("a question in the list", self.world.questions, START)[0]
+        until("its dialog", lambda: self.events("asked"))
+        self.decide(ask, first)
+        def other():
+            return next((found for found in self.world.questions() if found["id"] != first["id"]), None)
+        seen, second = {}, None
+        with contextlib.suppress(Failed):
+            second = until("the question of the next turn", other, 2 * ALONE)
+        if second:
+            with contextlib.suppress(Failed):
+                until("its dialog", lambda: len(self.events("asked")) > 1, ALONE)
+        seen["next"] = "shown" if len(self.events("asked")) > 1 else "not shown" if second else "not asked"
+        if not self.events("withdrawn"):
+            late.touch()
+            with contextlib.suppress(Failed):
+                until("the late answer", self.said_late, ALONE)
+        seen["dialog"] = "gone" if self.events("withdrawn") else "stays"
+        seen["late answer"] = "sent" if self.said_late() else "not sent"
+        seen["agent"] = neutral(self.world, self.heard())
+        if second or (second := other()):
+            seen["second"] = "open" if any(found["id"] == second["id"] for found in self.world.questions()) else "over"
+            self.decide(ask, second)
+        return seen
+
+    def decide(self, ask, question):
+        words = ["reject", question["id"]] if ask == "permission" else ["answer", question["id"], "2"]
+        code, _, errors = self.world.ask(*words)
+        if code:
+            raise Failed(f"exit code {code}: {errors}")
+
+    def said_late(self):
+        """Whether the client answers its first request by a choice, although the question is answered."""
+        answers = self.side("client").responses()
+        return bool(answers and answers[0] and "selected" in json.dumps(answers[0].get("result")))
 
     def answered(self, ask, process):
         """Waits for the question, and answers it by a command unless the client does."""
@@ -82,6 +140,7 @@ class Trial:
         shown = "elsewhere" if found.get("elsewhere") else "client"
         words = ["allow", found["id"], "--yes"] if ask == "permission" else ["answer", found["id"], "2"]
         code, _, errors = self.world.ask(*words)
+        (self.world.root / "answered").touch()
         return {"seen": shown} | ({} if code == 0 else {"answer": f"exit code {code}: {neutral(self.world, errors)}"})
 
     def settled(self, found):

@@ -18,8 +18,8 @@ HEADS = {
     "agents": ["name", "version", "date", "asks by", "seen as", "answered from elsewhere", "other lines",
                "cancelled while it asks", "exit code", "exit code while it asks", "what is lost, and why"],
     "clients": ["name", "version", "date", "a permission, directly", "a question, directly", "a form, directly",
-                "permission from elsewhere", "question from elsewhere", "form from elsewhere", "other lines",
-                "what is lost, and why"],
+                "permission from elsewhere", "question from elsewhere", "form from elsewhere", "its dialog then",
+                "other lines", "what is lost, and why"],
 }
 
 
@@ -99,6 +99,16 @@ def reached(ask):
     return f"{shown}, " + ("not answered: " + ask["answer"].rpartition(": ")[2] if ask.get("answer") else "answered") + ends
 
 
+def dialog(seen):
+    """Returns what becomes of a dialog whose question was answered elsewhere, and of its late answer."""
+    found = []
+    for ask in seen.get("late", {}).values():
+        late = "" if ask["dialog"] == "gone" else ", its late answer is dropped" if ask["late answer"] == "sent" else ""
+        next = ", and hides the next" if ask["next"] == "not shown" else ""
+        found.append(ask["dialog"] + late + next)
+    return distinct(found) or "–"
+
+
 def client(peer, seen):
     """Returns the cells of a client after its name, version and date."""
     asks = ("permission", "native", "form")
@@ -107,7 +117,7 @@ def client(peer, seen):
     direct = [response(seen["direct"][ask]["heard"]) for ask in asks]
     if direct[2] == "no answer" and seen["direct"]["form"]["turns"]:
         direct[2] = "promises no forms"
-    return [*direct, *(reached(seen["elsewhere"][ask]) for ask in asks), different]
+    return [*direct, *(reached(seen["elsewhere"][ask]) for ask in asks), dialog(seen), different]
 
 
 def cell(text):

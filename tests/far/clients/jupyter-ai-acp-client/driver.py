@@ -22,15 +22,17 @@ def persona():
 
 async def press(client, session):
     """Presses the button that allows, or none, and tells what is shown of the request."""
-    seen = set()
+    seen, pressed = {}, set()
     while True:
         state = client._tool_call_manager._sessions.get(session)
         for call in list(state.tool_calls.values() if state else []):
             if call.permission_status == "pending" and call.tool_call_id not in seen:
-                seen.add(call.tool_call_id)
+                seen[call.tool_call_id] = call.permission_options
                 far.asked(call.permission_options, call.title)
-                if not far.WAITS:
-                    client.resolve_permission(session, call.tool_call_id, far.allowing(call.permission_options))
+        for number, (id, options) in enumerate(seen.items()):
+            if id not in pressed and far.is_due(number):
+                pressed.add(id)
+                client.resolve_permission(session, id, far.allowing(options))
         await asyncio.sleep(0.05)
 
 

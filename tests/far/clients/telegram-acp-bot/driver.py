@@ -15,8 +15,12 @@ async def main():
     async def press(request):
         names = {"always": "Always", "once": "This time", "deny": "Deny"}
         far.asked([{"name": names[action]} for action in request.available_actions], request.tool_title)
-        if not far.WAITS:
-            asyncio.create_task(service.respond_permission_request(chat_id=1, request_id=request.request_id, action="once"))
+        asyncio.create_task(tap(request.request_id, next(far.count)))
+
+    async def tap(request, number):
+        while not far.is_due(number):
+            await asyncio.sleep(0.05)
+        await service.respond_permission_request(chat_id=1, request_id=request, action="once")
 
     service.set_permission_request_handler(press)
     await service.new_session(chat_id=1, workspace=pathlib.Path(os.getcwd()))

@@ -9,12 +9,12 @@ const [command, ...args] = words;
 const { stdin, stdout } = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
 const stream = ndJsonStream(Writable.toWeb(stdin), Readable.toWeb(stdout));
 const asks = client()
-  .onRequest("session/request_permission", async ({ params }) => {
-    const optionId = await decide(params.options, params.toolCall.title);
+  .onRequest("session/request_permission", async ({ params, signal }) => {
+    const optionId = await decide(params.options, params.toolCall.title, signal);
     return { outcome: { outcome: "selected", optionId } };
   })
-  .onRequest("elicitation/create", async ({ params }) => {
-    await decide([{ name: "accept" }], params.message);
+  .onRequest("elicitation/create", async ({ params, signal }) => {
+    await decide([{ name: "accept" }], params.message, signal);
     const [[name, field]] = Object.entries(params.requestedSchema.properties);
     return { action: "accept", content: { [name]: field.oneOf?.[1].const ?? "a text" } };
   });

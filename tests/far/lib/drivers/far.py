@@ -3,10 +3,12 @@
     driver.py AGENT...
 
 FAR_PROMPTS has the prompts as a list in JSON. With FAR_ANSWER=allow the driver allows, and fills forms; with FAR_ANSWER=wait
-it never answers, as a person who is away.
+it never answers, as a person who is away, except for the first request once the file FAR_LATE is there: that is late.
+The file FAR_ANSWERED is there once a command has answered.
 """
 
 import asyncio
+import itertools
 import json
 import os
 import pathlib
@@ -17,10 +19,13 @@ import time
 AGENT = sys.argv[1:]
 PROMPTS = json.loads(os.environ.get("FAR_PROMPTS", "[]"))
 WAITS = os.environ.get("FAR_ANSWER") == "wait"
+LATE = os.environ.get("FAR_LATE", "")
+ANSWERED = os.environ.get("FAR_ANSWERED", "")
+count = itertools.count()
 
 
 def tell(**event):
-    """Writes an event: `asked` and `options`, or `ended`."""
+    """Writes an event: `asked` and `options`, `withdrawn`, or `ended`."""
     print(json.dumps(event, default=str), flush=True)
 
 
@@ -44,19 +49,36 @@ def allowing(options):
     return member(chosen, "option_id")
 
 
+def is_due(number):
+    """Whether the person answers the request with this number now."""
+    return not WAITS or (number == 0 and os.path.exists(LATE))
+
+
 async def decide(options, title=None):
     """Returns the ID of the option that a person chooses."""
+    number = next(count)
     asked(options, title)
-    if WAITS:
-        await asyncio.Event().wait()
+    try:
+        while not is_due(number):
+            await asyncio.sleep(0.05)
+    except asyncio.CancelledError:
+        tell(withdrawn=title)
+        raise
     return allowing(options)
+
+
+def until_answered():
+    """Waits for the command that answers while the person is away, where a client would end at once."""
+    while WAITS and not os.path.exists(ANSWERED):
+        time.sleep(0.05)
 
 
 def decide_now(options, title=None):
     """The same where the client blocks."""
+    number = next(count)
     asked(options, title)
-    while WAITS:
-        time.sleep(3600)
+    while not is_due(number):
+        time.sleep(0.05)
     return allowing(options)
 
 
