@@ -177,9 +177,8 @@ fn a_change_of_settings_keeps_the_machines_that_they_still_name() {
 fn a_program_sees_the_machine_of_a_question_and_who_answered_it() {
     let world = World::new();
     let Asked { far: _far, person, machine, agent, id, .. } = world.asked("box", "ana");
-    let open = person.rest("GET", "/v1/questions", "");
     let expected = format!("\"id\":\"{id}\",\"bridge\":\"{machine}/");
-    assert!(open.starts_with("HTTP/1.1 200 ") && open.contains(&expected), "{open}");
+    person.until_served_with(&expected);
     let path = format!("/v1/questions/{}", id.replace('/', "%2F"));
     let answered = person.rest("POST", &format!("{path}/reply"), r#"{"answers":[["b"]]}"#);
     assert!(answered.starts_with("HTTP/1.1 204 "), "{answered}");

@@ -221,6 +221,22 @@ impl Member {
         }
     }
 
+    /// Repeats a request for all questions until the response has this text: an inbox that has just started lists the
+    /// machines of its fleet as it hears of them.
+    #[track_caller]
+    pub(crate) fn until_served_with(&self, text: &str) {
+        let deadline = Instant::now() + DEADLINE;
+        loop {
+            let open = self.rest("GET", "/v1/questions", "");
+            assert!(open.starts_with("HTTP/1.1 200 "), "{open}");
+            if open.contains(text) {
+                return;
+            }
+            assert!(Instant::now() < deadline, "not served in time: {text}: {open}");
+            thread::yield_now();
+        }
+    }
+
     /// Repeats a command until its output has this text.
     #[track_caller]
     pub(crate) fn until_said(&self, args: &[&str], text: &str) -> Run {
