@@ -12,7 +12,7 @@ use crate::guard::shapes::{changes, shapes};
 use crate::guard::tables::{Case, Table, hold};
 
 /// The tables, each of which is read by a test: below, or in `promises`.
-const TABLES: [&str; 13] = [
+const TABLES: [&str; 14] = [
     "active.txt",
     "commands.txt",
     "dangerous.txt",
@@ -26,6 +26,7 @@ const TABLES: [&str; 13] = [
     "patterns.txt",
     "promises.txt",
     "rules.txt",
+    "tables.txt",
 ];
 
 #[test]

@@ -65,17 +65,17 @@ fn check(what: &str, wrong: &[String], of: usize, per_mille: usize) {
 fn harmless_commands_of_every_day_are_not_called_dangerous() {
     let figures = figures("everyday.txt");
     assert!(figures.harmless > 1500 && figures.dangerous > 200, "{}", figures.harmless);
-    check("called dangerous", &figures.alarms, figures.harmless, 10);
-    check("not called dangerous", &figures.missed, figures.dangerous, 10);
-    check("one key for more than to look", &figures.taken, figures.harmless, 5);
+    check("called dangerous", &figures.alarms, figures.harmless, 3);
+    check("not called dangerous", &figures.missed, figures.dangerous, 4);
+    check("one key for more than to look", &figures.taken, figures.harmless, 2);
     assert_eq!(figures.plain, [""; 0]);
 }
 
 #[test]
 fn commands_that_only_look_take_one_key() {
     let figures = figures("looks.txt");
-    check("called dangerous", &figures.alarms, figures.harmless, 15);
-    check("one key for more than to look", &figures.taken, figures.harmless, 8);
+    check("called dangerous", &figures.alarms, figures.harmless, 3);
+    check("one key for more than to look", &figures.taken, figures.harmless, 5);
     assert!(figures.one_key * 100 >= figures.looking * 95, "{} of {}", figures.one_key, figures.looking);
     assert_eq!(figures.missed, [""; 0]);
 }
@@ -84,8 +84,15 @@ fn commands_that_only_look_take_one_key() {
 fn dangerous_commands_are_called_dangerous_in_whatever_spelling() {
     let figures = figures("dangerous.txt");
     assert!(figures.dangerous > 2800, "{}", figures.dangerous);
-    check("not called dangerous", &figures.missed, figures.dangerous, 10);
+    check("not called dangerous", &figures.missed, figures.dangerous, 2);
     assert_eq!(figures.plain, [""; 0]);
+}
+
+#[test]
+fn each_line_of_the_tables_of_programs_decides_as_it_says() {
+    let figures = figures("tables.txt");
+    assert_eq!([figures.alarms, figures.missed, figures.plain, figures.taken].concat(), [""; 0]);
+    assert_eq!(figures.one_key, figures.looking);
 }
 
 /// Returns whether a rule with this pattern allows a command, or why not. `None` if the rule is refused.
@@ -118,6 +125,6 @@ fn a_loose_rule_matches_no_hole_that_is_known() {
         }
     }
     assert!(holes > 300 && usual > 100, "{holes} {usual}");
-    check("refused, though people mean it", &refused, usual, 30);
-    check("allowed, though it is a hole", &open, holes, 180);
+    check("refused, though people mean it", &refused, usual, 17);
+    check("allowed, though it is a hole", &open, holes, 29);
 }

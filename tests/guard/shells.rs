@@ -52,9 +52,12 @@ impl Shells {
             fs::create_dir(at(name)).expect("a folder");
         }
         // Words that are expanded would turn to these.
-        for name in ["a", "x=1", "-c", "--lib", "~"] {
+        for name in ["x=1", "-c", "--lib", "~"] {
             fs::write(at("work").join(name), "").expect("a file");
         }
+        // It is the only file that a command can write: another one could be read as a script by a later command.
+        fs::write(at("a"), "").expect("a file");
+        symlink("../a", at("work/a")).expect("a link");
         let found = SHELLS.iter().filter_map(|(name, words)| Some((*name, installed(name)?, *words)));
         let shells: Vec<_> = found.collect();
         assert!(shells.len() > 1, "bash and dash have to be installed");
@@ -72,6 +75,8 @@ impl Shells {
             symlink(path, made.folder.path().join("stubs").join(name)).expect("a program");
         }
         made.stub("work/run", "./run");
+        let work = made.folder.path().join("work");
+        made.instead.push((work.clone(), work));
         made
     }
 
@@ -136,7 +141,8 @@ impl Shells {
         self.shells.iter().map(move |(name, shell, words)| {
             let log = self.log(shell, words, commands);
             let logs: Vec<_> = log.split_terminator(COMMAND).map(str::to_owned).collect();
-            assert_eq!(logs.len(), commands.len(), "{name} did not come to its end: {log:?}");
+            let at = commands.get(logs.len());
+            assert!(logs.len() == commands.len(), "{name} did not come to its end, but to {at:?}");
             (*name, logs)
         })
     }

@@ -10,6 +10,13 @@ pub(super) const MANY: char = '\u{2}';
 pub(super) const TAME: char = '\u{3}';
 /// The name of a file in the folder.
 pub(super) const INSIDE: char = '\u{4}';
+/// What stands in files of the project, which may be several words, or none.
+pub(super) const OURS: char = '\u{5}';
+
+/// The marks of texts that may be anything.
+pub(super) const OPEN: [char; 3] = [ANY, MANY, OURS];
+/// Those that may be several words.
+const SPREAD: [char; 2] = [MANY, OURS];
 
 /// A word. The marks cannot be a part of what an agent says: characters that cannot be seen are refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,23 +34,31 @@ impl<'a> Argument<'a> {
 
     /// Returns whether a part of it is not known.
     pub(super) fn is_unknown(&self) -> bool {
-        self.text.contains([ANY, MANY, TAME, INSIDE])
+        self.text.contains([ANY, MANY, TAME, INSIDE, OURS])
     }
 
     /// Returns whether it may turn out to be an option, though it does not look like one.
     pub(super) fn may_be_option(&self) -> bool {
-        self.text.starts_with(ANY)
-            || self.text.contains(MANY)
-            || self.text.starts_with(['-', '+']) && self.has_any()
+        self.text.starts_with(ANY) || self.is_spread() || self.text.starts_with(['-', '+']) && self.has_any()
     }
 
     pub(super) fn has_any(&self) -> bool {
-        self.text.contains([ANY, MANY])
+        self.text.contains(OPEN)
+    }
+
+    /// Returns whether it may turn out to be several words, or none.
+    pub(super) fn is_spread(&self) -> bool {
+        self.text.contains(SPREAD)
+    }
+
+    /// Returns whether what is not known of it stands in the project's own files.
+    pub(super) fn is_ours(&self) -> bool {
+        self.text.contains(OURS) && !self.text.contains([ANY, MANY])
     }
 
     /// Returns the text as people read it.
     pub(super) fn shown(&self) -> String {
-        self.text.replace([ANY, MANY, TAME, INSIDE], "…")
+        self.text.replace([ANY, MANY, TAME, INSIDE, OURS], "…")
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where a word of a command leads, if it is a path: by its text alone. Links are left to the kernel.
 
-use super::argument::{ANY, MANY, TAME};
+use super::argument::{OPEN, TAME};
 
 /// Folders for files that nobody keeps.
 const PASSING: [&str; 3] = ["/tmp/", "/var/tmp/", "/private/tmp/"];
@@ -13,7 +13,8 @@ pub(super) fn is_inside(word: &str) -> bool {
     let is_path = |path: &str| {
         !path.starts_with(['/', '~'])
             && !path.starts_with("\\\\")
-            && !path.contains([ANY, MANY, TAME])
+            && !path.contains(OPEN)
+            && !path.contains(TAME)
             && !path.contains("://")
             && !path.split(['/', '\\']).any(|part| part == "..")
             // A drive.
@@ -32,14 +33,17 @@ pub(super) fn is_here<'a>(words: impl Iterator<Item = &'a str>) -> bool {
     const VALUES: [&str; 12] = ["-o", "-d", "-H", "-F", "-A", "-e", "-u", "-X", "-T", "-w", "-b", "--"];
     let (mut addresses, mut before) = (0, "");
     for word in words {
-        if ELSEWHERE.iter().any(|option| word.starts_with(option)) || word.contains([ANY, MANY, TAME]) {
+        if ELSEWHERE.iter().any(|option| word.starts_with(option))
+            || word.contains(OPEN)
+            || word.contains(TAME)
+        {
             return false;
         }
         let host = word.split_once("://").map(|(_, rest)| rest);
         let here = host.unwrap_or(word);
         let is_ours = HERE.iter().any(|name| {
             let rest = here.strip_prefix(name);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/']))
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/']) && !is_kept_behind(rest))
         });
         // A user, or a second host, may stand before an `@`.
         if is_ours && !here.contains('@') {
@@ -52,6 +56,47 @@ pub(super) fn is_here<'a>(words: impl Iterator<Item = &'a str>) -> bool {
     addresses == 1
 }
 
+/// Returns whether a port is that of a database, or of another service that keeps what it is sent.
+fn is_kept_behind(rest: &str) -> bool {
+    const PORTS: [&str; 18] = [
+        "2375", "2376", "2379", "4001", "5432", "5984", "6333", "6379", "7474", "8001", "8086", "8123",
+        "8200", "8500", "9200", "9300", "15672", "27017",
+    ];
+    let port = rest.strip_prefix(':').and_then(|rest| rest.split(['/', '?']).next());
+    port.is_some_and(|port| PORTS.contains(&port))
+}
+
+/// Returns whether two words search the files of the person, or of the system, for secrets.
+pub(super) fn seeks_secrets<'a>(words: impl Iterator<Item = &'a str> + Clone) -> bool {
+    const SECRETS: [&str; 17] = [
+        "password",
+        "passwd",
+        "secret",
+        "token",
+        "api_key",
+        "apikey",
+        "api-key",
+        "aws_",
+        "private_key",
+        "private key",
+        "credential",
+        "id_rsa",
+        "id_ed25519",
+        "id_*",
+        ".pem",
+        ".netrc",
+        "begin openssh",
+    ];
+    let is_personal = |word: &str| {
+        let word = if word == "/" { word } else { word.trim_end_matches('/') };
+        matches!(word, "~" | "/" | "/etc" | "/home" | "/root" | "/Users" | "/var" | "/proc")
+            || word.starts_with("~/.")
+            || word.strip_prefix("/home/").is_some_and(|rest| !rest.contains('/') || rest.contains("/."))
+    };
+    words.clone().any(is_personal)
+        && words.map(str::to_lowercase).any(|word| SECRETS.iter().any(|part| word.contains(part)))
+}
+
 /// Returns whether a word may be the address of a machine.
 fn is_host(word: &str) -> bool {
     let is_part = |char: char| char.is_ascii_alphanumeric() || ".-_:@/".contains(char);
@@ -61,9 +106,7 @@ fn is_host(word: &str) -> bool {
 /// Returns whether a path is for files that nobody keeps.
 pub(super) fn is_passing(path: &str) -> bool {
     let is_below = |folder: &str| path.starts_with(folder);
-    PASSING.into_iter().any(is_below)
-        && !path.contains([ANY, MANY])
-        && !path.split('/').any(|part| part == "..")
+    PASSING.into_iter().any(is_below) && !path.contains(OPEN) && !path.split('/').any(|part| part == "..")
 }
 
 /// Returns whether a folder is plainly one of the system, or of the person's own.
@@ -89,7 +132,7 @@ pub(super) fn is_of_system(program: &str) -> bool {
         "vendor/bin/",
     ];
     let name = FOLDERS.iter().find_map(|folder| program.strip_prefix(folder)).unwrap_or(program);
-    !name.contains(['/', '\\', ANY, MANY])
+    !name.contains(['/', '\\']) && !name.contains(OPEN)
 }
 
 /// Files with secrets, by parts of their paths.

@@ -33,6 +33,12 @@ pub(super) fn awk(arguments: &[String]) -> Option<Script> {
                 }
             }
             "-F" | "-v" => at += 1,
+            option if option.starts_with("-f") => {
+                if option.starts_with("-f/dev/") || option == "-f-" {
+                    return None;
+                }
+                (has_script, script.acts) = (true, true);
+            }
             option if option.starts_with("-F") || option.starts_with("-v") => {}
             "-o" | "-p" | "-d" | "-P" | "-n" | "-O" | "-b" | "-t" | "-S" | "-c" | "-C" | "-g" => {
                 script.acts = true
@@ -57,7 +63,7 @@ pub(super) fn awk(arguments: &[String]) -> Option<Script> {
 /// Reads the words of `sed`. `None` if its script is not known to be plain.
 pub(super) fn sed(arguments: &[String]) -> Option<Script> {
     let mut script = Script { files: Vec::new(), changes: false, acts: false };
-    let (mut scripts, mut at) = (Vec::new(), 0);
+    let (mut scripts, mut has_file, mut at) = (Vec::new(), false, 0);
     while let Some(argument) = arguments.get(at) {
         match argument.strip_prefix('-').filter(|option| !option.is_empty()) {
             Some(option) => {
@@ -66,6 +72,11 @@ pub(super) fn sed(arguments: &[String]) -> Option<Script> {
                         && option.split('e').next().is_some_and(|flags| flags.contains('i')));
                 match sed_option(option)? {
                     SedOption::Alone => {}
+                    SedOption::File(file) => has_file = is_script_file(file)?,
+                    SedOption::FileIsNext => {
+                        at += 1;
+                        has_file = is_script_file(arguments.get(at)?)?;
+                    }
                     SedOption::Script(text) => scripts.push(text.to_owned()),
                     SedOption::ScriptIsNext => {
                         at += 1;
@@ -77,7 +88,8 @@ pub(super) fn sed(arguments: &[String]) -> Option<Script> {
         }
         at += 1;
     }
-    if scripts.is_empty() {
+    script.acts |= has_file;
+    if scripts.is_empty() && !has_file {
         // After `-i`, some versions of `sed` read an empty word as the backup suffix, and others read it as the script.
         let first = script.files.iter().position(|at| !arguments[*at].is_empty())?;
         scripts.push(arguments[script.files.remove(first)].clone());
@@ -88,6 +100,7 @@ pub(super) fn sed(arguments: &[String]) -> Option<Script> {
 
 /// Returns whether no part of a script runs a program, reads from one, or prints into a file.
 fn is_plain_awk(script: &str) -> bool {
+    let script = &without_texts(script);
     let is_pipe = script.replace("||", "").contains('|');
     let prints_into = script
         .split([';', '}', '\n'])
@@ -96,22 +109,73 @@ fn is_plain_awk(script: &str) -> bool {
     !is_pipe && !prints_into && !["system", "getline", "@"].iter().any(|word| script.contains(word))
 }
 
+/// Returns a script of `awk` without what stands in its texts and its patterns. One that is not plainly a pattern stays.
+fn without_texts(script: &str) -> String {
+    let mut kept = String::new();
+    // Whether a `/` begins a pattern: behind a value, it divides. A line that goes on in the next one is not followed.
+    let goes_on = script.contains("\\\n");
+    let mut is_begin = !goes_on;
+    let mut chars = script.chars();
+    while let Some(char) = chars.next() {
+        kept.push(char);
+        match char {
+            '#' => drop(chars.by_ref().find(|char| *char == '\n')),
+            '"' | '/' if char == '"' || is_begin => {
+                let mut is_in_brackets = false;
+                while let Some(next) = chars.next() {
+                    match next {
+                        '\\' => drop(chars.next()),
+                        '[' => is_in_brackets |= char == '/',
+                        // Whether the brackets go on depends on the version.
+                        '/' if char == '/' && is_in_brackets => return script.to_owned(),
+                        next if next == char => break,
+                        _ => {}
+                    }
+                }
+                is_begin = false;
+            }
+            ' ' | '\t' => {}
+            char => is_begin = "(,!~{};&|\n".contains(char) && !goes_on,
+        }
+    }
+    kept
+}
+
 enum SedOption<'a> {
     Alone,
+    /// A file has the script.
+    File(&'a str),
+    FileIsNext,
     Script(&'a str),
     ScriptIsNext,
 }
 
+/// Returns that a file has the script. `None` if that is what it reads.
+fn is_script_file(file: &str) -> Option<bool> {
+    (file != "-" && !file.starts_with("/dev/")).then_some(true)
+}
+
 /// Reads an option without its first dash. `None` if it is not known.
 fn sed_option(option: &str) -> Option<SedOption<'_>> {
-    const LONG: [&str; 8] =
-        ["-debug", "-in-place", "-null-data", "-posix", "-quiet", "-regexp-extended", "-separate", "-silent"];
+    const LONG: [&str; 9] = [
+        "-sandbox",
+        "-debug",
+        "-in-place",
+        "-null-data",
+        "-posix",
+        "-quiet",
+        "-regexp-extended",
+        "-separate",
+        "-silent",
+    ];
     if option.starts_with('-') {
         let (name, value) =
             option.split_once('=').map_or((option, None), |(name, value)| (name, Some(value)));
         return match (name, value) {
             ("-expression", Some(script)) => Some(SedOption::Script(script)),
             ("-expression", None) => Some(SedOption::ScriptIsNext),
+            ("-file", Some(file)) => Some(SedOption::File(file)),
+            ("-file", None) => Some(SedOption::FileIsNext),
             (name, None) if LONG.contains(&name) => Some(SedOption::Alone),
             ("-in-place", Some(ending)) if is_ending(ending) => Some(SedOption::Alone),
             _ => None,
@@ -121,6 +185,8 @@ fn sed_option(option: &str) -> Option<SedOption<'_>> {
     match rest.split_at_checked(1) {
         None => (!option.is_empty()).then_some(SedOption::Alone),
         Some(("e", "")) => Some(SedOption::ScriptIsNext),
+        Some(("f", "")) => Some(SedOption::FileIsNext),
+        Some(("f", file)) => Some(SedOption::File(file)),
         Some(("e", script)) => Some(SedOption::Script(script)),
         Some(("i", ending)) if is_ending(ending) => Some(SedOption::Alone),
         Some(_) => None,
@@ -337,6 +403,32 @@ mod tests {
             "printf 1",
         ] {
             assert!(!is_print(code), "{code}");
+        }
+    }
+
+    #[test]
+    fn scripts_of_awk_that_only_print() {
+        for script in [
+            r"/system\(/ {print FILENAME}",
+            r#"{print "a > b"}"#,
+            r#"$0 ~ "system""#,
+            "{s += $1 / 2} END {print s / NR}",
+            "# system\n{print}",
+            "!/getline/",
+        ] {
+            assert!(is_plain_awk(script), "{script}");
+        }
+        for script in [
+            r#"{system("a")}"#,
+            r#"{a = b / system("a") / c}"#,
+            r#"{print $1 > "a"}"#,
+            r#"{print | "sh"}"#,
+            r#"/[/]/ {system("a")} /x/"#,
+            r#"{a++ / system("a") / 2}"#,
+            "{print \"\\\"\"; system(\"a\")}",
+            "{a\\\n/ system(1) / 2}",
+        ] {
+            assert!(!is_plain_awk(script), "{script}");
         }
     }
 

@@ -7,7 +7,7 @@ const LOOKING: [&str; 11] =
     ["select", "explain", "show", "describe", "desc", "pragma", "with", "table", "values", "help", "analyze"];
 
 /// Words of statements that do more, and functions that reach out of the database.
-const DOING: [&str; 49] = [
+const DOING: [&str; 55] = [
     "insert",
     "update",
     "delete",
@@ -57,6 +57,12 @@ const DOING: [&str; 49] = [
     "sleep",
     "outfile",
     "query_to_xml",
+    "query_to_xmlschema",
+    "query_to_xml_and_xmlschema",
+    "dblink_exec",
+    "dblink_connect",
+    "crosstab",
+    "ts_stat",
 ];
 
 /// Commands of the programs themselves that look.
@@ -134,6 +140,85 @@ pub(super) fn only_looks(arguments: &[Argument<'_>]) -> bool {
     statements > 0
 }
 
+/// Returns a statement without what stands in its texts, if it is plain where they end.
+fn without_texts(statement: &str) -> String {
+    let parts: Vec<_> = statement.split('\'').collect();
+    if parts.len() % 2 == 0 || statement.contains(['$', '\\', '#', '`']) || statement.contains("--") {
+        return statement.to_owned();
+    }
+    parts.into_iter().step_by(2).collect::<Vec<_>>().join("''")
+}
+
+/// What the shell of MongoDB has that only looks.
+const MONGO: [&str; 32] = [
+    "find",
+    "findOne",
+    "count",
+    "countDocuments",
+    "estimatedDocumentCount",
+    "distinct",
+    "limit",
+    "skip",
+    "sort",
+    "pretty",
+    "toArray",
+    "explain",
+    "getIndexes",
+    "getCollectionNames",
+    "getCollectionInfos",
+    "getCollection",
+    "getSiblingDB",
+    "stats",
+    "dataSize",
+    "storageSize",
+    "totalSize",
+    "serverStatus",
+    "version",
+    "getName",
+    "hello",
+    "isMaster",
+    "print",
+    "printjson",
+    "ObjectId",
+    "ISODate",
+    "projection",
+    "status",
+];
+
+/// Returns whether the words of the shell of MongoDB have code, which does nothing but to call what only looks.
+pub(super) fn only_counts(arguments: &[Argument<'_>]) -> bool {
+    let mut words = arguments.iter().map(|word| &*word.text);
+    let mut has_code = false;
+    while let Some(word) = words.next() {
+        match word {
+            "--eval" => match words.next() {
+                Some(code) if only_calls(code) => has_code = true,
+                _ => return false,
+            },
+            "--quiet" | "--norc" | "--json" | "--json=canonical" | "--json=relaxed" => {}
+            "--host" | "--port" => drop(words.next()),
+            option if option.starts_with("--eval=") && only_calls(&option[7..]) => has_code = true,
+            option if option.starts_with('-') => return false,
+            // A file of code runs.
+            file if file.ends_with(".js") || file.ends_with(".mongodb") => return false,
+            _ => {}
+        }
+    }
+    has_code
+}
+
+/// Returns whether each call in a code is of what only looks, and nothing in it is assigned or defined.
+fn only_calls(code: &str) -> bool {
+    let is_name = |char: char| char.is_ascii_alphanumeric() || char == '_';
+    let calls_looking = code.match_indices('(').all(|(at, _)| {
+        let before = &code[..at];
+        let begin = before.rfind(|char: char| !is_name(char)).map_or(0, |begin| begin + 1);
+        MONGO.contains(&&before[begin..])
+    });
+    let has_more = ["=", "`", "[", "function", "$where", "$function", "$accumulator", "\\", "load", "new "];
+    calls_looking && code.contains('(') && code.is_ascii() && !has_more.iter().any(|part| code.contains(part))
+}
+
 fn is_looking(text: &str) -> bool {
     if text.contains(|char: char| char < ' ' && char != '\n' && char != '\t')
         || text.contains(['`', '!']) && text.contains("\\!")
@@ -147,6 +232,7 @@ fn is_looking(text: &str) -> bool {
             // A program may run behind a bar.
             return COMMANDS.contains(&first) && !statement.contains(['|', '>', '`', '\n']);
         }
+        let statement = &without_texts(statement);
         let mut words = statement.split(|char: char| !(char.is_alphanumeric() || char == '_'));
         let sets = first == "pragma" && statement.contains('=');
         let does_more = sets || statement.contains('\\') || words.any(|word| DOING.contains(&word));
@@ -166,6 +252,10 @@ mod tests {
             (&["a.db", ".tables"], true),
             (&["a.db", "SELECT * FROM a; SELECT 1"], true),
             (&["-d", "shop", "-c", "\\dt"], true),
+            (&["-c", "select 1 from a where kind = 'delete'"], true),
+            (&["-c", "select 'a' || dblink('drop table a')"], false),
+            (&["-c", "select 'a'; drop table a"], false),
+            (&["-c", "select e'\\'' , delete from a '"], false),
             (&["-c", "drop table a"], false),
             (&["-c", "select 1; drop table a"], false),
             (&["-c", "with x as (delete from a returning *) select * from x"], false),
@@ -181,5 +271,23 @@ mod tests {
             let words: Vec<_> = words.iter().map(|word| Argument::known(word)).collect();
             assert_eq!(only_looks(&words), is_looking, "{words:?}");
         }
+    }
+
+    #[test]
+    fn code_for_mongodb_that_only_looks() {
+        for (code, is_looking) in [
+            ("db.users.countDocuments({deleted:true})", true),
+            ("db.a.find({a: {$gt: 1}}).limit(5).toArray()", true),
+            ("db.a.drop()", false),
+            ("db.a.find().forEach(x => db.b.drop())", false),
+            ("db['a'].drop()", false),
+            ("db.a.find({$where: 'x'})", false),
+            ("x = db.a.find()", false),
+            ("db", false),
+        ] {
+            let words = ["shop", "--quiet", "--eval", code].map(Argument::known);
+            assert_eq!(only_counts(&words), is_looking, "{code}");
+        }
+        assert!(!only_counts(&["shop", "a.js"].map(Argument::known)));
     }
 }

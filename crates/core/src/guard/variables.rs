@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use super::{
-    argument::{ANY, MANY, is_like},
+    argument::{OPEN, is_like},
     places,
 };
 
@@ -39,7 +39,7 @@ pub(super) fn why_dangerous(name: &str, value: &str) -> Option<String> {
             "near" => is_folder(word) || places::is_passing(word),
             fine => is_like(word, fine),
         };
-        !word.contains([ANY, MANY]) && line.values.iter().any(|fine| is_fine(&fine))
+        !word.contains(OPEN) && line.values.iter().any(|fine| is_fine(&fine))
     };
     let is_fine = line.values.contains(&"*") || (!value.trim().is_empty() && words.all(is_known));
     (!is_fine).then(|| format!("it sets {name}, which may change what runs"))

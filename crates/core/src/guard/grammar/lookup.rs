@@ -2,10 +2,13 @@
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
-use super::{read, row::Row};
+use super::{
+    read,
+    row::{By, Row},
+};
 
 /// The tables.
-const TABLES: [&str; 11] = [
+pub(super) const TABLES: [&str; 11] = [
     include_str!("tables/any.txt"),
     include_str!("tables/builders.txt"),
     include_str!("tables/code.txt"),
@@ -30,7 +33,7 @@ static PROGRAMS: LazyLock<BTreeMap<&'static str, &'static Row>> = LazyLock::new(
 /// Returns what is known of a program.
 pub(in crate::guard) fn row(program: &str) -> Option<&'static Row> {
     let name = name(program);
-    let known = |name: &str| PROGRAMS.get(name).copied();
+    let known = |name: &str| named(name);
     known(&name).or_else(|| {
         // `mkfs.ext4` is an mkfs, `python3.12` and `perl5.36-x86_64-linux-gnu` are interpreters.
         let stem = name.split('.').next().unwrap_or_default();
@@ -46,11 +49,38 @@ static ANY: LazyLock<Option<&'static Row>> = LazyLock::new(|| named("*"));
 
 /// Returns what holds for programs that are not known.
 pub(in crate::guard) fn any() -> Option<&'static Row> {
+    #[cfg(test)]
+    if let Some(row) = INSTEAD.with_borrow(|rows| rows.get("*").copied()) {
+        return Some(row);
+    }
     *ANY
+}
+
+#[cfg(test)]
+std::thread_local! {
+    /// Rows that stand in the place of those of the tables.
+    static INSTEAD: std::cell::RefCell<BTreeMap<&'static str, &'static Row>> = std::cell::RefCell::default();
+}
+
+/// Lets these rows stand in the place of those of the tables, in this thread.
+#[cfg(test)]
+pub(super) fn instead(rows: Vec<Row>) {
+    let rows = rows.into_iter().map(|row| &*Box::leak(Box::new(row)));
+    let rows = rows.flat_map(|row| row.names.iter().map(move |name| (*name, row))).collect();
+    INSTEAD.with_borrow_mut(|instead| *instead = rows);
+}
+
+/// Returns whether a program is a shell, whose first word is a file of commands.
+pub(in crate::guard) fn is_shell(program: &str) -> bool {
+    row(program).is_some_and(|row| row.by == Some(By::Shell))
 }
 
 /// Returns what is known of a program by exactly this name.
 pub(in crate::guard) fn named(name: &str) -> Option<&'static Row> {
+    #[cfg(test)]
+    if let Some(row) = INSTEAD.with_borrow(|rows| rows.get(name).copied()) {
+        return Some(row);
+    }
     PROGRAMS.get(name).copied()
 }
 

@@ -9,6 +9,8 @@
 
 mod found;
 mod lookup;
+#[cfg(test)]
+mod mutations;
 mod options;
 mod read;
 mod row;
@@ -17,6 +19,6 @@ mod walk;
 
 pub(super) use found::{Found, Label, Seen};
 pub use lookup::name;
-pub(super) use lookup::{any, named, row};
+pub(super) use lookup::{any, is_shell, named, row};
 pub(super) use row::{Open, Row};
 pub(super) use walk::walk;

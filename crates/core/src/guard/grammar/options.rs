@@ -1,23 +1,31 @@
-//! Reads the options of a command by the grammar of its program.
+//! Reads the options of a command by the grammar of its program, and says what is not sure of its words: one that may be
+//! anything, and harm that a later option takes back.
 
 use std::{borrow::Cow, ptr};
 
 use super::{
     found::Found,
     lookup::any,
-    row::{Effect, OptionRow, Row},
+    row::{By, Effect, OptionRow, Rest, Row},
     walk::{Next, Walk},
 };
-use crate::guard::{argument::is_like, degree::Danger};
+use crate::guard::{
+    argument::{OPEN, is_like},
+    degree::Danger,
+};
 
 impl<'a> Walk<'a, '_> {
     /// Returns what an option that is not known may do, by its name.
-    fn guessed(&self, name: &str) -> Option<&'static OptionRow> {
+    fn guessed(&self, name: &str, value: &str) -> Option<&'static OptionRow> {
         let looks = self.row.looks.is_some() || self.row.flags.texts;
         let any = any().filter(|_| !looks && name.starts_with("--"))?;
-        let row = any.options.iter().find(|option| is_like(name, option.name))?;
+        let is_meant = |option: &&OptionRow| {
+            is_like(name, option.name)
+                && option.pattern.is_none_or(|pattern| is_like(&value.to_lowercase(), pattern))
+        };
+        let row = any.options.iter().find(is_meant)?;
         // Names of deeds only say something where nothing else is known.
-        Some(row).filter(|row| row.effect != Effect::Harm || self.is_guessed())
+        Some(row).filter(|row| !matches!(row.effect, Effect::Harm | Effect::Dry) || self.is_guessed())
     }
 
     /// Returns whether nothing is known of the program.
@@ -44,9 +52,18 @@ impl<'a> Walk<'a, '_> {
             let is_shortened = name.len() > 3 && option.name.starts_with(name);
             let is_doubled = option.name.len() > 2 && name[1..] == *option.name;
             is_doubled
-                || is_shortened && !matches!(option.effect, Effect::Flag | Effect::Value | Effect::Unless)
+                || is_shortened
+                    && !matches!(option.effect, Effect::Flag | Effect::Value | Effect::Unless | Effect::Dry)
         };
         all().filter(is_meant).collect()
+    }
+
+    /// Returns whether the next word begins the command that it runs, whatever it is: `docker run IMAGE -x`.
+    pub(super) fn is_past(&self) -> bool {
+        let has_text = || self.row.options.iter().any(|option| option.effect == Effect::Text);
+        let is_open = self.row.by == Some(By::Dashes) || has_text();
+        matches!(self.row.rest, Rest::Command(before) if before > 0 && self.operands.len() >= before)
+            && !is_open
     }
 
     pub(super) fn option(&mut self, at: usize) -> Result<Next, Danger> {
@@ -73,11 +90,14 @@ impl<'a> Walk<'a, '_> {
                 (rows, value) = (found, Some(glued));
             }
         }
+        if text.starts_with("--no-dry") {
+            self.is_dry = false;
+        }
         if text.starts_with('+') && text.contains('/') {
             self.say(at, Some(text), Found::Harm("names programs by their folder"))?;
         }
         if rows.is_empty()
-            && let Some(row) = self.guessed(name)
+            && let Some(row) = self.guessed(name, value.unwrap_or(self.text_at(at + 1)))
         {
             return self.guess(row, at, value);
         }
@@ -105,9 +125,14 @@ impl<'a> Walk<'a, '_> {
         Ok(Next::At(at + 1))
     }
 
+    fn text_at(&self, at: usize) -> &'a str {
+        self.arguments.get(at).map_or("", |argument| &*argument.text)
+    }
+
     /// Applies what an option may do that is not known: the word behind it may be its value, or not.
     fn guess(&mut self, row: &OptionRow, at: usize, given: Option<&str>) -> Result<Next, Danger> {
         let next = self.arguments.get(at + 1).map(|argument| argument.text.clone());
+        let next = next.filter(|_| row.effect != Effect::Dry);
         let value = given.map(str::to_owned).or(next.map(Cow::into_owned)).unwrap_or_default();
         self.is_unsure = given.is_none();
         let name = self.arguments[at].text.split('=').next().unwrap_or_default().to_owned();
@@ -134,6 +159,9 @@ impl<'a> Walk<'a, '_> {
             Some(pattern) => value.is_some_and(|value| is_like(&value.to_lowercase(), pattern)),
         };
         let after = Next::At(at + 1 + usize::from(value_at.is_some()));
+        if let Some(value_at) = value_at {
+            self.spread(value_at)?;
+        }
         let Some(row) = rows.iter().find(is_meant) else { return Ok(after) };
         match (row.effect, value_at) {
             (Effect::Runs, Some(begin)) => self.command(begin),
@@ -160,8 +188,10 @@ impl<'a> Walk<'a, '_> {
         let word = Some(name);
         match row.effect {
             Effect::Flag | Effect::Value => Ok(()),
+            Effect::Harm if self.is_guessed() => self.unless_dry(at, name, Found::Harm(row.why)),
             Effect::Harm => self.say(at, word, Found::Harm(row.why)),
-            Effect::Send => self.say(at, word, Found::Send(row.why)),
+            Effect::Send => self.unless_dry(at, name, Found::Send(row.why)),
+            Effect::Dry => self.dry(value),
             Effect::Hole => self.say(at, word, Found::Hole(row.why, value)),
             Effect::Names => self.say(at, word, Found::Names(row.why, value)),
             Effect::Writes => {
@@ -204,5 +234,69 @@ impl<'a> Walk<'a, '_> {
                 Ok(())
             }
         }
+    }
+
+    /// Says what is found of a word, unless an option says that nothing is done: that option may stand behind the word.
+    pub(super) fn unless_dry(&mut self, at: usize, word: &str, found: Found<'static>) -> Result<(), Danger> {
+        let is_dry = |row: &&Row| row.options.iter().any(|option| option.effect == Effect::Dry);
+        if !self.is_dry && ![Some(self.row), self.above].into_iter().flatten().any(|row| is_dry(&row)) {
+            return self.say(at, Some(word), found);
+        }
+        self.pending.push((at, word.to_owned(), found));
+        Ok(())
+    }
+
+    /// Notes that it only says what it would do. `--dry-run=false` takes it back.
+    pub(super) fn dry(&mut self, value: &str) -> Result<(), Danger> {
+        self.is_dry = !matches!(value, "false" | "none" | "0" | "no" | "off") && !value.contains(OPEN);
+        self.acts |= self.is_dry;
+        Ok(())
+    }
+
+    /// Says what has waited for such an option.
+    pub(super) fn said(&mut self) -> Result<(), Danger> {
+        for (at, word, found) in std::mem::take(&mut self.pending) {
+            if !self.is_dry {
+                self.say(at, Some(&word), found)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Says that a word may be anything, if that could do more than what is known of the command.
+    pub(super) fn unknown(&mut self, at: usize) -> Result<(), Danger> {
+        use Effect::{Acts, Dry, Flag, Idle, Looks, Unless, Value};
+        let is_risky =
+            |option: &OptionRow| !matches!(option.effect, Acts | Dry | Flag | Idle | Looks | Unless | Value);
+        let has = |is_it: &dyn Fn(&OptionRow) -> bool| {
+            [Some(self.row), self.above].into_iter().flatten().any(|row| row.options.iter().any(is_it))
+        };
+        let acts = has(&|option| option.effect == Acts);
+        // What stands in the project decides anyway what a program does that builds it.
+        let is_ours = self.row.flags.builds || self.above.is_some_and(|row| row.flags.builds);
+        if is_ours && self.arguments[at].is_ours() {
+            self.acts = true;
+            return Ok(());
+        }
+        // Of a program that is not known, any option is as good as another.
+        if !self.is_guessed() && has(&is_risky) {
+            let shown = self.arguments[at].shown();
+            self.say(at, Some(&shown), Found::Unknown)?;
+        }
+        self.acts |= acts;
+        Ok(())
+    }
+
+    /// Says that a word may be several ones, if one of them would be a subcommand, or a program that runs.
+    pub(super) fn spread(&mut self, at: usize) -> Result<(), Danger> {
+        let is_first = self.operands.is_empty() && !self.row.subs.is_empty();
+        let is_before =
+            matches!(self.row.rest, Rest::Command(count) | Rest::Text(count) if self.operands.len() <= count);
+        let Some(argument) = self.arguments.get(at) else { return Ok(()) };
+        if !argument.is_spread() || self.is_guessed() || !(is_first || is_before) {
+            return Ok(());
+        }
+        let shown = argument.shown();
+        self.say(at, Some(&shown), Found::Unknown)
     }
 }

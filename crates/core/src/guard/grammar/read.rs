@@ -8,7 +8,8 @@
 //! | `does: WHY` | what it does, of a program that a rule must not leave open |
 //! | `harm: WHY` | it is dangerous; `unless OPTIONS`, `unless word PATTERNS` and `unless most N` are the exceptions |
 //! | `harm OPTIONS: WHY`, `harm word PATTERNS: WHY` | with one of these it is dangerous |
-//! | `send …: WHY` | the same, unless it sends to this machine |
+//! | `send …: WHY` | the same, unless it sends to this machine, or only says what it would do |
+//! | `dry OPTIONS` | with one of these it only says what it would do: `harm`, `harm word` and `send` do not count |
 //! | `fine OPTIONS`, `fine word PATTERNS` | these are not, whatever the lines below say; `-c=user.*` means values |
 //! | `hole OPTIONS: WHY` | a rule that leaves words open does not mean these options |
 //! | `names OPTIONS: WHY` | their value is a program that runs |
@@ -137,6 +138,7 @@ fn effect(head: &str) -> Option<Effect> {
         "looks" => Effect::Looks,
         "acts" => Effect::Acts,
         "unless" => Effect::Unless,
+        "dry" => Effect::Dry,
         "writes" => Effect::Writes,
         "where" => Effect::Where,
         "text" => Effect::Text,
@@ -158,6 +160,7 @@ fn by(name: &str) -> Option<By> {
         "dashes" => By::Dashes,
         "find" => By::Find,
         "let" => By::Let,
+        "mongo" => By::Mongo,
         "sed" => By::Sed,
         "shell" => By::Shell,
         "sql" => By::Sql,

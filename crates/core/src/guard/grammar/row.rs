@@ -87,6 +87,8 @@ pub(in crate::guard) enum Effect {
     Acts,
     /// With it, the program does no harm.
     Unless,
+    /// With it, the program only says what it would change or send.
+    Dry,
     /// Its value is a file that is written.
     Writes,
     /// Its value is a program that runs. A rule that leaves words open does not mean it.
@@ -166,6 +168,7 @@ pub(in crate::guard) enum By {
     Dashes,
     Find,
     Let,
+    Mongo,
     Sed,
     Shell,
     Sql,

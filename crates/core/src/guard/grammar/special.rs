@@ -18,9 +18,7 @@ impl Walk<'_, '_> {
             Some(By::Assignments) => assignments(walk, from).map(|()| None),
             Some(By::Let) => computed(walk, from).map(|()| None),
             Some(By::Checkout) => {
-                const BRANCHES: [&str; 7] = ["-", "main", "master", "develop", "dev", "trunk", "HEAD"];
-                walk.is_excused =
-                    walk.arguments.len() == from + 1 && BRANCHES.contains(&&*walk.arguments[from].text);
+                walk.is_excused = walk.arguments.len() == from + 1 && is_branch(&walk.arguments[from].text);
                 Ok(None)
             }
             Some(By::Chmod) => {
@@ -49,9 +47,39 @@ impl Walk<'_, '_> {
                 walk.is_excused = sql::only_looks(&walk.arguments[from..]);
                 Ok(None)
             }
+            Some(By::Mongo) => {
+                walk.is_excused = sql::only_counts(&walk.arguments[from..]);
+                Ok(None)
+            }
             Some(By::Dashes | By::Xargs) | None => Ok(None),
         }
     }
+}
+
+/// Returns whether a word is plainly the name of a branch, a version or a commit, and not of a file.
+fn is_branch(word: &str) -> bool {
+    const BRANCHES: [&str; 7] = ["-", "main", "master", "develop", "dev", "trunk", "HEAD"];
+    const BELOW: [&str; 12] = [
+        "feature/",
+        "feat/",
+        "fix/",
+        "bugfix/",
+        "hotfix/",
+        "release/",
+        "chore/",
+        "origin/",
+        "upstream/",
+        "refactor/",
+        "dependabot/",
+        "renovate/",
+    ];
+    let is_version = word.strip_prefix('v').is_some_and(|rest| {
+        rest.contains('.') && rest.chars().all(|char| char.is_ascii_digit() || char == '.')
+    });
+    let is_commit = (7..=40).contains(&word.len())
+        && word.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        && word.contains(|char: char| char.is_ascii_digit());
+    BRANCHES.contains(&word) || BELOW.iter().any(|below| word.starts_with(below)) || is_version || is_commit
 }
 
 /// A shell: with `-c`, the first word behind its options is a command; else it is a file. With `-s`, or without a word, its
@@ -181,8 +209,9 @@ fn script(walk: &mut Walk<'_, '_>, from: usize) -> Result<Degree, Danger> {
     let mut before = "";
     for (at, word) in words.iter().enumerate() {
         let glued =
-            ["--file=", "-f"].iter().find_map(|name| word.strip_prefix(name)).filter(|file| !file.is_empty());
-        let file = if matches!(before, "-f" | "--file") { Some(word.as_str()) } else { glued };
+            ["--file=", "-f", "-nf", "-Ef", "-rf", "-nEf"].iter().find_map(|name| word.strip_prefix(name));
+        let is_named = before == "--file" || is_sed_bundle(before) && before.ends_with('f');
+        let file = if is_named { Some(word.as_str()) } else { glued.filter(|file| !file.is_empty()) };
         if let Some(file) = file {
             walk.say(from + at, Some("-f"), Found::Where(file))?;
         }
@@ -195,6 +224,12 @@ fn script(walk: &mut Walk<'_, '_>, from: usize) -> Result<Degree, Danger> {
         }
     }
     Ok(if found.acts || found.changes { Degree::Acts } else { walk.degree })
+}
+
+/// Returns whether a word is one dash with short options of `sed`, of which only the last takes a value.
+fn is_sed_bundle(word: &str) -> bool {
+    let short = word.strip_prefix('-').unwrap_or_default();
+    !short.is_empty() && short.chars().all(|char| "nErsuzf".contains(char))
 }
 
 fn cd(walk: &mut Walk<'_, '_>, from: usize) -> Judged {

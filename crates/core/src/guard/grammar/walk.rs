@@ -50,6 +50,10 @@ pub(super) struct Walk<'a, 'v> {
     pub degree: Degree,
     /// An option or a word says that it does no harm.
     pub is_excused: bool,
+    /// It only says what it would do.
+    pub is_dry: bool,
+    /// What counts unless it only says what it would do: where, the word, and what it is.
+    pub pending: Vec<(usize, String, Found<'static>)>,
     pub acts: bool,
     pub looks: bool,
     /// It has its code, or needs none.
@@ -84,6 +88,8 @@ impl<'a, 'v> Walk<'a, 'v> {
             operands: Vec::new(),
             degree: Degree::Looks,
             is_excused: false,
+            is_dry: false,
+            pending: Vec::new(),
             acts: false,
             looks: false,
             has_code: false,
@@ -112,6 +118,7 @@ impl<'a, 'v> Walk<'a, 'v> {
         let mut at = from;
         let mut only_words = false;
         while let Some(argument) = self.arguments.get(at) {
+            self.spread(at)?;
             if self.row.flags.is_long && argument.text == "-args" {
                 break;
             }
@@ -121,7 +128,7 @@ impl<'a, 'v> Walk<'a, 'v> {
                     Some(By::Dashes) => self.command(at + 1)?,
                     _ => Next::At(at + 1),
                 }
-            } else if !only_words && self.is_option(&argument.text) {
+            } else if !only_words && !self.is_past() && self.is_option(&argument.text) {
                 self.option(at)?
             } else {
                 if !only_words && argument.may_be_option() {
@@ -132,6 +139,7 @@ impl<'a, 'v> Walk<'a, 'v> {
             match next {
                 Next::At(next) => at = next,
                 Next::End => {
+                    self.said()?;
                     self.harm()?;
                     let passes = self.row.flags.passes && !self.acts;
                     return Ok(if passes { self.degree } else { self.degree.max(Degree::Acts) });
@@ -153,24 +161,6 @@ impl<'a, 'v> Walk<'a, 'v> {
                 self.say(at, Some(text), Found::Harm("is computed, with the command in it"))?;
             }
         }
-        Ok(())
-    }
-
-    /// Says that a word may be anything, if that could do more than what is known of the command.
-    pub(super) fn unknown(&mut self, at: usize) -> Result<(), Danger> {
-        use Effect::{Acts, Flag, Idle, Looks, Unless, Value};
-        let is_risky =
-            |option: &OptionRow| !matches!(option.effect, Acts | Flag | Idle | Looks | Unless | Value);
-        let has = |is_it: &dyn Fn(&OptionRow) -> bool| {
-            [Some(self.row), self.above].into_iter().flatten().any(|row| row.options.iter().any(is_it))
-        };
-        let acts = has(&|option| option.effect == Acts);
-        // Of a program that is not known, any option is as good as another.
-        if !self.is_guessed() && has(&is_risky) {
-            let shown = self.arguments[at].shown();
-            self.say(at, Some(&shown), Found::Unknown)?;
-        }
-        self.acts |= acts;
         Ok(())
     }
 
@@ -207,6 +197,11 @@ impl<'a, 'v> Walk<'a, 'v> {
         let does_harm = row.is_some_and(|row| row.effect == Effect::Harm);
         // What runs a program takes any name of a variable.
         let is_assigned = is_assignment(text) || (self.row.rest == Rest::Command(0) && text.contains('='));
+        if self.row.flags.assigns && count == 0 && text.starts_with('=') {
+            return self
+                .say(at, Some(text), Found::Harm("is the path of a program in zsh"))
+                .map(|()| Next::At(at + 1));
+        }
         let assigns = self.row.flags.assigns && (count == 0 || self.row.rest == Rest::Words);
         if assigns && is_assigned && !does_harm {
             self.say(at, None, Found::Assigned(text))?;
@@ -243,9 +238,10 @@ impl<'a, 'v> Walk<'a, 'v> {
         let Some(row) = patterns.iter().find(|row| is_like(&lower, row.name)) else { return Ok(()) };
         let seen = OptionRow { name: row.name, pattern: None, ..*row };
         match row.effect {
-            Effect::Harm => self.say(at, Some(text), Found::Harm(row.why)),
-            Effect::Send => self.say(at, Some(text), Found::Send(row.why)),
-            _ => self.effect(&seen, at, None),
+            Effect::Harm => self.unless_dry(at, text, Found::Harm(row.why)),
+            Effect::Send => self.unless_dry(at, text, Found::Send(row.why)),
+            // `@file` names a file.
+            _ => self.effect(&seen, at, Some(text.trim_start_matches('@'))),
         }
     }
 
@@ -256,8 +252,9 @@ impl<'a, 'v> Walk<'a, 'v> {
         let Some(sub) = exact.or_else(like) else { return Ok(None) };
         let label = Label { name: text, of: Some(self.label) };
         let above = if self.row.flags.inherits { Some(self.row) } else { self.above };
-        let found =
-            Walk::new(sub, above, &label, Some(at), self.arguments, (self.visit, self.tries)).run(at + 1)?;
+        let mut inner = Walk::new(sub, above, &label, Some(at), self.arguments, (self.visit, self.tries));
+        inner.is_dry = self.is_dry;
+        let found = inner.run(at + 1)?;
         if self.is_unsure {
             self.try_again()?;
             // The word may be the value of the option before it instead.
@@ -335,7 +332,7 @@ impl<'a, 'v> Walk<'a, 'v> {
 
     /// Says that it is dangerous whatever its words are, unless one of them says otherwise.
     fn harm(&mut self) -> Result<(), Danger> {
-        let Some(why) = self.row.harm.filter(|_| !self.is_excused) else { return Ok(()) };
+        let Some(why) = self.row.harm.filter(|_| !self.is_excused && !self.is_dry) else { return Ok(()) };
         // Where fewer words would do no harm, the last one does.
         let is_counted = self.row.unless_most.is_some() || self.row.looks.is_some();
         let last = self.operands.last().copied().filter(|_| is_counted);
@@ -348,6 +345,7 @@ impl<'a, 'v> Walk<'a, 'v> {
         if self.asks_for_help() {
             return Ok(Degree::Looks);
         }
+        self.said()?;
         let count = self.operands.len();
         match (self.row.rest, self.looks || self.has_code) {
             (Rest::Script(language), false) => self.say(from, None, Found::Input(language))?,

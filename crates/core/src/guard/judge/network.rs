@@ -62,14 +62,24 @@ impl<'a> Judge<'a> {
         if is_fetching(&name) {
             texts.iter().filter(|text| text.contains("://")).for_each(|text| self.has_made(base(text)));
         } else if name == "go" && has("install") {
-            for text in texts.iter().filter(|text| text.contains('.')) {
-                self.has_made(&format!("~/go/bin/{}", base(text.split('@').next().unwrap_or_default())));
+            // Its name has a machine in it; those of the project's own begin with `./`.
+            for text in texts.iter().filter(|text| text.contains('.') && !text.starts_with('.')) {
+                let name = base(text.split('@').next().unwrap_or_default()).to_owned();
+                self.has_made(&format!("~/go/bin/{name}"));
+                self.has_made(&name);
             }
         } else if has("clone") && matches!(&*name, "git" | "hub" | "gh" | "glab" | "hg" | "jj") {
             let Some(at) = texts.iter().position(|text| is_address(&text)) else { return };
             let folder = texts.get(at + 1).filter(|next| !next.starts_with('-')).cloned();
             let folder = folder.unwrap_or_else(|| base(&texts[at]).trim_end_matches(".git").to_owned());
+            self.place.is_fetched |= matches!(folder.trim_end_matches('/'), "." | "./.");
             self.has_made(folder.trim_end_matches('/'));
+        } else if let Some(at) = copier(&name, &texts) {
+            // They copy a repository into a folder, or into this one.
+            match texts[at + 1..].iter().filter(|text| !text.starts_with('-')).nth(1) {
+                Some(folder) if !matches!(folder.as_str(), "." | "./") => self.has_made(&folder.clone()),
+                _ => self.place.is_fetched = true,
+            }
         }
     }
 
@@ -86,6 +96,14 @@ impl<'a> Judge<'a> {
             _ => Ok(()),
         }
     }
+}
+
+/// Returns where the words behind a program begin that copies a repository, if this is one.
+fn copier(name: &str, words: &[String]) -> Option<usize> {
+    const COPIERS: [&str; 5] = ["degit", "tiged", "giget", "gitpick", "cookiecutter"];
+    const RUNNERS: [&str; 7] = ["npx", "bunx", "pnpx", "pnpm", "yarn", "npm", "uvx"];
+    let is_it = |word: &String| COPIERS.contains(&grammar::name(word).as_str());
+    words.iter().position(is_it).filter(|_| RUNNERS.contains(&name))
 }
 
 /// Returns the last part of an address.

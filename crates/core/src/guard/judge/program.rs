@@ -1,16 +1,13 @@
 //! One program with its words: what the grammar finds in them, and what that risks.
 
-use super::state::{Input, Judge, Value, is_fetching, replaced_by};
+use super::state::{Input, Judge, Printed, Value, is_fetching, replaced_by};
 use crate::guard::{
-    argument::{ANY, Argument, INSIDE, MANY, TAME, is_assignment},
+    argument::{Argument, INSIDE, OPEN, TAME},
     code,
     degree::{Danger, Degree, Judged},
     grammar::{self, Found, Label, Row, Seen},
     places, variables,
 };
-
-/// The most words behind a program any of which may begin a command.
-const WORDS: usize = 64;
 
 impl<'a> Judge<'a> {
     /// Judges a program with its words.
@@ -31,16 +28,7 @@ impl<'a> Judge<'a> {
         }
         let name = grammar::name(&program.text);
         self.check_place(&program.text)?;
-        if let Some(word) = arguments.iter().find(|word| places::is_secret(&word.text)) {
-            return Err(format!("`{}` is a file with secrets", word.shown()).into());
-        }
-        if !matches!(
-            &*name,
-            "ls" | "stat" | "cd" | "test" | "[" | "[[" | "mkdir" | "chmod" | "du" | "echo" | "tree"
-        ) && let Some(word) = arguments.iter().find(|word| places::has_secrets(&word.text))
-        {
-            return Err(format!("`{}` is a folder with secrets", word.shown()).into());
-        }
+        check_secrets(&name, arguments)?;
         if name == "-" && arguments.is_empty() {
             return self.read_by("other", Seen::program(&Label { name: &name, of: None }), input);
         }
@@ -70,7 +58,7 @@ impl<'a> Judge<'a> {
         if degree > Degree::Looks {
             self.check_folder(&name, row)?;
         }
-        self.set_by(&name, arguments)?;
+        self.set_by(&name, arguments, input)?;
         Ok(if has_folder { Degree::Acts } else { degree })
     }
 
@@ -86,7 +74,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Builtins set the variables that their words name.
-    fn set_by(&mut self, name: &str, arguments: &[Argument<'_>]) -> Result<(), Danger> {
+    fn set_by(&mut self, name: &str, arguments: &[Argument<'_>], input: &Input) -> Result<(), Danger> {
         let is_declaring = matches!(name, "export" | "declare" | "local" | "readonly" | "typeset");
         if !is_declaring
             && !matches!(name, "read" | "mapfile" | "readarray" | "getopts" | "printf" | "unset" | "wait")
@@ -95,6 +83,11 @@ impl<'a> Judge<'a> {
         }
         for word in arguments {
             let is_set = !is_declaring && name != "unset";
+            if is_set && name != "printf" && word.pattern.is_some() {
+                return Err(
+                    format!("`{}` of `{name}` is computed, whatever a file is named", word.shown()).into()
+                );
+            }
             if let Some(why) = variables::why_dangerous(&word.text, "\u{1}").filter(|_| is_set) {
                 return Err(why.into());
             }
@@ -103,6 +96,7 @@ impl<'a> Judge<'a> {
                     self.set(name, Value::Text(value.to_owned()));
                 }
                 Some((name, _)) => self.set(name, Value::Unknown),
+                None if name == "read" => self.set(&word.text, value_read(input)),
                 None => self.set(&word.text, Value::Unknown),
             }
         }
@@ -141,13 +135,13 @@ impl<'a> Judge<'a> {
                 Some(plain) => self.plain_code(seen, &plain),
                 None => Err(format!("{seen} runs code that its arguments hold").into()),
             },
-            Found::Command(from, to) => self.inner(seen, &words[from.min(to)..to], input),
+            Found::Command(from, to) => self.inner(seen, words, (from, to), input),
             Found::Fed(from, replaced) => self.fed(&words[from.min(words.len())..], replaced, input),
             Found::ForEach(from, to) => {
                 let file = format!("./{INSIDE}");
                 self.command(&replaced_by(&words[from.min(to)..to], "{}", &file), &Input::Nothing)
             }
-            Found::Anywhere(from) => self.anywhere(&words[from..], input),
+            Found::Anywhere(from) => self.anywhere(seen, &words[from..], input),
             Found::Of(program, from) => {
                 let words: Vec<_> =
                     [Argument::known(program)].into_iter().chain(words[from..].iter().cloned()).collect();
@@ -172,22 +166,6 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Judges a command in the words of another program.
-    fn inner(&mut self, seen: Seen<'_>, words: &[Argument<'_>], input: &Input) -> Judged {
-        let outer = seen.label.program();
-        if outer == "cmake" && words.first().is_some_and(|word| word.text == "chdir") {
-            // `cmake -E chdir FOLDER COMMAND`
-            return self.command(words.get(2..).unwrap_or_default(), input);
-        }
-        let is_elsewhere =
-            matches!(outer, "docker" | "podman" | "nerdctl" | "docker-compose" | "kubectl" | "oc");
-        if is_elsewhere && matches!(words, [only] if matches!(&*only.text, "env" | "printenv")) {
-            return Err(format!("{seen} shows the variables in there, which may have secrets").into());
-        }
-        let has_terminal = is_elsewhere && matches!(input, Input::Nothing);
-        self.command(words, if has_terminal { &Input::Terminal } else { input })
-    }
-
     pub(super) fn command(&mut self, words: &[Argument<'_>], input: &Input) -> Judged {
         if self.place.depth == 0 {
             return Err("its command is nested too deep in the arguments of others".to_owned().into());
@@ -200,7 +178,7 @@ impl<'a> Judge<'a> {
 
     /// Judges the text of a command.
     fn text_in(&mut self, text: &str, seen: Seen<'_>, input: &Input) -> Judged {
-        if text.contains([ANY, MANY, INSIDE]) {
+        if text.contains(OPEN) || text.contains(INSIDE) {
             return Err(
                 format!("{seen} runs a command that is not known, as a shell replaces a part of it").into()
             );
@@ -214,42 +192,6 @@ impl<'a> Judge<'a> {
             true => Danger { line: None, ..danger },
             false => danger,
         })
-    }
-
-    /// Judges words any of which may begin a command, or be the text of one.
-    fn anywhere(&mut self, words: &[Argument<'_>], input: &Input) -> Judged {
-        if words.len() > WORDS {
-            return Err("its command is nested too deep in the arguments of others".to_owned().into());
-        }
-        for place in 0..words.len() {
-            let text = &*words[place].text;
-            if words[place].is_unknown() {
-                return Err(format!(
-                    "`{}` may be any command, as a shell replaces a part of it",
-                    words[place].shown()
-                )
-                .into());
-            }
-            let value = match text.strip_prefix("--") {
-                Some(long) => long.split_once('=').map(|(_, value)| value),
-                None => text.strip_prefix('-').and_then(|short| short.get(1..)),
-            };
-            if let Some(value) = value.filter(|value| is_text(value)) {
-                self.place.judged(value, input)?;
-            }
-            if is_text(text) && !text.starts_with('-') {
-                self.place.judged(text, input)?;
-            }
-            if !text.starts_with('-') {
-                let (name, value) = text.split_once('=').unwrap_or((text, ""));
-                match is_assignment(text) {
-                    true if let Some(why) = variables::why_dangerous(name, value) => return Err(why.into()),
-                    true => {}
-                    false => drop(self.command(&words[place..], input)?),
-                }
-            }
-        }
-        Ok(Degree::Acts)
     }
 
     /// Judges a file of code, with the words behind it.
@@ -283,9 +225,12 @@ impl<'a> Judge<'a> {
             return Err(format!("{seen} runs `{}`, which may be any file", file.shown()).into());
         }
         let name = text.rsplit('/').next().unwrap_or_default();
-        if let Some(row) =
-            grammar::named(name).filter(|_| name.len() > 1 && (name.contains('.') || name == "artisan"))
-        {
+        // What a package manager installs is a script under the name of its program.
+        let is_installed = ["vendor/bin/", "node_modules/.bin/", "venv/bin/", "bin/"]
+            .iter()
+            .any(|folder| text.rsplit_once(name).is_some_and(|(before, _)| before.ends_with(folder)));
+        let is_program = name.contains('.') || name == "artisan" || is_installed;
+        if let Some(row) = grammar::named(name).filter(|_| name.len() > 1 && is_program) {
             self.walked(row, &Label { name, of: Some(seen.label) }, &words[1..], input)?;
         } else {
             self.guessed(&Label { name: text, of: Some(seen.label) }, &words[1..], input)?;
@@ -295,8 +240,8 @@ impl<'a> Judge<'a> {
 
     fn module(&mut self, seen: Seen<'_>, words: &[Argument<'_>], input: &Input) -> Judged {
         let module = &words[0];
-        if module.is_unknown() {
-            return Err(format!("{seen} runs a module that is not known").into());
+        if module.is_unknown() || !places::is_inside(&module.text) {
+            return Err(format!("{seen} runs `{}`, a module that is not known", module.shown()).into());
         }
         if let Some(row) = grammar::named(&module.text) {
             let label = Label { name: &module.text, of: Some(seen.label) };
@@ -308,9 +253,32 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// Returns whether a word may be the text of a command: it has white space, or characters that a shell interprets.
-fn is_text(word: &str) -> bool {
-    word.contains(|char: char| char.is_whitespace() || ";&|<>()`$".contains(char))
+/// Returns the value that a line of this input has.
+fn value_read(input: &Input) -> Value {
+    match input {
+        Input::Pipe(source) => Value::Printed(source.printed),
+        Input::File => Value::Printed(Printed::Ours),
+        _ => Value::Unknown,
+    }
+}
+
+/// Checks that no word names secrets of the person.
+fn check_secrets(name: &str, arguments: &[Argument<'_>]) -> Result<(), Danger> {
+    if let Some(word) = arguments.iter().find(|word| places::is_secret(&word.text)) {
+        return Err(format!("`{}` is a file with secrets", word.shown()).into());
+    }
+    if !matches!(
+        name,
+        "ls" | "stat" | "cd" | "test" | "[" | "[[" | "mkdir" | "chmod" | "du" | "echo" | "tree"
+    ) && let Some(word) = arguments.iter().find(|word| places::has_secrets(&word.text))
+    {
+        return Err(format!("`{}` is a folder with secrets", word.shown()).into());
+    }
+    const SEARCHING: [&str; 9] = ["grep", "egrep", "fgrep", "rg", "ag", "ack", "find", "fd", "locate"];
+    if SEARCHING.contains(&name) && places::seeks_secrets(arguments.iter().map(|word| &*word.text)) {
+        return Err(format!("`{name}` searches the person's files for secrets").into());
+    }
+    Ok(())
 }
 
 /// Judges an assignment in the words of a program.

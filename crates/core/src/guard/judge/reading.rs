@@ -2,30 +2,42 @@
 
 use std::borrow::Cow;
 
-use super::state::{Input, Judge, Place, Source, is_fetching, replaced_by};
+use super::state::{Input, Judge, Place, Printed, Source, is_fetching, replaced_by};
 use crate::guard::{
-    argument::{ANY, Argument, INSIDE, MANY},
+    argument::{Argument, INSIDE},
     code::{self, Plain},
     degree::{Degree, Judged},
     grammar::{self, Seen},
-    places,
     shell::{Node, Simple, Word},
 };
 
 impl<'a> Judge<'a> {
     /// Judges a command that gets further words from the input.
     pub(super) fn fed(&mut self, words: &[Argument<'_>], replaced: Option<&str>, input: &Input) -> Judged {
-        let has_names = matches!(input, Input::Pipe(source) if source.has_names);
+        let printed = match input {
+            Input::Pipe(source) => source.printed,
+            Input::File => Printed::Ours,
+            _ => Printed::Unknown,
+        };
         let file = format!("./{INSIDE}");
-        let words = match replaced.filter(|text| !text.is_empty()) {
-            Some(text) if has_names => replaced_by(words, text, &file),
-            Some(text) => replaced_by(words, text, &ANY.to_string()),
+        let (one, more) = match printed {
+            Printed::Names | Printed::Word => (&*file, &*file),
+            Printed::Number => ("0", "0"),
+            Printed::Ours => ("\u{5}", "\u{5}"),
+            _ => ("\u{1}", "\u{2}"),
+        };
+        let words: Vec<Argument<'_>> = match replaced.filter(|text| !text.is_empty()) {
+            Some(text) => replaced_by(words, text, one),
             None if words.is_empty() => return Ok(Degree::Acts),
             None => {
-                let more = if has_names { file } else { MANY.to_string() };
-                words.iter().cloned().chain([Argument { text: Cow::Owned(more), pattern: None }]).collect()
+                let more = Argument { text: Cow::Owned(more.to_owned()), pattern: None };
+                words.iter().cloned().chain([more]).collect()
             }
         };
+        let is_last = words.len() == 2 && printed == Printed::Names && words[1].is_unknown();
+        if is_last && grammar::is_shell(&words[0].text) {
+            return Err(format!("`{}` runs each file whose name it gets", words[0].text).into());
+        }
         // Which files they are is not known here.
         self.command(&words, &Input::Nothing)
     }
@@ -69,31 +81,19 @@ impl<'a> Judge<'a> {
 
     /// Returns what is known of a part of a pipeline, for the part behind it.
     pub(super) fn source(&self, node: &'a Node, input: &Input) -> Source {
-        let Node::Simple(Simple { words, .. }) = node else {
-            return Source { name: "the command before it".to_owned(), has_names: false };
+        let before = match input {
+            Input::Pipe(source) => source.printed,
+            Input::File => Printed::Ours,
+            Input::Nothing => Printed::Nothing,
+            _ => Printed::Unknown,
         };
-        let literal: Vec<_> = words.iter().map(|word| Word::literal(word).unwrap_or_default()).collect();
-        let name = grammar::name(literal.first().copied().unwrap_or_default());
-        let has = |options: &[&str]| literal.iter().any(|word| options.contains(word));
-        let has_names = match &*name {
-            // Their names begin with the folder that they search.
-            "find" | "fd" | "fdfind" => {
-                !has(&["-printf", "--format"]) && literal.iter().all(|word| places::is_inside(word))
+        let printed = self.printed_by(node, before);
+        let name = match node {
+            Node::Simple(Simple { words, .. }) => {
+                grammar::name(words.first().and_then(Word::literal).unwrap_or_default())
             }
-            "git" => has(&["ls-files", "--name-only", "-l", "--files-with-matches"]),
-            "grep" | "rg" => {
-                literal.iter().any(|word| {
-                    matches!(*word, "--files" | "--files-with-matches" | "--files-without-match")
-                        || (word.starts_with('-') && !word.starts_with("--") && word.contains(['l', 'L']))
-                }) || keeps_names(input)
-            }
-            "sort" | "head" | "tail" | "uniq" => keeps_names(input),
-            _ => false,
+            _ => "the command before it".to_owned(),
         };
-        Source { name, has_names }
+        Source { name, printed }
     }
-}
-
-fn keeps_names(input: &Input) -> bool {
-    matches!(input, Input::Pipe(source) if source.has_names)
 }

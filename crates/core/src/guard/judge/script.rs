@@ -7,7 +7,7 @@ use std::{
 
 use super::state::{Input, Judge, Place, Value};
 use crate::guard::{
-    argument::ANY,
+    argument::{ANY, Argument},
     degree::{Danger, Degree, Judged},
     shell::{self, Compound, List, Node, Piece, Simple, Word},
     variables,
@@ -20,6 +20,9 @@ const DEPTH: usize = 6;
 /// How many steps one command takes to be judged, see [`Place::spend`]. Without a bound, commands in the arguments of
 /// commands would take long.
 pub(super) const STEPS: usize = 100_000;
+
+/// In how many ways a command is judged without words that may be nothing.
+const FEWER: usize = 4;
 
 /// How many bytes of a text are one step.
 const BYTES: usize = 32;
@@ -202,7 +205,12 @@ impl<'a> Judge<'a> {
             return Ok(worst);
         }
         self.check_sent(simple, &words)?;
-        let worst = worst.max(self.program(&words, &input)?);
+        worst = worst.max(self.program(&words, &input)?);
+        for fewer in without_some(simple, &words) {
+            let (place, values) = (self.place, self.values.clone());
+            worst = worst.max(self.program(&fewer, &input)?);
+            (self.place, self.values) = (place, values);
+        }
         self.remember_fetched(&words, &input);
         Ok(worst)
     }
@@ -229,6 +237,30 @@ impl<'a> Judge<'a> {
             }
         }
         Ok(worst)
+    }
+}
+
+/// Returns the words without those that a shell may make nothing of: what stands behind takes their place.
+fn without_some<'w>(simple: &Simple, words: &[Argument<'w>]) -> Vec<Vec<Argument<'w>>> {
+    let is_replaced = |piece: &Piece| match piece {
+        Piece::Variable { is_quoted, .. } | Piece::Unknown { is_quoted, .. } => !is_quoted,
+        _ => false,
+    };
+    let may_be_nothing = |at: &usize| {
+        let pieces = &simple.words[*at].pieces;
+        matches!(pieces[..], [Piece::Output { is_quoted: false, .. }])
+            || words[*at].is_unknown() && !pieces.is_empty() && pieces.iter().all(is_replaced)
+    };
+    let places: Vec<_> = (1..words.len().min(simple.words.len())).filter(may_be_nothing).collect();
+    let without = |gone: &[usize]| {
+        let kept = words.iter().enumerate().filter(|(at, _)| !gone.contains(at));
+        kept.map(|(_, word)| word.clone()).collect()
+    };
+    match &places[..] {
+        [] => Vec::new(),
+        [_] => vec![without(&places)],
+        // Not each of all ways: a word that stands behind another one is reached by the first or by the second.
+        _ => places.iter().map(|at| without(&[*at])).chain([without(&places)]).take(FEWER).collect(),
     }
 }
 

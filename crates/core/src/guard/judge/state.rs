@@ -48,8 +48,33 @@ pub(super) enum Input {
 #[derive(Clone, Debug)]
 pub(super) struct Source {
     pub name: String,
-    /// Whether it prints names of files, none of which is an option.
-    pub has_names: bool,
+    pub printed: Printed,
+}
+
+/// What is known of a text that commands print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Printed {
+    /// There is none.
+    Nothing,
+    Number,
+    /// One word that is no option and no path elsewhere, such as a commit or the name of a branch.
+    Word,
+    /// Names of files in the folder, none of which is an option, or other such words.
+    Names,
+    /// The name of a new file that nobody keeps.
+    Passing,
+    /// A text that is no option, such as a path or a date.
+    Tame,
+    /// What stands in the files of the project.
+    Ours,
+    Unknown,
+}
+
+impl Printed {
+    /// Returns whether a part of it is the same.
+    pub(super) fn is_kept(self) -> bool {
+        matches!(self, Printed::Number | Printed::Word | Printed::Names | Printed::Ours)
+    }
 }
 
 /// What is known of the value of a variable.
@@ -66,6 +91,8 @@ pub(super) enum Value {
     Tame,
     /// A file that nobody keeps.
     Passing,
+    /// What commands print, or nothing.
+    Printed(Printed),
     Unknown,
 }
 

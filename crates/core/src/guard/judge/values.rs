@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::state::{Judge, Value};
+use super::state::{Judge, Printed, Value};
 use crate::guard::{
     argument::{ANY, Argument, INSIDE, MANY, TAME},
     places,
@@ -42,12 +42,6 @@ const ALWAYS: [&str; 2] = ["PATH", "PPID"];
 /// The most bytes of a value that is known.
 const VALUE: usize = 1024;
 
-/// Programs that print one text that is no option, such as a path or a date.
-const TAME_PROGRAMS: [&str; 14] = [
-    "pwd", "date", "nproc", "uname", "whoami", "hostname", "mktemp", "id", "wc", "seq", "arch", "getconf",
-    "tput", "expr",
-];
-
 impl<'a> Judge<'a> {
     pub(super) fn set(&mut self, name: &str, value: Value) {
         // Values that are put together from others would grow without end.
@@ -62,6 +56,12 @@ impl<'a> Judge<'a> {
     pub(super) fn value(&self, assignment: &'a Assignment) -> Value {
         if assignment.is_more {
             return Value::Unknown;
+        }
+        if let [Piece::Output { list, .. }] = &assignment.value.pieces[..] {
+            return match self.printed(list) {
+                Printed::Passing => Value::Passing,
+                printed => Value::Printed(printed),
+            };
         }
         let argument = self.argument(&assignment.value);
         let is_tame = |char: char| argument.text.starts_with(char);
@@ -141,6 +141,7 @@ impl<'a> Judge<'a> {
             _ if self.never.contains(name) => false,
             None | Some(Value::Number) => true,
             Some(Value::Text(text)) => is_number(text),
+            Some(Value::Printed(printed)) => *printed == Printed::Number,
             Some(Value::Inside | Value::Word | Value::Tame | Value::Passing | Value::Unknown) => false,
         }
     }
@@ -154,6 +155,7 @@ impl<'a> Judge<'a> {
         }
         let mut text = String::new();
         let mut pattern = None;
+        let is_alone = word.pieces.len() == 1;
         for piece in &word.pieces {
             match piece {
                 Piece::Text(more) => text.push_str(more),
@@ -165,15 +167,14 @@ impl<'a> Judge<'a> {
                     pattern = pattern.or(Some(text.len()));
                     text.push(*char);
                 }
-                Piece::Variable { name, is_quoted } => self.variable(name, *is_quoted, &mut text),
+                Piece::Variable { name, is_quoted } => {
+                    self.variable(name, (*is_quoted, is_alone), &mut text);
+                }
                 Piece::Number | Piece::Sum { .. } => text.push('0'),
                 // Without a program in the background, it is nothing.
                 Piece::Job => text.push_str(if word.pieces.len() == 1 { "%1" } else { "\u{2}" }),
                 Piece::Process(_) => text.push_str("/dev/fd/63"),
-                Piece::Output { list, is_quoted } => match is_tame_output(list) {
-                    true => text.push_str(if is_passing(list) { "/tmp/\u{3}" } else { "\u{3}" }),
-                    false => text.push(if *is_quoted { ANY } else { MANY }),
-                },
+                Piece::Output { list, is_quoted } => text.push_str(mark(self.printed(list), *is_quoted)),
                 Piece::Unknown { is_quoted, .. } => text.push(if *is_quoted { ANY } else { MANY }),
             }
         }
@@ -198,7 +199,7 @@ impl<'a> Judge<'a> {
         vec![self.argument(word)]
     }
 
-    fn variable(&self, name: &str, is_quoted: bool, text: &mut String) {
+    fn variable(&self, name: &str, (is_quoted, is_alone): (bool, bool), text: &mut String) {
         let unknown = if is_quoted { ANY } else { MANY };
         match self.values.get(name) {
             // At other characters than spaces, any value may be split.
@@ -210,7 +211,8 @@ impl<'a> Judge<'a> {
                     text.push(unknown);
                 }
                 Some((_, value)) => text.push_str(value),
-                None => text.push(unknown),
+                // It belongs to the person's environment, in which it is one word, or nothing.
+                None => text.push(ANY),
             },
             Some(Value::Text(value))
                 if is_quoted || !value.is_empty() && !value.contains([' ', '\t', '\n', '*', '?', '[']) =>
@@ -222,41 +224,32 @@ impl<'a> Judge<'a> {
             Some(Value::Inside) if is_quoted => text.push(INSIDE),
             Some(Value::Word) => text.push(INSIDE),
             Some(Value::Tame) if is_quoted => text.push(TAME),
+            // It may be nothing.
+            Some(Value::Printed(Printed::Number | Printed::Word)) if is_alone && !is_quoted => {
+                text.push(MANY)
+            }
+            Some(Value::Printed(Printed::Names | Printed::Tame)) if !is_quoted => text.push(MANY),
+            Some(Value::Printed(printed)) => text.push_str(mark(*printed, is_quoted)),
             Some(_) => text.push(unknown),
         }
     }
 }
 
+/// Returns the mark of what commands print.
+fn mark(printed: Printed, is_quoted: bool) -> &'static str {
+    match printed {
+        Printed::Number => "0",
+        Printed::Word | Printed::Names => "\u{4}",
+        Printed::Passing => "/tmp/\u{3}",
+        Printed::Tame => "\u{3}",
+        Printed::Ours => "\u{5}",
+        Printed::Nothing | Printed::Unknown if is_quoted => "\u{1}",
+        Printed::Nothing | Printed::Unknown => "\u{2}",
+    }
+}
+
 fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// Returns whether these commands print the name of a new file that nobody keeps.
-fn is_passing(list: &[Node]) -> bool {
-    let words = |node: &Node| match node {
-        Node::Simple(simple) => {
-            simple.words.iter().map(|word| word.literal().unwrap_or_default().to_owned()).collect()
-        }
-        _ => Vec::new(),
-    };
-    let words = list.first().map(words).unwrap_or_default();
-    words.first().is_some_and(|name| name == "mktemp")
-        && words[1..].iter().all(|word| !word.contains('/') || word.starts_with("/tmp/"))
-}
-
-/// Returns whether these commands print one text that is no option.
-fn is_tame_output(list: &[Node]) -> bool {
-    let [Node::Simple(Simple { words, .. })] = list else { return false };
-    let first = words.first().and_then(Word::literal).unwrap_or_default();
-    let second = words.get(1).and_then(Word::literal).unwrap_or_default();
-    let third = words.get(2).and_then(Word::literal).unwrap_or_default();
-    let is_path = first == "git"
-        && second == "rev-parse"
-        && (third.starts_with("--show-") || third.starts_with("--git-dir"));
-    // A format may be any text.
-    let has_format =
-        words.iter().skip(1).any(|word| word.literal().is_none_or(|text| text.starts_with("+-")));
-    is_path || (TAME_PROGRAMS.contains(&first) && !has_format)
 }
 
 /// Adds the variables that a command may set, each with whether it is a number then.

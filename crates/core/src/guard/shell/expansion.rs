@@ -10,6 +10,10 @@ impl Reader<'_> {
     pub(super) fn dollar(&mut self, word: &mut Word, is_quoted: bool) -> Read<()> {
         self.bump();
         let name = self.name();
+        // A shell takes the line break away before it looks at what follows.
+        if self.rest()[name.len()..].starts_with("\\\n") {
+            return self.fail("a line goes on within what a shell replaces");
+        }
         if !name.is_empty() {
             word.pieces.push(Piece::Variable { name: name.to_owned(), is_quoted });
             self.at += name.len();
