@@ -65,7 +65,7 @@ fn check(what: &str, wrong: &[String], of: usize, per_mille: usize) {
 fn harmless_commands_of_every_day_are_not_called_dangerous() {
     let figures = figures("everyday.txt");
     assert!(figures.harmless > 1500 && figures.dangerous > 200, "{}", figures.harmless);
-    check("called dangerous", &figures.alarms, figures.harmless, 3);
+    check("called dangerous", &figures.alarms, figures.harmless, 4);
     check("not called dangerous", &figures.missed, figures.dangerous, 4);
     check("one key for more than to look", &figures.taken, figures.harmless, 2);
     assert_eq!(figures.plain, [""; 0]);

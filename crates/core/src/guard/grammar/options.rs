@@ -66,6 +66,15 @@ impl<'a> Walk<'a, '_> {
             && !is_open
     }
 
+    pub(super) fn is_option(&self, text: &str) -> bool {
+        // `eval '- | a'` is the text of a command.
+        let is_text = matches!(self.row.rest, Rest::Text(_)) && text.contains(['|', ';', '&', '\n']);
+        if is_text && !text.starts_with("--") {
+            return false;
+        }
+        text.len() > 1 && (text.starts_with('-') || (self.row.flags.has_plus && text.starts_with('+')))
+    }
+
     pub(super) fn option(&mut self, at: usize) -> Result<Next, Danger> {
         let argument = &self.arguments[at];
         let text = &*argument.text;

@@ -149,10 +149,6 @@ impl<'a, 'v> Walk<'a, 'v> {
         self.finish(from)
     }
 
-    fn is_option(&self, text: &str) -> bool {
-        text.len() > 1 && (text.starts_with('-') || (self.row.flags.has_plus && text.starts_with('+')))
-    }
-
     /// Checks words that a shell computes: there, a subscript may have a command.
     fn evaluated(&mut self, from: usize) -> Result<(), Danger> {
         for at in from..self.arguments.len() {

@@ -23,7 +23,10 @@ impl<'a> Judge<'a> {
             )
             .into());
         }
-        if program.text.starts_with("BASH_FUNC_") || program.text.contains("{}") {
+        if program.text.starts_with("BASH_FUNC_")
+            || program.text.contains("{}")
+            || program.text.starts_with('{')
+        {
             return Err(format!("`{}` may run any program, or change which one runs", program.shown()).into());
         }
         let name = grammar::name(&program.text);
