@@ -15,7 +15,7 @@ const PROJECT: &str = "/people/ada/shop";
 const SILENT: [&str; 5] = ["does", "value", "flag", "program", "open"];
 
 /// How many lines no case needs: another line, or what holds for programs that are not known, says the same.
-const LEFT: usize = 130;
+const LEFT: usize = 103;
 
 /// A command, or a pattern of a rule with a command.
 struct Case {
