@@ -12,7 +12,7 @@ use askbridge_check::{
 use askbridge_mock::relay::RelayFault;
 
 use crate::{
-    check::faults::{ASKBRIDGE, cases, exactly_those_fail, failing, is_tried, outcomes_with},
+    check::faults::{ASKBRIDGE, PATIENT, cases, exactly_those_fail, failing, is_tried, outcomes_with},
     support::process::DEADLINE,
 };
 
@@ -58,7 +58,7 @@ impl Manner {
     /// Returns the cases that pass. No case may fail.
     #[track_caller]
     fn passed(&self, cases: &[Case]) -> Vec<String> {
-        let outcomes = outcomes_with(Kind::Client, cases, &self.command(None), DEADLINE, self.persons());
+        let outcomes = outcomes_with(Kind::Client, cases, &self.command(None), PATIENT, self.persons());
         let failed = outcomes.iter().filter(|outcome| matches!(outcome.verdict, Verdict::Failed(_)));
         let failed: Vec<_> =
             failed.map(|outcome| format!("{}\n{}", outcome.case.id, failure(outcome))).collect();
@@ -92,8 +92,8 @@ fn under_each_fault_of_a_client_exactly_its_cases_fail() {
     exactly_those_fail(Kind::Client, &all, &failing_all);
 }
 
-/// A client whose person sits at the named pipe `keys`: it shows one request after the other, and responds to none before all
-/// are answered. Its words are the number of requests, the path of the pipe's folder and the agent.
+/// A client whose person sits at the named pipe `keys`: it shows one request after the other, and responds to none of those
+/// that come at once before all are answered. Its words are the numbers of requests that come at once, and the agent.
 const DRIVEN: &str = r#"
 cd "$XDG_RUNTIME_DIR"
 mkfifo in out keys
@@ -103,14 +103,18 @@ ask() { echo "{\"jsonrpc\":\"2.0\",\"id\":$1,\"method\":\"$2\",\"params\":$3}" >
 ask 0 initialize '{"protocolVersion":1,"clientCapabilities":{}}'; read -r _ <&4
 ask 1 session/new "{\"cwd\":\"$PWD\",\"mcpServers\":[]}"; read -r _ <&4
 ask 2 session/prompt '{"sessionId":"session-1","prompt":[]}'
-for _ in $(seq "$0"); do read -r _ <&4; done
-id=7 responses=
-for _ in $(seq "$0"); do
-    read -r option <&5
-    responses="$responses{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"outcome\":{\"outcome\":\"selected\",\"optionId\":\"$option\"}}}\n"
-    id=$((id + 1))
+for count in $0; do
+    ids= responses=
+    for _ in $(seq "$count"); do
+        read -r request <&4
+        ids="$ids $(printf '%s' "$request" | sed 's/.*"id":\([0-9]*\).*/\1/')"
+    done
+    for id in $ids; do
+        read -r option <&5
+        responses="$responses{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"outcome\":{\"outcome\":\"selected\",\"optionId\":\"$option\"}}}\n"
+    done
+    printf "$responses" >&3
 done
-printf "$responses" >&3
 read -r _ <&4
 "#;
 
@@ -121,7 +125,7 @@ fn a_command_answers_in_the_place_of_a_person() {
     let wrong = r#"echo maybe >"$XDG_RUNTIME_DIR/keys"; sleep 1000"#;
     for (requests, case, command, expected) in [
         ("1", "client/permissions/answered", rejects, "passed"),
-        ("2", "client/permissions/two-at-once", rejects, "passed"),
+        ("1 2", "client/permissions/two-at-once", rejects, "passed"),
         ("1", "client/permissions/answered", fails, "the command of `--answer-with` failed: no such dialog"),
         ("1", "client/permissions/answered", wrong, "failed"),
     ] {

@@ -19,7 +19,7 @@ async fn the_client_reads_the_capabilities_of_the_agent() {
         assert!(capabilities.prompt_capabilities.image && capabilities.prompt_capabilities.audio);
         assert!(capabilities.session_capabilities.list.is_some());
         assert!(capabilities.session_capabilities.close.is_some());
-        assert_eq!(capabilities.session_capabilities.resume, None);
+        assert!(capabilities.session_capabilities.resume.is_some());
         let extension = json!({ "sandboxagent.dev": { "extensions": { "sessionRequestQuestion": true } } });
         assert_eq!(json!(capabilities.meta), extension);
         assert_eq!(response.agent_info.unwrap().name, "askbridge-mock-agent");

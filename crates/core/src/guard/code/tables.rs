@@ -73,7 +73,7 @@ pub(super) const PYTHON: Language = Language {
               sample b64encode b64decode urlsafe_b64encode hexdigest digest sha256 sha1 md5 sha512 pprint pformat reader \
               DictReader parse quote unquote urlparse parse_qs urlencode netloc dedent ascii_letters digits punctuation machine \
               system node release python_version hex uuid4 token_hex token_urlsafe __version__ __name__ __file__ __doc__ \
-              __len__ tolist shape dtype dtypes columns head tail describe value_counts nunique unique isna isnull iloc loc \
+              __len__ factorial comb prod reshape astype tolist shape dtype dtypes columns head tail describe value_counts nunique unique isna isnull iloc loc \
               to_string read_text read_bytes exists is_file is_dir glob rglob iterdir stem suffix parent parts st_size as_posix \
               relative_to zfill rjust ljust center partition is_integer real imag bit_length to_bytes from_bytes",
     objects: None,
