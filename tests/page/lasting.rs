@@ -126,6 +126,8 @@ async fn the_page_says_that_it_is_offline_and_connects_by_itself() {
     browser.shows("Nothing waits.").await;
     world.stop();
     browser.shows("Offline").await;
+    // What waits is not known then: the page does not say that it is nothing.
+    browser.shows("Not connected: what waits is not known.").await;
     world.restart();
     let _agent = world.agent(&[asks(1, "Set up", &name())]);
     browser.hides("Offline").await;

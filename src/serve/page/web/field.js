@@ -36,7 +36,7 @@ export function createField(field, place, { isTitled, isOnly, hasNotes }) {
     if (target == none) none.checked && control.set();
     else if (none && target != note) none.checked = false;
   };
-  const node = el(pick ? "fieldset.field" : "div.field", { oninput }, label, about, error, control.node, none && el("label", none, " No value (null)"), notes);
+  const node = el(pick ? "fieldset.field" : "div.field", { oninput }, label, about, error, control.node, none && el("label.null", none, "No value (null)"), notes);
   (pick ? node : input)?.setAttribute("aria-describedby", `${id}-about ${id}-error`);
   return {
     ...control,

@@ -47,7 +47,8 @@ export class AskbridgeInbox extends HTMLElement {
   #count = -1;
   #machines = [];
   #fleet;
-  #nothing = "Nothing waits.";
+  /** What is said while no question is listed: nothing before it is known. */
+  #nothing = "";
   /** Hides what was sent. */
   #unsaid;
   /** What the page was opened for, which may come later. */
@@ -185,6 +186,7 @@ export class AskbridgeInbox extends HTMLElement {
       this.#greet();
       this.#follow();
     } else this.#store.reset();
+    if (this.#connection.state == "offline") this.#nothing = "Not connected: what waits is not known.";
     // A moment without a connection is no news.
     this.#later("notice", 1000, () => {
       const { state } = this.#connection;
@@ -221,6 +223,8 @@ export class AskbridgeInbox extends HTMLElement {
   /** Asks the bridges for their agents, and what the time is by their clocks. */
   async #ask() {
     const statuses = await this.#connection.call("bridge_status").catch(() => []);
+    // Without a connection, nothing new is known.
+    if (this.#connection.state != "online") return;
     let unreadable = 0;
     this.#overview.update(statuses);
     for (const status of statuses) {

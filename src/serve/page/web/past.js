@@ -63,10 +63,10 @@ async function today(call) {
 export class Overview {
   #settled = el("p");
   #agents = el("ul.agents");
-  #none = el("p", "No agent is connected.");
+  #none = el("p", { hidden: true }, "No agent is connected.");
   element = el(
     "div.overview",
-    el("p.rest", "Nothing waits."),
+    el("p.rest"),
     this.#settled,
     el("section", el("h2", "Connected"), this.#agents, this.#none),
     el("section", el("h2", "Set up an agent"), el("p", el("code", "askbridge setup"), " shows what it finds on this machine, and asks before it changes anything. ", el("code", "askbridge demo"), " asks you a question now.")),
