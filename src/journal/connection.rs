@@ -119,7 +119,6 @@ pub(super) fn open_for_reading(path: &Path) -> Result<Option<Connection>, Journa
     }
 }
 
-/// Opens the file and reads its format. That read makes SQLite open the write-ahead log beside the file.
 /// Runs a statement that is compiled once for a connection. Returns how many rows it changed.
 pub(super) fn run(connection: &Connection, sql: &str, parameters: impl Params) -> rusqlite::Result<usize> {
     connection.prepare_cached(sql)?.execute(parameters)
@@ -135,6 +134,7 @@ pub(super) fn find<T>(
     connection.prepare_cached(sql)?.query_row(parameters, read).optional()
 }
 
+/// Opens the file and reads its format. That read makes SQLite open the write-ahead log beside the file.
 fn open_with(path: &Path, flags: OpenFlags) -> Result<Connection, JournalError> {
     let connection = Connection::open_with_flags(path, flags)?;
     configure(&connection)?;

@@ -33,14 +33,13 @@ static PROGRAMS: LazyLock<BTreeMap<&'static str, &'static Row>> = LazyLock::new(
 /// Returns what is known of a program.
 pub(in crate::guard) fn row(program: &str) -> Option<&'static Row> {
     let name = name(program);
-    let known = |name: &str| named(name);
-    known(&name).or_else(|| {
+    named(&name).or_else(|| {
         // `mkfs.ext4` is an mkfs, `python3.12` and `perl5.36-x86_64-linux-gnu` are interpreters.
         let stem = name.split('.').next().unwrap_or_default();
         let bare = stem.split(|char: char| char.is_ascii_digit()).next().unwrap_or_default();
         let bare = bare.trim_end_matches(['-', '_']);
         let is_long = |name: &&str| name.len() > 1;
-        [stem, bare].into_iter().filter(is_long).find_map(known).filter(|row| row.looks.is_none())
+        [stem, bare].into_iter().filter(is_long).find_map(named).filter(|row| row.looks.is_none())
     })
 }
 
