@@ -339,7 +339,8 @@ fn behind_value(code: &str) -> Option<&str> {
         }
         Some(mark @ ('"' | '\'')) => {
             let (text, rest) = code[1..].split_once(mark)?;
-            (!runs(text) && !text.contains('\\') || text.ends_with("\\n") && !runs(text)).then_some(rest)
+            let is_whole = !text.replace("\\n", "").replace("\\t", "").contains('\\');
+            (is_whole && !runs(text)).then_some(rest)
         }
         Some(char) if char.is_ascii_digit() => {
             Some(code.trim_start_matches(|char: char| char.is_ascii_digit()))
@@ -363,9 +364,30 @@ fn is_match(code: &str) -> bool {
     !ends_early && !is_escaped && !runs(pattern) && flags.chars().all(|flag| "gimsx".contains(flag))
 }
 
-/// Returns whether Perl or Ruby would run a part of a text or a pattern.
+/// Returns whether Perl or Ruby would run a part of a text or a pattern: a block, or the index of a variable, unless that
+/// is a number.
 fn runs(text: &str) -> bool {
-    ["@{", "${", "(?{", "(??{", "`", "#{"].iter().any(|sign| text.contains(sign))
+    let mut rest = text;
+    while let Some(at) = rest.find(['\\', '$', '@']) {
+        let after = &rest[at + 1..];
+        if rest[at..].starts_with('\\') {
+            rest = after.get(after.chars().next().map_or(0, char::len_utf8)..).unwrap_or_default();
+            continue;
+        }
+        let name = after.trim_start_matches(|char: char| char.is_ascii_alphanumeric() || "_:".contains(char));
+        let index = name.strip_prefix("->").unwrap_or(name);
+        if let Some(index) = index.strip_prefix(['[', '{']) {
+            let number = index
+                .strip_prefix('-')
+                .unwrap_or(index)
+                .trim_start_matches(|char: char| char.is_ascii_digit());
+            if name.len() == after.len() || !number.starts_with([']', '}']) {
+                return true;
+            }
+        }
+        rest = name;
+    }
+    ["(?{", "(??{", "`", "#{"].iter().any(|sign| text.contains(sign))
 }
 
 #[cfg(test)]
@@ -400,6 +422,11 @@ mod tests {
             "print $F[system(1)]",
             "print {$f} 1",
             "print if /a/ or unlink /b/",
+            "print \"$F[system(1)]\"",
+            "print \"$h{system(1)}\"",
+            "print \"$x->[system(1)]\"",
+            "print \"@F[system(1)]\"",
+            "print if /$F[system(1)]/",
             "printf 1",
         ] {
             assert!(!is_print(code), "{code}");
@@ -441,6 +468,8 @@ mod tests {
             "s/a/system(1)/e",
             "s/a/b/ge",
             "s/a/@{[1]}/",
+            "s/a/$F[system(1)]/",
+            "s/a/$h{system(1)}/",
             "s/(?{1})/a/",
             "s/a/b/; exit",
             "s/a/b",

@@ -38,11 +38,15 @@ impl Language {
         if depth > 2 || code.len() > LONGEST {
             return None;
         }
-        let tokens = tokens(self, code)?;
+        let tokens = tokens(self, code).filter(|tokens| is_balanced(tokens))?;
         let modules = Modules::of(self, &tokens)?;
         let own = self.own(&tokens, &modules);
         let is_plain = (0..tokens.len()).all(|at| match &tokens[at] {
             _ if modules.has_read(at) => true,
+            // A text may name the member that is taken out of an object.
+            Text(name) if self.is_js() && tokens.get(at + 1) == Some(&Sign(':')) => {
+                !name.contains('\\') && self.may_be_asked(name)
+            }
             Number | Text(_) => true,
             Sign('[') if self.is_js() => !may_name_a_member(&tokens, at),
             Sign(char) => !matches!(char, '@' | '\\' | '$'),
@@ -59,7 +63,7 @@ impl Language {
             [.., Sign('.'), Sign('.')] => {}
             [.., Name(object), Sign('.')] if is_object(object) => return has(self.members, name),
             [.., Sign('.')] if self.objects.is_none() => return has(self.members, name),
-            [.., Sign('.')] => return !has(self.hidden, name) && !name.starts_with('_'),
+            [.., Sign('.')] => return self.may_be_asked(name),
             _ => {}
         }
         if self.objects.is_some() && is_object(name) {
@@ -69,6 +73,11 @@ impl Language {
             return !self.is_js() && only_reads(&tokens[at + 1..]);
         }
         has(self.names, name) || own.contains(&name)
+    }
+
+    /// Returns whether any object may be asked for this member.
+    fn may_be_asked(&self, member: &str) -> bool {
+        !has(self.hidden, member) && !member.starts_with('_')
     }
 
     /// Returns the names that the code itself gives a value.
@@ -100,6 +109,10 @@ impl Language {
         while let Some(begin) = rest.find(begins) {
             let Some(length) = rest[begin..].find('}') else { return false };
             let inner = &rest[begin + begins.len()..begin + length];
+            // Where it ends is not known if it has braces of its own.
+            if inner.contains('{') {
+                return false;
+            }
             let inner = if self.is_js() { inner } else { without_format(inner) };
             if self.read(&format!("{given}({inner})"), depth + 1).is_none() {
                 return false;
@@ -120,34 +133,56 @@ fn without_format(field: &str) -> &str {
 /// Returns whether the bracket that opens here may hold the name of a member, as a text may in JavaScript.
 fn may_name_a_member(tokens: &[Token<'_>], at: usize) -> bool {
     let before = at.checked_sub(1).map(|before| &tokens[before]);
-    let is_behind_value = matches!(before, Some(Name(_) | Sign(')' | ']') | Text(_) | Format(_)));
-    is_behind_value && !matches!(tokens.get(at + 1..at + 3), Some([Number, Sign(']')]))
+    match before {
+        Some(Name(_) | Sign(')' | ']') | Text(_) | Format(_)) => {
+            !matches!(tokens.get(at + 1..at + 3), Some([Number, Sign(']')]))
+        }
+        // `{ [NAME]: … }`
+        Some(Sign('{' | ',')) => {
+            closing(tokens, at).is_none_or(|end| tokens.get(end + 1) == Some(&Sign(':')))
+        }
+        _ => false,
+    }
+}
+
+/// Returns how deep the code is in brackets behind a part. `None` if one closes that did not open.
+fn depth_behind(depth: usize, token: &Token<'_>) -> Option<usize> {
+    match token {
+        Sign('(' | '[' | '{') => Some(depth + 1),
+        Sign(')' | ']' | '}') => depth.checked_sub(1),
+        _ => Some(depth),
+    }
+}
+
+/// Returns whether all brackets are closed. What is cut off in the middle of code means something else.
+fn is_balanced(tokens: &[Token<'_>]) -> bool {
+    tokens.iter().try_fold(0, depth_behind) == Some(0)
+}
+
+/// Returns where the bracket is closed that opens here.
+fn closing(tokens: &[Token<'_>], at: usize) -> Option<usize> {
+    let mut depth = 0;
+    let length = tokens[at..].iter().position(|token| {
+        depth = depth_behind(depth, token).unwrap_or_default();
+        depth == 0
+    })?;
+    Some(at + length)
 }
 
 /// Returns whether the words in parentheses behind `open` only ask for reading.
 fn only_reads(behind: &[Token<'_>]) -> bool {
-    let Some(Sign('(')) = behind.first() else { return false };
-    let (mut depth, mut end) = (0_usize, None);
-    let mut commas = Vec::new();
-    for (at, token) in behind.iter().enumerate() {
-        match token {
-            Sign('(' | '[' | '{') => depth += 1,
-            Sign(')' | ']' | '}') => depth -= 1,
-            Sign(',') if depth == 1 => commas.push(at),
-            _ => {}
-        }
-        if depth == 0 {
-            end = Some(at);
-            break;
-        }
-    }
-    let Some(end) = end else { return false };
-    let ends = commas.iter().skip(1).copied().chain([end]);
-    commas.iter().zip(ends).all(|(comma, end)| match &behind[comma + 1..end] {
-        [Text(mode)] | [Name("mode"), Sign('='), Text(mode)] => matches!(*mode, "r" | "rb" | "rt"),
-        [Name("encoding" | "errors" | "newline"), Sign('='), Text(_)] => true,
-        _ => false,
-    })
+    let Some(end) = closing(behind, 0).filter(|_| behind.first() == Some(&Sign('('))) else { return false };
+    let inner = &behind[1..end];
+    let is_between = |at: &usize| inner[*at] == Sign(',') && is_balanced(&inner[..*at]);
+    let ends: Vec<_> = (0..inner.len()).filter(is_between).chain([inner.len()]).collect();
+    // A list in the place of the words may hold a mode as well.
+    let is_file = !matches!(inner.first(), Some(Sign('*')));
+    is_file
+        && ends.windows(2).all(|pair| match &inner[pair[0] + 1..pair[1]] {
+            [Text(mode)] | [Name("mode"), Sign('='), Text(mode)] => matches!(*mode, "r" | "rb" | "rt"),
+            [Name("encoding" | "errors" | "newline"), Sign('='), Text(_)] => true,
+            _ => false,
+        })
 }
 
 #[cfg(test)]
@@ -242,6 +277,14 @@ mod tests {
             "if 1: import shutil; shutil.rmtree('a')",
             "import json, \\\nshutil",
             "print(f'{open(1, 2)}')",
+            "print(f'{ {1: eval(1)} }')",
+            "print(f'{1:{eval(1)}}')",
+            "print(f'{(lambda: eval(1))()}')",
+            "a = [1]; print(f'{a[0:eval(1)]}')",
+            "open(*['a', 'w'])",
+            "open(**{'file': 'a', 'mode': 'w'})",
+            "from pathlib import Path; Path('a').copy('b')",
+            "import pandas as pd; pd.read_csv('a').to_string('b')",
             "__import__('os').system('x')",
             "exec('x')",
             "exec = 1; exec('x')",
@@ -299,6 +342,14 @@ mod tests {
             "a = 1; a++ /eval('x')/ 1",
             "const a = /* [ */ eval(1) /* ] */",
             "console.log(`${`${eval(1)}`}`)",
+            "console.log(`${ {a: 1} && eval(1) }`)",
+            "let c; ({['constructor']: c} = x => x); c('x')()",
+            "let c; ({'constructor': c} = x => x); c('x')()",
+            "let c; ({'\\x63onstructor': c} = x => x); c('x')()",
+            "let c; ({a: 1, ['constructor']: c} = x => x)",
+            "if (1) /'/.test(eval(1)); /'/",
+            "if (1) 1; else /'/.test(eval(1)); /'/",
+            "let of = 4; of /eval(1)/ 2",
             "console.log(`\\`${eval(1)}`)",
             "eval('x')",
             "[]['constructor']['constructor']('x')()",

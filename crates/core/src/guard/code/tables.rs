@@ -74,7 +74,7 @@ pub(super) const PYTHON: Language = Language {
               DictReader parse quote unquote urlparse parse_qs urlencode netloc dedent ascii_letters digits punctuation machine \
               system node release python_version hex uuid4 token_hex token_urlsafe __version__ __name__ __file__ __doc__ \
               __len__ factorial comb prod reshape astype tolist shape dtype dtypes columns head tail describe value_counts nunique unique isna isnull iloc loc \
-              to_string read_text read_bytes exists is_file is_dir glob rglob iterdir stem suffix parent parts st_size as_posix \
+              read_text read_bytes exists is_file is_dir glob rglob iterdir stem suffix parent parts st_size as_posix \
               relative_to zfill rjust ljust center partition is_integer real imag bit_length to_bytes from_bytes",
     objects: None,
     hidden: "",
@@ -88,7 +88,7 @@ pub(super) const PYTHON: Language = Language {
             "join exists isfile isdir basename dirname abspath relpath splitext getsize getmtime",
         ),
         part("glob", "glob"),
-        Part { module: "pathlib", names: "Path PurePath", without: "replace" },
+        Part { module: "pathlib", names: "Path PurePath", without: "replace copy" },
         part("ast", "parse literal_eval dump walk unparse"),
         part("yaml", "safe_load safe_load_all safe_dump __version__"),
         part("toml", "load loads dumps __version__"),

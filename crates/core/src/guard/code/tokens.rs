@@ -69,8 +69,14 @@ pub(super) fn tokens<'t>(language: &Language, code: &'t str) -> Option<Vec<Token
 
 /// Returns whether a `/` behind these parts divides, and does not begin a regular expression. `None` if it may do both.
 fn is_division(before: &[Token<'_>]) -> Option<bool> {
+    const BEHIND_OPERATOR: [&str; 11] =
+        ["return", "typeof", "case", "in", "do", "else", "void", "delete", "instanceof", "new", "throw"];
     match before.last() {
-        Some(Token::Name("return" | "typeof" | "case" | "in" | "of")) => Some(false),
+        Some(Token::Name(name)) if BEHIND_OPERATOR.contains(name) => Some(false),
+        // These may be names of values as well.
+        Some(Token::Name("of" | "await" | "yield" | "async")) => None,
+        // `if (…) /a/.test(b)`
+        Some(Token::Sign(')')) if is_behind_condition(before) => None,
         Some(Token::Name(_) | Token::Number | Token::Text(_) | Token::Format(_) | Token::Sign(')' | ']')) => {
             Some(true)
         }
@@ -79,6 +85,22 @@ fn is_division(before: &[Token<'_>]) -> Option<bool> {
         }
         Some(Token::Sign(_)) => None,
     }
+}
+
+/// Returns whether the parenthesis that closes last belongs to a statement, or was never opened.
+fn is_behind_condition(before: &[Token<'_>]) -> bool {
+    let mut depth = 0_usize;
+    let opens = before.iter().rposition(|token| {
+        match token {
+            Token::Sign(')') => depth += 1,
+            Token::Sign('(') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0
+    });
+    opens.is_none_or(|at| {
+        matches!(before[..at].last(), Some(Token::Name("if" | "while" | "for" | "with" | "await" | "catch")))
+    })
 }
 
 /// Returns what stands behind the regular expression that begins here.
