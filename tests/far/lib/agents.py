@@ -8,8 +8,10 @@ from lines import Side, difference
 from peers import FAR
 from world import SOON, Failed, until
 
-# How long an agent may take to end after its input, in seconds, and how long askbridge waits before it sends SIGTERM.
-END, GRACE = 14, 10
+# How long askbridge waits for the end of an agent before it sends SIGTERM, in seconds, unless `grace` of the peer says more.
+GRACE = 10
+# How much longer the client waits.
+END = 4
 # How long the end of a turn is awaited of an agent that is known not to hear an answer.
 HANGS = 5
 # How long a question may take from the client to the list, in seconds.
@@ -44,10 +46,11 @@ class Trial:
     def __init__(self, world):
         self.world, self.said = world, world.peer.said
         self.command = [world.filled(word) for word in self.said["command"]]
+        self.grace = self.said.get("grace", GRACE)
 
     def bridged(self, *options):
         tap = [sys.executable, "-S", "-E", FAR / "lib/tap.py", self.world.root / "taps/agent"]
-        return [self.world.askbridge, "run", "--grace", f"{GRACE}s", *options, "--", *tap, *self.command]
+        return [self.world.askbridge, "run", "--grace", f"{self.grace}s", *options, "--", *tap, *self.command]
 
     def run(self):
         """Returns all that was seen."""
@@ -70,7 +73,7 @@ class Trial:
             # The client answers one by itself first, so that its answer is compared as well.
             seen["by the client"] = self.by_client(client, self.said["asks"][0])
             seen["cancelled"] = self.cancelled(client, self.said["asks"][0])
-        seen["exit"] = client.end(END)
+        seen["exit"] = client.end(self.grace + END)
         seen["left"] = self.world.left()
         return seen
 
@@ -143,7 +146,7 @@ class Trial:
         client = Client(self.world, words)
         client.begin()
         client.asked(client.prompt(self.said["asks"][0]["prompt"]))
-        code = client.end(END)
+        code = client.end(self.grace + END)
         return {"exit": code, "left": self.world.left()}
 
     def bytes(self):

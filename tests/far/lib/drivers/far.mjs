@@ -16,13 +16,13 @@ export function tell(event) {
 /** Returns the ID of the option that a person chooses. `signal` ends the wait where the client is told of a withdrawal. */
 export async function decide(options, title, signal) {
   const isFirst = count++ === 0;
+  // The withdrawal is told at once, so that it comes before whatever the agent asks next.
+  signal?.addEventListener("abort", () => tell({ withdrawn: title ?? null }));
   tell({ asked: title ?? null, options: options.map(({ name }) => name) });
   // A promise alone does not keep the program alive.
-  while (waits && !(isFirst && existsSync(late))) {
-    if (signal?.aborted) {
-      tell({ withdrawn: title ?? null });
-      throw signal.reason;
-    }
+  while (waits) {
+    signal?.throwIfAborted();
+    if (isFirst && existsSync(late)) break;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   return (options.find(({ kind }) => kind === "allow_once") ?? options[0]).optionId;
