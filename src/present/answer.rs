@@ -20,8 +20,8 @@ const LABEL: usize = 40;
 /// name that `--field` takes.
 pub fn about(question: &Question, field: &Field) -> String {
     match &*question.fields {
-        [_] => format!("“{}”", title(field)),
-        _ => format!("“{}” ({})", title(field), brief(&field.name)),
+        [_] => format!("“{}”", brief(&title(question, field))),
+        _ => format!("“{}” ({})", brief(&title(question, field)), brief(&field.name)),
     }
 }
 
@@ -30,8 +30,14 @@ pub fn brief(text: &str) -> String {
     cut(&printable_line(text.trim()), LABEL).into_owned()
 }
 
-fn title(field: &Field) -> String {
-    brief(field.header.as_ref().unwrap_or(&field.label))
+/// Returns the header or label of a field, or both where several fields have the header: it is that of their group.
+fn title<'a>(question: &Question, field: &'a Field) -> Cow<'a, str> {
+    let Some(header) = &field.header else { return field.label.as_str().into() };
+    let with_it = question.fields.iter().filter(|other| other.header.as_ref() == Some(header));
+    match with_it.count() {
+        0 | 1 => header.as_str().into(),
+        _ => format!("{header}: {}", field.label).into(),
+    }
 }
 
 /// Returns the mistakes in an answer, by field.
@@ -94,7 +100,11 @@ fn part(question: &Question, field: &Field, answer: &Answer) -> Option<String> {
         (Some(value), Some(note)) => format!("{value} ({note})"),
         (value, note) => value.or(note)?,
     };
-    Some(if question.fields.len() == 1 { said } else { format!("{}: {said}", title(field)) })
+    Some(if question.fields.len() == 1 {
+        said
+    } else {
+        format!("{}: {said}", brief(&title(question, field)))
+    })
 }
 
 /// Returns a value in the words of its field: the labels of options, own texts in quotation marks.
@@ -129,8 +139,7 @@ pub(super) fn summary(question: &Question, answer: &Answer) -> Vec<String> {
         };
         let note = answer.notes.get(&field.name);
         let note = note.map(|note| format!(" (note: “{}”)", printable_line(note))).unwrap_or_default();
-        let label = field.header.as_ref().unwrap_or(&field.label);
-        format!("  {number}  {}: {value}{note}", printable_line(label))
+        format!("  {number}  {}: {value}{note}", printable_line(&title(question, field)))
     });
     lines.chain(is_empty(answer).then(|| "Nothing is chosen or typed.".to_owned())).collect()
 }
@@ -316,6 +325,18 @@ mod tests {
         ] {
             assert_eq!(understood(&question, &answer(&values, &notes)), format!("answered{said}"));
         }
+    }
+
+    #[test]
+    fn the_fields_of_a_group_are_told_apart() {
+        let field = |name: &str, label: &str| json!({ "name": name, "label": label, "header": "Owner", "kind": "text" });
+        let question = question(&json!([field("o.mail", "Email"), field("o.team", "Team"), database()]));
+        let given = answer(&json!({ "o.team": "core", "q0": "2" }), &json!({}));
+        assert_eq!(
+            summary(&question, &given),
+            ["  1  Owner: Email: left out", "  2  Owner: Team: core", "  3  Database: SQLite"]
+        );
+        assert_eq!(about(&question, &question.fields[1]), "“Owner: Team” (o.team)");
     }
 
     #[test]

@@ -269,7 +269,7 @@ impl QuestionText<'_> {
         // A value that differs from the label only in case adds nothing: an answer may use either.
         let is_other = option.value.to_lowercase() != option.label.to_lowercase();
         // And what tells two options of one label apart may be the value already.
-        let value = is_other.then_some(&*option.value).filter(|value| !name.contains(value));
+        let value = is_other.then_some(&*option.value).filter(|value| !has_word(name, value));
         let role = option.role.as_deref().map(|role| subject::meaning(*role));
         // The meaning of the role says more to a person than the value.
         let value = value.filter(|_| role.is_none());
@@ -298,6 +298,15 @@ impl QuestionText<'_> {
         let columns = if is_prose { self.columns } else { usize::MAX };
         writeln!(out, "{}", layout::indented(&printable(&preview.text), 2 * INDENT, columns))
     }
+}
+
+/// Returns whether a text has another one as a word of its own, and not within a longer word.
+fn has_word(text: &str, word: &str) -> bool {
+    word.is_empty()
+        || text.match_indices(word).any(|(start, _)| {
+            let beside = [text[..start].chars().next_back(), text[start + word.len()..].chars().next()];
+            beside.into_iter().flatten().all(|char| !char.is_alphanumeric())
+        })
 }
 
 /// Returns where the question can be answered, in words for a user who may not know that there is a client.
@@ -392,6 +401,18 @@ mod tests {
 
     fn said(kind: serde_json::Value) -> String {
         wanted(&serde_json::from_value(kind).expect("a kind"))
+    }
+
+    #[test]
+    fn a_letter_within_a_word_is_no_word() {
+        for (text, word, has) in [
+            ("Medium (2 CPUs)", "m", false),
+            ("Postgres (pg)", "pg", true),
+            ("m", "m", true),
+            ("Ärm", "m", false),
+        ] {
+            assert_eq!(has_word(text, word), has, "{text} {word}");
+        }
     }
 
     #[test]

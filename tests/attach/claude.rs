@@ -277,6 +277,10 @@ fn a_dialog_that_is_locked_is_answered_elsewhere_or_passed() {
         let id = scene.ask(what);
         scene.key("answer Postgres");
         scene.claude.expect("a locked dialog", |line| line.contains("ignored"));
+        // Whoever fills a long form sees how much time is left, and can take more.
+        let listed = scene.machine.ok(&["list", "--json"]);
+        assert!(listed.contains("\"deadline\""), "{listed}");
+        scene.machine.does(&["extend", &id, "1h"]);
         scene.machine.does(&["answer", &id, "SQLite"]);
         let (by, told) = scene.closed();
         assert!(by == "hook" && told.contains("SQLite"), "{by} {told}");

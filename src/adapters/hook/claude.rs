@@ -100,8 +100,6 @@ struct WaitingQuestion {
     ends: DialogWatcher,
     /// The time until which the hook holds back the decision of a responder.
     held_until: Instant,
-    /// When the hook leaves the question to the dialog.
-    passed_at: Option<Instant>,
     confirms: bool,
     agent: u32,
     /// The inbox that serves the question until it is dropped.
@@ -133,8 +131,10 @@ impl WaitingQuestion {
         let ends = DialogWatcher::new(call, question.clone(), agent, spool);
         let hosted = hosts.host(AgentIdentity { agent: AGENT.to_owned(), folder, pid: Some(agent) });
         let hosted = hosted.map_err(|error| error.to_string())?;
-        let asking = Question { agent: Some(AGENT.into()), ..question.clone() };
         let is_locked = call.locks_the_dialog();
+        // At its deadline, a question ends without a decision, so that the dialog opens.
+        let timeout = is_locked.then_some(settings.pass_after).or(question.timeout);
+        let asking = Question { agent: Some(AGENT.into()), timeout, ..question.clone() };
         // A locked dialog does not show the question, so the desk must know that only responders can answer.
         let asked = hosted.desk.open(asking, is_locked, 0).map_err(|error| error.to_string())?;
         let now = Instant::now();
@@ -144,7 +144,6 @@ impl WaitingQuestion {
             reply,
             ends,
             held_until: if is_locked { now } else { now + settings.grace },
-            passed_at: is_locked.then(|| now + settings.pass_after),
             // Nobody can decide at a locked dialog, so there is nothing to confirm.
             confirms: settings.confirms && !is_locked,
             agent,
@@ -193,7 +192,6 @@ impl WaitingQuestion {
         // After a pause of the machine, one look is enough.
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            let passes = at(self.passed_at.filter(|_| decided.is_none()));
             let due = at(decided.is_some().then_some(self.held_until));
             tokio::select! {
                 // Signals and looks come first, so that no deadline or decision overtakes an end of the dialog.
@@ -213,9 +211,6 @@ impl WaitingQuestion {
                     (None, Some(settlement)) => End::Decided(settlement),
                     (outcome, _) => End::Over(outcome.unwrap_or(Outcome::Failed), dialog()),
                 },
-                () = passes => {
-                    return End::Over(Outcome::Rejected(Reason::Withdrawn), Provenance::bridge());
-                }
                 settlement = self.asked.decided(), if decided.is_none() => decided = Some(settlement),
             }
         }

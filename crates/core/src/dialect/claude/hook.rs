@@ -48,7 +48,7 @@ pub enum HookEvent {
         suggestions: Vec<Box<RawValue>>,
     },
     /// An MCP server asks, by a form.
-    Elicitation(Json),
+    Elicitation(Box<RawValue>),
     /// A tool was used.
     Used {
         /// The tool.
@@ -141,8 +141,8 @@ impl HookCall {
                 let (question, reply) = call::read(&call, fallback_id)?;
                 (question, HookReply::Call(reply))
             }
-            HookEvent::Elicitation(json) => {
-                let (question, reply) = questions::read_form(json, fallback_id)?;
+            HookEvent::Elicitation(form) => {
+                let (question, reply) = questions::read_form(form.get().as_bytes(), fallback_id)?;
                 (question, HookReply::Form(reply))
             }
             _ => return None,

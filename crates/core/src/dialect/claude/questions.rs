@@ -21,7 +21,7 @@ use crate::{
     question::{
         Answer, Field, FieldOption, Kind, Origin, Outcome, Preview, PreviewFormat, Question, Reason, Value,
     },
-    wire::method::ELICITATION_CREATE,
+    wire::{method::ELICITATION_CREATE, scan::member},
 };
 
 #[derive(Deserialize)]
@@ -157,26 +157,37 @@ pub(super) fn answers(question: &Question, keys: AnswerKey, json: &Json) -> Answ
     answer
 }
 
+/// The parameters of a form, as ACP has them.
+#[derive(Serialize)]
+struct Params<'a> {
+    message: &'a str,
+    mode: &'a str,
+    #[serde(rename = "requestedSchema")]
+    schema: &'a RawValue,
+}
+
 /// The format of a form's result for Claude Code.
 #[derive(Clone, Debug)]
 pub struct ClaudeForm(FormReply);
 
-/// Reads a form: the members of the control request, or those of the hook's input, which have the same names.
-pub fn read_form(form: &Json, fallback_id: &str) -> Option<(Question, ClaudeForm)> {
-    let message = form["message"].as_str().unwrap_or_default();
-    let params = json!({
-        "message": message,
-        "mode": form["mode"].as_str().unwrap_or("form"),
-        "requestedSchema": form.get("requested_schema")?,
+/// Reads a form: the members of the control request, or those of the hook's input, which have the same names. Its schema stays
+/// as it was spelled, so that its fields keep their order.
+pub fn read_form(input: &[u8], fallback_id: &str) -> Option<(Question, ClaudeForm)> {
+    let form: Json = serde_json::from_slice(input).ok()?;
+    let schema: &RawValue = serde_json::from_slice(member(input, "requested_schema")?).ok()?;
+    let params = raw(&Params {
+        message: form["message"].as_str().unwrap_or_default(),
+        mode: form["mode"].as_str().unwrap_or("form"),
+        schema,
     });
     let id = form["elicitation_id"].as_str().unwrap_or(fallback_id);
-    let (question, format) = request::read(ELICITATION_CREATE, params.to_string().as_bytes(), id).ok()??;
+    let (question, format) = request::read(ELICITATION_CREATE, params.get().as_bytes(), id).ok()??;
     let title = form["title"].as_str().map(str::to_owned).or_else(|| {
         let server = form["display_name"].as_str().or_else(|| form["mcp_server_name"].as_str())?;
         Some(format!("The MCP server {server} asks"))
     });
     let mut question = Question { title, origin: Origin::Claude, ..question };
-    unshown::add(&mut question, form.to_string().as_bytes());
+    unshown::add(&mut question, input);
     question.check_limits().is_ok().then_some((question, ClaudeForm(format)))
 }
 

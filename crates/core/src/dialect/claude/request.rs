@@ -79,7 +79,7 @@ pub fn read(request: Request<'_>) -> Option<(Question, ControlReply)> {
     match &*request.subtype()? {
         CAN_USE_TOOL => can_use_tool(&serde_json::from_slice(request.body).ok()?, request.body, &id),
         ELICITATION => {
-            let (question, reply) = questions::read_form(&serde_json::from_slice(request.body).ok()?, &id)?;
+            let (question, reply) = questions::read_form(request.body, &id)?;
             Some((question, ControlReply::Form(reply)))
         }
         _ => None,

@@ -181,7 +181,17 @@ fn a_form_of_an_mcp_server_is_accepted_or_declined() {
     );
     let declined = reply.write(&question, &Outcome::Rejected(Reason::User), None).expect("an output");
     assert!(declined.contains(r#""action":"decline""#));
+    let kept = reply.write(&question, &Outcome::Rejected(Reason::Timeout), None);
+    assert!(kept.is_none(), "the dialog asks where nobody answered in time");
     assert!(read(&stdin.replace(r#""mode":"form""#, r#""mode":"url","url":"https://x""#)).is_none());
+}
+
+#[test]
+fn the_fields_of_a_form_have_the_order_of_its_schema() {
+    let stdin = r#"{"session_id":"s","hook_event_name":"Elicitation","message":"?","requested_schema":{"type":"object","properties":{"port":{"type":"integer"},"name":{"type":"string"},"at":{"type":"object","properties":{"zone":{"type":"string"},"host":{"type":"string"}}}}}}"#;
+    let (question, _) = read(stdin).expect("a question");
+    let names: Vec<_> = question.fields.iter().map(|field| field.name.as_str()).collect();
+    assert_eq!(names, ["port", "name", "at.zone", "at.host"]);
 }
 
 #[test]
