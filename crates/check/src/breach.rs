@@ -65,6 +65,11 @@ impl Breaches {
         let (said, others) = std::mem::take(&mut self.found).into_iter().partition(is_said);
         (self.blamed, self.found) = (said, others);
     }
+
+    /// Takes off responses that came in place of the one that a condition of the case needs: another case is about that one.
+    pub(crate) fn leave_strays(&mut self) {
+        self.found.retain(|breach| !is_stray(breach));
+    }
 }
 
 fn is_stray(breach: &Breach) -> bool {

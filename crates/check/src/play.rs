@@ -18,7 +18,7 @@ use crate::{
     expect::Expected,
     limits,
     peer::{Exit, Surroundings},
-    serve::{driver::Persons, state::Served},
+    serve::{action::Serve, driver::Persons, state::Served},
     stage::Stage,
     step::{Action, Side, Step},
     talk::{
@@ -211,6 +211,9 @@ impl Play {
             Problem::Inconclusive(why) => return Verdict::Inconclusive(why),
         };
         if step.is_condition {
+            if matches!(step.action, Action::Serve(Serve::GetsResponse(_))) {
+                self.breaches.leave_strays();
+            }
             return Verdict::Inconclusive(format!("what it is about did not come about: {what}"));
         }
         self.wait_for_stderr();

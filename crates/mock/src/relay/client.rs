@@ -9,6 +9,10 @@ use super::{
 
 /// A value that no agent offers.
 const OTHER: &str = "a value that no agent offers";
+/// The longest text that the fault about long IDs passes on.
+const LONG: usize = 32;
+/// The largest number that the fault about huge IDs passes on.
+const HUGE: u64 = 1 << 62;
 
 /// Returns whether a fault breaks a rule of clients.
 pub(super) fn is_about_clients(fault: RelayFault) -> bool {
@@ -72,11 +76,8 @@ pub(super) fn of_client(fault: RelayFault, from: Side, line: Vec<u8>, mut messag
                 values.values_mut().for_each(|value| *value = json!([OTHER]));
             }
         }
-        RelayFault::ChangesIds if method.is_empty() => {
-            message["id"] = match &message["id"] {
-                Value::String(text) => format!("{text}.").into(),
-                id => id.to_string().into(),
-            };
+        RelayFault::ChangesIds if method.is_empty() && message["id"].is_number() => {
+            message["id"] = message["id"].to_string().into();
         }
         RelayFault::LeavesNoVersion => {
             if let Some(members) = message.as_object_mut() {
@@ -149,4 +150,23 @@ fn has_unknown_kind(message: &Value) -> bool {
     const KINDS: [&str; 4] = ["allow_once", "allow_always", "reject_once", "reject_always"];
     let options = message["params"]["options"].as_array().into_iter().flatten();
     options.into_iter().any(|option| option["kind"].as_str().is_some_and(|kind| !KINDS.contains(&kind)))
+}
+
+/// Returns whether the relay loses a message, by its ID.
+pub(super) fn is_lost(fault: RelayFault, from: Side, message: &Value) -> bool {
+    let id = &message["id"];
+    let method = message["method"].as_str();
+    let is_answer = from == Side::Client && method.is_none();
+    match fault {
+        RelayFault::DropsStrings => id.is_string(),
+        RelayFault::LosesZero => is_answer && *id == 0,
+        RelayFault::LosesNegative => is_answer && id.as_i64().is_some_and(i64::is_negative),
+        RelayFault::LosesHuge => is_answer && id.as_u64().is_some_and(|id| id > HUGE),
+        RelayFault::LosesEmpty => is_answer && *id == "",
+        RelayFault::LosesLong => is_answer && id.as_str().is_some_and(|id| id.len() > LONG),
+        RelayFault::LosesTextQuestions => {
+            id.is_string() && matches!(method, Some("elicitation/create" | "session/request_permission"))
+        }
+        _ => false,
+    }
 }

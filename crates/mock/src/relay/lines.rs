@@ -3,10 +3,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use serde_json::{Value, json};
+use serde_json::{Number, Value, json};
 
 use super::{
-    client::{is_about_clients, of_client},
+    client::{is_about_clients, is_lost, of_client},
     fault::RelayFault,
     side::{Outputs, Side, written},
     values::{changed, is_about_values},
@@ -163,7 +163,7 @@ fn message_of(fault: RelayFault, from: Side, line: Vec<u8>, message: Value, stat
         {
             Vec::new()
         }
-        RelayFault::DropsStrings if id.as_ref().is_some_and(Value::is_string) => Vec::new(),
+        fault if is_lost(fault, from, &message) => Vec::new(),
         RelayFault::AnswersTwice if is_response && from == Side::Client => [same(), same()].concat(),
         RelayFault::RefusesUnknown if is_request && !is_known => vec![(from, refusal(-32601))],
         RelayFault::RefusesAgain if is_response => [same(), vec![(to, refusal(-32603))]].concat(),
@@ -246,6 +246,12 @@ fn with_state(
             vec![(to, line)]
         }
         (RelayFault::RemembersIds, Some(id)) if is_call => {
+            let is_new = !state.open.contains(&(from, id.clone()));
+            state.open.push((from, id));
+            if is_new { vec![(to, line)] } else { Vec::new() }
+        }
+        (RelayFault::MixesIds, Some(id)) if is_call && from == Side::Agent => {
+            let id = Value::from(id.as_str().map_or_else(|| id.to_string(), str::to_owned));
             let is_new = !state.open.contains(&(from, id.clone()));
             state.open.push((from, id));
             if is_new { vec![(to, line)] } else { Vec::new() }
@@ -339,7 +345,7 @@ fn about_questions(
 /// Spells the ID of a message in another way.
 fn with_id(fault: RelayFault, line: Vec<u8>, mut message: Value, id: &Value) -> Vec<u8> {
     let changed = match (fault, id) {
-        (RelayFault::RoundsIds, Value::Number(number)) => number.as_f64().map(Value::from),
+        (RelayFault::RoundsIds, Value::Number(number)) => rounded(number),
         (RelayFault::StringIds, Value::Number(number)) => Some(Value::from(number.to_string())),
         (RelayFault::NumberIds, Value::String(text)) => text.parse::<u64>().ok().map(Value::from),
         _ => None,
@@ -347,6 +353,12 @@ fn with_id(fault: RelayFault, line: Vec<u8>, mut message: Value, id: &Value) -> 
     let Some(changed) = changed else { return line };
     message["id"] = changed;
     written(&message)
+}
+
+/// Returns the integer that is left of an ID in a double.
+fn rounded(number: &Number) -> Option<Value> {
+    let text = format!("{:.0}", number.as_f64()?);
+    serde_json::from_str(&text).ok()
 }
 
 fn with_version(mut message: Value, version: u64) -> Value {
