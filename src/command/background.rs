@@ -9,19 +9,22 @@ use std::{
     collections::VecDeque,
     convert::Infallible,
     ffi::OsString,
-    fs::{DirBuilder, File, OpenOptions},
+    fs::{DirBuilder, File},
     io::{self, ErrorKind, Read, Seek, SeekFrom, Write},
     mem,
     net::SocketAddr,
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
     process::Stdio,
     sync::{Mutex, PoisonError},
 };
 
-use askbridge_os::{exit, log, program, xdg};
+use askbridge_os::{
+    exit,
+    lock::{Lock, LockFile},
+    log, program, xdg,
+};
 use rustix::{
-    fs::{FlockOperation, flock},
     process::{Pid, Signal, kill_process, setsid},
     stdio,
 };
@@ -161,14 +164,10 @@ async fn connect(places: &Places) -> Result<Option<(UnixStream, i32, PathBuf)>, 
     Ok(None)
 }
 
-/// Waits until no other command starts an inbox. The lock is held until the file is dropped.
-async fn lock(path: PathBuf) -> Result<File, CommandError> {
-    // `flock` blocks until the lock is free. After the timeout, its thread ends with the process.
-    let locking = spawn_blocking(move || {
-        let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
-        flock(&file, FlockOperation::LockExclusive)?;
-        io::Result::Ok(file)
-    });
+/// Waits until no other command starts an inbox.
+async fn lock(path: PathBuf) -> Result<Lock, CommandError> {
+    // This blocks until the lock is free. After the timeout, its thread ends with the process.
+    let locking = spawn_blocking(move || LockFile::open(&path)?.take());
     // The holder of the lock waits for its inbox for `BACKGROUND` at most.
     let locked = timeout(2 * limits::BACKGROUND, locking).await;
     let failed =

@@ -11,8 +11,8 @@ use std::{
     time::Duration,
 };
 
+use askbridge_os::lock::LockFile;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Params, Row};
-use rustix::fs::{FlockOperation, flock};
 
 use super::{JournalError, schema};
 use crate::limits;
@@ -260,31 +260,8 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> JournalError {
     move |source| JournalError::Path { path, source }
 }
 
-/// The lock file beside the journal. Its content does not matter.
-#[derive(Debug)]
-pub(super) struct Lock(File);
-
-/// Holds the lock until it is dropped.
-#[derive(Debug)]
-pub(super) struct LockGuard<'a>(&'a File);
-
-impl Lock {
-    /// Opens the lock file of a journal. The journal's own file cannot be the lock: closing a second descriptor of it
-    /// would drop SQLite's own locks.
-    pub(super) fn of(path: &Path) -> io::Result<Self> {
-        let path = path.with_extension("lock");
-        OpenOptions::new().create(true).append(true).mode(0o600).open(path).map(Lock)
-    }
-
-    /// Waits until no other process writes. Returns `None` if the file system has no such locks: SQLite's own suffice.
-    pub(super) fn hold(&self) -> Option<LockGuard<'_>> {
-        flock(&self.0, FlockOperation::LockExclusive).ok().map(|()| LockGuard(&self.0))
-    }
-}
-
-impl Drop for LockGuard<'_> {
-    fn drop(&mut self) {
-        // The system drops the lock when the process ends, at the latest.
-        flock(self.0, FlockOperation::Unlock).unwrap_or_default();
-    }
+/// Opens the lock file of a journal, whose content does not matter. The journal's own file cannot be the lock: closing a
+/// second descriptor of it would drop SQLite's own locks.
+pub(super) fn lock_file(path: &Path) -> io::Result<LockFile> {
+    LockFile::open(&path.with_extension("lock"))
 }

@@ -7,12 +7,13 @@ use std::{
 };
 
 use askbridge_core::desk::{BridgeName, EarlierDecision, QuestionId, Record};
+use askbridge_os::lock::LockFile;
 use rusqlite::TransactionBehavior;
 use tokio::sync::oneshot;
 
 use super::{
     JournalError, Options, again,
-    connection::{self, Lock, WritingConnection},
+    connection::{self, WritingConnection},
     entries, prune,
     shared::{JournalEntry, QueueItem, SharedJournal, now},
     stored::{self, StoredQuestion},
@@ -53,7 +54,7 @@ struct Writer<'a> {
     shared: &'a SharedJournal,
     options: &'a Options,
     file: Option<WritingConnection>,
-    lock: Option<Lock>,
+    lock: Option<LockFile>,
 }
 
 /// The earlier question whose decision is reused, and the question that reuses it.
@@ -73,7 +74,8 @@ impl Writer<'_> {
         let missing = self.shared.queue.take_missing();
         // The lock is taken out of `self`, since the guard borrows the lock while `commit` borrows `self`.
         let lock = self.take_lock();
-        let held = lock.as_ref().and_then(Lock::hold);
+        // Where the file system has no such locks, SQLite's own suffice.
+        let held = lock.as_ref().and_then(|lock| lock.hold().ok());
         let (done, entries, replies) = self.commit(entries, missing);
         // Other processes wait for the lock, and the rest of this function needs none.
         drop(held);
@@ -128,7 +130,7 @@ impl Writer<'_> {
     fn prune(&mut self) -> Result<bool, JournalError> {
         let options = self.options;
         let lock = self.take_lock();
-        let held = lock.as_ref().and_then(Lock::hold);
+        let held = lock.as_ref().and_then(|lock| lock.hold().ok());
         let pruned = self.open().and_then(|writing| {
             // After a power loss, the same rows are pruned again.
             writing.sync(false)?;
@@ -223,7 +225,7 @@ impl Writer<'_> {
     }
 
     /// Returns the lock of the file. It is opened at the first call, for which the folder may have to be created.
-    fn take_lock(&mut self) -> Option<Lock> {
+    fn take_lock(&mut self) -> Option<LockFile> {
         let path = self.options.file.as_deref()?;
         #[cfg(test)]
         if self.options.vfs.is_some() {
@@ -232,7 +234,7 @@ impl Writer<'_> {
         self.lock.take().or_else(|| {
             // If the folder cannot be created, opening the file reports the error.
             connection::create_folder(path).ok()?;
-            Lock::of(path).ok()
+            connection::lock_file(path).ok()
         })
     }
 

@@ -67,7 +67,7 @@ const MAY_KNOW: [(&str, &[&str]); 26] = [
     ("settings", &["acp", "desk", "limits", "os", "question", "rule"]),
     ("inbox", &["desk", "guard", "limits", "os", "question"]),
     ("rpc", &["desk", "inbox", "limits", "os", "question", "wire"]),
-    ("journal", &["desk", "inbox", "limits", "question"]),
+    ("journal", &["desk", "inbox", "limits", "os", "question"]),
     ("machine", &["desk", "inbox", "limits", "os", "question", "rpc"]),
     ("fleet", &["desk", "inbox", "limits", "machine", "os", "question", "rpc", "settings"]),
     ("driver", &["acp", "desk", "engine", "inbox", "limits", "os", "question", "rpc", "wire"]),

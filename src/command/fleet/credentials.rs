@@ -12,7 +12,6 @@ use std::{
 
 use askbridge_os::exit;
 use clap::{Args, Subcommand};
-use rustix::fs::{FlockOperation, flock};
 
 use super::gateway;
 use crate::{
@@ -118,7 +117,7 @@ fn write(args: &CredentialsArgs) -> Result<u8, CommandError> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed(folder))?;
     // Of two commands at once, each would leave the users of the other out. The lock ends with this function.
     let locked = fs::File::open(folder).map_err(failed(folder))?;
-    flock(&locked, FlockOperation::LockExclusive).map_err(|error| failed(folder)(error.into()))?;
+    locked.lock().map_err(failed(folder))?;
     let mut users = known(folder)?;
     let mut new = new_users(wanted, &users)
         .map_err(|why| CommandError::Usage(format!("{}: {why}", folder.display())))?;

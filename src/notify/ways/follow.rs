@@ -4,9 +4,7 @@
 //! What each way does is left to `dispatch.rs`.
 
 use std::{
-    fs::{File, OpenOptions},
     io::{self, Write},
-    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     pin::pin,
     sync::Arc,
@@ -18,8 +16,10 @@ use askbridge_core::{
     limits::REACTION,
     question::{Outcome, Provenance, Reason, Responder},
 };
-use askbridge_os::terminal::printable_line;
-use rustix::fs::{FlockOperation, flock};
+use askbridge_os::{
+    lock::{Lock, LockFile},
+    terminal::printable_line,
+};
 use tokio::{
     sync::{mpsc, watch},
     task::JoinSet,
@@ -319,7 +319,7 @@ pub const BUSY: &str = "busy";
 #[derive(Debug)]
 pub struct Slot {
     number: usize,
-    _file: File,
+    _lock: Lock,
 }
 
 impl Slot {
@@ -332,13 +332,9 @@ impl Slot {
 /// Takes a place, if one is free. `folder` is the folder of the sockets.
 pub fn take(folder: &Path) -> io::Result<Option<Slot>> {
     for number in 0..limits::NOTIFIERS {
-        // The files stay: removing one would let two notifiers lock different files of the same name.
-        let path = folder.join(format!("notify-{number}.lock"));
-        let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Ok(Some(Slot { number, _file: file })),
-            Err(error) if error == rustix::io::Errno::WOULDBLOCK => {}
-            Err(error) => return Err(error.into()),
+        let file = LockFile::open(&folder.join(format!("notify-{number}.lock")))?;
+        if let Ok(lock) = file.try_take()? {
+            return Ok(Some(Slot { number, _lock: lock }));
         }
     }
     Ok(None)
