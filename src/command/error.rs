@@ -103,7 +103,7 @@ impl CommandError {
     /// Returns the exit code for this error.
     pub fn exit_code(&self) -> u8 {
         match self {
-            CommandError::Refused(_, refusal) => refusal.kind().exit,
+            CommandError::Refused(_, refusal) => exit_code(refusal),
             CommandError::Unsure(..) | CommandError::Unreadable(_) => exit::BRIDGE_GONE,
             CommandError::NoNumber(..) => exit::NO_QUESTION,
             #[cfg(feature = "journal")]
@@ -128,5 +128,21 @@ impl CommandError {
             #[cfg(feature = "journal")]
             CommandError::Journal(_) => exit::FAILED,
         }
+    }
+}
+
+fn exit_code(refusal: &Refusal) -> u8 {
+    match refusal {
+        Refusal::NotFound | Refusal::Ambiguous(_) => exit::NO_QUESTION,
+        Refusal::Conflict(_) | Refusal::Changed(_) | Refusal::Gone(_) => exit::SETTLED,
+        Refusal::DoesNotFit(_) | Refusal::NoDeadline => exit::DOES_NOT_FIT,
+        Refusal::OwnAgent => exit::OWN_AGENT,
+        Refusal::Unreached(_) | Refusal::Unavailable | Refusal::Unknown => exit::BRIDGE_GONE,
+        Refusal::BadQuestion(_)
+        | Refusal::Full(_)
+        | Refusal::ReadOnly
+        | Refusal::TooManyRequests
+        | Refusal::HistoryUnavailable(_)
+        | Refusal::Other(_) => exit::FAILED,
     }
 }

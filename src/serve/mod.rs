@@ -8,19 +8,13 @@
 
 mod app;
 mod body;
-#[cfg(feature = "schema")]
-mod components;
 mod connection;
 pub mod events;
 mod guard;
 mod host;
 mod labels;
 mod metrics;
-#[cfg(feature = "schema")]
-pub mod openapi;
 mod opencode;
-#[cfg(feature = "schema")]
-pub mod openrpc;
 mod origins;
 pub mod page;
 mod problem;
@@ -33,5 +27,6 @@ pub mod token;
 mod visitors;
 
 pub use problem::Problem;
+pub use rpc::NEEDS_WEBSOCKET;
 pub use server::{ServeError, Server};
 pub use token::Token;

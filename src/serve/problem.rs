@@ -87,14 +87,31 @@ fn required_header(status: StatusCode) -> Option<(HeaderName, HeaderValue)> {
     }
 }
 
+/// Returns the status of a refusal. Several refusals share one: clients find the name in the body.
+fn status(refusal: &Refusal) -> StatusCode {
+    match refusal {
+        Refusal::NotFound => StatusCode::NOT_FOUND,
+        Refusal::Ambiguous(_) | Refusal::Conflict(_) | Refusal::Changed(_) => StatusCode::CONFLICT,
+        Refusal::Gone(_) => StatusCode::GONE,
+        Refusal::DoesNotFit(_) | Refusal::BadQuestion(_) => StatusCode::UNPROCESSABLE_ENTITY,
+        Refusal::Full(_) => StatusCode::INSUFFICIENT_STORAGE,
+        Refusal::NoDeadline => StatusCode::PRECONDITION_FAILED,
+        Refusal::OwnAgent | Refusal::ReadOnly => StatusCode::FORBIDDEN,
+        Refusal::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
+        Refusal::Unreached(_) | Refusal::Unavailable | Refusal::Unknown | Refusal::HistoryUnavailable(_) => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
+        Refusal::Other(_) => StatusCode::BAD_GATEWAY,
+    }
+}
+
 impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
-        let kind = refusal.kind();
-        let status = StatusCode::from_u16(kind.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let (name, status) = (refusal.kind().name, status(&refusal));
         let more = refusal.detail();
         let settlement = more.question.as_ref().and_then(|record| record.settlement.as_ref());
         let outcome = settlement.map(|settlement| Box::new(settlement.outcome.clone()));
-        Problem { outcome, more: Box::new(more), ..Problem::new(status, kind.name, refusal.to_string()) }
+        Problem { outcome, more: Box::new(more), ..Problem::new(status, name, refusal.to_string()) }
     }
 }
 

@@ -49,7 +49,7 @@ use crate::{
 };
 
 /// The name and the code of the error for a subscription by POST.
-pub(super) const NEEDS_WEBSOCKET: (&str, i32) = ("needs_websocket", 426);
+pub const NEEDS_WEBSOCKET: (&str, i32) = ("needs_websocket", 426);
 
 /// The shared state of the handlers.
 #[derive(Debug)]

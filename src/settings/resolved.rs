@@ -61,20 +61,6 @@ pub struct BridgeSettings {
     pub permissions_left_by: Option<PathBuf>,
 }
 
-impl Default for BridgeSettings {
-    fn default() -> Self {
-        BridgeSettings {
-            timeout: None,
-            timeout_is_fixed: false,
-            tier: None,
-            advertise: true,
-            chat_hint: true,
-            permissions: true,
-            permissions_left_by: None,
-        }
-    }
-}
-
 impl BridgeSettings {
     /// Returns the configuration of the core. `grace` is the time that the agent has to end. The name of the bridge
     /// stays at its default, because only the composition root knows it.

@@ -367,7 +367,7 @@ async fn settled_questions_are_counted() {
 async fn the_interface_describes_itself() {
     let bridge = Bridge::start().await;
     let document = bridge.http.get("/v1/openapi.json").await.is(200).json();
-    assert_eq!(document, askbridge::serve::openapi::document());
+    assert_eq!(document, crate::schema::openapi::document());
     let document = bridge.http.get("/v1/openrpc.json").await.is(200).json();
-    assert_eq!(document, askbridge::serve::openrpc::document());
+    assert_eq!(document, crate::schema::openrpc::document());
 }

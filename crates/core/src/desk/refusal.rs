@@ -1,4 +1,5 @@
-//! Why a submission is refused: one table of names, codes and meanings for every interface.
+//! Why a submission is refused: one table of names, codes and meanings for every interface. Statuses of HTTP and exit codes
+//! are left to those who give them.
 
 use std::sync::Arc;
 
@@ -64,100 +65,115 @@ pub enum Refusal {
     Other(String),
 }
 
-/// The form of a refusal in all interfaces: JSON-RPC, HTTP, the commands and the documents.
+/// A refusal in the control protocol. What HTTP and the commands make of it is theirs: a status, an exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefusalKind {
     /// The stable name.
     pub name: &'static str,
-    /// The code in JSON-RPC.
+    /// The code in JSON-RPC, which reserves those from -32768 to -32000. Each refusal has one of its own.
     pub code: i32,
-    /// The status over HTTP.
-    pub status: u16,
-    /// The exit code of a command.
-    pub exit: u8,
     /// Its meaning, for documents.
     pub meaning: &'static str,
 }
 
-const fn kind(name: &'static str, code: i32, status: u16, exit: u8, meaning: &'static str) -> RefusalKind {
-    RefusalKind { name, code, status, exit, meaning }
-}
-
-/// Every refusal, in the order of the variants.
-pub const KINDS: [RefusalKind; 17] = [
-    // JSON-RPC reserves the codes from -32768 to -32000. Each refusal has a code of its own. Several share a status,
-    // since HTTP clients find the name in the body.
-    kind("not_found", 404, 404, 3, "There is no such question."),
-    kind("ambiguous", 300, 409, 3, "The ID is short for several questions, which are under `ids`."),
-    kind("conflict", 409, 409, 4, "The question is settled already, in another way, which is in `question`."),
-    kind(
+impl RefusalKind {
+    const NOT_FOUND: Self = Self::new("not_found", 404, "There is no such question.");
+    const AMBIGUOUS: Self =
+        Self::new("ambiguous", 300, "The ID is short for several questions, which are under `ids`.");
+    const CONFLICT: Self = Self::new(
+        "conflict",
+        409,
+        "The question is settled already, in another way, which is in `question`.",
+    );
+    const CHANGED: Self = Self::new(
         "changed",
         428,
-        409,
-        4,
         "The question changed after it was shown, and is open: its present text is in `question`.",
-    ),
-    kind("gone", 410, 410, 4, "The question is over, and was not answered."),
-    kind("does_not_fit", 422, 422, 5, "The answer does not fit the question: `errors` says why, by field."),
-    kind("bad_question", 400, 422, 125, "The question cannot be asked: `errors` says why."),
-    kind("too_many_questions", 507, 507, 125, "A limit on open questions is reached."),
-    kind("no_deadline", 412, 412, 5, "The question has no deadline."),
-    kind(
+    );
+    const GONE: Self = Self::new("gone", 410, "The question is over, and was not answered.");
+    const DOES_NOT_FIT: Self =
+        Self::new("does_not_fit", 422, "The answer does not fit the question: `errors` says why, by field.");
+    const BAD_QUESTION: Self =
+        Self::new("bad_question", 400, "The question cannot be asked: `errors` says why.");
+    const TOO_MANY_QUESTIONS: Self =
+        Self::new("too_many_questions", 507, "A limit on open questions is reached.");
+    const NO_DEADLINE: Self = Self::new("no_deadline", 412, "The question has no deadline.");
+    const OWN_AGENT: Self = Self::new(
         "own_agent",
         403,
-        403,
-        8,
         "The agent that asked cannot answer itself: a process that it started sent this.",
-    ),
-    kind("read_only", 405, 403, 125, "The connection is read-only."),
-    kind(
+    );
+    const READ_ONLY: Self = Self::new("read_only", 405, "The connection is read-only.");
+    const UNREACHED: Self = Self::new(
         "unreached",
         504,
-        503,
-        6,
         "There is no connection to the question's machine: nothing was sent. `errors` says why.",
-    ),
-    kind("too_many_requests", 429, 429, 125, "Too many requests in a second, or too many bytes wait."),
-    kind("unavailable", 503, 503, 6, "The bridge that asked is gone, or does not answer."),
-    kind(
+    );
+    const TOO_MANY_REQUESTS: Self =
+        Self::new("too_many_requests", 429, "Too many requests in a second, or too many bytes wait.");
+    const UNAVAILABLE: Self =
+        Self::new("unavailable", 503, "The bridge that asked is gone, or does not answer.");
+    const UNKNOWN: Self = Self::new(
         "unknown",
         408,
-        503,
-        6,
         "It was sent, and no verdict came: it is not known whether the agent got it. The same may be sent again.",
-    ),
-    kind("history_unavailable", 500, 503, 125, "The journal cannot be read: `errors` says why."),
-    kind(
+    );
+    const HISTORY_UNAVAILABLE: Self =
+        Self::new("history_unavailable", 500, "The journal cannot be read: `errors` says why.");
+    const OTHER: Self = Self::new(
         "other",
         502,
-        502,
-        125,
         "A bridge of another version refused it: `name` is its own name for the reason.",
-    ),
-];
+    );
+
+    /// Every refusal.
+    pub const ALL: [Self; 17] = [
+        Self::NOT_FOUND,
+        Self::AMBIGUOUS,
+        Self::CONFLICT,
+        Self::CHANGED,
+        Self::GONE,
+        Self::DOES_NOT_FIT,
+        Self::BAD_QUESTION,
+        Self::TOO_MANY_QUESTIONS,
+        Self::NO_DEADLINE,
+        Self::OWN_AGENT,
+        Self::READ_ONLY,
+        Self::UNREACHED,
+        Self::TOO_MANY_REQUESTS,
+        Self::UNAVAILABLE,
+        Self::UNKNOWN,
+        Self::HISTORY_UNAVAILABLE,
+        Self::OTHER,
+    ];
+
+    const fn new(name: &'static str, code: i32, meaning: &'static str) -> Self {
+        RefusalKind { name, code, meaning }
+    }
+}
 
 impl Refusal {
-    /// Returns the form that the interfaces give it.
+    /// Returns the form that the control protocol gives it.
     pub fn kind(&self) -> RefusalKind {
-        KINDS[match self {
-            Refusal::NotFound => 0,
-            Refusal::Ambiguous(_) => 1,
-            Refusal::Conflict(_) => 2,
-            Refusal::Changed(_) => 3,
-            Refusal::Gone(_) => 4,
-            Refusal::DoesNotFit(_) => 5,
-            Refusal::BadQuestion(_) => 6,
-            Refusal::Full(_) => 7,
-            Refusal::NoDeadline => 8,
-            Refusal::OwnAgent => 9,
-            Refusal::ReadOnly => 10,
-            Refusal::Unreached(_) => 11,
-            Refusal::TooManyRequests => 12,
-            Refusal::Unavailable => 13,
-            Refusal::Unknown => 14,
-            Refusal::HistoryUnavailable(_) => 15,
-            Refusal::Other(_) => 16,
-        }]
+        match self {
+            Refusal::NotFound => RefusalKind::NOT_FOUND,
+            Refusal::Ambiguous(_) => RefusalKind::AMBIGUOUS,
+            Refusal::Conflict(_) => RefusalKind::CONFLICT,
+            Refusal::Changed(_) => RefusalKind::CHANGED,
+            Refusal::Gone(_) => RefusalKind::GONE,
+            Refusal::DoesNotFit(_) => RefusalKind::DOES_NOT_FIT,
+            Refusal::BadQuestion(_) => RefusalKind::BAD_QUESTION,
+            Refusal::Full(_) => RefusalKind::TOO_MANY_QUESTIONS,
+            Refusal::NoDeadline => RefusalKind::NO_DEADLINE,
+            Refusal::OwnAgent => RefusalKind::OWN_AGENT,
+            Refusal::ReadOnly => RefusalKind::READ_ONLY,
+            Refusal::Unreached(_) => RefusalKind::UNREACHED,
+            Refusal::TooManyRequests => RefusalKind::TOO_MANY_REQUESTS,
+            Refusal::Unavailable => RefusalKind::UNAVAILABLE,
+            Refusal::Unknown => RefusalKind::UNKNOWN,
+            Refusal::HistoryUnavailable(_) => RefusalKind::HISTORY_UNAVAILABLE,
+            Refusal::Other(_) => RefusalKind::OTHER,
+        }
     }
 
     /// Returns the details, for programs.
@@ -301,8 +317,8 @@ mod tests {
             Refusal::HistoryUnavailable("locked".to_owned()),
             Refusal::Other("of_next_year".to_owned()),
         ];
-        for (refusal, kind) in all.into_iter().zip(KINDS) {
-            assert_eq!(refusal.kind(), kind);
+        assert_eq!(all.each_ref().map(Refusal::kind), RefusalKind::ALL);
+        for refusal in all {
             let json = serde_json::to_value(refusal.detail()).expect("JSON");
             let detail: Detail = serde_json::from_value(json).expect("details");
             assert_eq!(Refusal::from(detail), refusal);

@@ -1,7 +1,18 @@
 //! Generates the OpenAPI 3.1 description of the REST interface from the types of its requests and responses.
-//! It is not part of the program: its output is `schema/openapi.json`, which `public.rs` serves. The form of the
+//! Its output is `schema/openapi.json`, which the program serves. The form of the
 //! schemas is left to `components.rs`.
 
+use askbridge::{
+    rpc::{
+        history::{HistoryListing, HistoryParams},
+        protocol::Listing,
+    },
+    serve::{
+        Problem,
+        events::{QuestionEvent, Snapshot},
+        rest::{Extension, NewQuestion, Rejection},
+    },
+};
 use askbridge_core::{
     desk::{Record, Settlement},
     question::input::ReplyInput,
@@ -9,16 +20,7 @@ use askbridge_core::{
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
-use super::{
-    components,
-    events::{QuestionEvent, Snapshot},
-    problem::Problem,
-    rest::{Extension, NewQuestion, Rejection},
-};
-use crate::rpc::{
-    history::{HistoryListing, HistoryParams},
-    protocol::Listing,
-};
+use crate::schema::components;
 
 /// The statuses that every request can get.
 const ALWAYS: [&str; 3] = ["401", "403", "429"];
@@ -28,7 +30,7 @@ const WITH_BODY: [&str; 4] = ["400", "408", "413", "415"];
 const SUBMITTED: [&str; 5] = ["404", "409", "410", "502", "503"];
 
 /// Generates the document.
-pub fn document() -> Value {
+pub(crate) fn document() -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     settings.definitions_path = "/components/schemas".into();
     let mut generator = settings.into_generator();

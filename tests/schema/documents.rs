@@ -1,6 +1,9 @@
 //! The documents in `schema/` match the types, and the schema of the native request accepts what the bridge accepts.
 //! `UPDATE=1 cargo test --test suites schema::` writes the documents.
-use crate::support::files;
+use crate::{
+    schema::{openapi, openrpc},
+    support::files,
+};
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -85,7 +88,7 @@ fn the_published_schemas_match_the_types() {
 
 #[test]
 fn the_published_http_interface_matches_the_types() {
-    is_published("openapi.json", askbridge::serve::openapi::document());
+    is_published("openapi.json", openapi::document());
 }
 
 #[test]
@@ -208,7 +211,7 @@ fn the_reference_of_settings_matches_the_list() {
 /// What generators of clients need. `tests/clients` tries two of them.
 #[test]
 fn the_http_interface_can_be_read_by_generators() {
-    let document = askbridge::serve::openapi::document();
+    let document = openapi::document();
     let schemas = document["components"]["schemas"].as_object().expect("schemas");
     let mut ids = BTreeSet::new();
     for (path, item) in document["paths"].as_object().expect("paths") {
@@ -236,7 +239,7 @@ fn the_http_interface_can_be_read_by_generators() {
 
 #[test]
 fn unions_with_a_tag_have_a_discriminator_and_end_with_the_unknown_object() {
-    let document = askbridge::serve::openapi::document();
+    let document = openapi::document();
     for (union, tag, known) in [
         ("Outcome", "status", &["answered", "rejected", "failed"][..]),
         ("Field", "kind", &["text", "choice", "choices", "boolean", "number", "confirm", "texts", "json"]),
@@ -271,7 +274,7 @@ fn unions_with_a_tag_have_a_discriminator_and_end_with_the_unknown_object() {
 
 #[test]
 fn sets_of_names_are_enums_and_open_ones_take_any_string() {
-    let document = askbridge::serve::openapi::document();
+    let document = openapi::document();
     let schemas = &document["components"]["schemas"];
     for (name, known) in [
         ("Reason", Reason::NAMES),
@@ -290,7 +293,7 @@ fn sets_of_names_are_enums_and_open_ones_take_any_string() {
 
 #[test]
 fn the_published_protocol_matches_the_types() {
-    is_published("openrpc.json", askbridge::serve::openrpc::document());
+    is_published("openrpc.json", openrpc::document());
 }
 
 /// Compares a file with what it must contain, and fails with the first line that differs.

@@ -1,15 +1,27 @@
 //! Generates the OpenRPC description of the control protocol from the types of its requests and responses.
-//! It is not part of the program: its output is `schema/openrpc.json`, which `public.rs` serves. The methods themselves
-//! are left to `rpc`.
+//! Its output is `schema/openrpc.json`, which the program serves. The methods themselves are left to its `rpc`.
 
-use std::num::NonZeroU64;
+use std::{collections::BTreeSet, num::NonZeroU64};
 
+use askbridge::{
+    inbox::{
+        bridge::BridgeInbox,
+        report::{MachineListing, MachineReport},
+        status::{BridgeStatus, Identity},
+    },
+    rpc::{
+        history::{HistoryListing, HistoryParams},
+        methods::{Caller, Methods},
+        protocol::{Delta, Listing, LostListing, OutlineListing},
+    },
+    serve::NEEDS_WEBSOCKET,
+};
 use askbridge_core::{
     desk::{
-        Record, Settlement,
-        refusal::{Detail, KINDS},
+        Record, Settlement, Timestamp,
+        refusal::{Detail, RefusalKind},
     },
-    question::{Provenance, Question, input::AnswerInput},
+    question::{Provenance, Question, Responder, input::AnswerInput},
 };
 use jsonrpsee::types::error::{
     INVALID_PARAMS_CODE, INVALID_REQUEST_CODE, METHOD_NOT_FOUND_CODE, OVERSIZED_REQUEST_CODE,
@@ -17,18 +29,6 @@ use jsonrpsee::types::error::{
 };
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
-
-use super::rpc::NEEDS_WEBSOCKET;
-use crate::{
-    inbox::{
-        report::{MachineListing, MachineReport},
-        status::BridgeStatus,
-    },
-    rpc::{
-        history::{HistoryListing, HistoryParams},
-        protocol::{Delta, Listing, LostListing, OutlineListing},
-    },
-};
 
 /// The errors of JSON-RPC itself. Their `data`, if they have one, is a text.
 const FAULTS: [(&str, i32, &str); 7] = [
@@ -57,7 +57,7 @@ const ALWAYS: [&str; 7] = [
 ];
 
 /// Generates the document.
-pub fn document() -> Value {
+pub(crate) fn document() -> Value {
     let mut settings = SchemaSettings::draft07();
     settings.definitions_path = "/components/schemas".into();
     let mut generator = settings.into_generator();
@@ -84,7 +84,7 @@ pub fn document() -> Value {
 
 fn errors() -> Map<String, Value> {
     let (name, code) = NEEDS_WEBSOCKET;
-    let kinds = KINDS.map(|kind| (kind.name, kind.code, kind.meaning)).into_iter();
+    let kinds = RefusalKind::ALL.map(|kind| (kind.name, kind.code, kind.meaning)).into_iter();
     let refusals =
         kinds.chain([(name, code, "A subscription needs a WebSocket.")]).map(|(name, code, message)| {
             (name.to_owned(), json!({ "code": code, "message": message, "data": { "name": name } }))
@@ -307,37 +307,23 @@ fn may<T: JsonSchema>(generator: &mut SchemaGenerator, name: &str, description: 
     json!({ "name": name, "description": description, "required": false, "schema": generator.subschema_for::<T>() })
 }
 
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use askbridge_core::{desk::Timestamp, question::Responder};
-
-    use super::*;
-    use crate::{
-        inbox::{bridge::BridgeInbox, status::Identity},
-        rpc::methods::{Caller, Methods},
+#[test]
+fn every_method_is_described() {
+    let identity = Identity {
+        bridge: "b".parse().unwrap(),
+        agent: String::new(),
+        folder: String::new(),
+        started_at: Timestamp::default(),
     };
-
-    #[test]
-    fn every_method_is_described() {
-        let identity = Identity {
-            bridge: "b".parse().unwrap(),
-            agent: String::new(),
-            folder: String::new(),
-            started_at: Timestamp::default(),
-        };
-        let (inbox, _port, _work) = BridgeInbox::new(identity, 1);
-        let names: BTreeSet<_> =
-            Methods::new(inbox, Caller::Of(Responder::Rpc)).names().into_iter().collect();
-        let document = document();
-        let methods = document["methods"].as_array().unwrap();
-        let described: Vec<_> = methods.iter().map(|method| method["name"].as_str().unwrap()).collect();
-        assert_eq!(described.len(), names.len());
-        assert_eq!(described.into_iter().collect::<BTreeSet<_>>(), names);
-        for reference in methods.iter().flat_map(|method| method["errors"].as_array().unwrap()) {
-            let pointer = reference["$ref"].as_str().unwrap().trim_start_matches('#');
-            assert!(document.pointer(pointer).is_some(), "nothing at {pointer}");
-        }
+    let (inbox, _port, _work) = BridgeInbox::new(identity, 1);
+    let names: BTreeSet<_> = Methods::new(inbox, Caller::Of(Responder::Rpc)).names().into_iter().collect();
+    let document = document();
+    let methods = document["methods"].as_array().unwrap();
+    let described: Vec<_> = methods.iter().map(|method| method["name"].as_str().unwrap()).collect();
+    assert_eq!(described.len(), names.len());
+    assert_eq!(described.into_iter().collect::<BTreeSet<_>>(), names);
+    for reference in methods.iter().flat_map(|method| method["errors"].as_array().unwrap()) {
+        let pointer = reference["$ref"].as_str().unwrap().trim_start_matches('#');
+        assert!(document.pointer(pointer).is_some(), "nothing at {pointer}");
     }
 }
