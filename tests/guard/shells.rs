@@ -3,6 +3,7 @@
 
 use std::{
     fs,
+    io::Write,
     os::unix::fs::{PermissionsExt, symlink},
     path::{Path, PathBuf},
     process::Stdio,
@@ -83,8 +84,10 @@ impl Shells {
     fn stub(&self, file: &str, name: &str) {
         let (path, log) = (self.folder.path().join(file), self.folder.path().join("log"));
         let write = written(name, &format!(">>'{}'", log.display()));
-        // It is no script: a shell that reads it runs nothing.
-        let text = format!("#!/bin/sh\ncase $0 in */{}) {write};; esac\n", name.trim_start_matches("./"));
+        // A shell that reads a program as a script runs nothing of it. This one is a script, so it writes only if the kernel
+        // started it, which takes the option from its first line.
+        let text =
+            format!("#!/bin/sh -C\ncase $-$0 in *C*/{}) {write};; esac\n", name.trim_start_matches("./"));
         fs::write(&path, text).expect("a program");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a program");
     }
@@ -139,11 +142,11 @@ impl Shells {
     /// Returns what each shell writes down for each of these commands.
     fn run(&self, commands: &[String]) -> impl Iterator<Item = (&'static str, Vec<String>)> {
         self.shells.iter().map(move |(name, shell, words)| {
-            let log = self.log(shell, words, commands);
-            let logs: Vec<_> = log.split_terminator(COMMAND).map(str::to_owned).collect();
-            let at = commands.get(logs.len());
-            assert!(logs.len() == commands.len(), "{name} did not come to its end, but to {at:?}");
-            (*name, logs)
+            let run = |commands: &[String]| {
+                let log = self.log(shell, words, commands);
+                log.split_inclusive(COMMAND).map(str::to_owned).collect::<Vec<_>>()
+            };
+            (*name, to_the_end(name, commands, run))
         })
     }
 
@@ -172,6 +175,24 @@ impl Shells {
         run.stdout(Stdio::null()).stderr(Stdio::null()).status().expect("a cage");
         fs::read(&log).map(|log| String::from_utf8_lossy(&log).into_owned()).expect("a log")
     }
+}
+
+/// Returns what is written down for each of these commands. One that does not end in time, or ends the shell, is tried alone,
+/// since a busy machine may take long for all of them. If it still does not end, it is judged by what it ran until then.
+fn to_the_end(shell: &str, commands: &[String], run: impl Fn(&[String]) -> Vec<String>) -> Vec<String> {
+    let has_ended = |log: &String| log.ends_with(COMMAND);
+    let mut logs = Vec::new();
+    while logs.len() < commands.len() {
+        let rest = &commands[logs.len()..];
+        logs.extend(run(rest).into_iter().filter(has_ended).take(rest.len()));
+        let Some(command) = commands.get(logs.len()) else { break };
+        let alone = run(std::slice::from_ref(command));
+        if !alone.first().is_some_and(has_ended) {
+            writeln!(std::io::stderr(), "{shell} does not come to the end of {command:?}").expect("stderr");
+        }
+        logs.push(alone.into_iter().next().unwrap_or_default());
+    }
+    logs.into_iter().map(|log| log.trim_end_matches(COMMAND).to_owned()).collect()
 }
 
 /// Returns what a program does: it writes down its assignments and its words.
@@ -211,4 +232,28 @@ fn is_like(pattern: &[u8], word: &[u8]) -> bool {
         }),
         Some((byte, rest)) => word.first() == Some(byte) && is_like(rest, &word[1..]),
     }
+}
+
+#[test]
+fn a_command_that_does_not_end_is_tried_alone_and_loses_no_other() {
+    let commands = ["a", "slow", "b", "endless", "c"].map(str::to_owned);
+    let run = |commands: &[String]| {
+        let is_slow = |command: &String| command == "endless" || (command == "slow" && commands.len() > 1);
+        let ended = commands.iter().take_while(|command| !is_slow(command)).count();
+        let mut logs: Vec<_> =
+            commands[..ended].iter().map(|command| format!("{command}{COMMAND}")).collect();
+        logs.extend(commands.get(ended).map(|command| format!("{command} until then")));
+        logs
+    };
+    assert_eq!(to_the_end("sh", &commands, run), ["a", "slow", "b", "endless until then", "c"]);
+}
+
+#[test]
+fn a_program_that_a_shell_reads_as_a_script_does_not_run() {
+    let Some(cage) = Cage::find("whether a program that is read as a script runs") else { return };
+    let shells = Shells::with(cage, &["rm"], &["bash", "sh"]);
+    let commands = ["bash =rm x", "sh \"$(command -pv rm)\"", "bash ../stubs/rm"].map(str::to_owned);
+    assert_eq!(shells.running("rm", &commands), []);
+    let ran = shells.running("rm", &["env -i ../stubs/rm".to_owned(), "../stubs/rm x".to_owned()]);
+    assert!(ran.iter().any(|(_, command)| command == "../stubs/rm x"), "{ran:?}");
 }
