@@ -95,6 +95,16 @@ const COMMANDS: [&str; 24] = [
 
 /// Returns whether the words of a database's program have statements, all of which only look.
 pub(super) fn only_looks(arguments: &[Argument<'_>]) -> bool {
+    statements(arguments).is_some_and(|count| count > 0)
+}
+
+/// Returns whether the words of a database's program only name a database, whose statements come from its input.
+pub(super) fn only_connects(arguments: &[Argument<'_>]) -> bool {
+    statements(arguments) == Some(0)
+}
+
+/// Returns how many statements the words of a database's program have. `None` if they may do more than to look.
+fn statements(arguments: &[Argument<'_>]) -> Option<usize> {
     let mut statements = 0;
     let mut words = arguments.iter().peekable();
     let mut operands = 0;
@@ -122,7 +132,7 @@ pub(super) fn only_looks(arguments: &[Argument<'_>]) -> bool {
                     continue;
                 }
             }
-            _ if text.starts_with('-') => return false,
+            _ if text.starts_with('-') => return None,
             _ => {
                 operands += 1;
                 // The first is a database, or a file with one.
@@ -134,10 +144,10 @@ pub(super) fn only_looks(arguments: &[Argument<'_>]) -> bool {
         };
         match statement {
             Some(statement) if is_looking(statement) => statements += 1,
-            _ => return false,
+            _ => return None,
         }
     }
-    statements > 0
+    Some(statements)
 }
 
 /// Returns a statement without what stands in its texts, if it is plain where they end.

@@ -27,6 +27,9 @@ impl<'t> Modules<'t> {
         for at in 0..tokens.len() {
             match tokens[at] {
                 Name("require") if language.is_js() => modules.required(language, tokens, at)?,
+                Name("import") if language.is_js() && is_first(tokens, at) => {
+                    modules.named(language, tokens, at)?;
+                }
                 Name("import" | "from") if !language.is_js() && is_first(tokens, at) => {
                     modules.imported(language, tokens, at)?;
                 }
@@ -143,6 +146,36 @@ impl<'t> Modules<'t> {
             self.used.push(path);
             return has(list, name).then_some(());
         }
+    }
+
+    /// Reads `import a from "b"`, `import * as a from "b"` or `import { a, b as c } from "d"`, which begins here.
+    fn named(&mut self, language: &Language, tokens: &[Token<'t>], begin: usize) -> Option<()> {
+        let length = tokens[begin + 1..].iter().position(|token| *token == Name("from"))?;
+        let (names, rest) = tokens[begin + 1..].split_at(length);
+        let Some(Text(module)) = rest.get(1) else { return None };
+        let path = module.strip_prefix("node:").unwrap_or(module);
+        if path.contains("..") || path.contains(':') || path.starts_with('/') {
+            return None;
+        }
+        self.read.extend(begin..begin + length + 3);
+        self.runs |= language.part(path).is_none();
+        match names {
+            [Name(name)] | [Sign('*'), Name("as"), Name(name)] if !has(language.refused, name) => {
+                self.bound.push((name, path.to_owned()));
+            }
+            [Sign('{'), names @ .., Sign('}')] => {
+                let known = language.part(path)?.names;
+                for one in names.split(|token| *token == Sign(',')).filter(|one| !one.is_empty()) {
+                    let ([Name(name)] | [Name(_), Name("as"), Name(name)], Name(of)) = (one, one.first()?)
+                    else {
+                        return None;
+                    };
+                    (has(known, of) && !has(language.refused, name)).then(|| self.taken.push(name))?;
+                }
+            }
+            _ => return None,
+        }
+        Some(())
     }
 
     /// Reads `require("…")`, which begins here.

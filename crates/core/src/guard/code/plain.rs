@@ -3,6 +3,7 @@
 use super::{
     super::scripts,
     modules::Modules,
+    printing,
     tables::{JAVASCRIPT, Language, PYTHON, has},
     tokens::{
         Token::{self, Format, Name, Number, Sign, Text},
@@ -28,8 +29,8 @@ pub(in crate::guard) fn read(language: &str, code: &str) -> Option<Plain> {
         "perl" => {
             (scripts::is_substitution(code) || scripts::is_print(code)).then_some(Plain { runs: false })
         }
-        "ruby" => scripts::is_substitution(code).then_some(Plain { runs: false }),
-        _ => None,
+        "ruby" if scripts::is_substitution(code) => Some(Plain { runs: false }),
+        other => printing::prints(other, code).then_some(Plain { runs: false }),
     }
 }
 
@@ -228,6 +229,9 @@ mod tests {
             "const a = 'x'; console.log(`${a} and ${a.length}`)",
             "console.log('a/b'.replace(/[/]b/g, 'c').split(/,/)) // done",
             "console.log(1 / 2 /* half */)",
+            "import fs from 'node:fs'; console.log(fs.existsSync('a'))",
+            "import * as path from 'path'\nconsole.log(path.join('a', 'b'))",
+            "import { readFileSync, existsSync as is } from 'fs'; console.log(readFileSync('a'), is('b'))",
         ] {
             assert!(read("js", code).is_some(), "{code}");
         }
@@ -246,6 +250,8 @@ mod tests {
             ("js", "console.log(require('fs').existsSync('a'))", false),
             ("js", "console.log(Object.keys(require('./dist/index.js')))", true),
             ("js", "const a = require('a'); console.log(a.version)", true),
+            ("js", "import a from './a.js'; console.log(a.version)", true),
+            ("js", "import fs from 'fs'; console.log(fs.existsSync('a'))", false),
         ] {
             assert_eq!(read(language, code), Some(Plain { runs }), "{code}");
         }
@@ -367,5 +373,25 @@ mod tests {
             assert!(read("js", code).is_none(), "{code}");
         }
         assert!(read("perl", "unlink 'a'").is_none());
+    }
+
+    #[test]
+    fn javascript_that_imports_what_may_do_more_is_not() {
+        for code in [
+            "import fs from 'fs'; fs.rmSync('a')",
+            "import fs from 'fs'; const a = fs; a.rmSync('a')",
+            "import { rmSync } from 'fs'",
+            "import { rmSync as readFileSync } from 'fs'; readFileSync('a')",
+            "import { exec } from 'child_process'; exec('x')",
+            "import { run } from './a.js'; run()",
+            "import a from './a.js'; a('x')",
+            "import a from '../a.js'",
+            "import a from 'data:text/javascript,x'",
+            "import 'a'",
+            "import a, { b } from 'fs'",
+            "import process from 'process'; process.kill(1)",
+        ] {
+            assert!(read("js", code).is_none(), "{code}");
+        }
     }
 }

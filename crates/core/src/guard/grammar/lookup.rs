@@ -4,8 +4,9 @@ use std::{collections::BTreeMap, sync::LazyLock};
 
 use super::{
     read,
-    row::{By, Row},
+    row::{By, Effect, Row},
 };
+use crate::guard::argument::is_like;
 
 /// The tables.
 pub(super) const TABLES: [&str; 11] = [
@@ -55,6 +56,22 @@ pub(in crate::guard) fn any() -> Option<&'static Row> {
     *ANY
 }
 
+/// Returns what a program that is not known may do by its own name, unless its words ask it to say only what it would do.
+pub(in crate::guard) fn deed<'w>(
+    program: &str,
+    mut words: impl Iterator<Item = &'w str>,
+) -> Option<&'static str> {
+    let any = any()?;
+    let name = name(program);
+    let stem = name.rsplit_once('.').map_or(&*name, |(stem, _)| stem);
+    // Scripts are named with both signs, and programs with dashes.
+    let is_script = stem.len() < program.len();
+    let stem = if is_script { stem.replace('_', "-") } else { stem.to_owned() };
+    let found = any.words.iter().find(|row| is_like(&stem, row.name))?;
+    let is_dry = |word| any.options.iter().any(|row| row.effect == Effect::Dry && row.name == word);
+    (found.effect == Effect::Harm && !words.any(is_dry)).then_some(found.why)
+}
+
 #[cfg(test)]
 std::thread_local! {
     /// Rows that stand in the place of those of the tables.
@@ -72,6 +89,11 @@ pub(super) fn instead(rows: Vec<Row>) {
 /// Returns whether a program is a shell, whose first word is a file of commands.
 pub(in crate::guard) fn is_shell(program: &str) -> bool {
     row(program).is_some_and(|row| row.by == Some(By::Shell))
+}
+
+/// Returns whether a program is the client of a database, whose input has statements.
+pub(in crate::guard) fn is_sql(program: &str) -> bool {
+    row(program).is_some_and(|row| row.by == Some(By::Sql))
 }
 
 /// Returns what is known of a program by exactly this name.

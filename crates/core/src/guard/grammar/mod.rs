@@ -19,6 +19,6 @@ mod walk;
 
 pub(super) use found::{Found, Label, Seen};
 pub use lookup::name;
-pub(super) use lookup::{any, is_shell, named, row};
+pub(super) use lookup::{any, deed, is_shell, is_sql, named, row};
 pub(super) use row::{Open, Row};
 pub(super) use walk::walk;

@@ -14,8 +14,74 @@ const PROJECT: &str = "/people/ada/shop";
 /// Lines that no command by itself can tell: `does` is said of rules, and the others only say where a value or a name ends.
 const SILENT: [&str; 5] = ["does", "value", "flag", "program", "open"];
 
-/// How many lines no case needs: another line, or what holds for programs that are not known, says the same.
-const LEFT: usize = 103;
+/// Lines that no case needs, by the first name of their program, and why they stay.
+const LEFT: [(&str, &[&str]); 5] = [
+    (
+        "how a program's words are read: no case is known in which it would be read otherwise, and still run",
+        &[
+            "program javac: long",
+            "program go: long",
+            "program gcc: long",
+            "program ld: long",
+            "program terraform: long",
+            "program openssl: long",
+            "program hadoop: long",
+            "program packer: long",
+            "program *: inherit",
+            "program jj: inherit",
+            "program hg: inherit",
+            "program terraform: inherit",
+            "program gcloud: inherit",
+            "program firebase: inherit",
+            "program npm: texts",
+            "program pnpm: texts",
+            "program git: texts",
+            "program jq: pattern",
+            "program yq: pattern",
+        ],
+    ),
+    (
+        "what the shell's own words are: their values are judged before, or where they are used",
+        &[
+            "program compgen: evaluates",
+            "program set: texts",
+            "program mapfile: evaluates",
+            "program getopts: texts",
+            "program :: texts",
+        ],
+    ),
+    (
+        "another line of the same program says the same of every command that is known",
+        &[
+            "program gcloud: harm: changes a remote service in your name",
+            "program az: harm: changes a remote service in your name",
+            "program az: harm: shows or changes secrets",
+            "program pod: harm word push: publishes, or speaks for you",
+            "program pod: harm: publishes, or speaks for you",
+            "program docker: names --runtime --conmon --cgroup-manager: names a program that runs",
+            "program docker: hole --hooks-dir --config --module --storage-driver: names code or settings that are loaded",
+            "program docker: names --runtime: names a program that runs",
+            "program gcc: hole word @*: takes its options from a file",
+        ],
+    ),
+    (
+        "an exception to a line of the same program that no case meets",
+        &[
+            "program *: unless most 0",
+            "program hugo: dry --dry-run",
+            "program git: unless --get --get-all --get-regexp --get-urlmatch --list -l",
+            "program git: dry -n --dry-run",
+            "program docker-compose: dry --dry-run",
+            "program composer: looks -l --list",
+            "program wp: fine word version info status help",
+            "program airflow: fine word list ls get describe logs show version status test parse compile",
+        ],
+    ),
+    (
+        "only counts for `--version`, which the cases ask of few programs",
+        &["program rustc: is-local", "program askbridge: always"],
+    ),
+];
 
 /// A command, or a pattern of a rule with a command.
 struct Case {
@@ -96,13 +162,16 @@ fn unnoticed(block: &[&'static str], cases: &[&Case]) -> Vec<String> {
         lookup::instead(rows);
         // Of programs that are not known, each case would be near.
         let parts = parts(line);
-        let is_near =
-            |case: &Case| block[0] != "program *" || parts.iter().any(|part| case.command.contains(part));
+        let is_near = |case: &Case| {
+            let has_part = parts.is_empty() || parts.iter().any(|part| case.command.contains(part));
+            block[0] != "program *" || has_part
+        };
         let mut tried = cases.iter().zip(&before).filter(|(case, _)| is_near(case));
         let is_noticed = tried.any(|(case, before)| said(case) != *before);
         lookup::instead(Vec::new());
         if !is_noticed {
-            found.push(format!("{}: {}", block[0], line.trim_start()));
+            let first = block[0].split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+            found.push(format!("{first}: {}", line.trim_start()));
         }
     }
     found
@@ -145,5 +214,10 @@ fn each_line_of_the_tables_decides_a_case() {
         let near: Vec<_> = if names == ["*"] { all.clone() } else { names.iter().flat_map(of).collect() };
         found.extend(unnoticed(&block, &near));
     }
-    assert!(found.len() <= LEFT, "{} lines:\n{}", found.len(), found.join("\n"));
+    let left: Vec<_> = LEFT.iter().flat_map(|(_, lines)| *lines).collect();
+    let new: Vec<_> = found.iter().filter(|line| !left.iter().any(|left| **left == line.as_str())).collect();
+    assert!(new.is_empty(), "no case needs these: {new:#?}");
+    let gone: Vec<_> =
+        left.into_iter().filter(|left| !found.iter().any(|line| line.as_str() == **left)).collect();
+    assert!(gone.is_empty(), "a case needs these by now, or they are gone: {gone:#?}");
 }

@@ -149,6 +149,11 @@ impl<'a> Walk<'a, '_> {
         match row.pattern {
             Some(pattern) if !is_like(&value.to_lowercase(), pattern) => {}
             _ if takes_value && value.starts_with('-') && given.is_none() => {}
+            // Nothing is known of the program but this: what the option looks for, or gives a name to, is no deed.
+            _ if row.effect == Effect::Value && given.is_none() && self.is_guessed() => {
+                self.is_unsure = false;
+                return Ok(Next::At(at + 2));
+            }
             _ => self.effect_by(row, &name, at, Some(&value))?,
         }
         Ok(Next::At(at + 1))

@@ -82,10 +82,13 @@ fn is_branch(word: &str) -> bool {
     BRANCHES.contains(&word) || BELOW.iter().any(|below| word.starts_with(below)) || is_version || is_commit
 }
 
+/// Shells that run nothing of a file with `-n`, but only look whether it can be read.
+const PARSING: [&str; 8] = ["ash", "bash", "dash", "ksh", "mksh", "sh", "yash", "zsh"];
+
 /// A shell: with `-c`, the first word behind its options is a command; else it is a file. With `-s`, or without a word, its
 /// input has the commands.
 fn shell(walk: &mut Walk<'_, '_>, from: usize) -> Judged {
-    let (mut has_command, mut has_input) = (false, false);
+    let (mut has_command, mut has_input, mut only_parses) = (false, false, false);
     let mut at = from;
     while let Some(argument) = walk.arguments.get(at) {
         let text = argument.text.clone();
@@ -115,6 +118,7 @@ fn shell(walk: &mut Walk<'_, '_>, from: usize) -> Judged {
             short if short.starts_with(['-', '+']) && short.len() > 1 => {
                 has_command |= short.starts_with('-') && short.contains('c');
                 has_input |= short.contains('s');
+                only_parses = short == "-n" && at == from && PARSING.contains(&walk.name());
                 at += usize::from(short.ends_with(['o', 'O']));
             }
             _ => break,
@@ -123,6 +127,7 @@ fn shell(walk: &mut Walk<'_, '_>, from: usize) -> Judged {
     }
     match walk.arguments.get(at) {
         Some(text) if has_command => walk.say(at, Some("-c"), Found::Text(text.text.clone().into_owned()))?,
+        Some(_) if only_parses && !has_input => walk.say(at, None, Found::Path(at))?,
         Some(_) if !has_input => walk.say(at, None, Found::Script("shell", at))?,
         _ => walk.say(from, None, Found::Input("shell"))?,
     }

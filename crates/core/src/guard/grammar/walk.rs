@@ -97,6 +97,11 @@ impl<'a, 'v> Walk<'a, 'v> {
         }
     }
 
+    /// Returns the name of the program or the subcommand.
+    pub(super) fn name(&self) -> &'a str {
+        self.label.name
+    }
+
     /// Says what is found of a word.
     pub(super) fn say(&mut self, at: usize, word: Option<&str>, found: Found<'_>) -> Result<(), Danger> {
         let seen = Seen { label: self.label, at: Some(at), word };
@@ -346,7 +351,7 @@ impl<'a, 'v> Walk<'a, 'v> {
         match (self.row.rest, self.looks || self.has_code) {
             (Rest::Script(language), false) => self.say(from, None, Found::Input(language))?,
             (Rest::Text(_), false) if count == 0 && self.row.flags.is_fed => {
-                self.say(from, None, Found::Input("shell"))?;
+                self.say(from, None, Found::Input("lines"))?;
             }
             (Rest::Code(language), false) if count == 0 => self.say(from, None, Found::Input(language))?,
             _ => {}

@@ -65,8 +65,11 @@ impl<'a> Judge<'a> {
         Ok(if has_folder { Degree::Acts } else { degree })
     }
 
-    /// Goes through the words of a program that is not known.
+    /// Goes through the words of a program that is not known. Its own name counts as its first word does.
     fn guessed(&mut self, label: &Label<'_>, words: &[Argument<'_>], input: &Input) -> Judged {
+        if let Some(why) = grammar::deed(label.name, words.iter().map(|word| &*word.text)) {
+            return Err(format!("`{label}` {why}").into());
+        }
         let guessed = grammar::any().map(|row| self.walked(row, label, words, input));
         guessed.unwrap_or(Ok(Degree::Acts)).map(|_| Degree::Acts)
     }

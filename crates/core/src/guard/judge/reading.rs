@@ -45,7 +45,7 @@ impl<'a> Judge<'a> {
     /// Judges code that a program reads from its input.
     pub(super) fn read_by(&mut self, language: &'static str, seen: Seen<'_>, input: &Input) -> Judged {
         match input {
-            Input::Text(text, line) if language == "shell" => {
+            Input::Text(text, line) if matches!(language, "shell" | "lines") => {
                 let place = Place { first_line: *line, ..self.place };
                 if text.trim().is_empty() {
                     return Ok(Degree::Acts);
@@ -56,6 +56,9 @@ impl<'a> Judge<'a> {
                 Some(plain) => self.plain_code(seen, &plain),
                 None => Err(format!("{seen} runs code that stands in the command").into()),
             },
+            Input::File if language == "lines" => {
+                Err(format!("`{}` runs each line of a file as a command", seen.label).into())
+            }
             Input::File | Input::Terminal => Ok(Degree::Acts),
             Input::Pipe(source) if is_fetching(&source.name) => {
                 Err(format!("`{}` runs what it reads: what `{}` fetches", seen.label, source.name).into())

@@ -113,7 +113,10 @@ impl<'a> Judge<'a> {
                 Ok(worst)
             }
             Node::Compound(compound) => self.compound(compound, input),
-            Node::Function { body } => {
+            Node::Function { name, body } => {
+                if calls(body, name) > 1 {
+                    return Err(format!("`{name}` starts itself more than once, without end").into());
+                }
                 // It may be called anywhere, with any values.
                 let values = std::mem::take(&mut self.values);
                 let judged = self.node(body, &Input::Unknown);
@@ -237,6 +240,18 @@ impl<'a> Judge<'a> {
             }
         }
         Ok(worst)
+    }
+}
+
+/// Returns how often a command calls a function by its name.
+fn calls(node: &Node, name: &str) -> usize {
+    match node {
+        Node::Simple(simple) => {
+            usize::from(simple.words.first().and_then(Word::literal).is_some_and(|word| word == name))
+        }
+        Node::Pipeline(parts) | Node::Chain { parts, .. } => parts.iter().map(|part| calls(part, name)).sum(),
+        Node::Compound(compound) => compound.lists.iter().flatten().map(|node| calls(node, name)).sum(),
+        Node::Function { .. } => 0,
     }
 }
 

@@ -263,7 +263,7 @@ fn assigned(node: &Node, names: &mut Vec<(String, bool)>) {
             names.extend(compound.variable.iter().map(|(name, _)| (name.clone(), false)));
             compound.lists.iter().flatten().for_each(|node| assigned(node, names));
         }
-        Node::Function { body } => assigned(body, names),
+        Node::Function { body, .. } => assigned(body, names),
     }
 }
 

@@ -151,11 +151,14 @@ impl Reader<'_> {
     fn function(&mut self, before: &Simple) -> Read<Node> {
         let is_alone = before.assignments.is_empty() && before.redirections.is_empty();
         let name = before.words.first().filter(|_| before.words.len() == 1).and_then(Word::literal);
-        if !is_alone || name.is_none_or(str::is_empty) || !self.eat("()") {
+        let Some(name) = name.filter(|name| is_alone && !name.is_empty()).map(str::to_owned) else {
+            return self.fail("a shell gives `(` a special meaning");
+        };
+        if !self.eat("()") {
             return self.fail("a shell gives `(` a special meaning");
         }
         self.lines()?;
-        Ok(Node::Function { body: Box::new(self.command()?) })
+        Ok(Node::Function { name, body: Box::new(self.command()?) })
     }
 
     /// Reads `NAME=value`, `NAME+=value` or `NAME=(values)`.

@@ -26,6 +26,7 @@ pub(in crate::guard) enum Node {
     Compound(Compound),
     /// `name() { a; }`.
     Function {
+        name: String,
         body: Box<Node>,
     },
 }

@@ -168,13 +168,13 @@ impl Reader<'_> {
     fn named_function(&mut self) -> Read<Node> {
         self.blanks();
         let name = self.word()?;
-        if name.as_ref().and_then(Word::literal).is_none() {
+        let Some(name) = name.as_ref().and_then(Word::literal).map(str::to_owned) else {
             return self.fail("`function` has no name");
-        }
+        };
         self.blanks();
         self.eat("()");
         self.lines()?;
-        Ok(Node::Function { body: Box::new(self.command()?) })
+        Ok(Node::Function { name, body: Box::new(self.command()?) })
     }
 
     /// Reads the rest of `((a))`. For some shells, each name in it is a program.
