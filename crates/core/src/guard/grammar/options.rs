@@ -78,13 +78,14 @@ impl<'a> Walk<'a, '_> {
     pub(super) fn option(&mut self, at: usize) -> Result<Next, Danger> {
         let argument = &self.arguments[at];
         let text = &*argument.text;
-        if argument.has_any() && !text.contains('=') {
-            self.unknown(at)?;
-        }
         let (name, value) = match text.split_once('=') {
             Some((name, value)) => (name, Some(value)),
             None => (text, None),
         };
+        // Most programs take the beginning of an option for the whole.
+        if name.contains(OPEN) {
+            self.unknown(at)?;
+        }
         let is_long = text.starts_with("--") || self.row.flags.is_long;
         let mut rows = self.rows(name);
         let mut value = value;
@@ -129,6 +130,10 @@ impl<'a> Walk<'a, '_> {
                 self.effect(row, at, None)?;
             }
             is_known = !rows.is_empty() || char.is_ascii_digit();
+            // They take what stands behind them in the same word, if anything does.
+            if self.row.by == Some(By::Xargs) && matches!(char, 'e' | 'i' | 'l') {
+                break;
+            }
         }
         self.is_unsure = !is_known;
         Ok(Next::At(at + 1))
