@@ -9,21 +9,18 @@ use std::{
 };
 
 use askbridge::{
-    adapters::{AgentIdentity, AgentInbox, AgentInboxes, attach::SharedInboxes},
     command::{
         self,
         cli::{Cli, Command},
     },
     driver::{self, BridgeParts, FatalError, Timeouts},
-    inbox::{BridgeInbox, Ledger, LeftToClient, Traffic, Work},
-    machine::discovery::{self, DiscoveryError, LocalInbox, Socket},
-    rpc::host::Host,
     service::{AgentEndFlag, BridgeContext, Context, Renewal, services},
-    settings::{
-        Settings,
-        files::{self, Live},
-        resolved::{BridgeSettings, InboxSettings, Protocol, ProxySettings, RunSettings},
-    },
+};
+use askbridge_adapters::{AgentIdentity, AgentInbox, AgentInboxes, attach::SharedInboxes};
+use askbridge_control::{
+    inbox::{BridgeInbox, Ledger, LeftToClient, Traffic, Work},
+    join::discovery::{self, DiscoveryError, LocalInbox, Socket},
+    rpc::host::Host,
 };
 use askbridge_core::{
     acp::{self, Bridge},
@@ -34,6 +31,11 @@ use askbridge_os::{
     exit,
     log::{self, Log, LogError, LogSettings},
     terminal::printable_line,
+};
+use askbridge_settings::{
+    Settings,
+    files::{self, Live},
+    resolved::{BridgeSettings, InboxSettings, Protocol, ProxySettings, RunSettings},
 };
 use tokio::sync::mpsc;
 

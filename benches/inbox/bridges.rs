@@ -11,9 +11,9 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use askbridge::{
+use askbridge_control::{
     inbox::{BridgeInbox, Identity, Port},
-    machine::discovery,
+    join::discovery,
     rpc::socket,
 };
 use askbridge_core::{

@@ -11,9 +11,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use askbridge::{
+use askbridge_control::{
     inbox::{Inbox, store::wait_until},
-    machine::Machine,
+    join::Machine,
     rpc::protocol::Listing,
 };
 use askbridge_core::{

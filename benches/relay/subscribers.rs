@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use askbridge::rpc::client::Client;
+use askbridge_control::rpc::client::Client;
 use tokio::{net::UnixStream, runtime, sync::oneshot, task::JoinSet};
 
 /// The timeout for the socket of a bridge to appear and for the subscriptions.

@@ -348,7 +348,7 @@ fn answers(line: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(without_mark(line));
     let Some(members) = Members::of(text.as_bytes()) else {
         // An agent that reads no more than the beginning of a line that never becomes JSON.
-        let long = line.len() > askbridge::limits::HOLD;
+        let long = line.len() > askbridge_core::limits::HOLD;
         return if let (Envelope::Response(id), true) = (peek(line), long) {
             Some(key(id).into_owned())
         } else {

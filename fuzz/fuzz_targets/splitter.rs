@@ -7,7 +7,7 @@
 //! ```
 #![no_main]
 
-use askbridge::limits::{HOLD, READ, STREAM};
+use askbridge_core::limits::{HOLD, READ, STREAM};
 use libfuzzer_sys::fuzz_target;
 
 #[path = "../../tests/support/cutting.rs"]

@@ -6,13 +6,12 @@
 use std::{ffi::OsString, ops::Deref, path::PathBuf};
 
 use askbridge_os::log::{LogFormat, LogLevel, LogSettings};
+use askbridge_settings::{Settings, keys, kinds::Timeout, words::Word};
 use clap::{
     ArgMatches, Args, Command, Error, FromArgMatches,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
 use humantime::Duration;
-
-use crate::settings::{Settings, keys, kinds::Timeout, words::Word};
 
 /// The arguments `T`, which clap describes only when their subcommand is used.
 #[derive(Debug)]

@@ -8,6 +8,7 @@ use std::{
     time::SystemTime,
 };
 
+use askbridge_control::inbox::{BridgeInbox, Inbox};
 use askbridge_core::{
     desk::{Record, Settlement, Timestamp},
     dialect,
@@ -23,11 +24,7 @@ use super::{
     inbox::OwnInbox,
     runner::{done, say},
 };
-use crate::{
-    inbox::{BridgeInbox, Inbox},
-    limits,
-    present::text,
-};
+use crate::{limits, present::text};
 
 /// The name of this command as the agent of its questions.
 pub(super) const ASKER: &str = "askbridge ask";

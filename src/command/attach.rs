@@ -3,19 +3,17 @@
 
 use std::{env, path::PathBuf};
 
+use askbridge_adapters::{
+    attach::{self, Finder, SharedInboxes},
+    codex::attachment::CodexFinder,
+    copilot::CopilotFinder,
+    opencode::{Address, OpencodeFinder, Password},
+};
 use askbridge_os::{listeners::SharedListeners, signals::Signals};
+use askbridge_settings::{Settings, keys};
 use clap::{Args, Subcommand};
 
 use super::{CommandError, runner::say};
-use crate::{
-    adapters::{
-        attach::{self, Finder, SharedInboxes},
-        codex::attachment::CodexFinder,
-        copilot::CopilotFinder,
-        opencode::{Address, OpencodeFinder, Password},
-    },
-    settings::{Settings, keys},
-};
 
 /// How long `askbridge attach` runs, and its exit codes.
 const HELP: &str = "\

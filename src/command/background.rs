@@ -19,11 +19,17 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
+use askbridge_control::join::{
+    Places,
+    discovery::{self, Socket},
+};
 use askbridge_os::{
     exit,
     lock::{Lock, LockFile},
     log, program, xdg,
 };
+use askbridge_settings::resolved::ServeSettings;
+use askbridge_web::Token;
 use rustix::{
     process::{Pid, Signal, kill_process, setsid},
     stdio,
@@ -37,15 +43,7 @@ use tokio::{
 };
 
 use super::{CommandError, runner};
-use crate::{
-    limits,
-    machine::{
-        Places,
-        discovery::{self, Socket},
-    },
-    serve::Token,
-    settings::resolved::ServeSettings,
-};
+use crate::limits;
 
 /// The name of the socket. No bridge can have this name, so the search for bridges ignores the socket.
 const SOCKET: &str = "inbox-detached";

@@ -4,10 +4,7 @@
 
 use std::{ffi::OsString, net::SocketAddr};
 
-use clap::Args;
-
-use super::{arguments, inbox::HttpArgs};
-use crate::settings::{
+use askbridge_settings::{
     Key, Settings,
     addresses::address,
     keys,
@@ -18,6 +15,9 @@ use crate::settings::{
     },
     words::{ClientQuestions, Permissions},
 };
+use clap::Args;
+
+use super::{arguments, inbox::HttpArgs};
 
 /// Options that `run` and `proxy` share.
 #[derive(Debug, Args)]

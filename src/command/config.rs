@@ -9,6 +9,12 @@ use std::{
 };
 
 use askbridge_os::{exit, terminal::printable};
+use askbridge_settings::{
+    AnyKey, Layer, Problem, Settings, files, keys,
+    layers::unknown_key,
+    render as toml,
+    render::{self, SettingsList},
+};
 use clap::{Args, Subcommand};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 
@@ -16,15 +22,7 @@ use super::{
     CommandError,
     runner::{done, print, say, shown},
 };
-use crate::{
-    present::text,
-    settings::{
-        AnyKey, Layer, Problem, Settings, files, keys,
-        layers::unknown_key,
-        render as toml,
-        render::{self, SettingsList},
-    },
-};
+use crate::present::text;
 
 /// Which layers there are, and the exit codes of `askbridge config`.
 const HELP: &str = "\
@@ -97,7 +95,7 @@ pub enum ConfigAction {
 
 /// Returns the names of the settings, for shells.
 fn candidates() -> Vec<CompletionCandidate> {
-    let candidate = |key: &dyn crate::settings::AnyKey| {
+    let candidate = |key: &dyn askbridge_settings::AnyKey| {
         CompletionCandidate::new(key.path()).help(Some(key.about().to_owned().into()))
     };
     keys::all().map(candidate).collect()

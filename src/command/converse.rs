@@ -4,6 +4,10 @@
 
 use std::{io, pin::pin, sync::Arc, time::Duration};
 
+use askbridge_control::{
+    inbox::{Follower, Inbox},
+    join::Machine,
+};
 use askbridge_core::{
     desk::{Record, Refusal, State, Submission},
     question::{Provenance, Responder},
@@ -16,17 +20,13 @@ use super::{
     screen::{is_coloured, wrap_column},
     typist::{Leftovers, Typist},
 };
-use crate::{
-    inbox::{Follower, Inbox},
-    machine::Machine,
-    present::{
-        answer,
-        bridges::Bridges,
-        dialogue::{Dialogue, DialogueReply},
-        layout,
-        question::{FieldText, QuestionHeader, QuestionText},
-        text::{self, span},
-    },
+use crate::present::{
+    answer,
+    bridges::Bridges,
+    dialogue::{Dialogue, DialogueReply},
+    layout,
+    question::{FieldText, QuestionHeader, QuestionText},
+    text::{self, span},
 };
 
 /// The event that a conversation waits for.

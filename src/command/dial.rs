@@ -3,23 +3,23 @@
 
 use std::io::{self, IsTerminal};
 
-use askbridge_os::exit;
-use clap::Args;
-use tokio::io::{AsyncWriteExt, stdin, stdout};
-use tokio_util::sync::CancellationToken;
-
-use super::CommandError;
-use crate::{
+use askbridge_control::{
     inbox::status::PROTOCOL,
-    machine::{Machine, Places},
+    join::{Machine, Places},
     rpc::{
         client::DIAL,
         methods::{Caller, Methods},
         session,
         socket::{LineWriter, PipedLines},
     },
-    settings::files,
 };
+use askbridge_os::exit;
+use askbridge_settings::files;
+use clap::Args;
+use tokio::io::{AsyncWriteExt, stdin, stdout};
+use tokio_util::sync::CancellationToken;
+
+use super::CommandError;
 
 /// What `askbridge dial` is for, and its exit codes.
 const HELP: &str = "\

@@ -2,15 +2,13 @@
 
 use std::{io, path::PathBuf, sync::Arc};
 
+use askbridge_control::join::{Gaps, discovery::DiscoveryError};
 use askbridge_core::desk::{Record, Refusal};
 use askbridge_os::exit;
+use askbridge_web::ServeError;
 use thiserror::Error;
 
-use crate::{
-    machine::{Gaps, discovery::DiscoveryError},
-    present::{listing, text},
-    serve::ServeError,
-};
+use crate::present::{listing, text};
 
 /// Why a command failed.
 #[derive(Debug, Error)]
@@ -87,7 +85,7 @@ pub enum CommandError {
     /// The journal cannot be read or changed.
     #[cfg(feature = "journal")]
     #[error(transparent)]
-    Journal(#[from] crate::journal::JournalError),
+    Journal(#[from] askbridge_journal::JournalError),
     /// The server could not be set up.
     #[error(transparent)]
     Serve(#[from] ServeError),
@@ -124,7 +122,7 @@ impl CommandError {
             | CommandError::Io(_) => exit::FAILED,
             // `history verify` ends with the same code if it finds a change.
             #[cfg(feature = "journal")]
-            CommandError::Journal(crate::journal::JournalError::Changed { .. }) => exit::PROBLEM,
+            CommandError::Journal(askbridge_journal::JournalError::Changed { .. }) => exit::PROBLEM,
             #[cfg(feature = "journal")]
             CommandError::Journal(_) => exit::FAILED,
         }

@@ -8,7 +8,11 @@ use std::{
     time::Duration,
 };
 
+use askbridge_control::join::remote::Route;
 use askbridge_core::desk::MachineName;
+use askbridge_settings::Settings;
+#[cfg(feature = "fleet")]
+use askbridge_settings::keys;
 #[cfg(feature = "fleet")]
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::sync::watch;
@@ -18,11 +22,13 @@ use tokio::time::sleep;
 use crate::present::fleet::BrokerStatus;
 #[cfg(feature = "fleet")]
 use crate::{
-    fleet::{self, Access, Fleet, Lock, Role},
+    fleet::Access,
+    fleet::Fleet,
+    fleet::Lock,
+    fleet::Role,
+    fleet::{self},
     limits,
-    settings::keys,
 };
-use crate::{machine::remote::Route, settings::Settings};
 
 /// The machines of the fleet.
 #[derive(Debug)]

@@ -9,21 +9,22 @@ use std::{
     sync::Arc,
 };
 
+use askbridge_control::join::{
+    Places, PrivateFolder, discovery, machines,
+    remote::{self, Hub, Route},
+};
 use askbridge_core::desk::MachineName;
+use askbridge_settings::{MachineRoute, Settings, files::Live, services::NotifySettings};
 use tokio::{sync::watch, time::sleep};
 
 use super::{CommandError, fleet_machines::FleetMachines};
-use crate::{
-    limits,
-    machine::{
-        Places, PrivateFolder, discovery, machines,
-        remote::{self, Hub, Route},
-    },
-    settings::{MachineRoute, Settings, files::Live, services::NotifySettings},
-};
+use crate::limits;
 
 /// The name of the machine that `--via` reaches.
 pub(super) const VIA: &str = "via";
+
+/// The most machines, of the settings and of the fleet.
+const MOST: usize = limits::remote::MACHINES + limits::fleet::MACHINES;
 
 /// The connections to the machines of the settings and of the fleet.
 #[derive(Debug)]
@@ -44,7 +45,7 @@ impl HeldMachines {
         let told = Arc::clone(&live);
         let is_told = move || cfg!(feature = "notify") && NotifySettings::is_set(&told.settings(), false);
         let folder = remote::folder(places.own());
-        let hub = Hub::new(folder, places.clone(), Arc::new(is_told));
+        let hub = Hub::new(folder, places.clone(), MOST, Arc::new(is_told));
         let fleet = FleetMachines::shared(places.own().to_owned());
         HeldMachines { live, fleet, hub, own: None, shared: remote::folders(places) }
     }
@@ -52,7 +53,7 @@ impl HeldMachines {
     /// Returns the connections of a command alone.
     pub(super) fn own(places: &Places, fleet: FleetMachines) -> Result<Self, CommandError> {
         let own = PrivateFolder::new(places.own())?;
-        let hub = Hub::new(own.path().to_owned(), places.clone(), Arc::new(|| false));
+        let hub = Hub::new(own.path().to_owned(), places.clone(), MOST, Arc::new(|| false));
         let shared = remote::folders(places);
         Ok(HeldMachines { live: Arc::new(Live::of_user()), fleet, hub, own: Some(own), shared })
     }
@@ -78,7 +79,7 @@ impl HeldMachines {
     pub(super) async fn keep(&mut self) -> Infallible {
         loop {
             tokio::select! {
-                () = sleep(limits::machine::SETTINGS) => {}
+                () = sleep(limits::MACHINE_SETTINGS) => {}
                 () = self.fleet.changed() => {}
             }
             self.set().await;

@@ -7,10 +7,16 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use askbridge_control::{
+    inbox::{HistoryFilter, Life, PastQuestion},
+    join::Machine,
+    rpc::client::CallError,
+};
 use askbridge_core::{
     desk::{IdPrefix, Record, Timestamp},
     wire::line,
 };
+use askbridge_journal::{self, History, Verification};
 use askbridge_os::exit;
 use clap::{Args, Subcommand};
 use jiff::{
@@ -28,12 +34,8 @@ use super::{
     screen::{columns, is_coloured, wrap_column},
 };
 use crate::{
-    inbox::{HistoryFilter, Life, PastQuestion},
-    journal::{self, History, Verification},
     limits,
-    machine::Machine,
     present::{past, question::QuestionText, text},
-    rpc::client::CallError,
 };
 
 /// Exit codes of `askbridge history`.
@@ -338,7 +340,7 @@ fn export(history: &History) -> Result<u8, CommandError> {
 }
 
 fn prune(age: Duration) -> Result<u8, CommandError> {
-    let removed = journal::prune(&of_user(), ago(age))?;
+    let removed = askbridge_journal::prune(&of_user(), ago(age))?;
     let questions = if removed == 1 { "question is" } else { "questions are" };
     shown(print(&format!("{removed} {questions} removed\n")))
 }

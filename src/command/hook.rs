@@ -2,15 +2,12 @@
 
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
-
-use crate::{
-    adapters::{
-        AgentInboxes,
-        hook::{self, HookSettings},
-    },
-    settings::{Settings, keys, words::Permissions},
+use askbridge_adapters::{
+    AgentInboxes,
+    hook::{self, HookSettings},
 };
+use askbridge_settings::{Settings, keys, words::Permissions};
+use clap::{Args, ValueEnum};
 
 /// The purpose of `askbridge hook`, and its exit code.
 const HELP: &str = "\

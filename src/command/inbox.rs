@@ -10,7 +10,27 @@ use std::{
     sync::Arc,
 };
 
+use askbridge_adapters::{
+    self,
+    attach::{Finder, SharedInboxes},
+};
+use askbridge_control::{
+    inbox::{BridgeInbox, Inbox as _, Ledger, Port},
+    join::{
+        Machine, Places, Reach,
+        discovery::{DiscoveryError, LocalInbox, Socket},
+        remote,
+    },
+    rpc::host::Host,
+};
 use askbridge_os::{exit, signals::Signals};
+use askbridge_settings::{
+    Settings,
+    addresses::address,
+    files, keys,
+    resolved::{HttpSettings, ServeSettings},
+};
+use askbridge_web::Server;
 use clap::Args;
 use futures::FutureExt;
 use tokio::{join, time::timeout};
@@ -24,27 +44,9 @@ use super::{
     held_machines::HeldMachines,
 };
 use crate::{
-    adapters::{
-        self,
-        attach::{Finder, SharedInboxes},
-    },
-    inbox::{BridgeInbox, Inbox as _, Ledger, Port},
     limits,
-    machine::{
-        Machine, Places, Reach,
-        discovery::{DiscoveryError, LocalInbox, Socket},
-        remote,
-    },
     present::listing,
-    rpc::host::Host,
-    serve::Server,
     service::{Context, services},
-    settings::{
-        Settings,
-        addresses::address,
-        files, keys,
-        resolved::{HttpSettings, ServeSettings},
-    },
 };
 
 /// The background mode, and the exit codes of `askbridge inbox`.
@@ -189,7 +191,7 @@ async fn serve(
         () = &mut in_fleet => Ok(exit::OK),
         () = notify_elsewhere(&machine, &own.inbox) => Ok(exit::OK),
         never = told => match never {},
-        never = adapters::attach::attach(finders, hosts) => match never {},
+        never = askbridge_adapters::attach::attach(finders, hosts) => match never {},
         code = signals.next() => Ok(code),
     };
     leaves_fleet.cancel();
@@ -297,6 +299,6 @@ impl OwnInbox {
 
 /// Returns no ledger: this program is built without the journal.
 #[cfg(not(feature = "journal"))]
-pub fn ledger(_: Option<crate::settings::resolved::JournalSettings>) -> Option<Arc<dyn Ledger>> {
+pub fn ledger(_: Option<askbridge_settings::resolved::JournalSettings>) -> Option<Arc<dyn Ledger>> {
     None
 }

@@ -7,15 +7,12 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use askbridge_control::{inbox::Ledger, join::discovery};
 use askbridge_core::desk::{Record, Timestamp};
+use askbridge_journal::{History, Journal, JournalError, Options, UnsettledQuestions};
+use askbridge_settings::resolved::JournalSettings;
 
 use super::CommandError;
-use crate::{
-    inbox::Ledger,
-    journal::{History, Journal, JournalError, Options, UnsettledQuestions},
-    machine::discovery,
-    settings::resolved::JournalSettings,
-};
 
 /// Returns the user's journal, which is not opened yet. Returns `None` without settings: nothing is kept then.
 pub fn ledger(settings: Option<JournalSettings>) -> Option<Arc<dyn Ledger>> {
@@ -25,7 +22,7 @@ pub fn ledger(settings: Option<JournalSettings>) -> Option<Arc<dyn Ledger>> {
     Some(Arc::new(Journal::new(options)))
 }
 
-/// Returns the options of the user's journal, with the default limits.
+/// Returns the options of the user's journal.
 pub(super) fn of_user() -> Options {
     let mut options = Options::new(discovery::journal_file());
     options.home = discovery::home();

@@ -9,6 +9,11 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use askbridge_control::{
+    inbox::{Batch, Inbox},
+    join::{Gaps, Machine, Places},
+    rpc::client::Depth,
+};
 use askbridge_core::desk::{Event, LostQuestion, QuestionId, Record, State};
 use askbridge_os::{exit, signals::Signals, terminal::cut};
 use clap::Args;
@@ -21,16 +26,13 @@ use super::{
     screen::{Room, Screen, columns, stdout_closed},
 };
 use crate::{
-    inbox::{Batch, Inbox},
     limits,
-    machine::{Gaps, Machine, Places},
     present::{
         bridges::{self, Bridges, UnreachableBridges},
         layout::wrapped,
         listing::{self, Looked, QuestionList, row, table},
         past, text,
     },
-    rpc::client::Depth,
 };
 
 /// The columns of `askbridge list`, and its exit codes.
@@ -143,9 +145,9 @@ pub(super) async fn lost_and_elsewhere(machine: &Machine) -> (Vec<LostQuestion>,
     let Some(places) = machine.places() else { return (Vec::new(), Vec::new()) };
     let unsettled = super::ledger::unsettled().unwrap_or_else(|error| {
         super::runner::say(&format!("lost questions and bridges elsewhere are not known: {error}"));
-        crate::journal::UnsettledQuestions::default()
+        askbridge_journal::UnsettledQuestions::default()
     });
-    let sockets = crate::machine::discovery::sockets_in(places).await.unwrap_or_default();
+    let sockets = askbridge_control::join::discovery::sockets_in(places).await.unwrap_or_default();
     let elsewhere = crate::present::bridges::unreachable(&unsettled.waiting, &sockets.into_keys().collect());
     (unsettled.lost, elsewhere)
 }

@@ -8,8 +8,17 @@ use std::{
     path::PathBuf,
 };
 
+use askbridge_control::{
+    inbox::report::MachineReport,
+    join::{
+        Places, discovery, machines as remote_machines,
+        remote::{self, Failure, attempt},
+    },
+    rpc::client::Client,
+};
 use askbridge_core::desk::MachineName;
 use askbridge_os::{exit, terminal::printable};
+use askbridge_settings::{MachineRoute, MachineTable, Settings, files, machine_file, place::closest};
 use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCandidates;
 use futures::future::join_all;
@@ -25,18 +34,11 @@ use super::{
     screen::Room,
 };
 use crate::{
-    inbox::report::MachineReport,
-    limits::{self, machine as limit},
-    machine::{
-        Places, discovery, machines as remote_machines,
-        remote::{self, Failure, attempt},
-    },
+    limits::{self, remote as limit},
     present::{
         machines::{self, ListedMachine, MachineList},
         text,
     },
-    rpc::client::Client,
-    settings::{MachineRoute, MachineTable, Settings, files, machine_file, place::closest},
 };
 
 /// What a machine is, and the exit codes of `askbridge machine`.
@@ -162,7 +164,7 @@ async fn connect(name: &str) -> Result<u8, CommandError> {
 /// Connects to a machine, at the terminal if there is one, and says what was found, or why it cannot be reached.
 async fn first_connection(name: &MachineName, route: &MachineRoute) -> Result<u8, CommandError> {
     let has_terminal = io::stdin().is_terminal();
-    let patience = if has_terminal { limit::AT_TERMINAL } else { limit::GREETING };
+    let patience = if has_terminal { limits::SSH_AT_TERMINAL } else { limit::GREETING };
     let asked = match route {
         MachineRoute::Ssh(host) if has_terminal => Some(host),
         MachineRoute::Ssh(_) | MachineRoute::Command(_) => None,

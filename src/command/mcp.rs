@@ -1,13 +1,13 @@
 //! `askbridge mcp`: an MCP server whose tool asks the user. What it serves is left to `adapters`.
 
+use askbridge_adapters::{
+    AgentInboxes,
+    mcp::{self, McpOptions},
+};
 use askbridge_os::{exit, signals::Signals};
 use clap::Args;
 
 use super::{CommandError, arguments};
-use crate::adapters::{
-    AgentInboxes,
-    mcp::{self, McpOptions},
-};
 
 /// The tools and the exit codes of `askbridge mcp`.
 const HELP: &str = "\

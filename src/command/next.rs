@@ -1,6 +1,7 @@
 //! `askbridge next`: puts the oldest question that waits to the person at the terminal.
 //! The dialogue is left to `converse.rs`.
 
+use askbridge_control::{inbox::Inbox, join::Machine};
 use askbridge_core::desk::State;
 use askbridge_os::exit;
 use clap::Args;
@@ -13,7 +14,7 @@ use super::{
     runner::{print, say, warn},
     typist::{Leftovers, can_ask},
 };
-use crate::{inbox::Inbox, machine::Machine, present::dialogue::Dialogue};
+use crate::present::dialogue::Dialogue;
 
 /// The words that `askbridge next` knows, and its exit codes.
 const HELP: &str = "\

@@ -9,8 +9,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use askbridge_control::{
+    inbox::{Inbox, real_files::RealFiles},
+    join::discovery,
+};
 use askbridge_core::desk::{Record, State};
 use askbridge_os::{exit, signals::Signals};
+use askbridge_settings::{NotifySettings, files};
 use clap::Args;
 use rustix::process::setsid;
 
@@ -20,8 +25,6 @@ use super::{
     runner::{look_up, say},
 };
 use crate::{
-    inbox::{Inbox, real_files::RealFiles},
-    machine::discovery,
     notify::{
         Plan, ruled,
         ways::{self, BUSY, NotifierStart, follow, take},
@@ -30,7 +33,6 @@ use crate::{
         bridges::Bridges,
         doctor::{Level, Report},
     },
-    settings::{NotifySettings, files},
 };
 
 /// The notifiers, and the exit codes of `askbridge notify`.

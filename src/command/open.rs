@@ -10,8 +10,15 @@ use std::{
     time::SystemTime,
 };
 
+use askbridge_control::{
+    inbox::Inbox,
+    join::{Machine, Places, discovery},
+    rpc::client::Depth,
+};
 use askbridge_core::desk::QuestionId;
 use askbridge_os::exit;
+use askbridge_settings::{Settings, keys, resolved::ServeSettings};
+use askbridge_web::{Token, page::sign_in};
 use clap::Args;
 use qrcode::{EcLevel, QrCode, render::unicode::Dense1x2};
 
@@ -23,14 +30,7 @@ use super::{
     reach::MachineArgs,
     runner::{self, look_up, say},
 };
-use crate::{
-    inbox::Inbox,
-    limits,
-    machine::{Machine, Places, discovery},
-    rpc::client::Depth,
-    serve::{Token, page::sign_in},
-    settings::{Settings, keys, resolved::ServeSettings},
-};
+use crate::limits;
 
 /// How the browser is signed in, and the exit codes of `askbridge open`.
 const HELP: &str = "\
@@ -97,7 +97,7 @@ pub async fn open(args: &OpenArgs, settings: &Settings, log: &LogArgs) -> Result
 /// Returns the token of the inbox whose socket is in this directory.
 fn token(serve: &ServeSettings, folder: &Path) -> Result<Token, CommandError> {
     let token = serve.http.token_file.clone().unwrap_or_else(|| Token::in_folder(folder));
-    Ok(Token::read_or_make(&token).map_err(crate::serve::ServeError::from)?)
+    Ok(Token::read_or_make(&token).map_err(askbridge_web::ServeError::from)?)
 }
 
 /// Returns the address of an inbox of this user: the one in the background, or else one in a terminal.
@@ -131,7 +131,7 @@ impl PageLink {
     /// Returns a link to the page that signs one browser in.
     fn to(&self, address: IpAddr) -> Result<String, CommandError> {
         let code = sign_in::make(&self.token, self.server.port(), SystemTime::now());
-        let code = code.map_err(crate::serve::ServeError::from)?;
+        let code = code.map_err(askbridge_web::ServeError::from)?;
         let question = self.question.as_ref().map(|id| format!("&question={id}")).unwrap_or_default();
         Ok(format!("http://{}/#token={code}{question}", self.host(address)))
     }

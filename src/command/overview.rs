@@ -1,5 +1,6 @@
 //! `askbridge` alone in a terminal: the questions that wait, and what to type next.
 
+use askbridge_control::{inbox::Inbox, join::Machine, rpc::client::Depth};
 use askbridge_os::exit;
 use clap::Args;
 
@@ -10,7 +11,7 @@ use super::{
     runner::{listed, print_lines, warn},
     screen::columns,
 };
-use crate::{inbox::Inbox, limits, machine::Machine, rpc::client::Depth};
+use crate::limits;
 
 /// Options of the overview.
 #[derive(Debug, Args)]

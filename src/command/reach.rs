@@ -8,8 +8,13 @@ use std::{
     sync::Arc,
 };
 
+use askbridge_control::join::{
+    Places, Reach, discovery, machines,
+    remote::{self, Route},
+};
 use askbridge_core::desk::{IdPrefix, MachineName};
 use askbridge_os::terminal::printable_line;
+use askbridge_settings::{files, machine_tables::is_host};
 use clap::Args;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use tokio::time::timeout;
@@ -20,14 +25,7 @@ use super::{
     fleet_machines::FleetMachines,
     held_machines::{HeldMachines, VIA, routes},
 };
-use crate::{
-    limits::{fleet as of_fleet, machine as limit},
-    machine::{
-        Places, Reach, discovery, machines,
-        remote::{self, Route},
-    },
-    settings::{files, machine_tables::is_host},
-};
+use crate::limits::{fleet as of_fleet, remote as limit};
 
 /// How long a command waits for the machines that it connects to, where none was named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,19 @@
 
 use std::{sync::Arc, time::Duration};
 
+use askbridge_control::{
+    inbox::{Inbox, real_files::RealFiles},
+    join::{Machine, Places},
+    rpc::client::Depth,
+};
 use askbridge_core::desk::{IdPrefix, Record, Refusal, State};
 use askbridge_os::{exit, terminal::printable_line};
+#[cfg(feature = "journal")]
+use askbridge_settings::rule::Trial;
+use askbridge_settings::{
+    RuleTable, Settings, files, render,
+    rule::{Decision, Explanation, RuleEffect, decide, explain},
+};
 use clap::{Args, Subcommand};
 
 use super::{
@@ -15,18 +26,7 @@ use super::{
     reach::MachineArgs,
     runner::{self, look_up, print, say, shown, warn},
 };
-#[cfg(feature = "journal")]
-use crate::rule::Trial;
-use crate::{
-    inbox::{Inbox, real_files::RealFiles},
-    limits,
-    machine::{Machine, Places},
-    present::text,
-    rpc::client::Depth,
-    rule::{Decision, Explanation, RuleEffect, decide, explain},
-    service::rules,
-    settings::{RuleTable, Settings, files, render},
-};
+use crate::{limits, present::text, service::rules};
 
 /// How rules are written, and the exit codes of `askbridge rules`.
 const HELP: &str = "\

@@ -9,17 +9,16 @@ use std::{
     sync::Arc,
 };
 
+use askbridge_control::{
+    inbox::Inbox,
+    join::{Gaps, Machine, Missing},
+    rpc::client::Depth,
+};
 use askbridge_core::desk::{IdPrefix, Record, Refusal};
 use askbridge_os::{exit, signals, terminal::printable_line};
 
 use super::{CommandError, reach::MachineArgs};
-use crate::{
-    inbox::Inbox,
-    limits,
-    machine::{Gaps, Machine, Missing},
-    present::listing,
-    rpc::client::Depth,
-};
+use crate::{limits, present::listing};
 
 /// Runs a command, and returns its exit code.
 pub fn run(command: impl Future<Output = Result<u8, CommandError>>) -> ExitCode {

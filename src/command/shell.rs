@@ -11,6 +11,11 @@ use std::{
     time::Duration,
 };
 
+use askbridge_control::{
+    inbox::Inbox,
+    join::{Machine, Places, Reach, remote},
+    rpc::client::Depth,
+};
 use askbridge_core::{
     desk::{IdPrefix, Record},
     question::{
@@ -21,12 +26,7 @@ use askbridge_core::{
 use askbridge_os::{signals, terminal::printable_line};
 use clap::{Args, ValueEnum};
 
-use crate::{
-    inbox::Inbox,
-    machine::{Machine, Places, Reach, remote},
-    present::text,
-    rpc::client::Depth,
-};
+use crate::present::text;
 
 /// Where the scripts of `askbridge completions` belong.
 const COMPLETIONS_HELP: &str = "\

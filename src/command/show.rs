@@ -1,5 +1,6 @@
 //! `askbridge show`: one question, and how it can be answered.
 
+use askbridge_control::{inbox::Inbox, join::Gaps};
 use clap::Args;
 
 use super::{
@@ -8,11 +9,7 @@ use super::{
     runner::{self, look_up, print, warn},
     screen::{is_coloured, wrap_column},
 };
-use crate::{
-    inbox::Inbox,
-    machine::Gaps,
-    present::{bridges::Bridges, question::QuestionText, text},
-};
+use crate::present::{bridges::Bridges, question::QuestionText, text};
 
 /// How an ID may be shortened for `askbridge show`, and its exit codes.
 const HELP: &str = "\

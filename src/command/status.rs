@@ -1,5 +1,11 @@
 //! `askbridge status`: the bridges of this machine, where they were looked for, and which of them did not reply.
 
+use askbridge_control::{
+    inbox::Inbox,
+    join::{Machine, Places},
+    rpc::client::Depth,
+};
+use askbridge_settings::files;
 use clap::Args;
 
 use super::{
@@ -11,12 +17,8 @@ use super::{
     screen::columns,
 };
 use crate::{
-    inbox::Inbox,
     limits,
-    machine::{Machine, Places},
     present::{status::MachineStatus, text},
-    rpc::client::Depth,
-    settings::files,
 };
 
 /// The columns of `askbridge status`, and its exit codes.

@@ -4,6 +4,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use askbridge_control::{inbox::Inbox, join::Machine};
 use askbridge_core::{
     desk::{IdPrefix, Record, Refusal, Submission},
     question::{Answer, Field, Outcome, Purpose, Question, Value},
@@ -22,15 +23,11 @@ use super::{
     second_step::{confirmed, danger},
     typist::{Leftovers, can_ask},
 };
-use crate::{
-    inbox::Inbox,
-    machine::Machine,
-    present::{
-        answer::{self, about, brief},
-        bridges::Bridges,
-        dialogue::Dialogue,
-        typed::{self, TypedText},
-    },
+use crate::present::{
+    answer::{self, about, brief},
+    bridges::Bridges,
+    dialogue::Dialogue,
+    typed::{self, TypedText},
 };
 
 /// Answers a question.

@@ -11,6 +11,7 @@ use std::{
     task::{Context, Poll},
 };
 
+use askbridge_control::inbox::Traffic;
 use askbridge_core::engine::{Bridge, Event, Peer, Protocol};
 use askbridge_os::{exit, signals::Signals};
 use tokio::{task::yield_now, time::Instant};
@@ -23,7 +24,7 @@ use super::{
     stdio,
     timer::Timer,
 };
-use crate::{inbox::Traffic, limits};
+use crate::limits;
 
 /// Why [`Pump::poll`] is ready.
 enum Pause {

@@ -3,16 +3,16 @@
 
 use std::{convert::Infallible, ffi::OsString, future::pending, process::ExitCode, sync::Arc};
 
+use askbridge_control::{
+    inbox::{Port, Traffic},
+    rpc::host::Host,
+};
 use askbridge_core::engine::{Bridge, Protocol};
 use askbridge_os::signals::{self, Signals};
 
 use super::{
     FatalError, pump,
     shell::{Shell, Timeouts},
-};
-use crate::{
-    inbox::{Port, Traffic},
-    rpc::host::Host,
 };
 
 /// The parts of a bridge, beside its peers. `P` is the core of their protocol, `S` keeps the file of the inbox's

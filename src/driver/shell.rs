@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use askbridge_control::inbox::{PeerStatus, Peers, Port};
 use askbridge_core::{
     desk::{Notice, Record, Settlement, TicketedSubmission},
     engine::{Bridge, Introduction, Introductions, Output, Peer, Protocol, UnansweredReason},
@@ -16,7 +17,6 @@ use bytes::Bytes;
 use tokio::sync::mpsc;
 
 use super::agent::Agent;
-use crate::inbox::{PeerStatus, Peers, Port};
 
 /// Receives changes of the timeout: how long a question may stay open, and when that was set. One change may wait.
 pub type Timeouts = mpsc::Receiver<(Option<Duration>, Instant)>;

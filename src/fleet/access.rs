@@ -8,13 +8,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use askbridge_settings::{Settings, keys};
 use serde::{Deserialize, Serialize};
 
 use super::place::UserName;
-use crate::{
-    limits,
-    settings::{Settings, keys},
-};
+use crate::limits;
 
 /// What the permissions of a user allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

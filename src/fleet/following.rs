@@ -6,6 +6,7 @@
 
 use std::{convert::Infallible, future::pending};
 
+use askbridge_control::join::discovery;
 use async_nats::{HeaderMap, Message, StatusCode, Subscriber};
 use bytes::Bytes;
 use futures::{FutureExt, StreamExt};
@@ -24,7 +25,7 @@ use super::{
     session::{NUMBER, PROCESS},
     subjects,
 };
-use crate::{limits::fleet as limit, machine::discovery};
+use crate::limits::fleet as limit;
 
 /// The header of a write that removes an entry.
 const OPERATION: &str = "KV-Operation";

@@ -3,6 +3,20 @@
 
 use std::{collections::BTreeMap, convert::Infallible, future::pending, io, path::Path, time::Duration};
 
+use askbridge_control::{
+    inbox::{Inbox, status::PROTOCOL},
+    join::{
+        Machine,
+        back_off::{BackOff, random},
+        discovery,
+    },
+    rpc::{
+        client::DIAL,
+        methods::{Caller, Methods},
+        session,
+        socket::{LineWriter, PipedLines},
+    },
+};
 use askbridge_core::question::{Provenance, Responder};
 use async_nats::{Message, Subscriber};
 use futures::StreamExt;
@@ -23,21 +37,7 @@ use super::{
     place::{Place, UserName},
     session::{Kind, Session, kind, refuse, refuse_as, replies},
 };
-use crate::{
-    inbox::{Inbox, status::PROTOCOL},
-    limits::{fleet as limit, machine::STREAM},
-    machine::{
-        Machine,
-        back_off::{BackOff, random},
-        discovery,
-    },
-    rpc::{
-        client::DIAL,
-        methods::{Caller, Methods},
-        session,
-        socket::{LineWriter, PipedLines},
-    },
-};
+use crate::limits::{fleet as limit, remote::STREAM};
 
 /// The file that the gateway of this user locks, in the directory of the sockets.
 const LOCK: &str = "fleet.lock";

@@ -13,7 +13,7 @@
 //! - **Sessions.** A session is a stream of bytes in both directions between one person's process and one machine, on
 //!   which the machine speaks as `askbridge dial` does on stdio. Its messages are numbered, so that a lost one ends it,
 //!   and a window bounds what is on its way. It ends with the connection to the broker of either side, and is never
-//!   continued over another one: what was sent and not replied to is then unknown, and [`crate::machine::remote`] asks
+//!   continued over another one: what was sent and not replied to is then unknown, and [`askbridge_control::join::remote`] asks
 //!   again. The bridge settles, and takes the same answer twice.
 //! - **Nothing waits at the broker.** Each connection is made by a client of its own, so that what one had not sent is
 //!   never sent over the next. Where no machine listens, the broker says so at once, and to which message: an answer in

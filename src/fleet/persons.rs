@@ -12,6 +12,11 @@ use std::{
     time::Duration,
 };
 
+use askbridge_control::join::{
+    back_off::{BackOff, random},
+    discovery,
+    remote::{Dial, Route},
+};
 use askbridge_core::desk::MachineName;
 use futures::StreamExt;
 use rustix::process::{Resource, getrlimit};
@@ -30,14 +35,7 @@ use super::{
     place::Place,
     session::Session,
 };
-use crate::{
-    limits::fleet as limit,
-    machine::{
-        back_off::{BackOff, random},
-        discovery,
-        remote::{Dial, Route},
-    },
-};
+use crate::limits::fleet as limit;
 
 /// The machines of the fleet. Dropping it ends the connection to the broker.
 #[derive(Debug)]

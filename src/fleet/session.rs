@@ -11,8 +11,8 @@ use std::{
     },
 };
 
+use askbridge_control::rpc::session::refusal;
 use askbridge_core::desk::Refusal;
-
 use askbridge_os::terminal::printable_line;
 use async_nats::{Client, HeaderMap, Message, StatusCode, Subject};
 use bytes::{Bytes, BytesMut};
@@ -23,7 +23,7 @@ use tokio::{
 };
 
 use super::place::REPLIES;
-use crate::{limits::fleet as limit, rpc::session::refusal};
+use crate::limits::fleet as limit;
 
 /// The header with the number of a message.
 pub(super) const NUMBER: &str = "Askbridge-Number";

@@ -66,7 +66,7 @@ pub const UNSENT: usize = 64;
 pub const SESSIONS: usize = 64;
 /// Number of sessions of a machine with one person.
 pub const SESSIONS_OF_PERSON: usize = 16;
-/// How long a session may be silent. A person's process calls each [`super::machine::HEARTBEAT`].
+/// How long a session may be silent. A person's process calls each [`super::remote::HEARTBEAT`].
 pub const SILENCE: Duration = Duration::from_secs(60);
 /// How long an inbox that ends takes at most to tell the persons: without a reply of the broker, its entry runs out.
 pub const FAREWELL: Duration = Duration::from_secs(1);

@@ -14,6 +14,7 @@ use askbridge_core::{
     },
 };
 use askbridge_os::terminal::printable;
+use askbridge_settings::words::Disclosure;
 
 use crate::{
     limits,
@@ -21,7 +22,6 @@ use crate::{
         caution::{caution, role},
         text::{asked, headline, line, on_machine, project, short},
     },
-    settings::words::Disclosure,
 };
 
 /// The most columns of a button.
@@ -193,8 +193,9 @@ fn chosen((option, name): (&FieldOption, Cow<'_, str>)) -> (String, Value) {
 
 #[cfg(test)]
 pub(super) mod samples {
+    use askbridge_settings::{NotifySettings, Settings, SettingsFile, Sources};
+
     use super::*;
-    use crate::settings::{NotifySettings, Settings, SettingsFile, Sources};
 
     /// Returns the settings that this file has.
     pub(crate) fn settings(text: &str) -> NotifySettings {

@@ -14,12 +14,13 @@ use askbridge_core::{
     guard::Files,
     question::Question,
 };
-
-use crate::{
-    limits,
+use askbridge_settings::{
+    NotifySettings,
+    kinds::QuietHours,
     rule::{Rule, RuleEffect, decide},
-    settings::{NotifySettings, kinds::QuietHours},
 };
+
+use crate::limits;
 
 /// The circumstances of the user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -330,14 +331,11 @@ impl NotifierStarts {
 #[cfg(test)]
 mod tests {
     use askbridge_core::question::{Origin, Purpose};
+    use askbridge_settings::{Settings, SettingsFile, Sources};
     use serde_json::json;
 
     use super::*;
-    use crate::{
-        limits,
-        notify::message::samples::settings,
-        settings::{Settings, SettingsFile, Sources},
-    };
+    use crate::{limits, notify::message::samples::settings};
 
     fn question(purpose: Purpose) -> Question {
         let fields = json!([{ "name": "f", "label": "Which?", "kind": "boolean" }]);
@@ -493,7 +491,7 @@ mod tests {
     #[test]
     fn the_ways_of_rules_are_those_of_the_settings() {
         let all = [Way::Terminal, Way::Sound, Way::Desktop, Way::Command, Way::Webhook, Way::Ntfy];
-        assert_eq!(crate::rule::keys::WAYS, all.map(Way::name));
+        assert_eq!(askbridge_settings::rule::keys::WAYS, all.map(Way::name));
     }
 
     fn ids(numbers: impl Iterator<Item = u64>) -> Vec<QuestionId> {

@@ -9,12 +9,12 @@ use std::{
     time::SystemTime,
 };
 
+use askbridge_control::inbox::{BridgeStatus, Life, WaitingBridge};
 use askbridge_core::desk::{BridgeName, Record, Timestamp};
 use askbridge_os::terminal::printable_line;
 use serde::Serialize;
 
 use super::text;
-use crate::inbox::{BridgeStatus, Life, WaitingBridge};
 
 /// The bridges that replied.
 #[derive(Debug, Default)]
@@ -135,8 +135,9 @@ fn count(count: usize, one: &str, several: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use askbridge_control::inbox::Home;
+
     use super::*;
-    use crate::inbox::Home;
 
     fn waiting(bridge: &str, life: Life, folder: Option<&str>, questions: usize) -> WaitingBridge {
         let home = folder.map(|folder| Home { folder: folder.into(), pid: 42, started: 1, namespace: 1 });

@@ -7,6 +7,10 @@ use std::{
     sync::Arc,
 };
 
+use askbridge_control::{
+    inbox::{report::ConnectedMachine, status::PROTOCOL},
+    join::Gaps,
+};
 use askbridge_core::{
     desk::{LostQuestion, Record, State},
     question::Purpose,
@@ -19,10 +23,6 @@ use super::{
     layout::{NarrowingStep, Table},
     machines,
     text::{self, NONE, place, span},
-};
-use crate::{
-    inbox::{report::ConnectedMachine, status::PROTOCOL},
-    machine::Gaps,
 };
 
 /// The output of `askbridge list --json`.
@@ -313,11 +313,11 @@ fn count(count: usize, one: &str, several: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use askbridge_control::inbox::report::MachineReport;
     use askbridge_os::terminal::{printable_line, width};
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::inbox::report::MachineReport;
 
     fn record(id: &str, question: &Value, more: &Value) -> Arc<Record> {
         let mut whole = json!({
@@ -338,7 +338,7 @@ mod tests {
         Bridges::new(bridges_named("k3f9q2"))
     }
 
-    fn bridges_named(name: &str) -> Vec<crate::inbox::BridgeStatus> {
+    fn bridges_named(name: &str) -> Vec<askbridge_control::inbox::BridgeStatus> {
         let status = json!({
             "protocol": 1, "bridge": name, "pid": 1, "version": "1.0.0", "open": 1, "folder": "/",
             "agent": "npx -y @zed-industries/claude-code-acp@0.9.1", "startedAt": "2026-11-21T11:00:00Z",

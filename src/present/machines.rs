@@ -3,6 +3,13 @@
 
 use std::time::SystemTime;
 
+use askbridge_control::{
+    inbox::{
+        report::{ConnectedMachine, MachineReport, UNREPLIED},
+        status::BridgeStatus,
+    },
+    join::Gaps,
+};
 use askbridge_core::desk::{MachineName, Timestamp};
 use askbridge_os::terminal::printable_line;
 use serde::Serialize;
@@ -11,13 +18,6 @@ use super::{
     fleet::BrokerStatus,
     layout::{NarrowingStep, Table},
     text::{self, span},
-};
-use crate::{
-    inbox::{
-        report::{ConnectedMachine, MachineReport, UNREPLIED},
-        status::BridgeStatus,
-    },
-    machine::Gaps,
 };
 
 /// The least width of the column with the state of the connection: below it, `REACHED BY` is cut.

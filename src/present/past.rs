@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 
+use askbridge_control::inbox::{LeftToClient, Life};
 use askbridge_core::desk::{LostQuestion, Record, Settlement, Timestamp};
 use askbridge_os::terminal::cut;
 
@@ -11,7 +12,6 @@ use super::{
     layout::{NarrowingStep, Table},
     text::{self, NONE, span},
 };
-use crate::inbox::{LeftToClient, Life};
 
 /// The heads of the columns, in their order.
 const HEADS: [&str; 6] = ["ID", "AGENT", "PROJECT", "AGO", "STATE", "QUESTION"];

@@ -4,6 +4,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use anstyle::Style;
+use askbridge_control::inbox::BridgeStatus;
 use askbridge_core::{
     desk::{EarlierDecision, Record, Settlement, State, Timestamp},
     question::{
@@ -19,7 +20,6 @@ use super::{
     subject::{self, SubjectText},
     text::{self, span},
 };
-use crate::inbox::BridgeStatus;
 
 /// The widest option label that the texts beside the options are aligned to.
 const LONGEST_ALIGNED: usize = 30;

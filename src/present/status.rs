@@ -7,6 +7,10 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use askbridge_control::{
+    inbox::{BridgeStatus, report::ConnectedMachine},
+    join::Gaps,
+};
 use askbridge_core::desk::QuestionId;
 use askbridge_os::terminal::printable_line;
 use serde::Serialize;
@@ -17,10 +21,6 @@ use super::{
     layout::{NarrowingStep, Table},
     machines,
     text::{self, NONE, span},
-};
-use crate::{
-    inbox::{BridgeStatus, report::ConnectedMachine},
-    machine::Gaps,
 };
 
 /// The version of this program.

@@ -5,6 +5,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use askbridge_control::inbox::BridgeStatus;
 use askbridge_core::{
     desk::{Record, Refusal, Settlement, State, Timestamp},
     question::{Answer, Purpose, Question, Risk, Value, naming::names},
@@ -13,7 +14,6 @@ use askbridge_os::terminal::{cut, printable_json, printable_line};
 use serde::Serialize;
 
 use super::answer::{ending, separable};
-use crate::inbox::BridgeStatus;
 
 /// The most columns of a question in a sentence.
 const HEADING: usize = 80;

@@ -9,12 +9,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+use askbridge_control::inbox::{Ledger, Traffic};
+use askbridge_settings::{files::Live, resolved::InboxSettings};
 use tokio::sync::mpsc;
-
-use crate::{
-    inbox::{Ledger, Traffic},
-    settings::{files::Live, resolved::InboxSettings},
-};
 
 /// The context of the services of one inbox.
 #[derive(Debug)]

@@ -8,6 +8,16 @@ use std::{
     time::Duration,
 };
 
+use askbridge_control::{
+    inbox::{
+        access::Inbox,
+        bridge::BridgeInbox,
+        handover::Port,
+        ledger::{Ledger, LeftToClient},
+        store::wait_until,
+    },
+    rpc::played::{played, question},
+};
 use askbridge_core::{
     desk::{
         Asker, Desk, EarlierDecision, LostQuestion, Notice, Opening, QuestionId, Record, Refusal, Setup,
@@ -20,16 +30,6 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::recall::LedgerService;
-use crate::{
-    inbox::{
-        access::Inbox,
-        bridge::BridgeInbox,
-        handover::Port,
-        ledger::{Ledger, LeftToClient},
-        store::wait_until,
-    },
-    rpc::played::{played, question},
-};
 
 /// Runs of the whole life of a question.
 const RUNS: u64 = 10_000;
@@ -245,7 +245,8 @@ async fn live(
     reads: bool,
 ) {
     let name = format!("b{place}").parse().expect("a name");
-    let identity = crate::inbox::status::Identity { bridge: name, ..played("b").0.identity().clone() };
+    let identity =
+        askbridge_control::inbox::status::Identity { bridge: name, ..played("b").0.identity().clone() };
     let (bridge, started) = (identity.bridge.clone(), identity.started_at);
     let (inbox, port, work) = BridgeInbox::new(identity, 1);
     let inbox = inbox.with_ledger(Some(Arc::new(durable.clone())));
@@ -275,7 +276,7 @@ async fn live(
         () = is_asked => {}
         () = is_answered => {}
         () = work.run() => {}
-        () = crate::rpc::host::Service::run(service, inbox.clone(), stop) => {}
+        () = askbridge_control::rpc::host::Service::run(service, inbox.clone(), stop) => {}
         () = durable.1.notified() => {}
         () = tokio::time::sleep(Duration::from_secs(2)) => {}
     }

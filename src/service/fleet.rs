@@ -3,20 +3,19 @@
 
 use std::{io, sync::Arc};
 
+use askbridge_control::{
+    inbox::{BridgeInbox, Inbox, openings::Openings},
+    join::Places,
+    rpc::host::{Service, Starts},
+};
 use askbridge_os::program;
+use askbridge_settings::{files::Live, keys};
 use futures::future::BoxFuture;
 use tokio::{process::Command, time::sleep};
 use tokio_util::sync::CancellationToken;
 
 use super::context::Context;
-use crate::{
-    fleet::Gateway,
-    inbox::{BridgeInbox, Inbox, openings::Openings},
-    limits::fleet as limit,
-    machine::Places,
-    rpc::host::{Service, Starts},
-    settings::{files::Live, keys},
-};
+use crate::{fleet::Gateway, limits::fleet as limit};
 
 /// Starts the gateway.
 #[derive(Debug)]

@@ -5,16 +5,16 @@ use std::{
     sync::Arc,
 };
 
+use askbridge_control::{
+    inbox::{bridge::BridgeInbox, status::Traffic},
+    rpc::host::{Service, Starts},
+};
+use askbridge_settings::resolved::ServeSettings;
+use askbridge_web::server::Server;
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::context::Context;
-use crate::{
-    inbox::{bridge::BridgeInbox, status::Traffic},
-    rpc::host::{Service, Starts},
-    serve::server::Server,
-    settings::resolved::ServeSettings,
-};
 
 /// Serves the inbox of a bridge over HTTP. A bridge that cannot listen still runs: another bridge of the same editor
 /// may have the address.

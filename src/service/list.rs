@@ -1,11 +1,12 @@
 //! The list of the services of an inbox, which every composition of the program uses.
 
+use askbridge_control::rpc::host::Service;
+
 #[cfg(feature = "fleet")]
 use super::fleet;
 #[cfg(feature = "notify")]
 use super::notify;
 use super::{context::Context, http, recall, rules, settings, unattended};
-use crate::rpc::host::Service;
 
 /// Returns the services that an inbox with this context needs.
 pub fn services(context: &Context) -> Vec<Box<dyn Service>> {

@@ -10,8 +10,13 @@ use std::{
     time::Duration,
 };
 
+use askbridge_control::{
+    inbox::{BridgeInbox, Inbox, Store, real_files::RealFiles},
+    rpc::host::{Service, Starts},
+};
 use askbridge_core::desk::{QuestionId, Record, State};
 use askbridge_os::program;
+use askbridge_settings::{NotifySettings, Settings, files::Live};
 use futures::future::BoxFuture;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, BufReader},
@@ -22,14 +27,9 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::context::{Context, LogOnce};
-use crate::{
-    inbox::{BridgeInbox, Inbox, Store, real_files::RealFiles},
-    notify::{
-        Circumstances, NotifierStarts, Plan, ruled,
-        ways::follow::{self, BUSY},
-    },
-    rpc::host::{Service, Starts},
-    settings::{NotifySettings, Settings, files::Live},
+use crate::notify::{
+    Circumstances, NotifierStarts, Plan, ruled,
+    ways::follow::{self, BUSY},
 };
 
 /// The most bytes of a notifier's stderr that are read.

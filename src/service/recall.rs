@@ -4,6 +4,10 @@
 
 use std::sync::Arc;
 
+use askbridge_control::{
+    inbox::{access::Inbox, bridge::BridgeInbox, ledger::Ledger, openings::Openings},
+    rpc::host::{Service, Starts},
+};
 use askbridge_core::{
     desk::{EarlierDecision, QuestionId, Record, Submission},
     question::{Answer, Outcome, Provenance, Purpose},
@@ -12,10 +16,6 @@ use futures::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use tokio_util::sync::CancellationToken;
 
 use super::context::Context;
-use crate::{
-    inbox::{access::Inbox, bridge::BridgeInbox, ledger::Ledger, openings::Openings},
-    rpc::host::{Service, Starts},
-};
 
 /// The service that recalls earlier answers from a ledger.
 #[derive(Debug)]
@@ -133,6 +133,10 @@ mod tests {
         sync::{Mutex, MutexGuard},
     };
 
+    use askbridge_control::{
+        inbox::{Identity, LeftToClient, LocalDesk, Work},
+        rpc::played::{played, question, soon},
+    };
     use askbridge_core::{
         desk::{Changes, LostQuestion, Refusal, Timestamp},
         question::{Question, Reason, Responder, Value},
@@ -140,11 +144,7 @@ mod tests {
     use futures::FutureExt;
 
     use super::*;
-    use crate::{
-        inbox::{Identity, LeftToClient, LocalDesk, Work},
-        limits,
-        rpc::played::{played, question, soon},
-    };
+    use crate::limits;
 
     /// A ledger that says what it was told, in the order in which it was.
     #[derive(Clone, Debug, Default)]
@@ -299,7 +299,7 @@ mod tests {
         let decided = tokio::select! {
             () = &mut followed => panic!("it follows until the end"),
             _ = asked.decided() => true,
-            () = crate::inbox::store::wait_until(
+            () = askbridge_control::inbox::store::wait_until(
                 inbox.store(), crate::limits::SERVICE_STOP, |now| now.get(&id).is_some_and(|it| it.earlier.is_some()),
             ).map(drop) => followed.as_mut().now_or_never().is_none() && asked.decided().now_or_never().is_some(),
         };

@@ -6,22 +6,25 @@
 
 use std::{sync::Arc, time::SystemTime};
 
+use askbridge_control::{
+    inbox::{BridgeInbox, Inbox, openings::Openings, real_files::RealFiles},
+    rpc::host::{Service, Starts},
+};
 use askbridge_core::{
     desk::{QuestionId, Record, Refusal, State, Submission, Timestamp},
     question::{Provenance, Responder},
 };
 use askbridge_os::terminal::printable_line;
+use askbridge_settings::{
+    Settings,
+    files::Live,
+    rule::{Decision, Rule, RuleEffect, decide},
+};
 use futures::future::BoxFuture;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::context::{Context, LogOnce};
-use crate::{
-    inbox::{BridgeInbox, Inbox, openings::Openings, real_files::RealFiles},
-    rpc::host::{Service, Starts},
-    rule::{Decision, Rule, RuleEffect, decide},
-    settings::{Settings, files::Live},
-};
 
 /// Applies the rules to the questions of one inbox.
 #[derive(Debug)]

@@ -10,20 +10,20 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
+use askbridge_control::{
+    inbox::{BridgeInbox, Inbox, openings::Openings},
+    rpc::host::{Service, Starts},
+};
 use askbridge_core::desk::Asker;
+use askbridge_settings::{
+    files::{Live, Versions},
+    keys,
+};
 use futures::future::BoxFuture;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::context::{Context, Renewal};
-use crate::{
-    inbox::{BridgeInbox, Inbox, openings::Openings},
-    rpc::host::{Service, Starts},
-    settings::{
-        files::{Live, Versions},
-        keys,
-    },
-};
 
 /// Follows the timeout in the settings of one bridge.
 #[derive(Debug)]

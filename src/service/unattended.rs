@@ -8,6 +8,10 @@ use std::{
     sync::Arc,
 };
 
+use askbridge_control::{
+    inbox::{Batch, BridgeInbox, Inbox},
+    rpc::host::{Service, Starts},
+};
 use askbridge_core::{
     desk::{QuestionId, Record, Submission},
     question::{Provenance, Responder},
@@ -16,21 +20,17 @@ use askbridge_os::{
     log,
     terminal::{cut, printable_line},
 };
+use askbridge_settings::{
+    files::Live,
+    resolved::{UnattendedAction, UnattendedConditions, UnattendedSettings},
+};
 use futures::future::BoxFuture;
 use rustix::process::{Signal, getpid, kill_process};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::context::{AgentEndFlag, Context};
-use crate::{
-    inbox::{Batch, BridgeInbox, Inbox},
-    limits,
-    rpc::host::{Service, Starts},
-    settings::{
-        files::Live,
-        resolved::{UnattendedAction, UnattendedConditions, UnattendedSettings},
-    },
-};
+use crate::limits;
 
 /// The rule name in the provenance of its rejections.
 const NAME: &str = "unattended";

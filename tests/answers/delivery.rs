@@ -12,10 +12,10 @@ use std::{
     time::Duration,
 };
 
-use askbridge::{
+use askbridge::limits;
+use askbridge_control::{
     inbox::{BridgeInbox, BridgeStatus, Inbox, Store},
-    limits,
-    machine::Machine,
+    join::Machine,
     rpc::{client::Client, socket},
 };
 use askbridge_core::{
@@ -28,9 +28,13 @@ use serde_json::json;
 use tokio::{net::UnixStream, sync::watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::answers::asker::{self, TestAsker};
-use crate::answers::machine::{TestMachine, end};
-use crate::support::Process;
+use crate::{
+    answers::{
+        asker::{self, TestAsker},
+        machine::{TestMachine, end},
+    },
+    support::Process,
+};
 
 const DEADLINE: Duration = Duration::from_secs(120);
 

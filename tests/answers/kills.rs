@@ -13,15 +13,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use askbridge::{
+use askbridge_control::{
     inbox::{HistoryFilter, PastQuestion},
-    journal::History,
     rpc::{client::Client, protocol::CallReply},
 };
 use askbridge_core::{
     desk::{Record, State, Submission},
     question::{Answer, Outcome, Provenance, Responder, Value},
 };
+use askbridge_journal::History;
 use rustix::{
     fs::{CWD, FileType, Mode, mknodat},
     process::{Pid, Signal, kill_process},
@@ -29,8 +29,10 @@ use rustix::{
 use serde_json::json;
 use tokio::{net::UnixStream, runtime::Runtime, time::timeout};
 
-use crate::answers::machine::TestMachine;
-use crate::support::{DEADLINE, Process};
+use crate::{
+    answers::machine::TestMachine,
+    support::{DEADLINE, Process},
+};
 
 /// The agent asks two questions, and writes what it hears about the first into a file, which is read by the test. With
 /// `waits` it does not read before it is told to, and with `kills` it kills its bridge as soon as it has heard.

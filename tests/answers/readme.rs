@@ -5,8 +5,10 @@ use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
 
 use serde_json::{Value, json};
 
-use crate::answers::machine::{ASKBRIDGE, TestMachine};
-use crate::support::Process;
+use crate::{
+    answers::machine::{ASKBRIDGE, TestMachine},
+    support::Process,
+};
 
 /// A fenced block, with the language of its fence.
 #[derive(Debug)]
@@ -221,7 +223,8 @@ fn machines_are_added_by_each_command() {
 fn the_page_of_machines_says_what_is_said() {
     let source = |path: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
     let page = source("docs/machines.md");
-    let said = source("src/machine/remote/failure.rs") + &source("src/machine/remote/holder.rs");
+    let said = source("crates/control/src/join/remote/failure.rs")
+        + &source("crates/control/src/join/remote/holder.rs");
     let (_, table) = page.split_once("| message | what to do |\n| --- | --- |\n").expect("the table");
     let rows: Vec<_> = table.lines().take_while(|line| line.starts_with('|')).collect();
     assert!(rows.len() >= 5, "{rows:?}");

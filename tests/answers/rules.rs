@@ -4,9 +4,10 @@ use std::{fs, io::Write};
 
 use serde_json::{Value, json};
 
-use crate::answers::machine::name;
-use crate::answers::person::Person;
-use crate::support::Process;
+use crate::{
+    answers::{machine::name, person::Person},
+    support::Process,
+};
 
 /// Returns a person with these rules.
 fn person_with(rules: &str) -> Person {
@@ -238,7 +239,7 @@ fn the_examples_of_the_page_are_rules() {
         assert_eq!((check.code, &*check.stderr), (0, ""), "{example}");
         assert!(!check.stdout.starts_with("0 "), "{example}");
     }
-    for key in askbridge::rule::keys::KEYS {
+    for key in askbridge_settings::rule::keys::KEYS {
         assert!(page.contains(&format!("| `{}` | {} |\n", key.name, key.about)), "{}", key.name);
     }
 }

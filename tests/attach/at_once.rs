@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use askbridge::{inbox::Inbox, machine::Machine};
+use askbridge_control::{inbox::Inbox, join::Machine};
 use askbridge_core::{
     desk::{QuestionId, Refusal, Submission},
     question::{Answer, Provenance, Responder, Value},
@@ -22,14 +22,17 @@ use tokio::{
     time::{interval, timeout},
 };
 
-use crate::answers::machine::{TestMachine, end};
-use crate::attach::claude;
-use crate::attach::codex;
-use crate::attach::copilot::COPILOT;
-use crate::attach::opencode::OPENCODE;
-use crate::attach::races::{Dice, rounds};
-use crate::attach::scene::Scene;
-use crate::support::{DEADLINE, Process};
+use crate::{
+    answers::machine::{TestMachine, end},
+    attach::{
+        claude, codex,
+        copilot::COPILOT,
+        opencode::OPENCODE,
+        races::{Dice, rounds},
+        scene::Scene,
+    },
+    support::{DEADLINE, Process},
+};
 
 /// The races of each agent; more by `RACES=10000`.
 const ROUNDS: u64 = 30;

@@ -10,10 +10,10 @@ use std::{
     time::Duration,
 };
 
-use askbridge::{
-    adapters::codex::core::{Core, Effect},
+use askbridge_adapters::codex::core::{Core, Effect};
+use askbridge_control::{
     inbox::{BridgeInbox, Identity, Inbox, LocalDesk, QuestionHandle, Work},
-    machine::discovery::bridge_name,
+    join::discovery::bridge_name,
 };
 use askbridge_core::{
     desk::{Record, Refusal, Submission, Timestamp},

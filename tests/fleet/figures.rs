@@ -10,8 +10,8 @@ use std::{
 use askbridge::{
     fleet::{Access, Gateway, run},
     limits::fleet::PLACES,
-    machine::Machine,
 };
+use askbridge_control::join::Machine;
 use futures::StreamExt;
 use rustix::process::Signal;
 use tokio::{

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use askbridge::machine::{Machine, remote};
+use askbridge_control::join::{Machine, remote};
 use askbridge_core::question::{Provenance, Responder};
 use rustix::process::Signal;
 use tokio::runtime::{Builder, Runtime};

@@ -1,6 +1,6 @@
 //! Permissions as agents ask for them, in every dialect, up to where the guard has decided what they risk.
 
-use askbridge::inbox::real_files::RealFiles;
+use askbridge_control::inbox::real_files::RealFiles;
 use askbridge_core::{
     dialect::{self, claude, codex, copilot, opencode},
     guard,

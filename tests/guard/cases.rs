@@ -2,14 +2,16 @@
 
 use std::{collections::BTreeSet, fs};
 
-use askbridge::settings::Settings;
 use askbridge_core::question::Question;
+use askbridge_settings::Settings;
 use serde_json::json;
 
-use crate::guard::asked::asked;
-use crate::guard::project::{Project, decided, problems, settings};
-use crate::guard::shapes::{changes, shapes};
-use crate::guard::tables::{Case, Table, hold};
+use crate::guard::{
+    asked::asked,
+    project::{Project, decided, problems, settings},
+    shapes::{changes, shapes},
+    tables::{Case, Table, hold},
+};
 
 /// The tables, each of which is read by a test: below, or in `promises`.
 const TABLES: [&str; 14] = [

@@ -1,21 +1,21 @@
 //! Tries random rules on random permissions, and has what they allow judged by the shells and the kernel. The test and the
 //! fuzz target share it.
 
-use askbridge::{
-    inbox::real_files::RealFiles,
-    rule::{Rule, RuleEffect, decide},
-};
+use askbridge_control::inbox::real_files::RealFiles;
 use askbridge_core::{
     desk::{Record, Submission, Timestamp},
     question::Question,
 };
+use askbridge_settings::rule::{Rule, RuleEffect, decide};
 
-use crate::guard::asked::asked;
-use crate::guard::cage::Cage;
-use crate::guard::oracle::outside;
-use crate::guard::project::Project;
-use crate::guard::random::{Dice, Does, RandomRequest, RandomRule};
-use crate::guard::shells::Shells;
+use crate::guard::{
+    asked::asked,
+    cage::Cage,
+    oracle::outside,
+    project::Project,
+    random::{Dice, Does, RandomRequest, RandomRule},
+    shells::Shells,
+};
 
 /// What was tried.
 #[derive(Clone, Copy, Debug, Default)]

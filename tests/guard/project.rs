@@ -7,14 +7,14 @@ use std::{
     sync::Arc,
 };
 
-use askbridge::{
-    inbox::real_files::RealFiles,
-    rule::{RuleEffect, explain},
-    settings::{Settings, SettingsFile, Sources},
-};
+use askbridge_control::inbox::real_files::RealFiles;
 use askbridge_core::{
     desk::{Record, Submission, Timestamp},
     question::{Question, Role, Value},
+};
+use askbridge_settings::{
+    Settings, SettingsFile, Sources,
+    rule::{RuleEffect, explain},
 };
 
 /// The folder of a session, with what is around it.

@@ -87,7 +87,7 @@ impl Shells {
         // A shell that reads a program as a script runs nothing of it. This one is a script, so it writes only if the kernel
         // started it, which takes the option from its first line.
         let text =
-            format!("#!/bin/sh -C\ncase $-$0 in *C*/{}) {write};; esac\n", name.trim_start_matches("./"));
+            format!("#!/bin/sh -C\ncase $-:$0 in *C*:*/{}) {write};; esac\n", name.trim_start_matches("./"));
         fs::write(&path, text).expect("a program");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a program");
     }

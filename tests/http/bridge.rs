@@ -10,17 +10,15 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use askbridge::{
-    inbox::{BridgeInbox, Identity, Inbox, Port, store::wait_until},
-    serve::Server,
-    settings::resolved::HttpSettings,
-};
+use askbridge_control::inbox::{BridgeInbox, Identity, Inbox, Port, store::wait_until};
 use askbridge_core::{
     desk::{
         Asker, BridgeName, Desk, Notice, Opening, QuestionId, Setup, Snapshot, Submission, TicketedSubmission,
     },
     question::{Outcome, Provenance, Question, Reason},
 };
+use askbridge_settings::resolved::HttpSettings;
+use askbridge_web::Server;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::{

@@ -2,12 +2,16 @@
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
-use askbridge::{limits, serve::Server, settings::resolved::HttpSettings};
+use askbridge::limits;
+use askbridge_settings::resolved::HttpSettings;
+use askbridge_web::Server;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use tokio::{io::AsyncReadExt, net::TcpStream};
 
-use crate::http::bridge::{Bridge, choice};
-use crate::http::client::soon;
+use crate::http::{
+    bridge::{Bridge, choice},
+    client::soon,
+};
 
 /// The paths that need the token, each with its method.
 pub(crate) const PATHS: [(&str, &str); 15] = [

@@ -7,10 +7,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use askbridge::{
-    limits,
-    serve::{Token, page::sign_in},
-};
+use askbridge::limits;
+use askbridge_web::{Token, page::sign_in};
 use flate2::read::GzDecoder;
 use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -23,8 +21,10 @@ use tokio_tungstenite::{
     tungstenite::{self, Message, client::IntoClientRequest},
 };
 
-use crate::http::bridge::{Bridge, choice};
-use crate::http::client::{Http, Reply, soon};
+use crate::http::{
+    bridge::{Bridge, choice},
+    client::{Http, Reply, soon},
+};
 
 const JSON: &str = "Content-Type: application/json";
 

@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use askbridge::{
-    inbox::Ledger,
-    journal::{Journal, Options},
-};
+use askbridge_control::inbox::Ledger;
 use askbridge_core::{
     desk::{Record, Submission},
     question::{Outcome, Purpose, Question, Reason},
 };
+use askbridge_journal::{Journal, Options};
 
 use crate::journal::support::{
     Place, agent_gone, answer, answered, asked, open, page, question, settled, submission,

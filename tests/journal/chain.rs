@@ -1,10 +1,7 @@
 //! The chain of settlements: every change, cut and gap is found, with its place.
 
-use askbridge::{
-    inbox::Ledger,
-    journal::{Break, BreakKind, Verification, prune},
-};
-
+use askbridge_control::inbox::Ledger;
+use askbridge_journal::{Break, BreakKind, Verification, prune};
 use proptest::{prelude::*, test_runner::FileFailurePersistence};
 use rusqlite::{Connection, params, types::Value};
 

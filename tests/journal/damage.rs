@@ -5,15 +5,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use askbridge::{
-    inbox::Ledger,
-    inbox::{HistoryFilter, PastQuestion},
-    journal::{History, Journal, JournalError, Options},
-};
+use askbridge_control::inbox::{HistoryFilter, Ledger, PastQuestion};
 use askbridge_core::{
     desk::{Record, Settlement, Timestamp},
     question::Outcome,
 };
+use askbridge_journal::{History, Journal, JournalError, Options};
 use proptest::{prelude::*, test_runner::FileFailurePersistence};
 use rusqlite::config::DbConfig;
 

@@ -1,6 +1,7 @@
 //! Files of other versions: the first format, one with more columns, one that this version does not know.
 
-use askbridge::{inbox::HistoryFilter, inbox::Ledger, journal::prune};
+use askbridge_control::inbox::{HistoryFilter, Ledger};
+use askbridge_journal::prune;
 use rusqlite::Connection;
 
 use crate::journal::support::{Place, note_answer, now, open};

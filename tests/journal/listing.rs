@@ -2,15 +2,12 @@
 
 use std::time::Duration;
 
-use askbridge::{
-    inbox::HistoryFilter,
-    inbox::Ledger,
-    journal::{Journal, Options, prune},
-};
+use askbridge_control::inbox::{HistoryFilter, Ledger};
 use askbridge_core::{
     desk::{Record, Refusal, Settlement, Timestamp},
     question::{Outcome, Provenance, Reason, Responder},
 };
+use askbridge_journal::{Journal, Options, prune};
 
 use crate::journal::support::{
     Place, answered, asked, note_answer, now, open, page, question, settled, submission,

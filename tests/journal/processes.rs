@@ -9,12 +9,9 @@ use std::{
     time::Duration,
 };
 
-use askbridge::{
-    inbox::HistoryFilter,
-    inbox::Ledger,
-    journal::{Journal, Options},
-};
+use askbridge_control::inbox::{HistoryFilter, Ledger};
 use askbridge_core::desk::QuestionId;
+use askbridge_journal::{Journal, Options};
 
 use crate::journal::support::{Place, answered, note_answer, open, page, submission};
 
@@ -29,7 +26,7 @@ const BRIDGE: &str = "ASKBRIDGE_TEST_BRIDGE";
 async fn writing_process() {
     let (Ok(file), Ok(bridge)) = (std::env::var(FILE), std::env::var(BRIDGE)) else { return };
     let mut options = Options::new(Some(file.into()));
-    options.life = std::sync::Arc::new(|_, _| askbridge::inbox::Life::Ended);
+    options.life = std::sync::Arc::new(|_, _| askbridge_control::inbox::Life::Ended);
     let journal = Journal::new(options);
     for number in 1.. {
         let id = format!("{bridge}-{number}");

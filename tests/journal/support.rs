@@ -7,14 +7,12 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use askbridge::{
-    inbox::{Home, Ledger, Life},
-    journal::{History, Journal, Options},
-};
+use askbridge_control::inbox::{Home, Ledger, Life};
 use askbridge_core::{
     desk::{BridgeName, Record, Settlement, Submission, Timestamp},
     question::{Answer, Outcome, Provenance, Question, Reason, Responder, Value},
 };
+use askbridge_journal::{History, Journal, Options};
 use rusqlite::Connection;
 use serde_json::json;
 use tempfile::TempDir;

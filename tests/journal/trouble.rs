@@ -6,15 +6,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use askbridge::{
-    inbox::Ledger,
-    journal::{History, Journal, Options},
-    limits,
-};
+use askbridge::limits;
+use askbridge_control::inbox::Ledger;
+use askbridge_journal::{History, Journal, Options};
 
 use crate::journal::support::{Place, answered, note_answer, open, page, submission};
 
-/// A hang guard: each call may take [`limits::journal::WAIT`], on a machine that is busy.
+/// A hang guard: each call may take [`limits::LEDGER_WAIT`], on a machine that is busy.
 const SOON: Duration = Duration::from_secs(60);
 
 /// Plays the life of a question against a journal that does not work.
@@ -80,7 +78,8 @@ async fn nothing_waits_for_a_file_that_another_program_holds() {
     // What was noted meanwhile is written once the file is free, and nothing is missing.
     holder.execute_batch("ROLLBACK").expect("a lock");
     let deadline = Instant::now() + Duration::from_secs(120);
-    while place.history().list(&askbridge::inbox::HistoryFilter::default()).expect("a list").len() < 3 {
+    while place.history().list(&askbridge_control::inbox::HistoryFilter::default()).expect("a list").len() < 3
+    {
         assert!(Instant::now() < deadline, "it is tried again");
         tokio::task::yield_now().await;
     }
@@ -170,7 +169,7 @@ async fn a_file_whose_maker_was_killed_is_read() {
     let journal = killed.file().with_file_name("journal.db-journal");
     let hot = fs::copy(made.with_file_name("made.db-journal"), journal).expect("a copy");
     assert!(hot > 0, "there is something to roll back");
-    let listed = killed.history().list(&askbridge::inbox::HistoryFilter::default()).expect("a list");
+    let listed = killed.history().list(&askbridge_control::inbox::HistoryFilter::default()).expect("a list");
     assert_eq!(listed.len(), 1);
     assert!(killed.history().verify().expect("a chain").is_whole());
     assert!(killed.history().gaps().expect("gaps").is_empty(), "it is rolled back");

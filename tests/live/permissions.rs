@@ -8,10 +8,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use askbridge::{
-    rule::{self, Rule},
-    settings::{Settings, SettingsFile, Sources},
-};
 use askbridge_core::{
     acp::{Bridge, Config},
     desk::{Notice, Record},
@@ -19,6 +15,10 @@ use askbridge_core::{
     guard::Files,
     hosted::{ClaudeBridge, CodexBridge},
     question::Purpose,
+};
+use askbridge_settings::{
+    Settings, SettingsFile, Sources,
+    rule::{self, Rule},
 };
 use serde_json::{Value as Json, json};
 

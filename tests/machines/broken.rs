@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use askbridge::limits::machine as limit;
+use askbridge::limits::remote as limit;
 use askbridge_os::exit;
 
 use super::world::{World, ask, on_box, timed};

@@ -2,7 +2,7 @@
 
 use std::{fs, io::ErrorKind, os::unix::net::UnixListener, path::Path, thread, time::Instant};
 
-use askbridge::machine::remote;
+use askbridge_control::join::remote;
 use askbridge_os::exit;
 use serde_json::json;
 

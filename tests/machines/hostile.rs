@@ -7,14 +7,16 @@ use askbridge::limits;
 use askbridge_os::exit;
 use serde_json::{Value, json};
 
-use super::played::{GREETING, PlayedMachine, Wire, record, settled, snapshot, status};
-use super::world::{World, ask, ids};
+use super::{
+    played::{GREETING, PlayedMachine, Wire, record, settled, snapshot, status},
+    world::{World, ask, ids},
+};
 use crate::support::procfs::peak_kib;
 
 /// MiB that an inbox without machines has at the most. A debug build takes more than a release.
 const ALONE: usize = 64;
 /// MiB that the inbox has at the most, whatever one machine sends.
-const MOST: usize = ALONE + limits::machine::HELD / (1024 * 1024);
+const MOST: usize = ALONE + limits::remote::HELD / (1024 * 1024);
 
 fn playing(machine: PlayedMachine) -> World {
     World::played(move |mut wire: Wire| wire.play(&machine))

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use askbridge::{machine::remote, rpc::client::Client};
+use askbridge_control::{join::remote, rpc::client::Client};
 use tokio::{
     net::UnixStream,
     runtime::{Builder, Runtime},

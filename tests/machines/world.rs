@@ -11,14 +11,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-use askbridge::machine::remote;
+use askbridge_control::join::remote;
 use serde_json::{Value, json};
 
-use super::launcher::{Far, Launcher};
-use super::played::Wire;
-use crate::answers::machine::{ASKBRIDGE, Run, TestMachine};
-use crate::answers::person::Person;
-use crate::support::{DEADLINE, Process};
+use super::{
+    launcher::{Far, Launcher},
+    played::Wire,
+};
+use crate::{
+    answers::{
+        machine::{ASKBRIDGE, Run, TestMachine},
+        person::Person,
+    },
+    support::{DEADLINE, Process},
+};
 
 /// The name of the other machine in the settings.
 pub(crate) const BOX: &str = "box";

@@ -1,15 +1,12 @@
 //! The documents in `schema/` match the types, and the schema of the native request accepts what the bridge accepts.
 //! `UPDATE=1 cargo test --test suites schema::` writes the documents.
-use crate::{
-    schema::{openapi, openrpc},
-    support::files,
-};
-
 use std::{collections::BTreeSet, fs, path::Path};
 
-use askbridge::{
+use askbridge::present::{
+    doctor::Report, listing::QuestionList, machines::MachineList, status::MachineStatus,
+};
+use askbridge_control::{
     inbox::status::BridgeStatus,
-    present::{doctor::Report, listing::QuestionList, machines::MachineList, status::MachineStatus},
     rpc::protocol::{Delta, Listing},
 };
 use askbridge_core::{
@@ -27,6 +24,11 @@ use askbridge_core::{
 use jsonschema::Validator;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Value, json};
+
+use crate::{
+    schema::{openapi, openrpc},
+    support::files,
+};
 
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 
@@ -93,7 +95,7 @@ fn the_published_http_interface_matches_the_types() {
 
 #[test]
 fn the_published_schema_of_settings_matches_the_list() {
-    let mut document = askbridge::settings::schema::document();
+    let mut document = askbridge_settings::schema::document();
     document.sort_all_objects();
     jsonschema::meta::validate(&document).expect("a valid schema");
     let generated = format!("{document:#}\n");
@@ -103,12 +105,8 @@ fn the_published_schema_of_settings_matches_the_list() {
 /// What is set by a file is what the schema accepts, as far as a schema can tell.
 #[test]
 fn a_value_that_counts_is_valid() {
-    use askbridge::settings::Settings;
-    use askbridge::settings::SettingsFile;
-    use askbridge::settings::Sources;
-    use askbridge::settings::keys;
-    use askbridge::settings::render;
-    let validator = jsonschema::validator_for(&askbridge::settings::schema::document()).expect("a schema");
+    use askbridge_settings::{Settings, SettingsFile, Sources, keys, render};
+    let validator = jsonschema::validator_for(&askbridge_settings::schema::document()).expect("a schema");
     let nested = |path: &str, value: &Value| {
         path.rsplit('.').fold(value.clone(), |value, name| json!({ name: value }))
     };
@@ -166,9 +164,7 @@ fn a_value_that_counts_is_valid() {
 /// The reference is made of the list. Around it, `docs/settings.md` is written by hand.
 #[test]
 fn the_reference_of_settings_matches_the_list() {
-    use askbridge::settings::key::Project;
-    use askbridge::settings::keys;
-    use askbridge::settings::render;
+    use askbridge_settings::{key::Project, keys, render};
     let mut reference = String::new();
     for (section, about) in keys::SECTIONS {
         reference += &format!(

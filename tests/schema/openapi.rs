@@ -2,20 +2,18 @@
 //! Its output is `schema/openapi.json`, which the program serves. The form of the
 //! schemas is left to `components.rs`.
 
-use askbridge::{
-    rpc::{
-        history::{HistoryListing, HistoryParams},
-        protocol::Listing,
-    },
-    serve::{
-        Problem,
-        events::{QuestionEvent, Snapshot},
-        rest::{Extension, NewQuestion, Rejection},
-    },
+use askbridge_control::rpc::{
+    history::{HistoryListing, HistoryParams},
+    protocol::Listing,
 };
 use askbridge_core::{
     desk::{Record, Settlement},
     question::input::ReplyInput,
+};
+use askbridge_web::{
+    Problem,
+    events::{QuestionEvent, Snapshot},
+    rest::{Extension, NewQuestion, Rejection},
 };
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, num::NonZeroU64};
 
-use askbridge::{
+use askbridge_control::{
     inbox::{
         bridge::BridgeInbox,
         report::{MachineListing, MachineReport},
@@ -14,7 +14,6 @@ use askbridge::{
         methods::{Caller, Methods},
         protocol::{Delta, Listing, LostListing, OutlineListing},
     },
-    serve::NEEDS_WEBSOCKET,
 };
 use askbridge_core::{
     desk::{
@@ -23,6 +22,7 @@ use askbridge_core::{
     },
     question::{Provenance, Question, Responder, input::AnswerInput},
 };
+use askbridge_web::NEEDS_WEBSOCKET;
 use jsonrpsee::types::error::{
     INVALID_PARAMS_CODE, INVALID_REQUEST_CODE, METHOD_NOT_FOUND_CODE, OVERSIZED_REQUEST_CODE,
     OVERSIZED_RESPONSE_CODE, PARSE_ERROR_CODE, TOO_MANY_SUBSCRIPTIONS_CODE,

@@ -1,13 +1,13 @@
 //! The properties of every dialect, for any request and any reply.
 //! The property tests and the fuzz targets share them.
 
-use askbridge::limits;
 use askbridge_core::{
     dialect::{
         self, AgentQuestion, Reply, elicitation,
         permission::{PromptFlow, PromptStep, Protocol},
         sandboxagent,
     },
+    limits,
     question::{Answer, Field, Kind, Outcome, Question, Reason, Value, check},
     wire::method,
 };

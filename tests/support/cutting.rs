@@ -3,8 +3,10 @@
 
 use std::{collections::BTreeSet, fmt, ops::Range};
 
-use askbridge::limits::{HOLD, READ};
-use askbridge_core::wire::frame::{Piece, Splitter, Verdict};
+use askbridge_core::{
+    limits::{HOLD, READ},
+    wire::frame::{Piece, Splitter, Verdict},
+};
 
 /// The lines that a judge wants.
 #[derive(Clone, Copy, Debug)]

@@ -14,9 +14,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use askbridge::{
+use askbridge_control::{
     inbox::Inbox,
-    machine::{Machine, Reach},
+    join::{Machine, Reach},
     rpc::{client::Client, protocol::CallReply},
 };
 use askbridge_core::{

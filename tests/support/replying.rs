@@ -1,12 +1,12 @@
 //! The properties of the native dialect, for any request and any reply.
 //! The property tests and the fuzz targets share them.
 
-use askbridge::limits;
 use askbridge_core::{
     dialect::{
         self, Reply,
         sandboxagent::reply::{self, ExtensionResult},
     },
+    limits,
     question::{Outcome, Question},
     wire::method::REQUEST_QUESTION,
 };

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use askbridge::limits::HOLD;
 use askbridge_core::{
     acp::Core,
     engine::{Bridge, Event, Output, Peer, Protocol},
+    limits::HOLD,
 };
 
 /// One thing that came out.

@@ -17,8 +17,8 @@ const ALONE: &[(&str, &str)] = &[
     ("src/command/tui/haste.rs", "its methods are those of `App`, which are used without a path"),
     ("src/command/tui/settled.rs", "it is pure, and the file that uses it is not"),
     ("src/driver/interleavings/runs.rs", "the test itself, which nothing uses"),
-    ("src/journal/samples.rs", "tests of several files use it"),
-    ("src/settings/schema.rs", "a feature switches the file on"),
+    ("crates/journal/src/samples.rs", "tests of several files use it"),
+    ("crates/settings/src/schema.rs", "a feature switches the file on"),
 ];
 
 /// Folders whose files are entries of a list: a service, a subcommand or a dialect is a file, however small.

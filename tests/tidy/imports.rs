@@ -1,14 +1,16 @@
 //! Which modules may know which others, and what the pure modules may not know at all (I3).
 
-use crate::tidy::paths::{module, paths, room, root_of};
-use crate::tidy::source::{Source, hold, words};
+use crate::tidy::{
+    paths::{crate_named, module, only_room, paths, room, root_of},
+    source::{Source, hold, words},
+};
 
 /// Modules that are free of I/O, clock, randomness and tokio (I3).
-const PURE: [&str; 11] =
-    ["wire", "question", "guard", "desk", "dialect", "engine", "acp", "hosted", "rule", "settings", "notify"];
+const PURE: [&str; 10] =
+    ["wire", "question", "guard", "desk", "dialect", "engine", "acp", "hosted", "settings", "notify"];
 
 /// Parts of pure rooms that do the rooms' I/O.
-const IMPURE_PARTS: [&str; 2] = ["src/settings/files.rs", "src/notify/ways/"];
+const IMPURE_PARTS: [&str; 2] = ["crates/settings/src/files.rs", "src/notify/ways/"];
 
 /// What a pure module must not name, as a part of any path. The types of times and hashers are pure: what reads the
 /// clock, or draws random keys, is not.
@@ -47,9 +49,10 @@ const IMPURE: [&str; 30] = [
 ];
 
 /// What each room may know of the others, by the design. That the crates keep their order, Cargo holds as well.
-const MAY_KNOW: [(&str, &[&str]); 26] = [
+const MAY_KNOW: [(&str, &[&str]); 25] = [
     // The pure core, `crates/core`.
-    ("limits", &[]),
+    // Those of the program stand beside those of the crates.
+    ("limits", &["adapters", "journal", "settings", "web"]),
     ("wire", &["limits"]),
     ("question", &["limits"]),
     ("guard", &["limits", "question"]),
@@ -62,38 +65,32 @@ const MAY_KNOW: [(&str, &[&str]); 26] = [
     ("os", &[]),
     ("mock", &["os"]),
     ("check", &["dialect", "limits", "os", "question", "wire"]),
-    // The program.
-    ("rule", &["desk", "guard", "limits", "question"]),
-    ("settings", &["acp", "desk", "limits", "os", "question", "rule"]),
+    // The inbox and the ways to it, `crates/control`.
     ("inbox", &["desk", "guard", "limits", "os", "question"]),
     ("rpc", &["desk", "inbox", "limits", "os", "question", "wire"]),
+    ("join", &["desk", "inbox", "limits", "os", "question", "rpc"]),
+    ("settings", &["acp", "desk", "guard", "limits", "os", "question"]),
     ("journal", &["desk", "inbox", "limits", "os", "question"]),
-    ("machine", &["desk", "inbox", "limits", "os", "question", "rpc"]),
-    ("fleet", &["desk", "inbox", "limits", "machine", "os", "question", "rpc", "settings"]),
+    ("adapters", &["desk", "dialect", "inbox", "join", "limits", "os", "question", "settings", "wire"]),
+    ("web", &["desk", "inbox", "join", "limits", "os", "question", "rpc", "settings", "wire"]),
+    // The program.
+    ("fleet", &["desk", "inbox", "limits", "join", "os", "question", "rpc", "settings"]),
     ("driver", &["acp", "desk", "engine", "inbox", "limits", "os", "question", "rpc", "wire"]),
-    ("adapters", &["desk", "dialect", "inbox", "limits", "machine", "os", "question", "settings", "wire"]),
-    ("present", &["desk", "inbox", "limits", "machine", "os", "question"]),
-    ("serve", &["desk", "inbox", "limits", "machine", "os", "question", "rpc", "settings", "wire"]),
+    ("present", &["desk", "inbox", "limits", "join", "os", "question"]),
     (
         "notify",
-        &[
-            "desk", "guard", "inbox", "limits", "machine", "os", "present", "question", "rpc", "rule",
-            "settings", "wire",
-        ],
+        &["desk", "guard", "inbox", "limits", "join", "os", "present", "question", "rpc", "settings", "wire"],
     ),
     (
         "service",
-        &[
-            "desk", "fleet", "inbox", "limits", "machine", "notify", "os", "question", "rpc", "rule",
-            "serve", "settings",
-        ],
+        &["desk", "fleet", "inbox", "limits", "join", "notify", "os", "question", "rpc", "web", "settings"],
     ),
     (
         "command",
         &[
             "acp", "adapters", "check", "desk", "dialect", "fleet", "guard", "inbox", "journal", "limits",
-            "machine", "mock", "notify", "os", "present", "question", "rpc", "rule", "serve", "service",
-            "settings", "wire",
+            "join", "mock", "notify", "os", "present", "question", "rpc", "service", "settings", "web",
+            "wire",
         ],
     ),
 ];
@@ -138,7 +135,7 @@ fn upward(source: &Source) -> Vec<String> {
     let own = room(&module);
     // They put the parts together, and an example is no part.
     if source.path.contains("/examples/")
-        || module.len() == root_of(&module) + 1 && module.ends_with(&["lib"])
+        || source.path.ends_with("src/lib.rs")
         || ["compose", "main"].contains(&own)
     {
         return Vec::new();
@@ -167,7 +164,7 @@ fn re_exports_are_named_one_by_one() {
 
 fn globs(source: &Source) -> Vec<String> {
     // A bound is named `limits::OPEN` in the program wherever it is used, whichever crate has it.
-    if source.path == "src/limits.rs" {
+    if source.path.ends_with("src/limits.rs") {
         return Vec::new();
     }
     let known = paths(&source.code).into_iter().filter(|known| known.exported && known.path.ends_with("::*"));
@@ -194,22 +191,17 @@ fn absolute(path: &str, module: &[&str]) -> Option<String> {
     let segments: Vec<_> = path.split("::").collect();
     let ups = segments.iter().take_while(|segment| ["self", "super"].contains(*segment));
     let ups = ups.filter(|segment| **segment == "super").count();
-    let own_crate = || {
-        if matches!(module[0], "check" | "os" | "mock") { module.first() } else { segments.get(ups.max(1)) }
-    };
     let found = match segments[0] {
-        "askbridge_core" => segments.get(1),
-        "askbridge_os" => Some(&"os"),
-        "askbridge_check" => Some(&"check"),
-        "askbridge_mock" => Some(&"mock"),
-        "crate" => own_crate(),
-        "super" if ups >= module.len() - root_of(module) => match module[0] {
-            "check" | "os" | "mock" => module.first(),
-            _ => segments.get(ups),
-        },
-        _ => None,
+        "crate" => only_room(module).or_else(|| segments.get(ups.max(1)).copied()),
+        "super" if ups >= module.len() - root_of(module) => {
+            only_room(module).or_else(|| segments.get(ups).copied())
+        }
+        name => {
+            let named = crate_named(name)?;
+            only_room(&[named]).or_else(|| segments.get(1).copied())
+        }
     };
-    found.map(|name| (*name).to_owned())
+    found.map(str::to_owned)
 }
 
 #[test]
@@ -258,10 +250,13 @@ fn an_upward_import_is_found() {
     assert_eq!(complaints("crates/core/src/question/x.rs", "fn a() { crate::wire::frame::b() }").len(), 1);
     assert_eq!(complaints("crates/mock/src/x.rs", "use askbridge_core::wire::frame;").len(), 1);
     assert_eq!(complaints("crates/core/src/acp/x.rs", "use crate::cli::RunArgs;").len(), 1);
-    assert_eq!(complaints("src/inbox/x.rs", "use crate::rpc::client;").len(), 1);
+    assert_eq!(complaints("crates/control/src/inbox/x.rs", "use crate::rpc::client;").len(), 1);
     assert_eq!(complaints("src/new/x.rs", ""), ["src/new/x.rs:1: nothing says what `new` may know"]);
     assert_eq!(complaints("crates/os/src/x.rs", "use askbridge_core::limits;").len(), 1);
-    assert_eq!(complaints("src/rule/x.rs", "use askbridge_core::{desk::Record, wire::line};").len(), 1);
+    assert_eq!(
+        complaints("crates/settings/src/x.rs", "use askbridge_core::{desk::Record, wire::line};").len(),
+        1
+    );
     assert!(complaints("crates/os/src/x.rs", "use crate::exit; use super::limits;").is_empty());
     assert!(complaints("src/main.rs", "use crate::driver;").is_empty());
     assert!(

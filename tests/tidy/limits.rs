@@ -61,10 +61,10 @@ fn limits() -> [String; 15] {
         format!("{}, and {}", of::HELD_PROMPTS, size(of::HELD_BYTES)),
         format!(
             "{}, {} and {}, {}",
-            size(of::machine::MESSAGE),
+            size(of::remote::MESSAGE),
             number(of::LISTED),
-            size(of::machine::QUESTIONS),
-            size(of::machine::HELD)
+            size(of::remote::QUESTIONS),
+            size(of::remote::HELD)
         ),
     ]
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::tidy::paths::{Known, module, paths, root_of};
+use crate::tidy::paths::{Known, crate_named, module, paths, root_of};
 use crate::tidy::source::Source;
 
 /// How many re-exports in a row are followed.
@@ -95,14 +95,7 @@ impl<'a> Crate<'a> {
 
 /// Returns the module at the root of a crate of this workspace.
 fn of_workspace(name: &str) -> Option<Vec<&'static str>> {
-    match name {
-        "askbridge" => Some(Vec::new()),
-        "askbridge_check" => Some(vec!["check"]),
-        "askbridge_core" => Some(vec!["core"]),
-        "askbridge_mock" => Some(vec!["mock"]),
-        "askbridge_os" => Some(vec!["os"]),
-        _ => None,
-    }
+    if name == "askbridge" { Some(Vec::new()) } else { Some(vec![crate_named(name)?]) }
 }
 
 /// Returns whether the path may lead to another file. A lone word does so in a `use` only: the `super` of `pub(super)`

@@ -86,18 +86,39 @@ fn tree(tokens: &[(usize, Token<'_>)], at: &mut usize, above: &str, exported: bo
 pub(crate) fn module(path: &str) -> Vec<&str> {
     let path = path.strip_prefix("src/").or_else(|| path.strip_prefix("crates/")).unwrap_or(path);
     let parts = path.trim_end_matches(".rs").split('/').enumerate();
-    parts.filter(|(at, part)| *part != "mod" && !(*at == 1 && *part == "src")).map(|(_, part)| part).collect()
+    let names = parts.filter(|(at, part)| !(["lib", "mod"].contains(part) || *at == 1 && *part == "src"));
+    names.map(|(_, part)| part).collect()
+}
+
+/// The crates beside the program, by their folders.
+const CRATES: [&str; 9] =
+    ["adapters", "check", "control", "core", "journal", "mock", "os", "settings", "web"];
+
+/// Those of them that have rooms, as the program has. Each of the others is one room.
+const WITH_ROOMS: [&str; 2] = ["control", "core"];
+
+/// Returns the folder of the crate that a path begins with, such as `core` for `askbridge_core`.
+pub(crate) fn crate_named(name: &str) -> Option<&'static str> {
+    let name = name.strip_prefix("askbridge_")?;
+    CRATES.into_iter().find(|known| *known == name)
 }
 
 /// Returns how many names of a module lead to the root of its crate: none for the program.
 pub(crate) fn root_of(module: &[&str]) -> usize {
-    usize::from(matches!(module, ["check" | "core" | "os" | "mock", ..]))
+    usize::from(module.first().is_some_and(|first| CRATES.contains(first)))
 }
 
-/// Returns the room that a module belongs to: a folder under `src` or under the core's `src`, or one of the other crates.
+/// Returns the crate of a module, if it is one room.
+pub(crate) fn only_room<'a>(module: &[&'a str]) -> Option<&'a str> {
+    module.first().copied().filter(|first| CRATES.contains(first) && !WITH_ROOMS.contains(first))
+}
+
+/// Returns the room that a module belongs to: a folder under `src`, or under that of a crate with rooms, or one of the
+/// other crates.
 pub(crate) fn room<'a>(module: &[&'a str]) -> &'a str {
     match module {
-        ["core", room, ..] | [room, ..] => room,
+        [name, room, ..] if WITH_ROOMS.contains(name) => room,
+        [room, ..] => room,
         [] => "",
     }
 }

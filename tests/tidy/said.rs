@@ -3,10 +3,8 @@
 
 use std::{collections::BTreeSet, fs};
 
-use askbridge::{
-    command::cli::Cli,
-    settings::{Settings, SettingsFile, Sources, keys},
-};
+use askbridge::command::cli::Cli;
+use askbridge_settings::{Settings, SettingsFile, Sources, keys};
 use clap::{Command, CommandFactory};
 
 use crate::tidy::source::{Source, repository, root};
@@ -215,18 +213,18 @@ fn what_does_not_exist_is_found() {
 
 #[test]
 fn each_setting_is_read() {
-    let rows = fs::read_to_string(root().join("src/settings/keys.rs")).expect("the settings");
+    let rows = fs::read_to_string(root().join("crates/settings/src/keys.rs")).expect("the settings");
     let names: BTreeSet<_> = rows.lines().filter_map(declared).collect();
     let count = keys::all().chain(keys::of_project()).count();
     assert_eq!(names.len(), count, "the rows are no longer found: {names:?}");
-    let sources = Source::all(&["src"]);
+    let sources = Source::all(&["src", "crates"]);
     let used: BTreeSet<_> = sources
         .iter()
-        .filter(|source| source.path != "src/settings/keys.rs")
+        .filter(|source| source.path != "crates/settings/src/keys.rs")
         .flat_map(|source| source.production.split(|char: char| char != '_' && !char.is_alphanumeric()))
         .collect();
     let unused: Vec<_> = names.difference(&used).collect();
-    assert!(unused.is_empty(), "nothing in src reads `keys::{unused:?}`: read it, or remove its row");
+    assert!(unused.is_empty(), "nothing reads `keys::{unused:?}`: read it, or remove its row");
 }
 
 /// Returns the name of the constant that a row of `keys.rs` declares.

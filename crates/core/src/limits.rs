@@ -52,6 +52,8 @@ pub const FIELDS: usize = 32;
 pub const OPTIONS: usize = 64;
 /// Characters of one text in a question.
 pub const TEXT: usize = 4000;
+/// Length of a responder's name. A longer one is left out.
+pub const NAME: usize = 200;
 /// Size of a field's compiled pattern. A bigger one is left to the agent.
 pub const PATTERN: usize = 8 * KIB;
 /// Size of a compiled pattern in the schema of a field that takes JSON. A schema with a bigger one is left to the agent.

@@ -5,7 +5,7 @@ import { copyFileSync, readFileSync, readdirSync, rmSync, writeFileSync } from "
 import { fileURLToPath } from "node:url";
 
 const here = new URL("../", import.meta.url);
-const page = new URL("../../src/serve/page/web/", here);
+const page = new URL("../../crates/web/src/page/web/", here);
 
 // Declarations keep the comments, which editors show. The code keeps neither comments nor indentation.
 const program = fileURLToPath(new URL("node_modules/.bin/tsc", here));

@@ -68,7 +68,7 @@ test("the types are those of the schema, and of questions of every kind", async 
     const wanted = schema.properties ? members(name, schema) : type(schema) + (NULLABLE.has(name) ? " | null" : "");
     lines.push(`export const ${name}: Same<c.${NAMES[name] ?? name}, ${wanted}> = true;`);
   }
-  const records = read("src/serve/page/web/examples.json").map(({ record }) => {
+  const records = read("crates/web/src/page/web/examples.json").map(({ record }) => {
     // The page puts what was accepted of a lost question into its record.
     const { accepted: _, ...rest } = record;
     return readRecord(rest);

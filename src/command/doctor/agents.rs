@@ -4,6 +4,7 @@
 
 use std::{fs, io::Read, path::Path};
 
+use askbridge_settings::{Settings, keys};
 use serde_json::Value;
 
 use crate::{
@@ -17,7 +18,6 @@ use crate::{
         target::{ATTACHABLE, AttachableAgent},
     },
     present::doctor::{Level, Report},
-    settings::{Settings, keys},
 };
 
 const CLIENTS: &str = "editors";

@@ -5,6 +5,7 @@
 use std::{env, fs, path::Path};
 
 use askbridge_os::{exit, log};
+use askbridge_settings::{Layer, Settings, files, keys};
 use clap::Args;
 
 use super::{
@@ -23,7 +24,6 @@ use crate::{
         doctor::{Level, Report},
         text,
     },
-    settings::{Layer, Settings, files, keys},
 };
 
 /// The checks of `askbridge doctor`, and its exit codes.

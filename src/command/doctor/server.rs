@@ -7,11 +7,12 @@ use std::{
     time::Duration,
 };
 
+use askbridge_control::inbox::BridgeStatus;
+use askbridge_settings::{Settings, keys};
+
 use crate::{
     command::inbox::SERVER,
-    inbox::BridgeStatus,
     present::doctor::{Level, Report},
-    settings::{Settings, keys},
 };
 
 const AREA: &str = "inbox";

@@ -8,8 +8,15 @@ use std::{
     time::SystemTime,
 };
 
+use askbridge_control::{
+    inbox::{BridgeStatus, Inbox, PeerStatus, Peers, report::ConnectedMachine},
+    join::{Machine, Places, Reach, discovery::DiscoveryError},
+    rpc::client::Depth,
+};
 use askbridge_core::desk::BridgeName;
 use askbridge_os::xdg;
+use askbridge_settings::files;
+use askbridge_web::Token;
 
 use crate::{
     command::{
@@ -19,16 +26,11 @@ use crate::{
         reach::MachineArgs,
         setup::{clients::SetupClient, environment::Environment},
     },
-    inbox::{BridgeStatus, Inbox, PeerStatus, Peers, report::ConnectedMachine},
     limits,
-    machine::{Machine, Places, Reach, discovery::DiscoveryError},
     present::{
         doctor::{Level, Report},
         machines, text,
     },
-    rpc::client::Depth,
-    serve::Token,
-    settings::files,
 };
 
 const FOLDER: &str = "folder";

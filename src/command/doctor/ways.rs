@@ -4,11 +4,12 @@
 
 use std::{env, os::unix::net::UnixStream, path::PathBuf};
 
+use askbridge_settings::{Key, Layer, NotifySettings, Settings, key::AnyKey, keys, kinds::Command};
+
 use super::server::{Inbox, reached};
 use crate::{
     command::setup::environment::Environment,
     present::doctor::{Level, Report},
-    settings::{Key, Layer, NotifySettings, Settings, key::AnyKey, keys, kinds::Command},
 };
 
 const AREA: &str = "notifiers";

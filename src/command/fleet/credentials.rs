@@ -11,13 +11,13 @@ use std::{
 };
 
 use askbridge_os::exit;
+use askbridge_settings::{addresses::Brokers, files, keys};
 use clap::{Args, Subcommand};
 
 use super::gateway;
 use crate::{
     command::{CommandError, runner::done},
     fleet::{Access, NewUser, Role, UserName, create_directory, server_config},
-    settings::{addresses::Brokers, files, keys},
 };
 
 /// What a fleet is.

@@ -2,7 +2,15 @@
 
 use std::{future::pending, path::PathBuf, sync::Arc, time::Duration};
 
+use askbridge_control::{
+    inbox::Ledger,
+    join::{
+        Machine, Places,
+        discovery::{self, DiscoveryError},
+    },
+};
 use askbridge_os::{exit, signals::Signals};
+use askbridge_settings::files::Live;
 use rustix::process::setsid;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -10,13 +18,8 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     command::CommandError,
     fleet::{Access, Gateway, run},
-    inbox::Ledger,
-    limits::{fleet as limit, machine},
-    machine::{
-        Machine, Places,
-        discovery::{self, DiscoveryError},
-    },
-    settings::files::Live,
+    limits,
+    limits::fleet as limit,
 };
 
 /// Serves the questions of this machine until `stop` is cancelled, while the settings say so, unless another process
@@ -35,7 +38,7 @@ pub(in crate::command) async fn keep(
         {
             tracing::warn!(%error, "this machine is not in the fleet any more");
         }
-        timeout(machine::SETTINGS, stop.cancelled()).await.unwrap_or_default();
+        timeout(limits::MACHINE_SETTINGS, stop.cancelled()).await.unwrap_or_default();
     }
 }
 
@@ -58,7 +61,7 @@ async fn serve_as(
     let ending = stop.child_token();
     let changed = async {
         while self::access(live).as_ref() == Some(access) {
-            sleep(machine::SETTINGS).await;
+            sleep(limits::MACHINE_SETTINGS).await;
         }
         ending.cancel();
         pending().await

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use askbridge_os::exit;
+use askbridge_settings::{files, keys};
 
 use super::{
     agents::{self, KnownAgent},
@@ -19,12 +20,9 @@ use super::{
     target::{ATTACHABLE, CLAUDE, Target},
     terminals,
 };
-use crate::{
-    command::{
-        CommandError,
-        runner::{print, say, shown},
-    },
-    settings::{files, keys},
+use crate::command::{
+    CommandError,
+    runner::{print, say, shown},
 };
 
 /// The agent in the printed example if none is installed.

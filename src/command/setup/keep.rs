@@ -11,6 +11,7 @@ use std::{
     time::SystemTime,
 };
 
+use askbridge_control::join::discovery;
 use askbridge_os::files::replace;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +19,6 @@ use super::{
     plan::{AppliedChange, Change},
     settings_file::{self, SettingsError},
 };
-use crate::machine::discovery;
 
 /// The folder of the records.
 #[derive(Debug)]

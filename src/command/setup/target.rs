@@ -1,9 +1,9 @@
 //! The targets of `askbridge setup`, by their names on the command line: editors, and agents in terminals.
 
+use askbridge_settings::place::closest;
 use clap_complete::engine::CompletionCandidate;
 
 use super::clients::SetupClient;
-use crate::settings::place::closest;
 
 /// The name of Claude Code in a terminal.
 pub(super) const CLAUDE: &str = "claude";

@@ -4,18 +4,16 @@
 
 use std::path::Path;
 
+use askbridge_control::join::Places;
 use askbridge_os::exit;
+use askbridge_settings::{files, keys::INBOX_ATTACH, kinds::AgentKinds, render};
 
 use super::{
     args::SetupArgs,
     change::{agrees, show, tell},
     target::AttachableAgent,
 };
-use crate::{
-    command::{CommandError, background, config},
-    machine::Places,
-    settings::{files, keys::INBOX_ATTACH, kinds::AgentKinds, render},
-};
+use crate::command::{CommandError, background, config};
 
 /// Adds agents to `inbox.attach` in the user's own settings, or removes them there.
 pub(super) async fn setup(agents: &[&AttachableAgent], args: &SetupArgs) -> Result<u8, CommandError> {

@@ -9,6 +9,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use askbridge_control::{
+    inbox::{BridgeStatus, Follower, Inbox},
+    join::{Gaps, Machine},
+};
 use askbridge_core::{
     desk::{BridgeName, QuestionId, Record, Refusal},
     question::{Provenance, Responder},
@@ -36,9 +40,7 @@ use super::{
     view::draw,
 };
 use crate::{
-    command::{CommandError, inbox::SERVER, reach::MachineArgs},
-    inbox::{BridgeStatus, Follower, Inbox},
-    machine::{Gaps, Machine},
+    command::{CommandError, converse, inbox::SERVER, reach::MachineArgs},
     present::{attention::TerminalKind, bridges::Bridges, listing},
 };
 
@@ -334,7 +336,8 @@ impl<'a> Session<'a> {
                 Effect::Submit(id, submission) => {
                     let machine = self.machine.clone();
                     self.submissions.spawn(async move {
-                        let result = machine.submit(&id, submission, by()).await;
+                        let by = Provenance { responder: Responder::Terminal, ..converse::by() };
+                        let result = machine.submit(&id, submission, by).await;
                         (id, result)
                     });
                 }
@@ -392,9 +395,4 @@ impl<'a> Session<'a> {
             bridges: count,
         }
     }
-}
-
-fn by() -> Provenance {
-    let name = env::var("USER").ok().filter(|name| !name.is_empty());
-    Provenance { responder: Responder::Terminal, name }
 }

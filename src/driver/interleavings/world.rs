@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use askbridge_control::inbox::{access::Inbox, bridge::BridgeInbox, handover::Port, status::Identity};
 use askbridge_core::{
     acp::{Bridge, Config, Tier},
     desk::{Asker, BridgeName, Notice, QuestionId, Submission, Timestamp},
@@ -18,10 +19,7 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use super::moves::{BEGUN, Caller, Move, Pipe, begun, reply, request, submission, update};
-use crate::{
-    inbox::{access::Inbox, bridge::BridgeInbox, handover::Port, status::Identity},
-    limits,
-};
+use crate::limits;
 
 pub(super) struct World<'a> {
     /// Its paused clock advances by itself whenever the inbox waits for a timer.

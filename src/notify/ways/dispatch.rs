@@ -8,16 +8,14 @@ use askbridge_core::{
     desk::{QuestionId, Record, Timestamp},
     question::{Field, Kind, Origin, Question},
 };
+use askbridge_settings::{NotifySettings, words::Disclosure};
 use tokio::sync::{mpsc, watch};
 
 use super::{
     desktop, http, ntfy, programs,
     telling::{NotifiedQuestion, WayReport},
 };
-use crate::{
-    notify::{Message, Way},
-    settings::{NotifySettings, words::Disclosure},
-};
+use crate::notify::{Message, Way};
 
 /// Notifies the user in this way, and returns when the way has nothing left to do for the question.
 pub(super) async fn tell(way: Way, telling: NotifiedQuestion) {

@@ -11,6 +11,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use askbridge_control::{
+    inbox::{Follower, Inbox},
+    join::{Machine, Places},
+    rpc::client::Depth,
+};
 use askbridge_core::{
     desk::Record,
     limits::REACTION,
@@ -20,6 +25,7 @@ use askbridge_os::{
     lock::{Lock, LockFile},
     terminal::printable_line,
 };
+use askbridge_settings::NotifySettings;
 use tokio::{
     sync::{mpsc, watch},
     task::JoinSet,
@@ -31,12 +37,8 @@ use super::{
     telling::{NotifiedQuestion, TappedAnswer, WayReport},
 };
 use crate::{
-    inbox::{Follower, Inbox},
     limits,
-    machine::{Machine, Places},
     notify::{Circumstances, Message, NotifyStep, Plan, Way},
-    rpc::client::Depth,
-    settings::NotifySettings,
 };
 
 /// The input of a notifier.

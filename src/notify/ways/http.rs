@@ -10,6 +10,7 @@ use std::{
 };
 
 use askbridge_core::desk::Record;
+use askbridge_settings::{services::Webhook, words::Disclosure};
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 use ureq::{
@@ -19,11 +20,7 @@ use ureq::{
 };
 
 use super::telling::NotifiedQuestion;
-use crate::{
-    limits,
-    notify::Message,
-    settings::{services::Webhook, words::Disclosure},
-};
+use crate::{limits, notify::Message};
 
 /// The most bytes of a response body that are read.
 const REPLY: u64 = 64 * 1024;

@@ -11,6 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use askbridge_settings::services::Ntfy;
 use data_encoding::HEXLOWER;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -28,7 +29,6 @@ use super::{
 use crate::{
     limits,
     notify::{Message, Way},
-    settings::services::Ntfy,
 };
 
 /// Capacity of the channel for lines of the reply topic.
@@ -288,9 +288,10 @@ impl Taps {
 
 #[cfg(test)]
 mod tests {
+    use askbridge_core::desk::Submission;
+
     use super::*;
     use crate::notify::Button;
-    use askbridge_core::desk::Submission;
 
     fn message(is_urgent: bool) -> Message {
         let button = Button { label: "Reject".to_owned(), submission: Submission::Reject(None) };

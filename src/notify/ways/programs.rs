@@ -13,7 +13,9 @@ use std::{
     time::Duration,
 };
 
+use askbridge_control::join::discovery;
 use askbridge_core::{desk::Record, wire::line};
+use askbridge_settings::words::Disclosure;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::{
     io::AsyncWriteExt,
@@ -22,9 +24,7 @@ use tokio::{
 };
 
 use super::telling::NotifiedQuestion;
-use crate::{
-    limits, machine::discovery, notify::Message, present::text::headline, settings::words::Disclosure,
-};
+use crate::{limits, notify::Message, present::text::headline};
 
 /// The input of a program.
 #[derive(Debug, Default)]
@@ -155,14 +155,12 @@ pub(super) fn given(telling: &NotifiedQuestion, message: &Message) -> ProgramInp
 mod tests {
     use std::sync::Arc;
 
+    use askbridge_control::rpc::played::question;
     use askbridge_core::desk::{Record, Timestamp};
+    use askbridge_settings::{NotifySettings, Settings, SettingsFile, Sources};
     use tokio::sync::{mpsc, watch};
 
     use super::*;
-    use crate::{
-        rpc::played::question,
-        settings::{NotifySettings, Settings, SettingsFile, Sources},
-    };
 
     fn shell(script: &str) -> Vec<String> {
         ["sh", "-c", script, "sh"].map(str::to_owned).to_vec()

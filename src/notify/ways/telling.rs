@@ -3,12 +3,10 @@
 use std::{path::PathBuf, sync::Arc};
 
 use askbridge_core::desk::{Record, Refusal, Submission};
+use askbridge_settings::{NotifySettings, words::Disclosure};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::{
-    notify::{Message, Way},
-    settings::{NotifySettings, words::Disclosure},
-};
+use crate::notify::{Message, Way};
 
 /// A question to notify of.
 #[derive(Clone, Debug)]

@@ -1,0 +1,186 @@
+//! The trait `Ledger`, through which an inbox keeps a durable record of its questions, and the types that say where a
+//! recorded bridge runs: a command in another environment may see neither the bridge's socket nor its process. How and
+//! where the record is kept is left to the implementation (`journal`); `machine` finds out whether a bridge lives.
+
+use std::{fmt, path::PathBuf, sync::Arc};
+
+use askbridge_core::{
+    desk::{
+        BridgeName, EarlierDecision, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Submission,
+        Timestamp,
+    },
+    question::Provenance,
+};
+use futures::{FutureExt, future::BoxFuture};
+use serde::Serialize;
+
+use super::past::{HistoryFilter, PastQuestion};
+use crate::limits;
+
+/// Notes that a project's settings file leaves the permissions of a bridge to the client. No inbox has these
+/// permissions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LeftToClient {
+    /// The bridge.
+    pub bridge: BridgeName,
+    /// The folder that it was started in.
+    pub project: String,
+    /// The settings file.
+    pub file: String,
+    /// When the bridge started.
+    pub at: Timestamp,
+}
+
+/// A durable record of questions. Each future is ready within [`crate::limits::LEDGER_WAIT`], whatever happens to the
+/// file: a ledger that fails costs its entries, never a question. Calls for one question come in their order.
+pub trait Ledger: fmt::Debug + Send + Sync {
+    /// Records the current state of a question: opened, changed or settled. Must not block: the store holds its lock.
+    fn note(&self, record: &Arc<Record>);
+
+    /// Counts questions that ended and were forgotten before they could be recorded. Must not block.
+    fn missing(&self, count: u64);
+
+    /// Notes that the permissions of a bridge are left to the client. Returns at once.
+    fn left_to_client(&self, left: LeftToClient);
+
+    /// Returns whether anything was noted. A shutdown then has to wait until it is written.
+    fn has_entries(&self) -> bool;
+
+    /// Notes a submission that is about to be given to the asker. From then on, it may have arrived. Ready once the
+    /// entry survives a kill of the process.
+    fn accepting(
+        &self,
+        record: &Arc<Record>,
+        submission: &Submission,
+        by: &Provenance,
+    ) -> BoxFuture<'static, ()>;
+
+    /// Notes that the submission of [`Ledger::accepting`] was refused.
+    fn refused(&self, id: &QuestionId);
+
+    /// Notes that the outcome waits, and that nothing of it was written to the asker. Returns at once.
+    fn waits(&self, id: &QuestionId);
+
+    /// Notes that the delivery of an outcome that waited begins. From then on, it may have arrived. Ready once the
+    /// entry survives a kill of the process and a power loss.
+    fn begins(&self, id: &QuestionId) -> BoxFuture<'static, ()>;
+
+    /// Notes a settlement. Ready once the entry survives a power loss, or when the ledger gave up.
+    fn settled(&self, record: &Arc<Record>) -> BoxFuture<'static, ()>;
+
+    /// Ready once all earlier entries are written, or when the ledger gave up. A process awaits it before it ends.
+    fn flush(&self) -> BoxFuture<'static, ()>;
+
+    /// Returns the decision of an earlier question that was the same as this one, if there is any.
+    fn earlier(&self, record: &Arc<Record>) -> BoxFuture<'static, Option<EarlierDecision>>;
+
+    /// Returns the questions that were lost with their bridges, oldest first, for as long as a person may still want to
+    /// continue with them.
+    ///
+    /// # Errors
+    /// `HistoryUnavailable` if the ledger cannot be read.
+    fn lost(&self) -> BoxFuture<'static, Result<Vec<LostQuestion>, Refusal>>;
+
+    /// Returns the questions of the past that are over, the latest first: those that were settled, and those that were
+    /// lost with their bridges.
+    ///
+    /// # Errors
+    /// `HistoryUnavailable` if the ledger cannot be read.
+    fn past(&self, filter: HistoryFilter) -> BoxFuture<'static, Result<Vec<PastQuestion>, Refusal>> {
+        let _ = filter;
+        futures::future::ready(Ok(Vec::new())).boxed()
+    }
+
+    /// Returns the question with this ID, if it is over.
+    ///
+    /// # Errors
+    /// `HistoryUnavailable` if the ledger cannot be read.
+    fn recall(&self, id: QuestionId) -> BoxFuture<'static, Result<Option<Record>, Refusal>> {
+        let _ = id;
+        futures::future::ready(Ok(None)).boxed()
+    }
+
+    /// Claims the answer of the `earlier` question for the question `by`. Exactly one caller gets `true`, and the claim
+    /// is durable.
+    fn claim(&self, earlier: &QuestionId, by: &QuestionId) -> BoxFuture<'static, bool>;
+}
+
+/// Returns the last of these questions, latest first, within the bounds on the settled questions of one inbox.
+pub fn latest_lost(mut lost: Vec<LostQuestion>) -> Vec<LostQuestion> {
+    lost.reverse();
+    lost.truncate(limits::REMEMBERED);
+    let mut bytes = 0;
+    lost.retain(|lost| {
+        bytes += lost.size();
+        bytes <= limits::REMEMBERED_BYTES
+    });
+    lost
+}
+
+/// Returns the first of these questions, within the size bound on the settled questions of one inbox.
+pub fn latest_past(mut past: Vec<PastQuestion>) -> Vec<PastQuestion> {
+    let mut bytes = 0;
+    past.retain(|past| {
+        bytes += past.record.size();
+        bytes <= limits::REMEMBERED_BYTES
+    });
+    past
+}
+
+/// Returns the question of a complete ID that no inbox remembers, if the ledger has it and it is over. `refusal` says
+/// what the inboxes replied, and is returned where the ledger does not know better.
+pub async fn recall(
+    ledger: Option<&Arc<dyn Ledger>>,
+    typed: &IdPrefix,
+    refusal: Refusal,
+) -> Result<Arc<Record>, Refusal> {
+    let is_missing = matches!(refusal, Refusal::NotFound | Refusal::Unavailable);
+    let (true, Some(ledger), Ok(id)) = (is_missing, ledger, typed.to_string().parse()) else {
+        return Err(refusal);
+    };
+    match ledger.recall(id).await {
+        Ok(Some(record)) => Ok(Arc::new(record)),
+        // That there is no such question can only be said once the ledger was read.
+        Err(unread) if refusal == Refusal::NotFound => Err(unread),
+        _ => Err(refusal),
+    }
+}
+
+/// Where a bridge runs: the folder of its socket, and its process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Home {
+    /// The folder of its socket.
+    pub folder: PathBuf,
+    /// The ID of its process.
+    pub pid: u32,
+    /// When the process started, in clock ticks since the machine started, or 0 if that is not known. It tells apart
+    /// two processes that had the same ID one after the other.
+    pub started: u64,
+    /// The inode of the PID namespace in which the ID names the process, or 0 if that is not known.
+    pub namespace: u64,
+}
+
+/// Whether a bridge lives, as far as that can be seen from here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Life {
+    /// It listens, or its process runs.
+    Lives,
+    /// Its process has ended.
+    Ended,
+    /// It may run where neither its socket nor its process can be seen, such as in a container.
+    Unseen,
+}
+
+/// A bridge that has open questions according to a ledger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingBridge {
+    /// Its name.
+    pub bridge: BridgeName,
+    /// Whether the bridge is alive. If that cannot be seen from here, it may have ended.
+    pub life: Life,
+    /// Where it runs, if that was noted.
+    pub home: Option<Home>,
+    /// The number of its open questions.
+    pub questions: usize,
+}

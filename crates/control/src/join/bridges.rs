@@ -1,0 +1,711 @@
+//! Joins the inboxes of all the bridges of this machine into one inbox.
+//! Finding their sockets is left to `discovery.rs`, the messages over them to `connections.rs`.
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use askbridge_core::{
+    desk::{BridgeName, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Submission},
+    question::{Provenance, Question},
+};
+use futures::future::join_all;
+use tokio::{sync::watch, time::timeout};
+
+use super::{
+    connections::Connections, discovery::DiscoveryError, follow, handshake::get, link::Gaps,
+    missing::Missing, name::LinkName, over, places::Places, reach::Reach,
+};
+use crate::{
+    inbox::{
+        BridgeInbox,
+        access::Inbox,
+        ledger::{self, Ledger, latest_lost},
+        past::{HistoryFilter, PastQuestion, PastQuestions},
+        report::{ConnectedMachine, MachineListing, MachineReport},
+        status::BridgeStatus,
+        store::Store,
+    },
+    limits,
+    rpc::client::{CallError, Depth},
+};
+
+/// The inboxes of all bridges, or of those that an ID may belong to. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    shared: Arc<SharedMachine>,
+}
+
+#[derive(Debug)]
+struct SharedMachine {
+    reach: Reach,
+    /// The prefix of the names of the bridges, if only those are joined.
+    typed: Option<IdPrefix>,
+    connections: Arc<Connections>,
+    /// The inbox of this process, for questions that it asks itself.
+    own: Option<BridgeInbox>,
+    /// The record of lost and settled questions.
+    ledger: Option<Arc<dyn Ledger>>,
+}
+
+impl Machine {
+    /// Joins the inboxes of the bridges whose sockets are in this directory now.
+    pub async fn open(reach: impl Into<Reach>) -> Result<Self, DiscoveryError> {
+        Machine::new(reach, None).join().await
+    }
+
+    /// Joins the inboxes of the bridges whose sockets are in this directory now, and waits no longer than
+    /// [`limits::PATIENCE`] for those that do not reply.
+    pub async fn open_soon(reach: impl Into<Reach>) -> Result<Self, DiscoveryError> {
+        let (machine, found) = Machine::search(reach).await?;
+        machine.connections().visit_all(&found, limits::PATIENCE).await;
+        Ok(machine)
+    }
+
+    /// Reads the open questions of the bridges whose sockets are in this directory now, and waits no longer than this
+    /// for those that do not reply. No bridge stays connected: what changes is not seen, and nothing can be submitted.
+    pub async fn glance(
+        reach: impl Into<Reach>,
+        depth: Depth,
+        patience: Duration,
+    ) -> Result<Self, DiscoveryError> {
+        let (machine, found) = Machine::search(reach).await?;
+        machine.connections().read_all(&found, depth, patience).await;
+        Ok(machine)
+    }
+
+    async fn search(reach: impl Into<Reach>) -> Result<(Self, Vec<(LinkName, PathBuf)>), DiscoveryError> {
+        let machine = Machine::new(reach, None);
+        let found = machine.shared.reach.links().await?.into_iter().collect();
+        Ok((machine, found))
+    }
+
+    /// Joins the inbox of the bridge that this ID names or, if its name is shortened, the inboxes of the bridges whose
+    /// names begin so. No other bridge is connected to.
+    pub async fn open_for(reach: impl Into<Reach>, typed: &IdPrefix) -> Result<Self, DiscoveryError> {
+        let machine = Machine::new(reach, Some(typed.clone()));
+        match machine.shared.reach.link_of(typed) {
+            Some((LinkName::Machine(name), path)) => machine.connections().call_on(&name, &path).await,
+            Some((bridge, path)) => machine.connections().visit(&bridge, &path).await,
+            None => return machine.join().await,
+        }
+        Ok(machine)
+    }
+
+    /// Joins all inboxes, and asks questions through `own`. The socket of `own` is in this directory too, so its
+    /// questions are found like those of any bridge. The ledger says which questions were lost.
+    pub async fn open_with(
+        reach: impl Into<Reach>,
+        own: Option<BridgeInbox>,
+        ledger: Option<Arc<dyn Ledger>>,
+    ) -> Result<Self, DiscoveryError> {
+        let shared = SharedMachine { own, ledger, ..SharedMachine::new(reach.into(), None) };
+        Machine { shared: Arc::new(shared) }.join().await
+    }
+
+    async fn join(self) -> Result<Self, DiscoveryError> {
+        let found = self.shared.reach.links().await?;
+        let meant = found.iter().filter(|(bridge, _)| self.shared.means(bridge));
+        join_all(meant.map(|(bridge, path)| self.connections().visit(bridge, path))).await;
+        Ok(self)
+    }
+
+    pub(super) fn new(reach: impl Into<Reach>, typed: Option<IdPrefix>) -> Self {
+        Machine { shared: Arc::new(SharedMachine::new(reach.into(), typed)) }
+    }
+
+    /// Follows the bridges, including those that start later, until the future is dropped.
+    pub async fn follow(&self) -> Result<(), DiscoveryError> {
+        let shared = &self.shared;
+        follow::follow(&shared.connections, &shared.reach, |bridge| shared.means(bridge)).await
+    }
+
+    /// Returns whether a person is looking at the questions of this bridge. A bridge that does not reply counts as no.
+    pub async fn is_watched(&self, bridge: &BridgeName) -> bool {
+        let Some(client) = self.connections().client(&LinkName::of(bridge)) else { return false };
+        let Ok(Ok(statuses)) = timeout(limits::PATIENCE, client.statuses()).await else { return false };
+        statuses.iter().any(|status| status.bridge == *bridge && status.watched)
+    }
+
+    /// Returns the directories of the sockets of this machine's bridges. `None` if other machines are asked alone.
+    pub fn places(&self) -> Option<&Places> {
+        self.shared.reach.bridges.as_ref()
+    }
+
+    /// Returns the other machines that are asked, in the order of their names.
+    pub fn machines(&self) -> Vec<ConnectedMachine> {
+        self.connections().machines.borrow().machines.clone()
+    }
+
+    /// Returns the questions of the past of the connected machines: each machine's latest first.
+    ///
+    /// # Errors
+    /// A machine does not reply, or its askbridge has no journal.
+    pub async fn past_elsewhere(&self, filter: HistoryFilter) -> Result<Vec<PastQuestion>, CallError> {
+        over::past_elsewhere(self.connections(), filter).await
+    }
+
+    /// Returns the questions of the connected machines that were lost with their bridges: each machine's latest first.
+    ///
+    /// # Errors
+    /// As those of [`Machine::past_elsewhere`].
+    pub async fn lost_elsewhere(&self) -> Result<Vec<LostQuestion>, CallError> {
+        over::lost_elsewhere(self.connections()).await
+    }
+
+    /// Returns a receiver of the current gaps, which can also wait until they change.
+    pub fn gaps(&self) -> watch::Receiver<Gaps> {
+        self.shared.connections.gaps()
+    }
+
+    /// Returns the known IDs of the open questions that need a newer askbridge.
+    pub fn unreadable(&self) -> Vec<QuestionId> {
+        self.connections().unreadable()
+    }
+
+    /// Finds the open question by the ID that its agent gave it.
+    ///
+    /// # Errors
+    /// See [`Missing`].
+    pub fn seek_own(&self, id: &str) -> Result<Arc<Record>, Missing> {
+        let mut open = self.store().read(|_, snapshot| snapshot.open());
+        open.retain(|record| record.question.id == id && !id.is_empty());
+        let gaps = self.gaps().borrow().clone();
+        match &open[..] {
+            // A bridge that was not asked may have the question, so "not found" would be a guess.
+            [] if !gaps.has_asked_all() => Err(Missing::Unasked(Box::new(gaps))),
+            [] => Err(Missing::Refused(Refusal::NotFound)),
+            [only] => Ok(Arc::clone(only)),
+            several => {
+                let ids = several.iter().map(|record| record.id.clone()).collect();
+                Err(Missing::Refused(Refusal::Ambiguous(ids)))
+            }
+        }
+    }
+
+    /// Finds a question as [`Inbox::look_up`] does. The error says why none was found.
+    ///
+    /// # Errors
+    /// See [`Missing`].
+    pub async fn seek(&self, typed: &IdPrefix) -> Result<Arc<Record>, Missing> {
+        let is_lost = match self.known(typed) {
+            Err(Refusal::NotFound) => false,
+            Err(Refusal::Unavailable) => true,
+            found => return found.map_err(Missing::Refused),
+        };
+        let found = self.ask_all(typed).await;
+        match (found.records.as_slice(), found.ids.len()) {
+            (_, 0) => Err(self.why_missing(typed, &found, is_lost)),
+            ([record], 1) => Ok(Arc::clone(record)),
+            _ => Err(Missing::Refused(Refusal::Ambiguous(found.ids))),
+        }
+    }
+
+    fn why_missing(&self, typed: &IdPrefix, found: &LookupReplies, is_lost: bool) -> Missing {
+        let gaps = self.connections().gaps_for(typed);
+        // The order matters: "not found" is returned only if no other reason can explain why the question is missing.
+        match () {
+            () if found.is_unreadable || self.connections().is_unreadable(typed) => Missing::Unreadable,
+            () if found.is_busy => Missing::Refused(Refusal::TooManyRequests),
+            () if !gaps.has_asked_all() => Missing::Unasked(Box::new(gaps)),
+            () if is_lost || found.is_unknown || self.is_new(typed) => Missing::Refused(Refusal::Unavailable),
+            () => Missing::Refused(Refusal::NotFound),
+        }
+    }
+
+    /// Returns whether a bridge that this ID names has a socket, and was not asked yet: a process that follows the
+    /// bridges finds each within [`limits::DISCOVERY_INTERVAL`].
+    fn is_new(&self, typed: &IdPrefix) -> bool {
+        self.shared.reach.link_of(typed).is_some_and(|(bridge, _)| !self.connections().has_asked(&bridge))
+    }
+
+    /// Finds a question in the store. A question that is only counted also makes an ID ambiguous.
+    fn known(&self, typed: &IdPrefix) -> Result<Arc<Record>, Refusal> {
+        let record = self.store().read(|_, snapshot| snapshot.find(typed).cloned())?;
+        let mut ids = self.connections().hidden(typed);
+        ids.retain(|id| *id != record.id);
+        ids.insert(0, record.id.clone());
+        IdPrefix::prefer_own(&mut ids, |id| id);
+        match ids[..] {
+            [_] => Ok(record),
+            _ if !record.is_open() => Ok(record),
+            _ => Err(Refusal::Ambiguous(ids)),
+        }
+    }
+
+    /// Asks all bridges that may have a question.
+    async fn ask_all(&self, typed: &IdPrefix) -> LookupReplies {
+        let clients = self.connections().clients(typed);
+        let asked = clients.iter().map(async |(bridge, client)| (bridge, get(client, typed).await));
+        let mut found = LookupReplies::default();
+        for (bridge, answer) in join_all(asked).await {
+            match answer.map(|reply| reply.value) {
+                Ok(Some(record)) if bridge.owns(&record) => {
+                    found.ids.push(record.id.clone());
+                    found.records.push(Arc::new(record));
+                }
+                // A bridge speaks only for its own questions.
+                Ok(Some(_)) | Err(CallError::Refused(Refusal::NotFound)) => {}
+                Ok(None) => found.is_unreadable = true,
+                Err(CallError::Refused(Refusal::Ambiguous(several))) => {
+                    found.ids.extend(several.into_iter().filter(|id| bridge.has(&id.bridge)));
+                }
+                Err(CallError::Refused(Refusal::TooManyRequests)) => found.is_busy = true,
+                Err(_) => found.is_unknown = true,
+            }
+        }
+        IdPrefix::prefer_own(&mut found.records, |record| &record.id);
+        IdPrefix::prefer_own(&mut found.ids, |id| id);
+        found
+    }
+
+    pub(super) fn connections(&self) -> &Connections {
+        &self.shared.connections
+    }
+}
+
+impl SharedMachine {
+    fn new(reach: Reach, typed: Option<IdPrefix>) -> Self {
+        let connections = Connections::default();
+        connections.know_fleet(reach.fleet.as_ref().and_then(|problem| problem.borrow().clone()));
+        SharedMachine { reach, typed, connections: Arc::new(connections), own: None, ledger: None }
+    }
+
+    fn means(&self, name: &LinkName) -> bool {
+        self.typed.as_ref().is_none_or(|typed| name.may_have(typed))
+    }
+}
+
+/// The replies of the bridges to a lookup of an ID.
+#[derive(Default)]
+struct LookupReplies {
+    records: Vec<Arc<Record>>,
+    ids: Vec<QuestionId>,
+    /// Whether a bridge has a question that needs a newer askbridge.
+    is_unreadable: bool,
+    /// Whether a bridge was too busy to say whether it has the question.
+    is_busy: bool,
+    /// Whether a bridge gave no usable reply.
+    is_unknown: bool,
+}
+
+impl Inbox for Machine {
+    fn store(&self) -> &Store {
+        &self.connections().store
+    }
+
+    async fn submit(
+        &self,
+        id: &QuestionId,
+        submission: Submission,
+        by: Provenance,
+    ) -> Result<Arc<Record>, Refusal> {
+        let link = LinkName::of(&id.bridge);
+        let Some(client) = self.connections().client(&link) else {
+            return self.judge(id, &submission).await;
+        };
+        let patience = match link {
+            LinkName::Bridge(_) => limits::VERDICT,
+            LinkName::Machine(_) | LinkName::Dialed => limits::remote::VERDICT,
+        };
+        match self.submit_over(&client, id, submission, by, patience).await {
+            Ok(record) => Ok(record),
+            Err(CallError::Refused(refusal)) => Err(refusal),
+            Err(CallError::Gone) => Err(Refusal::Unknown),
+        }
+    }
+
+    async fn ask(&self, question: Question) -> Result<Settlement, Refusal> {
+        match &self.shared.own {
+            Some(own) => own.ask(question).await,
+            None => Err(Refusal::Unavailable),
+        }
+    }
+
+    fn status(&self) -> Vec<BridgeStatus> {
+        self.connections().status()
+    }
+
+    async fn report(&self, known: Option<u64>) -> MachineReport {
+        let mut reports = self.connections().report.subscribe();
+        let changed = reports.wait_for(|report| known != Some(report.revision)).await;
+        changed.map(|report| report.clone()).unwrap_or_default()
+    }
+
+    async fn machine_list(&self, known: Option<u64>) -> MachineListing {
+        let mut machines = self.connections().machines.subscribe();
+        let changed = machines.wait_for(|listing| known != Some(listing.revision)).await;
+        changed.map(|listing| listing.clone()).unwrap_or_default()
+    }
+
+    fn find(&self, typed: &IdPrefix) -> Result<Arc<Record>, Refusal> {
+        let found = self.known(typed);
+        if found != Err(Refusal::NotFound) {
+            return found;
+        }
+        let gaps = self.connections().gaps_for(typed);
+        let is_unknown = !gaps.has_asked_all() || self.is_new(typed);
+        match is_unknown || !self.connections().hidden(typed).is_empty() {
+            true => Err(Refusal::Unavailable),
+            false => Err(Refusal::NotFound),
+        }
+    }
+
+    async fn look_up(&self, typed: &IdPrefix) -> Result<Arc<Record>, Refusal> {
+        match self.seek(typed).await {
+            Ok(record) => Ok(record),
+            Err(missing) => ledger::recall(self.shared.ledger.as_ref(), typed, missing.into()).await,
+        }
+    }
+
+    async fn lost(&self) -> Result<Vec<LostQuestion>, Refusal> {
+        match &self.shared.ledger {
+            Some(ledger) => Ok(latest_lost(ledger.lost().await?)),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    async fn past(&self, filter: HistoryFilter) -> Result<PastQuestions, Refusal> {
+        over::past(self.shared.ledger.as_ref(), self.connections(), filter).await
+    }
+
+    async fn kept(&self) {
+        if let Some(own) = &self.shared.own {
+            own.kept().await;
+        }
+    }
+
+    async fn watch(&self) {
+        // Errors are ignored: an earlier version does not know the method, and a bridge may hang.
+        let clients = self.connections().all_clients();
+        let told = join_all(clients.iter().map(|(_, client)| client.watch()));
+        timeout(limits::PATIENCE, told).await.map(drop).unwrap_or_default();
+    }
+
+    async fn settled(&self, limit: usize) -> Vec<Arc<Record>> {
+        over::latest_settled(self.connections(), limit).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use askbridge_core::{
+        desk::State,
+        question::{Answer, Outcome, Reason, Value},
+    };
+    use tempfile::TempDir;
+    use tokio::{
+        io::{AsyncWriteExt, copy_bidirectional},
+        net::{UnixListener, UnixStream},
+        time::{Instant, interval_at},
+    };
+
+    use super::*;
+    use crate::{
+        inbox::store::wait_until,
+        limits,
+        rpc::played::{PlayedBridge, listen, soon},
+    };
+
+    async fn open(folder: &TempDir) -> Machine {
+        soon(Machine::open(folder.path())).await.unwrap()
+    }
+
+    fn id(text: &str) -> QuestionId {
+        text.parse().unwrap()
+    }
+
+    fn typed(text: &str) -> IdPrefix {
+        text.parse().unwrap()
+    }
+
+    fn answer() -> Submission {
+        let values = [("q0".to_owned(), Value::Text("yes".to_owned()))].into();
+        Submission::answer(Answer { values, ..Answer::default() }, None)
+    }
+
+    /// Lets this time pass on the paused clock.
+    async fn pass(time: Duration) {
+        interval_at(Instant::now() + time, time).tick().await;
+    }
+
+    #[tokio::test]
+    async fn a_submission_is_in_the_store_when_the_caller_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bridge = PlayedBridge::start(folder.path(), "b");
+        bridge.open("a").await;
+        // Only the reply can tell: the machine is not followed.
+        let machine = open(&folder).await;
+        let first = id("b-1");
+        let (done, ()) =
+            tokio::join!(soon(machine.submit(&first, answer(), Provenance::bridge())), bridge.obey());
+        assert_eq!(done.unwrap(), machine.find(&typed("b-1")).unwrap());
+        assert_eq!(machine.store().read(|_, snapshot| snapshot.open_count()), 0);
+
+        // A conflict tells it as well.
+        bridge.open("a").await;
+        let machine = open(&folder).await;
+        let inbox = bridge.inbox.clone();
+        let id = id("b-2");
+        let (done, ()) = tokio::join!(inbox.submit(&id, answer(), Provenance::bridge()), bridge.obey());
+        done.unwrap();
+        let rejection = Submission::Reject(None);
+        let (refused, ()) =
+            tokio::join!(soon(machine.submit(&id, rejection, Provenance::bridge())), bridge.obey());
+        assert_eq!(refused, Err(Refusal::Conflict(machine.find(&typed("b-2")).unwrap())));
+        assert_eq!(machine.store().read(|_, snapshot| snapshot.open_count()), 0);
+    }
+
+    #[tokio::test]
+    async fn only_the_bridges_that_an_id_may_mean_are_connected_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bridge = PlayedBridge::start(folder.path(), "k3f9q2");
+        bridge.open("a").await;
+        let frozen = listen(&folder.path().join("mute.sock"));
+        let machine = soon(Machine::open_for(folder.path(), &typed("k3-1"))).await.unwrap();
+        assert_eq!(machine.seek(&typed("k3-1")).await.unwrap().id, id("k3f9q2-1"));
+        assert_eq!(*machine.gaps().borrow(), Gaps::default());
+        assert_eq!(machine.seek(&typed("k3-2")).await, Err(Missing::Refused(Refusal::NotFound)));
+        assert!(frozen.accept().is_err(), "the other bridge was connected to");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_frozen_bridge_delays_a_glance_by_no_more_than_the_patience() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bridge = PlayedBridge::start(folder.path(), "b");
+        bridge.open("a").await;
+        let frozen = folder.path().join("mute.sock");
+        let _listener = listen(&frozen);
+        drop(listen(&folder.path().join("dead.sock")));
+        for watches in [false, true] {
+            let start = Instant::now();
+            let opened = async {
+                match watches {
+                    true => Machine::open_soon(folder.path()).await,
+                    false => Machine::glance(folder.path(), Depth::Outline, limits::PATIENCE).await,
+                }
+            };
+            let machine = soon(opened).await.unwrap();
+            assert!(start.elapsed() >= limits::PATIENCE && start.elapsed() <= 2 * limits::PATIENCE);
+            assert_eq!(machine.store().read(|_, snapshot| snapshot.open_count()), 1);
+            assert_eq!(machine.status().len(), 1);
+            let gaps = Gaps { unreachable: vec![frozen.clone()], ..Gaps::default() };
+            assert_eq!(*machine.gaps().borrow(), gaps, "a dead bridge is not one that does not reply");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_bridge_that_replies_late_is_waited_for_and_one_that_does_not_is_named() {
+        for depth in [Some(Depth::Outline), Some(Depth::Whole), None] {
+            let folder = tempfile::tempdir().unwrap();
+            let mut bridge = PlayedBridge::start(folder.path(), "b");
+            bridge.open("a").await;
+            // It lives, and has had no turn on a CPU since it was connected to.
+            let path = folder.path().join("late.sock");
+            let listener = listen(&path);
+            let late = async {
+                pass(Duration::from_secs(1)).await;
+                let mut late = PlayedBridge::on(listener, None, path, "late");
+                late.open("a").await;
+                std::future::pending::<()>().await;
+            };
+            let open = async {
+                match depth {
+                    Some(depth) => Machine::glance(folder.path(), depth, limits::PATIENCE).await,
+                    None => Machine::open_soon(folder.path()).await,
+                }
+            };
+            let mut late = std::pin::pin!(late);
+            let machine = tokio::select! {
+                machine = soon(open) => machine.unwrap(),
+                () = &mut late => panic!("it goes on"),
+            };
+            assert_eq!(machine.store().read(|_, snapshot| snapshot.open_count()), 2, "{depth:?}");
+            assert!(machine.gaps().borrow().is_empty(), "{depth:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_bridge_that_is_too_busy_is_not_one_that_does_not_reply() {
+        let folder = tempfile::tempdir().unwrap();
+        let bridge = PlayedBridge::start(folder.path(), "b");
+        let mut streams = Vec::new();
+        for _ in 0..limits::CONNECTIONS {
+            streams.push(bridge.stream().await);
+        }
+        let busy = Gaps { busy: vec![bridge.path.clone()], ..Gaps::default() };
+        for watches in [false, true] {
+            let machine = match watches {
+                true => open(&folder).await,
+                false => {
+                    soon(Machine::glance(folder.path(), Depth::Outline, limits::PATIENCE)).await.unwrap()
+                }
+            };
+            assert_eq!(*machine.gaps().borrow(), busy, "{watches}");
+            assert!(!machine.gaps().borrow().has_asked_all());
+            assert_eq!(machine.seek(&typed("b-1")).await, Err(Missing::Unasked(Box::new(busy.clone()))));
+            assert_eq!(machine.find(&typed("b-1")), Err(Refusal::Unavailable));
+        }
+        drop(streams);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_bridge_whose_replies_are_not_read_says_that_it_is_too_busy() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bridge = PlayedBridge::start(folder.path(), "b");
+        let mut bytes = 0;
+        while bytes < limits::REPLIES_BYTES / 4 {
+            bridge.open(&"x".repeat(100_000)).await;
+            bytes += 100_000;
+        }
+        // Each holds more than a quarter of the room.
+        let mut unread = Vec::new();
+        for _ in 0..4 {
+            let mut stream = bridge.stream().await;
+            let call = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"question_list\"}\n";
+            stream.write_all(call).await.unwrap();
+            unread.push(stream);
+        }
+        let glance = Machine::glance(folder.path(), Depth::Outline, limits::PATIENCE);
+        let machine = soon(glance).await.unwrap();
+        let busy = Gaps { busy: vec![bridge.path.clone()], ..Gaps::default() };
+        assert_eq!(*machine.gaps().borrow(), busy);
+        drop(unread);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_bridge_with_a_long_queue_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("busy.sock");
+        let listener = listen(&path);
+        rustix::net::listen(&listener, 0).unwrap();
+        let queued = std::os::unix::net::UnixStream::connect(&path).unwrap();
+        let later = async {
+            pass(limits::PATIENCE / 2).await;
+            let mut bridge = PlayedBridge::on(listener, None, path, "busy");
+            bridge.open("a").await;
+            std::future::pending::<()>().await;
+        };
+        let machine = tokio::select! {
+            machine = soon(Machine::glance(folder.path(), Depth::Outline, limits::PATIENCE)) => machine.unwrap(),
+            () = later => panic!("it goes on"),
+        };
+        assert!(machine.gaps().borrow().is_empty());
+        assert_eq!(machine.store().read(|_, snapshot| snapshot.open_count()), 1);
+        drop(queued);
+    }
+
+    #[tokio::test]
+    async fn the_id_that_an_agent_gave_is_found_where_it_is_unique() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut one = PlayedBridge::start(folder.path(), "one");
+        one.open("a").await;
+        let machine = open(&folder).await;
+        assert_eq!(machine.seek_own("q").unwrap().id, id("one-1"));
+        for unknown in ["", "Q", "one-1"] {
+            assert_eq!(machine.seek_own(unknown), Err(Missing::Refused(Refusal::NotFound)), "{unknown}");
+        }
+        let mut two = PlayedBridge::start(folder.path(), "two");
+        two.open("a").await;
+        let several = Refusal::Ambiguous(vec![id("one-1"), id("two-1")]);
+        assert_eq!(open(&folder).await.seek_own("q"), Err(Missing::Refused(several)));
+    }
+
+    #[tokio::test]
+    async fn a_whole_name_is_that_of_one_bridge() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bridge = PlayedBridge::start(folder.path(), "k3");
+        bridge.open("a").await;
+        let longer = listen(&folder.path().join("k3f9q2.sock"));
+        let machine = soon(Machine::open_for(folder.path(), &typed("k3-1"))).await.unwrap();
+        assert_eq!(machine.seek(&typed("k3-1")).await.unwrap().id, id("k3-1"));
+        assert!(longer.accept().is_err(), "the other bridge was connected to");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_submission_to_a_frozen_bridge_ends_and_its_outcome_is_unknown() {
+        let (folder, behind) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let mut bridge = PlayedBridge::start(behind.path(), "b");
+        bridge.open("a").await;
+        let listener = UnixListener::from_std(listen(&folder.path().join("b.sock"))).unwrap();
+        let mut streams: Option<(UnixStream, UnixStream)> = None;
+        let passes_on = async {
+            let (near, _) = listener.accept().await.unwrap();
+            let (near, far) = streams.insert((near, bridge.stream().await));
+            copy_bidirectional(near, far).await
+        };
+        let machine = tokio::select! {
+            machine = soon(Machine::open(folder.path())) => machine.unwrap(),
+            passed = passes_on => panic!("{passed:?}"),
+        };
+        let start = Instant::now();
+        let refused = soon(machine.submit(&id("b-1"), Submission::Reject(None), Provenance::bridge())).await;
+        assert_eq!((refused, start.elapsed()), (Err(Refusal::Unknown), 2 * limits::HANDSHAKE_TIMEOUT));
+        assert_eq!(machine.find(&typed("b-1")).unwrap().state, State::Open, "its end is not known");
+        drop(streams);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_agent_that_reads_slowly_is_waited_for_and_may_read_later_still() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bridge = PlayedBridge::start(folder.path(), "b");
+        bridge.open("a").await;
+        let machine = open(&folder).await;
+        let id = id("b-1");
+        let submitted = machine.submit(&id, answer(), Provenance::bridge());
+        tokio::pin!(submitted);
+        assert!(timeout(limits::VERDICT - Duration::from_secs(1), &mut submitted).await.is_err());
+        let begun = Instant::now();
+        assert_eq!(soon(submitted).await, Err(Refusal::Unknown));
+        assert!(begun.elapsed() <= Duration::from_secs(1), "{:?}", begun.elapsed());
+        // Now it reads: the answer was on its way, and the same one is no other.
+        bridge.obey().await;
+        let (again, ()) =
+            tokio::join!(soon(machine.submit(&id, answer(), Provenance::bridge())), bridge.obey());
+        assert_eq!(again.unwrap().state, State::Settled);
+    }
+
+    #[tokio::test]
+    async fn a_socket_with_the_name_of_another_bridge_is_not_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("other.sock");
+        let mut bridge = PlayedBridge::on(listen(&path), None, path.clone(), "b");
+        bridge.open("Continue?").await;
+        let machine = open(&folder).await;
+        assert_eq!(machine.store().read(|_, snapshot| snapshot.open_count()), 0);
+        assert_eq!(machine.gaps().borrow().unreachable, [path]);
+    }
+
+    #[tokio::test]
+    async fn a_question_of_a_bridge_that_was_not_asked_yet_is_not_known_to_be_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let machine = open(&folder).await;
+        assert_eq!(machine.find(&typed("b-1")), Err(Refusal::NotFound));
+        let mut bridge = PlayedBridge::start(folder.path(), "b");
+        bridge.open("a").await;
+        assert_eq!(machine.find(&typed("b-1")), Err(Refusal::Unavailable));
+        assert_eq!(machine.look_up(&typed("b-1")).await, Err(Refusal::Unavailable));
+        assert_eq!(machine.find(&typed("other-1")), Err(Refusal::NotFound), "no such bridge runs");
+        let asked = wait_until(machine.store(), limits::WAIT, |now| now.open_count() == 1);
+        tokio::select! {
+            followed = machine.follow() => panic!("not followed: {followed:?}"),
+            asked = soon(asked) => assert!(asked),
+        }
+        assert_eq!(machine.find(&typed("b-2")), Err(Refusal::NotFound), "its bridge would know it");
+    }
+
+    #[tokio::test]
+    async fn a_settled_question_is_found_in_its_bridge() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bridge = PlayedBridge::start(folder.path(), "b");
+        let number = bridge.open("a").await;
+        bridge.settle(number, Outcome::Rejected(Reason::User), Provenance::bridge()).await;
+        let machine = open(&folder).await;
+        assert_eq!(machine.find(&typed("b-1")), Err(Refusal::NotFound));
+        let found = machine.look_up(&typed("b-1")).await.unwrap();
+        assert_eq!((found.id.clone(), found.state), (id("b-1"), State::Settled));
+        let again = machine.submit(&found.id, Submission::Reject(None), Provenance::bridge());
+        let (again, ()) = tokio::join!(soon(again), bridge.obey());
+        assert_eq!(again, Ok(Arc::clone(&found)), "the same once more is accepted");
+    }
+}

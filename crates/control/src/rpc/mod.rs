@@ -1,0 +1,17 @@
+//! The control protocol, by which programs reach an inbox: JSON-RPC over a UNIX socket. This room has its messages, its
+//! server, its client, and the thread that serves. What an inbox does is left to `inbox`, finding sockets to `join`.
+
+pub mod client;
+pub mod connection;
+pub mod history;
+pub mod host;
+mod line;
+mod machines;
+pub mod methods;
+mod on_machine;
+#[cfg(any(test, feature = "testing"))]
+#[expect(clippy::expect_used, reason = "tests use it")]
+pub mod played;
+pub mod protocol;
+pub mod session;
+pub mod socket;
