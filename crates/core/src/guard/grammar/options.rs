@@ -67,8 +67,12 @@ impl<'a> Walk<'a, '_> {
     }
 
     pub(super) fn is_option(&self, text: &str) -> bool {
-        // `eval '- | a'` is the text of a command.
-        let is_text = matches!(self.row.rest, Rest::Text(_)) && text.contains(['|', ';', '&', '\n']);
+        let takes_text = matches!(self.row.rest, Rest::Text(_));
+        // `eval` has no options: `eval '- rm x'` is the text of a command.
+        if takes_text && self.row.options.is_empty() {
+            return false;
+        }
+        let is_text = takes_text && text.contains(['|', ';', '&', '\n']);
         if is_text && !text.starts_with("--") {
             return false;
         }

@@ -158,6 +158,7 @@ fn by(name: &str) -> Option<By> {
         "chmod" => By::Chmod,
         "cp" => By::Cp,
         "dashes" => By::Dashes,
+        "emulate" => By::Emulate,
         "find" => By::Find,
         "let" => By::Let,
         "mongo" => By::Mongo,

@@ -166,6 +166,7 @@ pub(in crate::guard) enum By {
     Cp,
     /// The command stands behind `--`.
     Dashes,
+    Emulate,
     Find,
     Let,
     Mongo,

@@ -15,6 +15,7 @@ impl Walk<'_, '_> {
             Some(By::Find) => find(walk, from).map(Some),
             Some(By::Sed | By::Awk) => script(walk, from).map(Some),
             Some(By::Cd) => cd(walk, from).map(Some),
+            Some(By::Emulate) => emulate(walk, from).map(Some),
             Some(By::Assignments) => assignments(walk, from).map(|()| None),
             Some(By::Let) => computed(walk, from).map(|()| None),
             Some(By::Checkout) => {
@@ -119,7 +120,17 @@ fn shell(walk: &mut Walk<'_, '_>, from: usize) -> Judged {
                 has_command |= short.starts_with('-') && short.contains('c');
                 has_input |= short.contains('s');
                 only_parses = short == "-n" && at == from && PARSING.contains(&walk.name());
-                at += usize::from(short.ends_with(['o', 'O']));
+                match short.find(['o', 'O']) {
+                    Some(place) if place + 1 == short.len() => at += 1,
+                    // In some the letters behind it are options, in others they are its value.
+                    Some(_) => {
+                        let found = Found::Harm(
+                            "has letters behind an option with a value, which each shell reads otherwise",
+                        );
+                        walk.say(at, Some(&text), found)?;
+                    }
+                    None => {}
+                }
             }
             _ => break,
         }
@@ -132,6 +143,26 @@ fn shell(walk: &mut Walk<'_, '_>, from: usize) -> Judged {
         _ => walk.say(from, None, Found::Input("shell"))?,
     }
     Ok(walk.degree)
+}
+
+/// `emulate` of zsh: behind the name of the shell stands a command, in one of its words. No letter takes what is behind it in
+/// the same word.
+fn emulate(walk: &mut Walk<'_, '_>, from: usize) -> Judged {
+    let mut words = 0;
+    for at in from..walk.arguments.len() {
+        let argument = &walk.arguments[at];
+        if argument.may_be_option() {
+            walk.say(at, Some(&argument.shown()), Found::Unknown)?;
+        }
+        if argument.text.starts_with(['-', '+']) {
+            continue;
+        }
+        if words > 0 {
+            walk.say(at, Some("-c"), Found::Text(argument.text.clone().into_owned()))?;
+        }
+        words += 1;
+    }
+    Ok(walk.degree.max(Degree::Acts))
 }
 
 /// `find`: its tests and actions stand behind the folders.
