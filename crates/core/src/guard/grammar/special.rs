@@ -116,7 +116,8 @@ fn shell(walk: &mut Walk<'_, '_>, from: usize) -> Judged {
                     return Ok(Degree::Acts);
                 }
             }
-            short if short.starts_with(['-', '+']) && short.len() > 1 => {
+            // A sign alone was `-` above: bash goes on behind `+`.
+            short if short.starts_with(['-', '+']) => {
                 has_command |= short.starts_with('-') && short.contains('c');
                 has_input |= short.contains('s');
                 only_parses = short == "-n" && at == from && PARSING.contains(&walk.name());
