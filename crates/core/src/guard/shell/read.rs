@@ -120,6 +120,11 @@ impl Reader<'_> {
             self.blanks();
             // For some shells, `&` ends the command here, and the next word is a program.
             is_over |= self.rest().starts_with("&>");
+            if self.is_at_long_number()
+                && simple.words.first().is_some_and(|word| word.literal() != Some("exec"))
+            {
+                return self.fail("some shells take a number of several digits before `>` or `<` for a word");
+            }
             if let Some(redirection) = self.redirection()? {
                 simple.redirections.push(redirection);
                 continue;
@@ -191,6 +196,13 @@ impl Reader<'_> {
             true => Ok(Some(Assignment { name, value, is_more: true })),
             false => self.fail("shells read what stands behind the `)` of a list in different ways"),
         }
+    }
+
+    /// Whether a number of several digits stands here, right before a redirection.
+    fn is_at_long_number(&self) -> bool {
+        let rest = self.rest();
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        digits > 1 && rest[digits..].starts_with(['<', '>'])
     }
 
     /// Reads a redirection, if one stands here.
