@@ -1,6 +1,6 @@
 //! The journal: one SQLite file of the user with every question, its decision, and how it ended. The inbox decides when
-//! a question is recorded, and knows the journal as a [`askbridge_control::inbox::Ledger`]; the use of what is read is left to the
-//! commands.
+//! a question is recorded, and knows the journal as an [`askbridge_control::inbox::Ledger`]; the use of what is read is
+//! left to the commands.
 //!
 //! Two guarantees (I9). A submission is in the file before the asker gets it, so that a killed process does not lose
 //! it. A settlement is in the file and synced before its responder learns of it, so that a power loss does not lose it.
