@@ -119,8 +119,14 @@ impl Streams {
     fn lines(&self, input: impl Read, from: Side) {
         let mut input = BufReader::with_capacity(CHUNK, input);
         let mut line = Vec::new();
+        let mut outputs = Vec::new();
         while let Ok(1..) = input.read_until(b'\n', &mut line) {
-            for (to, bytes) in self.0.lines.pass(from, std::mem::take(&mut line)) {
+            outputs.extend(self.0.lines.pass(from, std::mem::take(&mut line)));
+            // Of lines that came together, no peer has responded to the first before the last one is judged.
+            if input.buffer().contains(&b'\n') {
+                continue;
+            }
+            for (to, bytes) in outputs.drain(..) {
                 self.write(to, &bytes);
             }
         }
