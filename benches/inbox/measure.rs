@@ -13,7 +13,7 @@ use std::{
 
 use askbridge_control::{
     inbox::{Inbox, store::wait_until},
-    join::Machine,
+    join::JoinedInbox,
     rpc::protocol::Listing,
 };
 use askbridge_core::{
@@ -48,10 +48,10 @@ pub(crate) fn all() -> io::Result<()> {
         let mut opens = Vec::new();
         for _ in 0..FEW {
             let start = Instant::now();
-            black_box(Machine::open(&folder).await.map_err(io::Error::other)?);
+            black_box(JoinedInbox::open(&folder).await.map_err(io::Error::other)?);
             opens.push(start.elapsed());
         }
-        let machine = Machine::open(&folder).await.map_err(io::Error::other)?;
+        let machine = JoinedInbox::open(&folder).await.map_err(io::Error::other)?;
         let open = machine.store().read(|_, snapshot| snapshot.open_count()) as u64;
         // The commands have answered some.
         if open != BRIDGES as u64 * QUESTIONS - 2 * SOME as u64 {
@@ -108,7 +108,7 @@ fn commands(runtime_folder: &Path, folder: &Path, bridges: &[Bridge]) -> io::Res
     Ok(rows)
 }
 
-fn lists(machine: &Machine) -> io::Result<Vec<Duration>> {
+fn lists(machine: &JoinedInbox) -> io::Result<Vec<Duration>> {
     let list = || {
         let start = Instant::now();
         let listing = machine.store().read(|revision, snapshot| Listing::new(revision, snapshot.open()));
@@ -118,7 +118,7 @@ fn lists(machine: &Machine) -> io::Result<Vec<Duration>> {
     (0..FEW).map(|_| list()).collect()
 }
 
-fn finds(machine: &Machine, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
+fn finds(machine: &JoinedInbox, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
     let find = |place: usize| {
         let (bridge, number) =
             (&bridges[place % BRIDGES].name, 1 + (place / BRIDGES) as u64 % (QUESTIONS - 1));
@@ -135,7 +135,7 @@ fn finds(machine: &Machine, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
     (0..MANY).map(find).collect()
 }
 
-async fn answers(machine: &Machine, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
+async fn answers(machine: &JoinedInbox, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
     let mut times = Vec::new();
     for place in 0..MANY {
         // The questions from the other end were answered by the commands.
@@ -150,7 +150,7 @@ async fn answers(machine: &Machine, bridges: &[Bridge]) -> io::Result<Vec<Durati
     Ok(times)
 }
 
-async fn changes(machine: &Machine, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
+async fn changes(machine: &JoinedInbox, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
     let mut times = Vec::new();
     for place in 0..MANY {
         let (bridge, number) = (&bridges[place % BRIDGES], 1 + QUESTIONS + (place / BRIDGES) as u64);

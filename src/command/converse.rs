@@ -6,7 +6,7 @@ use std::{io, pin::pin, sync::Arc, time::Duration};
 
 use askbridge_control::{
     inbox::{Follower, Inbox},
-    join::Machine,
+    join::JoinedInbox,
 };
 use askbridge_core::{
     desk::{Record, Refusal, State, Submission},
@@ -41,7 +41,7 @@ enum ConversationEvent {
 
 /// A question, and the person at the terminal.
 struct Conversation<'a> {
-    machine: &'a Machine,
+    machine: &'a JoinedInbox,
     dialogue: Dialogue,
     follower: Follower,
     signals: Signals,
@@ -54,7 +54,7 @@ struct Conversation<'a> {
 
 /// Asks the person until the question is answered, here or elsewhere, or left open.
 pub(super) async fn converse(
-    machine: &Machine,
+    machine: &JoinedInbox,
     dialogue: Dialogue,
     leftovers: Leftovers,
 ) -> Result<u8, CommandError> {

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 
 use askbridge_control::{
     inbox::status::PROTOCOL,
-    join::{Machine, Places},
+    join::{JoinedInbox, Places},
     rpc::{
         client::DIAL,
         methods::{Caller, Methods},
@@ -49,7 +49,7 @@ pub async fn dial(args: &DialArgs) -> Result<u8, CommandError> {
     let ledger = super::ledger(files::read(None).journal());
     // Other machines that this one knows are left out: two machines that dial each other would ask each other without
     // end.
-    let machine = Machine::open_with(&Places::here()?, None, ledger).await?;
+    let machine = JoinedInbox::open_with(&Places::here()?, None, ledger).await?;
     tokio::select! {
         served = serve(machine.clone(), args.read_only) => match served {
             // The other end is gone, which is the usual end of this command.
@@ -60,7 +60,7 @@ pub async fn dial(args: &DialArgs) -> Result<u8, CommandError> {
     }
 }
 
-async fn serve(machine: Machine, is_read_only: bool) -> io::Result<()> {
+async fn serve(machine: JoinedInbox, is_read_only: bool) -> io::Result<()> {
     let methods = Methods::new(machine, Caller::Ours);
     let methods = if is_read_only { methods.read_only() } else { methods };
     let mut stdout = stdout();

@@ -9,7 +9,7 @@ use std::{
 
 use askbridge_control::{
     inbox::{HistoryFilter, Life, PastQuestion},
-    join::Machine,
+    join::JoinedInbox,
     rpc::client::CallError,
 };
 use askbridge_core::{
@@ -224,7 +224,7 @@ fn nothing_kept(args: &HistoryArgs) -> Result<u8, CommandError> {
 
 /// Lists the questions that the journal of another machine knows.
 async fn elsewhere(args: &HistoryArgs) -> Result<u8, CommandError> {
-    let machine = Machine::open_soon(args.machine.reach().await?).await?;
+    let machine = JoinedInbox::open_soon(args.machine.reach().await?).await?;
     let gaps = machine.gaps().borrow().clone();
     warn(&gaps);
     let silent = |error: CallError| CommandError::Refused("history".to_owned(), error.into());

@@ -17,7 +17,7 @@ use askbridge_adapters::{
 use askbridge_control::{
     inbox::{BridgeInbox, Inbox as _, Ledger, Port},
     join::{
-        Machine, Places, Reach,
+        JoinedInbox, Places, Reach,
         discovery::{DiscoveryError, LocalInbox, Socket},
         remote,
     },
@@ -165,7 +165,7 @@ async fn serve(
     machines.set().await;
     let fleet = Some(machines.fleet_problem());
     let reach = Reach { machines: remote::folders(&places), fleet, ..Reach::from(&places) };
-    let machine = Machine::open_with(reach, Some(own.inbox.clone()), own.ledger.clone()).await?;
+    let machine = JoinedInbox::open_with(reach, Some(own.inbox.clone()), own.ledger.clone()).await?;
     announce(&server);
     if let Some(presence) = presence {
         presence.serves_at(address)?;
@@ -210,7 +210,7 @@ async fn serve(
 }
 
 /// Waits until the server knows that the questions of programs are over, so that the last events say so.
-async fn settled(machine: &Machine, own: &BridgeInbox) {
+async fn settled(machine: &JoinedInbox, own: &BridgeInbox) {
     let bridge = &own.identity().bridge;
     let mut follower = machine.store().follow();
     let has_open = || machine.store().read(|_, snapshot| snapshot.open_in(bridge).next().is_some());
@@ -221,14 +221,14 @@ async fn settled(machine: &Machine, own: &BridgeInbox) {
 
 /// Notifies the user of the questions of other machines: their own notifiers are told that this is done here.
 #[cfg(feature = "notify")]
-async fn notify_elsewhere(machine: &Machine, own: &BridgeInbox) {
+async fn notify_elsewhere(machine: &JoinedInbox, own: &BridgeInbox) {
     use crate::service::notify;
 
     notify::notify_elsewhere(machine.store().clone(), own.clone()).await;
 }
 
 #[cfg(not(feature = "notify"))]
-async fn notify_elsewhere(_: &Machine, _: &BridgeInbox) {
+async fn notify_elsewhere(_: &JoinedInbox, _: &BridgeInbox) {
     pending().await
 }
 
@@ -244,7 +244,7 @@ async fn serve_fleet(_: PathBuf, _: Option<Arc<dyn Ledger>>, stop: &Cancellation
 }
 
 /// Logs which bridges are left out, each time that this changes.
-async fn report(machine: &Machine) {
+async fn report(machine: &JoinedInbox) {
     let (mut left_out, mut said) = (machine.gaps(), Vec::new());
     loop {
         // The value is marked as seen before it is waited for, so that no change is missed.

@@ -11,7 +11,7 @@ use std::{
 
 use askbridge_control::{
     inbox::{Batch, Inbox},
-    join::{Gaps, Machine, Places},
+    join::{Gaps, JoinedInbox, Places},
     rpc::client::Depth,
 };
 use askbridge_core::desk::{Event, LostQuestion, QuestionId, Record, State};
@@ -79,7 +79,7 @@ pub struct ListArgs {
 /// Lists the open questions.
 pub async fn list(args: &ListArgs) -> Result<u8, CommandError> {
     if args.watch {
-        let machine = Machine::open_soon(args.machine.reach_to_follow().await?).await?;
+        let machine = JoinedInbox::open_soon(args.machine.reach_to_follow().await?).await?;
         return tokio::select! {
             followed = machine.follow() => Ok(followed.map(|()| exit::OK)?),
             watched = watch(&machine, args.json) => watched,
@@ -90,7 +90,7 @@ pub async fn list(args: &ListArgs) -> Result<u8, CommandError> {
     let reach = args.machine.reach().await?;
     // A table shows the outline of a question only, which is much less to send.
     let depth = if args.json { Depth::Whole } else { Depth::Outline };
-    let machine = Machine::glance(reach, depth, limits::PATIENCE).await?;
+    let machine = JoinedInbox::glance(reach, depth, limits::PATIENCE).await?;
     let gaps = machine.gaps().borrow().clone();
     warn(&gaps);
     let (lost, elsewhere) = lost_and_elsewhere(&machine).await;
@@ -110,7 +110,7 @@ pub async fn list(args: &ListArgs) -> Result<u8, CommandError> {
 }
 
 /// Returns the open questions, and what a list shows of them.
-pub(super) fn listing(machine: &Machine, gaps: &Gaps) -> QuestionList {
+pub(super) fn listing(machine: &JoinedInbox, gaps: &Gaps) -> QuestionList {
     let bridges = Bridges::new(machine.status());
     let (revision, open) = machine.store().read(|revision, snapshot| (revision, snapshot.open()));
     QuestionList::new(revision, open, &bridges, gaps)
@@ -118,7 +118,7 @@ pub(super) fn listing(machine: &Machine, gaps: &Gaps) -> QuestionList {
 
 /// Returns the open questions as a table, or a line that says why there are none.
 pub(super) fn lines(
-    machine: &Machine,
+    machine: &JoinedInbox,
     gaps: &Gaps,
     elsewhere: &[UnreachableBridges],
     columns: Option<usize>,
@@ -141,7 +141,9 @@ pub(super) fn lines(
 /// Returns the questions that were lost with their bridges, oldest first, and the bridges that run elsewhere. If the
 /// journal cannot be read, the command says so and lists the rest. A list of another machine alone has none.
 #[cfg(feature = "journal")]
-pub(super) async fn lost_and_elsewhere(machine: &Machine) -> (Vec<LostQuestion>, Vec<UnreachableBridges>) {
+pub(super) async fn lost_and_elsewhere(
+    machine: &JoinedInbox,
+) -> (Vec<LostQuestion>, Vec<UnreachableBridges>) {
     let Some(places) = machine.places() else { return (Vec::new(), Vec::new()) };
     let unsettled = super::ledger::unsettled().unwrap_or_else(|error| {
         super::runner::say(&format!("lost questions and bridges elsewhere are not known: {error}"));
@@ -153,12 +155,12 @@ pub(super) async fn lost_and_elsewhere(machine: &Machine) -> (Vec<LostQuestion>,
 }
 
 #[cfg(not(feature = "journal"))]
-pub(super) async fn lost_and_elsewhere(_: &Machine) -> (Vec<LostQuestion>, Vec<UnreachableBridges>) {
+pub(super) async fn lost_and_elsewhere(_: &JoinedInbox) -> (Vec<LostQuestion>, Vec<UnreachableBridges>) {
     (Vec::new(), Vec::new())
 }
 
 /// Returns the lines about unreachable bridges, each with its remedy.
-pub(super) fn unreachable_lines(machine: &Machine, elsewhere: &[UnreachableBridges]) -> Vec<String> {
+pub(super) fn unreachable_lines(machine: &JoinedInbox, elsewhere: &[UnreachableBridges]) -> Vec<String> {
     bridges::unreachable_lines(elsewhere, &machine.places().map(Places::all).unwrap_or_default())
 }
 
@@ -166,7 +168,7 @@ pub(super) fn unreachable_lines(machine: &Machine, elsewhere: &[UnreachableBridg
 const REDRAW: Duration = Duration::from_secs(1);
 
 /// Prints what changes, until stdout is closed or cannot be written to, or until a signal ends it.
-pub(super) async fn watch(machine: &Machine, as_json: bool) -> Result<u8, CommandError> {
+pub(super) async fn watch(machine: &JoinedInbox, as_json: bool) -> Result<u8, CommandError> {
     if as_json || !io::stdout().is_terminal() {
         return shown(report(machine, as_json).await);
     }
@@ -181,7 +183,11 @@ pub(super) async fn watch(machine: &Machine, as_json: bool) -> Result<u8, Comman
 }
 
 /// Draws the list again each time that something changes.
-async fn redraw(machine: &Machine, elsewhere: &[UnreachableBridges], mut screen: Screen) -> io::Result<()> {
+async fn redraw(
+    machine: &JoinedInbox,
+    elsewhere: &[UnreachableBridges],
+    mut screen: Screen,
+) -> io::Result<()> {
     let (mut follower, mut left_out) = (machine.store().follow(), machine.gaps());
     loop {
         let gaps = left_out.borrow_and_update().clone();
@@ -201,7 +207,7 @@ async fn redraw(machine: &Machine, elsewhere: &[UnreachableBridges], mut screen:
 }
 
 /// Prints a line for each change, or the whole list as JSON on a line.
-async fn report(machine: &Machine, as_json: bool) -> io::Result<()> {
+async fn report(machine: &JoinedInbox, as_json: bool) -> io::Result<()> {
     let (mut follower, mut left_out) = (machine.store().follow(), machine.gaps());
     let (mut said, mut known) = (Vec::new(), KnownQuestions::default());
     loop {
@@ -268,7 +274,7 @@ struct KnownQuestions(BTreeMap<QuestionId, Arc<Record>>);
 
 impl KnownQuestions {
     /// Returns a line for each change.
-    fn changes(&mut self, machine: &Machine, batch: Batch) -> String {
+    fn changes(&mut self, machine: &JoinedInbox, batch: Batch) -> String {
         let mut lines = String::new();
         let bridges = Bridges::new(machine.status());
         match batch {

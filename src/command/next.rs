@@ -1,7 +1,7 @@
 //! `askbridge next`: puts the oldest question that waits to the person at the terminal.
 //! The dialogue is left to `converse.rs`.
 
-use askbridge_control::{inbox::Inbox, join::Machine};
+use askbridge_control::{inbox::Inbox, join::JoinedInbox};
 use askbridge_core::desk::State;
 use askbridge_os::exit;
 use clap::Args;
@@ -48,7 +48,7 @@ pub async fn next(args: &NextArgs) -> Result<u8, CommandError> {
         return Err(CommandError::Usage(told.to_owned()));
     }
     let leftovers = Leftovers::of_person();
-    let machine = Machine::open_soon(args.machine.reach().await?).await?;
+    let machine = JoinedInbox::open_soon(args.machine.reach().await?).await?;
     let gaps = machine.gaps().borrow().clone();
     warn(&gaps);
     let mut open = machine.store().read(|_, snapshot| snapshot.open());

@@ -12,7 +12,7 @@ use std::{
 
 use askbridge_control::{
     inbox::Inbox,
-    join::{Machine, Places, discovery},
+    join::{JoinedInbox, Places, discovery},
     rpc::client::Depth,
 };
 use askbridge_core::desk::QuestionId;
@@ -107,7 +107,7 @@ async fn running() -> Result<Option<(SocketAddr, PathBuf)>, CommandError> {
         return Ok(Some((running.address, running.folder)));
     }
     // An inbox in a terminal does not listen on that socket, but its status has the address.
-    let machine = Machine::glance(&places, Depth::Outline, limits::PATIENCE).await?;
+    let machine = JoinedInbox::glance(&places, Depth::Outline, limits::PATIENCE).await?;
     let inboxes = machine.status().into_iter().filter(|bridge| bridge.agent == SERVER);
     let mut found = inboxes.filter_map(|inbox| {
         let folder = discovery::place_of(&places, &inbox.bridge)?;

@@ -1,6 +1,6 @@
 //! `askbridge` alone in a terminal: the questions that wait, and what to type next.
 
-use askbridge_control::{inbox::Inbox, join::Machine, rpc::client::Depth};
+use askbridge_control::{inbox::Inbox, join::JoinedInbox, rpc::client::Depth};
 use askbridge_os::exit;
 use clap::Args;
 
@@ -20,7 +20,7 @@ pub struct OverviewArgs {}
 /// Shows the questions that wait, and what to type next.
 pub async fn overview() -> Result<u8, CommandError> {
     let reach = MachineArgs::default().reach().await?;
-    let machine = Machine::glance(reach, Depth::Outline, limits::PATIENCE).await?;
+    let machine = JoinedInbox::glance(reach, Depth::Outline, limits::PATIENCE).await?;
     let gaps = machine.gaps().borrow().clone();
     warn(&gaps);
     let (_, elsewhere) = lost_and_elsewhere(&machine).await;

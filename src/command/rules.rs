@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 
 use askbridge_control::{
     inbox::{Inbox, real_files::RealFiles},
-    join::{Machine, Places},
+    join::{JoinedInbox, Places},
     rpc::client::Depth,
 };
 use askbridge_core::desk::{IdPrefix, Record, Refusal, State};
@@ -226,7 +226,7 @@ async fn open(id: Option<&str>) -> Result<Vec<Arc<Record>>, CommandError> {
             vec![record]
         }
         None => {
-            let machine = Machine::glance(&Places::here()?, Depth::Whole, limits::PATIENCE).await?;
+            let machine = JoinedInbox::glance(&Places::here()?, Depth::Whole, limits::PATIENCE).await?;
             let gaps = machine.gaps().borrow().clone();
             warn(&gaps);
             machine.store().read(|_, snapshot| snapshot.open())
@@ -248,7 +248,7 @@ fn decided(open: Vec<Arc<Record>>, settings: &Settings) -> Vec<(Arc<Record>, Dec
 
 async fn submit(record: &Record, decision: &Decision) -> Result<(), CommandError> {
     let RuleEffect::Submit(submission) = &decision.what else { return Ok(()) };
-    let machine = Machine::open_for(&Places::here()?, &IdPrefix::from(&record.id)).await?;
+    let machine = JoinedInbox::open_for(&Places::here()?, &IdPrefix::from(&record.id)).await?;
     let submitted = machine.submit(&record.id, submission.clone(), rules::by(&decision.rule)).await;
     let now = submitted.map_err(|refusal| CommandError::Refused(record.id.to_string(), refusal))?;
     let line = format!("{} {}", record.id, said(&now, submission));

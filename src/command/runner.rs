@@ -11,7 +11,7 @@ use std::{
 
 use askbridge_control::{
     inbox::Inbox,
-    join::{Gaps, Machine, Missing},
+    join::{Gaps, JoinedInbox, Missing},
     rpc::client::Depth,
 };
 use askbridge_core::desk::{IdPrefix, Record, Refusal};
@@ -44,9 +44,9 @@ pub fn run(command: impl Future<Output = Result<u8, CommandError>>) -> ExitCode 
 pub(super) async fn look_up(
     id: &str,
     at: &MachineArgs,
-) -> Result<(Machine, IdPrefix, Arc<Record>), CommandError> {
+) -> Result<(JoinedInbox, IdPrefix, Arc<Record>), CommandError> {
     if let Ok(typed) = id.parse::<IdPrefix>() {
-        let machine = Machine::open_for(at.reach_for(Some(&typed)).await?, &typed).await?;
+        let machine = JoinedInbox::open_for(at.reach_for(Some(&typed)).await?, &typed).await?;
         match machine.seek(&typed).await {
             Ok(record) => {
                 // A follower of the store gets later changes only.
@@ -58,7 +58,7 @@ pub(super) async fn look_up(
         }
     }
     // Agents may give the same ID twice: whether this one is unique is known once all bridges have replied.
-    let machine = Machine::glance(at.reach().await?, Depth::Outline, limits::HANDSHAKE_TIMEOUT).await?;
+    let machine = JoinedInbox::glance(at.reach().await?, Depth::Outline, limits::HANDSHAKE_TIMEOUT).await?;
     let record = match machine.seek_own(id) {
         Ok(record) => record,
         Err(missing) => {
@@ -70,7 +70,7 @@ pub(super) async fn look_up(
         }
     };
     let typed = IdPrefix::from(&record.id);
-    let machine = Machine::open_for(at.reach_for(Some(&typed)).await?, &typed).await?;
+    let machine = JoinedInbox::open_for(at.reach_for(Some(&typed)).await?, &typed).await?;
     let record = machine.seek(&typed).await.map_err(|missing| unfound(id, missing))?;
     Ok((machine, typed, record))
 }

@@ -13,7 +13,7 @@ use std::{
 
 use askbridge_control::{
     inbox::Inbox,
-    join::{Machine, Places, Reach, remote},
+    join::{JoinedInbox, Places, Reach, remote},
     rpc::client::Depth,
 };
 use askbridge_core::{
@@ -195,7 +195,7 @@ fn open() -> Option<Vec<Arc<Record>>> {
     // The options of a question are only in its whole record.
     // Machines that no process is connected to are left out: that would take too long.
     let reach = Reach { machines: remote::folders(&places), ..Reach::from(&places) };
-    let machine = runtime.block_on(Machine::glance(reach, Depth::Whole, PATIENCE)).ok()?;
+    let machine = runtime.block_on(JoinedInbox::glance(reach, Depth::Whole, PATIENCE)).ok()?;
     Some(machine.store().read(|_, snapshot| snapshot.open()))
 }
 

@@ -2,7 +2,7 @@
 
 use askbridge_control::{
     inbox::Inbox,
-    join::{Machine, Places},
+    join::{JoinedInbox, Places},
     rpc::client::Depth,
 };
 use askbridge_settings::files;
@@ -59,7 +59,7 @@ pub struct StatusArgs {
 pub async fn status(args: &StatusArgs) -> Result<u8, CommandError> {
     let places = Places::here()?;
     let reach = args.machine.reach().await?;
-    let machine = Machine::glance(reach, Depth::Outline, limits::PATIENCE).await?;
+    let machine = JoinedInbox::glance(reach, Depth::Outline, limits::PATIENCE).await?;
     let gaps = machine.gaps().borrow().clone();
     let (_, elsewhere) = lost_and_elsewhere(&machine).await;
     let status = MachineStatus::new(&places.all(), machine.status(), &gaps, machine.unreadable());

@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use askbridge_control::{inbox::Inbox, join::Machine};
+use askbridge_control::{inbox::Inbox, join::JoinedInbox};
 use askbridge_core::{
     desk::{IdPrefix, Record, Refusal, Submission},
     question::{Answer, Field, Outcome, Purpose, Question, Value},
@@ -136,7 +136,7 @@ pub(super) async fn by_option(
 /// The same for a question that was looked up.
 pub(super) async fn to_found(
     id: &str,
-    found: (Machine, IdPrefix, Arc<Record>),
+    found: (JoinedInbox, IdPrefix, Arc<Record>),
     read: impl FnOnce(&Record) -> Result<Submission, CommandError>,
 ) -> Result<u8, CommandError> {
     submit(id, found, read, |_, record, submission| said(record, submission)).await
@@ -161,7 +161,7 @@ pub async fn reject(args: &RejectArgs) -> Result<u8, CommandError> {
 /// Submits to a question that was looked up, and says what `done` makes of it.
 pub(super) async fn submit(
     id: &str,
-    (machine, typed, record): (Machine, IdPrefix, Arc<Record>),
+    (machine, typed, record): (JoinedInbox, IdPrefix, Arc<Record>),
     read: impl FnOnce(&Record) -> Result<Submission, CommandError>,
     done: impl FnOnce(&Bridges, &Record, &Submission) -> String,
 ) -> Result<u8, CommandError> {

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, convert::Infallible, future::pending, io, path:
 use askbridge_control::{
     inbox::{Inbox, status::PROTOCOL},
     join::{
-        Machine,
+        JoinedInbox,
         back_off::{BackOff, random},
         discovery,
     },
@@ -97,7 +97,7 @@ pub(super) fn own_name(folder: &Path) -> Option<String> {
 pub async fn run(
     mut gateway: Gateway,
     access: &Access,
-    machine: &Machine,
+    machine: &JoinedInbox,
     idle: Option<Duration>,
     stop: &CancellationToken,
 ) -> bool {
@@ -117,7 +117,7 @@ pub async fn run(
 }
 
 /// Waits until there has been no bridge for this long.
-async fn alone(machine: &Machine, idle: Option<Duration>) {
+async fn alone(machine: &JoinedInbox, idle: Option<Duration>) {
     let Some(idle) = idle else { return pending().await };
     let mut since = None;
     loop {
@@ -136,7 +136,7 @@ struct Served<'a> {
     access: &'a Access,
     place: &'a Place,
     process: &'a str,
-    machine: &'a Machine,
+    machine: &'a JoinedInbox,
     methods: &'a Methods,
     stop: &'a CancellationToken,
 }
@@ -206,7 +206,7 @@ struct Announced<'a> {
     broker: &'a Broker,
     place: &'a Place,
     process: &'a str,
-    machine: &'a Machine,
+    machine: &'a JoinedInbox,
     /// Notified when the bucket may lack the entry.
     is_changed: &'a Notify,
 }

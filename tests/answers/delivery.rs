@@ -15,7 +15,7 @@ use std::{
 use askbridge::limits;
 use askbridge_control::{
     inbox::{BridgeInbox, BridgeStatus, Inbox, Store},
-    join::Machine,
+    join::JoinedInbox,
     rpc::{client::Client, socket},
 };
 use askbridge_core::{
@@ -187,8 +187,8 @@ fn one_of_a_hundred_answers_at_once_wins_and_the_others_are_told() {
     assert!(heard.contains(&format!("[[\"{won}\"]]")), "{heard}");
 }
 
-async fn open(machine: &TestMachine) -> Machine {
-    Machine::open(&machine.sockets()).await.unwrap()
+async fn open(machine: &TestMachine) -> JoinedInbox {
+    JoinedInbox::open(&machine.sockets()).await.unwrap()
 }
 
 fn text(value: &str) -> Answer {

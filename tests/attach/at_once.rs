@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use askbridge_control::{inbox::Inbox, join::Machine};
+use askbridge_control::{inbox::Inbox, join::JoinedInbox};
 use askbridge_core::{
     desk::{QuestionId, Refusal, Submission},
     question::{Answer, Provenance, Responder, Value},
@@ -94,13 +94,13 @@ async fn turns(count: i64) {
 }
 
 /// Joins the inboxes once so many questions are open.
-async fn open(machine: &TestMachine, count: usize) -> Machine {
+async fn open(machine: &TestMachine, count: usize) -> JoinedInbox {
     let looking = async {
         // Often enough not to hold up a race, and not so often that it takes the processor from what is waited for.
         let mut looks = interval(LOOK);
         loop {
             looks.tick().await;
-            if let Ok(joined) = Machine::open(&machine.sockets()).await
+            if let Ok(joined) = JoinedInbox::open(&machine.sockets()).await
                 && joined.store().read(|_, snapshot| snapshot.open_count()) == count
             {
                 return joined;
@@ -110,7 +110,7 @@ async fn open(machine: &TestMachine, count: usize) -> Machine {
     timeout(DEADLINE, looking).await.unwrap_or_else(|_| panic!("not {count} questions in time"))
 }
 
-async fn submits(machine: &Machine, id: &QuestionId, submission: Submission) -> Result<(), Refusal> {
+async fn submits(machine: &JoinedInbox, id: &QuestionId, submission: Submission) -> Result<(), Refusal> {
     let by = Provenance { responder: Responder::CommandLine, name: None };
     let submitted = machine.submit(id, submission, by);
     timeout(DEADLINE, submitted).await.expect("a verdict in time").map(drop)

@@ -11,7 +11,7 @@ use askbridge::{
     fleet::{Access, Gateway, run},
     limits::fleet::PLACES,
 };
-use askbridge_control::join::Machine;
+use askbridge_control::join::JoinedInbox;
 use futures::StreamExt;
 use rustix::process::Signal;
 use tokio::{
@@ -71,7 +71,7 @@ fn many_machines_on_one_broker() {
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let access = |user: &str| Access::read(vec![world.server.url()], &world.users.file(user), None).unwrap();
     let folder = world.users.folder().join("locks");
-    let machine = runtime.block_on(Machine::open(&others.person.machine.sockets())).unwrap();
+    let machine = runtime.block_on(JoinedInbox::open(&others.person.machine.sockets())).unwrap();
     let followed = machine.clone();
     runtime.spawn(async move { followed.follow().await });
     // Besides these, there are the gateway above, and one that the first question of the others starts.

@@ -16,7 +16,7 @@ use std::{
 
 use askbridge_control::{
     inbox::Inbox,
-    join::{Machine, Reach},
+    join::{JoinedInbox, Reach},
     rpc::{client::Client, protocol::CallReply},
 };
 use askbridge_core::{
@@ -77,8 +77,8 @@ pub(crate) async fn pass(time: Duration) {
 }
 
 /// Joins the machines whose sockets are in this directory, and follows them from now on.
-pub(crate) async fn join(machines: PathBuf) -> Machine {
-    let machine = Machine::open(Reach { machines: vec![machines], ..Reach::default() }).await.unwrap();
+pub(crate) async fn join(machines: PathBuf) -> JoinedInbox {
+    let machine = JoinedInbox::open(Reach { machines: vec![machines], ..Reach::default() }).await.unwrap();
     let followed = machine.clone();
     tokio::spawn(async move { followed.follow().await });
     machine
@@ -145,7 +145,7 @@ pub(crate) enum Way {
     /// A connection to the bridge, or to the process that holds the connection to its machine.
     Client(Arc<Client>),
     /// All machines that a person sees.
-    Machine(Machine),
+    Machine(JoinedInbox),
 }
 
 /// Somebody who answers.

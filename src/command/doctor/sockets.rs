@@ -10,7 +10,7 @@ use std::{
 
 use askbridge_control::{
     inbox::{BridgeStatus, Inbox, PeerStatus, Peers, report::ConnectedMachine},
-    join::{Machine, Places, Reach, discovery::DiscoveryError},
+    join::{JoinedInbox, Places, Reach, discovery::DiscoveryError},
     rpc::client::Depth,
 };
 use askbridge_core::desk::BridgeName;
@@ -65,7 +65,7 @@ pub(super) async fn look(around: Option<&Environment>, report: &mut Report) -> V
             Reach::from(&places)
         }
     };
-    let machine = match Machine::glance(reach, Depth::Outline, limits::HANDSHAKE_TIMEOUT).await {
+    let machine = match JoinedInbox::glance(reach, Depth::Outline, limits::HANDSHAKE_TIMEOUT).await {
         Ok(machine) => machine,
         Err(error) => {
             report.add(BRIDGES, Level::Problem, error.to_string(), None);
@@ -88,7 +88,7 @@ pub(super) async fn look(around: Option<&Environment>, report: &mut Report) -> V
 }
 
 /// Reports how each other machine is connected.
-fn look_at_machines(machine: &Machine, report: &mut Report) {
+fn look_at_machines(machine: &JoinedInbox, report: &mut Report) {
     let now = SystemTime::now().into();
     let settings = files::read(None);
     for ConnectedMachine { name, report: how } in machine.machines() {
@@ -163,7 +163,7 @@ fn names(places: &Places) -> BTreeSet<PathBuf> {
     places.all().into_iter().flat_map(of).map(|entry| entry.path()).collect()
 }
 
-fn bridges(around: Option<&Environment>, machine: &Machine, report: &mut Report) -> Vec<BridgeStatus> {
+fn bridges(around: Option<&Environment>, machine: &JoinedInbox, report: &mut Report) -> Vec<BridgeStatus> {
     let (statuses, gaps) = (machine.status(), machine.gaps().borrow().clone());
     statuses.iter().for_each(|status| bridge(status, report));
     for path in &gaps.unreachable {

@@ -5,7 +5,7 @@ use std::{future::pending, path::PathBuf, sync::Arc, time::Duration};
 use askbridge_control::{
     inbox::Ledger,
     join::{
-        Machine, Places,
+        JoinedInbox, Places,
         discovery::{self, DiscoveryError},
     },
 };
@@ -104,6 +104,6 @@ pub(super) async fn serve() -> Result<u8, CommandError> {
 }
 
 /// Joins the bridges of this machine. Other machines that it knows are left out: they have a place of their own.
-async fn open(ledger: Option<Arc<dyn Ledger>>) -> Result<Machine, DiscoveryError> {
-    Machine::open_with(&Places::here()?, None, ledger).await
+async fn open(ledger: Option<Arc<dyn Ledger>>) -> Result<JoinedInbox, DiscoveryError> {
+    JoinedInbox::open_with(&Places::here()?, None, ledger).await
 }

@@ -11,7 +11,7 @@ use std::{
 
 use askbridge_control::{
     inbox::{BridgeStatus, Follower, Inbox},
-    join::{Gaps, Machine},
+    join::{Gaps, JoinedInbox},
 };
 use askbridge_core::{
     desk::{BridgeName, QuestionId, Record, Refusal},
@@ -88,7 +88,7 @@ pub async fn tui(args: &TuiArgs) -> Result<u8, CommandError> {
         let told = "`tui` needs a terminal: `askbridge list` and `askbridge answer` work without one";
         return Err(CommandError::Usage(told.to_owned()));
     }
-    let machine = Machine::open_soon(args.machine.reach_to_follow().await?).await?;
+    let machine = JoinedInbox::open_soon(args.machine.reach_to_follow().await?).await?;
     // Signals are caught before the terminal is taken, so that the terminal is restored after each of them.
     let mut signals = Signals::catch()?;
     let mut session = Session::begin(&machine, args)?;
@@ -105,7 +105,7 @@ pub async fn tui(args: &TuiArgs) -> Result<u8, CommandError> {
 
 /// The inbox on its terminal.
 struct Session<'a> {
-    machine: &'a Machine,
+    machine: &'a JoinedInbox,
     app: App,
     theme: Theme,
     // The fields are dropped in this order: drawing ends before the terminal is given back.
@@ -147,7 +147,7 @@ enum LoopEvent {
 }
 
 impl<'a> Session<'a> {
-    fn begin(machine: &'a Machine, args: &TuiArgs) -> io::Result<Self> {
+    fn begin(machine: &'a JoinedInbox, args: &TuiArgs) -> io::Result<Self> {
         // The signal is caught before the terminal is taken, so that a stop gives it back.
         let stops = signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?;
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;

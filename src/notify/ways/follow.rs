@@ -13,7 +13,7 @@ use std::{
 
 use askbridge_control::{
     inbox::{Follower, Inbox},
-    join::{Machine, Places},
+    join::{JoinedInbox, Places},
     rpc::client::Depth,
 };
 use askbridge_core::{
@@ -45,7 +45,7 @@ use crate::{
 #[derive(Debug)]
 pub struct NotifierStart {
     /// The bridge of the question, connected.
-    pub machine: Machine,
+    pub machine: JoinedInbox,
     /// The question.
     pub record: Arc<Record>,
     /// How long it has been open.
@@ -144,7 +144,7 @@ impl Over {
 }
 
 struct Notifier {
-    machine: Machine,
+    machine: JoinedInbox,
     telling: NotifiedQuestion,
     plan: Plan,
     /// When the question opened.
@@ -224,7 +224,7 @@ impl Notifier {
         }
         self.counted = Some(Instant::now());
         let Ok(places) = Places::here() else { return };
-        if let Ok(all) = Machine::glance(&places, Depth::Outline, limits::PATIENCE).await {
+        if let Ok(all) = JoinedInbox::glance(&places, Depth::Outline, limits::PATIENCE).await {
             let open = all.store().read(|_, snapshot| snapshot.open_count());
             // Every place is taken, and each notifier in a place serves one question.
             self.plan.more(open.saturating_sub(limits::NOTIFIERS));

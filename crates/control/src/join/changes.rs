@@ -25,7 +25,7 @@ impl Connections {
     /// Stores the first snapshot of a new connection. Returns whether one arrived.
     pub(super) async fn begin(
         &self,
-        bridge: &LinkName,
+        name: &LinkName,
         path: &Path,
         connection: Box<BridgeConnection>,
         mut feed: Box<Feed>,
@@ -35,11 +35,11 @@ impl Connections {
             match feed.next().await {
                 Some(delta) if delta.snapshot => {
                     let more = delta.more;
-                    if !self.apply(bridge, path, &connection.client, &mut feed, delta).await {
+                    if !self.apply(name, path, &connection.client, &mut feed, delta).await {
                         return false;
                     }
                     if !more {
-                        self.change(bridge, path, |link| {
+                        self.change(name, path, |link| {
                             link.report.clone_from(&connection.report);
                             link.peer = LinkState::Connected(connection, Some(feed));
                         });
@@ -59,11 +59,11 @@ impl Connections {
     }
 
     /// Stores the changes of a connected bridge, until the connection ends.
-    pub(super) async fn keep_up(&self, bridge: &LinkName, path: &Path) {
-        let Some((client, feed)) = self.take_feed(bridge) else { return };
+    pub(super) async fn keep_up(&self, name: &LinkName, path: &Path) {
+        let Some((client, feed)) = self.take_feed(name) else { return };
         tokio::select! {
-            () = self.keep_up_questions(bridge, path, &client, feed) => {}
-            () = self.keep_up_report(bridge, path, &client) => {}
+            () = self.keep_up_questions(name, path, &client, feed) => {}
+            () = self.keep_up_report(name, path, &client) => {}
         }
     }
 
@@ -99,7 +99,7 @@ impl Connections {
 
     async fn keep_up_questions(
         &self,
-        bridge: &LinkName,
+        name: &LinkName,
         path: &Path,
         client: &Client,
         feed: Option<Box<Feed>>,
@@ -113,13 +113,13 @@ impl Connections {
         while let Some(mut feed) = next {
             let since = Instant::now();
             while let Some(delta) = feed.next().await {
-                if !self.apply(bridge, path, client, &mut feed, delta).await {
+                if !self.apply(name, path, client, &mut feed, delta).await {
                     return;
                 }
             }
             // The subscription also ends if we read too slowly: a new one begins with a snapshot.
             if feed.has_lost() {
-                self.change(bridge, path, |link| link.has_lost = true);
+                self.change(name, path, |link| link.has_lost = true);
             }
             if since.elapsed() > limits::RECONNECT_BACK_OFF {
                 pause = limits::DEBOUNCE;
@@ -129,8 +129,8 @@ impl Connections {
         }
     }
 
-    fn take_feed(&self, bridge: &LinkName) -> Option<(Arc<Client>, Option<Box<Feed>>)> {
-        match &mut self.lock().get_mut(bridge)?.peer {
+    fn take_feed(&self, name: &LinkName) -> Option<(Arc<Client>, Option<Box<Feed>>)> {
+        match &mut self.lock().get_mut(name)?.peer {
             LinkState::Connected(connection, feed) => Some((Arc::clone(&connection.client), feed.take())),
             _ => None,
         }
@@ -139,7 +139,7 @@ impl Connections {
     /// Applies one message of a bridge. Returns false if the message breaks a limit.
     async fn apply(
         &self,
-        bridge: &LinkName,
+        name: &LinkName,
         path: &Path,
         client: &Client,
         feed: &mut Feed,
@@ -149,25 +149,25 @@ impl Connections {
         let begins = snapshot && feed.listed.is_none();
         if snapshot {
             let listed = feed.listed.get_or_insert_default();
-            let own = |id: &&QuestionId| bridge.has(&id.bridge);
+            let own = |id: &&QuestionId| name.has(&id.bridge);
             listed.extend(questions.items.iter().map(|record| &record.id).filter(own).cloned());
             listed
                 .extend(questions.unreadable.iter().filter_map(|item| item.id.as_ref()).filter(own).cloned());
             // A snapshot comes in any number of messages, so a hostile bridge could send IDs without end.
             if listed.len() > limits::LISTED {
-                tracing::warn!(%bridge, "a bridge lists more questions than are allowed");
+                tracing::warn!(bridge = %name, "a bridge lists more questions than are allowed");
                 return false;
             }
         }
-        let has_strange = self.take_over(bridge, path, begins, questions);
+        let has_strange = self.take_over(name, path, begins, questions);
         if has_strange && !std::mem::replace(&mut feed.warned, true) {
-            tracing::warn!(%bridge, "a bridge lists questions of another bridge; they are left out");
+            tracing::warn!(bridge = %name, "a bridge lists questions of another bridge; they are left out");
         }
         self.heard.send_replace(());
         if snapshot && !more {
             let listed = feed.listed.take().unwrap_or_default();
-            self.ask_about_missing(bridge, client, &listed).await;
-            self.change(bridge, path, |link| link.has_lost = feed.has_lost());
+            self.ask_about_missing(name, client, &listed).await;
+            self.change(name, path, |link| link.has_lost = feed.has_lost());
         }
         true
     }
@@ -176,33 +176,33 @@ impl Connections {
     /// speak, and returns whether there were any.
     pub(super) fn take_over(
         &self,
-        bridge: &LinkName,
+        name: &LinkName,
         path: &Path,
         begins: bool,
         questions: ReadableList<Record>,
     ) -> bool {
-        let has_foreign = questions.items.iter().any(|record| !bridge.owns(record));
-        let stored = self.put(bridge, questions);
-        self.change(bridge, path, |link| link.count(begins, stored));
+        let has_foreign = questions.items.iter().any(|record| !name.owns(record));
+        let stored = self.put(name, questions);
+        self.change(name, path, |link| link.count(begins, stored));
         has_foreign
     }
 
     /// Stores questions of a bridge, and returns what its link has to count.
-    pub(super) fn put(&self, bridge: &LinkName, questions: ReadableList<Record>) -> Stored {
+    pub(super) fn put(&self, name: &LinkName, questions: ReadableList<Record>) -> Stored {
         let ReadableList { items, sizes, mut unreadable, .. } = questions;
         let sizes = sizes.into_iter().map(Some).chain(repeat(None));
         let mut items: Vec<_> = items.into_iter().zip(sizes).collect();
-        items.retain(|(record, _)| bridge.owns(record));
-        unreadable.retain(|item| item.id.as_ref().is_none_or(|id| bridge.has(&id.bridge)));
-        let left_out = self.store.edit(|editor| put_all(editor, bridge.room(), &items, &unreadable));
+        items.retain(|(record, _)| name.owns(record));
+        unreadable.retain(|item| item.id.as_ref().is_none_or(|id| name.has(&id.bridge)));
+        let left_out = self.store.edit(|editor| put_all(editor, name.room(), &items, &unreadable));
         Stored { records: items.into_iter().map(|(record, _)| record).collect(), unreadable, left_out }
     }
 
     /// Asks the bridge how questions ended that were open or lost before, and that the snapshot lacks.
-    async fn ask_about_missing(&self, bridge: &LinkName, client: &Client, listed: &BTreeSet<QuestionId>) {
+    async fn ask_about_missing(&self, name: &LinkName, client: &Client, listed: &BTreeSet<QuestionId>) {
         let missing: Vec<_> = self.store.read(|_, snapshot| {
             let known = snapshot.open_ids().chain(snapshot.lost_ids());
-            known.filter(|id| bridge.has(&id.bridge) && !listed.contains(id)).cloned().collect()
+            known.filter(|id| name.has(&id.bridge) && !listed.contains(id)).cloned().collect()
         });
         let asked = stream::iter(missing).map(async |id| {
             let answer = get(client, &IdPrefix::from(&id)).await;
@@ -213,7 +213,7 @@ impl Connections {
         self.store.edit(|editor| {
             for (id, answer) in answers {
                 match answer.map(|reply| reply.value) {
-                    Ok(Some(record)) if record.id == id && bridge.owns(&record) => {
+                    Ok(Some(record)) if record.id == id && name.owns(&record) => {
                         match record.state {
                             // Followers get a settlement, which the record of a lost question lacks.
                             State::Lost => editor.lose_one(&id, &told),

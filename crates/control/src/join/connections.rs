@@ -1,5 +1,5 @@
 //! The connections to the bridges, whose messages update one store.
-//! When to connect to a bridge is left to `follow.rs` and `bridges.rs`.
+//! When to connect to a bridge is left to `follow.rs` and `joined.rs`.
 
 use std::{
     collections::BTreeMap,
@@ -67,9 +67,9 @@ impl Default for Connections {
 
 impl Connections {
     /// Connects to the bridge behind a socket, unless that takes too long.
-    pub(super) async fn visit(&self, bridge: &LinkName, path: &Path) {
-        if timeout(limits::HANDSHAKE_TIMEOUT, self.meet(bridge, path)).await.is_err() {
-            self.give_up(bridge, path);
+    pub(super) async fn visit(&self, name: &LinkName, path: &Path) {
+        if timeout(limits::HANDSHAKE_TIMEOUT, self.meet(name, path)).await.is_err() {
+            self.give_up(name, path);
         }
     }
 
@@ -91,13 +91,13 @@ impl Connections {
 
     /// Connects to the bridges behind these sockets that reply in time.
     pub(super) async fn visit_all(&self, found: &[(LinkName, PathBuf)], patience: Duration) {
-        let visits = join_all(found.iter().map(|(bridge, path)| self.meet(bridge, path)));
+        let visits = join_all(found.iter().map(|(name, path)| self.meet(name, path)));
         self.wait_for_all(found, visits, patience).await;
     }
 
     /// Reads the open questions of the bridges behind these sockets that reply in time.
     pub(super) async fn read_all(&self, found: &[(LinkName, PathBuf)], depth: Depth, patience: Duration) {
-        let reads = join_all(found.iter().map(|(bridge, path)| self.read(bridge, path, depth)));
+        let reads = join_all(found.iter().map(|(name, path)| self.read(name, path, depth)));
         self.wait_for_all(found, reads, patience).await;
     }
 
@@ -109,8 +109,8 @@ impl Connections {
         patience: Duration,
     ) {
         // Creates each link, so that a bridge that never replies can be marked as unreachable below.
-        for (bridge, path) in found {
-            self.set(bridge, path, |_| ());
+        for (name, path) in found {
+            self.set(name, path, |_| ());
         }
         let mut heard = self.heard.subscribe();
         // The outer timeout ends the wait for a bridge that sends one message after the other, but slowly.
@@ -129,11 +129,11 @@ impl Connections {
     }
 
     /// Reads the open questions of a bridge once. The gaps are told when all bridges are read.
-    async fn read(&self, bridge: &LinkName, path: &Path, depth: Depth) {
-        let greeting = look(bridge, path, depth, |is_short| self.is_short(bridge, path, is_short)).await;
-        if let Ok((greeted, report, questions)) = self.met(bridge, path, greeting) {
-            let stored = self.put(bridge, questions);
-            self.set(bridge, path, |link| {
+    async fn read(&self, name: &LinkName, path: &Path, depth: Depth) {
+        let greeting = look(name, path, depth, |is_short| self.is_short(name, path, is_short)).await;
+        if let Ok((greeted, report, questions)) = self.met(name, path, greeting) {
+            let stored = self.put(name, questions);
+            self.set(name, path, |link| {
                 link.count(true, stored);
                 link.report = report;
                 link.peer = LinkState::Read(greeted);
@@ -143,78 +143,78 @@ impl Connections {
 
     /// Connects to the bridge behind a socket, without a timeout: a process that was stopped replies once it is
     /// continued.
-    pub(super) async fn wait_for(&self, bridge: &LinkName, path: &Path) -> SocketPeer {
-        let meeting = self.meet(bridge, path);
+    pub(super) async fn wait_for(&self, name: &LinkName, path: &Path) -> SocketPeer {
+        let meeting = self.meet(name, path);
         tokio::pin!(meeting);
         match timeout(limits::HANDSHAKE_TIMEOUT, &mut meeting).await {
             Ok(met) => met,
             Err(_) => {
-                self.give_up(bridge, path);
+                self.give_up(name, path);
                 meeting.await
             }
         }
     }
 
     /// Connects to the process behind a socket, and stores its first snapshot.
-    async fn meet(&self, bridge: &LinkName, path: &Path) -> SocketPeer {
-        let greeting = greet(bridge, path, |is_short| self.is_short(bridge, path, is_short)).await;
-        let (connection, feed) = match self.met(bridge, path, greeting) {
+    async fn meet(&self, name: &LinkName, path: &Path) -> SocketPeer {
+        let greeting = greet(name, path, |is_short| self.is_short(name, path, is_short)).await;
+        let (connection, feed) = match self.met(name, path, greeting) {
             Ok(met) => met,
             Err(peer) => return peer,
         };
-        if self.begin(bridge, path, connection, feed).await {
+        if self.begin(name, path, connection, feed).await {
             return SocketPeer::Connected;
         }
-        self.lose(bridge);
-        self.miss(bridge, path, LinkState::Unreachable);
+        self.lose(name);
+        self.miss(name, path, LinkState::Unreachable);
         SocketPeer::Unreachable
     }
 
     /// Returns what a handshake led to, or records why it led to nothing.
-    fn met<T>(&self, bridge: &LinkName, path: &Path, greeting: Greeting<T>) -> Result<T, SocketPeer> {
+    fn met<T>(&self, name: &LinkName, path: &Path, greeting: Greeting<T>) -> Result<T, SocketPeer> {
         self.heard.send_replace(());
         let peer = match greeting {
             Greeting::Met(met) => return Ok(met),
             Greeting::Gone => {
-                self.forget(bridge);
+                self.forget(name);
                 return Err(SocketPeer::Gone);
             }
             Greeting::Older => LinkState::Older,
             Greeting::Busy => LinkState::Busy,
             Greeting::Unreachable => LinkState::Unreachable,
         };
-        self.miss(bridge, path, peer);
+        self.miss(name, path, peer);
         Err(SocketPeer::Unreachable)
     }
 
     /// Records that the connection to a bridge ended: the state of its open questions is unknown from then on.
-    pub(super) fn lose(&self, bridge: &LinkName) {
+    pub(super) fn lose(&self, name: &LinkName) {
         let mut links = self.lock();
-        if let Some(link) = links.get_mut(bridge) {
+        if let Some(link) = links.get_mut(name) {
             link.peer = LinkState::New;
             link.has_lost = false;
             link.unreadable.clear();
             link.left_out.clear();
         }
         self.tell(links);
-        self.store.edit(|editor| editor.lose(|of| bridge.has(of), &lost()));
+        self.store.edit(|editor| editor.lose(|of| name.has(of), &lost()));
     }
 
     /// Forgets a bridge that is gone.
-    fn forget(&self, bridge: &LinkName) {
+    fn forget(&self, name: &LinkName) {
         let mut links = self.lock();
-        links.remove(bridge);
+        links.remove(name);
         self.tell(links);
     }
 
     /// Records that a bridge cannot be asked. Reporting that is left to the callers that follow the [`Gaps`].
-    fn miss(&self, bridge: &LinkName, path: &Path, peer: LinkState) {
-        self.change(bridge, path, |link| link.peer = peer);
+    fn miss(&self, name: &LinkName, path: &Path, peer: LinkState) {
+        self.change(name, path, |link| link.peer = peer);
     }
 
     /// Records that a bridge takes too long, unless it is known why.
-    fn give_up(&self, bridge: &LinkName, path: &Path) {
-        self.change(bridge, path, |link| {
+    fn give_up(&self, name: &LinkName, path: &Path) {
+        self.change(name, path, |link| {
             if !matches!(link.peer, LinkState::NoDescriptors) {
                 link.peer = LinkState::Unreachable;
             }
@@ -222,8 +222,8 @@ impl Connections {
     }
 
     /// Records whether this process is short of file descriptors.
-    fn is_short(&self, bridge: &LinkName, path: &Path, is_short: bool) {
-        self.change(bridge, path, |link| match link.peer {
+    fn is_short(&self, name: &LinkName, path: &Path, is_short: bool) {
+        self.change(name, path, |link| match link.peer {
             _ if is_short => link.peer = LinkState::NoDescriptors,
             LinkState::NoDescriptors => link.peer = LinkState::New,
             _ => {}
@@ -231,8 +231,8 @@ impl Connections {
     }
 
     /// Records that there is no connection for now. What was open there counts as open.
-    pub(super) fn disconnect(&self, bridge: &LinkName) {
-        if let Some(link) = self.lock().get_mut(bridge) {
+    pub(super) fn disconnect(&self, name: &LinkName) {
+        if let Some(link) = self.lock().get_mut(name) {
             link.peer = LinkState::New;
         }
     }
@@ -240,18 +240,18 @@ impl Connections {
     /// Changes a link, and tells those who follow the gaps and the machines. That takes as long as there are links.
     pub(super) fn change<T>(
         &self,
-        bridge: &LinkName,
+        name: &LinkName,
         path: &Path,
         change: impl FnOnce(&mut BridgeLink) -> T,
     ) -> T {
-        let changed = self.set(bridge, path, change);
+        let changed = self.set(name, path, change);
         self.tell(self.lock());
         changed
     }
 
     /// Changes a link, and leaves it to the caller to tell those who follow.
-    fn set<T>(&self, bridge: &LinkName, path: &Path, change: impl FnOnce(&mut BridgeLink) -> T) -> T {
-        change(self.lock().entry(bridge.clone()).or_insert_with(|| BridgeLink::new(path)))
+    fn set<T>(&self, name: &LinkName, path: &Path, change: impl FnOnce(&mut BridgeLink) -> T) -> T {
+        change(self.lock().entry(name.clone()).or_insert_with(|| BridgeLink::new(path)))
     }
 
     /// Publishes the current gaps and machines, if they changed.
@@ -311,18 +311,18 @@ impl Connections {
     }
 
     /// Returns whether a bridge was asked, with or without success.
-    pub(super) fn has_asked(&self, bridge: &LinkName) -> bool {
-        self.lock().get(bridge).is_some_and(|link| !matches!(link.peer, LinkState::New))
+    pub(super) fn has_asked(&self, name: &LinkName) -> bool {
+        self.lock().get(name).is_some_and(|link| !matches!(link.peer, LinkState::New))
     }
 
     /// Returns the sockets that are known, whether they are still in the directory or not.
     pub(super) fn sockets(&self) -> BTreeMap<LinkName, PathBuf> {
-        self.lock().iter().map(|(bridge, link)| (bridge.clone(), link.path.clone())).collect()
+        self.lock().iter().map(|(name, link)| (name.clone(), link.path.clone())).collect()
     }
 
     /// Returns the connection to a bridge.
-    pub(super) fn client(&self, bridge: &LinkName) -> Option<Arc<Client>> {
-        match &self.lock().get(bridge)?.peer {
+    pub(super) fn client(&self, name: &LinkName) -> Option<Arc<Client>> {
+        match &self.lock().get(name)?.peer {
             LinkState::Connected(connection, _) => Some(Arc::clone(&connection.client)),
             _ => None,
         }
@@ -331,15 +331,15 @@ impl Connections {
     /// Returns the connections to the bridges that may have a question.
     pub(super) fn clients(&self, typed: &IdPrefix) -> Vec<(LinkName, Arc<Client>)> {
         let mut clients = self.all_clients();
-        clients.retain(|(bridge, _)| bridge.may_have(typed));
+        clients.retain(|(name, _)| name.may_have(typed));
         clients
     }
 
     /// Returns the connections to all bridges.
     pub(super) fn all_clients(&self) -> Vec<(LinkName, Arc<Client>)> {
         let links = self.lock();
-        let connected = links.iter().filter_map(|(bridge, link)| match &link.peer {
-            LinkState::Connected(connection, _) => Some((bridge.clone(), Arc::clone(&connection.client))),
+        let connected = links.iter().filter_map(|(name, link)| match &link.peer {
+            LinkState::Connected(connection, _) => Some((name.clone(), Arc::clone(&connection.client))),
             _ => None,
         });
         connected.collect()
@@ -349,13 +349,13 @@ impl Connections {
     pub(super) fn gaps_for(&self, typed: &IdPrefix) -> Gaps {
         let links = self.lock();
         let fleet = self.gaps.borrow().fleet.clone();
-        Gaps { fleet, ..gaps(links.iter().filter(|(bridge, _)| bridge.may_have(typed))) }
+        Gaps { fleet, ..gaps(links.iter().filter(|(name, _)| name.may_have(typed))) }
     }
 
     /// Returns the IDs of hidden questions, which are counted instead of shown, that match this prefix.
     pub(super) fn hidden(&self, typed: &IdPrefix) -> Vec<QuestionId> {
         let links = self.lock();
-        let named = links.iter().filter(|(bridge, _)| bridge.may_have(typed));
+        let named = links.iter().filter(|(name, _)| name.may_have(typed));
         let hidden = named.flat_map(|(_, link)| {
             link.unreadable.matching(typed).chain(link.left_out.matching(typed)).cloned()
         });

@@ -1,4 +1,4 @@
-//! What a machine's inbox knows of each bridge: whether it replies, how its questions enter the store, and which of
+//! What a joined inbox knows of each bridge: whether it replies, how its questions enter the store, and which of
 //! them are left out and why, so that a listing never looks complete when it is not. Connecting to a bridge is left to
 //! `connections.rs`.
 
@@ -185,7 +185,7 @@ pub(super) fn machines<'a>(
     machines.collect()
 }
 
-/// The reasons why the questions of a [`super::Machine`] are incomplete: bridges that could not be asked, and questions
+/// The reasons why the questions of a [`super::JoinedInbox`] are incomplete: bridges that could not be asked, and questions
 /// that are hidden.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gaps {

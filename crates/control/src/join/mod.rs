@@ -2,12 +2,12 @@
 //! to `rpc`.
 
 pub mod back_off;
-pub mod bridges;
 mod changes;
 mod connections;
 pub mod discovery;
 mod follow;
 mod handshake;
+pub mod joined;
 mod link;
 mod missing;
 mod name;
@@ -17,7 +17,7 @@ mod reach;
 pub mod remote;
 mod submit;
 
-pub use bridges::Machine;
+pub use joined::JoinedInbox;
 pub use link::Gaps;
 pub use missing::Missing;
 pub use places::Places;

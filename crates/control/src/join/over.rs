@@ -162,7 +162,7 @@ mod tests {
     use super::*;
     use crate::{
         inbox::access::Inbox,
-        join::Machine,
+        join::JoinedInbox,
         limits,
         rpc::played::{PlayedBridge, soon},
     };
@@ -178,7 +178,7 @@ mod tests {
             }
             bridge.open("open").await;
         }
-        let machine = soon(Machine::open(folder.path())).await.unwrap();
+        let machine = soon(JoinedInbox::open(folder.path())).await.unwrap();
         // The store and the bridge know this one.
         let id = machine.store().read(|_, snapshot| snapshot.open()[0].id.clone());
         let bridge = bridges.iter_mut().find(|bridge| bridge.inbox.status()[0].bridge == id.bridge).unwrap();

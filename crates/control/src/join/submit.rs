@@ -9,7 +9,7 @@ use askbridge_core::{
 use tokio::time::sleep;
 
 use super::{
-    Machine,
+    JoinedInbox,
     handshake::{get, silence},
 };
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
     rpc::client::{CallError, Client},
 };
 
-impl Machine {
+impl JoinedInbox {
     /// Submits to a question over this connection, whose other end may take this long. `Gone` means that it is not known
     /// whether the asker got it.
     pub(super) async fn submit_over(

@@ -34,7 +34,7 @@ use crate::{
         store::Follower,
     },
     join::{
-        Machine, Places, Reach,
+        JoinedInbox, Places, Reach,
         back_off::{BackOff, random},
         discovery,
         handshake::{BridgeConnection, Feed, TimedStatus},
@@ -69,7 +69,7 @@ pub(super) struct SharedHolder {
     /// From when on the times of the heartbeats are counted.
     beats_from: Instant,
     /// What is known of the machine: one link, to all of its bridges.
-    pub(super) machine: Machine,
+    pub(super) machine: JoinedInbox,
     pub(super) report: watch::Sender<MachineReport>,
     /// A person waits: the next try is to begin now.
     pub(super) is_wanted: Notify,
@@ -96,7 +96,7 @@ impl Holder {
             name,
             bridges,
             beats_from,
-            machine: Machine::new(Reach::default(), None),
+            machine: JoinedInbox::new(Reach::default(), None),
             report: watch::Sender::new(report),
             is_wanted: Notify::new(),
             turn: Semaphore::new(1),
@@ -695,7 +695,7 @@ mod tests {
     async fn what_the_machine_itself_misses_is_said_here() {
         let mut world = World::start();
         let frozen = listen(&world.there.path().join("mute.sock"));
-        let far = Machine::open(world.there.path()).await.unwrap();
+        let far = JoinedInbox::open(world.there.path()).await.unwrap();
         let _served = world.serve(far.clone()).await;
         world.until("one is missing", |report| report.unasked == 1).await;
         assert!(!world.holder.shared.machine.gaps().borrow().has_asked_all());

@@ -30,12 +30,12 @@ use crate::{
 
 /// The inboxes of all bridges, or of those that an ID may belong to. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Machine {
-    shared: Arc<SharedMachine>,
+pub struct JoinedInbox {
+    shared: Arc<SharedInbox>,
 }
 
 #[derive(Debug)]
-struct SharedMachine {
+struct SharedInbox {
     reach: Reach,
     /// The prefix of the names of the bridges, if only those are joined.
     typed: Option<IdPrefix>,
@@ -46,16 +46,16 @@ struct SharedMachine {
     ledger: Option<Arc<dyn Ledger>>,
 }
 
-impl Machine {
+impl JoinedInbox {
     /// Joins the inboxes of the bridges whose sockets are in this directory now.
     pub async fn open(reach: impl Into<Reach>) -> Result<Self, DiscoveryError> {
-        Machine::new(reach, None).join().await
+        JoinedInbox::new(reach, None).join().await
     }
 
     /// Joins the inboxes of the bridges whose sockets are in this directory now, and waits no longer than
     /// [`limits::PATIENCE`] for those that do not reply.
     pub async fn open_soon(reach: impl Into<Reach>) -> Result<Self, DiscoveryError> {
-        let (machine, found) = Machine::search(reach).await?;
+        let (machine, found) = JoinedInbox::search(reach).await?;
         machine.connections().visit_all(&found, limits::PATIENCE).await;
         Ok(machine)
     }
@@ -67,13 +67,13 @@ impl Machine {
         depth: Depth,
         patience: Duration,
     ) -> Result<Self, DiscoveryError> {
-        let (machine, found) = Machine::search(reach).await?;
+        let (machine, found) = JoinedInbox::search(reach).await?;
         machine.connections().read_all(&found, depth, patience).await;
         Ok(machine)
     }
 
     async fn search(reach: impl Into<Reach>) -> Result<(Self, Vec<(LinkName, PathBuf)>), DiscoveryError> {
-        let machine = Machine::new(reach, None);
+        let machine = JoinedInbox::new(reach, None);
         let found = machine.shared.reach.links().await?.into_iter().collect();
         Ok((machine, found))
     }
@@ -81,7 +81,7 @@ impl Machine {
     /// Joins the inbox of the bridge that this ID names or, if its name is shortened, the inboxes of the bridges whose
     /// names begin so. No other bridge is connected to.
     pub async fn open_for(reach: impl Into<Reach>, typed: &IdPrefix) -> Result<Self, DiscoveryError> {
-        let machine = Machine::new(reach, Some(typed.clone()));
+        let machine = JoinedInbox::new(reach, Some(typed.clone()));
         match machine.shared.reach.link_of(typed) {
             Some((LinkName::Machine(name), path)) => machine.connections().call_on(&name, &path).await,
             Some((bridge, path)) => machine.connections().visit(&bridge, &path).await,
@@ -97,8 +97,8 @@ impl Machine {
         own: Option<BridgeInbox>,
         ledger: Option<Arc<dyn Ledger>>,
     ) -> Result<Self, DiscoveryError> {
-        let shared = SharedMachine { own, ledger, ..SharedMachine::new(reach.into(), None) };
-        Machine { shared: Arc::new(shared) }.join().await
+        let shared = SharedInbox { own, ledger, ..SharedInbox::new(reach.into(), None) };
+        JoinedInbox { shared: Arc::new(shared) }.join().await
     }
 
     async fn join(self) -> Result<Self, DiscoveryError> {
@@ -109,7 +109,7 @@ impl Machine {
     }
 
     pub(super) fn new(reach: impl Into<Reach>, typed: Option<IdPrefix>) -> Self {
-        Machine { shared: Arc::new(SharedMachine::new(reach.into(), typed)) }
+        JoinedInbox { shared: Arc::new(SharedInbox::new(reach.into(), typed)) }
     }
 
     /// Follows the bridges, including those that start later, until the future is dropped.
@@ -146,7 +146,7 @@ impl Machine {
     /// Returns the questions of the connected machines that were lost with their bridges: each machine's latest first.
     ///
     /// # Errors
-    /// As those of [`Machine::past_elsewhere`].
+    /// As those of [`JoinedInbox::past_elsewhere`].
     pub async fn lost_elsewhere(&self) -> Result<Vec<LostQuestion>, CallError> {
         over::lost_elsewhere(self.connections()).await
     }
@@ -262,11 +262,11 @@ impl Machine {
     }
 }
 
-impl SharedMachine {
+impl SharedInbox {
     fn new(reach: Reach, typed: Option<IdPrefix>) -> Self {
         let connections = Connections::default();
         connections.know_fleet(reach.fleet.as_ref().and_then(|problem| problem.borrow().clone()));
-        SharedMachine { reach, typed, connections: Arc::new(connections), own: None, ledger: None }
+        SharedInbox { reach, typed, connections: Arc::new(connections), own: None, ledger: None }
     }
 
     fn means(&self, name: &LinkName) -> bool {
@@ -287,7 +287,7 @@ struct LookupReplies {
     is_unknown: bool,
 }
 
-impl Inbox for Machine {
+impl Inbox for JoinedInbox {
     fn store(&self) -> &Store {
         &self.connections().store
     }
@@ -407,8 +407,8 @@ mod tests {
         rpc::played::{PlayedBridge, listen, soon},
     };
 
-    async fn open(folder: &TempDir) -> Machine {
-        soon(Machine::open(folder.path())).await.unwrap()
+    async fn open(folder: &TempDir) -> JoinedInbox {
+        soon(JoinedInbox::open(folder.path())).await.unwrap()
     }
 
     fn id(text: &str) -> QuestionId {
@@ -462,7 +462,7 @@ mod tests {
         let mut bridge = PlayedBridge::start(folder.path(), "k3f9q2");
         bridge.open("a").await;
         let frozen = listen(&folder.path().join("mute.sock"));
-        let machine = soon(Machine::open_for(folder.path(), &typed("k3-1"))).await.unwrap();
+        let machine = soon(JoinedInbox::open_for(folder.path(), &typed("k3-1"))).await.unwrap();
         assert_eq!(machine.seek(&typed("k3-1")).await.unwrap().id, id("k3f9q2-1"));
         assert_eq!(*machine.gaps().borrow(), Gaps::default());
         assert_eq!(machine.seek(&typed("k3-2")).await, Err(Missing::Refused(Refusal::NotFound)));
@@ -481,8 +481,8 @@ mod tests {
             let start = Instant::now();
             let opened = async {
                 match watches {
-                    true => Machine::open_soon(folder.path()).await,
-                    false => Machine::glance(folder.path(), Depth::Outline, limits::PATIENCE).await,
+                    true => JoinedInbox::open_soon(folder.path()).await,
+                    false => JoinedInbox::glance(folder.path(), Depth::Outline, limits::PATIENCE).await,
                 }
             };
             let machine = soon(opened).await.unwrap();
@@ -511,8 +511,8 @@ mod tests {
             };
             let open = async {
                 match depth {
-                    Some(depth) => Machine::glance(folder.path(), depth, limits::PATIENCE).await,
-                    None => Machine::open_soon(folder.path()).await,
+                    Some(depth) => JoinedInbox::glance(folder.path(), depth, limits::PATIENCE).await,
+                    None => JoinedInbox::open_soon(folder.path()).await,
                 }
             };
             let mut late = std::pin::pin!(late);
@@ -538,7 +538,7 @@ mod tests {
             let machine = match watches {
                 true => open(&folder).await,
                 false => {
-                    soon(Machine::glance(folder.path(), Depth::Outline, limits::PATIENCE)).await.unwrap()
+                    soon(JoinedInbox::glance(folder.path(), Depth::Outline, limits::PATIENCE)).await.unwrap()
                 }
             };
             assert_eq!(*machine.gaps().borrow(), busy, "{watches}");
@@ -566,7 +566,7 @@ mod tests {
             stream.write_all(call).await.unwrap();
             unread.push(stream);
         }
-        let glance = Machine::glance(folder.path(), Depth::Outline, limits::PATIENCE);
+        let glance = JoinedInbox::glance(folder.path(), Depth::Outline, limits::PATIENCE);
         let machine = soon(glance).await.unwrap();
         let busy = Gaps { busy: vec![bridge.path.clone()], ..Gaps::default() };
         assert_eq!(*machine.gaps().borrow(), busy);
@@ -587,7 +587,7 @@ mod tests {
             std::future::pending::<()>().await;
         };
         let machine = tokio::select! {
-            machine = soon(Machine::glance(folder.path(), Depth::Outline, limits::PATIENCE)) => machine.unwrap(),
+            machine = soon(JoinedInbox::glance(folder.path(), Depth::Outline, limits::PATIENCE)) => machine.unwrap(),
             () = later => panic!("it goes on"),
         };
         assert!(machine.gaps().borrow().is_empty());
@@ -617,7 +617,7 @@ mod tests {
         let mut bridge = PlayedBridge::start(folder.path(), "k3");
         bridge.open("a").await;
         let longer = listen(&folder.path().join("k3f9q2.sock"));
-        let machine = soon(Machine::open_for(folder.path(), &typed("k3-1"))).await.unwrap();
+        let machine = soon(JoinedInbox::open_for(folder.path(), &typed("k3-1"))).await.unwrap();
         assert_eq!(machine.seek(&typed("k3-1")).await.unwrap().id, id("k3-1"));
         assert!(longer.accept().is_err(), "the other bridge was connected to");
     }
@@ -635,7 +635,7 @@ mod tests {
             copy_bidirectional(near, far).await
         };
         let machine = tokio::select! {
-            machine = soon(Machine::open(folder.path())) => machine.unwrap(),
+            machine = soon(JoinedInbox::open(folder.path())) => machine.unwrap(),
             passed = passes_on => panic!("{passed:?}"),
         };
         let start = Instant::now();
