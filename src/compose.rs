@@ -2,24 +2,16 @@
 //! driver.
 //! The values of the settings are left to `settings`, the parts to their modules.
 
-use std::{
-    process::ExitCode,
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use askbridge::{
-    command::{
-        self,
-        cli::{Cli, Command},
-    },
+    command::cli::{Cli, Command},
     driver::{self, BridgeParts, FatalError, Timeouts},
-    service::{AgentEndFlag, BridgeContext, Context, Renewal, services},
+    service::{self, AgentEndFlag, BridgeContext, Context, Renewal, services},
 };
-use askbridge_adapters::{AgentIdentity, AgentInbox, AgentInboxes, attach::SharedInboxes};
 use askbridge_control::{
     inbox::{BridgeInbox, Ledger, LeftToClient, Traffic, Work},
-    join::discovery::{self, DiscoveryError, LocalInbox, Socket},
+    join::discovery::{self, LocalInbox, Socket},
     rpc::host::Host,
 };
 use askbridge_core::{
@@ -115,31 +107,6 @@ pub(crate) fn proxy(settings: &ProxySettings) -> Result<ExitCode, FatalError> {
     ended(driver::proxy(|| parts.open(Bridge::under_conductor)), &failed)
 }
 
-/// Returns the factory of inboxes for agents that run in terminals.
-pub(crate) fn hosts() -> SharedInboxes {
-    Arc::new(LocalHosts::default())
-}
-
-/// Creates an inbox in this process for each agent, with the rules and the notifiers of the settings. All of them share
-/// one journal.
-#[derive(Default)]
-pub(crate) struct LocalHosts {
-    ledger: OnceLock<Option<Arc<dyn Ledger>>>,
-}
-
-impl AgentInboxes for LocalHosts {
-    fn host(&self, who: AgentIdentity) -> Result<AgentInbox, DiscoveryError> {
-        let settings = files::read(None);
-        let ledger = self.ledger.get_or_init(|| command::ledger(settings.journal())).clone();
-        let guarding = settings.guarding();
-        let folder = who.folder.display().to_string();
-        let (desk, host) = discovery::bind_desk(who.agent, folder, who.pid, ledger.clone(), guarding)?;
-        let mut host = host.with(services(&Context::new(ledger)));
-        host.start().map_err(DiscoveryError::Thread)?;
-        Ok(AgentInbox { desk, host: Box::new(host) })
-    }
-}
-
 /// The parts of a bridge.
 struct Parts<'a> {
     bridge: &'a BridgeSettings,
@@ -161,7 +128,7 @@ impl Parts<'_> {
         let (bridge, started) = (inbox.identity().bridge.clone(), inbox.identity().started_at);
         let (renewal, timeouts) = self.renewal();
         // Only the inbox writes to the journal.
-        let ledger = command::ledger(self.inbox.journal.filter(|_| !self.inbox.no_inbox));
+        let ledger = service::ledger(self.inbox.journal.filter(|_| !self.inbox.no_inbox));
         let has_ledger = ledger.is_some();
         // The user must be able to see in the history that a project's file has switched something off.
         if let Some((ledger, file)) = ledger.as_deref().zip(self.bridge.permissions_left_by.as_deref()) {

@@ -12,7 +12,8 @@
 //! 4. [`present`]: questions in words, and the dialogue that asks a user line by line.
 //! 5. `notify`: when the user is notified, and the ways.
 //! 6. [`service`]: what runs beside an inbox: rules, unattended questions, recall, notifications, HTTP.
-//! 7. [`command`]: the subcommands, each with its arguments.
+//! 7. [`hub`]: the process that serves the questions of all bridges and machines, and what runs in it.
+//! 8. [`command`]: the subcommands, each with its arguments.
 //!
 //! Beneath them stand `crates/control` (the inbox and the ways to it), `crates/settings` (keys, layers and rules),
 //! `crates/journal` (questions and answers in SQLite), `crates/web` (HTTP and the page), `crates/adapters` (agents that are
@@ -23,6 +24,7 @@ pub mod command;
 pub mod driver;
 #[cfg(feature = "fleet")]
 pub mod fleet;
+pub mod hub;
 pub mod limits;
 #[cfg(feature = "notify")]
 pub mod notify;

@@ -15,6 +15,7 @@ use askbridge::{
         parse::{explain, parse},
     },
     driver::FatalError,
+    hub::LocalHosts,
 };
 #[cfg(feature = "mock")]
 use askbridge_mock::{agent, client, demo};
@@ -37,9 +38,9 @@ fn main() -> ExitCode {
     match &cli.command {
         Command::Run(args) => ended(compose::run(&args.settings(&settings))),
         Command::Proxy(args) => ended(compose::proxy(&args.settings(&settings))),
-        Command::Hook(args) => command::hook(args, &settings, &compose::LocalHosts::default()),
-        Command::Attach(args) => command::run(command::attach(args, &settings, compose::hosts())),
-        Command::Inbox(args) => command::run(command::inbox(args, &settings, &cli.log, compose::hosts())),
+        Command::Hook(args) => command::hook(args, &settings, &LocalHosts::default()),
+        Command::Attach(args) => command::run(command::attach(args, &settings, LocalHosts::shared())),
+        Command::Inbox(args) => command::run(command::inbox(args, &settings, &cli.log, LocalHosts::shared())),
         Command::Open(args) => command::run(command::open(args, &settings, &cli.log)),
         Command::Machine(args) => command::run(command::machine(args)),
         #[cfg(feature = "fleet")]
@@ -59,7 +60,7 @@ fn main() -> ExitCode {
         #[cfg(feature = "notify")]
         Command::Notify(args) => command::run(command::notify(args)),
         #[cfg(feature = "mcp")]
-        Command::Mcp(args) => command::run(command::mcp(args, compose::LocalHosts::default())),
+        Command::Mcp(args) => command::run(command::mcp(args, LocalHosts::default())),
         Command::Config(args) => command::run(command::config(args)),
         #[cfg(feature = "journal")]
         Command::History(args) => command::run(command::history(args)),

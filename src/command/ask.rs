@@ -21,10 +21,9 @@ use serde_json::{Value as Json, json};
 
 use super::{
     CommandError, arguments,
-    inbox::OwnInbox,
     runner::{done, say},
 };
-use crate::{limits, present::text};
+use crate::{limits, present::text, service::OwnInbox};
 
 /// The name of this command as the agent of its questions.
 pub(super) const ASKER: &str = "askbridge ask";

@@ -1,63 +1,42 @@
 //! `askbridge inbox --detach` and `--stop`: the inbox in the background. Each user has at most one.
-//! The work of the inbox is left to `inbox.rs`.
-//!
-//! The background process listens on a UNIX socket. A command that connects to it reads the address of the server
-//! there, and asks the kernel for the ID of the process. A file with a process ID would name another process once the
-//! inbox has died.
+//! How a command finds it is left to `hub/presence.rs`.
 
 use std::{
-    collections::VecDeque,
-    convert::Infallible,
     ffi::OsString,
-    fs::{DirBuilder, File},
-    io::{self, ErrorKind, Read, Seek, SeekFrom, Write},
-    mem,
+    fs::File,
+    io::{self, ErrorKind, Read, Seek, SeekFrom},
     net::SocketAddr,
-    os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
     process::Stdio,
-    sync::{Mutex, PoisonError},
 };
 
-use askbridge_control::join::{
-    Places,
-    discovery::{self, Socket},
-};
+use askbridge_control::join::{Places, discovery};
 use askbridge_os::{
     exit,
     lock::{Lock, LockFile},
-    log, program, xdg,
+    log, program,
 };
 use askbridge_settings::resolved::ServeSettings;
 use askbridge_web::Token;
-use rustix::{
-    process::{Pid, Signal, kill_process, setsid},
-    stdio,
-};
+use rustix::process::{Pid, Signal, kill_process};
 use tokio::{
-    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
-    net::{UnixListener, UnixStream},
+    io::{AsyncBufReadExt, AsyncReadExt, BufReader},
     process::Command,
     task::spawn_blocking,
-    time::{sleep, timeout},
+    time::timeout,
 };
 
 use super::{CommandError, runner};
-use crate::limits;
+use crate::{
+    hub::presence::{Visit, log_file, visit},
+    limits,
+};
 
-/// The name of the socket. No bridge can have this name, so the search for bridges ignores the socket.
-const SOCKET: &str = "inbox-detached";
 /// The file that is locked while an inbox is started, so that two never start at once.
 const LOCK: &str = "inbox.lock";
-/// The file that the inbox in the background writes to.
-const LOG: &str = "inbox.log";
 /// The warning about an address that other machines can reach.
 const EXPOSED: &str = "other machines can reach this address, and nothing is encrypted: put it behind a proxy that \
                        speaks TLS, or a tunnel";
-/// The maximum number of open connections at the socket. The oldest is closed first: a command that waits for the end
-/// of the process has connected only recently.
-const VISITORS: usize = 16;
-
 /// An inbox in the background.
 pub(super) struct BackgroundInbox {
     /// The address at which it serves.
@@ -114,7 +93,7 @@ pub(super) async fn start(
 
 /// Returns the inbox that runs in the background.
 pub(super) async fn find(places: &Places) -> Result<Option<BackgroundInbox>, CommandError> {
-    let Some((stream, pid, folder)) = connect(places).await? else { return Ok(None) };
+    let Some(Visit { stream, pid, folder }) = visit(places).await? else { return Ok(None) };
     let mut line = String::new();
     // A line that never ends must not fill the memory.
     let mut stream = BufReader::new(stream.take(limits::NAME as u64));
@@ -131,7 +110,7 @@ pub(super) async fn find(places: &Places) -> Result<Option<BackgroundInbox>, Com
 
 /// Ends the inbox in the background, and waits until it is gone.
 pub(super) async fn stop() -> Result<u8, CommandError> {
-    let Some((mut stream, pid, _)) = connect(&Places::here()?).await? else {
+    let Some(Visit { mut stream, pid, .. }) = visit(&Places::here()?).await? else {
         return Ok(runner::done(exit::OK, "no askbridge inbox runs in the background\n"));
     };
     // The process holds the other end of the open connection, so its ID was not reused.
@@ -147,19 +126,6 @@ pub(super) async fn stop() -> Result<u8, CommandError> {
             limits::BACKGROUND.as_secs()
         ))),
     }
-}
-
-/// Connects to the inbox in the background, and asks the kernel which process it is. Also returns the directory of its
-/// socket.
-async fn connect(places: &Places) -> Result<Option<(UnixStream, i32, PathBuf)>, CommandError> {
-    for folder in places.all() {
-        let path = folder.join(SOCKET).with_extension("sock");
-        if let Some(stream) = discovery::connect(&path).await? {
-            let pid = stream.peer_cred()?.pid().ok_or(io::Error::from(ErrorKind::Unsupported))?;
-            return Ok(Some((stream, pid, folder)));
-        }
-    }
-    Ok(None)
 }
 
 /// Waits until no other command starts an inbox.
@@ -223,76 +189,5 @@ fn reason(mut output: File, start: u64, path: &Path) -> String {
         // The caller puts the same prefix before its own message.
         (Ok(_), Some(line)) => line.strip_prefix("askbridge: ").unwrap_or(line).to_owned(),
         _ => format!("it ended at once; its log is {}", path.display()),
-    }
-}
-
-/// Returns the log file of the inbox in the background. Creates its directory if that does not exist.
-fn log_file() -> Result<PathBuf, CommandError> {
-    let folder = match xdg::state() {
-        Some(state) => state.join("askbridge"),
-        None => discovery::folder()?,
-    };
-    DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
-    Ok(folder.join(LOG))
-}
-
-/// The background process's end of the socket by which commands find it.
-pub(super) struct Presence {
-    /// The file of the socket. It is dropped first: a command that waits for the end sees its connection close, and the
-    /// socket file must be gone by then.
-    _socket: Socket,
-    listener: UnixListener,
-    visitors: Mutex<VecDeque<UnixStream>>,
-}
-
-impl Presence {
-    /// Leaves the session of the terminal, bounds the log, and listens.
-    pub(super) fn begin() -> Result<Self, CommandError> {
-        log::bound_stderr(&log_file()?);
-        // `setsid` fails for the leader of a process group, and `spawn` never starts this process as one.
-        setsid().ok();
-        let (socket, listener) = Socket::bind(&discovery::folder()?, SOCKET)?;
-        Ok(Presence {
-            _socket: socket,
-            listener: UnixListener::from_std(listener)?,
-            visitors: Mutex::default(),
-        })
-    }
-
-    /// Sends the address to the command that started this process, on stdout. Afterwards, stdout writes to the log.
-    pub(super) fn serves_at(&self, address: SocketAddr) -> io::Result<()> {
-        let mut stdout = io::stdout().lock();
-        // The command may have been interrupted: then nobody reads the pipe.
-        drop(writeln!(stdout, "{address}").and_then(|()| stdout.flush()));
-        Ok(stdio::dup2_stdout(stdio::stderr())?)
-    }
-
-    /// Sends the address to each command that connects, and keeps the connection open: the command sees it close when
-    /// this process ends.
-    pub(super) async fn tell(&self, address: SocketAddr) -> Infallible {
-        let mut is_failing = false;
-        loop {
-            let (mut visitor, _) = match self.listener.accept().await {
-                Ok(accepted) => accepted,
-                Err(error) => {
-                    // The usual cause is that file descriptors have run out for a while: that is logged once.
-                    if !mem::replace(&mut is_failing, true) {
-                        tracing::warn!(%error, "commands cannot find this inbox; trying again");
-                    }
-                    sleep(limits::ACCEPT_BACK_OFF).await;
-                    continue;
-                }
-            };
-            is_failing = false;
-            // A short line fits into the buffer of a new connection, so a command that does not read cannot block this
-            // loop.
-            drop(visitor.write_all(format!("{address}\n").as_bytes()).await);
-            // No code panics while it holds the lock, so its data is consistent.
-            let mut visitors = self.visitors.lock().unwrap_or_else(PoisonError::into_inner);
-            if visitors.len() == VISITORS {
-                visitors.pop_front();
-            }
-            visitors.push_back(visitor);
-        }
     }
 }

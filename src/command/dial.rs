@@ -46,7 +46,7 @@ pub async fn dial(args: &DialArgs) -> Result<u8, CommandError> {
         let what = "`dial` speaks with another askbridge on stdin: see `askbridge machine --help`";
         return Err(CommandError::Usage(what.to_owned()));
     }
-    let ledger = super::ledger(files::read(None).journal());
+    let ledger = crate::service::ledger(files::read(None).journal());
     // Other machines that this one knows are left out: two machines that dial each other would ask each other without
     // end.
     let machine = JoinedInbox::open_with(&Places::here()?, None, ledger).await?;

@@ -8,7 +8,10 @@ use askbridge_os::exit;
 use askbridge_web::ServeError;
 use thiserror::Error;
 
-use crate::present::{listing, text};
+use crate::{
+    hub::HubError,
+    present::{listing, text},
+};
 
 /// Why a command failed.
 #[derive(Debug, Error)]
@@ -95,6 +98,16 @@ pub enum CommandError {
     /// Our own runtime, signals or stdout failed.
     #[error("cannot continue: {0}")]
     Io(#[from] io::Error),
+}
+
+impl From<HubError> for CommandError {
+    fn from(error: HubError) -> Self {
+        match error {
+            HubError::Discovery(error) => error.into(),
+            HubError::Serve(error) => error.into(),
+            HubError::Io(error) => error.into(),
+        }
+    }
 }
 
 impl CommandError {

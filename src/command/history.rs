@@ -28,7 +28,7 @@ use serde_json::json;
 
 use super::{
     CommandError, arguments,
-    ledger::{ago, now, of_user, open, open_to_verify, unwritable},
+    ledger::{ago, now, open, open_to_verify, unwritable},
     reach::MachineArgs,
     runner::{listed, print, print_lines, say, shown, warn},
     screen::{columns, is_coloured, wrap_column},
@@ -36,6 +36,7 @@ use super::{
 use crate::{
     limits,
     present::{past, question::QuestionText, text},
+    service::of_user,
 };
 
 /// Exit codes of `askbridge history`.

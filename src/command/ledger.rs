@@ -3,32 +3,15 @@
 
 use std::{
     fs, io,
-    sync::Arc,
     time::{Duration, SystemTime},
 };
 
-use askbridge_control::{inbox::Ledger, join::discovery};
+use askbridge_control::join::discovery;
 use askbridge_core::desk::{Record, Timestamp};
-use askbridge_journal::{History, Journal, JournalError, Options, UnsettledQuestions};
-use askbridge_settings::resolved::JournalSettings;
+use askbridge_journal::{History, JournalError, UnsettledQuestions};
 
 use super::CommandError;
-
-/// Returns the user's journal, which is not opened yet. Returns `None` without settings: nothing is kept then.
-pub fn ledger(settings: Option<JournalSettings>) -> Option<Arc<dyn Ledger>> {
-    let JournalSettings { texts, keep, size } = settings?;
-    let mut options = of_user();
-    (options.texts, options.keep, options.size) = (texts, keep, size);
-    Some(Arc::new(Journal::new(options)))
-}
-
-/// Returns the options of the user's journal.
-pub(super) fn of_user() -> Options {
-    let mut options = Options::new(discovery::journal_file());
-    options.home = discovery::home();
-    options.life = Arc::new(discovery::life);
-    options
-}
+use crate::service::of_user;
 
 /// Opens the journal to read. `None` if nothing was ever recorded.
 pub(super) fn open() -> Result<Option<History>, CommandError> {

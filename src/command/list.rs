@@ -20,12 +20,13 @@ use clap::Args;
 use tokio::time::sleep;
 
 use super::{
-    CommandError, inbox,
+    CommandError,
     reach::MachineArgs,
     runner::{listed, print, print_lines, say, shown, warn},
     screen::{Room, Screen, columns, stdout_closed},
 };
 use crate::{
+    hub::SERVER,
     limits,
     present::{
         bridges::{self, Bridges, UnreachableBridges},
@@ -129,7 +130,7 @@ pub(super) fn lines(
         return table(&open, &Bridges::new(statuses), columns);
     }
     // The inbox counts as a bridge here, but has no agent that could ask.
-    let bridges = statuses.iter().filter(|status| status.agent != inbox::SERVER).count();
+    let bridges = statuses.iter().filter(|status| status.agent != SERVER).count();
     let machines = machine.machines();
     let machines = machines.iter().filter(|machine| machine.report.connected_at.is_some());
     let machines: Vec<_> = machines.map(|machine| machine.name.as_str()).collect();

@@ -27,13 +27,15 @@ use tokio::time::timeout;
 use super::{
     CommandError, background,
     config::{own_file, own_text, unchanged},
-    fleet_machines::{fleet_status, shared_problem},
-    held_machines::route_of,
     reach::candidates,
     runner::{done, print, say, shown},
     screen::Room,
 };
 use crate::{
+    hub::{
+        fleet::{fleet_status, shared_problem},
+        machines::route_of,
+    },
     limits::{self, remote as limit},
     present::{
         machines::{self, ListedMachine, MachineList},

@@ -1,5 +1,5 @@
 //! The subcommands of the program, one file or folder each, with their arguments.
-//! Talking to the bridges is left to `machine` and `rpc`.
+//! What runs in the process that serves all questions is left to `hub`.
 
 mod answer_args;
 mod arguments;
@@ -21,8 +21,6 @@ mod error;
 mod extend;
 #[cfg(feature = "fleet")]
 pub mod fleet;
-mod fleet_machines;
-mod held_machines;
 mod help;
 #[cfg(feature = "journal")]
 mod history;
@@ -74,10 +72,6 @@ pub use fleet::fleet;
 pub use history::history;
 pub use hook::hook;
 pub use inbox::inbox;
-#[cfg(not(feature = "journal"))]
-pub use inbox::ledger;
-#[cfg(feature = "journal")]
-pub use ledger::ledger;
 pub use list::list;
 pub use machine::machine;
 #[cfg(feature = "mcp")]

@@ -26,11 +26,11 @@ use super::{
     CommandError,
     arguments::LogArgs,
     background,
-    inbox::{HttpArgs, SERVER},
+    inbox::HttpArgs,
     reach::MachineArgs,
     runner::{self, look_up, say},
 };
-use crate::limits;
+use crate::{hub::SERVER, limits};
 
 /// How the browser is signed in, and the exit codes of `askbridge open`.
 const HELP: &str = "\

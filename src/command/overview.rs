@@ -5,13 +5,13 @@ use askbridge_os::exit;
 use clap::Args;
 
 use super::{
-    CommandError, inbox,
+    CommandError,
     list::{lines, lost_and_elsewhere, unreachable_lines},
     reach::MachineArgs,
     runner::{listed, print_lines, warn},
     screen::columns,
 };
-use crate::limits;
+use crate::{hub::SERVER, limits};
 
 /// Options of the overview.
 #[derive(Debug, Args)]
@@ -28,7 +28,7 @@ pub async fn overview() -> Result<u8, CommandError> {
     shown.extend(unreachable_lines(&machine, &elsewhere));
     let waits = machine.store().read(|_, snapshot| snapshot.open_count() > 0);
     // The inbox in the background has no agent that could ask.
-    let has_bridge = machine.status().iter().any(|status| status.agent != inbox::SERVER);
+    let has_bridge = machine.status().iter().any(|status| status.agent != SERVER);
     shown.push(String::new());
     shown
         .extend(next_steps(waits, has_bridge).iter().map(|(command, what)| format!("  {command:<20}{what}")));

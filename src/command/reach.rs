@@ -20,12 +20,15 @@ use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::{
-    CommandError,
-    fleet_machines::FleetMachines,
-    held_machines::{HeldMachines, VIA, routes},
+use super::CommandError;
+use crate::{
+    hub::{
+        HeldMachines,
+        fleet::FleetMachines,
+        machines::{VIA, routes},
+    },
+    limits::{fleet as of_fleet, remote as limit},
 };
-use crate::limits::{fleet as of_fleet, remote as limit};
 
 /// How long a command waits for the machines that it connects to, where none was named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,13 +10,13 @@ use clap::Args;
 
 use super::{
     CommandError,
-    fleet_machines::fleet_status,
     list::lost_and_elsewhere,
     reach::MachineArgs,
     runner::{listed, print, print_lines},
     screen::columns,
 };
 use crate::{
+    hub::fleet::fleet_status,
     limits,
     present::{status::MachineStatus, text},
 };

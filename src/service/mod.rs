@@ -7,13 +7,19 @@ pub mod crashes;
 #[cfg(feature = "fleet")]
 pub mod fleet;
 pub mod http;
+mod ledger;
 pub mod list;
 #[cfg(feature = "notify")]
 pub mod notify;
+mod own;
 pub mod recall;
 pub mod rules;
 pub mod settings;
 pub mod unattended;
 
 pub use context::{AgentEndFlag, BridgeContext, Context, Renewal};
+pub use ledger::ledger;
+#[cfg(feature = "journal")]
+pub use ledger::of_user;
 pub use list::services;
+pub use own::OwnInbox;

@@ -79,12 +79,6 @@ impl Service for NotifyService {
     }
 }
 
-/// Notifies the user of the questions of other machines in this store, until the store ends. `inbox` is that of this
-/// process, which knows whether a person is looking.
-pub async fn notify_elsewhere(store: Store, inbox: BridgeInbox) {
-    NotifierPool::new(None, store, inbox, true).run().await;
-}
-
 /// The result of a notifier.
 struct NotifierExit {
     id: QuestionId,
@@ -119,7 +113,8 @@ impl Project {
     }
 }
 
-struct NotifierPool {
+/// Starts the notifiers for the questions of one store.
+pub struct NotifierPool {
     terminal: Option<PathBuf>,
     /// Where the questions are.
     store: Store,
@@ -135,6 +130,12 @@ struct NotifierPool {
 }
 
 impl NotifierPool {
+    /// Returns what notifies the user of the questions of other machines in this store. `inbox` is that of this process,
+    /// which knows whether a person is looking.
+    pub fn elsewhere(store: Store, inbox: BridgeInbox) -> Self {
+        NotifierPool::new(None, store, inbox, true)
+    }
+
     fn new(terminal: Option<PathBuf>, store: Store, inbox: BridgeInbox, is_elsewhere: bool) -> Self {
         NotifierPool {
             terminal,
@@ -148,7 +149,8 @@ impl NotifierPool {
         }
     }
 
-    async fn run(mut self) {
+    /// Runs until the store ends.
+    pub async fn run(mut self) {
         let mut follower = self.store.follow();
         loop {
             self.look();

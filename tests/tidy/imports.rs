@@ -49,7 +49,7 @@ const IMPURE: [&str; 30] = [
 ];
 
 /// What each room may know of the others, by the design. That the crates keep their order, Cargo holds as well.
-const MAY_KNOW: [(&str, &[&str]); 25] = [
+const MAY_KNOW: [(&str, &[&str]); 26] = [
     // The pure core, `crates/core`.
     // Those of the program stand beside those of the crates.
     ("limits", &["adapters", "journal", "settings", "web"]),
@@ -83,14 +83,24 @@ const MAY_KNOW: [(&str, &[&str]); 25] = [
     ),
     (
         "service",
-        &["desk", "fleet", "inbox", "limits", "join", "notify", "os", "question", "rpc", "web", "settings"],
+        &[
+            "desk", "fleet", "inbox", "journal", "limits", "join", "notify", "os", "question", "rpc", "web",
+            "settings",
+        ],
+    ),
+    (
+        "hub",
+        &[
+            "adapters", "desk", "fleet", "inbox", "limits", "join", "os", "present", "service", "settings",
+            "web",
+        ],
     ),
     (
         "command",
         &[
-            "acp", "adapters", "check", "desk", "dialect", "fleet", "guard", "inbox", "journal", "limits",
-            "join", "mock", "notify", "os", "present", "question", "rpc", "service", "settings", "web",
-            "wire",
+            "acp", "adapters", "check", "desk", "dialect", "fleet", "guard", "hub", "inbox", "journal",
+            "limits", "join", "mock", "notify", "os", "present", "question", "rpc", "service", "settings",
+            "web", "wire",
         ],
     ),
 ];

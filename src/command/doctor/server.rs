@@ -11,7 +11,7 @@ use askbridge_control::inbox::BridgeStatus;
 use askbridge_settings::{Settings, keys};
 
 use crate::{
-    command::inbox::SERVER,
+    hub::SERVER,
     present::doctor::{Level, Report},
 };
 

@@ -21,11 +21,10 @@ use askbridge_web::Token;
 use crate::{
     command::{
         ask::ASKER,
-        fleet_machines::fleet_status,
-        inbox::SERVER,
         reach::MachineArgs,
         setup::{clients::SetupClient, environment::Environment},
     },
+    hub::{SERVER, fleet::fleet_status},
     limits,
     present::{
         doctor::{Level, Report},

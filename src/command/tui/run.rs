@@ -40,7 +40,8 @@ use super::{
     view::draw,
 };
 use crate::{
-    command::{CommandError, converse, inbox::SERVER, reach::MachineArgs},
+    command::{CommandError, converse, reach::MachineArgs},
+    hub::SERVER,
     present::{attention::TerminalKind, bridges::Bridges, listing},
 };
 

@@ -1,6 +1,6 @@
 //! `askbridge fleet` and its arguments. `credentials` writes a file for each new user, and the part of the server's
 //! configuration that has all users of the folder. `create` makes the
-//! directory with the operator's. The gateway is left to `gateway.rs`.
+//! directory with the operator's. The gateway is left to `hub/gateway.rs`.
 
 use std::{
     collections::BTreeMap,
@@ -14,10 +14,10 @@ use askbridge_os::exit;
 use askbridge_settings::{addresses::Brokers, files, keys};
 use clap::{Args, Subcommand};
 
-use super::gateway;
 use crate::{
     command::{CommandError, runner::done},
     fleet::{Access, NewUser, Role, UserName, create_directory, server_config},
+    hub::gateway,
 };
 
 /// What a fleet is.
@@ -101,7 +101,10 @@ pub async fn fleet(args: &FleetArgs) -> Result<u8, CommandError> {
     match &args.action {
         FleetAction::Credentials(args) => write(args),
         FleetAction::Create(args) => create_at(args).await,
-        FleetAction::Gateway => gateway::serve().await,
+        FleetAction::Gateway => {
+            Access::of(&files::read(None)).transpose().map_err(CommandError::Setup)?;
+            Ok(gateway::serve().await?)
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The connections to other machines that a process holds while it runs: the inbox for all programs here, and a command
 //! that runs without an inbox for itself.
-//! Which machines a command asks is left to `reach.rs`, and those of the fleet to `fleet_machines.rs`.
+//! Which machines a command asks is left to `command/reach.rs`, and those of the fleet to `fleet.rs`.
 
 use std::{
     collections::BTreeMap,
@@ -10,25 +10,27 @@ use std::{
 };
 
 use askbridge_control::join::{
-    Places, PrivateFolder, discovery, machines,
+    Places, PrivateFolder, Reach,
+    discovery::{self, DiscoveryError},
+    machines,
     remote::{self, Hub, Route},
 };
 use askbridge_core::desk::MachineName;
 use askbridge_settings::{MachineRoute, Settings, files::Live, services::NotifySettings};
 use tokio::{sync::watch, time::sleep};
 
-use super::{CommandError, fleet_machines::FleetMachines};
+use super::fleet::FleetMachines;
 use crate::limits;
 
 /// The name of the machine that `--via` reaches.
-pub(super) const VIA: &str = "via";
+pub const VIA: &str = "via";
 
 /// The most machines, of the settings and of the fleet.
 const MOST: usize = limits::remote::MACHINES + limits::fleet::MACHINES;
 
 /// The connections to the machines of the settings and of the fleet.
 #[derive(Debug)]
-pub(super) struct HeldMachines {
+pub struct HeldMachines {
     live: Arc<Live>,
     fleet: FleetMachines,
     hub: Hub,
@@ -40,7 +42,7 @@ pub(super) struct HeldMachines {
 
 impl HeldMachines {
     /// Returns the connections of the inbox, which other programs share.
-    pub(super) fn shared(places: &Places) -> Self {
+    pub fn shared(places: &Places) -> Self {
         let live = Arc::new(Live::of_user());
         let told = Arc::clone(&live);
         let is_told = move || cfg!(feature = "notify") && NotifySettings::is_set(&told.settings(), false);
@@ -50,8 +52,16 @@ impl HeldMachines {
         HeldMachines { live, fleet, hub, own: None, shared: remote::folders(places) }
     }
 
+    /// Returns where the inbox looks for questions: at the bridges here, and at all machines whose connections are shared.
+    pub fn reach(&self, places: &Places) -> Reach {
+        Reach { machines: remote::folders(places), fleet: Some(self.fleet_problem()), ..Reach::from(places) }
+    }
+
     /// Returns the connections of a command alone.
-    pub(super) fn own(places: &Places, fleet: FleetMachines) -> Result<Self, CommandError> {
+    ///
+    /// # Errors
+    /// The directory of their sockets cannot be made.
+    pub fn own(places: &Places, fleet: FleetMachines) -> Result<Self, DiscoveryError> {
         let own = PrivateFolder::new(places.own())?;
         let hub = Hub::new(own.path().to_owned(), places.clone(), MOST, Arc::new(|| false));
         let shared = remote::folders(places);
@@ -59,7 +69,7 @@ impl HeldMachines {
     }
 
     /// Connects to the machines of the settings and of the fleet, and to no others.
-    pub(super) async fn set(&mut self) {
+    pub async fn set(&mut self) {
         let settings = self.live.settings();
         let mut machines = self.fleet.routes(&settings);
         // A machine of the settings keeps its name.
@@ -68,7 +78,7 @@ impl HeldMachines {
     }
 
     /// Connects to these machines, and to no others. A command leaves out those that the inbox shares.
-    pub(super) async fn set_to(&mut self, mut machines: BTreeMap<MachineName, Route>) {
+    pub async fn set_to(&mut self, mut machines: BTreeMap<MachineName, Route>) {
         if self.own.is_some() {
             leave_out_shared(&mut machines, &self.shared).await;
         }
@@ -76,7 +86,7 @@ impl HeldMachines {
     }
 
     /// Follows the settings and the fleet.
-    pub(super) async fn keep(&mut self) -> Infallible {
+    pub async fn keep(&mut self) -> Infallible {
         loop {
             tokio::select! {
                 () = sleep(limits::MACHINE_SETTINGS) => {}
@@ -87,29 +97,29 @@ impl HeldMachines {
     }
 
     /// Returns the connections.
-    pub(super) fn hub(&self) -> &Hub {
+    pub fn hub(&self) -> &Hub {
         &self.hub
     }
 
     /// Returns the directory of their sockets, if only this process uses them.
-    pub(super) fn folder(&self) -> Option<&Path> {
+    pub fn folder(&self) -> Option<&Path> {
         self.own.as_ref().map(PrivateFolder::path)
     }
 
     /// Returns a receiver of the reason why machines of the fleet may be missing.
-    pub(super) fn fleet_problem(&self) -> watch::Receiver<Option<String>> {
+    pub fn fleet_problem(&self) -> watch::Receiver<Option<String>> {
         self.fleet.problem()
     }
 }
 
 /// Returns the machines of the settings, and how each is reached from a command or the inbox.
-pub(super) fn routes(settings: &Settings) -> BTreeMap<MachineName, Route> {
+pub fn routes(settings: &Settings) -> BTreeMap<MachineName, Route> {
     let machines = settings.machines().iter();
     machines.map(|machine| (machine.name.clone(), route_of(&machine.route, false))).collect()
 }
 
 /// Returns the command that reaches a machine. `has_terminal` lets it ask its person for what it needs.
-pub(super) fn route_of(route: &MachineRoute, has_terminal: bool) -> Route {
+pub fn route_of(route: &MachineRoute, has_terminal: bool) -> Route {
     match route {
         MachineRoute::Ssh(host) => Route::ssh(host, has_terminal),
         MachineRoute::Command(words) => Route::command(words.clone(), has_terminal),

@@ -1,6 +1,6 @@
 //! The gateway of this machine: beside the inbox, or as a process of its own that a bridge starts.
 
-use std::{future::pending, path::PathBuf, sync::Arc, time::Duration};
+use std::{future::pending, path::Path, sync::Arc, time::Duration};
 
 use askbridge_control::{
     inbox::Ledger,
@@ -11,29 +11,51 @@ use askbridge_control::{
 };
 use askbridge_os::{exit, signals::Signals};
 use askbridge_settings::files::Live;
+use futures::future::BoxFuture;
 use rustix::process::setsid;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use super::{
+    HubError,
+    service::{HubContext, HubService},
+};
 use crate::{
-    command::CommandError,
     fleet::{Access, Gateway, run},
     limits,
     limits::fleet as limit,
 };
 
+/// Serves the questions of this machine to the fleet, if the settings name one.
+pub(super) struct GatewayService;
+
+impl HubService for GatewayService {
+    fn name(&self) -> &'static str {
+        "gateway"
+    }
+
+    fn run(self: Box<Self>, context: HubContext, stop: CancellationToken) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let late = async {
+                stop.cancelled().await;
+                sleep(limit::FAREWELL).await;
+            };
+            tokio::select! {
+                () = keep(&context.folder, context.ledger, &stop) => {}
+                () = late => {}
+            }
+        })
+    }
+}
+
 /// Serves the questions of this machine until `stop` is cancelled, while the settings say so, unless another process
 /// does.
-pub(in crate::command) async fn keep(
-    folder: PathBuf,
-    ledger: Option<Arc<dyn Ledger>>,
-    stop: &CancellationToken,
-) {
+async fn keep(folder: &Path, ledger: Option<Arc<dyn Ledger>>, stop: &CancellationToken) {
     let live = Live::of_user();
     while !stop.is_cancelled() {
         // If another process serves this machine, the claim fails. It is tried again, since that process may end.
         if let Some(access) = access(&live)
-            && let Ok(Some(gateway)) = Gateway::claim(&folder)
+            && let Ok(Some(gateway)) = Gateway::claim(folder)
             && let Err(error) = serve_as(&access, &live, gateway, ledger.clone(), None, stop).await
         {
             tracing::warn!(%error, "this machine is not in the fleet any more");
@@ -75,14 +97,16 @@ async fn serve_as(
 }
 
 /// Serves the questions of this machine until no bridge runs, unless another process does.
-pub(super) async fn serve() -> Result<u8, CommandError> {
+///
+/// # Errors
+/// The directory of the sockets cannot be used.
+pub async fn serve() -> Result<u8, HubError> {
     // It outlives the bridge, and Ctrl-C in the bridge's terminal is not for it. `setsid` fails for the leader of a
     // process group, which a bridge does not start.
     setsid().ok();
     let mut signals = Signals::catch()?;
     let live = Live::of_user();
-    Access::of(&live.settings()).transpose().map_err(CommandError::Setup)?;
-    let (folder, ledger) = (discovery::folder()?, crate::command::ledger(live.settings().journal()));
+    let (folder, ledger) = (discovery::folder()?, crate::service::ledger(live.settings().journal()));
     let stop = CancellationToken::new();
     let serving = async {
         // The user may correct a wrong address or file while this process tries to connect.

@@ -32,7 +32,7 @@ use crate::{
 
 /// The machines of the fleet.
 #[derive(Debug)]
-pub(super) struct FleetMachines {
+pub struct FleetMachines {
     #[cfg(feature = "fleet")]
     folder: PathBuf,
     #[cfg(feature = "fleet")]
@@ -76,7 +76,7 @@ impl Sharing {
 #[cfg(feature = "fleet")]
 impl FleetMachines {
     /// Returns no machines yet. `folder` is that of the sockets here.
-    pub(super) fn new(folder: PathBuf) -> Self {
+    pub fn new(folder: PathBuf) -> Self {
         FleetMachines {
             folder,
             fleet: None,
@@ -87,22 +87,22 @@ impl FleetMachines {
     }
 
     /// The same in the process that holds the connections for others, unless another one does.
-    pub(super) fn shared(folder: PathBuf) -> Self {
+    pub fn shared(folder: PathBuf) -> Self {
         FleetMachines { sharing: Some(Sharing::default()), ..FleetMachines::new(folder) }
     }
 
     /// Returns a receiver of the reason why machines of the fleet may be missing.
-    pub(super) fn problem(&self) -> watch::Receiver<Option<String>> {
+    pub fn problem(&self) -> watch::Receiver<Option<String>> {
         self.problem.subscribe()
     }
 
     /// Returns whether there is a fleet, even if nothing is known of its machines.
-    pub(super) fn is_set(&self) -> bool {
+    pub fn is_set(&self) -> bool {
         self.is_held || self.fleet.is_some() || self.problem.borrow().is_some()
     }
 
     /// Returns the machines of the fleet that these settings name, unless another process shares its connections.
-    pub(super) fn routes(&mut self, settings: &Settings) -> BTreeMap<MachineName, Route> {
+    pub fn routes(&mut self, settings: &Settings) -> BTreeMap<MachineName, Route> {
         if self.fleet.is_some() && std::fs::File::open("/dev/null").is_err() {
             // This process has no room for more open files now, so that it cannot read what the settings say.
             return self.fleet.as_ref().map(Fleet::routes).unwrap_or_default();
@@ -151,7 +151,7 @@ impl FleetMachines {
     }
 
     /// Waits until a machine comes or goes, or until it may have changed why machines are missing.
-    pub(super) async fn changed(&mut self) {
+    pub async fn changed(&mut self) {
         match &mut self.fleet {
             Some(fleet) => fleet.changed().await,
             None if self.is_held => loop {
@@ -168,7 +168,7 @@ impl FleetMachines {
 
     /// Waits until the machines that are there now are known, or the broker cannot be reached, but no longer than
     /// `patience`.
-    pub(super) async fn known(&mut self, patience: Duration) {
+    pub async fn known(&mut self, patience: Duration) {
         if let Some(fleet) = &mut self.fleet {
             fleet.known(patience).await;
         }
@@ -183,7 +183,7 @@ fn written_problem(folder: &Path) -> Option<String> {
 
 /// The same, if that process still runs.
 #[cfg(feature = "fleet")]
-pub(super) fn shared_problem(folder: &Path) -> Option<String> {
+pub fn shared_problem(folder: &Path) -> Option<String> {
     written_problem(folder).filter(|_| Lock::is_taken(folder, SHARING))
 }
 
@@ -199,7 +199,7 @@ fn raise_file_limit() {
 
 /// Asks the broker of the settings how it is, over a connection of its own.
 #[cfg(feature = "fleet")]
-pub(super) async fn fleet_status(settings: &Settings) -> Option<BrokerStatus> {
+pub async fn fleet_status(settings: &Settings) -> Option<BrokerStatus> {
     let broker = settings.get(&keys::FLEET_URL).0.join(", ");
     let access = match Access::of(settings)? {
         Ok(access) => access,
@@ -220,42 +220,51 @@ pub(super) async fn fleet_status(settings: &Settings) -> Option<BrokerStatus> {
     })
 }
 
+/// Returns no problem: this program knows no fleet.
 #[cfg(not(feature = "fleet"))]
-pub(super) fn shared_problem(_: &Path) -> Option<String> {
+pub fn shared_problem(_: &Path) -> Option<String> {
     None
 }
 
+/// Returns no broker: this program knows no fleet.
 #[cfg(not(feature = "fleet"))]
-pub(super) async fn fleet_status(_: &Settings) -> Option<BrokerStatus> {
+pub async fn fleet_status(_: &Settings) -> Option<BrokerStatus> {
     None
 }
 
 #[cfg(not(feature = "fleet"))]
 #[expect(clippy::unused_self, clippy::unused_async, reason = "with the feature, they do something")]
 impl FleetMachines {
-    pub(super) fn new(_: PathBuf) -> Self {
+    /// Returns no machines.
+    pub fn new(_: PathBuf) -> Self {
         FleetMachines { problem: watch::Sender::default() }
     }
 
-    pub(super) fn shared(folder: PathBuf) -> Self {
+    /// Returns no machines.
+    pub fn shared(folder: PathBuf) -> Self {
         FleetMachines::new(folder)
     }
 
-    pub(super) fn problem(&self) -> watch::Receiver<Option<String>> {
+    /// Returns a receiver that never hears of a problem.
+    pub fn problem(&self) -> watch::Receiver<Option<String>> {
         self.problem.subscribe()
     }
 
-    pub(super) fn is_set(&self) -> bool {
+    /// Returns that there is no fleet.
+    pub fn is_set(&self) -> bool {
         false
     }
 
-    pub(super) fn routes(&mut self, _: &Settings) -> BTreeMap<MachineName, Route> {
+    /// Returns no machines.
+    pub fn routes(&mut self, _: &Settings) -> BTreeMap<MachineName, Route> {
         BTreeMap::new()
     }
 
-    pub(super) async fn changed(&mut self) {
+    /// Waits without end.
+    pub async fn changed(&mut self) {
         pending().await
     }
 
-    pub(super) async fn known(&mut self, _: Duration) {}
+    /// Waits for nothing.
+    pub async fn known(&mut self, _: Duration) {}
 }

@@ -1,0 +1,99 @@
+//! Runs the process that serves all questions, from its first socket to the last event.
+//! What runs in it is left to `list.rs`.
+
+use askbridge_control::{
+    inbox::{BridgeInbox, Inbox as _},
+    join::{JoinedInbox, Places},
+};
+use askbridge_os::{exit, signals::Signals};
+use askbridge_settings::resolved::ServeSettings;
+use askbridge_web::Server;
+use tokio::time::timeout;
+
+use super::{
+    HeldMachines, HubError, Presence,
+    attach::Attached,
+    http::announce,
+    list::{HubParts, hub_services},
+    service::{HubContext, Running},
+};
+use crate::{limits, service::OwnInbox};
+
+/// The name of the inbox of this process, as commands show it.
+pub const SERVER: &str = "askbridge inbox";
+
+/// Serves the questions until a signal ends it, and returns the exit code. Questions that are asked through this server
+/// wait in an inbox of its own, which commands find like a bridge's inbox.
+///
+/// `presence` outlives all other parts: a command that waits for the end of the process then finds nothing else of it.
+///
+/// # Errors
+/// The server cannot listen, or the directory of the sockets cannot be used any more.
+pub async fn run(
+    settings: &ServeSettings,
+    presence: Option<&Presence>,
+    attached: Attached,
+    mut signals: Signals,
+) -> Result<u8, HubError> {
+    let server = Server::bind(settings.address, &settings.http).await?;
+    let address = server.address();
+    let mut own = OwnInbox::bind(SERVER)?;
+    // The address is set before the socket is served, so that every status of this inbox has it.
+    own.inbox.serves_at(address);
+    own.start()?;
+    let places = Places::here()?;
+    // This comes before anything looks at their sockets: otherwise, a question of theirs would seem not to exist.
+    let mut machines = HeldMachines::shared(&places);
+    machines.set().await;
+    // The joined inbox reads the journal that the own inbox writes: if the settings want no journal, none is opened for
+    // lost questions.
+    let (reach, ledger) = (machines.reach(&places), own.ledger.clone());
+    let joined = JoinedInbox::open_with(reach, Some(own.inbox.clone()), ledger).await?;
+    announce(&server);
+    if let Some(presence) = presence {
+        presence.serves_at(address)?;
+    }
+    let context = HubContext {
+        joined,
+        #[cfg(feature = "notify")]
+        own: own.inbox.clone(),
+        #[cfg(feature = "fleet")]
+        ledger: own.ledger.clone(),
+        #[cfg(feature = "fleet")]
+        folder: places.own().to_owned(),
+    };
+    let visitors = presence.map(Presence::visitors);
+    let services = hub_services(HubParts { server, visitors, attached });
+    let mut running = Running::start(services, &context);
+    // The machines stay connected until the server has sent the last event: otherwise, their questions would seem lost.
+    let following = async {
+        tokio::select! {
+            followed = context.joined.follow() => followed,
+            never = machines.keep() => match never {},
+        }
+    };
+    tokio::pin!(following);
+    let ended = tokio::select! {
+        followed = &mut following => return Ok(followed.map(|()| exit::OK)?),
+        () = running.any_ends() => exit::OK,
+        code = signals.next() => code,
+    };
+    own.end();
+    let farewell = running.stop(settled(&context.joined, &own.inbox));
+    tokio::select! {
+        // The questions of this process reach the server as those of any bridge.
+        followed = following => drop(followed),
+        _ = timeout(limits::SERVICE_STOP, farewell) => {}
+    }
+    Ok(ended)
+}
+
+/// Waits until the server knows that the questions of programs are over, so that the last events say so.
+async fn settled(joined: &JoinedInbox, own: &BridgeInbox) {
+    let bridge = &own.identity().bridge;
+    let mut follower = joined.store().follow();
+    let has_open = || joined.store().read(|_, snapshot| snapshot.open_in(bridge).next().is_some());
+    timeout(limits::LAST_REPLIES, async { while has_open() && follower.next().await.is_some() {} })
+        .await
+        .unwrap_or_default();
+}
