@@ -73,6 +73,22 @@ struct State {
     seen: Seen,
     /// The commands of the settings that run, and the process at the other end of each.
     running: Vec<(Pid, Option<Pid>)>,
+    /// Nothing begins any more.
+    has_ended: bool,
+}
+
+impl State {
+    fn begin(&mut self, command: Pid, dial: Option<Pid>) {
+        self.seen.connections += 1;
+        self.seen.alive += 1;
+        self.running.push((command, dial));
+    }
+
+    fn end(&mut self, command: Pid) {
+        let before = self.running.len();
+        self.running.retain(|(running, _)| *running != command);
+        self.seen.alive -= before - self.running.len();
+    }
 }
 
 /// The launcher of one machine.
@@ -154,6 +170,15 @@ impl Launcher {
         }
     }
 
+    /// Ends all connections, waits for the processes at their other ends, and begins no more.
+    pub(crate) fn end(&self) {
+        self.change(|state| state.has_ended = true);
+        self.cut();
+        let (state, changed) = &*self.shared;
+        let dials = |state: &mut State| state.running.iter().any(|(_, dial)| dial.is_some());
+        drop(changed.wait_timeout_while(state.lock().unwrap(), DEADLINE, dials).unwrap());
+    }
+
     /// Stops the processes at the other end, so that they do not reply, while the connections stay.
     pub(crate) fn freeze(&self) {
         for (_, dial) in self.running() {
@@ -182,19 +207,26 @@ impl Launcher {
             match &*far {
                 Far::Dial(start) => launcher.dial(command, start(), calls, replies),
                 Far::Played(play) => {
-                    launcher.begun(command, None);
+                    launcher.change(|state| state.begin(command, None));
                     play(calls, replies);
                 }
             }
             kill(command);
-            launcher.ended(command);
+            launcher.change(|state| state.end(command));
         });
     }
 
     /// Runs the process at the other end until its connection ends.
     fn dial(&self, command: Pid, mut process: Command, calls: fs::File, replies: fs::File) {
-        let mut dial = process.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        self.begun(command, Pid::from_raw(dial.id().cast_signed()));
+        process.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let started = self.change(|state| {
+            (!state.has_ended).then(|| {
+                let dial = process.spawn().unwrap();
+                state.begin(command, Pid::from_raw(dial.id().cast_signed()));
+                dial
+            })
+        });
+        let Some(mut dial) = started else { return };
         let (stdin, stdout) = (dial.stdin.take().unwrap(), dial.stdout.take().unwrap());
         let connection = Arc::new(Connection { launcher: self.clone(), command, calls: Mutex::default() });
         let up = Arc::clone(&connection);
@@ -203,21 +235,6 @@ impl Launcher {
         // A stopped process ends by this as well.
         drop(dial.kill());
         dial.wait().unwrap();
-    }
-
-    fn begun(&self, command: Pid, dial: Option<Pid>) {
-        self.change(|state| {
-            state.seen.connections += 1;
-            state.seen.alive += 1;
-            state.running.push((command, dial));
-        });
-    }
-
-    fn ended(&self, command: Pid) {
-        self.change(|state| {
-            state.seen.alive -= 1;
-            state.running.retain(|(running, _)| *running != command);
-        });
     }
 }
 

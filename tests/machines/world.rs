@@ -182,6 +182,15 @@ impl World {
     }
 }
 
+/// No process of a test outlives it.
+impl Drop for World {
+    fn drop(&mut self) {
+        // Nothing connects again after it.
+        self.inbox = None;
+        self.launcher.end();
+    }
+}
+
 /// Returns the IDs in a listing.
 pub(crate) fn ids(listing: &str) -> Vec<String> {
     let listing: Value = serde_json::from_str(listing).unwrap_or_default();
