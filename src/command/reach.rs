@@ -4,7 +4,7 @@
 use std::{
     collections::BTreeMap,
     io::{self, Write},
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::Arc,
 };
 
@@ -135,13 +135,12 @@ impl MachineArgs {
         {
             remote::try_now(socket, machine).await;
         }
-        let reach = Reach { bridges, only, machines: shared, fleet: fleet_problem, held: None };
+        let reach = Reach { bridges, only, machines: shared, fleet: fleet_problem, ..Reach::default() };
         let is_kept = patience == Patience::None && reach.only.is_none() && fleet.is_set();
         if routes.is_empty() && !is_kept {
             return Ok(reach);
         }
-        let machines = HeldMachines::own(&places, fleet)?;
-        connect(reach, machines, routes, patience).await
+        Ok(connect(reach, HeldMachines::own(&places, fleet), routes, patience).await)
     }
 
     /// Returns the name of the only machine that is meant.
@@ -204,7 +203,7 @@ async fn connect(
     mut machines: HeldMachines,
     routes: BTreeMap<MachineName, Route>,
     patience: Patience,
-) -> Result<Reach, CommandError> {
+) -> Reach {
     machines.set_to(routes).await;
     match (patience, &reach.only) {
         (Patience::None, _) => {}
@@ -215,11 +214,11 @@ async fn connect(
             timeout(limit::CONNECT, machines.hub().tried()).await.unwrap_or_default();
         }
     }
-    reach.machines.extend(machines.folder().map(Path::to_owned));
-    reach.held = Some(if patience == Patience::None && reach.only.is_none() {
+    reach.held = Some(machines.hub().held());
+    reach.keeper = Some(if patience == Patience::None && reach.only.is_none() {
         Arc::new(AbortOnDropHandle::new(tokio::spawn(async move { machines.keep().await })))
     } else {
         Arc::new(machines)
     });
-    Ok(reach)
+    reach
 }

@@ -2,17 +2,10 @@
 //! that runs without an inbox for itself.
 //! Which machines a command asks is left to `command/reach.rs`, and those of the fleet to `fleet.rs`.
 
-use std::{
-    collections::BTreeMap,
-    convert::Infallible,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, convert::Infallible, path::PathBuf, sync::Arc};
 
 use askbridge_control::join::{
-    Places, PrivateFolder, Reach,
-    discovery::{self, DiscoveryError},
-    machines,
+    Places, Reach, discovery, machines,
     remote::{self, Hub, Route},
 };
 use askbridge_core::desk::MachineName;
@@ -34,8 +27,8 @@ pub struct HeldMachines {
     live: Arc<Live>,
     fleet: FleetMachines,
     hub: Hub,
-    /// The directory of the sockets of a command's own connections. `None` in the inbox, which shares them.
-    own: Option<PrivateFolder>,
+    /// Whether other programs share the connections.
+    is_shared: bool,
     /// The directories of the sockets over which an inbox shares its connections.
     shared: Vec<PathBuf>,
 }
@@ -46,26 +39,23 @@ impl HeldMachines {
         let live = Arc::new(Live::of_user());
         let told = Arc::clone(&live);
         let is_told = move || cfg!(feature = "notify") && NotifySettings::is_set(&told.settings(), false);
-        let folder = remote::folder(places.own());
+        let folder = Some(remote::folder(places.own()));
         let hub = Hub::new(folder, places.clone(), MOST, Arc::new(is_told));
         let fleet = FleetMachines::shared(places.own().to_owned());
-        HeldMachines { live, fleet, hub, own: None, shared: remote::folders(places) }
+        HeldMachines { live, fleet, hub, is_shared: true, shared: remote::folders(places) }
     }
 
     /// Returns where the inbox looks for questions: at the bridges here, and at all machines whose connections are shared.
     pub fn reach(&self, places: &Places) -> Reach {
-        Reach { machines: remote::folders(places), fleet: Some(self.fleet_problem()), ..Reach::from(places) }
+        let (machines, held) = (remote::folders(places), Some(self.hub.held()));
+        Reach { machines, held, fleet: Some(self.fleet_problem()), ..Reach::from(places) }
     }
 
     /// Returns the connections of a command alone.
-    ///
-    /// # Errors
-    /// The directory of their sockets cannot be made.
-    pub fn own(places: &Places, fleet: FleetMachines) -> Result<Self, DiscoveryError> {
-        let own = PrivateFolder::new(places.own())?;
-        let hub = Hub::new(own.path().to_owned(), places.clone(), MOST, Arc::new(|| false));
+    pub fn own(places: &Places, fleet: FleetMachines) -> Self {
+        let hub = Hub::new(None, places.clone(), MOST, Arc::new(|| false));
         let shared = remote::folders(places);
-        Ok(HeldMachines { live: Arc::new(Live::of_user()), fleet, hub, own: Some(own), shared })
+        HeldMachines { live: Arc::new(Live::of_user()), fleet, hub, is_shared: false, shared }
     }
 
     /// Connects to the machines of the settings and of the fleet, and to no others.
@@ -79,7 +69,7 @@ impl HeldMachines {
 
     /// Connects to these machines, and to no others. A command leaves out those that the inbox shares.
     pub async fn set_to(&mut self, mut machines: BTreeMap<MachineName, Route>) {
-        if self.own.is_some() {
+        if !self.is_shared {
             leave_out_shared(&mut machines, &self.shared).await;
         }
         self.hub.set(machines).await;
@@ -99,11 +89,6 @@ impl HeldMachines {
     /// Returns the connections.
     pub fn hub(&self) -> &Hub {
         &self.hub
-    }
-
-    /// Returns the directory of their sockets, if only this process uses them.
-    pub fn folder(&self) -> Option<&Path> {
-        self.own.as_ref().map(PrivateFolder::path)
     }
 
     /// Returns a receiver of the reason why machines of the fleet may be missing.

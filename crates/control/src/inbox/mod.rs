@@ -2,6 +2,7 @@
 //! protocol is left to `rpc`, the bridges of the whole machine to `join`.
 
 pub mod access;
+pub mod any;
 pub mod bridge;
 pub mod handover;
 pub mod ledger;
@@ -14,6 +15,7 @@ pub mod status;
 pub mod store;
 
 pub use access::Inbox;
+pub use any::AnyInbox;
 pub use bridge::{BridgeInbox, Work};
 pub use handover::Port;
 pub use ledger::{Home, Ledger, LeftToClient, Life, WaitingBridge};

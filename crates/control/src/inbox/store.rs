@@ -180,6 +180,17 @@ impl Store {
         self.follower(Some(revision))
     }
 
+    /// Returns whether the store has ended: nothing changes in it any more.
+    pub fn has_ended(&self) -> bool {
+        self.progress.borrow().ended
+    }
+
+    /// Waits until the store has ended.
+    pub async fn ended(&self) {
+        // This store holds the sender, so that the wait cannot fail.
+        drop(self.progress.subscribe().wait_for(|progress| progress.ended).await);
+    }
+
     /// Ends the store: followers get what is left, and then end.
     pub fn end(&self) {
         self.progress.send_modify(|progress| progress.ended = true);

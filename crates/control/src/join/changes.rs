@@ -1,7 +1,7 @@
 //! Copies the messages that arrive from a bridge or a machine into the store.
 //! Connecting is left to `connections.rs`.
 
-use std::{collections::BTreeSet, future::pending, iter::repeat, path::Path, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, future::pending, iter::repeat, time::Duration};
 
 use askbridge_core::desk::{IdPrefix, QuestionId, Record, Refusal, State};
 use futures::{StreamExt, stream};
@@ -12,11 +12,12 @@ use super::{
     handshake::{BridgeConnection, Feed, TimedStatus, get, subscribe},
     link::{LinkState, Stored, lost, put_all},
     name::LinkName,
+    peer::{LinkEnd, Peer},
 };
 use crate::{
     limits,
     rpc::{
-        client::{CallError, Client},
+        client::CallError,
         protocol::{Delta, ReadableList},
     },
 };
@@ -26,7 +27,7 @@ impl Connections {
     pub(super) async fn begin(
         &self,
         name: &LinkName,
-        path: &Path,
+        end: &LinkEnd,
         connection: Box<BridgeConnection>,
         mut feed: Box<Feed>,
     ) -> bool {
@@ -35,13 +36,13 @@ impl Connections {
             match feed.next().await {
                 Some(delta) if delta.snapshot => {
                     let more = delta.more;
-                    if !self.apply(name, path, &connection.client, &mut feed, delta).await {
+                    if !self.apply(name, end, &connection.peer, &mut feed, delta).await {
                         return false;
                     }
                     if !more {
-                        self.change(name, path, |link| {
+                        self.change(name, end, |link| {
                             link.report.clone_from(&connection.report);
-                            link.peer = LinkState::Connected(connection, Some(feed));
+                            link.state = LinkState::Connected(connection, Some(feed));
                         });
                         return true;
                     }
@@ -50,7 +51,7 @@ impl Connections {
                 Some(_) => return false,
                 // The subscription also ends if we read too slowly, so the bridge may still run.
                 None => {
-                    let Some(again) = subscribe(&connection.client, pause).await else { return false };
+                    let Some(again) = subscribe(&connection.peer, pause).await else { return false };
                     *feed = again;
                     pause = longer(pause);
                 }
@@ -59,26 +60,26 @@ impl Connections {
     }
 
     /// Stores the changes of a connected bridge, until the connection ends.
-    pub(super) async fn keep_up(&self, name: &LinkName, path: &Path) {
-        let Some((client, feed)) = self.take_feed(name) else { return };
+    pub(super) async fn keep_up(&self, name: &LinkName, end: &LinkEnd) {
+        let Some((peer, feed)) = self.take_feed(name) else { return };
         tokio::select! {
-            () = self.keep_up_questions(name, path, &client, feed) => {}
-            () = self.keep_up_report(name, path, &client) => {}
+            () = self.keep_up_questions(name, end, &peer, feed) => {}
+            () = self.keep_up_report(name, end, &peer) => {}
         }
     }
 
     /// Copies the state of the connection to a machine, its gaps and its bridges, each time that one of them changes.
-    async fn keep_up_report(&self, name: &LinkName, path: &Path, client: &Client) {
+    async fn keep_up_report(&self, name: &LinkName, end: &LinkEnd, peer: &Peer) {
         let mut known = self.lock().get(name).and_then(|link| Some(link.report.as_ref()?.revision));
         loop {
             let (report, statuses) = match name {
                 LinkName::Bridge(_) => return pending().await,
-                LinkName::Machine(_) => match client.report(known).await {
-                    Ok(report) => (report, client.statuses().await.ok()),
+                LinkName::Machine(_) => match peer.report(known).await {
+                    Ok(report) => (report, peer.statuses().await.ok()),
                     Err(_) => return,
                 },
                 // Which bridges it has is read with each heartbeat.
-                LinkName::Dialed => match client.report(known).await {
+                LinkName::Dialed => match peer.report(known).await {
                     Ok(report) => (report, None),
                     // It is of an earlier version.
                     Err(CallError::Refused(_)) => return pending().await,
@@ -86,9 +87,9 @@ impl Connections {
                 },
             };
             known = Some(report.revision);
-            self.change(name, path, |link| {
+            self.change(name, end, |link| {
                 link.report = Some(report);
-                if let (LinkState::Connected(connection, _), Some(statuses)) = (&mut link.peer, statuses) {
+                if let (LinkState::Connected(connection, _), Some(statuses)) = (&mut link.state, statuses) {
                     connection.greeted = TimedStatus::now(statuses);
                 }
             });
@@ -97,41 +98,35 @@ impl Connections {
         }
     }
 
-    async fn keep_up_questions(
-        &self,
-        name: &LinkName,
-        path: &Path,
-        client: &Client,
-        feed: Option<Box<Feed>>,
-    ) {
+    async fn keep_up_questions(&self, name: &LinkName, end: &LinkEnd, peer: &Peer, feed: Option<Box<Feed>>) {
         let mut pause = limits::DEBOUNCE;
         let mut next = match feed {
             Some(feed) => Some(*feed),
             // Only single questions were asked for until now.
-            None => subscribe(client, pause).await,
+            None => subscribe(peer, pause).await,
         };
         while let Some(mut feed) = next {
             let since = Instant::now();
             while let Some(delta) = feed.next().await {
-                if !self.apply(name, path, client, &mut feed, delta).await {
+                if !self.apply(name, end, peer, &mut feed, delta).await {
                     return;
                 }
             }
             // The subscription also ends if we read too slowly: a new one begins with a snapshot.
             if feed.has_lost() {
-                self.change(name, path, |link| link.has_lost = true);
+                self.change(name, end, |link| link.has_lost = true);
             }
             if since.elapsed() > limits::RECONNECT_BACK_OFF {
                 pause = limits::DEBOUNCE;
             }
-            next = subscribe(client, pause).await;
+            next = subscribe(peer, pause).await;
             pause = longer(pause);
         }
     }
 
-    fn take_feed(&self, name: &LinkName) -> Option<(Arc<Client>, Option<Box<Feed>>)> {
-        match &mut self.lock().get_mut(name)?.peer {
-            LinkState::Connected(connection, feed) => Some((Arc::clone(&connection.client), feed.take())),
+    fn take_feed(&self, name: &LinkName) -> Option<(Peer, Option<Box<Feed>>)> {
+        match &mut self.lock().get_mut(name)?.state {
+            LinkState::Connected(connection, feed) => Some((connection.peer.clone(), feed.take())),
             _ => None,
         }
     }
@@ -140,8 +135,8 @@ impl Connections {
     async fn apply(
         &self,
         name: &LinkName,
-        path: &Path,
-        client: &Client,
+        end: &LinkEnd,
+        peer: &Peer,
         feed: &mut Feed,
         delta: Delta,
     ) -> bool {
@@ -159,15 +154,15 @@ impl Connections {
                 return false;
             }
         }
-        let has_strange = self.take_over(name, path, begins, questions);
+        let has_strange = self.take_over(name, end, begins, questions);
         if has_strange && !std::mem::replace(&mut feed.warned, true) {
             tracing::warn!(bridge = %name, "a bridge lists questions of another bridge; they are left out");
         }
         self.heard.send_replace(());
         if snapshot && !more {
             let listed = feed.listed.take().unwrap_or_default();
-            self.ask_about_missing(name, client, &listed).await;
-            self.change(name, path, |link| link.has_lost = feed.has_lost());
+            self.ask_about_missing(name, peer, &listed).await;
+            self.change(name, end, |link| link.has_lost = feed.has_lost());
         }
         true
     }
@@ -177,13 +172,13 @@ impl Connections {
     pub(super) fn take_over(
         &self,
         name: &LinkName,
-        path: &Path,
+        end: &LinkEnd,
         begins: bool,
         questions: ReadableList<Record>,
     ) -> bool {
         let has_foreign = questions.items.iter().any(|record| !name.owns(record));
         let stored = self.put(name, questions);
-        self.change(name, path, |link| link.count(begins, stored));
+        self.change(name, end, |link| link.count(begins, stored));
         has_foreign
     }
 
@@ -199,25 +194,25 @@ impl Connections {
     }
 
     /// Asks the bridge how questions ended that were open or lost before, and that the snapshot lacks.
-    async fn ask_about_missing(&self, name: &LinkName, client: &Client, listed: &BTreeSet<QuestionId>) {
+    async fn ask_about_missing(&self, name: &LinkName, peer: &Peer, listed: &BTreeSet<QuestionId>) {
         let missing: Vec<_> = self.store.read(|_, snapshot| {
             let known = snapshot.open_ids().chain(snapshot.lost_ids());
             known.filter(|id| name.has(&id.bridge) && !listed.contains(id)).cloned().collect()
         });
         let asked = stream::iter(missing).map(async |id| {
-            let answer = get(client, &IdPrefix::from(&id)).await;
+            let answer = get(peer, &IdPrefix::from(&id)).await;
             (id, answer)
         });
         let answers: Vec<_> = asked.buffer_unordered(limits::LOOK_UPS).collect().await;
         let told = lost();
         self.store.edit(|editor| {
             for (id, answer) in answers {
-                match answer.map(|reply| reply.value) {
+                match answer {
                     Ok(Some(record)) if record.id == id && name.owns(&record) => {
                         match record.state {
                             // Followers get a settlement, which the record of a lost question lacks.
                             State::Lost => editor.lose_one(&id, &told),
-                            _ => editor.put(Arc::new(record)),
+                            _ => editor.put(record),
                         }
                     }
                     // The question is settled, but its outcome is forgotten or cannot be read.

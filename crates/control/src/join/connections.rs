@@ -3,8 +3,7 @@
 
 use std::{
     collections::BTreeMap,
-    path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -16,6 +15,7 @@ use super::{
     handshake::{Greeting, greet, greet_machine, look},
     link::{BridgeLink, Gaps, LinkState, gaps, lost, machines},
     name::LinkName,
+    peer::{LinkEnd, Peer},
 };
 use crate::{
     inbox::{
@@ -24,7 +24,7 @@ use crate::{
         store::Store,
     },
     limits,
-    rpc::client::{Client, Depth},
+    rpc::client::Depth,
 };
 
 /// The bridges whose sockets were found, and the store of their questions.
@@ -67,50 +67,50 @@ impl Default for Connections {
 
 impl Connections {
     /// Connects to the bridge behind a socket, unless that takes too long.
-    pub(super) async fn visit(&self, name: &LinkName, path: &Path) {
-        if timeout(limits::HANDSHAKE_TIMEOUT, self.meet(name, path)).await.is_err() {
-            self.give_up(name, path);
+    pub(super) async fn visit(&self, name: &LinkName, end: &LinkEnd) {
+        if timeout(limits::HANDSHAKE_TIMEOUT, self.meet(name, end)).await.is_err() {
+            self.give_up(name, end);
         }
     }
 
     /// Connects to a machine for one of its questions, unless that takes too long. What changes there is not followed
     /// before [`Connections::keep_up`]: a machine may have many questions.
-    pub(super) async fn call_on(&self, machine: &MachineName, path: &Path) {
+    pub(super) async fn call_on(&self, machine: &MachineName, end: &LinkEnd) {
         let name = LinkName::Machine(machine.clone());
-        let greeting = greet_machine(machine, path, |is_short| self.is_short(&name, path, is_short));
+        let greeting = greet_machine(machine, end, |is_short| self.is_short(&name, end, is_short));
         let Ok(greeting) = timeout(limits::HANDSHAKE_TIMEOUT, greeting).await else {
-            return self.give_up(&name, path);
+            return self.give_up(&name, end);
         };
-        if let Ok(connection) = self.met(&name, path, greeting) {
-            self.change(&name, path, |link| {
+        if let Ok(connection) = self.met(&name, end, greeting) {
+            self.change(&name, end, |link| {
                 link.report.clone_from(&connection.report);
-                link.peer = LinkState::Connected(connection, None);
+                link.state = LinkState::Connected(connection, None);
             });
         }
     }
 
     /// Connects to the bridges behind these sockets that reply in time.
-    pub(super) async fn visit_all(&self, found: &[(LinkName, PathBuf)], patience: Duration) {
-        let visits = join_all(found.iter().map(|(name, path)| self.meet(name, path)));
+    pub(super) async fn visit_all(&self, found: &[(LinkName, LinkEnd)], patience: Duration) {
+        let visits = join_all(found.iter().map(|(name, end)| self.meet(name, end)));
         self.wait_for_all(found, visits, patience).await;
     }
 
     /// Reads the open questions of the bridges behind these sockets that reply in time.
-    pub(super) async fn read_all(&self, found: &[(LinkName, PathBuf)], depth: Depth, patience: Duration) {
-        let reads = join_all(found.iter().map(|(name, path)| self.read(name, path, depth)));
+    pub(super) async fn read_all(&self, found: &[(LinkName, LinkEnd)], depth: Depth, patience: Duration) {
+        let reads = join_all(found.iter().map(|(name, end)| self.read(name, end, depth)));
         self.wait_for_all(found, reads, patience).await;
     }
 
     /// Waits until all bridges are done, or until none of them has sent a message for as long as `patience`.
     async fn wait_for_all<T>(
         &self,
-        found: &[(LinkName, PathBuf)],
+        found: &[(LinkName, LinkEnd)],
         all: impl Future<Output = T>,
         patience: Duration,
     ) {
         // Creates each link, so that a bridge that never replies can be marked as unreachable below.
-        for (name, path) in found {
-            self.set(name, path, |_| ());
+        for (name, end) in found {
+            self.set(name, end, |_| ());
         }
         let mut heard = self.heard.subscribe();
         // The outer timeout ends the wait for a bridge that sends one message after the other, but slowly.
@@ -120,8 +120,8 @@ impl Connections {
         tokio::select! {
             _ = all => {}
             _ = silence => {
-                for link in self.lock().values_mut().filter(|link| matches!(link.peer, LinkState::New)) {
-                    link.peer = LinkState::Unreachable;
+                for link in self.lock().values_mut().filter(|link| matches!(link.state, LinkState::New)) {
+                    link.state = LinkState::Unreachable;
                 }
             }
         }
@@ -129,49 +129,49 @@ impl Connections {
     }
 
     /// Reads the open questions of a bridge once. The gaps are told when all bridges are read.
-    async fn read(&self, name: &LinkName, path: &Path, depth: Depth) {
-        let greeting = look(name, path, depth, |is_short| self.is_short(name, path, is_short)).await;
-        if let Ok((greeted, report, questions)) = self.met(name, path, greeting) {
+    async fn read(&self, name: &LinkName, end: &LinkEnd, depth: Depth) {
+        let greeting = look(name, end, depth, |is_short| self.is_short(name, end, is_short)).await;
+        if let Ok((greeted, report, questions)) = self.met(name, end, greeting) {
             let stored = self.put(name, questions);
-            self.set(name, path, |link| {
+            self.set(name, end, |link| {
                 link.count(true, stored);
                 link.report = report;
-                link.peer = LinkState::Read(greeted);
+                link.state = LinkState::Read(greeted);
             });
         }
     }
 
     /// Connects to the bridge behind a socket, without a timeout: a process that was stopped replies once it is
     /// continued.
-    pub(super) async fn wait_for(&self, name: &LinkName, path: &Path) -> SocketPeer {
-        let meeting = self.meet(name, path);
+    pub(super) async fn wait_for(&self, name: &LinkName, end: &LinkEnd) -> SocketPeer {
+        let meeting = self.meet(name, end);
         tokio::pin!(meeting);
         match timeout(limits::HANDSHAKE_TIMEOUT, &mut meeting).await {
             Ok(met) => met,
             Err(_) => {
-                self.give_up(name, path);
+                self.give_up(name, end);
                 meeting.await
             }
         }
     }
 
     /// Connects to the process behind a socket, and stores its first snapshot.
-    async fn meet(&self, name: &LinkName, path: &Path) -> SocketPeer {
-        let greeting = greet(name, path, |is_short| self.is_short(name, path, is_short)).await;
-        let (connection, feed) = match self.met(name, path, greeting) {
+    async fn meet(&self, name: &LinkName, end: &LinkEnd) -> SocketPeer {
+        let greeting = greet(name, end, |is_short| self.is_short(name, end, is_short)).await;
+        let (connection, feed) = match self.met(name, end, greeting) {
             Ok(met) => met,
             Err(peer) => return peer,
         };
-        if self.begin(name, path, connection, feed).await {
+        if self.begin(name, end, connection, feed).await {
             return SocketPeer::Connected;
         }
         self.lose(name);
-        self.miss(name, path, LinkState::Unreachable);
+        self.miss(name, end, LinkState::Unreachable);
         SocketPeer::Unreachable
     }
 
     /// Returns what a handshake led to, or records why it led to nothing.
-    fn met<T>(&self, name: &LinkName, path: &Path, greeting: Greeting<T>) -> Result<T, SocketPeer> {
+    fn met<T>(&self, name: &LinkName, end: &LinkEnd, greeting: Greeting<T>) -> Result<T, SocketPeer> {
         self.heard.send_replace(());
         let peer = match greeting {
             Greeting::Met(met) => return Ok(met),
@@ -183,7 +183,7 @@ impl Connections {
             Greeting::Busy => LinkState::Busy,
             Greeting::Unreachable => LinkState::Unreachable,
         };
-        self.miss(name, path, peer);
+        self.miss(name, end, peer);
         Err(SocketPeer::Unreachable)
     }
 
@@ -191,7 +191,7 @@ impl Connections {
     pub(super) fn lose(&self, name: &LinkName) {
         let mut links = self.lock();
         if let Some(link) = links.get_mut(name) {
-            link.peer = LinkState::New;
+            link.state = LinkState::New;
             link.has_lost = false;
             link.unreadable.clear();
             link.left_out.clear();
@@ -208,24 +208,24 @@ impl Connections {
     }
 
     /// Records that a bridge cannot be asked. Reporting that is left to the callers that follow the [`Gaps`].
-    fn miss(&self, name: &LinkName, path: &Path, peer: LinkState) {
-        self.change(name, path, |link| link.peer = peer);
+    fn miss(&self, name: &LinkName, end: &LinkEnd, peer: LinkState) {
+        self.change(name, end, |link| link.state = peer);
     }
 
     /// Records that a bridge takes too long, unless it is known why.
-    fn give_up(&self, name: &LinkName, path: &Path) {
-        self.change(name, path, |link| {
-            if !matches!(link.peer, LinkState::NoDescriptors) {
-                link.peer = LinkState::Unreachable;
+    fn give_up(&self, name: &LinkName, end: &LinkEnd) {
+        self.change(name, end, |link| {
+            if !matches!(link.state, LinkState::NoDescriptors) {
+                link.state = LinkState::Unreachable;
             }
         });
     }
 
     /// Records whether this process is short of file descriptors.
-    fn is_short(&self, name: &LinkName, path: &Path, is_short: bool) {
-        self.change(name, path, |link| match link.peer {
-            _ if is_short => link.peer = LinkState::NoDescriptors,
-            LinkState::NoDescriptors => link.peer = LinkState::New,
+    fn is_short(&self, name: &LinkName, end: &LinkEnd, is_short: bool) {
+        self.change(name, end, |link| match link.state {
+            _ if is_short => link.state = LinkState::NoDescriptors,
+            LinkState::NoDescriptors => link.state = LinkState::New,
             _ => {}
         });
     }
@@ -233,7 +233,7 @@ impl Connections {
     /// Records that there is no connection for now. What was open there counts as open.
     pub(super) fn disconnect(&self, name: &LinkName) {
         if let Some(link) = self.lock().get_mut(name) {
-            link.peer = LinkState::New;
+            link.state = LinkState::New;
         }
     }
 
@@ -241,17 +241,17 @@ impl Connections {
     pub(super) fn change<T>(
         &self,
         name: &LinkName,
-        path: &Path,
+        end: &LinkEnd,
         change: impl FnOnce(&mut BridgeLink) -> T,
     ) -> T {
-        let changed = self.set(name, path, change);
+        let changed = self.set(name, end, change);
         self.tell(self.lock());
         changed
     }
 
     /// Changes a link, and leaves it to the caller to tell those who follow.
-    fn set<T>(&self, name: &LinkName, path: &Path, change: impl FnOnce(&mut BridgeLink) -> T) -> T {
-        change(self.lock().entry(name.clone()).or_insert_with(|| BridgeLink::new(path)))
+    fn set<T>(&self, name: &LinkName, end: &LinkEnd, change: impl FnOnce(&mut BridgeLink) -> T) -> T {
+        change(self.lock().entry(name.clone()).or_insert_with(|| BridgeLink::new(end)))
     }
 
     /// Publishes the current gaps and machines, if they changed.
@@ -303,43 +303,43 @@ impl Connections {
         self.gaps.subscribe()
     }
 
-    /// Returns the connections to other machines.
-    pub(super) fn machine_clients(&self) -> Vec<(LinkName, Arc<Client>)> {
-        let mut clients = self.all_clients();
-        clients.retain(|(name, _)| matches!(name, LinkName::Machine(_)));
-        clients
+    /// Returns those of other machines.
+    pub(super) fn machine_peers(&self) -> Vec<(LinkName, Peer)> {
+        let mut peers = self.all_peers();
+        peers.retain(|(name, _)| matches!(name, LinkName::Machine(_)));
+        peers
     }
 
     /// Returns whether a bridge was asked, with or without success.
     pub(super) fn has_asked(&self, name: &LinkName) -> bool {
-        self.lock().get(name).is_some_and(|link| !matches!(link.peer, LinkState::New))
+        self.lock().get(name).is_some_and(|link| !matches!(link.state, LinkState::New))
     }
 
-    /// Returns the sockets that are known, whether they are still in the directory or not.
-    pub(super) fn sockets(&self) -> BTreeMap<LinkName, PathBuf> {
-        self.lock().iter().map(|(name, link)| (name.clone(), link.path.clone())).collect()
+    /// Returns the known links and their other ends, whether these are still found or not.
+    pub(super) fn ends(&self) -> BTreeMap<LinkName, LinkEnd> {
+        self.lock().iter().map(|(name, link)| (name.clone(), link.end.clone())).collect()
     }
 
-    /// Returns the connection to a bridge.
-    pub(super) fn client(&self, name: &LinkName) -> Option<Arc<Client>> {
-        match &self.lock().get(name)?.peer {
-            LinkState::Connected(connection, _) => Some(Arc::clone(&connection.client)),
+    /// Returns the other end of a link that is up.
+    pub(super) fn peer(&self, name: &LinkName) -> Option<Peer> {
+        match &self.lock().get(name)?.state {
+            LinkState::Connected(connection, _) => Some(connection.peer.clone()),
             _ => None,
         }
     }
 
-    /// Returns the connections to the bridges that may have a question.
-    pub(super) fn clients(&self, typed: &IdPrefix) -> Vec<(LinkName, Arc<Client>)> {
-        let mut clients = self.all_clients();
-        clients.retain(|(name, _)| name.may_have(typed));
-        clients
+    /// Returns those that may have a question, of the links that are up.
+    pub(super) fn peers(&self, typed: &IdPrefix) -> Vec<(LinkName, Peer)> {
+        let mut peers = self.all_peers();
+        peers.retain(|(name, _)| name.may_have(typed));
+        peers
     }
 
-    /// Returns the connections to all bridges.
-    pub(super) fn all_clients(&self) -> Vec<(LinkName, Arc<Client>)> {
+    /// Returns the other ends of all links that are up.
+    pub(super) fn all_peers(&self) -> Vec<(LinkName, Peer)> {
         let links = self.lock();
-        let connected = links.iter().filter_map(|(name, link)| match &link.peer {
-            LinkState::Connected(connection, _) => Some((name.clone(), Arc::clone(&connection.client))),
+        let connected = links.iter().filter_map(|(name, link)| match &link.state {
+            LinkState::Connected(connection, _) => Some((name.clone(), connection.peer.clone())),
             _ => None,
         });
         connected.collect()

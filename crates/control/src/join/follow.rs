@@ -5,7 +5,6 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     future::pending,
     mem,
-    path::{Path, PathBuf},
     sync::Arc,
 };
 
@@ -20,7 +19,8 @@ use super::{
     discovery::DiscoveryError,
     handshake::is_passing,
     name::LinkName,
-    reach::Reach,
+    peer::LinkEnd,
+    reach::{Held, Reach},
 };
 use crate::limits;
 
@@ -32,10 +32,11 @@ pub(super) async fn follow(
 ) -> Result<(), DiscoveryError> {
     let (mut followed, mut tasks) = (BTreeSet::new(), JoinSet::new());
     let (mut again, mut is_failing) = (interval(limits::DISCOVERY_INTERVAL), false);
-    let mut fleet = reach.fleet.clone();
+    let (mut fleet, mut held) = (reach.fleet.clone(), reach.held.clone());
     loop {
         tokio::select! {
             _ = again.tick() => {}
+            () = others(&mut held) => {}
             problem = changed(&mut fleet) => {
                 connections.know_fleet(problem);
                 continue;
@@ -45,11 +46,11 @@ pub(super) async fn follow(
             followed.remove::<LinkName>(&name);
         }
         // Known bridges are followed too: a bridge may run on after its socket was removed.
-        let mut found: BTreeMap<LinkName, PathBuf> = connections.sockets();
+        let mut found: BTreeMap<LinkName, LinkEnd> = connections.ends();
         match reach.links().await {
-            Ok(sockets) => {
+            Ok(ends) => {
                 is_failing = false;
-                found.extend(sockets);
+                found.extend(ends);
             }
             // Known bridges are still followed.
             Err(DiscoveryError::Path { path, source }) if is_passing(&source) => {
@@ -59,11 +60,11 @@ pub(super) async fn follow(
             }
             Err(error) => return Err(error),
         }
-        for (name, path) in found {
+        for (name, end) in found {
             if is_meant(&name) && followed.insert(name.clone()) {
                 let connections = Arc::clone(connections);
                 tasks.spawn(async move {
-                    keep(&connections, &name, &path).await;
+                    keep(&connections, &name, &end).await;
                     name
                 });
             }
@@ -82,17 +83,28 @@ async fn changed(fleet: &mut Option<watch::Receiver<Option<String>>>) -> Option<
     pending().await
 }
 
-/// Follows the bridge behind a socket, for as long as there is one.
-async fn keep(connections: &Connections, name: &LinkName, path: &Path) {
+/// Waits until this process holds other machines than before.
+async fn others(held: &mut Option<watch::Receiver<Held>>) {
+    if let Some(held) = held
+        && held.changed().await.is_ok()
+    {
+        return;
+    }
+    // It holds none, or no others from now on.
+    pending().await
+}
+
+/// Follows the bridge at the other end of a link, for as long as there is one.
+async fn keep(connections: &Connections, name: &LinkName, end: &LinkEnd) {
     let mut back_off = limits::DISCOVERY_INTERVAL;
     loop {
-        let met = match connections.client(name) {
+        let met = match connections.peer(name) {
             Some(_) => SocketPeer::Connected,
-            None => connections.wait_for(name, path).await,
+            None => connections.wait_for(name, end).await,
         };
         match met {
             SocketPeer::Connected => {
-                connections.keep_up(name, path).await;
+                connections.keep_up(name, end).await;
                 connections.lose(name);
                 back_off = limits::DISCOVERY_INTERVAL;
             }

@@ -17,46 +17,54 @@ use tokio::{
     try_join,
 };
 
-use super::{discovery, name::LinkName};
+use super::{
+    discovery,
+    name::LinkName,
+    peer::{Flow, LinkEnd, Peer, Within},
+};
 use crate::{
     inbox::{
+        any::AnyInbox,
         report::MachineReport,
         status::{BridgeStatus, PROTOCOL},
     },
     limits,
     rpc::{
-        client::{CallError, Changes, Client, ConnectError, Depth, read_machine_once, read_once},
-        protocol::{CallReply, Delta, ReadableList},
+        client::{CallError, Client, ConnectError, Depth, read_machine_once, read_once},
+        protocol::{Delta, ReadableList},
     },
 };
 
 /// A connection to a bridge.
 #[derive(Debug)]
 pub(super) struct BridgeConnection {
-    pub client: Arc<Client>,
+    pub peer: Peer,
     pub greeted: TimedStatus,
     /// How the machine is connected, if the other end is a machine.
     pub report: Option<MachineReport>,
 }
 
 impl BridgeConnection {
-    fn new(client: Arc<Client>, report: Option<MachineReport>) -> Box<Self> {
-        let greeted = TimedStatus::now(client.greeting().to_vec());
-        Box::new(BridgeConnection { client, greeted, report })
+    fn new(peer: Peer, greeting: Vec<BridgeStatus>, report: Option<MachineReport>) -> Box<Self> {
+        Box::new(BridgeConnection { peer, greeted: TimedStatus::now(greeting), report })
     }
 
-    /// Follows what changes at the other end. `reports` asks how the machine there is connected as well.
-    pub(super) async fn follow(client: Client, reports: bool) -> Result<(Box<Self>, Box<Feed>), CallError> {
-        let client = Arc::new(client);
+    /// Follows what changes at the other end, which has greeted us so. `reports` asks how the machine there is connected
+    /// as well.
+    pub(super) async fn follow(
+        peer: Peer,
+        greeting: Vec<BridgeStatus>,
+        reports: bool,
+    ) -> Result<(Box<Self>, Box<Feed>), CallError> {
         let report = async {
             match reports {
-                true => client.report(None).await.map(Some),
+                true => peer.report(None).await.map(Some),
                 false => Ok(None),
             }
         };
         // Both calls in one round trip.
-        let (report, changes) = try_join!(report, client.subscribe())?;
-        Ok((BridgeConnection::new(client, report), Box::new(Feed::new(changes))))
+        let (report, flow) = try_join!(report, peer.follow())?;
+        Ok((BridgeConnection::new(peer, greeting, report), Box::new(Feed::new(flow))))
     }
 }
 
@@ -78,10 +86,10 @@ impl TimedStatus {
     }
 }
 
-/// The subscription to the changes of a bridge, over one connection.
+/// The changes of a bridge, while one link to it is up.
 #[derive(Debug)]
 pub(super) struct Feed {
-    changes: Changes,
+    flow: Flow,
     /// The IDs in a snapshot that is not complete yet.
     pub listed: Option<BTreeSet<QuestionId>>,
     /// Whether the log has a warning that a record was not the bridge's own.
@@ -89,18 +97,18 @@ pub(super) struct Feed {
 }
 
 impl Feed {
-    fn new(changes: Changes) -> Self {
-        Feed { changes, listed: None, warned: false }
+    fn new(flow: Flow) -> Self {
+        Feed { flow, listed: None, warned: false }
     }
 
     /// Waits for the next message. `None` once the connection ends, or after we read too slowly.
     pub(super) async fn next(&mut self) -> Option<Delta> {
-        self.changes.next().await
+        self.flow.next().await
     }
 
     /// Returns whether messages were lost, because we read too slowly.
     pub(super) fn has_lost(&self) -> bool {
-        self.changes.have_lost()
+        self.flow.has_lost()
     }
 }
 
@@ -119,38 +127,92 @@ pub(super) enum Greeting<T> {
     Unreachable,
 }
 
-/// Connects to the bridge behind a socket, however long that takes, to follow its changes.
+/// Meets the bridge at the other end of a link, however long that takes, to follow its changes.
 /// `is_short` hears of a lack of file descriptors, and of its end.
 pub(super) async fn greet(
     name: &LinkName,
-    path: &Path,
+    end: &LinkEnd,
     is_short: impl Fn(bool),
 ) -> Greeting<(Box<BridgeConnection>, Box<Feed>)> {
-    meet(path, is_short, async |stream| connect(name, stream).await).await
+    let reports = matches!(name, LinkName::Machine(_));
+    match end {
+        LinkEnd::Socket(path) => meet(path, is_short, async |stream| connect(name, stream).await).await,
+        LinkEnd::Within(inbox) => match open_within(name, inbox) {
+            Some(within) => {
+                let greeting = within.statuses();
+                let followed = BridgeConnection::follow(Peer::Within(within), greeting, reports).await;
+                followed.map_or(Greeting::Unreachable, Greeting::Met)
+            }
+            None => Greeting::Gone,
+        },
+        // Its holder makes the stream.
+        LinkEnd::Dialed => Greeting::Gone,
+    }
+}
+
+/// Returns an inbox of this process as the other end of a link. `None` if it has ended.
+fn open_within(name: &LinkName, inbox: &Arc<dyn AnyInbox>) -> Option<Within> {
+    let machine = match name {
+        LinkName::Machine(machine) => Some(machine.clone()),
+        LinkName::Bridge(_) | LinkName::Dialed => None,
+    };
+    Some(Within::new(Arc::clone(inbox), machine)).filter(Within::is_open)
 }
 
 /// Connects to the process that holds the connection to a machine, without following what changes there. `is_short` is as
 /// in [`greet`].
 pub(super) async fn greet_machine(
-    name: &MachineName,
-    path: &Path,
+    machine: &MachineName,
+    end: &LinkEnd,
     is_short: impl Fn(bool),
 ) -> Greeting<Box<BridgeConnection>> {
-    meet(path, is_short, async |stream| {
-        let client = Arc::new(Client::connect_machine(stream, name.clone()).await?);
-        let report = client.report(None).await?;
-        Ok(BridgeConnection::new(client, Some(report)))
-    })
-    .await
+    match end {
+        LinkEnd::Socket(path) => {
+            meet(path, is_short, async |stream| {
+                let client = Arc::new(Client::connect_machine(stream, machine.clone()).await?);
+                let (greeting, report) = (client.greeting().to_vec(), client.report(None).await?);
+                Ok(BridgeConnection::new(Peer::Connected(client), greeting, Some(report)))
+            })
+            .await
+        }
+        LinkEnd::Within(inbox) => match open_within(&LinkName::Machine(machine.clone()), inbox) {
+            Some(within) => {
+                let (greeting, report) = (within.statuses(), inbox.report(None).await);
+                Greeting::Met(BridgeConnection::new(Peer::Within(within), greeting, Some(report)))
+            }
+            None => Greeting::Gone,
+        },
+        LinkEnd::Dialed => Greeting::Gone,
+    }
 }
 
-/// Reads the open questions of the bridge behind a socket once, however long that takes. `is_short` is as in [`greet`].
+/// What is read of a bridge or a machine once: its status, how it is connected, and its open questions.
+pub(super) type Looked = (Box<TimedStatus>, Option<MachineReport>, ReadableList<Record>);
+
+/// Reads the open questions at the other end of a link once, however long that takes. `is_short` is as in [`greet`].
 pub(super) async fn look(
     name: &LinkName,
-    path: &Path,
+    end: &LinkEnd,
     depth: Depth,
     is_short: impl Fn(bool),
-) -> Greeting<(Box<TimedStatus>, Option<MachineReport>, ReadableList<Record>)> {
+) -> Greeting<Looked> {
+    match end {
+        LinkEnd::Socket(path) => look_over(name, path, depth, is_short).await,
+        LinkEnd::Within(inbox) => match open_within(name, inbox) {
+            Some(within) => {
+                let report = match name {
+                    LinkName::Machine(_) => Some(inbox.report(None).await),
+                    LinkName::Bridge(_) | LinkName::Dialed => None,
+                };
+                Greeting::Met((Box::new(TimedStatus::now(within.statuses())), report, within.list()))
+            }
+            None => Greeting::Gone,
+        },
+        LinkEnd::Dialed => Greeting::Gone,
+    }
+}
+
+async fn look_over(name: &LinkName, path: &Path, depth: Depth, is_short: impl Fn(bool)) -> Greeting<Looked> {
     meet(path, is_short, async |stream| {
         let (statuses, report, questions) = match name {
             LinkName::Machine(machine) => {
@@ -254,12 +316,14 @@ impl From<CallError> for Failure {
 
 async fn connect(name: &LinkName, stream: UnixStream) -> Result<(Box<BridgeConnection>, Box<Feed>), Failure> {
     if let LinkName::Machine(machine) = name {
-        let client = Client::connect_machine(stream, machine.clone()).await?;
-        return Ok(BridgeConnection::follow(client, true).await?);
+        let client = Arc::new(Client::connect_machine(stream, machine.clone()).await?);
+        let greeting = client.greeting().to_vec();
+        return Ok(BridgeConnection::follow(Peer::Connected(client), greeting, true).await?);
     }
-    let client = Client::connect(stream).await?;
-    client.greeting().iter().try_for_each(|status| check(name, status))?;
-    Ok(BridgeConnection::follow(client, false).await?)
+    let client = Arc::new(Client::connect(stream).await?);
+    let greeting = client.greeting().to_vec();
+    greeting.iter().try_for_each(|status| check(name, status))?;
+    Ok(BridgeConnection::follow(Peer::Connected(client), greeting, false).await?)
 }
 
 /// Checks that a bridge speaks a protocol that we understand, and has the name of its socket.
@@ -279,26 +343,26 @@ fn check(name: &LinkName, status: &BridgeStatus) -> Result<(), Failure> {
 }
 
 /// Subscribes to a bridge again after a pause, from a snapshot on. Returns `None` if the bridge is gone.
-pub(super) async fn subscribe(client: &Client, pause: Duration) -> Option<Feed> {
-    if !client.is_connected() {
+pub(super) async fn subscribe(peer: &Peer, pause: Duration) -> Option<Feed> {
+    if !peer.is_there() {
         return None;
     }
     // A bridge that ends each subscription at once must not keep us busy.
     sleep(pause).await;
-    timeout(limits::HANDSHAKE_TIMEOUT, client.subscribe()).await.ok()?.ok().map(Feed::new)
+    timeout(limits::HANDSHAKE_TIMEOUT, peer.follow()).await.ok()?.ok().map(Feed::new)
 }
 
 /// Asks a bridge for a question. A bridge that does not reply in time counts as gone.
-pub(super) async fn get(client: &Client, typed: &IdPrefix) -> Result<CallReply<Record>, CallError> {
-    timeout(limits::HANDSHAKE_TIMEOUT, client.get(typed)).await.unwrap_or(Err(CallError::Gone))
+pub(super) async fn get(peer: &Peer, typed: &IdPrefix) -> Result<Option<Arc<Record>>, CallError> {
+    timeout(limits::HANDSHAKE_TIMEOUT, peer.get(typed)).await.unwrap_or(Err(CallError::Gone))
 }
 
 /// Waits until a bridge no longer replies. A closed connection does not show that, as a stopped process keeps its
 /// connections.
-pub(super) async fn silence(client: &Client) {
+pub(super) async fn silence(peer: &Peer) {
     loop {
         sleep(limits::HANDSHAKE_TIMEOUT).await;
-        match timeout(limits::HANDSHAKE_TIMEOUT, client.statuses()).await {
+        match timeout(limits::HANDSHAKE_TIMEOUT, peer.statuses()).await {
             // A bridge that is too busy is not silent.
             Ok(Ok(_) | Err(CallError::Refused(_))) => {}
             _ => return,

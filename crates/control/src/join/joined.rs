@@ -1,7 +1,7 @@
 //! Joins the inboxes of all the bridges of this machine into one inbox.
 //! Finding their sockets is left to `discovery.rs`, the messages over them to `connections.rs`.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use askbridge_core::{
     desk::{BridgeName, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Submission},
@@ -12,7 +12,7 @@ use tokio::{sync::watch, time::timeout};
 
 use super::{
     connections::Connections, discovery::DiscoveryError, follow, handshake::get, link::Gaps,
-    missing::Missing, name::LinkName, over, places::Places, reach::Reach,
+    missing::Missing, name::LinkName, over, peer::LinkEnd, places::Places, reach::Reach,
 };
 use crate::{
     inbox::{
@@ -72,7 +72,7 @@ impl JoinedInbox {
         Ok(machine)
     }
 
-    async fn search(reach: impl Into<Reach>) -> Result<(Self, Vec<(LinkName, PathBuf)>), DiscoveryError> {
+    async fn search(reach: impl Into<Reach>) -> Result<(Self, Vec<(LinkName, LinkEnd)>), DiscoveryError> {
         let machine = JoinedInbox::new(reach, None);
         let found = machine.shared.reach.links().await?.into_iter().collect();
         Ok((machine, found))
@@ -83,28 +83,29 @@ impl JoinedInbox {
     pub async fn open_for(reach: impl Into<Reach>, typed: &IdPrefix) -> Result<Self, DiscoveryError> {
         let machine = JoinedInbox::new(reach, Some(typed.clone()));
         match machine.shared.reach.link_of(typed) {
-            Some((LinkName::Machine(name), path)) => machine.connections().call_on(&name, &path).await,
-            Some((bridge, path)) => machine.connections().visit(&bridge, &path).await,
+            Some((LinkName::Machine(name), end)) => machine.connections().call_on(&name, &end).await,
+            Some((name, end)) => machine.connections().visit(&name, &end).await,
             None => return machine.join().await,
         }
         Ok(machine)
     }
 
-    /// Joins all inboxes, and asks questions through `own`. The socket of `own` is in this directory too, so its
-    /// questions are found like those of any bridge. The ledger says which questions were lost.
+    /// Joins all inboxes, with that of this process, through which questions are asked. The ledger says which questions
+    /// were lost.
     pub async fn open_with(
         reach: impl Into<Reach>,
         own: Option<BridgeInbox>,
         ledger: Option<Arc<dyn Ledger>>,
     ) -> Result<Self, DiscoveryError> {
-        let shared = SharedInbox { own, ledger, ..SharedInbox::new(reach.into(), None) };
+        let reach = Reach { own: own.clone(), ..reach.into() };
+        let shared = SharedInbox { own, ledger, ..SharedInbox::new(reach, None) };
         JoinedInbox { shared: Arc::new(shared) }.join().await
     }
 
     async fn join(self) -> Result<Self, DiscoveryError> {
         let found = self.shared.reach.links().await?;
         let meant = found.iter().filter(|(bridge, _)| self.shared.means(bridge));
-        join_all(meant.map(|(bridge, path)| self.connections().visit(bridge, path))).await;
+        join_all(meant.map(|(name, end)| self.connections().visit(name, end))).await;
         Ok(self)
     }
 
@@ -120,8 +121,8 @@ impl JoinedInbox {
 
     /// Returns whether a person is looking at the questions of this bridge. A bridge that does not reply counts as no.
     pub async fn is_watched(&self, bridge: &BridgeName) -> bool {
-        let Some(client) = self.connections().client(&LinkName::of(bridge)) else { return false };
-        let Ok(Ok(statuses)) = timeout(limits::PATIENCE, client.statuses()).await else { return false };
+        let Some(peer) = self.connections().peer(&LinkName::of(bridge)) else { return false };
+        let Ok(Ok(statuses)) = timeout(limits::PATIENCE, peer.statuses()).await else { return false };
         statuses.iter().any(|status| status.bridge == *bridge && status.watched)
     }
 
@@ -214,7 +215,7 @@ impl JoinedInbox {
     /// Returns whether a bridge that this ID names has a socket, and was not asked yet: a process that follows the
     /// bridges finds each within [`limits::DISCOVERY_INTERVAL`].
     fn is_new(&self, typed: &IdPrefix) -> bool {
-        self.shared.reach.link_of(typed).is_some_and(|(bridge, _)| !self.connections().has_asked(&bridge))
+        self.shared.reach.link_of(typed).is_some_and(|(name, _)| !self.connections().has_asked(&name))
     }
 
     /// Finds a question in the store. A question that is only counted also makes an ID ambiguous.
@@ -233,14 +234,14 @@ impl JoinedInbox {
 
     /// Asks all bridges that may have a question.
     async fn ask_all(&self, typed: &IdPrefix) -> LookupReplies {
-        let clients = self.connections().clients(typed);
-        let asked = clients.iter().map(async |(bridge, client)| (bridge, get(client, typed).await));
+        let peers = self.connections().peers(typed);
+        let asked = peers.iter().map(async |(bridge, peer)| (bridge, get(peer, typed).await));
         let mut found = LookupReplies::default();
         for (bridge, answer) in join_all(asked).await {
-            match answer.map(|reply| reply.value) {
+            match answer {
                 Ok(Some(record)) if bridge.owns(&record) => {
                     found.ids.push(record.id.clone());
-                    found.records.push(Arc::new(record));
+                    found.records.push(record);
                 }
                 // A bridge speaks only for its own questions.
                 Ok(Some(_)) | Err(CallError::Refused(Refusal::NotFound)) => {}
@@ -299,14 +300,14 @@ impl Inbox for JoinedInbox {
         by: Provenance,
     ) -> Result<Arc<Record>, Refusal> {
         let link = LinkName::of(&id.bridge);
-        let Some(client) = self.connections().client(&link) else {
+        let Some(peer) = self.connections().peer(&link) else {
             return self.judge(id, &submission).await;
         };
         let patience = match link {
             LinkName::Bridge(_) => limits::VERDICT,
             LinkName::Machine(_) | LinkName::Dialed => limits::remote::VERDICT,
         };
-        match self.submit_over(&client, id, submission, by, patience).await {
+        match self.submit_over(&peer, id, submission, by, patience).await {
             Ok(record) => Ok(record),
             Err(CallError::Refused(refusal)) => Err(refusal),
             Err(CallError::Gone) => Err(Refusal::Unknown),
@@ -375,8 +376,8 @@ impl Inbox for JoinedInbox {
 
     async fn watch(&self) {
         // Errors are ignored: an earlier version does not know the method, and a bridge may hang.
-        let clients = self.connections().all_clients();
-        let told = join_all(clients.iter().map(|(_, client)| client.watch()));
+        let peers = self.connections().all_peers();
+        let told = join_all(peers.iter().map(|(_, peer)| peer.watch()));
         timeout(limits::PATIENCE, told).await.map(drop).unwrap_or_default();
     }
 
@@ -397,12 +398,14 @@ mod tests {
     use tokio::{
         io::{AsyncWriteExt, copy_bidirectional},
         net::{UnixListener, UnixStream},
+        sync::watch,
         time::{Instant, interval_at},
     };
 
     use super::*;
     use crate::{
-        inbox::store::wait_until,
+        inbox::{self, store::wait_until},
+        join::Held,
         limits,
         rpc::played::{PlayedBridge, listen, soon},
     };
@@ -707,5 +710,79 @@ mod tests {
         let again = machine.submit(&found.id, Submission::Reject(None), Provenance::bridge());
         let (again, ()) = tokio::join!(soon(again), bridge.obey());
         assert_eq!(again, Ok(Arc::clone(&found)), "the same once more is accepted");
+    }
+
+    /// Returns what a process holds of one machine.
+    fn of(machine: &str, bridge: &PlayedBridge) -> Held {
+        let inbox: Arc<dyn inbox::AnyInbox> = Arc::new(bridge.inbox.clone());
+        [(machine.parse().unwrap(), inbox)].into()
+    }
+
+    #[tokio::test]
+    async fn a_machine_that_this_process_holds_is_handed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bridge = PlayedBridge::start(folder.path(), "b");
+        bridge.open("a").await;
+        let (sender, held) = watch::channel(of("far", &bridge));
+        let reach = Reach { held: Some(held), ..Reach::default() };
+        let joined = soon(JoinedInbox::open(reach)).await.unwrap();
+        let there = bridge.inbox.find(&typed("b-1")).unwrap();
+        let here = joined.find(&typed("far/b-1")).unwrap();
+        assert_eq!((here.id.to_string(), here.bridge.to_string()), ("far/b-1".into(), "far/b".into()));
+        assert!(Arc::ptr_eq(&here.question, &there.question), "the question is kept once");
+        assert_eq!(joined.status()[0].bridge.to_string(), "far/b");
+
+        let follow = joined.clone();
+        let following = tokio::spawn(async move { follow.follow().await });
+        let far = id("far/b-1");
+        let (done, ()) =
+            tokio::join!(soon(joined.submit(&far, answer(), Provenance::bridge())), bridge.obey());
+        assert_eq!(done.unwrap(), joined.find(&typed("far/b-1")).unwrap());
+        let late = joined.submit(&far, Submission::Reject(None), Provenance::bridge());
+        let (refused, ()) = tokio::join!(soon(late), bridge.obey());
+        assert!(matches!(refused, Err(Refusal::Conflict(record)) if record.id == far), "by its name here");
+
+        // What opens there is seen here, until the process holds the machine no more.
+        bridge.open("second").await;
+        let second = id("far/b-2");
+        assert!(wait_until(joined.store(), limits::WAIT, |now| now.get(&second).is_some()).await);
+        bridge.inbox.store().end();
+        sender.send_replace(Held::new());
+        assert!(wait_until(joined.store(), limits::WAIT, |now| now.open_count() == 0).await);
+        let late = soon(joined.submit(&second, answer(), Provenance::bridge())).await;
+        assert_eq!(late, Err(Refusal::Unavailable));
+        following.abort();
+    }
+
+    #[tokio::test]
+    async fn a_submission_to_an_inbox_that_ends_meanwhile_is_unknown() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bridge = PlayedBridge::start(folder.path(), "b");
+        bridge.open("a").await;
+        let reach = Reach { held: Some(watch::channel(of("far", &bridge)).1), ..Reach::default() };
+        let joined = soon(JoinedInbox::open(reach)).await.unwrap();
+        let far = id("far/b-1");
+        let submitting = joined.submit(&far, answer(), Provenance::bridge());
+        let ending = async {
+            bridge.submitted().await;
+            bridge.inbox.store().end();
+        };
+        let (done, ()) = tokio::join!(soon(submitting), ending);
+        assert_eq!(done, Err(Refusal::Unknown));
+    }
+
+    #[tokio::test]
+    async fn the_inbox_of_this_process_is_not_connected_to() {
+        let (empty, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let mut own = PlayedBridge::start(elsewhere.path(), "own");
+        own.open("a").await;
+        let joined = JoinedInbox::open_with(empty.path(), Some(own.inbox.clone()), None);
+        let joined = soon(joined).await.unwrap();
+        let (here, there) = (joined.find(&typed("own-1")).unwrap(), own.inbox.find(&typed("own-1")).unwrap());
+        assert!(Arc::ptr_eq(&here, &there), "the record is kept once");
+        let first = id("own-1");
+        let (done, ()) =
+            tokio::join!(soon(joined.submit(&first, answer(), Provenance::bridge())), own.obey());
+        assert_eq!(done.unwrap().state, State::Settled);
     }
 }

@@ -2,12 +2,7 @@
 //! them are left out and why, so that a listing never looks complete when it is not. Connecting to a bridge is left to
 //! `connections.rs`.
 
-use std::{
-    collections::BTreeSet,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::SystemTime,
-};
+use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::SystemTime};
 
 use askbridge_core::{
     desk::{IdPrefix, MachineName, QuestionId, Record, Settlement},
@@ -17,6 +12,7 @@ use askbridge_core::{
 use super::{
     handshake::{BridgeConnection, Feed, TimedStatus},
     name::LinkName,
+    peer::LinkEnd,
 };
 use crate::{
     inbox::{
@@ -31,8 +27,8 @@ use crate::{
 /// A bridge or a machine whose socket was found.
 #[derive(Debug)]
 pub(super) struct BridgeLink {
-    pub path: PathBuf,
-    pub peer: LinkState,
+    pub end: LinkEnd,
+    pub state: LinkState,
     /// How the machine is connected, where it is one.
     pub report: Option<MachineReport>,
     /// Open questions that need a newer askbridge.
@@ -61,11 +57,11 @@ pub(super) enum LinkState {
 }
 
 impl BridgeLink {
-    pub(super) fn new(path: &Path) -> Self {
+    pub(super) fn new(end: &LinkEnd) -> Self {
         let (unreadable, left_out) = (HiddenQuestions::default(), HiddenQuestions::default());
         BridgeLink {
-            path: path.to_owned(),
-            peer: LinkState::New,
+            end: end.clone(),
+            state: LinkState::New,
             report: None,
             unreadable,
             left_out,
@@ -74,7 +70,7 @@ impl BridgeLink {
     }
 
     pub(super) fn statuses(&self) -> Vec<BridgeStatus> {
-        let mut statuses = match &self.peer {
+        let mut statuses = match &self.state {
             LinkState::Connected(connection, _) => connection.greeted.statuses(),
             LinkState::Read(greeted) => greeted.statuses(),
             LinkState::New
@@ -154,15 +150,16 @@ pub(super) fn gaps<'a>(links: impl Iterator<Item = (&'a LinkName, &'a BridgeLink
                 LinkName::Machine(_) | LinkName::Bridge(_) => {}
             }
         }
-        match link.peer {
+        let socket = link.end.socket().cloned();
+        match link.state {
             LinkState::Connected(..) if link.has_lost && matches!(name, LinkName::Dialed) => {
                 gaps.unasked += 1
             }
-            LinkState::Connected(..) if link.has_lost => gaps.busy.push(link.path.clone()),
-            LinkState::Unreachable => gaps.unreachable.push(link.path.clone()),
-            LinkState::NoDescriptors => gaps.no_descriptors.push(link.path.clone()),
-            LinkState::Busy => gaps.busy.push(link.path.clone()),
-            LinkState::Older => gaps.older.push(link.path.clone()),
+            LinkState::Connected(..) if link.has_lost => gaps.busy.extend(socket),
+            LinkState::Unreachable => gaps.unreachable.extend(socket),
+            LinkState::NoDescriptors => gaps.no_descriptors.extend(socket),
+            LinkState::Busy => gaps.busy.extend(socket),
+            LinkState::Older => gaps.older.extend(socket),
             LinkState::New | LinkState::Connected(..) | LinkState::Read(_) => {}
         }
         gaps.unreadable = gaps.unreadable.saturating_add(link.unreadable.count());

@@ -15,7 +15,7 @@ use crate::{
         report::ConnectedMachine,
     },
     limits,
-    rpc::{client::CallError, history::HistoryParams},
+    rpc::client::CallError,
 };
 
 /// Returns the questions of the past of the connected machines: each machine's latest first.
@@ -23,9 +23,10 @@ pub(super) async fn past_elsewhere(
     connections: &Connections,
     filter: HistoryFilter,
 ) -> Result<Vec<PastQuestion>, CallError> {
-    let (clients, params) = (connections.machine_clients(), filter.into());
-    let asked = join_all(clients.iter().map(async |(name, client)| {
-        let past = timeout(limits::remote::REPLY, client.past(&params)).await.unwrap_or(Err(CallError::Gone));
+    let peers = connections.machine_peers();
+    let asked = join_all(peers.iter().map(async |(name, peer)| {
+        let past =
+            timeout(limits::remote::REPLY, peer.past(filter.clone())).await.unwrap_or(Err(CallError::Gone));
         Ok::<_, CallError>(own(name, past?))
     }));
     Ok(asked.await.into_iter().collect::<Result<Vec<_>, _>>()?.concat())
@@ -33,9 +34,9 @@ pub(super) async fn past_elsewhere(
 
 /// Returns the questions of the connected machines that were lost with their bridges: each machine's latest first.
 pub(super) async fn lost_elsewhere(connections: &Connections) -> Result<Vec<LostQuestion>, CallError> {
-    let clients = connections.machine_clients();
-    let asked = join_all(clients.iter().map(async |(name, client)| {
-        let lost = timeout(limits::remote::REPLY, client.lost()).await.unwrap_or(Err(CallError::Gone));
+    let peers = connections.machine_peers();
+    let asked = join_all(peers.iter().map(async |(name, peer)| {
+        let lost = timeout(limits::remote::REPLY, peer.lost()).await.unwrap_or(Err(CallError::Gone));
         lost.map(|lost| lost.into_iter().filter(|lost| name.has(&lost.record.id.bridge)).collect::<Vec<_>>())
     }));
     Ok(asked.await.into_iter().collect::<Result<Vec<_>, _>>()?.concat())
@@ -57,7 +58,7 @@ pub(super) async fn past(
             None => Ok(Vec::new()),
         }
     };
-    let (here, elsewhere) = tokio::join!(here, past_of_machines(connections, filter.clone().into()));
+    let (here, elsewhere) = tokio::join!(here, past_of_machines(connections, &filter));
     let (mut questions, mut missing) = (here?, Vec::new());
     for (machine, past) in elsewhere {
         match past {
@@ -73,17 +74,21 @@ pub(super) async fn past(
 /// Asks each machine for its questions of the past. The error says why there is no reply.
 async fn past_of_machines(
     connections: &Connections,
-    params: HistoryParams,
+    filter: &HistoryFilter,
 ) -> Vec<(MachineName, Result<Vec<PastQuestion>, String>)> {
     let machines = connections.machines.borrow().machines.clone();
     let asked = machines.into_iter().map(async |ConnectedMachine { name, report }| {
         let link = LinkName::Machine(name.clone());
         // Nobody waits for a machine that is away.
-        let client = connections.client(&link).filter(|_| report.connected_at.is_some());
-        let past = match client {
+        let peer = connections.peer(&link).filter(|_| report.connected_at.is_some());
+        let past = match peer {
             None => Err(report.problem.unwrap_or_else(|| "it is not connected yet".to_owned())),
-            Some(client) => match timeout(limits::PATIENCE, client.past(&params)).await {
+            Some(peer) => match timeout(limits::PATIENCE, peer.past(filter.clone())).await {
                 Ok(Ok(past)) => Ok(own(&link, past)),
+                // The reader knows which machine it is.
+                Ok(Err(CallError::Refused(Refusal::HistoryUnavailable(why)))) => {
+                    Err(why.strip_prefix(&format!("{name}: ")).unwrap_or(&why).to_owned())
+                }
                 Ok(Err(error)) => Err(error.to_string()),
                 Err(_) => Err(format!("it did not reply within {} s", limits::PATIENCE.as_secs())),
             },
@@ -104,8 +109,8 @@ fn own(name: &LinkName, mut past: Vec<PastQuestion>) -> Vec<PastQuestion> {
 pub(super) async fn latest_settled(connections: &Connections, limit: usize) -> Vec<Arc<Record>> {
     let mut latest = LatestRecords { limit, ..LatestRecords::default() };
     connections.store.read(|_, snapshot| snapshot.settled().for_each(|record| latest.add(record)));
-    let asked = connections.all_clients().into_iter().map(async |(bridge, client)| {
-        let remembered = timeout(limits::PATIENCE, client.settled(limit)).await;
+    let asked = connections.all_peers().into_iter().map(async |(bridge, peer)| {
+        let remembered = timeout(limits::PATIENCE, peer.settled(limit)).await;
         let mut remembered = remembered.ok().and_then(Result::ok).unwrap_or_default();
         remembered.retain(|record| bridge.owns(record));
         remembered

@@ -16,8 +16,10 @@ use tokio::sync::watch;
 use super::{
     discovery::{self, NAMED, is_socket},
     name::LinkName,
-    places::{DiscoveryError, Places, at, make},
+    peer::LinkEnd,
+    places::{DiscoveryError, Places, at},
 };
+use crate::inbox::{any::AnyInbox, bridge::BridgeInbox};
 
 /// The directories of the sockets.
 #[derive(Clone, Debug, Default)]
@@ -30,9 +32,16 @@ pub struct Reach {
     pub only: Option<MachineName>,
     /// Why the machines of the fleet are not known. `None` inside if they are, and `None` if no fleet is asked.
     pub fleet: Option<watch::Receiver<Option<String>>>,
-    /// The connections that this process holds itself while the reach is in use.
-    pub held: Option<Arc<dyn Debug + Send + Sync>>,
+    /// The machines that this process holds the connections to itself. They are handed over within it.
+    pub held: Option<watch::Receiver<Held>>,
+    /// What keeps these connections while the reach is in use.
+    pub keeper: Option<Arc<dyn Debug + Send + Sync>>,
+    /// The inbox of this process, which is handed over as well.
+    pub own: Option<BridgeInbox>,
 }
+
+/// The questions of the machines that a process holds the connections to.
+pub type Held = BTreeMap<MachineName, Arc<dyn AnyInbox>>;
 
 impl From<&Places> for Reach {
     /// Returns a reach that covers this machine alone.
@@ -55,31 +64,50 @@ impl From<&PathBuf> for Reach {
 }
 
 impl Reach {
-    /// Returns the sockets that exist now.
-    pub(super) async fn links(&self) -> Result<BTreeMap<LinkName, PathBuf>, DiscoveryError> {
+    /// Returns the other ends that are found now.
+    pub(super) async fn links(&self) -> Result<BTreeMap<LinkName, LinkEnd>, DiscoveryError> {
         let mut found = BTreeMap::new();
         if let Some(places) = &self.bridges {
             let bridges = discovery::sockets_in(places).await?;
-            found.extend(bridges.into_iter().map(|(bridge, path)| (LinkName::Bridge(bridge), path)));
+            let link = |(bridge, path)| (LinkName::Bridge(bridge), LinkEnd::Socket(path));
+            found.extend(bridges.into_iter().map(link));
         }
+        let is_meant = |machine: &MachineName| self.only.as_ref().is_none_or(|only| only == machine);
         for folder in &self.machines {
-            let mut machines = machines(folder)?;
-            machines.retain(|machine, _| self.only.as_ref().is_none_or(|only| only == machine));
-            found.extend(machines.into_iter().map(|(machine, path)| (LinkName::Machine(machine), path)));
+            let machines = machines(folder)?.into_iter().filter(|(machine, _)| is_meant(machine));
+            found.extend(machines.map(|(machine, path)| (LinkName::Machine(machine), LinkEnd::Socket(path))));
         }
+        // Within this process, nothing is connected to.
+        for (machine, inbox) in self.held.iter().flat_map(|held| held.borrow().clone()) {
+            if is_meant(&machine) {
+                found.insert(LinkName::Machine(machine), LinkEnd::Within(inbox));
+            }
+        }
+        found.extend(self.own_link());
         Ok(found)
     }
 
-    /// Returns the socket of the bridge of this machine whose whole name this ID begins with, or of the other machine that
+    /// Returns the link to the inbox of this process, unless it has ended.
+    fn own_link(&self) -> Option<(LinkName, LinkEnd)> {
+        let own = self.own.clone().filter(|own| !own.store().has_ended())?;
+        Some((LinkName::Bridge(own.identity().bridge.clone()), LinkEnd::Within(Arc::new(own))))
+    }
+
+    /// Returns the link to the bridge of this machine whose whole name this ID begins with, or to the other machine that
     /// the ID names, if there is one.
-    pub(super) fn link_of(&self, typed: &IdPrefix) -> Option<(LinkName, PathBuf)> {
+    pub(super) fn link_of(&self, typed: &IdPrefix) -> Option<(LinkName, LinkEnd)> {
         if let Some(machine) = typed.machine().filter(|machine| self.only.as_ref() == Some(machine)) {
+            let held = self.held.as_ref().and_then(|held| held.borrow().get(machine).cloned());
             let mut sockets = self.machines.iter().map(|folder| folder.join(format!("{machine}.{NAMED}")));
-            return Some((LinkName::Machine(machine.clone()), sockets.rfind(|path| is_socket(path))?));
+            let end = match held {
+                Some(inbox) => LinkEnd::Within(inbox),
+                None => LinkEnd::Socket(sockets.rfind(|path| is_socket(path))?),
+            };
+            return Some((LinkName::Machine(machine.clone()), end));
         }
         let mut folders = self.bridges.as_ref()?.all().into_iter();
         let (bridge, path) = folders.find_map(|folder| discovery::socket_of(&folder, typed))?;
-        Some((LinkName::Bridge(bridge), path))
+        Some((LinkName::Bridge(bridge), LinkEnd::Socket(path)))
     }
 }
 
@@ -100,28 +128,4 @@ pub fn machines(folder: &Path) -> Result<BTreeMap<MachineName, PathBuf>, Discove
         }
     }
     Ok(found)
-}
-
-/// A directory for the sockets of this process alone, which is removed when this is dropped.
-#[derive(Debug)]
-pub struct PrivateFolder(PathBuf);
-
-impl PrivateFolder {
-    /// Creates a private directory in the directory of the sockets.
-    pub fn new(folder: &Path) -> Result<Self, DiscoveryError> {
-        let path = folder.join(discovery::name());
-        make(&path).map(|()| PrivateFolder(path))
-    }
-
-    /// Returns its path.
-    pub fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for PrivateFolder {
-    fn drop(&mut self) {
-        // The folder contains only sockets of this process.
-        drop(fs::remove_dir_all(&self.0));
-    }
 }

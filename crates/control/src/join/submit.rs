@@ -11,10 +11,11 @@ use tokio::time::sleep;
 use super::{
     JoinedInbox,
     handshake::{get, silence},
+    peer::Peer,
 };
 use crate::{
     inbox::{access::Inbox, bridge::assumed},
-    rpc::client::{CallError, Client},
+    rpc::client::CallError,
 };
 
 impl JoinedInbox {
@@ -22,7 +23,7 @@ impl JoinedInbox {
     /// whether the asker got it.
     pub(super) async fn submit_over(
         &self,
-        client: &Client,
+        peer: &Peer,
         id: &QuestionId,
         submission: Submission,
         by: Provenance,
@@ -30,22 +31,22 @@ impl JoinedInbox {
     ) -> Result<Arc<Record>, CallError> {
         let known = match self.store().read(|_, snapshot| snapshot.get(id).cloned()) {
             Some(known) => known,
-            None => self.fetch(client, id).await?,
+            None => self.fetch(peer, id).await?,
         };
         // The agent may read its answer late, and gets it then; the responder does not wait for that without end. A reply
         // that comes at the same moment counts (`biased`).
         let done = tokio::select! {
             biased;
-            done = client.submit(id, submission.clone(), by.clone()) => done,
-            () = silence(client) => Err(CallError::Gone),
+            done = peer.submit(id, submission.clone(), by.clone()) => done,
+            () = silence(peer) => Err(CallError::Gone),
             () = sleep(patience) => Err(CallError::Gone),
         };
         match done {
             // It says nothing of what became of this submission.
-            Ok(reply) if reply.value.as_ref().is_some_and(|record| !tells(&known, &submission, record)) => {
+            Ok(reply) if reply.as_ref().is_some_and(|record| !tells(&known, &submission, record)) => {
                 Err(Refusal::Unknown.into())
             }
-            Ok(reply) => Ok(self.accept(&known, reply.value, || assumed(&known, submission, by))),
+            Ok(reply) => Ok(self.accept(&known, reply, || assumed(&known, submission, by))),
             Err(CallError::Refused(refusal)) => {
                 if let Refusal::Conflict(record) | Refusal::Changed(record) | Refusal::Gone(record) = &refusal
                 {
@@ -69,12 +70,12 @@ impl JoinedInbox {
     }
 
     /// Reads the current state of a question from its bridge.
-    async fn fetch(&self, client: &Client, id: &QuestionId) -> Result<Arc<Record>, Refusal> {
-        match get(client, &IdPrefix::from(id)).await {
+    async fn fetch(&self, peer: &Peer, id: &QuestionId) -> Result<Arc<Record>, Refusal> {
+        match get(peer, &IdPrefix::from(id)).await {
             Ok(reply) => {
-                let record = reply.value.filter(|record| is_of(id, record));
+                let record = reply.filter(|record| is_of(id, record));
                 // A question can be settled only by a version that can read it.
-                record.map(Arc::new).ok_or(Refusal::Unavailable)
+                record.ok_or(Refusal::Unavailable)
             }
             Err(CallError::Refused(refusal)) => Err(refusal),
             Err(_) => Err(Refusal::Unavailable),
@@ -106,11 +107,11 @@ impl JoinedInbox {
     fn accept(
         &self,
         known: &Arc<Record>,
-        reply: Option<Record>,
+        reply: Option<Arc<Record>>,
         assume: impl FnOnce() -> Record,
     ) -> Arc<Record> {
         // A reply that this version cannot read still proves that the asker has the answer.
-        let record = Arc::new(reply.unwrap_or_else(assume));
+        let record = reply.unwrap_or_else(|| Arc::new(assume()));
         self.store().edit(|editor| {
             let now = editor.snapshot().get(&known.id).cloned();
             let has_changed = now.as_ref().is_some_and(|now| *now != *known);

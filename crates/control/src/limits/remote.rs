@@ -45,10 +45,10 @@ pub const QUESTIONS: usize = 16 * MIB;
 /// so that no other machine takes their room.
 pub const QUESTIONS_OF_ALL: usize = super::MACHINE_BYTES / 2;
 /// What one machine can make the process hold that keeps its connection, whatever it sends: the messages of the
-/// subscription that are not read yet, a message while it is read, in a few copies, and the questions, those that are
-/// over and the events about them, both where the connection is kept and in the inbox of all bridges.
+/// subscription that are not read yet, a message while it is read, in a few copies, and the questions, which are kept once.
+/// How questions ended, and the events about them, are kept where the connection is and in the inbox of all bridges.
 pub const HELD: usize =
-    (super::MESSAGES + 8) * MESSAGE + 2 * (QUESTIONS + super::REMEMBERED_BYTES + super::EVENTS_BYTES);
+    (super::MESSAGES + 8) * MESSAGE + QUESTIONS + 2 * (super::REMEMBERED_BYTES + super::EVENTS_BYTES);
 /// The most machines.
 pub const MACHINES: usize = 64;
 /// Maximum number of bridges shown of one machine.

@@ -8,7 +8,7 @@ pub mod host;
 mod line;
 mod machines;
 pub mod methods;
-mod on_machine;
+pub(crate) mod on_machine;
 #[cfg(any(test, feature = "testing"))]
 #[expect(clippy::expect_used, reason = "tests use it")]
 pub mod played;

@@ -11,7 +11,7 @@ use super::protocol::ReadableList;
 use crate::inbox::{past::PastQuestion, status::BridgeStatus};
 
 /// A type that names bridges or questions.
-pub(super) trait OnMachine {
+pub(crate) trait OnMachine {
     /// Returns the value with the names that this machine's bridges and questions have here.
     #[must_use]
     fn on(self, machine: &MachineName) -> Self;

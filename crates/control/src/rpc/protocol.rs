@@ -356,13 +356,7 @@ impl From<Outline> for Record {
 
 /// Splits a batch into messages that are short enough to wait for slow readers.
 pub(super) fn deltas(batch: &Batch) -> impl Iterator<Item = Delta> {
-    let (is_snapshot, questions) = match batch {
-        Batch::Snapshot { open, .. } => (true, open.clone()),
-        Batch::Events { events, .. } => {
-            (false, events.iter().map(|(_, event)| Arc::clone(event.record())).collect())
-        }
-    };
-    let revision = batch.revision();
+    let (is_snapshot, revision, questions) = content(batch);
     let mut parts = vec![Vec::new()];
     let mut bytes = 0;
     for record in questions {
@@ -383,6 +377,21 @@ pub(super) fn deltas(batch: &Batch) -> impl Iterator<Item = Delta> {
         more: index < last,
         questions: part.into(),
     })
+}
+
+/// Returns a batch as one message, however long it is: within a process, nothing bounds a message.
+pub(crate) fn delta(batch: &Batch) -> Delta {
+    let (snapshot, revision, questions) = content(batch);
+    Delta { protocol: PROTOCOL, revision, snapshot, more: false, questions: questions.into() }
+}
+
+/// Returns whether a batch is a snapshot, its revision, and its questions.
+fn content(batch: &Batch) -> (bool, u64, Vec<Arc<Record>>) {
+    let questions = match batch {
+        Batch::Snapshot { open, .. } => open.clone(),
+        Batch::Events { events, .. } => events.iter().map(|(_, event)| Arc::clone(event.record())).collect(),
+    };
+    (matches!(batch, Batch::Snapshot { .. }), batch.revision(), questions)
 }
 
 #[cfg(test)]

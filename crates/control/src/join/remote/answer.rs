@@ -14,7 +14,10 @@ use super::{
     holder::{FROZEN, SILENT, THIS_MACHINE},
 };
 use crate::{
-    join::back_off::{BackOff, random},
+    join::{
+        back_off::{BackOff, random},
+        peer::Peer,
+    },
     limits::remote as limit,
     rpc::client::{CallError, Client},
 };
@@ -63,7 +66,7 @@ impl Holder {
     /// end.
     async fn submit_once(
         &self,
-        client: &Client,
+        client: &Arc<Client>,
         id: &QuestionId,
         submission: Submission,
         by: Provenance,
@@ -78,10 +81,11 @@ impl Holder {
                 }
             }
         };
+        let peer = Peer::Connected(Arc::clone(client));
         tokio::select! {
             // A verdict that has arrived counts, even if the connection seems silent at the same moment.
             biased;
-            done = self.shared.machine.submit_over(client, id, submission, by, limit::RECONNECT) => done,
+            done = self.shared.joined.submit_over(&peer, id, submission, by, limit::RECONNECT) => done,
             () = silent => Err(CallError::Gone),
         }
     }

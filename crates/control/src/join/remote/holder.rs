@@ -8,7 +8,6 @@ use std::{
     collections::BTreeSet,
     convert::Infallible,
     future::pending,
-    path::Path,
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -40,6 +39,7 @@ use crate::{
         handshake::{BridgeConnection, Feed, TimedStatus},
         link::LinkState,
         name::LinkName,
+        peer::{LinkEnd, Peer},
     },
     limits::remote as limit,
     rpc::client::{CallError, Client},
@@ -69,7 +69,7 @@ pub(super) struct SharedHolder {
     /// From when on the times of the heartbeats are counted.
     beats_from: Instant,
     /// What is known of the machine: one link, to all of its bridges.
-    pub(super) machine: JoinedInbox,
+    pub(super) joined: JoinedInbox,
     pub(super) report: watch::Sender<MachineReport>,
     /// A person waits: the next try is to begin now.
     pub(super) is_wanted: Notify,
@@ -96,7 +96,7 @@ impl Holder {
             name,
             bridges,
             beats_from,
-            machine: JoinedInbox::new(Reach::default(), None),
+            joined: JoinedInbox::new(Reach::default(), None),
             report: watch::Sender::new(report),
             is_wanted: Notify::new(),
             turn: Semaphore::new(1),
@@ -158,7 +158,7 @@ impl Holder {
         tokio::select! {
             () = &mut rest => {}
             () = sleep_until(known_until), if known_until <= until => {
-                self.shared.machine.connections().lose(&LinkName::Dialed);
+                self.shared.joined.connections().lose(&LinkName::Dialed);
                 rest.await;
             }
         }
@@ -183,8 +183,10 @@ impl Holder {
         let Dialed { running, client, version } = dialed.map_err(|failure| failure.to_string())?;
         let followed = async {
             // An earlier version does not say what it leaves out.
+            let client = Arc::new(client);
             let report = client.report(None).await.ok();
-            let followed = BridgeConnection::follow(client, false).await;
+            let (peer, greeting) = (Peer::Connected(Arc::clone(&client)), client.greeting().to_vec());
+            let followed = BridgeConnection::follow(peer, greeting, false).await;
             let (mut connection, feed) = followed.map_err(|error| Some(error.to_string()))?;
             connection.report = report;
             let statuses = own(connection.greeted.statuses());
@@ -192,7 +194,6 @@ impl Holder {
                 return Err(Some(THIS_MACHINE.to_owned()));
             }
             connection.greeted = TimedStatus::now(statuses);
-            let client = Arc::clone(&connection.client);
             match self.take_over(connection, feed).await {
                 true => Ok(client),
                 false if client.is_connected() => {
@@ -219,15 +220,15 @@ impl Holder {
     }
 
     async fn take_over(&self, connection: Box<BridgeConnection>, feed: Box<Feed>) -> bool {
-        self.shared.machine.connections().begin(&LinkName::Dialed, Path::new(""), connection, feed).await
+        self.shared.joined.connections().begin(&LinkName::Dialed, &LinkEnd::Dialed, connection, feed).await
     }
 
     /// Follows the machine until its connection ends or stops replying. Returns why.
     async fn keep(&self, begun: Begun, is_told: impl Fn() -> bool) -> String {
         let Begun { running, client } = begun;
-        let connections = self.shared.machine.connections();
+        let connections = self.shared.joined.connections();
         let why = tokio::select! {
-            () = connections.keep_up(&LinkName::Dialed, Path::new("")) => None,
+            () = connections.keep_up(&LinkName::Dialed, &LinkEnd::Dialed) => None,
             never = self.report_hidden() => match never {},
             why = self.beat(&client, is_told) => Some(why.to_owned()),
             () = self.shared.is_silent.notified() => Some(SILENT.to_owned()),
@@ -252,7 +253,7 @@ impl Holder {
 
     /// Reports how many questions are not listed, each time that the number may have changed.
     async fn report_hidden(&self) -> Infallible {
-        let mut gaps = self.shared.machine.gaps();
+        let mut gaps = self.shared.joined.gaps();
         while gaps.changed().await.is_ok() {
             self.change(|report| self.count_hidden(report));
         }
@@ -261,7 +262,7 @@ impl Holder {
 
     /// Counts the questions that are left out here, and those that the machine itself leaves out.
     fn count_hidden(&self, report: &mut MachineReport) {
-        let gaps = self.shared.machine.gaps();
+        let gaps = self.shared.joined.gaps();
         let gaps = gaps.borrow();
         (report.unreadable, report.left_out) = (gaps.unreadable, gaps.left_out);
         report.unasked = gaps.unasked;
@@ -317,11 +318,11 @@ impl Holder {
     /// Stores the list of the machine's bridges.
     fn know(&self, statuses: Vec<BridgeStatus>) {
         let statuses = own(statuses);
-        let connections = self.shared.machine.connections();
+        let connections = self.shared.joined.connections();
         let names = |statuses: &[BridgeStatus]| -> Vec<_> {
             statuses.iter().map(|status| (status.bridge.clone(), status.peers.clone())).collect()
         };
-        let before = connections.change(&LinkName::Dialed, Path::new(""), |link| match &mut link.peer {
+        let before = connections.change(&LinkName::Dialed, &LinkEnd::Dialed, |link| match &mut link.state {
             LinkState::Connected(connection, _) => {
                 let before = connection.greeted.statuses();
                 let is_other = names(&before) != names(&statuses);
@@ -341,6 +342,11 @@ impl Holder {
             change(report);
             report.revision += 1;
         });
+    }
+
+    /// Ends the questions for those that they were handed over to. The machine is not connected from then on.
+    pub(super) fn end(&self) {
+        self.store().end();
     }
 
     /// Waits until the first attempt to connect has succeeded or failed.
@@ -698,7 +704,7 @@ mod tests {
         let far = JoinedInbox::open(world.there.path()).await.unwrap();
         let _served = world.serve(far.clone()).await;
         world.until("one is missing", |report| report.unasked == 1).await;
-        assert!(!world.holder.shared.machine.gaps().borrow().has_asked_all());
+        assert!(!world.holder.shared.joined.gaps().borrow().has_asked_all());
         let followed = far.clone();
         let following = tokio::spawn(async move { followed.follow().await });
         let _bridge = PlayedBridge::on(frozen, None, world.there.path().join("mute.sock"), "mute");

@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::Holder;
 use crate::{
     inbox::{HistoryFilter, Inbox, PastQuestions, report::MachineReport, status::BridgeStatus, store::Store},
-    join::name::LinkName,
+    join::{name::LinkName, peer::Peer},
     limits::{self, remote as limit},
     rpc::client::{CallError, Client},
 };
@@ -19,7 +19,10 @@ use crate::{
 impl Holder {
     /// Returns the connection.
     pub(super) fn connected(&self) -> Option<Arc<Client>> {
-        self.shared.machine.connections().client(&LinkName::Dialed)
+        match self.shared.joined.connections().peer(&LinkName::Dialed)? {
+            Peer::Connected(client) => Some(client),
+            Peer::Within(_) => None,
+        }
     }
 
     /// Returns the connection, and waits for one for at most this long. The next try begins soon, and further ones after the
@@ -49,7 +52,8 @@ impl Holder {
 
     /// Returns that the history cannot be had, since the machine does not reply.
     fn is_silent(&self) -> Refusal {
-        Refusal::HistoryUnavailable(self.said("it does not reply"))
+        let within = limits::PATIENCE.as_secs();
+        Refusal::HistoryUnavailable(self.said(&format!("it did not reply within {within} s")))
     }
 
     /// Returns an error message about the machine, which begins with its name.
@@ -60,7 +64,7 @@ impl Holder {
 
 impl Inbox for Holder {
     fn store(&self) -> &Store {
-        self.shared.machine.store()
+        self.shared.joined.store()
     }
 
     async fn submit(
@@ -77,7 +81,7 @@ impl Inbox for Holder {
     }
 
     fn status(&self) -> Vec<BridgeStatus> {
-        self.shared.machine.status()
+        self.shared.joined.status()
     }
 
     async fn report(&self, known: Option<u64>) -> MachineReport {
@@ -113,7 +117,7 @@ impl Inbox for Holder {
 
     async fn settled(&self, limit: usize) -> Vec<Arc<Record>> {
         let _turn = self.shared.turn.acquire().await;
-        self.shared.machine.settled(limit).await
+        self.shared.joined.settled(limit).await
     }
 
     async fn lost(&self) -> Result<Vec<LostQuestion>, Refusal> {
@@ -140,6 +144,6 @@ impl Inbox for Holder {
     }
 
     async fn watch(&self) {
-        self.shared.machine.watch().await;
+        self.shared.joined.watch().await;
     }
 }
