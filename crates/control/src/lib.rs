@@ -11,3 +11,9 @@ pub mod inbox;
 pub mod join;
 pub mod limits;
 pub mod rpc;
+
+pub use askbridge_core as core;
+pub use askbridge_os::terminal::{printable, printable_line};
+
+pub use inbox::{Batch, BridgeStatus, Follower, Inbox, Store, openings::Openings};
+pub use join::{Gaps, JoinedInbox, Missing, Places};

@@ -3,6 +3,7 @@
 use std::{
     future::{self, Future},
     sync::Arc,
+    time::{Duration, SystemTime},
 };
 
 use askbridge_core::{
@@ -40,6 +41,15 @@ pub trait Inbox: Clone + Send + Sync + 'static {
 
     /// Returns the bridges that are known, oldest first.
     fn status(&self) -> Vec<BridgeStatus>;
+
+    /// Returns how long a question has waited, by the clock of its bridge. That clock stands still while the machine
+    /// sleeps. A bridge that does not tell its time is timed by ours.
+    fn age(&self, record: &Record) -> Duration {
+        let statuses = self.status();
+        let bridge = statuses.iter().find(|status| status.bridge == record.bridge);
+        let now = bridge.and_then(BridgeStatus::now).unwrap_or_else(|| SystemTime::now().into());
+        now.since(record.opened_at)
+    }
 
     /// Returns how the machine of these questions is connected. If the caller knows the report of this revision, it
     /// waits for the next one.

@@ -1,4 +1,6 @@
-//! A bridge that a test plays: a desk and its inbox, served on a real socket.
+//! A bridge that a test plays, without an agent and a process: a desk and its inbox, served on a real socket. It opens and
+//! changes questions as an agent would, and carries out what responders submit when the test says so, so that a test can
+//! put anything in between.
 
 use std::{
     future::{Future, poll_fn},
@@ -78,13 +80,23 @@ impl PlayedBridge {
         PlayedBridge { inbox, path, desk, port, served, stop, _work: tokio::spawn(work.run()) }
     }
 
-    /// Asks, and returns the number of the question once the inbox has it.
+    /// Asks for a text under this label, and returns the number of the question once the inbox has it.
     pub async fn open(&mut self, label: &str) -> u64 {
-        let question = Arc::new(question(label));
-        let opening = Opening { question, weight: 1, timeout: None, elsewhere: false };
+        self.ask(question(label)).await
+    }
+
+    /// Asks, and returns the number of the question once the inbox has it.
+    pub async fn ask(&mut self, question: Question) -> u64 {
+        let opening = Opening { question: Arc::new(question), weight: 1, timeout: None, elsewhere: false };
         let number = self.desk.open(opening, Duration::ZERO);
         self.hand_over().await;
         number
+    }
+
+    /// Replaces the text of an open question, as an agent does whose tool call changes, and returns once the inbox has it.
+    pub async fn amend(&mut self, number: u64, question: Question) {
+        self.desk.amend(number, Arc::new(question), 1).expect("room for the question");
+        self.hand_over().await;
     }
 
     /// Settles a question, and returns once the inbox has it.
@@ -94,7 +106,7 @@ impl PlayedBridge {
         self.hand_over().await;
     }
 
-    /// Carries out the next submission, and delivers it.
+    /// Carries out the next submission, and delivers it: its responder gets the verdict.
     pub async fn obey(&mut self) {
         let submitted = self.submitted().await;
         self.carry_out(submitted).await;
