@@ -1,4 +1,5 @@
-//! The pure core brings no runtime, no server and no command line, and the program generates no documents.
+//! The pure core brings no runtime, no server and no command line, the library for responders no settings, journal, web
+//! server or fleet, and the program generates no documents.
 
 use std::{env, process::Command};
 
@@ -21,6 +22,19 @@ const FORBIDDEN: [&str; 13] = [
     "tracing-subscriber",
 ];
 
+/// Crates that a responder must not have to build.
+const NOT_FOR_RESPONDERS: [&str; 9] = [
+    "askbridge-adapters",
+    "askbridge-journal",
+    "askbridge-settings",
+    "askbridge-web",
+    "async-nats",
+    "axum",
+    "clap",
+    "rusqlite",
+    "schemars",
+];
+
 /// Returns the names of the crates that a build with these options has, without those for tests.
 fn crates(options: &[&str]) -> Vec<String> {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -32,7 +46,11 @@ fn crates(options: &[&str]) -> Vec<String> {
 }
 
 fn forbidden(crates: &[String]) -> Vec<&str> {
-    FORBIDDEN.into_iter().filter(|name| crates.iter().any(|known| known == name)).collect()
+    these(&FORBIDDEN, crates)
+}
+
+fn these<'a>(names: &[&'a str], crates: &[String]) -> Vec<&'a str> {
+    names.iter().copied().filter(|name| crates.iter().any(|known| known == name)).collect()
 }
 
 #[test]
@@ -44,6 +62,14 @@ fn pure_core_brings_no_runtime_and_no_command_line() {
         found.is_empty(),
         "\nthe core has {found:?}\nWhat needs it belongs to the program, or to `crates/os`.\n"
     );
+}
+
+#[test]
+fn library_for_responders_brings_no_settings_journal_web_or_fleet() {
+    let crates = crates(&["--package", "askbridge-control"]);
+    assert!(crates.iter().any(|name| name == "askbridge-core"), "not a list of crates: {crates:?}");
+    let found = these(&NOT_FOR_RESPONDERS, &crates);
+    assert!(found.is_empty(), "\n`crates/control` has {found:?}\nWhat needs it belongs to the program.\n");
 }
 
 #[test]
