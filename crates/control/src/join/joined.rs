@@ -47,7 +47,11 @@ struct SharedInbox {
 }
 
 impl JoinedInbox {
-    /// Joins the inboxes of the bridges whose sockets are in this directory now.
+    /// Joins the inboxes of the bridges whose sockets are in this directory now, and waits up to
+    /// [`limits::HANDSHAKE_TIMEOUT`] for those that do not reply. What changes arrives while [`JoinedInbox::follow`] runs.
+    ///
+    /// # Errors
+    /// The directory cannot be made or read. A bridge that cannot be asked is in the [`Gaps`] instead.
     pub async fn open(reach: impl Into<Reach>) -> Result<Self, DiscoveryError> {
         JoinedInbox::new(reach, None).join().await
     }
@@ -113,7 +117,11 @@ impl JoinedInbox {
         JoinedInbox { shared: Arc::new(SharedInbox::new(reach.into(), typed)) }
     }
 
-    /// Follows the bridges, including those that start later, until the future is dropped.
+    /// Follows the bridges, including those that start later, until the future is dropped: what changes arrives in the store
+    /// while it runs. Run it once, beside what reads the store.
+    ///
+    /// # Errors
+    /// The directory can no longer be read.
     pub async fn follow(&self) -> Result<(), DiscoveryError> {
         let shared = &self.shared;
         follow::follow(&shared.connections, &shared.reach, |bridge| shared.means(bridge)).await
