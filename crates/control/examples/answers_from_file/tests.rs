@@ -196,14 +196,18 @@ async fn a_question_is_answered_once_its_lost_bridge_is_back() {
     let number = scene.bridge.ask(database("Which database?")).await;
     drop(scene.bridge.submitted().await);
     scene.bridge.vanish().await;
-    let said = scene.says().await;
-    assert!(
-        said.starts_with("b-1 not answered: ") && said.ends_with("; it is tried again while it is open"),
-        "{said}"
-    );
+    let is_tried_again = |said: &str| {
+        said.starts_with("b-1 not answered: ") && said.ends_with("; it is tried again while it is open")
+    };
+    let mut said = scene.says().await;
+    assert!(is_tried_again(&said), "{said}");
     scene.bridge.reappear();
     scene.bridge.obey().await;
-    assert_eq!(scene.says().await, "b-1 answered: Postgres");
+    // It may have tried before it heard that the bridge is lost.
+    while is_tried_again(&said) {
+        said = scene.says().await;
+    }
+    assert_eq!(said, "b-1 answered: Postgres");
     assert_eq!(scene.answer(number).0, [text("pg")]);
 }
 
