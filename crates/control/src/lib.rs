@@ -74,8 +74,8 @@
 //! [`examples/status_bar.rs`]: https://github.com/askbridge/askbridge/blob/main/crates/control/examples/status_bar.rs
 //! [`examples/answers_from_file`]: https://github.com/askbridge/askbridge/tree/main/crates/control/examples/answers_from_file
 //!
-//! It needs Unix, and a tokio runtime with time and I/O. [`core`] is the crate `askbridge-core`, whose types stand in
-//! the signatures here: no second line in `Cargo.toml` can get another version of them.
+//! It needs Unix, and a tokio runtime with time and I/O. The types of questions and answers are those of
+//! [`askbridge_core`], which is `askbridge_control::core` here: a line of its own in `Cargo.toml` could get another version.
 //!
 //! # What you do, and how
 //!
@@ -92,11 +92,11 @@
 //! | keep notifiers quiet while a person looks | [`Inbox::watch`], at least every 30 s |
 //! | write a question as JSON | a [`Record`] is `Serialize`: `schema/question_record.schema.json` |
 //!
-//! [`IdPrefix`]: core::desk::IdPrefix
-//! [`AnswerInput`]: core::question::input::AnswerInput
-//! [`Answer`]: core::question::Answer
-//! [`Submission`]: core::desk::Submission
-//! [`Record`]: core::desk::Record
+//! [`IdPrefix`]: askbridge_core::desk::IdPrefix
+//! [`AnswerInput`]: askbridge_core::question::input::AnswerInput
+//! [`Answer`]: askbridge_core::question::Answer
+//! [`Submission`]: askbridge_core::desk::Submission
+//! [`Record`]: askbridge_core::desk::Record
 //!
 //! # The picture
 //!
@@ -121,7 +121,7 @@
 //!
 //! # What you can rely on
 //!
-//! The numbers are those of the invariants on the front page of [`core`].
+//! The numbers are those of the invariants on the front page of [`askbridge_core`].
 //!
 //! - **`Ok` means that the agent has it** (I9): the answer was written to its stdin, or handed to the program that asked.
 //!   The store shows the question as settled by then.
@@ -139,7 +139,7 @@
 //! - **Versions mix** (I11): a name that your version does not know is `Other` or `Unknown`. Leave such a question to the
 //!   person: what it asks cannot be shown.
 //!
-//! [`State::Lost`]: core::desk::State::Lost
+//! [`State::Lost`]: askbridge_core::desk::State::Lost
 //!
 //! # What you owe
 //!
@@ -153,10 +153,10 @@
 //! - **Say who answers**, in [`Provenance`]: the history shows it. `Rpc` and your program's name where it decides by itself,
 //!   `Terminal`, `CommandLine` or `Page` where a person decides there. The others are of askbridge itself.
 //!
-//! [`Purpose::Permission`]: core::question::Purpose::Permission
-//! [`takes_second_step`]: core::question::Question::takes_second_step
-//! [`subject`]: core::question::Subject
-//! [`Provenance`]: core::question::Provenance
+//! [`Purpose::Permission`]: askbridge_core::question::Purpose::Permission
+//! [`takes_second_step`]: askbridge_core::question::Question::takes_second_step
+//! [`subject`]: askbridge_core::question::Subject
+//! [`Provenance`]: askbridge_core::question::Provenance
 //!
 //! # What may go wrong
 //!
@@ -181,8 +181,8 @@
 //! history, `Full` and `BadQuestion` from [`Inbox::ask`]. [`JoinedInbox::open`] and [`JoinedInbox::follow`] fail if the
 //! folders of the sockets cannot be used: others than the user could enter them. A bridge that hangs is no error, but a gap.
 //!
-//! [`Refusal`]: core::desk::Refusal
-//! [`Submission::Extend`]: core::desk::Submission::Extend
+//! [`Refusal`]: askbridge_core::desk::Refusal
+//! [`Submission::Extend`]: askbridge_core::desk::Submission::Extend
 //!
 //! # Limits
 //!
@@ -243,7 +243,9 @@
 //! 3. [`rpc`]: the control protocol, over which other processes reach an inbox.
 //! 4. [`join`]: all bridges of this machine as one inbox, and the connections to other machines.
 //!
-//! Of [`core`], a responder meets [`core::desk`] (records, submissions, refusals) and [`core::question`] (fields, answers).
+//! Of [`askbridge_core`], a responder meets [`desk`](askbridge_core::desk) (records, submissions, refusals) and
+//! [`question`](askbridge_core::question) (fields, answers).
+//!
 //! The crate depends on no settings, journal, web server or fleet.
 
 pub mod inbox;
