@@ -26,15 +26,10 @@ use askbridge_os::{
 };
 use askbridge_settings::{
     Settings,
-    files::{self, Live},
+    files::Live,
     resolved::{BridgeSettings, InboxSettings, Protocol, ProxySettings, RunSettings},
 };
 use tokio::sync::mpsc;
-
-/// Reads the settings. Mistakes in them do not stop the program; [`log`] reports them.
-pub(crate) fn settings(command: &Command) -> Settings {
-    if command.is_of_a_project() { files::read_here() } else { files::read(None) }
-}
 
 /// Starts the log, and reports the mistakes in the settings to it.
 ///

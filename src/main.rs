@@ -10,7 +10,7 @@ use std::{
 
 use askbridge::{
     command::{
-        self,
+        self, Context,
         cli::{Cli, Command},
         parse::{explain, parse},
     },
@@ -28,46 +28,46 @@ fn main() -> ExitCode {
         Err(code) => return code,
     };
     // The log's own level and file are settings, so they are read first.
-    let settings = compose::settings(&cli.command);
+    let context = Context::read(cli.command.is_of_a_project(), &cli.log);
     // Held until the end of `main`: dropping the log waits until its lines are written.
-    let _log = match compose::log(&cli, &settings) {
+    let _log = match compose::log(&cli, &context.settings) {
         Ok(guard) => guard,
         Err(error) => return fail(exit::FAILED, &error.to_string()),
     };
     explain(&cli.command);
     match &cli.command {
-        Command::Run(args) => ended(compose::run(&args.settings(&settings))),
-        Command::Proxy(args) => ended(compose::proxy(&args.settings(&settings))),
-        Command::Hook(args) => command::hook(args, &settings, &LocalHosts::default()),
-        Command::Attach(args) => command::run(command::attach(args, &settings, LocalHosts::shared())),
-        Command::Inbox(args) => command::run(command::inbox(args, &settings, &cli.log, LocalHosts::shared())),
-        Command::Open(args) => command::run(command::open(args, &settings, &cli.log)),
-        Command::Machine(args) => command::run(command::machine(args)),
+        Command::Run(args) => ended(compose::run(&args.settings(&context.settings))),
+        Command::Proxy(args) => ended(compose::proxy(&args.settings(&context.settings))),
+        Command::Hook(args) => command::hook(&context, args, &LocalHosts::default()),
+        Command::Attach(args) => command::run(command::attach(&context, args, LocalHosts::shared())),
+        Command::Inbox(args) => command::run(command::inbox(&context, args, LocalHosts::shared())),
+        Command::Open(args) => command::run(command::open(&context, args)),
+        Command::Machine(args) => command::run(command::machine(&context, args)),
         #[cfg(feature = "fleet")]
-        Command::Fleet(args) => command::run(command::fleet(args)),
-        Command::Dial(args) => command::run(command::dial(args)),
-        Command::List(args) => command::run(command::list(args)),
-        Command::Status(args) => command::run(command::status(args)),
-        Command::Show(args) => command::run(command::show(args)),
-        Command::Answer(args) => command::run(command::answer(args)),
-        Command::Allow(args) => command::run(command::allow(args)),
-        Command::Next(args) => command::run(command::next(args)),
+        Command::Fleet(args) => command::run(command::fleet(&context, args)),
+        Command::Dial(args) => command::run(command::dial(&context, args)),
+        Command::List(args) => command::run(command::list(&context, args)),
+        Command::Status(args) => command::run(command::status(&context, args)),
+        Command::Show(args) => command::run(command::show(&context, args)),
+        Command::Answer(args) => command::run(command::answer(&context, args)),
+        Command::Allow(args) => command::run(command::allow(&context, args)),
+        Command::Next(args) => command::run(command::next(&context, args)),
         #[cfg(feature = "tui")]
-        Command::Tui(args) => command::run(askbridge::command::tui::tui(args)),
-        Command::Reject(args) => command::run(command::reject(args)),
-        Command::Extend(args) => command::run(command::extend(args)),
-        Command::Ask(args) => command::run(command::ask(args)),
+        Command::Tui(args) => command::run(askbridge::command::tui::tui(&context, args)),
+        Command::Reject(args) => command::run(command::reject(&context, args)),
+        Command::Extend(args) => command::run(command::extend(&context, args)),
+        Command::Ask(args) => command::run(command::ask(&context, args)),
         #[cfg(feature = "notify")]
-        Command::Notify(args) => command::run(command::notify(args)),
+        Command::Notify(args) => command::run(command::notify(&context, args)),
         #[cfg(feature = "mcp")]
         Command::Mcp(args) => command::run(command::mcp(args, LocalHosts::default())),
-        Command::Config(args) => command::run(command::config(args)),
+        Command::Config(args) => command::run(command::config(&context, args)),
         #[cfg(feature = "journal")]
-        Command::History(args) => command::run(command::history(args)),
-        Command::Rules(args) => command::run(command::rules(args)),
-        Command::Doctor(args) => command::run(command::doctor(args)),
-        Command::Setup(args) => command::run(command::setup(args)),
-        Command::Overview(_) => command::run(command::overview()),
+        Command::History(args) => command::run(command::history(&context, args)),
+        Command::Rules(args) => command::run(command::rules(&context, args)),
+        Command::Doctor(args) => command::run(command::doctor(&context, args)),
+        Command::Setup(args) => command::run(command::setup(&context, args)),
+        Command::Overview(_) => command::run(command::overview(&context)),
         Command::Completions(args) => written(args.print(Cli::command())),
         Command::Complete(args) => written(args.print(Cli::command())),
         Command::Man(args) => written(args.write(Cli::command())),

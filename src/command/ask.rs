@@ -20,7 +20,7 @@ use clap::{ArgGroup, Args};
 use serde_json::{Value as Json, json};
 
 use super::{
-    CommandError, arguments,
+    CommandError, Context, arguments,
     runner::{done, say},
 };
 use crate::{limits, present::text, service::OwnInbox};
@@ -97,13 +97,14 @@ pub struct AskArgs {
 }
 
 /// Asks, waits, and prints the answer.
-pub async fn ask(args: &AskArgs) -> Result<u8, CommandError> {
+pub async fn ask(context: &Context, args: &AskArgs) -> Result<u8, CommandError> {
     let question = question(args)?;
     // The values of an answer are sorted by name, but are printed in the order of the fields.
     let names: Vec<_> = question.fields.iter().map(|field| field.name.clone()).collect();
     // Signals are caught before a socket is bound, so that no signal leaves one behind.
     let mut signals = Signals::catch()?;
-    let mut own = OwnInbox::bind(&args.agent).map_err(|error| CommandError::Ask(error.to_string()))?;
+    let mut own = OwnInbox::bind(&args.agent, &context.settings)
+        .map_err(|error| CommandError::Ask(error.to_string()))?;
     own.start()?;
     let settled = tokio::select! {
         settled = settled(&own.inbox, question) => settled?,

@@ -13,7 +13,7 @@ use askbridge_os::{listeners::SharedListeners, signals::Signals};
 use askbridge_settings::{Settings, keys};
 use clap::{Args, Subcommand};
 
-use super::{CommandError, runner::say};
+use super::{CommandError, Context, runner::say};
 
 /// How long `askbridge attach` runs, and its exit codes.
 const HELP: &str = "\
@@ -56,11 +56,8 @@ pub enum AttachAgent {
 }
 
 /// Attaches to agents until a signal arrives. Questions that are open by then stay open in their agents.
-pub async fn attach(
-    args: &AttachArgs,
-    settings: &Settings,
-    hosts: SharedInboxes,
-) -> Result<u8, CommandError> {
+pub async fn attach(context: &Context, args: &AttachArgs, hosts: SharedInboxes) -> Result<u8, CommandError> {
+    let settings = &context.settings;
     let finders = match &args.agent {
         Some(AttachAgent::Codex { socket: Some(socket) }) => {
             vec![Box::new(CodexFinder::at(socket.clone())) as Box<dyn Finder>]

@@ -26,7 +26,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::{CommandError, runner};
+use super::{CommandError, Context, runner};
 use crate::{
     hub::presence::{Visit, log_file, visit},
     limits,
@@ -49,8 +49,8 @@ pub(super) struct BackgroundInbox {
 }
 
 /// Starts an inbox in the background, unless one runs.
-pub(super) async fn detach(settings: &ServeSettings, log: &[OsString]) -> Result<u8, CommandError> {
-    let running = start(settings, log).await?;
+pub(super) async fn detach(context: &Context, settings: &ServeSettings) -> Result<u8, CommandError> {
+    let running = start(context, settings).await?;
     let (address, pid) = (running.address, running.pid);
     let text = match running.log {
         Some(ref log) => format!(
@@ -74,10 +74,10 @@ pub(super) async fn detach(settings: &ServeSettings, log: &[OsString]) -> Result
 
 /// Finds the inbox in the background, or starts one and waits until it serves.
 pub(super) async fn start(
+    context: &Context,
     settings: &ServeSettings,
-    log: &[OsString],
 ) -> Result<BackgroundInbox, CommandError> {
-    let places = Places::here()?;
+    let places = context.places()?;
     // Two commands that find no inbox at the same time must not start two. They lock in the same order.
     let mut folders = places.all();
     folders.sort();
@@ -85,9 +85,9 @@ pub(super) async fn start(
     for folder in folders {
         locks.push(lock(folder.join(LOCK)).await?);
     }
-    match find(&places).await? {
+    match find(places).await? {
         Some(running) => Ok(running),
-        None => spawn(settings, log).await,
+        None => spawn(settings, &context.log).await,
     }
 }
 
@@ -109,8 +109,8 @@ pub(super) async fn find(places: &Places) -> Result<Option<BackgroundInbox>, Com
 }
 
 /// Ends the inbox in the background, and waits until it is gone.
-pub(super) async fn stop() -> Result<u8, CommandError> {
-    let Some(Visit { mut stream, pid, .. }) = visit(&Places::here()?).await? else {
+pub(super) async fn stop(places: &Places) -> Result<u8, CommandError> {
+    let Some(Visit { mut stream, pid, .. }) = visit(places).await? else {
         return Ok(runner::done(exit::OK, "no askbridge inbox runs in the background\n"));
     };
     // The process holds the other end of the open connection, so its ID was not reused.

@@ -10,7 +10,9 @@ use std::{
 
 use askbridge_os::{exit, terminal::printable};
 use askbridge_settings::{
-    AnyKey, Layer, Problem, Settings, files, keys,
+    AnyKey, Layer, Problem, Settings,
+    files::{self, UserSources},
+    keys,
     layers::unknown_key,
     render as toml,
     render::{self, SettingsList},
@@ -19,7 +21,7 @@ use clap::{Args, Subcommand};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 
 use super::{
-    CommandError,
+    CommandError, Context,
     runner::{done, print, say, shown},
 };
 use crate::present::text;
@@ -102,10 +104,10 @@ fn candidates() -> Vec<CompletionCandidate> {
 }
 
 /// Shows the settings, or does what the subcommand says.
-pub async fn config(args: &ConfigArgs) -> Result<u8, CommandError> {
+pub async fn config(context: &Context, args: &ConfigArgs) -> Result<u8, CommandError> {
     match &args.action {
-        None => show(args.origin, args.json),
-        Some(ConfigAction::Get { key: name }) => get(key(name)?),
+        None => show(context, args.origin, args.json),
+        Some(ConfigAction::Get { key: name }) => get(context, key(name)?),
         Some(ConfigAction::Set { key: name, value }) => set(key(name)?, value),
         Some(ConfigAction::Unset { key: name }) => unset(key(name)?),
         Some(ConfigAction::Path) => shown(print(&format!("{}\n", own_file()?.display()))),
@@ -124,8 +126,8 @@ pub(super) fn own_file() -> Result<PathBuf, CommandError> {
     files::user_file().ok_or_else(none)
 }
 
-fn show(origin: bool, json: bool) -> Result<u8, CommandError> {
-    let settings = files::read_here();
+fn show(context: &Context, origin: bool, json: bool) -> Result<u8, CommandError> {
+    let settings = context.settings_here();
     if json {
         return shown(print(&text::json(&SettingsList::new(&settings, files::user_file().as_deref()))?));
     }
@@ -143,8 +145,8 @@ fn name_problems(problems: &[Problem]) {
     problems.iter().for_each(|problem| say(&problem.to_string()));
 }
 
-fn get(key: &dyn AnyKey) -> Result<u8, CommandError> {
-    let settings = files::read_here();
+fn get(context: &Context, key: &dyn AnyKey) -> Result<u8, CommandError> {
+    let settings = context.settings_here();
     let value = settings.stored(key).value;
     if value.is_null() {
         return Ok(exit::NOT_SET);
@@ -193,7 +195,9 @@ pub(super) fn unchanged(path: &Path, error: &render::EditError) -> CommandError 
 
 /// Warns if a project or the environment overrides the user's own value.
 fn overridden(key: &dyn AnyKey) {
-    if let origin @ (Layer::Project(_) | Layer::Environment(_)) = files::read_here().stored(key).origin {
+    if let origin @ (Layer::Project(_) | Layer::Environment(_)) =
+        UserSources::read().settings_here().stored(key).origin
+    {
         say(&format!("{} has another value here, from {origin}", key.path()));
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 
 use askbridge_control::{
     inbox::status::PROTOCOL,
-    join::{JoinedInbox, Places},
+    join::JoinedInbox,
     rpc::{
         client::DIAL,
         methods::{Caller, Methods},
@@ -14,12 +14,11 @@ use askbridge_control::{
     },
 };
 use askbridge_os::exit;
-use askbridge_settings::files;
 use clap::Args;
 use tokio::io::{AsyncWriteExt, stdin, stdout};
 use tokio_util::sync::CancellationToken;
 
-use super::CommandError;
+use super::{CommandError, Context};
 
 /// What `askbridge dial` is for, and its exit codes.
 const HELP: &str = "\
@@ -41,15 +40,15 @@ pub struct DialArgs {
 }
 
 /// Serves the questions of this machine on stdio until stdin ends.
-pub async fn dial(args: &DialArgs) -> Result<u8, CommandError> {
+pub async fn dial(context: &Context, args: &DialArgs) -> Result<u8, CommandError> {
     if io::stdin().is_terminal() {
         let what = "`dial` speaks with another askbridge on stdin: see `askbridge machine --help`";
         return Err(CommandError::Usage(what.to_owned()));
     }
-    let ledger = crate::service::ledger(files::read(None).journal());
+    let ledger = crate::service::ledger(context.settings.journal());
     // Other machines that this one knows are left out: two machines that dial each other would ask each other without
     // end.
-    let machine = JoinedInbox::open_with(&Places::here()?, None, ledger).await?;
+    let machine = JoinedInbox::open_with(context.places()?, None, ledger).await?;
     tokio::select! {
         served = serve(machine.clone(), args.read_only) => match served {
             // The other end is gone, which is the usual end of this command.

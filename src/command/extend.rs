@@ -3,7 +3,7 @@
 use askbridge_core::desk::{Record, Submission};
 use clap::Args;
 
-use super::{CommandError, arguments, help, reach::MachineArgs, runner::look_up, submit::submit};
+use super::{CommandError, Context, arguments, help, reach::MachineArgs, runner::look_up, submit::submit};
 use crate::present::{
     bridges::Bridges,
     text::{self, span},
@@ -26,7 +26,7 @@ pub struct ExtendArgs {
 }
 
 /// Gives a question more time.
-pub async fn extend(args: &ExtendArgs) -> Result<u8, CommandError> {
+pub async fn extend(context: &Context, args: &ExtendArgs) -> Result<u8, CommandError> {
     // Who leaves the ID out types the duration in its place.
     let id = args.id.as_deref().filter(|id| args.duration.is_some() || arguments::duration(id).is_err());
     let id = id.ok_or(CommandError::NoId)?;
@@ -39,5 +39,5 @@ pub async fn extend(args: &ExtendArgs) -> Result<u8, CommandError> {
         }
         None => format!("extended: {}", text::headline(record)),
     };
-    submit(id, look_up(id, &args.machine).await?, |_| Ok(Submission::Extend(by)), done).await
+    submit(id, look_up(context, id, &args.machine).await?, |_| Ok(Submission::Extend(by)), done).await
 }

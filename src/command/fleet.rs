@@ -11,11 +11,11 @@ use std::{
 };
 
 use askbridge_os::exit;
-use askbridge_settings::{addresses::Brokers, files, keys};
+use askbridge_settings::{Settings, addresses::Brokers, keys};
 use clap::{Args, Subcommand};
 
 use crate::{
-    command::{CommandError, runner::done},
+    command::{CommandError, Context, runner::done},
     fleet::{Access, NewUser, Role, UserName, create_directory, server_config},
     hub::gateway,
 };
@@ -97,12 +97,12 @@ pub struct CreateArgs {
 }
 
 /// Makes credentials or the directory, or serves.
-pub async fn fleet(args: &FleetArgs) -> Result<u8, CommandError> {
+pub async fn fleet(context: &Context, args: &FleetArgs) -> Result<u8, CommandError> {
     match &args.action {
         FleetAction::Credentials(args) => write(args),
-        FleetAction::Create(args) => create_at(args).await,
+        FleetAction::Create(args) => create_at(&context.settings, args).await,
         FleetAction::Gateway => {
-            Access::of(&files::read(None)).transpose().map_err(CommandError::Setup)?;
+            Access::of(&context.settings).transpose().map_err(CommandError::Setup)?;
             Ok(gateway::serve().await?)
         }
     }
@@ -210,8 +210,8 @@ fn known(folder: &Path) -> Result<BTreeMap<UserName, NewUser>, CommandError> {
 }
 
 /// Creates the directory.
-async fn create_at(args: &CreateArgs) -> Result<u8, CommandError> {
-    let access = access(args).map_err(CommandError::Setup)?;
+async fn create_at(settings: &Settings, args: &CreateArgs) -> Result<u8, CommandError> {
+    let access = access(settings, args).map_err(CommandError::Setup)?;
     let broker = access.broker();
     match create_directory(&access, args.replace).await {
         Ok(true) => Ok(done(exit::OK, &format!("{broker} has the directory of the machines now\n"))),
@@ -220,8 +220,7 @@ async fn create_at(args: &CreateArgs) -> Result<u8, CommandError> {
     }
 }
 
-fn access(args: &CreateArgs) -> Result<Access, String> {
-    let settings = files::read(None);
+fn access(settings: &Settings, args: &CreateArgs) -> Result<Access, String> {
     let servers = match (&args.url, settings.get(&keys::FLEET_URL).0) {
         (Some(url), _) => Brokers::one(url).map_err(|why| format!("--url: {why}"))?.0,
         (None, servers) if servers.is_empty() => vec![HERE.to_owned()],

@@ -27,7 +27,7 @@ use jiff::{
 use serde_json::json;
 
 use super::{
-    CommandError, arguments,
+    CommandError, Context, arguments,
     ledger::{ago, now, open, open_to_verify, unwritable},
     reach::MachineArgs,
     runner::{listed, print, print_lines, say, shown, warn},
@@ -176,9 +176,9 @@ impl HistoryArgs {
 }
 
 /// Lists the questions of the journal, or does what the subcommand says.
-pub async fn history(args: &HistoryArgs) -> Result<u8, CommandError> {
+pub async fn history(context: &Context, args: &HistoryArgs) -> Result<u8, CommandError> {
     if args.machine.is_named() {
-        return elsewhere(args).await;
+        return elsewhere(context, args).await;
     }
     // Pruning writes to the journal: it does not use the one that is opened to read below.
     if let Some(HistoryAction::Prune { older_than }) = &args.action {
@@ -224,8 +224,8 @@ fn nothing_kept(args: &HistoryArgs) -> Result<u8, CommandError> {
 }
 
 /// Lists the questions that the journal of another machine knows.
-async fn elsewhere(args: &HistoryArgs) -> Result<u8, CommandError> {
-    let machine = JoinedInbox::open_soon(args.machine.reach().await?).await?;
+async fn elsewhere(context: &Context, args: &HistoryArgs) -> Result<u8, CommandError> {
+    let machine = JoinedInbox::open_soon(args.machine.reach(context).await?).await?;
     let gaps = machine.gaps().borrow().clone();
     warn(&gaps);
     let silent = |error: CallError| CommandError::Refused("history".to_owned(), error.into());

@@ -9,6 +9,8 @@ use askbridge_adapters::{
 use askbridge_settings::{Settings, keys, words::Permissions};
 use clap::{Args, ValueEnum};
 
+use super::Context;
+
 /// The purpose of `askbridge hook`, and its exit code.
 const HELP: &str = "\
 Claude Code runs it when it asks a question: the plugin that `askbridge setup claude` installs tells it to. Its \
@@ -52,7 +54,7 @@ impl HookArgs {
 }
 
 /// Runs one call of an agent's hook. The exit code is always 0: the agent would take a failure as an answer.
-pub fn hook(args: &HookArgs, settings: &Settings, hosts: &impl AgentInboxes) -> ExitCode {
-    hook::run(&args.settings(settings), hosts);
+pub fn hook(context: &Context, args: &HookArgs, hosts: &impl AgentInboxes) -> ExitCode {
+    hook::run(&args.settings(&context.settings), hosts);
     ExitCode::SUCCESS
 }

@@ -13,7 +13,7 @@ use askbridge_settings::{
 };
 use clap::Args;
 
-use super::{CommandError, arguments::LogArgs, attach, background};
+use super::{CommandError, Context, attach, background};
 use crate::hub::{self, Attached, Presence};
 
 /// The background mode, and the exit codes of `askbridge inbox`.
@@ -82,19 +82,15 @@ impl HttpArgs {
 
 /// Serves the questions, here or in the background, or stops the inbox in the background. The server attaches to the
 /// agents that the settings name, and `hosts` gives each of them an inbox.
-pub async fn inbox(
-    args: &InboxArgs,
-    settings: &Settings,
-    log: &LogArgs,
-    hosts: SharedInboxes,
-) -> Result<u8, CommandError> {
+pub async fn inbox(context: &Context, args: &InboxArgs, hosts: SharedInboxes) -> Result<u8, CommandError> {
+    let settings = &context.settings;
     let address = args.addr.unwrap_or_else(|| settings.get(&keys::INBOX_ADDRESS));
     let serve_at = ServeSettings { address, http: args.http.settings(settings) };
     if args.stop {
-        return background::stop().await;
+        return background::stop(context.places()?).await;
     }
     if args.detach {
-        return background::detach(&serve_at, &log.words()).await;
+        return background::detach(context, &serve_at).await;
     }
     // Signals are caught before a socket is bound, so that no signal leaves it behind.
     let signals = Signals::catch()?;
@@ -103,5 +99,5 @@ pub async fn inbox(
     let presence = if args.detached { Some(Presence::begin()?) } else { None };
     let kinds = settings.get(&keys::INBOX_ATTACH);
     let attached = Attached { finders: attach::finders(settings, |kind| kinds.has(kind)), hosts };
-    Ok(hub::run(&serve_at, presence.as_ref(), attached, signals).await?)
+    Ok(hub::run(settings, &serve_at, presence.as_ref(), attached, signals).await?)
 }

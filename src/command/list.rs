@@ -20,7 +20,7 @@ use clap::Args;
 use tokio::time::sleep;
 
 use super::{
-    CommandError,
+    CommandError, Context,
     reach::MachineArgs,
     runner::{listed, print, print_lines, say, shown, warn},
     screen::{Room, Screen, columns, stdout_closed},
@@ -78,9 +78,9 @@ pub struct ListArgs {
 }
 
 /// Lists the open questions.
-pub async fn list(args: &ListArgs) -> Result<u8, CommandError> {
+pub async fn list(context: &Context, args: &ListArgs) -> Result<u8, CommandError> {
     if args.watch {
-        let machine = JoinedInbox::open_soon(args.machine.reach_to_follow().await?).await?;
+        let machine = JoinedInbox::open_soon(args.machine.reach_to_follow(context).await?).await?;
         return tokio::select! {
             followed = machine.follow() => Ok(followed.map(|()| exit::OK)?),
             watched = watch(&machine, args.json) => watched,
@@ -88,7 +88,7 @@ pub async fn list(args: &ListArgs) -> Result<u8, CommandError> {
             () = stdout_closed() => Ok(exit::OK),
         };
     }
-    let reach = args.machine.reach().await?;
+    let reach = args.machine.reach(context).await?;
     // A table shows the outline of a question only, which is much less to send.
     let depth = if args.json { Depth::Whole } else { Depth::Outline };
     let machine = JoinedInbox::glance(reach, depth, limits::PATIENCE).await?;

@@ -25,7 +25,7 @@ use futures::future::join_all;
 use tokio::time::timeout;
 
 use super::{
-    CommandError, background,
+    CommandError, Context, background,
     config::{own_file, own_text, unchanged},
     reach::candidates,
     runner::{done, print, say, shown},
@@ -101,18 +101,23 @@ pub enum MachineAction {
 }
 
 /// Adds, connects, lists or removes machines.
-pub async fn machine(args: &MachineCommandArgs) -> Result<u8, CommandError> {
+pub async fn machine(context: &Context, args: &MachineCommandArgs) -> Result<u8, CommandError> {
     match &args.action {
-        MachineAction::Add { name, ssh, command } => add(name, ssh.as_deref(), command).await,
-        MachineAction::Connect { name } => connect(name).await,
-        MachineAction::List { json } => list(*json).await,
-        MachineAction::Remove { name } => remove(name),
+        MachineAction::Add { name, ssh, command } => add(context, name, ssh.as_deref(), command).await,
+        MachineAction::Connect { name } => connect(context, name).await,
+        MachineAction::List { json } => list(context, *json).await,
+        MachineAction::Remove { name } => remove(&context.settings, name),
     }
 }
 
-async fn add(name: &str, ssh: Option<&str>, command: &[String]) -> Result<u8, CommandError> {
+async fn add(
+    context: &Context,
+    name: &str,
+    ssh: Option<&str>,
+    command: &[String],
+) -> Result<u8, CommandError> {
     let path = own_file()?;
-    let name = new_name(name, &files::read(None))?;
+    let name = new_name(name, &context.settings)?;
     let route = match command {
         [] => MachineRoute::Ssh(ssh.unwrap_or(name.as_str()).to_owned()),
         words => MachineRoute::Command(words.to_vec()),
@@ -123,7 +128,7 @@ async fn add(name: &str, ssh: Option<&str>, command: &[String]) -> Result<u8, Co
     files::write(&path, &text).map_err(|source| CommandError::Write { path: path.clone(), source })?;
     print(&format!("{}written to {}\n", changed('+', &table), path.display()))?;
     // The machine stays in the settings even if it does not reply now: it may only be switched off.
-    first_connection(&name, &route).await
+    first_connection(context, &name, &route).await
 }
 
 /// Checks the name of a machine that is to be added.
@@ -152,19 +157,22 @@ fn changed(sign: char, table: &str) -> String {
 }
 
 /// Returns a line on how machines stay connected; empty if the inbox in the background does that already.
-async fn kept() -> Result<String, CommandError> {
-    let is_kept = background::find(&Places::here()?).await?.is_some();
+async fn kept(places: &Places) -> Result<String, CommandError> {
+    let is_kept = background::find(places).await?.is_some();
     Ok(if is_kept { String::new() } else { format!("{}\n", machines::KEPT_BY) })
 }
 
-async fn connect(name: &str) -> Result<u8, CommandError> {
-    let settings = files::read(None);
-    let machine = known(name, &settings)?;
-    first_connection(&machine.name, &machine.route).await
+async fn connect(context: &Context, name: &str) -> Result<u8, CommandError> {
+    let machine = known(name, &context.settings)?;
+    first_connection(context, &machine.name, &machine.route).await
 }
 
 /// Connects to a machine, at the terminal if there is one, and says what was found, or why it cannot be reached.
-async fn first_connection(name: &MachineName, route: &MachineRoute) -> Result<u8, CommandError> {
+async fn first_connection(
+    context: &Context,
+    name: &MachineName,
+    route: &MachineRoute,
+) -> Result<u8, CommandError> {
     let has_terminal = io::stdin().is_terminal();
     let patience = if has_terminal { limits::SSH_AT_TERMINAL } else { limit::GREETING };
     let asked = match route {
@@ -200,17 +208,17 @@ async fn first_connection(name: &MachineName, route: &MachineRoute) -> Result<u8
         say(&format!("in the background, {name} is not connected, since ssh cannot ask there: {why}"));
         return Ok(exit::BRIDGE_GONE);
     }
-    hurry(name).await?;
-    Ok(done(exit::OK, &kept().await?))
+    let places = context.places()?;
+    hurry(places, name).await;
+    Ok(done(exit::OK, &kept(places).await?))
 }
 
 /// Makes the process that keeps the connection try it now, if there is such a process.
-async fn hurry(name: &MachineName) -> Result<(), CommandError> {
-    if let Some(client) = holder(&remote::folders(&Places::here()?), name).await {
+async fn hurry(places: &Places, name: &MachineName) {
+    if let Some(client) = holder(&remote::folders(places), name).await {
         // That process replies once the connection is made; the reply itself does not matter.
         drop(timeout(limit::CONNECT, client.lost()).await);
     }
-    Ok(())
 }
 
 /// Returns the machine of the settings that has this name.
@@ -227,10 +235,9 @@ fn unknown(name: &str, settings: &Settings) -> CommandError {
     })
 }
 
-async fn list(json: bool) -> Result<u8, CommandError> {
-    let places = Places::here()?;
-    let settings = files::read(None);
-    let sockets = remote::folders(&places);
+async fn list(context: &Context, json: bool) -> Result<u8, CommandError> {
+    let (settings, places) = (&context.settings, context.places()?);
+    let sockets = remote::folders(places);
     let mut machines = join_all(settings.machines().iter().map(|machine| listed(&sockets, machine))).await;
     let mut held = BTreeMap::new();
     for folder in &sockets {
@@ -240,9 +247,9 @@ async fn list(json: bool) -> Result<u8, CommandError> {
     let of_fleet: Vec<_> = of_fleet.collect();
     machines.extend(join_all(of_fleet.into_iter().map(|name| of_fleet_machine(&sockets, name))).await);
     machines.sort_by(|one, other| one.name.cmp(&other.name));
-    let has_inbox = background::find(&places).await?.is_some();
+    let has_inbox = background::find(places).await?.is_some();
     let missing = shared_problem(places.own());
-    let fleet = fleet_status(&settings).await.map(|status| status.followed(missing.as_deref()));
+    let fleet = fleet_status(settings).await.map(|status| status.followed(missing.as_deref()));
     let list = MachineList { machines, has_inbox, fleet };
     shown(print(&match json {
         true => text::json(&list)?,
@@ -280,14 +287,13 @@ async fn holder(sockets: &[PathBuf], name: &MachineName) -> Option<Client> {
     None
 }
 
-fn remove(name: &str) -> Result<u8, CommandError> {
+fn remove(settings: &Settings, name: &str) -> Result<u8, CommandError> {
     let path = own_file()?;
-    let settings = files::read(None);
     let text = machine_file::remove(&own_text(&path)?, name).map_err(|error| unchanged(&path, &error))?;
-    let text = text.ok_or_else(|| unknown(name, &settings))?;
+    let text = text.ok_or_else(|| unknown(name, settings))?;
     files::write(&path, &text).map_err(|source| CommandError::Write { path: path.clone(), source })?;
     // A table with a mistake is no known machine, but can be removed as well.
-    let table = known(name, &settings).map(|machine| machine_file::table(&machine.name, &machine.route));
+    let table = known(name, settings).map(|machine| machine_file::table(&machine.name, &machine.route));
     let removed = table.map(|table| changed('-', &table)).unwrap_or_default();
     Ok(done(exit::OK, &format!("{removed}{name} is no longer in {}\n", path.display())))
 }

@@ -14,6 +14,7 @@ mod config;
 mod confirm;
 #[cfg(feature = "mock")]
 mod consent;
+mod context;
 mod converse;
 mod dial;
 mod doctor;
@@ -62,6 +63,7 @@ pub use check::check;
 pub use config::config;
 #[cfg(feature = "mock")]
 pub use consent::consent;
+pub use context::Context;
 pub use dial::dial;
 pub use doctor::doctor;
 pub use error::CommandError;

@@ -7,7 +7,7 @@ use askbridge_os::exit;
 use clap::Args;
 
 use super::{
-    CommandError,
+    CommandError, Context,
     converse::converse,
     list::{lines, lost_and_elsewhere, unreachable_lines},
     reach::MachineArgs,
@@ -42,13 +42,13 @@ pub struct NextArgs {
 }
 
 /// Asks the oldest question that waits.
-pub async fn next(args: &NextArgs) -> Result<u8, CommandError> {
+pub async fn next(context: &Context, args: &NextArgs) -> Result<u8, CommandError> {
     if !can_ask() {
         let told = "`next` asks at a terminal: `askbridge list` and `askbridge answer` work without one";
         return Err(CommandError::Usage(told.to_owned()));
     }
     let leftovers = Leftovers::of_person();
-    let machine = JoinedInbox::open_soon(args.machine.reach().await?).await?;
+    let machine = JoinedInbox::open_soon(args.machine.reach(context).await?).await?;
     let gaps = machine.gaps().borrow().clone();
     warn(&gaps);
     let mut open = machine.store().read(|_, snapshot| snapshot.open());

@@ -9,18 +9,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use askbridge_control::{
-    inbox::{Inbox, real_files::RealFiles},
-    join::discovery,
-};
+use askbridge_control::inbox::{Inbox, real_files::RealFiles};
 use askbridge_core::desk::{Record, State};
 use askbridge_os::{exit, signals::Signals};
-use askbridge_settings::{NotifySettings, files};
+use askbridge_settings::NotifySettings;
 use clap::Args;
 use rustix::process::setsid;
 
 use super::{
-    CommandError,
+    CommandError, Context,
     reach::MachineArgs,
     runner::{look_up, say},
 };
@@ -73,22 +70,22 @@ pub struct NotifyArgs {
 }
 
 /// Notifies the user, and withdraws the notification once the question is settled.
-pub async fn notify(args: &NotifyArgs) -> Result<u8, CommandError> {
+pub async fn notify(context: &Context, args: &NotifyArgs) -> Result<u8, CommandError> {
     if args.background {
         // Ctrl-C in the terminal of the bridge must not end this process. `setsid` fails for the leader of a process
         // group, which a bridge does not start.
         setsid().ok();
     }
-    tell(args).await
+    tell(context, args).await
 }
 
-async fn tell(args: &NotifyArgs) -> Result<u8, CommandError> {
-    let (machine, _, record) = look_up(&args.id, &MachineArgs::default()).await?;
+async fn tell(context: &Context, args: &NotifyArgs) -> Result<u8, CommandError> {
+    let (machine, _, record) = look_up(context, &args.id, &MachineArgs::default()).await?;
     if record.state != State::Open {
         return Ok(done(args, "the question no longer waits", exit::OK));
     }
     // Each notifier is a process of its own, so their number is limited.
-    let Some(slot) = take(&discovery::folder()?)? else {
+    let Some(slot) = take(context.places()?.own())? else {
         if args.background {
             // The bridge recognises this line. If the bridge is gone, the failed write does not matter.
             drop(writeln!(io::stderr(), "{BUSY}"));
@@ -99,7 +96,7 @@ async fn tell(args: &NotifyArgs) -> Result<u8, CommandError> {
     let bridges = Bridges::new(machine.status());
     let folder = bridges.status(&record).map(|status| status.folder.clone()).unwrap_or_default();
     let project = PathBuf::from(record.question.project.as_deref().unwrap_or(&folder));
-    let Some(settings) = settings(&project, &record) else {
+    let Some(settings) = settings(context, &project, &record) else {
         return Ok(done(args, "the settings switch off notifications of this project", exit::OK));
     };
     let terminal = terminal(args);
@@ -121,8 +118,8 @@ async fn tell(args: &NotifyArgs) -> Result<u8, CommandError> {
 const NOTHING: &str =
     "no notifier is set up: `askbridge config edit` opens the settings, and docs/notify.md says how";
 
-fn settings(project: &Path, record: &Record) -> Option<NotifySettings> {
-    let settings = files::read(Some(project));
+fn settings(context: &Context, project: &Path, record: &Record) -> Option<NotifySettings> {
+    let settings = context.settings_of(Some(project));
     NotifySettings::of(&settings, Some(project))
         .map(|notify| ruled(notify, settings.rules(), record, &RealFiles))
 }
@@ -148,9 +145,9 @@ fn done(args: &NotifyArgs, why: &str, code: u8) -> u8 {
 const NOTIFIERS: &str = "notifiers";
 
 /// Sends a test through each notifier, and reports the results.
-pub(super) async fn try_out(report: &mut Report) {
+pub(super) async fn try_out(context: &Context, report: &mut Report) {
     let folder = env::current_dir().ok();
-    let settings = NotifySettings::of(&files::read(folder.as_deref()), folder.as_deref());
+    let settings = NotifySettings::of(&context.settings_of(folder.as_deref()), folder.as_deref());
     let Some(settings) = settings else {
         return report.add(NOTIFIERS, Level::Note, "notifications of this project are switched off", None);
     };

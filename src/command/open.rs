@@ -17,15 +17,13 @@ use askbridge_control::{
 };
 use askbridge_core::desk::QuestionId;
 use askbridge_os::exit;
-use askbridge_settings::{Settings, keys, resolved::ServeSettings};
+use askbridge_settings::{keys, resolved::ServeSettings};
 use askbridge_web::{Token, page::sign_in};
 use clap::Args;
 use qrcode::{EcLevel, QrCode, render::unicode::Dense1x2};
 
 use super::{
-    CommandError,
-    arguments::LogArgs,
-    background,
+    CommandError, Context, background,
     inbox::HttpArgs,
     reach::MachineArgs,
     runner::{self, look_up, say},
@@ -63,18 +61,19 @@ pub struct OpenArgs {
 }
 
 /// Shows the page in a browser.
-pub async fn open(args: &OpenArgs, settings: &Settings, log: &LogArgs) -> Result<u8, CommandError> {
-    let http = HttpArgs { token_file: args.token_file.clone(), ..HttpArgs::default() }.settings(settings);
-    let serve = ServeSettings { address: settings.get(&keys::INBOX_ADDRESS), http };
+pub async fn open(context: &Context, args: &OpenArgs) -> Result<u8, CommandError> {
+    let http =
+        HttpArgs { token_file: args.token_file.clone(), ..HttpArgs::default() }.settings(&context.settings);
+    let serve = ServeSettings { address: context.settings.get(&keys::INBOX_ADDRESS), http };
     // The question is looked up first, so that an unknown ID does not start an inbox.
     let question = match &args.id {
-        Some(id) => Some(look_up(id, &MachineArgs::default()).await?.2.id.clone()),
+        Some(id) => Some(look_up(context, id, &MachineArgs::default()).await?.2.id.clone()),
         None => None,
     };
-    let (server, folder) = match running().await? {
+    let (server, folder) = match running(context.places()?).await? {
         Some(running) => running,
         None => {
-            let started = background::start(&serve, &log.words()).await?;
+            let started = background::start(context, &serve).await?;
             say("started the inbox in the background; `askbridge inbox --stop` ends it");
             (started.address, started.folder)
         }
@@ -101,16 +100,15 @@ fn token(serve: &ServeSettings, folder: &Path) -> Result<Token, CommandError> {
 }
 
 /// Returns the address of an inbox of this user: the one in the background, or else one in a terminal.
-async fn running() -> Result<Option<(SocketAddr, PathBuf)>, CommandError> {
-    let places = Places::here()?;
-    if let Some(running) = background::find(&places).await? {
+async fn running(places: &Places) -> Result<Option<(SocketAddr, PathBuf)>, CommandError> {
+    if let Some(running) = background::find(places).await? {
         return Ok(Some((running.address, running.folder)));
     }
     // An inbox in a terminal does not listen on that socket, but its status has the address.
-    let machine = JoinedInbox::glance(&places, Depth::Outline, limits::PATIENCE).await?;
+    let machine = JoinedInbox::glance(places, Depth::Outline, limits::PATIENCE).await?;
     let inboxes = machine.status().into_iter().filter(|bridge| bridge.agent == SERVER);
     let mut found = inboxes.filter_map(|inbox| {
-        let folder = discovery::place_of(&places, &inbox.bridge)?;
+        let folder = discovery::place_of(places, &inbox.bridge)?;
         Some((inbox.address?.parse().ok()?, folder))
     });
     Ok(found.next())

@@ -5,7 +5,7 @@ use askbridge_os::exit;
 use clap::Args;
 
 use super::{
-    CommandError,
+    CommandError, Context,
     list::{lines, lost_and_elsewhere, unreachable_lines},
     reach::MachineArgs,
     runner::{listed, print_lines, warn},
@@ -18,8 +18,8 @@ use crate::{hub::SERVER, limits};
 pub struct OverviewArgs {}
 
 /// Shows the questions that wait, and what to type next.
-pub async fn overview() -> Result<u8, CommandError> {
-    let reach = MachineArgs::default().reach().await?;
+pub async fn overview(context: &Context) -> Result<u8, CommandError> {
+    let reach = MachineArgs::default().reach(context).await?;
     let machine = JoinedInbox::glance(reach, Depth::Outline, limits::PATIENCE).await?;
     let gaps = machine.gaps().borrow().clone();
     warn(&gaps);

@@ -10,7 +10,7 @@ use askbridge_core::{
 use clap::Args;
 
 use super::{
-    CommandError,
+    CommandError, Context,
     converse::converse,
     help,
     reach::MachineArgs,
@@ -47,11 +47,11 @@ pub struct AllowArgs {
 
 /// Allows what an agent asks permission for: this time, or from now on. At a terminal, the person chooses between
 /// several options that allow it, and confirms a permission that acts or is dangerous, with its whole text above (I12).
-pub async fn allow(args: &AllowArgs) -> Result<u8, CommandError> {
+pub async fn allow(context: &Context, args: &AllowArgs) -> Result<u8, CommandError> {
     let id = args.id.as_deref().ok_or(CommandError::NoId)?;
     let role = if args.always { Role::AllowAlways } else { Role::AllowOnce };
     let leftovers = Leftovers::of_person();
-    let found = look_up(id, &args.machine).await?;
+    let found = look_up(context, id, &args.machine).await?;
     if can_ask()
         && !args.yes
         && let Some(dialogue) = asked(Arc::clone(&found.2), role)

@@ -9,7 +9,7 @@ use std::{
 };
 
 use askbridge_control::join::{
-    Places, Reach, discovery, machines,
+    Reach, discovery, machines,
     remote::{self, Route},
 };
 use askbridge_core::desk::{IdPrefix, MachineName};
@@ -20,7 +20,7 @@ use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::CommandError;
+use super::{CommandError, Context};
 use crate::{
     hub::{
         HeldMachines,
@@ -62,49 +62,53 @@ impl MachineArgs {
 
     /// Returns what a command asks that shows all questions. One machine that is slow delays it for a short time only,
     /// unless the machine was named.
-    pub async fn reach(&self) -> Result<Reach, CommandError> {
-        self.reach_within(None, Patience::Short).await
+    pub async fn reach(&self, context: &Context) -> Result<Reach, CommandError> {
+        self.reach_within(context, None, Patience::Short).await
     }
 
     /// Returns what a command asks that follows the questions: it waits for no machine, and finds those that come later.
-    pub async fn reach_to_follow(&self) -> Result<Reach, CommandError> {
-        self.reach_within(None, Patience::None).await
+    pub async fn reach_to_follow(&self, context: &Context) -> Result<Reach, CommandError> {
+        self.reach_within(context, None, Patience::None).await
     }
 
     /// Returns what a command asks for this question: one machine alone, where that can be told from the ID.
-    pub async fn reach_for(&self, typed: Option<&IdPrefix>) -> Result<Reach, CommandError> {
-        self.reach_within(typed, Patience::Long).await
+    pub async fn reach_for(
+        &self,
+        context: &Context,
+        typed: Option<&IdPrefix>,
+    ) -> Result<Reach, CommandError> {
+        self.reach_within(context, typed, Patience::Long).await
     }
 
     /// Connects to machines, and waits for them no longer than this, where several are asked.
     async fn reach_within(
         &self,
+        context: &Context,
         typed: Option<&IdPrefix>,
         patience: Patience,
     ) -> Result<Reach, CommandError> {
-        let places = Places::here()?;
+        let (settings, places) = (&context.settings, context.places()?);
         for why in places.refused() {
             let line = printable_line(&why.to_string()).into_owned();
             // If stderr is closed, the list is as good.
             drop(writeln!(io::stderr(), "askbridge: {line}; questions there are not shown"));
         }
-        let settings = files::read(None);
-        let mut routes_of_all = routes(&settings);
+        let mut routes_of_all = routes(settings);
         let of_settings = self.named(typed, |machine| routes_of_all.contains_key(machine));
         if of_settings.is_none()
             && self.via.is_none()
             && let Some(typed) = typed
-            && discovery::sockets_in(&places).await?.keys().any(|bridge| typed.may_be_in(bridge))
+            && discovery::sockets_in(places).await?.keys().any(|bridge| typed.may_be_in(bridge))
         {
             // An ID without a machine means this machine first, so that no other one delays the command.
-            return Ok(Reach::from(&places));
+            return Ok(Reach::from(places));
         }
         let mut fleet = FleetMachines::new(places.own().to_owned());
         let is_of_settings =
             of_settings.is_some_and(|name| routes_of_all.keys().any(|of| of.as_str() == name));
         // The broker is asked only if the machine may be one of the fleet: this takes a while.
         if self.via.is_none() && !is_of_settings {
-            fleet.routes(&settings);
+            fleet.routes(settings);
             let patience = match patience {
                 Patience::None if !self.is_named() => of_fleet::FOLLOW,
                 Patience::Short if !self.is_named() => limit::PATIENCE,
@@ -112,11 +116,11 @@ impl MachineArgs {
                 _ => of_fleet::CONNECT + of_fleet::FOLLOW,
             };
             fleet.known(patience).await;
-            for (name, route) in fleet.routes(&settings) {
+            for (name, route) in fleet.routes(settings) {
                 routes_of_all.entry(name).or_insert(route);
             }
         }
-        let shared = remote::folders(&places);
+        let shared = remote::folders(places);
         let mut held = BTreeMap::new();
         for folder in &shared {
             held.extend(machines(folder)?);
@@ -140,7 +144,7 @@ impl MachineArgs {
         if routes.is_empty() && !is_kept {
             return Ok(reach);
         }
-        Ok(connect(reach, HeldMachines::own(&places, fleet), routes, patience).await)
+        Ok(connect(reach, HeldMachines::own(places, fleet), routes, patience).await)
     }
 
     /// Returns the name of the only machine that is meant.

@@ -14,13 +14,13 @@ use askbridge_os::{exit, terminal::printable_line};
 #[cfg(feature = "journal")]
 use askbridge_settings::rule::Trial;
 use askbridge_settings::{
-    RuleTable, Settings, files, render,
+    RuleTable, Settings, render,
     rule::{Decision, Explanation, RuleEffect, decide, explain},
 };
 use clap::{Args, Subcommand};
 
 use super::{
-    CommandError, arguments,
+    CommandError, Context, arguments,
     confirm::confirm,
     converse::said,
     reach::MachineArgs,
@@ -92,18 +92,18 @@ pub enum RulesAction {
 const NONE: &str = "there are no rules: `askbridge config edit` opens your settings, and docs/rules.md says how to write one";
 
 /// Shows, checks, tries or applies the rules.
-pub async fn rules(args: &RulesArgs) -> Result<u8, CommandError> {
+pub async fn rules(context: &Context, args: &RulesArgs) -> Result<u8, CommandError> {
     match &args.action {
-        RulesAction::List => list(),
-        RulesAction::Check => check(),
-        RulesAction::Try { id: Some(id), .. } => attempt(id).await,
-        RulesAction::Try { id: None, since, .. } => try_history(since.map(Into::into)),
-        RulesAction::Apply { id, yes } => apply(id.as_deref(), *yes).await,
+        RulesAction::List => list(context),
+        RulesAction::Check => check(context),
+        RulesAction::Try { id: Some(id), .. } => attempt(context, id).await,
+        RulesAction::Try { id: None, since, .. } => try_history(context, since.map(Into::into)),
+        RulesAction::Apply { id, yes } => apply(context, id.as_deref(), *yes).await,
     }
 }
 
-fn list() -> Result<u8, CommandError> {
-    let settings = read();
+fn list(context: &Context) -> Result<u8, CommandError> {
+    let settings = read(context);
     if settings.rules().is_empty() {
         say(NONE);
         return Ok(exit::OK);
@@ -122,9 +122,9 @@ fn brief(table: &RuleTable) -> String {
     values.collect::<Vec<_>>().join(", ")
 }
 
-fn check() -> Result<u8, CommandError> {
+fn check(context: &Context) -> Result<u8, CommandError> {
     // The project's file is read as well: rules in it do not count, and are reported as mistakes.
-    let settings = files::read_here();
+    let settings = context.settings_here();
     settings.problems().iter().for_each(|problem| say(&problem.to_string()));
     for rule in settings.rules() {
         if let Some(program) = rule.unknown_program() {
@@ -141,9 +141,9 @@ fn check() -> Result<u8, CommandError> {
     Ok(runner::done(if problems == 0 { exit::OK } else { exit::NOT_SET }, &text))
 }
 
-async fn attempt(id: &str) -> Result<u8, CommandError> {
-    let (_, _, record) = look_up(id, &MachineArgs::default()).await?;
-    let settings = read();
+async fn attempt(context: &Context, id: &str) -> Result<u8, CommandError> {
+    let (_, _, record) = look_up(context, id, &MachineArgs::default()).await?;
+    let settings = read(context);
     let Explanation { passed, decision } = explain(settings.rules(), &record, &RealFiles);
     let mut lines = vec![format!("{}: {}", record.id, text::headline(&record))];
     lines.extend(passed.iter().map(|passed| format!("  {} does not apply: {}", passed.rule, passed.why)));
@@ -156,8 +156,8 @@ async fn attempt(id: &str) -> Result<u8, CommandError> {
 }
 
 #[cfg(feature = "journal")]
-fn try_history(since: Option<Duration>) -> Result<u8, CommandError> {
-    let settings = read();
+fn try_history(context: &Context, since: Option<Duration>) -> Result<u8, CommandError> {
+    let settings = read(context);
     if settings.rules().is_empty() {
         say(NONE);
         return Ok(exit::OK);
@@ -177,7 +177,7 @@ fn try_history(since: Option<Duration>) -> Result<u8, CommandError> {
 }
 
 #[cfg(not(feature = "journal"))]
-fn try_history(_: Option<Duration>) -> Result<u8, CommandError> {
+fn try_history(_: &Context, _: Option<Duration>) -> Result<u8, CommandError> {
     Err(CommandError::Usage("this askbridge was built without a journal".to_owned()))
 }
 
@@ -190,9 +190,9 @@ fn would(record: &Record, decision: &Decision) -> String {
     }
 }
 
-async fn apply(id: Option<&str>, yes: bool) -> Result<u8, CommandError> {
-    let settings = read();
-    let decided = decided(open(id).await?, &settings);
+async fn apply(context: &Context, id: Option<&str>, yes: bool) -> Result<u8, CommandError> {
+    let settings = read(context);
+    let decided = decided(open(context, id).await?, settings);
     if decided.is_empty() {
         say("no rule decides an open question");
         return Ok(exit::OK);
@@ -206,7 +206,7 @@ async fn apply(id: Option<&str>, yes: bool) -> Result<u8, CommandError> {
     }
     let mut code = exit::OK;
     for (record, decision) in &decided {
-        if let Err(error) = submit(record, decision).await {
+        if let Err(error) = submit(context.places()?, record, decision).await {
             say(&error.to_string());
             // The first failure decides the exit code, and does not keep the other questions from being answered.
             code = if code == exit::OK { error.exit_code() } else { code };
@@ -216,17 +216,17 @@ async fn apply(id: Option<&str>, yes: bool) -> Result<u8, CommandError> {
 }
 
 /// Returns the questions that rules may be applied to.
-async fn open(id: Option<&str>) -> Result<Vec<Arc<Record>>, CommandError> {
+async fn open(context: &Context, id: Option<&str>) -> Result<Vec<Arc<Record>>, CommandError> {
     let mut records = match id {
         Some(id) => {
-            let (_, _, record) = look_up(id, &MachineArgs::default()).await?;
+            let (_, _, record) = look_up(context, id, &MachineArgs::default()).await?;
             if !record.is_open() {
                 return Err(CommandError::Refused(id.to_owned(), Refusal::Gone(record)));
             }
             vec![record]
         }
         None => {
-            let machine = JoinedInbox::glance(&Places::here()?, Depth::Whole, limits::PATIENCE).await?;
+            let machine = JoinedInbox::glance(context.places()?, Depth::Whole, limits::PATIENCE).await?;
             let gaps = machine.gaps().borrow().clone();
             warn(&gaps);
             machine.store().read(|_, snapshot| snapshot.open())
@@ -246,21 +246,20 @@ fn decided(open: Vec<Arc<Record>>, settings: &Settings) -> Vec<(Arc<Record>, Dec
     open.into_iter().filter_map(decision).collect()
 }
 
-async fn submit(record: &Record, decision: &Decision) -> Result<(), CommandError> {
+async fn submit(places: &Places, record: &Record, decision: &Decision) -> Result<(), CommandError> {
     let RuleEffect::Submit(submission) = &decision.what else { return Ok(()) };
-    let machine = JoinedInbox::open_for(&Places::here()?, &IdPrefix::from(&record.id)).await?;
+    let machine = JoinedInbox::open_for(places, &IdPrefix::from(&record.id)).await?;
     let submitted = machine.submit(&record.id, submission.clone(), rules::by(&decision.rule)).await;
     let now = submitted.map_err(|refusal| CommandError::Refused(record.id.to_string(), refusal))?;
     let line = format!("{} {}", record.id, said(&now, submission));
     Ok(print(&(printable_lines(&line) + "\n"))?)
 }
 
-/// Reads the user's settings, and lists the mistakes in them.
-fn read() -> Settings {
-    // Only the user's own file may have rules, so the project's file is not read.
-    let settings = files::read(None);
-    settings.problems().iter().for_each(|problem| say(&problem.to_string()));
-    settings
+/// Lists the mistakes in the user's settings, and returns the settings. Only the user's own file may have rules, so they
+/// are without those of a project.
+fn read(context: &Context) -> &Settings {
+    context.settings.problems().iter().for_each(|problem| say(&problem.to_string()));
+    &context.settings
 }
 
 /// Makes a line printable, since it may quote an agent. A line break at its end stays.

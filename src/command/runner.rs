@@ -17,7 +17,7 @@ use askbridge_control::{
 use askbridge_core::desk::{IdPrefix, Record, Refusal};
 use askbridge_os::{exit, signals, terminal::printable_line};
 
-use super::{CommandError, reach::MachineArgs};
+use super::{CommandError, Context, reach::MachineArgs};
 use crate::{limits, present::listing};
 
 /// Runs a command, and returns its exit code.
@@ -42,11 +42,12 @@ pub fn run(command: impl Future<Output = Result<u8, CommandError>>) -> ExitCode 
 /// question, it asks all bridges, since the ID may be one that an agent gave. If no bridge has it, it asks the journal:
 /// the bridge of a hook ends with the question of the hook.
 pub(super) async fn look_up(
+    context: &Context,
     id: &str,
     at: &MachineArgs,
 ) -> Result<(JoinedInbox, IdPrefix, Arc<Record>), CommandError> {
     if let Ok(typed) = id.parse::<IdPrefix>() {
-        let machine = JoinedInbox::open_for(at.reach_for(Some(&typed)).await?, &typed).await?;
+        let machine = JoinedInbox::open_for(at.reach_for(context, Some(&typed)).await?, &typed).await?;
         match machine.seek(&typed).await {
             Ok(record) => {
                 // A follower of the store gets later changes only.
@@ -58,7 +59,8 @@ pub(super) async fn look_up(
         }
     }
     // Agents may give the same ID twice: whether this one is unique is known once all bridges have replied.
-    let machine = JoinedInbox::glance(at.reach().await?, Depth::Outline, limits::HANDSHAKE_TIMEOUT).await?;
+    let machine =
+        JoinedInbox::glance(at.reach(context).await?, Depth::Outline, limits::HANDSHAKE_TIMEOUT).await?;
     let record = match machine.seek_own(id) {
         Ok(record) => record,
         Err(missing) => {
@@ -70,7 +72,7 @@ pub(super) async fn look_up(
         }
     };
     let typed = IdPrefix::from(&record.id);
-    let machine = JoinedInbox::open_for(at.reach_for(Some(&typed)).await?, &typed).await?;
+    let machine = JoinedInbox::open_for(at.reach_for(context, Some(&typed)).await?, &typed).await?;
     let record = machine.seek(&typed).await.map_err(|missing| unfound(id, missing))?;
     Ok((machine, typed, record))
 }

@@ -4,7 +4,7 @@ use askbridge_control::{inbox::Inbox, join::Gaps};
 use clap::Args;
 
 use super::{
-    CommandError,
+    CommandError, Context,
     reach::MachineArgs,
     runner::{self, look_up, print, warn},
     screen::{is_coloured, wrap_column},
@@ -40,9 +40,9 @@ pub struct ShowArgs {
 }
 
 /// Shows a question.
-pub async fn show(args: &ShowArgs) -> Result<u8, CommandError> {
+pub async fn show(context: &Context, args: &ShowArgs) -> Result<u8, CommandError> {
     let id = args.id.as_deref().ok_or(CommandError::NoId)?;
-    let (machine, _, record) = look_up(id, &args.machine).await?;
+    let (machine, _, record) = look_up(context, id, &args.machine).await?;
     // The question was found, so it does not matter which bridges did not reply.
     warn(&Gaps::of_unreadable(machine.gaps().borrow().unreadable));
     let text = if args.json {

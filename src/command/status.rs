@@ -1,15 +1,10 @@
 //! `askbridge status`: the bridges of this machine, where they were looked for, and which of them did not reply.
 
-use askbridge_control::{
-    inbox::Inbox,
-    join::{JoinedInbox, Places},
-    rpc::client::Depth,
-};
-use askbridge_settings::files;
+use askbridge_control::{inbox::Inbox, join::JoinedInbox, rpc::client::Depth};
 use clap::Args;
 
 use super::{
-    CommandError,
+    CommandError, Context,
     list::lost_and_elsewhere,
     reach::MachineArgs,
     runner::{listed, print, print_lines},
@@ -56,15 +51,15 @@ pub struct StatusArgs {
 }
 
 /// Shows the bridges of this machine.
-pub async fn status(args: &StatusArgs) -> Result<u8, CommandError> {
-    let places = Places::here()?;
-    let reach = args.machine.reach().await?;
+pub async fn status(context: &Context, args: &StatusArgs) -> Result<u8, CommandError> {
+    let places = context.places()?;
+    let reach = args.machine.reach(context).await?;
     let machine = JoinedInbox::glance(reach, Depth::Outline, limits::PATIENCE).await?;
     let gaps = machine.gaps().borrow().clone();
     let (_, elsewhere) = lost_and_elsewhere(&machine).await;
     let status = MachineStatus::new(&places.all(), machine.status(), &gaps, machine.unreadable());
     let machines = machine.machines();
-    let fleet = fleet_status(&files::read(None)).await.map(|fleet| fleet.followed(gaps.fleet.as_deref()));
+    let fleet = fleet_status(&context.settings).await.map(|fleet| fleet.followed(gaps.fleet.as_deref()));
     let status = MachineStatus { elsewhere, machines, fleet, ..status };
     if args.json {
         return listed(print(&text::json(&status)?), gaps.has_asked_all());

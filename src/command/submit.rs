@@ -13,7 +13,7 @@ use askbridge_os::exit;
 use clap::Args;
 
 use super::{
-    CommandError,
+    CommandError, Context,
     answer_args::{AnswerArgs, with_stdin},
     converse::{by, converse, said},
     help,
@@ -31,21 +31,21 @@ use crate::present::{
 };
 
 /// Answers a question.
-pub async fn answer(args: &AnswerArgs) -> Result<u8, CommandError> {
+pub async fn answer(context: &Context, args: &AnswerArgs) -> Result<u8, CommandError> {
     let AnswerArgs { values, field: fields, text: texts, note: notes, .. } = args;
     let is_empty = [values, fields, texts, notes].into_iter().all(Vec::is_empty);
     let Some(id) = args.id.as_deref() else {
         return if is_empty && !args.again && can_ask() {
-            next(&NextArgs { machine: args.machine.clone() }).await
+            next(context, &NextArgs { machine: args.machine.clone() }).await
         } else {
             Err(CommandError::NoId)
         };
     };
     if args.again {
-        return by_option(id, &args.machine, |record| again(record, args.seen)).await;
+        return by_option(context, id, &args.machine, |record| again(record, args.seen)).await;
     }
     if is_empty && can_ask() {
-        return talk(id, &args.machine, Dialogue::new).await;
+        return talk(context, id, &args.machine, Dialogue::new).await;
     }
     if is_empty {
         return Err(CommandError::NoAnswer(id.to_owned()));
@@ -53,7 +53,7 @@ pub async fn answer(args: &AnswerArgs) -> Result<u8, CommandError> {
     // Stdin is read before the question is looked up, because a person may take long to type it.
     let args = with_stdin(id, args)?;
     let leftovers = Leftovers::of_person();
-    let found = look_up(id, &args.machine).await?;
+    let found = look_up(context, id, &args.machine).await?;
     if can_ask()
         && !args.yes
         && let Some(dialogue) = confirming(Arc::clone(&found.2), &args)
@@ -115,22 +115,24 @@ fn again(record: &Record, seen: Option<u32>) -> Result<Submission, CommandError>
 
 /// Puts a question to the person at the terminal. The person sees which question it is, so the ID may lack the number.
 pub(super) async fn talk(
+    context: &Context,
     id: &str,
     at: &MachineArgs,
     begin: impl FnOnce(Arc<Record>) -> Dialogue,
 ) -> Result<u8, CommandError> {
     let leftovers = Leftovers::of_person();
-    let (machine, _, record) = look_up(id, at).await?;
+    let (machine, _, record) = look_up(context, id, at).await?;
     converse(&machine, begin(record), leftovers).await
 }
 
 /// Submits to a question the submission that `read` returns for it, and confirms that submission.
 pub(super) async fn by_option(
+    context: &Context,
     id: &str,
     at: &MachineArgs,
     read: impl FnOnce(&Record) -> Result<Submission, CommandError>,
 ) -> Result<u8, CommandError> {
-    to_found(id, look_up(id, at).await?, read).await
+    to_found(id, look_up(context, id, at).await?, read).await
 }
 
 /// The same for a question that was looked up.
@@ -144,18 +146,18 @@ pub(super) async fn to_found(
 
 /// Rejects a question, or what an agent asks permission for: this time, if the agent has an option for that. At a terminal,
 /// the person is asked for a reason.
-pub async fn reject(args: &RejectArgs) -> Result<u8, CommandError> {
+pub async fn reject(context: &Context, args: &RejectArgs) -> Result<u8, CommandError> {
     let (id, reason) = (args.id.as_deref().ok_or(CommandError::NoId)?, args.reason.as_deref());
     if reason.is_none() && can_ask() {
         let leftovers = Leftovers::of_person();
-        let (machine, _, record) = look_up(id, &args.machine).await?;
+        let (machine, _, record) = look_up(context, id, &args.machine).await?;
         // A settled question is refused before the user types a reason.
         if record.is_open() {
             return converse(&machine, Dialogue::rejecting(record), leftovers).await;
         }
     }
     let read = |_: &Record| Ok(Submission::Reject(reason.map(str::to_owned)));
-    by_option(id, &args.machine, read).await
+    by_option(context, id, &args.machine, read).await
 }
 
 /// Submits to a question that was looked up, and says what `done` makes of it.

@@ -6,7 +6,7 @@ use askbridge_control::{
     join::{JoinedInbox, Places},
 };
 use askbridge_os::{exit, signals::Signals};
-use askbridge_settings::resolved::ServeSettings;
+use askbridge_settings::{Settings, resolved::ServeSettings};
 use askbridge_web::Server;
 use tokio::time::timeout;
 
@@ -30,14 +30,15 @@ pub const SERVER: &str = "askbridge inbox";
 /// # Errors
 /// The server cannot listen, or the directory of the sockets cannot be used any more.
 pub async fn run(
-    settings: &ServeSettings,
+    settings: &Settings,
+    serve_at: &ServeSettings,
     presence: Option<&Presence>,
     attached: Attached,
     mut signals: Signals,
 ) -> Result<u8, HubError> {
-    let server = Server::bind(settings.address, &settings.http).await?;
+    let server = Server::bind(serve_at.address, &serve_at.http).await?;
     let address = server.address();
-    let mut own = OwnInbox::bind(SERVER)?;
+    let mut own = OwnInbox::bind(SERVER, settings)?;
     // The address is set before the socket is served, so that every status of this inbox has it.
     own.inbox.serves_at(address);
     own.start()?;

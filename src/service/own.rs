@@ -8,7 +8,7 @@ use askbridge_control::{
     join::discovery::{DiscoveryError, LocalInbox, Socket},
     rpc::host::Host,
 };
-use askbridge_settings::files;
+use askbridge_settings::Settings;
 
 use super::{Context, services};
 
@@ -29,8 +29,7 @@ impl OwnInbox {
     ///
     /// # Errors
     /// The directory of the sockets cannot be used.
-    pub fn bind(agent: &str) -> Result<Self, DiscoveryError> {
-        let settings = files::read(None);
+    pub fn bind(agent: &str, settings: &Settings) -> Result<Self, DiscoveryError> {
         let ledger = super::ledger(settings.journal());
         let guarding = settings.guarding();
         let (inbox, port, host) = LocalInbox::new(agent.to_owned()).bind(ledger.clone(), guarding)?;

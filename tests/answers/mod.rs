@@ -54,6 +54,9 @@ mod machine_tables;
 mod manners;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
+mod once;
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod own_agent;
 #[cfg(test)]
 mod permits;

@@ -23,33 +23,50 @@ use crate::limits;
 /// The name of a project's file.
 const PROJECT: &str = ".askbridge.toml";
 
-/// Reads the settings. If there is a folder, includes the file of the project that it belongs to.
-pub fn read(folder: Option<&Path>) -> Settings {
-    let home = xdg::home();
-    let mut sources = Sources::default();
-    if let Some(path) = user_file() {
-        sources.user = kept(&path, own_file(&path), &mut sources.problems);
-    }
-    if let Some(path) = folder.and_then(|folder| project_file(folder, home.as_deref())) {
-        sources.project = kept(&path.file, path.read(), &mut sources.problems);
-    }
-    for (name, value) in env::vars_os() {
-        let is_setting = |name: &&str| name.starts_with(keys::PREFIX) && *name != xdg::SESSIONS;
-        let Some(name) = name.to_str().filter(is_setting) else { continue };
-        match value.into_string() {
-            Ok(value) => sources.environment.push((name.to_owned(), value)),
-            Err(_) => sources.problems.push(Problem { origin: None, message: format!("{name}: not UTF-8") }),
+/// The user's own file and the environment, as they were when they were read.
+#[derive(Clone, Debug)]
+pub struct UserSources(Sources);
+
+impl UserSources {
+    /// Reads both.
+    pub fn read() -> Self {
+        let mut sources = Sources { home: xdg::home(), ..Sources::default() };
+        if let Some(path) = user_file() {
+            sources.user = kept(&path, own_file(&path), &mut sources.problems);
         }
+        for (name, value) in env::vars_os() {
+            let is_setting = |name: &&str| name.starts_with(keys::PREFIX) && *name != xdg::SESSIONS;
+            let Some(name) = name.to_str().filter(is_setting) else { continue };
+            match value.into_string() {
+                Ok(value) => sources.environment.push((name.to_owned(), value)),
+                Err(_) => {
+                    sources.problems.push(Problem { origin: None, message: format!("{name}: not UTF-8") });
+                }
+            }
+        }
+        // The system's order is arbitrary: problems must be reported in a stable order.
+        sources.environment.sort();
+        UserSources(sources)
     }
-    // The system's order is arbitrary: problems must be reported in a stable order.
-    sources.environment.sort();
-    sources.home = home;
-    Settings::of(sources)
+
+    /// Returns the settings. If there is a folder, reads the file of the project that it belongs to, and includes it.
+    pub fn settings(&self, folder: Option<&Path>) -> Settings {
+        let mut sources = self.0.clone();
+        if let Some(path) = folder.and_then(|folder| project_file(folder, sources.home.as_deref())) {
+            sources.project = kept(&path.file, path.read(), &mut sources.problems);
+        }
+        Settings::of(sources)
+    }
+
+    /// Returns the settings of the folder that this process was started in.
+    pub fn settings_here(&self) -> Settings {
+        self.settings(env::current_dir().ok().as_deref())
+    }
 }
 
-/// Reads the settings of the folder that this process was started in.
-pub fn read_here() -> Settings {
-    read(env::current_dir().ok().as_deref())
+/// Reads the settings. If there is a folder, includes the file of the project that it belongs to.
+pub fn read(folder: Option<&Path>) -> Settings {
+    UserSources::read().settings(folder)
 }
 
 /// Returns the path of the user's own file, whether or not it exists.

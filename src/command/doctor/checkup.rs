@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     command::{
-        CommandError,
+        CommandError, Context,
         runner::{print, shown},
         screen::{is_coloured, wrap_column},
         setup::{clients::SetupClient, environment::Environment},
@@ -52,16 +52,16 @@ pub struct DoctorArgs {
 }
 
 /// Runs all checks, and reports what does not work.
-pub async fn doctor(args: &DoctorArgs) -> Result<u8, CommandError> {
+pub async fn doctor(context: &Context, args: &DoctorArgs) -> Result<u8, CommandError> {
     let mut report = Report::new(env!("CARGO_PKG_VERSION"));
     let around = Environment::look();
     match &around {
         Some(around) => look_at_program(around, &mut report),
         None => report.add("program", Level::Problem, "there is no home directory", Some("set HOME")),
     }
-    let set = files::read_here();
+    let set = context.settings_here();
     look_at_settings(&set, &mut report);
-    let statuses = sockets::look(around.as_ref(), &mut report).await;
+    let statuses = sockets::look(context, around.as_ref(), &mut report).await;
     let inbox = server::look(&set, &statuses, &mut report);
     if let Some(around) = &around {
         ways::look_at_desktop(around, &inbox, &mut report);
@@ -76,7 +76,7 @@ pub async fn doctor(args: &DoctorArgs) -> Result<u8, CommandError> {
     }
     #[cfg(feature = "notify")]
     if args.notify {
-        crate::command::notify::try_out(&mut report).await;
+        crate::command::notify::try_out(context, &mut report).await;
     }
     let text = match args.json {
         true => text::json(&report)?,

@@ -15,11 +15,12 @@ use askbridge_control::{
 };
 use askbridge_core::desk::BridgeName;
 use askbridge_os::xdg;
-use askbridge_settings::files;
+use askbridge_settings::Settings;
 use askbridge_web::Token;
 
 use crate::{
     command::{
+        Context,
         ask::ASKER,
         reach::MachineArgs,
         setup::{clients::SetupClient, environment::Environment},
@@ -38,8 +39,12 @@ const MACHINES: &str = "machines";
 const FLEET: &str = "fleet";
 
 /// Checks the folders and the bridges in them, and returns the bridges that replied.
-pub(super) async fn look(around: Option<&Environment>, report: &mut Report) -> Vec<BridgeStatus> {
-    let places = match Places::here() {
+pub(super) async fn look(
+    context: &Context,
+    around: Option<&Environment>,
+    report: &mut Report,
+) -> Vec<BridgeStatus> {
+    let places = match context.places() {
         Ok(places) => places,
         Err(error) => {
             let advice = match &error {
@@ -52,16 +57,16 @@ pub(super) async fn look(around: Option<&Environment>, report: &mut Report) -> V
             return Vec::new();
         }
     };
-    folders(&places, report);
+    folders(places, report);
     places.all().iter().for_each(|folder| token(folder, report));
     // `glance` removes the sockets of bridges that were killed: the names from before show which.
-    let before = names(&places);
-    let reach = match MachineArgs::default().reach().await {
+    let before = names(places);
+    let reach = match MachineArgs::default().reach(context).await {
         Ok(reach) => reach,
         Err(error) => {
             report.add(MACHINES, Level::Problem, error.to_string(), None);
             // The bridges of this machine can be checked without the others.
-            Reach::from(&places)
+            Reach::from(places)
         }
     };
     let machine = match JoinedInbox::glance(reach, Depth::Outline, limits::HANDSHAKE_TIMEOUT).await {
@@ -71,15 +76,15 @@ pub(super) async fn look(around: Option<&Environment>, report: &mut Report) -> V
             return Vec::new();
         }
     };
-    let now = names(&places);
+    let now = names(places);
     let removed = before.difference(&now).filter(|path| is_socket_name(path)).count();
     if removed > 0 {
         let were = if removed == 1 { "a socket".to_owned() } else { format!("{removed} sockets") };
         report.add(FOLDER, Level::Note, format!("removed {were} of bridges that were killed"), None);
     }
     leftovers(&now, report);
-    look_at_machines(&machine, report);
-    if let Some(fleet) = fleet_status(&files::read(None)).await {
+    look_at_machines(&context.settings, &machine, report);
+    if let Some(fleet) = fleet_status(&context.settings).await {
         let level = if fleet.problem.is_none() { Level::Ok } else { Level::Problem };
         report.add(FLEET, level, fleet.line(), None);
     }
@@ -87,9 +92,8 @@ pub(super) async fn look(around: Option<&Environment>, report: &mut Report) -> V
 }
 
 /// Reports how each other machine is connected.
-fn look_at_machines(machine: &JoinedInbox, report: &mut Report) {
+fn look_at_machines(settings: &Settings, machine: &JoinedInbox, report: &mut Report) {
     let now = SystemTime::now().into();
-    let settings = files::read(None);
     for ConnectedMachine { name, report: how } in machine.machines() {
         let is_connected = how.connected_at.is_some();
         let level = if is_connected { Level::Ok } else { Level::Problem };

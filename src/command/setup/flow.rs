@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use askbridge_os::exit;
-use askbridge_settings::{files, keys};
+use askbridge_settings::keys;
 
 use super::{
     agents::{self, KnownAgent},
@@ -21,7 +21,7 @@ use super::{
     terminals,
 };
 use crate::command::{
-    CommandError,
+    CommandError, Context,
     runner::{print, say, shown},
 };
 
@@ -44,6 +44,7 @@ Each of the first three shows with --print what it would change, before you inst
 
 /// The context of every step.
 struct Setup<'a> {
+    context: &'a Context,
     args: &'a SetupArgs,
     around: Environment,
     keep: ChangeStore,
@@ -52,20 +53,20 @@ struct Setup<'a> {
 }
 
 /// Puts askbridge between clients and their agents.
-pub async fn setup(args: &SetupArgs) -> Result<u8, CommandError> {
+pub async fn setup(context: &Context, args: &SetupArgs) -> Result<u8, CommandError> {
     let around =
         Environment::look().ok_or_else(|| CommandError::Setup("no home directory: set HOME".to_owned()))?;
     let keep = ChangeStore::new(&around.state);
     let client = match args.client.as_deref().and_then(Target::named) {
         Some(Target::Claude) => return claude::setup(&around, args),
-        Some(Target::Terminal(agent)) => return terminals::setup(&[agent], args).await,
+        Some(Target::Terminal(agent)) => return terminals::setup(context, &[agent], args).await,
         Some(Target::Editor(client)) => Some(client),
         None => None,
     };
     if args.undo {
         return match client {
             Some(_) => undo(&keep, client, args),
-            None => undo_all(&around, &keep, args).await,
+            None => undo_all(context, &around, &keep, args).await,
         };
     }
     let askbridge = around.askbridge().and_then(|path| Some(path.to_str()?.to_owned()));
@@ -75,7 +76,7 @@ pub async fn setup(args: &SetupArgs) -> Result<u8, CommandError> {
     if args.print {
         found.extend(around.missing_agent(args.agent.as_deref().unwrap_or(EXAMPLE)));
     }
-    let setup = Setup { args, around, keep, askbridge, found };
+    let setup = Setup { context, args, around, keep, askbridge, found };
     match client {
         Some(client) => setup.client(client),
         None => setup.every().await,
@@ -83,16 +84,21 @@ pub async fn setup(args: &SetupArgs) -> Result<u8, CommandError> {
 }
 
 /// Undoes all changes that setup has made.
-async fn undo_all(around: &Environment, keep: &ChangeStore, args: &SetupArgs) -> Result<u8, CommandError> {
+async fn undo_all(
+    context: &Context,
+    around: &Environment,
+    keep: &ChangeStore,
+    args: &SetupArgs,
+) -> Result<u8, CommandError> {
     // Each part is undone even if another one fails: the results are only compared at the end.
     let mut done = vec![undo(keep, None, args)];
     if around.has_program(CLAUDE) {
         done.push(claude::setup(around, args));
     }
-    let attached = files::read(None).get(&keys::INBOX_ATTACH);
+    let attached = context.settings.get(&keys::INBOX_ATTACH);
     let terminals: Vec<_> = ATTACHABLE.iter().filter(|agent| attached.has(agent.program)).collect();
     if !terminals.is_empty() {
-        done.push(terminals::setup(&terminals, args).await);
+        done.push(terminals::setup(context, &terminals, args).await);
     }
     Ok(worst(done))
 }
@@ -130,7 +136,7 @@ impl Setup<'_> {
             done.push(claude::setup(&self.around, self.args));
         }
         if !terminals.is_empty() {
-            done.push(terminals::setup(&terminals, self.args).await);
+            done.push(terminals::setup(self.context, &terminals, self.args).await);
         }
         Ok(worst(done))
     }

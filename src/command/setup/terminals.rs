@@ -6,17 +6,21 @@ use std::path::Path;
 
 use askbridge_control::join::Places;
 use askbridge_os::exit;
-use askbridge_settings::{files, keys::INBOX_ATTACH, kinds::AgentKinds, render};
+use askbridge_settings::{Settings, files, keys::INBOX_ATTACH, kinds::AgentKinds, render};
 
 use super::{
     args::SetupArgs,
     change::{agrees, show, tell},
     target::AttachableAgent,
 };
-use crate::command::{CommandError, background, config};
+use crate::command::{CommandError, Context, background, config};
 
 /// Adds agents to `inbox.attach` in the user's own settings, or removes them there.
-pub(super) async fn setup(agents: &[&AttachableAgent], args: &SetupArgs) -> Result<u8, CommandError> {
+pub(super) async fn setup(
+    context: &Context,
+    agents: &[&AttachableAgent],
+    args: &SetupArgs,
+) -> Result<u8, CommandError> {
     if args.agent.is_some() || args.file.is_some() {
         let what =
             "an agent in a terminal is set up in your own settings: leave out the second agent and --file";
@@ -26,9 +30,9 @@ pub(super) async fn setup(agents: &[&AttachableAgent], args: &SetupArgs) -> Resu
     let titles: Vec<_> = agents.iter().map(|agent| agent.title).collect();
     tell(&format!("{} in a terminal: {}", titles.join(", "), path.display()))?;
     let before = config::own_text(&path)?;
-    let Some(after) = changed(agents, args.undo, &before, &path)? else {
+    let Some(after) = changed(&context.settings, agents, args.undo, &before, &path)? else {
         tell("nothing to change")?;
-        return next(agents, args).await;
+        return next(context.places()?, agents, args).await;
     };
     show(&path, Some(before.as_str()).filter(|text| !text.is_empty()), Some(&after))?;
     if args.print {
@@ -43,17 +47,18 @@ pub(super) async fn setup(agents: &[&AttachableAgent], args: &SetupArgs) -> Resu
             agents.iter().map(|agent| format!("`askbridge setup {} --undo`", agent.program)).collect();
         tell(&format!("written; {} undoes it", names.join(", ")))?;
     }
-    next(agents, args).await
+    next(context.places()?, agents, args).await
 }
 
 /// Returns the text of the settings with the agents in `inbox.attach`, or without them. `None` if nothing changes.
 fn changed(
+    settings: &Settings,
     agents: &[&AttachableAgent],
     undo: bool,
     text: &str,
     path: &Path,
 ) -> Result<Option<String>, CommandError> {
-    let AgentKinds(attached) = files::read(None).get(&INBOX_ATTACH);
+    let AgentKinds(attached) = settings.get(&INBOX_ATTACH);
     let is_named = |kind: &&str| agents.iter().any(|agent| agent.program == *kind);
     let mut kinds: Vec<_> = attached.iter().copied().filter(|kind| !is_named(kind)).collect();
     if !undo {
@@ -71,8 +76,8 @@ fn changed(
 }
 
 /// Prints the next steps. An inbox reads the setting only when it starts.
-async fn next(agents: &[&AttachableAgent], args: &SetupArgs) -> Result<u8, CommandError> {
-    let runs = background::find(&Places::here()?).await.is_ok_and(|found| found.is_some());
+async fn next(places: &Places, agents: &[&AttachableAgent], args: &SetupArgs) -> Result<u8, CommandError> {
+    let runs = background::find(places).await.is_ok_and(|found| found.is_some());
     match (args.undo, runs) {
         (true, false) => {}
         (true, true) => tell("the running inbox stays attached until it ends: `askbridge inbox --stop`")?,

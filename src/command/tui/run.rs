@@ -40,7 +40,7 @@ use super::{
     view::draw,
 };
 use crate::{
-    command::{CommandError, converse, reach::MachineArgs},
+    command::{CommandError, Context, converse, reach::MachineArgs},
     hub::SERVER,
     present::{attention::TerminalKind, bridges::Bridges, listing},
 };
@@ -84,12 +84,12 @@ pub struct TuiArgs {
 type SubmissionResult = (QuestionId, Result<Arc<Record>, Refusal>);
 
 /// Shows the inbox until the person leaves it, or until a signal ends it.
-pub async fn tui(args: &TuiArgs) -> Result<u8, CommandError> {
+pub async fn tui(context: &Context, args: &TuiArgs) -> Result<u8, CommandError> {
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         let told = "`tui` needs a terminal: `askbridge list` and `askbridge answer` work without one";
         return Err(CommandError::Usage(told.to_owned()));
     }
-    let machine = JoinedInbox::open_soon(args.machine.reach_to_follow().await?).await?;
+    let machine = JoinedInbox::open_soon(args.machine.reach_to_follow(context).await?).await?;
     // Signals are caught before the terminal is taken, so that the terminal is restored after each of them.
     let mut signals = Signals::catch()?;
     let mut session = Session::begin(&machine, args)?;
