@@ -51,23 +51,23 @@ pub(crate) fn all() -> io::Result<()> {
             black_box(JoinedInbox::open(&folder).await.map_err(io::Error::other)?);
             opens.push(start.elapsed());
         }
-        let machine = JoinedInbox::open(&folder).await.map_err(io::Error::other)?;
-        let open = machine.store().read(|_, snapshot| snapshot.open_count()) as u64;
+        let joined = JoinedInbox::open(&folder).await.map_err(io::Error::other)?;
+        let open = joined.store().read(|_, snapshot| snapshot.open_count()) as u64;
         // The commands have answered some.
         if open != BRIDGES as u64 * QUESTIONS - 2 * SOME as u64 {
             return Err(io::Error::other(format!("{open} questions are open")));
         }
         let mut rows = vec![("join all bridges", opens)];
         let measured = async {
-            rows.push(("list all, as JSON", lists(&machine)?));
-            rows.push(("find one by a shortened id", finds(&machine, &bridges)?));
-            rows.push(("answer one", answers(&machine, &bridges).await?));
-            rows.push(("a new question is seen", changes(&machine, &bridges).await?));
+            rows.push(("list all, as JSON", lists(&joined)?));
+            rows.push(("find one by a shortened id", finds(&joined, &bridges)?));
+            rows.push(("answer one", answers(&joined, &bridges).await?));
+            rows.push(("a new question is seen", changes(&joined, &bridges).await?));
             Ok(())
         };
         tokio::select! {
             measured = measured => measured.map(|()| rows),
-            followed = machine.follow() => Err(io::Error::other(format!("not followed: {followed:?}"))),
+            followed = joined.follow() => Err(io::Error::other(format!("not followed: {followed:?}"))),
         }
     })?;
     show(commands.into_iter().chain(rows).collect())
@@ -108,17 +108,17 @@ fn commands(runtime_folder: &Path, folder: &Path, bridges: &[Bridge]) -> io::Res
     Ok(rows)
 }
 
-fn lists(machine: &JoinedInbox) -> io::Result<Vec<Duration>> {
+fn lists(joined: &JoinedInbox) -> io::Result<Vec<Duration>> {
     let list = || {
         let start = Instant::now();
-        let listing = machine.store().read(|revision, snapshot| Listing::new(revision, snapshot.open()));
+        let listing = joined.store().read(|revision, snapshot| Listing::new(revision, snapshot.open()));
         black_box(serde_json::to_vec(&listing)?);
         Ok(start.elapsed())
     };
     (0..FEW).map(|_| list()).collect()
 }
 
-fn finds(machine: &JoinedInbox, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
+fn finds(joined: &JoinedInbox, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
     let find = |place: usize| {
         let (bridge, number) =
             (&bridges[place % BRIDGES].name, 1 + (place / BRIDGES) as u64 % (QUESTIONS - 1));
@@ -126,7 +126,7 @@ fn finds(machine: &JoinedInbox, bridges: &[Bridge]) -> io::Result<Vec<Duration>>
         let short: IdPrefix =
             format!("{}-{number}", &bridge[..bridge.len() - 1]).parse().map_err(io::Error::other)?;
         let start = Instant::now();
-        match black_box(machine.find(&short)) {
+        match black_box(joined.find(&short)) {
             // The shortened ID is ambiguous if two names begin alike, which is rare.
             Ok(_) | Err(Refusal::Ambiguous(_)) => Ok(start.elapsed()),
             Err(other) => Err(io::Error::other(other)),
@@ -135,7 +135,7 @@ fn finds(machine: &JoinedInbox, bridges: &[Bridge]) -> io::Result<Vec<Duration>>
     (0..MANY).map(find).collect()
 }
 
-async fn answers(machine: &JoinedInbox, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
+async fn answers(joined: &JoinedInbox, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
     let mut times = Vec::new();
     for place in 0..MANY {
         // The questions from the other end were answered by the commands.
@@ -144,20 +144,20 @@ async fn answers(machine: &JoinedInbox, bridges: &[Bridge]) -> io::Result<Vec<Du
         let submission = Submission::answer(Answer { values, ..Answer::default() }, None);
         let by = Provenance { responder: Responder::CommandLine, name: None };
         let start = Instant::now();
-        machine.submit(&id, submission, by).await.map_err(io::Error::other)?;
+        joined.submit(&id, submission, by).await.map_err(io::Error::other)?;
         times.push(start.elapsed());
     }
     Ok(times)
 }
 
-async fn changes(machine: &JoinedInbox, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
+async fn changes(joined: &JoinedInbox, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
     let mut times = Vec::new();
     for place in 0..MANY {
         let (bridge, number) = (&bridges[place % BRIDGES], 1 + QUESTIONS + (place / BRIDGES) as u64);
         let id = id(bridge, number);
         let start = Instant::now();
         bridge.ask(number);
-        if !wait_until(machine.store(), DEADLINE, |snapshot| snapshot.get(&id).is_some()).await {
+        if !wait_until(joined.store(), DEADLINE, |snapshot| snapshot.get(&id).is_some()).await {
             return Err(io::Error::other(format!("{id} is not seen")));
         }
         times.push(start.elapsed());

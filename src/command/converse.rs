@@ -41,7 +41,7 @@ enum ConversationEvent {
 
 /// A question, and the person at the terminal.
 struct Conversation<'a> {
-    machine: &'a JoinedInbox,
+    joined: &'a JoinedInbox,
     dialogue: Dialogue,
     follower: Follower,
     signals: Signals,
@@ -54,7 +54,7 @@ struct Conversation<'a> {
 
 /// Asks the person until the question is answered, here or elsewhere, or left open.
 pub(super) async fn converse(
-    machine: &JoinedInbox,
+    joined: &JoinedInbox,
     dialogue: Dialogue,
     leftovers: Leftovers,
 ) -> Result<u8, CommandError> {
@@ -64,9 +64,9 @@ pub(super) async fn converse(
         return Err(CommandError::Refused(record.id.to_string(), Refusal::Conflict(record)));
     }
     let mut conversation = Conversation {
-        machine,
+        joined,
         dialogue,
-        follower: machine.store().follow(),
+        follower: joined.store().follow(),
         signals: Signals::catch()?,
         person: Typist::begin(leftovers)?,
         is_asked: false,
@@ -78,7 +78,7 @@ pub(super) async fn converse(
     // The store changes only while the bridges are followed.
     tokio::select! {
         code = &mut talked => code,
-        followed = machine.follow() => {
+        followed = joined.follow() => {
             followed?;
             talked.await
         }
@@ -142,7 +142,7 @@ impl Conversation<'_> {
     /// Prints what changed. Returns the exit code once the question is settled.
     fn changed(&mut self) -> Result<Option<u8>, CommandError> {
         let id = &self.dialogue.record().id;
-        let Some(now) = self.machine.store().read(|_, snapshot| snapshot.get(id).cloned()) else {
+        let Some(now) = self.joined.store().read(|_, snapshot| snapshot.get(id).cloned()) else {
             return Ok(None);
         };
         // The follower reports the changes of all questions.
@@ -169,14 +169,14 @@ impl Conversation<'_> {
     }
 
     fn left(&self, record: &Record) -> Option<String> {
-        let bridges = Bridges::new(self.machine.status());
+        let bridges = Bridges::new(self.joined.status());
         let left = record.deadline?.since(bridges.now(record));
         Some(format!("The question ends in {}", span(left)))
     }
 
     async fn extend(&mut self) -> Result<(), CommandError> {
         let id = self.dialogue.record().id.clone();
-        match self.machine.submit(&id, Submission::Extend(MORE_TIME), by()).await {
+        match self.joined.submit(&id, Submission::Extend(MORE_TIME), by()).await {
             Ok(now) => {
                 say(&format!("{}.", self.left(&now).unwrap_or_default()))?;
                 self.dialogue.update(now);
@@ -190,7 +190,7 @@ impl Conversation<'_> {
     /// Submits the answer. Returns `None` if it does not fit, and the exit code otherwise.
     async fn submit(&mut self, submission: Submission) -> Result<Option<u8>, CommandError> {
         let id = self.dialogue.record().id.clone();
-        match self.machine.submit(&id, submission.clone(), by()).await {
+        match self.joined.submit(&id, submission.clone(), by()).await {
             Ok(now) => {
                 let text = format!("{id} {}", said(&now, &submission));
                 let done = layout::wrapped(&text, 0, 0, wrap_column());
@@ -235,7 +235,7 @@ impl Conversation<'_> {
 
     fn shown(&self, show: impl FnOnce(&QuestionText<'_>) -> String) -> String {
         let record = self.dialogue.record();
-        let bridges = Bridges::new(self.machine.status());
+        let bridges = Bridges::new(self.joined.status());
         let (columns, colour) = (wrap_column(), is_coloured());
         let (status, now) = (bridges.status(record), bridges.now(record));
         show(&QuestionText { record, status, now, columns, colour })

@@ -48,19 +48,19 @@ pub async fn dial(context: &Context, args: &DialArgs) -> Result<u8, CommandError
     let ledger = crate::service::ledger(context.settings.journal());
     // Other machines that this one knows are left out: two machines that dial each other would ask each other without
     // end.
-    let machine = JoinedInbox::open_with(context.places()?, None, ledger).await?;
+    let joined = JoinedInbox::open_with(context.places()?, None, ledger).await?;
     tokio::select! {
-        served = serve(machine.clone(), args.read_only) => match served {
+        served = serve(joined.clone(), args.read_only) => match served {
             // The other end is gone, which is the usual end of this command.
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
             _ => Ok(exit::OK),
         },
-        followed = machine.follow() => Ok(followed.map(|()| exit::OK)?),
+        followed = joined.follow() => Ok(followed.map(|()| exit::OK)?),
     }
 }
 
-async fn serve(machine: JoinedInbox, is_read_only: bool) -> io::Result<()> {
-    let methods = Methods::new(machine, Caller::Ours);
+async fn serve(joined: JoinedInbox, is_read_only: bool) -> io::Result<()> {
+    let methods = Methods::new(joined, Caller::Ours);
     let methods = if is_read_only { methods.read_only() } else { methods };
     let mut stdout = stdout();
     let greeting = format!("{DIAL}{PROTOCOL} {}\n", env!("CARGO_PKG_VERSION"));

@@ -225,13 +225,13 @@ fn nothing_kept(args: &HistoryArgs) -> Result<u8, CommandError> {
 
 /// Lists the questions that the journal of another machine knows.
 async fn elsewhere(context: &Context, args: &HistoryArgs) -> Result<u8, CommandError> {
-    let machine = JoinedInbox::open_soon(args.machine.reach(context).await?).await?;
-    let gaps = machine.gaps().borrow().clone();
+    let joined = JoinedInbox::open_soon(args.machine.reach(context).await?).await?;
+    let gaps = joined.gaps().borrow().clone();
     warn(&gaps);
     let silent = |error: CallError| CommandError::Refused("history".to_owned(), error.into());
     let found = match args.lost {
-        false => machine.past_elsewhere(args.filter()).await.map_err(silent)?,
-        true => machine.lost_elsewhere().await.map_err(silent)?.into_iter().map(PastQuestion::from).collect(),
+        false => joined.past_elsewhere(args.filter()).await.map_err(silent)?,
+        true => joined.lost_elsewhere().await.map_err(silent)?.into_iter().map(PastQuestion::from).collect(),
     };
     if args.json {
         let json = text::json(&json!({ "questions": found, "leftToClient": [], "gaps": [] }))?;

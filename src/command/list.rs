@@ -80,10 +80,10 @@ pub struct ListArgs {
 /// Lists the open questions.
 pub async fn list(context: &Context, args: &ListArgs) -> Result<u8, CommandError> {
     if args.watch {
-        let machine = JoinedInbox::open_soon(args.machine.reach_to_follow(context).await?).await?;
+        let joined = JoinedInbox::open_soon(args.machine.reach_to_follow(context).await?).await?;
         return tokio::select! {
-            followed = machine.follow() => Ok(followed.map(|()| exit::OK)?),
-            watched = watch(&machine, args.json) => watched,
+            followed = joined.follow() => Ok(followed.map(|()| exit::OK)?),
+            watched = watch(&joined, args.json) => watched,
             // While no question changes, nothing is written, so a failed write cannot reveal that the reader is gone.
             () = stdout_closed() => Ok(exit::OK),
         };
@@ -91,17 +91,17 @@ pub async fn list(context: &Context, args: &ListArgs) -> Result<u8, CommandError
     let reach = args.machine.reach(context).await?;
     // A table shows the outline of a question only, which is much less to send.
     let depth = if args.json { Depth::Whole } else { Depth::Outline };
-    let machine = JoinedInbox::glance(reach, depth, limits::PATIENCE).await?;
-    let gaps = machine.gaps().borrow().clone();
+    let joined = JoinedInbox::glance(reach, depth, limits::PATIENCE).await?;
+    let gaps = joined.gaps().borrow().clone();
     warn(&gaps);
-    let (lost, elsewhere) = lost_and_elsewhere(&machine).await;
+    let (lost, elsewhere) = lost_and_elsewhere(&joined).await;
     if args.json {
-        let list = QuestionList { lost, elsewhere, ..listing(&machine, &gaps) };
+        let list = QuestionList { lost, elsewhere, ..listing(&joined, &gaps) };
         return listed(print(&text::json(&list)?), gaps.is_empty());
     }
     let columns = columns();
-    let mut lines = lines(&machine, &gaps, &elsewhere, columns);
-    lines.extend(unreachable_lines(&machine, &elsewhere));
+    let mut lines = lines(&joined, &gaps, &elsewhere, columns);
+    lines.extend(unreachable_lines(&joined, &elsewhere));
     let lost = past::lost(&lost, SystemTime::now().into(), columns);
     if !lost.is_empty() {
         lines.push(String::new());
@@ -111,30 +111,30 @@ pub async fn list(context: &Context, args: &ListArgs) -> Result<u8, CommandError
 }
 
 /// Returns the open questions, and what a list shows of them.
-pub(super) fn listing(machine: &JoinedInbox, gaps: &Gaps) -> QuestionList {
-    let bridges = Bridges::new(machine.status());
-    let (revision, open) = machine.store().read(|revision, snapshot| (revision, snapshot.open()));
+pub(super) fn listing(joined: &JoinedInbox, gaps: &Gaps) -> QuestionList {
+    let bridges = Bridges::new(joined.status());
+    let (revision, open) = joined.store().read(|revision, snapshot| (revision, snapshot.open()));
     QuestionList::new(revision, open, &bridges, gaps)
 }
 
 /// Returns the open questions as a table, or a line that says why there are none.
 pub(super) fn lines(
-    machine: &JoinedInbox,
+    joined: &JoinedInbox,
     gaps: &Gaps,
     elsewhere: &[UnreachableBridges],
     columns: Option<usize>,
 ) -> Vec<String> {
-    let statuses = machine.status();
-    let open = machine.store().read(|_, snapshot| snapshot.open());
+    let statuses = joined.status();
+    let open = joined.store().read(|_, snapshot| snapshot.open());
     if !open.is_empty() {
         return table(&open, &Bridges::new(statuses), columns);
     }
     // The inbox counts as a bridge here, but has no agent that could ask.
     let bridges = statuses.iter().filter(|status| status.agent != SERVER).count();
-    let machines = machine.machines();
+    let machines = joined.machines();
     let machines = machines.iter().filter(|machine| machine.report.connected_at.is_some());
     let machines: Vec<_> = machines.map(|machine| machine.name.as_str()).collect();
-    let folders = machine.places().map(Places::all).unwrap_or_default();
+    let folders = joined.places().map(Places::all).unwrap_or_default();
     let looked = Looked { folders: &folders, machines: &machines, has_elsewhere: !elsewhere.is_empty() };
     vec![looked.nothing(bridges, gaps)]
 }
@@ -142,10 +142,8 @@ pub(super) fn lines(
 /// Returns the questions that were lost with their bridges, oldest first, and the bridges that run elsewhere. If the
 /// journal cannot be read, the command says so and lists the rest. A list of another machine alone has none.
 #[cfg(feature = "journal")]
-pub(super) async fn lost_and_elsewhere(
-    machine: &JoinedInbox,
-) -> (Vec<LostQuestion>, Vec<UnreachableBridges>) {
-    let Some(places) = machine.places() else { return (Vec::new(), Vec::new()) };
+pub(super) async fn lost_and_elsewhere(joined: &JoinedInbox) -> (Vec<LostQuestion>, Vec<UnreachableBridges>) {
+    let Some(places) = joined.places() else { return (Vec::new(), Vec::new()) };
     let unsettled = super::ledger::unsettled().unwrap_or_else(|error| {
         super::runner::say(&format!("lost questions and bridges elsewhere are not known: {error}"));
         askbridge_journal::UnsettledQuestions::default()
@@ -161,39 +159,39 @@ pub(super) async fn lost_and_elsewhere(_: &JoinedInbox) -> (Vec<LostQuestion>, V
 }
 
 /// Returns the lines about unreachable bridges, each with its remedy.
-pub(super) fn unreachable_lines(machine: &JoinedInbox, elsewhere: &[UnreachableBridges]) -> Vec<String> {
-    bridges::unreachable_lines(elsewhere, &machine.places().map(Places::all).unwrap_or_default())
+pub(super) fn unreachable_lines(joined: &JoinedInbox, elsewhere: &[UnreachableBridges]) -> Vec<String> {
+    bridges::unreachable_lines(elsewhere, &joined.places().map(Places::all).unwrap_or_default())
 }
 
 /// The interval at which a list on a terminal is redrawn, to update the times in it.
 const REDRAW: Duration = Duration::from_secs(1);
 
 /// Prints what changes, until stdout is closed or cannot be written to, or until a signal ends it.
-pub(super) async fn watch(machine: &JoinedInbox, as_json: bool) -> Result<u8, CommandError> {
+pub(super) async fn watch(joined: &JoinedInbox, as_json: bool) -> Result<u8, CommandError> {
     if as_json || !io::stdout().is_terminal() {
-        return shown(report(machine, as_json).await);
+        return shown(report(joined, as_json).await);
     }
     let mut signals = Signals::catch()?;
     // An error that this prints must not be on the alternate screen, and no caught signal may leave that switched on.
-    let (_, elsewhere) = lost_and_elsewhere(machine).await;
+    let (_, elsewhere) = lost_and_elsewhere(joined).await;
     let screen = Screen::enter()?;
     tokio::select! {
-        drawn = redraw(machine, &elsewhere, screen) => shown(drawn),
+        drawn = redraw(joined, &elsewhere, screen) => shown(drawn),
         code = signals.next() => Ok(code),
     }
 }
 
 /// Draws the list again each time that something changes.
 async fn redraw(
-    machine: &JoinedInbox,
+    joined: &JoinedInbox,
     elsewhere: &[UnreachableBridges],
     mut screen: Screen,
 ) -> io::Result<()> {
-    let (mut follower, mut left_out) = (machine.store().follow(), machine.gaps());
+    let (mut follower, mut left_out) = (joined.store().follow(), joined.gaps());
     loop {
         let gaps = left_out.borrow_and_update().clone();
         let room = Room::now().unwrap_or(Room { columns: 80, lines: 24 });
-        screen.draw(&drawn(lines(machine, &gaps, elsewhere, Some(room.columns)), room, &gaps))?;
+        screen.draw(&drawn(lines(joined, &gaps, elsewhere, Some(room.columns)), room, &gaps))?;
         tokio::select! {
             next = follower.next() => match next {
                 Some(_) => {}
@@ -208,8 +206,8 @@ async fn redraw(
 }
 
 /// Prints a line for each change, or the whole list as JSON on a line.
-async fn report(machine: &JoinedInbox, as_json: bool) -> io::Result<()> {
-    let (mut follower, mut left_out) = (machine.store().follow(), machine.gaps());
+async fn report(joined: &JoinedInbox, as_json: bool) -> io::Result<()> {
+    let (mut follower, mut left_out) = (joined.store().follow(), joined.gaps());
     let (mut said, mut known) = (Vec::new(), KnownQuestions::default());
     loop {
         let mut batch = None;
@@ -223,8 +221,8 @@ async fn report(machine: &JoinedInbox, as_json: bool) -> io::Result<()> {
         let gaps = left_out.borrow_and_update().clone();
         said = report_gaps(&gaps, &said);
         match batch {
-            _ if as_json => print(&text::json_line(&listing(machine, &gaps))?)?,
-            Some(batch) => print(&known.changes(machine, batch))?,
+            _ if as_json => print(&text::json_line(&listing(joined, &gaps))?)?,
+            Some(batch) => print(&known.changes(joined, batch))?,
             None => {}
         }
     }
@@ -275,9 +273,9 @@ struct KnownQuestions(BTreeMap<QuestionId, Arc<Record>>);
 
 impl KnownQuestions {
     /// Returns a line for each change.
-    fn changes(&mut self, machine: &JoinedInbox, batch: Batch) -> String {
+    fn changes(&mut self, joined: &JoinedInbox, batch: Batch) -> String {
         let mut lines = String::new();
-        let bridges = Bridges::new(machine.status());
+        let bridges = Bridges::new(joined.status());
         match batch {
             Batch::Snapshot { open, .. } => {
                 // Only a snapshot is complete: a known question that it lacks was settled while no events came.
@@ -287,7 +285,7 @@ impl KnownQuestions {
                     lines += &self.change(record, &bridges);
                 }
                 for id in gone.into_keys() {
-                    lines += &settled(&id, machine.store().read(|_, snapshot| snapshot.get(&id).cloned()));
+                    lines += &settled(&id, joined.store().read(|_, snapshot| snapshot.get(&id).cloned()));
                 }
             }
             Batch::Events { events, .. } => {

@@ -48,21 +48,21 @@ pub async fn next(context: &Context, args: &NextArgs) -> Result<u8, CommandError
         return Err(CommandError::Usage(told.to_owned()));
     }
     let leftovers = Leftovers::of_person();
-    let machine = JoinedInbox::open_soon(args.machine.reach(context).await?).await?;
-    let gaps = machine.gaps().borrow().clone();
+    let joined = JoinedInbox::open_soon(args.machine.reach(context).await?).await?;
+    let gaps = joined.gaps().borrow().clone();
     warn(&gaps);
-    let mut open = machine.store().read(|_, snapshot| snapshot.open());
+    let mut open = joined.store().read(|_, snapshot| snapshot.open());
     // A question whose answer is being delivered no longer waits for a person.
     open.retain(|record| record.state == State::Open);
     let more = open.len().saturating_sub(1);
     let Some(oldest) = open.into_iter().next() else {
-        let (_, elsewhere) = lost_and_elsewhere(&machine).await;
-        lines(&machine, &gaps, &elsewhere, None).iter().for_each(|line| say(line));
-        unreachable_lines(&machine, &elsewhere).iter().for_each(|line| say(line));
+        let (_, elsewhere) = lost_and_elsewhere(&joined).await;
+        lines(&joined, &gaps, &elsewhere, None).iter().for_each(|line| say(line));
+        unreachable_lines(&joined, &elsewhere).iter().for_each(|line| say(line));
         // A bridge that did not reply may have a question that waits.
         return Ok(if gaps.is_empty() { exit::NO_QUESTION } else { exit::BRIDGE_GONE });
     };
-    let code = converse(&machine, Dialogue::new(oldest), leftovers).await?;
+    let code = converse(&joined, Dialogue::new(oldest), leftovers).await?;
     if code == exit::OK && more > 0 {
         let waits = if more == 1 { "1 more waits".to_owned() } else { format!("{more} more wait") };
         print(&format!("{waits}: askbridge next\n"))?;

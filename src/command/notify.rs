@@ -80,7 +80,7 @@ pub async fn notify(context: &Context, args: &NotifyArgs) -> Result<u8, CommandE
 }
 
 async fn tell(context: &Context, args: &NotifyArgs) -> Result<u8, CommandError> {
-    let (machine, _, record) = look_up(context, &args.id, &MachineArgs::default()).await?;
+    let (joined, _, record) = look_up(context, &args.id, &MachineArgs::default()).await?;
     if record.state != State::Open {
         return Ok(done(args, "the question no longer waits", exit::OK));
     }
@@ -93,7 +93,7 @@ async fn tell(context: &Context, args: &NotifyArgs) -> Result<u8, CommandError> 
         }
         return Ok(done(args, "the maximum number of notifiers runs already", exit::FAILED));
     };
-    let bridges = Bridges::new(machine.status());
+    let bridges = Bridges::new(joined.status());
     let folder = bridges.status(&record).map(|status| status.folder.clone()).unwrap_or_default();
     let project = PathBuf::from(record.question.project.as_deref().unwrap_or(&folder));
     let Some(settings) = settings(context, &project, &record) else {
@@ -107,7 +107,7 @@ async fn tell(context: &Context, args: &NotifyArgs) -> Result<u8, CommandError> 
     // The bridge's clock said when the question opened, so it also says how long ago that was.
     let age = bridges.now(&record).since(record.opened_at);
     let says_all = !args.background;
-    let notifying = NotifierStart { machine, record, age, folder, settings, plan, terminal, slot, says_all };
+    let notifying = NotifierStart { joined, record, age, folder, settings, plan, terminal, slot, says_all };
     let mut signals = Signals::catch()?;
     let told = follow(notifying, async move { signals.next().await }).await;
     // A bridge reads on stderr what failed, so the exit code is for a person.

@@ -105,8 +105,8 @@ async fn running(places: &Places) -> Result<Option<(SocketAddr, PathBuf)>, Comma
         return Ok(Some((running.address, running.folder)));
     }
     // An inbox in a terminal does not listen on that socket, but its status has the address.
-    let machine = JoinedInbox::glance(places, Depth::Outline, limits::PATIENCE).await?;
-    let inboxes = machine.status().into_iter().filter(|bridge| bridge.agent == SERVER);
+    let joined = JoinedInbox::glance(places, Depth::Outline, limits::PATIENCE).await?;
+    let inboxes = joined.status().into_iter().filter(|bridge| bridge.agent == SERVER);
     let mut found = inboxes.filter_map(|inbox| {
         let folder = discovery::place_of(places, &inbox.bridge)?;
         Some((inbox.address?.parse().ok()?, folder))

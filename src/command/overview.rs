@@ -20,15 +20,15 @@ pub struct OverviewArgs {}
 /// Shows the questions that wait, and what to type next.
 pub async fn overview(context: &Context) -> Result<u8, CommandError> {
     let reach = MachineArgs::default().reach(context).await?;
-    let machine = JoinedInbox::glance(reach, Depth::Outline, limits::PATIENCE).await?;
-    let gaps = machine.gaps().borrow().clone();
+    let joined = JoinedInbox::glance(reach, Depth::Outline, limits::PATIENCE).await?;
+    let gaps = joined.gaps().borrow().clone();
     warn(&gaps);
-    let (_, elsewhere) = lost_and_elsewhere(&machine).await;
-    let mut shown = lines(&machine, &gaps, &elsewhere, columns());
-    shown.extend(unreachable_lines(&machine, &elsewhere));
-    let waits = machine.store().read(|_, snapshot| snapshot.open_count() > 0);
+    let (_, elsewhere) = lost_and_elsewhere(&joined).await;
+    let mut shown = lines(&joined, &gaps, &elsewhere, columns());
+    shown.extend(unreachable_lines(&joined, &elsewhere));
+    let waits = joined.store().read(|_, snapshot| snapshot.open_count() > 0);
     // The inbox in the background has no agent that could ask.
-    let has_bridge = machine.status().iter().any(|status| status.agent != SERVER);
+    let has_bridge = joined.status().iter().any(|status| status.agent != SERVER);
     shown.push(String::new());
     shown
         .extend(next_steps(waits, has_bridge).iter().map(|(command, what)| format!("  {command:<20}{what}")));

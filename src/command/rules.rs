@@ -226,10 +226,10 @@ async fn open(context: &Context, id: Option<&str>) -> Result<Vec<Arc<Record>>, C
             vec![record]
         }
         None => {
-            let machine = JoinedInbox::glance(context.places()?, Depth::Whole, limits::PATIENCE).await?;
-            let gaps = machine.gaps().borrow().clone();
+            let joined = JoinedInbox::glance(context.places()?, Depth::Whole, limits::PATIENCE).await?;
+            let gaps = joined.gaps().borrow().clone();
             warn(&gaps);
-            machine.store().read(|_, snapshot| snapshot.open())
+            joined.store().read(|_, snapshot| snapshot.open())
         }
     };
     // An answer that is being delivered can no longer be replaced.
@@ -248,8 +248,8 @@ fn decided(open: Vec<Arc<Record>>, settings: &Settings) -> Vec<(Arc<Record>, Dec
 
 async fn submit(places: &Places, record: &Record, decision: &Decision) -> Result<(), CommandError> {
     let RuleEffect::Submit(submission) = &decision.what else { return Ok(()) };
-    let machine = JoinedInbox::open_for(places, &IdPrefix::from(&record.id)).await?;
-    let submitted = machine.submit(&record.id, submission.clone(), rules::by(&decision.rule)).await;
+    let joined = JoinedInbox::open_for(places, &IdPrefix::from(&record.id)).await?;
+    let submitted = joined.submit(&record.id, submission.clone(), rules::by(&decision.rule)).await;
     let now = submitted.map_err(|refusal| CommandError::Refused(record.id.to_string(), refusal))?;
     let line = format!("{} {}", record.id, said(&now, submission));
     Ok(print(&(printable_lines(&line) + "\n"))?)

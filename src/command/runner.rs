@@ -47,34 +47,34 @@ pub(super) async fn look_up(
     at: &MachineArgs,
 ) -> Result<(JoinedInbox, IdPrefix, Arc<Record>), CommandError> {
     if let Ok(typed) = id.parse::<IdPrefix>() {
-        let machine = JoinedInbox::open_for(at.reach_for(context, Some(&typed)).await?, &typed).await?;
-        match machine.seek(&typed).await {
+        let joined = JoinedInbox::open_for(at.reach_for(context, Some(&typed)).await?, &typed).await?;
+        match joined.seek(&typed).await {
             Ok(record) => {
                 // A follower of the store gets later changes only.
-                machine.store().edit(|editor| editor.put(Arc::clone(&record)));
-                return Ok((machine, typed, record));
+                joined.store().edit(|editor| editor.put(Arc::clone(&record)));
+                return Ok((joined, typed, record));
             }
             Err(Missing::Refused(Refusal::NotFound)) => {}
             Err(missing) => return Err(unfound(id, missing)),
         }
     }
     // Agents may give the same ID twice: whether this one is unique is known once all bridges have replied.
-    let machine =
+    let joined =
         JoinedInbox::glance(at.reach(context).await?, Depth::Outline, limits::HANDSHAKE_TIMEOUT).await?;
-    let record = match machine.seek_own(id) {
+    let record = match joined.seek_own(id) {
         Ok(record) => record,
         Err(missing) => {
             let recalled = if missing == Missing::Refused(Refusal::NotFound) { recall(id) } else { None };
             let (typed, record) = recalled.ok_or_else(|| unfound(id, missing))?;
             // A submission to a settled question is compared with its settlement, so the store must have the record.
-            machine.store().edit(|editor| editor.put(Arc::clone(&record)));
-            return Ok((machine, typed, record));
+            joined.store().edit(|editor| editor.put(Arc::clone(&record)));
+            return Ok((joined, typed, record));
         }
     };
     let typed = IdPrefix::from(&record.id);
-    let machine = JoinedInbox::open_for(at.reach_for(context, Some(&typed)).await?, &typed).await?;
-    let record = machine.seek(&typed).await.map_err(|missing| unfound(id, missing))?;
-    Ok((machine, typed, record))
+    let joined = JoinedInbox::open_for(at.reach_for(context, Some(&typed)).await?, &typed).await?;
+    let record = joined.seek(&typed).await.map_err(|missing| unfound(id, missing))?;
+    Ok((joined, typed, record))
 }
 
 /// Finds a settled question in the journal. `None` if the ID has no number, since it may mean an earlier question of

@@ -195,8 +195,8 @@ fn open() -> Option<Vec<Arc<Record>>> {
     // The options of a question are only in its whole record.
     // Machines that no process is connected to are left out: that would take too long.
     let reach = Reach { machines: remote::folders(&places), ..Reach::from(&places) };
-    let machine = runtime.block_on(JoinedInbox::glance(reach, Depth::Whole, PATIENCE)).ok()?;
-    Some(machine.store().read(|_, snapshot| snapshot.open()))
+    let joined = runtime.block_on(JoinedInbox::glance(reach, Depth::Whole, PATIENCE)).ok()?;
+    Some(joined.store().read(|_, snapshot| snapshot.open()))
 }
 
 /// The meaning of the last word of a command line.

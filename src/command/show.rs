@@ -42,13 +42,13 @@ pub struct ShowArgs {
 /// Shows a question.
 pub async fn show(context: &Context, args: &ShowArgs) -> Result<u8, CommandError> {
     let id = args.id.as_deref().ok_or(CommandError::NoId)?;
-    let (machine, _, record) = look_up(context, id, &args.machine).await?;
+    let (joined, _, record) = look_up(context, id, &args.machine).await?;
     // The question was found, so it does not matter which bridges did not reply.
-    warn(&Gaps::of_unreadable(machine.gaps().borrow().unreadable));
+    warn(&Gaps::of_unreadable(joined.gaps().borrow().unreadable));
     let text = if args.json {
         text::json(&*record)?
     } else {
-        let bridges = Bridges::new(machine.status());
+        let bridges = Bridges::new(joined.status());
         let (columns, colour) = (wrap_column(), is_coloured());
         let (status, now) = (bridges.status(&record), bridges.now(&record));
         QuestionText { record: &record, status, now, columns, colour }.to_string()

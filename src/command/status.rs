@@ -54,11 +54,11 @@ pub struct StatusArgs {
 pub async fn status(context: &Context, args: &StatusArgs) -> Result<u8, CommandError> {
     let places = context.places()?;
     let reach = args.machine.reach(context).await?;
-    let machine = JoinedInbox::glance(reach, Depth::Outline, limits::PATIENCE).await?;
-    let gaps = machine.gaps().borrow().clone();
-    let (_, elsewhere) = lost_and_elsewhere(&machine).await;
-    let status = MachineStatus::new(&places.all(), machine.status(), &gaps, machine.unreadable());
-    let machines = machine.machines();
+    let joined = JoinedInbox::glance(reach, Depth::Outline, limits::PATIENCE).await?;
+    let gaps = joined.gaps().borrow().clone();
+    let (_, elsewhere) = lost_and_elsewhere(&joined).await;
+    let status = MachineStatus::new(&places.all(), joined.status(), &gaps, joined.unreadable());
+    let machines = joined.machines();
     let fleet = fleet_status(&context.settings).await.map(|fleet| fleet.followed(gaps.fleet.as_deref()));
     let status = MachineStatus { elsewhere, machines, fleet, ..status };
     if args.json {

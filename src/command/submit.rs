@@ -121,8 +121,8 @@ pub(super) async fn talk(
     begin: impl FnOnce(Arc<Record>) -> Dialogue,
 ) -> Result<u8, CommandError> {
     let leftovers = Leftovers::of_person();
-    let (machine, _, record) = look_up(context, id, at).await?;
-    converse(&machine, begin(record), leftovers).await
+    let (joined, _, record) = look_up(context, id, at).await?;
+    converse(&joined, begin(record), leftovers).await
 }
 
 /// Submits to a question the submission that `read` returns for it, and confirms that submission.
@@ -150,10 +150,10 @@ pub async fn reject(context: &Context, args: &RejectArgs) -> Result<u8, CommandE
     let (id, reason) = (args.id.as_deref().ok_or(CommandError::NoId)?, args.reason.as_deref());
     if reason.is_none() && can_ask() {
         let leftovers = Leftovers::of_person();
-        let (machine, _, record) = look_up(context, id, &args.machine).await?;
+        let (joined, _, record) = look_up(context, id, &args.machine).await?;
         // A settled question is refused before the user types a reason.
         if record.is_open() {
-            return converse(&machine, Dialogue::rejecting(record), leftovers).await;
+            return converse(&joined, Dialogue::rejecting(record), leftovers).await;
         }
     }
     let read = |_: &Record| Ok(Submission::Reject(reason.map(str::to_owned)));
@@ -163,7 +163,7 @@ pub async fn reject(context: &Context, args: &RejectArgs) -> Result<u8, CommandE
 /// Submits to a question that was looked up, and says what `done` makes of it.
 pub(super) async fn submit(
     id: &str,
-    (machine, typed, record): (JoinedInbox, IdPrefix, Arc<Record>),
+    (joined, typed, record): (JoinedInbox, IdPrefix, Arc<Record>),
     read: impl FnOnce(&Record) -> Result<Submission, CommandError>,
     done: impl FnOnce(&Bridges, &Record, &Submission) -> String,
 ) -> Result<u8, CommandError> {
@@ -179,14 +179,14 @@ pub(super) async fn submit(
         }
         error => error,
     })?;
-    let submitted = machine.submit(&record.id, submission.clone(), by()).await;
+    let submitted = joined.submit(&record.id, submission.clone(), by()).await;
     let now: Arc<Record> = submitted.map_err(|refusal| match refusal {
         Refusal::DoesNotFit(errors) => {
             CommandError::DoesNotFit(id.to_owned(), answer::errors(&record.question, &errors))
         }
         refusal => CommandError::Refused(id.to_owned(), refusal),
     })?;
-    let said = done(&Bridges::new(machine.status()), &now, &submission);
+    let said = done(&Bridges::new(joined.status()), &now, &submission);
     Ok(runner::done(exit::OK, &format!("{} {said}\n", record.id)))
 }
 

@@ -97,32 +97,32 @@ pub(super) fn own_name(folder: &Path) -> Option<String> {
 pub async fn run(
     mut gateway: Gateway,
     access: &Access,
-    machine: &JoinedInbox,
+    joined: &JoinedInbox,
     idle: Option<Duration>,
     stop: &CancellationToken,
 ) -> bool {
     let (place, process) = (gateway.place(access), gateway.process.clone());
-    let methods = Methods::new(machine.clone(), Caller::Ours);
+    let methods = Methods::new(joined.clone(), Caller::Ours);
     let ending = stop.child_token();
     let alone = async {
-        alone(machine, idle).await;
+        alone(joined, idle).await;
         ending.cancel();
         pending().await
     };
     tokio::select! {
-        () = Served { access, place: &place, process: &process, machine, methods: &methods, stop: &ending }.serve() => {}
+        () = Served { access, place: &place, process: &process, joined, methods: &methods, stop: &ending }.serve() => {}
         () = alone => {}
     }
     !stop.is_cancelled()
 }
 
 /// Waits until there has been no bridge for this long.
-async fn alone(machine: &JoinedInbox, idle: Option<Duration>) {
+async fn alone(joined: &JoinedInbox, idle: Option<Duration>) {
     let Some(idle) = idle else { return pending().await };
     let mut since = None;
     loop {
         sleep(idle / 10).await;
-        match machine.status().is_empty() {
+        match joined.status().is_empty() {
             true if since.get_or_insert_with(Instant::now).elapsed() >= idle => return,
             true => {}
             false => since = None,
@@ -136,7 +136,7 @@ struct Served<'a> {
     access: &'a Access,
     place: &'a Place,
     process: &'a str,
-    machine: &'a JoinedInbox,
+    joined: &'a JoinedInbox,
     methods: &'a Methods,
     stop: &'a CancellationToken,
 }
@@ -156,7 +156,7 @@ impl Served<'_> {
     /// Serves over one connection. Returns `Ok` when `stop` is cancelled. `cut_off` has the names of the sessions that
     /// ended with the connection before, and gets those that end with this one.
     async fn serve_once(self, back_off: &mut BackOff, cut_off: &mut Vec<String>) -> Result<(), String> {
-        let Served { access, place, process, machine, methods, stop } = self;
+        let Served { access, place, process, joined, methods, stop } = self;
         let broker = tokio::select! {
             connected = Broker::connect(access) => connected?,
             () = stop.cancelled() => return Ok(()),
@@ -181,7 +181,7 @@ impl Served<'_> {
             tasks: JoinSet::new(),
         };
         let (since, is_changed) = (Instant::now(), Notify::new());
-        let announced = Announced { broker: &broker, place, process, machine, is_changed: &is_changed };
+        let announced = Announced { broker: &broker, place, process, joined, is_changed: &is_changed };
         let ended = tokio::select! {
             () = broker.ended() => Err("the connection ended".to_owned()),
             never = announced.write() => match never {},
@@ -206,7 +206,7 @@ struct Announced<'a> {
     broker: &'a Broker,
     place: &'a Place,
     process: &'a str,
-    machine: &'a JoinedInbox,
+    joined: &'a JoinedInbox,
     /// Notified when the bucket may lack the entry.
     is_changed: &'a Notify,
 }
@@ -214,9 +214,9 @@ struct Announced<'a> {
 impl Announced<'_> {
     /// Writes the entry when it changes, and renews it.
     async fn write(&self) -> Infallible {
-        let mut follower = self.machine.store().follow();
+        let mut follower = self.joined.store().follow();
         loop {
-            let open = self.machine.store().read(|_, snapshot| snapshot.open_count());
+            let open = self.joined.store().read(|_, snapshot| snapshot.open_count());
             let version = env!("CARGO_PKG_VERSION").to_owned();
             let entry = Entry { version, open, process: self.process.to_owned() };
             if let Err(why) = following::write(self.broker, self.place, &entry).await {
@@ -226,7 +226,7 @@ impl Announced<'_> {
             // Questions that open and end in quick succession cause one write in this time, not one each.
             sleep(limit::RENEW_LEAST).await;
             let changed = async {
-                while self.machine.store().read(|_, snapshot| snapshot.open_count()) == open {
+                while self.joined.store().read(|_, snapshot| snapshot.open_count()) == open {
                     if follower.next().await.is_none() {
                         return pending().await;
                     }

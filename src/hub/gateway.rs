@@ -88,10 +88,10 @@ async fn serve_as(
         ending.cancel();
         pending().await
     };
-    let machine = open(ledger).await?;
+    let joined = open(ledger).await?;
     tokio::select! {
-        followed = machine.follow() => followed.map(|()| false),
-        is_idle = run(gateway, access, &machine, idle, &ending) => Ok(is_idle),
+        followed = joined.follow() => followed.map(|()| false),
+        is_idle = run(gateway, access, &joined, idle, &ending) => Ok(is_idle),
         never = changed => never,
     }
 }

@@ -158,11 +158,11 @@ fn one_of_a_hundred_answers_at_once_wins_and_the_others_are_told() {
     let id = machine.question();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let results: Vec<(String, Result<Arc<Record>, Refusal>)> = runtime.block_on(async {
-        let machines = join_all((0..100).map(|_| open(&machine))).await;
-        let answers = machines.into_iter().enumerate().map(|(number, machine)| {
+        let all = join_all((0..100).map(|_| open(&machine))).await;
+        let answers = all.into_iter().enumerate().map(|(number, joined)| {
             let (id, value) = (id.parse().unwrap(), if number % 2 == 0 { "a" } else { "b" }.to_owned());
             tokio::spawn(async move {
-                let done = machine.submit(&id, Submission::answer(text(&value), None), by(number)).await;
+                let done = joined.submit(&id, Submission::answer(text(&value), None), by(number)).await;
                 (value, done)
             })
         });

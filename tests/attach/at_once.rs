@@ -110,17 +110,17 @@ async fn open(machine: &TestMachine, count: usize) -> JoinedInbox {
     timeout(DEADLINE, looking).await.unwrap_or_else(|_| panic!("not {count} questions in time"))
 }
 
-async fn submits(machine: &JoinedInbox, id: &QuestionId, submission: Submission) -> Result<(), Refusal> {
+async fn submits(joined: &JoinedInbox, id: &QuestionId, submission: Submission) -> Result<(), Refusal> {
     let by = Provenance { responder: Responder::CommandLine, name: None };
-    let submitted = machine.submit(id, submission, by);
+    let submitted = joined.submit(id, submission, by);
     timeout(DEADLINE, submitted).await.expect("a verdict in time").map(drop)
 }
 
 /// Plays one race. Returns whether a responder here was first.
 async fn race(rival: &mut impl Rival, round: u64, dice: &mut Dice, lead: i64, counts: &mut Counts) -> bool {
     rival.ask(round);
-    let machine = open(rival.machine(), 1).await;
-    let (id, field) = machine.store().read(|_, snapshot| {
+    let joined = open(rival.machine(), 1).await;
+    let (id, field) = joined.store().read(|_, snapshot| {
         let [record] = &snapshot.open()[..] else { panic!("it is open") };
         (record.id.clone(), record.question.fields[0].clone())
     });
@@ -131,14 +131,14 @@ async fn race(rival: &mut impl Rival, round: u64, dice: &mut Dice, lead: i64, co
     let (first, second, lead) = (jitter(), jitter(), lead + jitter());
     let answered = async {
         turns(first - lead).await;
-        submits(&machine, &id, answer).await
+        submits(&joined, &id, answer).await
     };
     let rejected = async {
         if !round.is_multiple_of(3) {
             return None;
         }
         turns(second - lead).await;
-        Some(submits(&machine, &id, Submission::Reject(None)).await)
+        Some(submits(&joined, &id, Submission::Reject(None)).await)
     };
     let beside = async {
         turns(lead).await;

@@ -71,16 +71,16 @@ fn many_machines_on_one_broker() {
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let access = |user: &str| Access::read(vec![world.server.url()], &world.users.file(user), None).unwrap();
     let folder = world.users.folder().join("locks");
-    let machine = runtime.block_on(JoinedInbox::open(&others.person.machine.sockets())).unwrap();
-    let followed = machine.clone();
+    let joined = runtime.block_on(JoinedInbox::open(&others.person.machine.sockets())).unwrap();
+    let followed = joined.clone();
     runtime.spawn(async move { followed.follow().await });
     // Besides these, there are the gateway above, and one that the first question of the others starts.
     for number in 2..count {
         let folder = folder.join(number.to_string());
         fs::create_dir_all(&folder).unwrap();
         let gateway = Gateway::claim(&folder).unwrap().expect("a lock");
-        let (access, machine) = (access(&users[number / PLACES]), machine.clone());
-        runtime.spawn(async move { run(gateway, &access, &machine, None, &CancellationToken::new()).await });
+        let (access, joined) = (access(&users[number / PLACES]), joined.clone());
+        runtime.spawn(async move { run(gateway, &access, &joined, None, &CancellationToken::new()).await });
     }
     let mut person = world.member("ana");
     person.inbox();

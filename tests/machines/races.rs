@@ -24,7 +24,7 @@ fn race(world: &World, runtime: &Runtime) -> Race {
     let answerers = runtime.block_on(async {
         let stream = UnixStream::connect(machines.join(format!("{BOX}.sock"))).await.unwrap();
         let between = Client::connect_machine(stream, BOX.parse().unwrap()).await.unwrap();
-        let (between, here) = (Way::Client(Arc::new(between)), Way::Machine(join(machines).await));
+        let (between, here) = (Way::Client(Arc::new(between)), Way::Joined(join(machines).await));
         let afar = |name, way| Answerer { name, way, prefix: on_box(""), recorded: None };
         vec![asker.connect().await, afar("between", between), afar("here", here)]
     });

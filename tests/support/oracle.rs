@@ -78,10 +78,10 @@ pub(crate) async fn pass(time: Duration) {
 
 /// Joins the machines whose sockets are in this directory, and follows them from now on.
 pub(crate) async fn join(machines: PathBuf) -> JoinedInbox {
-    let machine = JoinedInbox::open(Reach { machines: vec![machines], ..Reach::default() }).await.unwrap();
-    let followed = machine.clone();
+    let joined = JoinedInbox::open(Reach { machines: vec![machines], ..Reach::default() }).await.unwrap();
+    let followed = joined.clone();
     tokio::spawn(async move { followed.follow().await });
-    machine
+    joined
 }
 
 /// The outcomes of races.
@@ -145,7 +145,7 @@ pub(crate) enum Way {
     /// A connection to the bridge, or to the process that holds the connection to its machine.
     Client(Arc<Client>),
     /// All machines that a person sees.
-    Machine(JoinedInbox),
+    Joined(JoinedInbox),
 }
 
 /// Somebody who answers.
@@ -169,7 +169,7 @@ impl Answerer {
         let by = Provenance { responder: Responder::CommandLine, name: Some("somebody".to_owned()) };
         match self.way {
             Way::Client(client) => client.submit(&id, answer, by).await.map(record).map_err(Refusal::from),
-            Way::Machine(machine) => machine.submit(&id, answer, by).await,
+            Way::Joined(joined) => joined.submit(&id, answer, by).await,
         }
     }
 }
@@ -345,10 +345,10 @@ impl Race {
     /// Waits until so many questions are open for each person.
     fn until_open(&self, runtime: &Runtime, count: usize) {
         for answerer in &self.answerers {
-            let Way::Machine(machine) = &answerer.way else { continue };
-            let open = || machine.store().read(|_, snapshot| snapshot.open_count());
+            let Way::Joined(joined) = &answerer.way else { continue };
+            let open = || joined.store().read(|_, snapshot| snapshot.open_count());
             runtime.block_on(async {
-                let mut follower = machine.store().follow();
+                let mut follower = joined.store().follow();
                 let waited = timeout(DEADLINE, async {
                     while open() != count {
                         follower.next().await.expect("the store is there");

@@ -69,8 +69,8 @@ pub(super) async fn look(
             Reach::from(places)
         }
     };
-    let machine = match JoinedInbox::glance(reach, Depth::Outline, limits::HANDSHAKE_TIMEOUT).await {
-        Ok(machine) => machine,
+    let joined = match JoinedInbox::glance(reach, Depth::Outline, limits::HANDSHAKE_TIMEOUT).await {
+        Ok(joined) => joined,
         Err(error) => {
             report.add(BRIDGES, Level::Problem, error.to_string(), None);
             return Vec::new();
@@ -83,18 +83,18 @@ pub(super) async fn look(
         report.add(FOLDER, Level::Note, format!("removed {were} of bridges that were killed"), None);
     }
     leftovers(&now, report);
-    look_at_machines(&context.settings, &machine, report);
+    look_at_machines(&context.settings, &joined, report);
     if let Some(fleet) = fleet_status(&context.settings).await {
         let level = if fleet.problem.is_none() { Level::Ok } else { Level::Problem };
         report.add(FLEET, level, fleet.line(), None);
     }
-    bridges(around, &machine, report)
+    bridges(around, &joined, report)
 }
 
 /// Reports how each other machine is connected.
-fn look_at_machines(settings: &Settings, machine: &JoinedInbox, report: &mut Report) {
+fn look_at_machines(settings: &Settings, joined: &JoinedInbox, report: &mut Report) {
     let now = SystemTime::now().into();
-    for ConnectedMachine { name, report: how } in machine.machines() {
+    for ConnectedMachine { name, report: how } in joined.machines() {
         let is_connected = how.connected_at.is_some();
         let level = if is_connected { Level::Ok } else { Level::Problem };
         let advice = format!("`askbridge machine connect {name}` tries it, where ssh may ask you");
@@ -166,8 +166,8 @@ fn names(places: &Places) -> BTreeSet<PathBuf> {
     places.all().into_iter().flat_map(of).map(|entry| entry.path()).collect()
 }
 
-fn bridges(around: Option<&Environment>, machine: &JoinedInbox, report: &mut Report) -> Vec<BridgeStatus> {
-    let (statuses, gaps) = (machine.status(), machine.gaps().borrow().clone());
+fn bridges(around: Option<&Environment>, joined: &JoinedInbox, report: &mut Report) -> Vec<BridgeStatus> {
+    let (statuses, gaps) = (joined.status(), joined.gaps().borrow().clone());
     statuses.iter().for_each(|status| bridge(status, report));
     for path in &gaps.unreachable {
         let text = format!("{} does not reply", path.display());

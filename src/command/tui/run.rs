@@ -89,12 +89,12 @@ pub async fn tui(context: &Context, args: &TuiArgs) -> Result<u8, CommandError> 
         let told = "`tui` needs a terminal: `askbridge list` and `askbridge answer` work without one";
         return Err(CommandError::Usage(told.to_owned()));
     }
-    let machine = JoinedInbox::open_soon(args.machine.reach_to_follow(context).await?).await?;
+    let joined = JoinedInbox::open_soon(args.machine.reach_to_follow(context).await?).await?;
     // Signals are caught before the terminal is taken, so that the terminal is restored after each of them.
     let mut signals = Signals::catch()?;
-    let mut session = Session::begin(&machine, args)?;
+    let mut session = Session::begin(&joined, args)?;
     let ended = tokio::select! {
-        followed = machine.follow() => Ok(followed.map(|()| exit::OK)?),
+        followed = joined.follow() => Ok(followed.map(|()| exit::OK)?),
         ended = session.run() => Ok(ended.map(|()| exit::OK)?),
         code = signals.next() => Ok(code),
     };
@@ -106,7 +106,7 @@ pub async fn tui(context: &Context, args: &TuiArgs) -> Result<u8, CommandError> 
 
 /// The inbox on its terminal.
 struct Session<'a> {
-    machine: &'a JoinedInbox,
+    joined: &'a JoinedInbox,
     app: App,
     theme: Theme,
     // The fields are dropped in this order: drawing ends before the terminal is given back.
@@ -148,7 +148,7 @@ enum LoopEvent {
 }
 
 impl<'a> Session<'a> {
-    fn begin(machine: &'a JoinedInbox, args: &TuiArgs) -> io::Result<Self> {
+    fn begin(joined: &'a JoinedInbox, args: &TuiArgs) -> io::Result<Self> {
         // The signal is caught before the terminal is taken, so that a stop gives it back.
         let stops = signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?;
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
@@ -157,7 +157,7 @@ impl<'a> Session<'a> {
         // An empty value does not count: https://no-color.org
         let colour = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         Ok(Session {
-            machine,
+            joined,
             app: App::new((size.width, size.height)),
             theme: Theme { colour },
             terminal,
@@ -165,8 +165,8 @@ impl<'a> Session<'a> {
             repainter: Repainter::default(),
             inputs: EventStream::new(),
             stops,
-            follower: machine.store().follow(),
-            left_out: machine.gaps(),
+            follower: joined.store().follow(),
+            left_out: joined.gaps(),
             submissions: JoinSet::new(),
             asked: Vec::new(),
             replies: JoinSet::new(),
@@ -226,9 +226,9 @@ impl<'a> Session<'a> {
         let is_fresh = self.watched.is_some_and(|at| at.elapsed() < WATCHED);
         if self.has_focus && !is_fresh {
             self.watched = Some(Instant::now());
-            let machine = self.machine.clone();
+            let joined = self.joined.clone();
             // A bridge that does not reply must not delay the keys.
-            tokio::spawn(async move { machine.watch().await });
+            tokio::spawn(async move { joined.watch().await });
         }
     }
 
@@ -335,10 +335,10 @@ impl<'a> Session<'a> {
                 Effect::Tell(_) if self.has_focus => {}
                 Effect::Tell(text) => self.screen.tell(&text)?,
                 Effect::Submit(id, submission) => {
-                    let machine = self.machine.clone();
+                    let joined = self.joined.clone();
                     self.submissions.spawn(async move {
                         let by = Provenance { responder: Responder::Terminal, ..converse::by() };
-                        let result = machine.submit(&id, submission, by).await;
+                        let result = joined.submit(&id, submission, by).await;
                         (id, result)
                     });
                 }
@@ -369,14 +369,14 @@ impl<'a> Session<'a> {
         let names: Vec<_> = status.iter().map(|bridge| bridge.bridge.clone()).collect();
         // There is one round at a time: bridges that appear meanwhile are asked in the next round.
         if names.iter().any(|name| !self.asked.contains(name)) && self.replies.is_empty() {
-            let machine = self.machine.clone();
-            self.replies.spawn(async move { machine.settled(SETTLED).await });
+            let joined = self.joined.clone();
+            self.replies.spawn(async move { joined.settled(SETTLED).await });
             self.asked = names;
         }
     }
 
     fn world(&mut self) -> InboxState {
-        let status = self.machine.status();
+        let status = self.joined.status();
         self.ask(&status);
         // The inbox in the background has no agent.
         let count = status.iter().filter(|bridge| bridge.agent != SERVER).count();
@@ -385,7 +385,7 @@ impl<'a> Session<'a> {
             let (agent, now) = (bridges.agent(&record), bridges.now(&record));
             QuestionItem { record, agent, now }
         };
-        let (open, settled) = self.machine.store().read(|_, snapshot| {
+        let (open, settled) = self.joined.store().read(|_, snapshot| {
             let settled: Vec<_> = snapshot.settled().rev().take(SETTLED).cloned().collect();
             (snapshot.open(), settled)
         });

@@ -45,7 +45,7 @@ use crate::{
 #[derive(Debug)]
 pub struct NotifierStart {
     /// The bridge of the question, connected.
-    pub machine: JoinedInbox,
+    pub joined: JoinedInbox,
     /// The question.
     pub record: Arc<Record>,
     /// How long it has been open.
@@ -71,19 +71,19 @@ const WAITING: usize = 16;
 /// withdrawn, and the user is notified anew: a button counts for the text above it (I13). Returns how many ways
 /// succeeded.
 pub async fn follow(notifying: NotifierStart, stop: impl Future<Output = u8>) -> usize {
-    let NotifierStart { machine, mut record, age, folder, settings, plan, terminal, slot, says_all } =
+    let NotifierStart { joined, mut record, age, folder, settings, plan, terminal, slot, says_all } =
         notifying;
     let settings = Arc::new(settings);
     let begun = Instant::now().checked_sub(age).unwrap_or_else(Instant::now);
     let is_last = slot.is_last();
-    let (mut followed, mut stop, mut ending) = (pin!(machine.follow()), pin!(stop), JoinSet::new());
+    let (mut followed, mut stop, mut ending) = (pin!(joined.follow()), pin!(stop), JoinSet::new());
     let mut told = 0;
     let over = loop {
         let (ended, over) = watch::channel(None);
         let (said, heard) = mpsc::channel(WAITING);
         let (folder, settings, terminal) = (folder.clone(), Arc::clone(&settings), terminal.clone());
         let mut following = Notifier {
-            machine: machine.clone(),
+            joined: joined.clone(),
             telling: NotifiedQuestion { record: Arc::clone(&record), folder, settings, terminal, over, said },
             plan: plan.clone(),
             begun,
@@ -93,7 +93,7 @@ pub async fn follow(notifying: NotifierStart, stop: impl Future<Output = u8>) ->
             told: 0,
             says_all,
         };
-        let follower = machine.store().follow();
+        let follower = joined.store().follow();
         let over = tokio::select! {
             over = following.until_over(follower) => over,
             // This future only completes if the directory becomes unreadable.
@@ -144,7 +144,7 @@ impl Over {
 }
 
 struct Notifier {
-    machine: JoinedInbox,
+    joined: JoinedInbox,
     telling: NotifiedQuestion,
     plan: Plan,
     /// When the question opened.
@@ -195,7 +195,7 @@ impl Notifier {
 
     /// Returns how the question was settled, or its present text, if one of them is new.
     fn over(&self) -> Option<Over> {
-        let record = self.machine.store().read(|_, now| now.get(&self.telling.record.id).cloned())?;
+        let record = self.joined.store().read(|_, now| now.get(&self.telling.record.id).cloned())?;
         if record.is_open() {
             return (record.edition != self.telling.record.edition).then_some(Over::Changed(record));
         }
@@ -213,7 +213,7 @@ impl Notifier {
     async fn around(&self) -> Circumstances {
         let is_due = self.plan.next_deadline().is_some_and(|deadline| deadline <= self.begun.elapsed());
         let bridge = &self.telling.record.bridge;
-        let is_present = is_due && self.telling.settings.presence && self.machine.is_watched(bridge).await;
+        let is_present = is_due && self.telling.settings.presence && self.joined.is_watched(bridge).await;
         Circumstances { minute: minute(), is_present }
     }
 
@@ -275,10 +275,10 @@ impl Notifier {
     /// Submits what the user chose, as any responder does: the bridge checks it, and the first valid answer wins.
     fn submit(&mut self, choice: TappedAnswer) {
         let TappedAnswer { way, submission, verdict } = choice;
-        let (machine, id) = (self.machine.clone(), self.telling.record.id.clone());
+        let (joined, id) = (self.joined.clone(), self.telling.record.id.clone());
         self.tasks.spawn(async move {
             let by = Provenance { responder: Responder::Notification, name: Some(way.name().to_owned()) };
-            let submitted = machine.submit(&id, submission, by).await.map(drop);
+            let submitted = joined.submit(&id, submission, by).await.map(drop);
             // If the way has ended, nobody waits for the verdict: ignore the error.
             verdict.send(submitted).unwrap_or_default();
         });
