@@ -1,14 +1,8 @@
 //! The gateway of this machine: beside the inbox, or as a process of its own that a bridge starts.
 
-use std::{future::pending, path::Path, sync::Arc, time::Duration};
+use std::{future::pending, path::Path, time::Duration};
 
-use askbridge_control::{
-    inbox::Ledger,
-    join::{
-        JoinedInbox, Places,
-        discovery::{self, DiscoveryError},
-    },
-};
+use askbridge_control::join::{JoinedInbox, Places};
 use askbridge_os::{exit, signals::Signals};
 use askbridge_settings::files::Live;
 use futures::future::BoxFuture;
@@ -41,7 +35,7 @@ impl HubService for GatewayService {
                 sleep(limit::FAREWELL).await;
             };
             tokio::select! {
-                () = keep(&context.folder, context.ledger, &stop) => {}
+                () = keep(&context.folder, &context.joined, &stop) => {}
                 () = late => {}
             }
         })
@@ -50,15 +44,14 @@ impl HubService for GatewayService {
 
 /// Serves the questions of this machine until `stop` is cancelled, while the settings say so, unless another process
 /// does.
-async fn keep(folder: &Path, ledger: Option<Arc<dyn Ledger>>, stop: &CancellationToken) {
+async fn keep(folder: &Path, joined: &JoinedInbox, stop: &CancellationToken) {
     let live = Live::of_user();
     while !stop.is_cancelled() {
         // If another process serves this machine, the claim fails. It is tried again, since that process may end.
         if let Some(access) = access(&live)
             && let Ok(Some(gateway)) = Gateway::claim(folder)
-            && let Err(error) = serve_as(&access, &live, gateway, ledger.clone(), None, stop).await
         {
-            tracing::warn!(%error, "this machine is not in the fleet any more");
+            serve_as(&access, &live, gateway, &joined.here(), None, stop).await;
         }
         timeout(limits::MACHINE_SETTINGS, stop.cancelled()).await.unwrap_or_default();
     }
@@ -75,10 +68,10 @@ async fn serve_as(
     access: &Access,
     live: &Live,
     gateway: Gateway,
-    ledger: Option<Arc<dyn Ledger>>,
+    here: &JoinedInbox,
     idle: Option<Duration>,
     stop: &CancellationToken,
-) -> Result<bool, DiscoveryError> {
+) -> bool {
     // A change of the settings ends this as `stop` does: the persons are told.
     let ending = stop.child_token();
     let changed = async {
@@ -88,10 +81,8 @@ async fn serve_as(
         ending.cancel();
         pending().await
     };
-    let joined = open(ledger).await?;
     tokio::select! {
-        followed = joined.follow() => followed.map(|()| false),
-        is_idle = run(gateway, access, &joined, idle, &ending) => Ok(is_idle),
+        is_idle = run(gateway, access, here, idle, &ending) => is_idle,
         never = changed => never,
     }
 }
@@ -106,28 +97,26 @@ pub async fn serve() -> Result<u8, HubError> {
     setsid().ok();
     let mut signals = Signals::catch()?;
     let live = Live::of_user();
-    let (folder, ledger) = (discovery::folder()?, crate::service::ledger(live.settings().journal()));
+    let (places, ledger) = (Places::here()?, crate::service::ledger(live.settings().journal()));
+    // Other machines that this one knows are left out: they have a place of their own.
+    let here = JoinedInbox::open_with(&places, None, ledger).await?;
     let stop = CancellationToken::new();
     let serving = async {
         // The user may correct a wrong address or file while this process tries to connect.
         while !stop.is_cancelled()
             && let Some(access) = access(&live)
-            && let Some(gateway) = Gateway::claim(&folder)?
-            && !serve_as(&access, &live, gateway, ledger.clone(), Some(limit::IDLE), &stop).await?
+            && let Some(gateway) = Gateway::claim(places.own())?
+            && !serve_as(&access, &live, gateway, &here, Some(limit::IDLE), &stop).await
         {}
         Ok(exit::OK)
     };
     tokio::pin!(serving);
     tokio::select! {
         code = &mut serving => code,
+        followed = here.follow() => Ok(followed.map(|()| exit::OK)?),
         code = signals.next() => {
             stop.cancel();
             serving.await.map(|_| code)
         }
     }
-}
-
-/// Joins the bridges of this machine. Other machines that it knows are left out: they have a place of their own.
-async fn open(ledger: Option<Arc<dyn Ledger>>) -> Result<JoinedInbox, DiscoveryError> {
-    JoinedInbox::open_with(&Places::here()?, None, ledger).await
 }

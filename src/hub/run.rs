@@ -59,8 +59,6 @@ pub async fn run(
         #[cfg(feature = "notify")]
         own: own.inbox.clone(),
         #[cfg(feature = "fleet")]
-        ledger: own.ledger.clone(),
-        #[cfg(feature = "fleet")]
         folder: places.own().to_owned(),
     };
     let visitors = presence.map(Presence::visitors);

@@ -1,12 +1,10 @@
 //! What a service of the hub is, and how all of them run and end.
 
 #[cfg(feature = "fleet")]
-use std::{path::PathBuf, sync::Arc};
+use std::path::PathBuf;
 
 #[cfg(feature = "notify")]
 use askbridge_control::inbox::BridgeInbox;
-#[cfg(feature = "fleet")]
-use askbridge_control::inbox::Ledger;
 use askbridge_control::join::JoinedInbox;
 use futures::{
     StreamExt,
@@ -23,9 +21,6 @@ pub(super) struct HubContext {
     /// The inbox of this process, in which the questions of programs wait.
     #[cfg(feature = "notify")]
     pub(super) own: BridgeInbox,
-    /// The ledger that the user's settings want.
-    #[cfg(feature = "fleet")]
-    pub(super) ledger: Option<Arc<dyn Ledger>>,
     /// The directory of the sockets of this process.
     #[cfg(feature = "fleet")]
     pub(super) folder: PathBuf,

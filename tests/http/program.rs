@@ -5,6 +5,7 @@ use std::{fs, net::TcpListener, path::Path, process::Command};
 use rustix::fs::{CWD, Mode, mkfifoat};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::task::yield_now;
 
 use crate::http::bridge::choice;
 use crate::http::client::{Http, soon};
@@ -21,6 +22,12 @@ pub(crate) fn askbridge(folder: &TempDir, args: &[&str]) -> Command {
         .env("XDG_RUNTIME_DIR", folder.path())
         .env("XDG_STATE_HOME", folder.path().join("state"));
     command
+}
+
+/// Returns whether the journal has a question.
+fn has_noted(folder: &TempDir, id: &str) -> bool {
+    let listed = askbridge(folder, &["history"]).output().expect("a command");
+    String::from_utf8_lossy(&listed.stdout).contains(id)
 }
 
 /// Returns the address and the token, which it announces on stderr.
@@ -193,6 +200,13 @@ async fn an_answered_question_is_settled_for_the_next_request() {
     let mut run = Process::spawn(&mut askbridge(&folder, &args));
     ask(&mut run, "session-1");
     let id = listener.requested().await;
+    // The journal has the question a moment after it has opened.
+    soon("the journal", async {
+        while !has_noted(&folder, &id) {
+            yield_now().await;
+        }
+    })
+    .await;
     drop(run);
     let told = loop {
         let event = listener.next().await;

@@ -14,6 +14,7 @@ const ALONE: &[(&str, &str)] = &[
     ("crates/check/src/orphans.rs", "it reads files of `/proc`, which only Linux has"),
     ("crates/check/src/report/progress.rs", "what is seen while cases run; the others see the end alone"),
     ("crates/control/examples/status_bar.rs", "an example is a file"),
+    ("crates/control/src/join/stores.rs", "its lock is its own, apart from that of the links"),
     ("crates/core/examples/embed.rs", "an example is a file"),
     ("src/command/tui/haste.rs", "its methods are those of `App`, which are used without a path"),
     ("src/command/tui/settled.rs", "it is pure, and the file that uses it is not"),

@@ -1,7 +1,7 @@
 //! Copies the messages that arrive from a bridge or a machine into the store.
 //! Connecting is left to `connections.rs`.
 
-use std::{collections::BTreeSet, future::pending, iter::repeat, time::Duration};
+use std::{collections::BTreeSet, future::pending, iter::repeat, sync::Arc, time::Duration};
 
 use askbridge_core::desk::{IdPrefix, QuestionId, Record, Refusal, State};
 use futures::{StreamExt, stream};
@@ -189,13 +189,14 @@ impl Connections {
         let mut items: Vec<_> = items.into_iter().zip(sizes).collect();
         items.retain(|(record, _)| name.owns(record));
         unreadable.retain(|item| item.id.as_ref().is_none_or(|id| name.has(&id.bridge)));
-        let left_out = self.store.edit(|editor| put_all(editor, name.room(), &items, &unreadable));
+        let left_out =
+            self.stores.edit(name.is_here(), |editor| put_all(editor, name.room(), &items, &unreadable));
         Stored { records: items.into_iter().map(|(record, _)| record).collect(), unreadable, left_out }
     }
 
     /// Asks the bridge how questions ended that were open or lost before, and that the snapshot lacks.
     async fn ask_about_missing(&self, name: &LinkName, peer: &Peer, listed: &BTreeSet<QuestionId>) {
-        let missing: Vec<_> = self.store.read(|_, snapshot| {
+        let missing: Vec<_> = self.stores.all().read(|_, snapshot| {
             let known = snapshot.open_ids().chain(snapshot.lost_ids());
             known.filter(|id| name.has(&id.bridge) && !listed.contains(id)).cloned().collect()
         });
@@ -205,19 +206,19 @@ impl Connections {
         });
         let answers: Vec<_> = asked.buffer_unordered(limits::LOOK_UPS).collect().await;
         let told = lost();
-        self.store.edit(|editor| {
-            for (id, answer) in answers {
+        self.stores.edit(name.is_here(), |editor| {
+            for (id, answer) in &answers {
                 match answer {
-                    Ok(Some(record)) if record.id == id && name.owns(&record) => {
+                    Ok(Some(record)) if record.id == *id && name.owns(record) => {
                         match record.state {
                             // Followers get a settlement, which the record of a lost question lacks.
-                            State::Lost => editor.lose_one(&id, &told),
-                            _ => editor.put(record),
+                            State::Lost => editor.lose_one(id, &told),
+                            _ => editor.put(Arc::clone(record)),
                         }
                     }
                     // The question is settled, but its outcome is forgotten or cannot be read.
-                    Ok(_) | Err(CallError::Refused(Refusal::NotFound)) => editor.forget(&id),
-                    Err(_) => editor.lose_one(&id, &told),
+                    Ok(_) | Err(CallError::Refused(Refusal::NotFound)) => editor.forget(id),
+                    Err(_) => editor.lose_one(id, &told),
                 }
             }
         });

@@ -16,12 +16,12 @@ use super::{
     link::{BridgeLink, Gaps, LinkState, gaps, lost, machines},
     name::LinkName,
     peer::{LinkEnd, Peer},
+    stores::Stores,
 };
 use crate::{
     inbox::{
         report::{MachineListing, MachineReport},
         status::BridgeStatus,
-        store::Store,
     },
     limits,
     rpc::client::Depth,
@@ -30,13 +30,15 @@ use crate::{
 /// The bridges whose sockets were found, and the store of their questions.
 #[derive(Debug)]
 pub(super) struct Connections {
-    pub store: Store,
+    pub stores: Stores,
     links: Mutex<BTreeMap<LinkName, BridgeLink>>,
     gaps: watch::Sender<Gaps>,
     /// The machines that were found.
     pub machines: watch::Sender<MachineListing>,
     /// The gaps in the list of questions, as reported to another machine.
     pub report: watch::Sender<MachineReport>,
+    /// The same for the questions of this machine alone.
+    pub report_here: watch::Sender<MachineReport>,
     /// Notified at each message of a bridge.
     pub heard: watch::Sender<()>,
 }
@@ -55,11 +57,12 @@ pub(super) enum SocketPeer {
 impl Default for Connections {
     fn default() -> Self {
         Connections {
-            store: Store::default(),
+            stores: Stores::default(),
             links: Mutex::default(),
             gaps: watch::Sender::default(),
             machines: watch::Sender::default(),
             report: watch::Sender::new(MachineReport::here()),
+            report_here: watch::Sender::new(MachineReport::here()),
             heard: watch::Sender::default(),
         }
     }
@@ -197,7 +200,7 @@ impl Connections {
             link.left_out.clear();
         }
         self.tell(links);
-        self.store.edit(|editor| editor.lose(|of| name.has(of), &lost()));
+        self.stores.edit(name.is_here(), |editor| editor.lose(|of| name.has(of), &lost()));
     }
 
     /// Forgets a bridge that is gone.
@@ -258,13 +261,8 @@ impl Connections {
     fn tell(&self, links: MutexGuard<'_, BTreeMap<LinkName, BridgeLink>>) {
         let mut now = gaps(links.iter());
         // The lock is held while sending: otherwise an older report could replace a newer one.
-        self.report.send_if_modified(|report| {
-            let counts = (now.unreadable, now.left_out, now.unasked_bridges());
-            let changed = counts != (report.unreadable, report.left_out, report.unasked);
-            (report.unreadable, report.left_out, report.unasked) = counts;
-            report.revision += u64::from(changed);
-            changed
-        });
+        now.tell(&self.report);
+        gaps(links.iter().filter(|(name, _)| name.is_here())).tell(&self.report_here);
         self.gaps.send_if_modified(|gaps| {
             now.fleet.clone_from(&gaps.fleet);
             let changed = *gaps != now;
@@ -328,10 +326,10 @@ impl Connections {
         }
     }
 
-    /// Returns those that may have a question, of the links that are up.
-    pub(super) fn peers(&self, typed: &IdPrefix) -> Vec<(LinkName, Peer)> {
+    /// Returns the other ends of those links that are meant and up.
+    pub(super) fn peers(&self, is_meant: impl Fn(&LinkName) -> bool) -> Vec<(LinkName, Peer)> {
         let mut peers = self.all_peers();
-        peers.retain(|(name, _)| name.may_have(typed));
+        peers.retain(|(name, _)| is_meant(name));
         peers
     }
 
@@ -345,17 +343,17 @@ impl Connections {
         connected.collect()
     }
 
-    /// Returns the gaps of the bridges that may have this question.
-    pub(super) fn gaps_for(&self, typed: &IdPrefix) -> Gaps {
+    /// Returns the gaps of these links.
+    pub(super) fn gaps_of(&self, is_meant: impl Fn(&LinkName) -> bool) -> Gaps {
         let links = self.lock();
         let fleet = self.gaps.borrow().fleet.clone();
-        Gaps { fleet, ..gaps(links.iter().filter(|(name, _)| name.may_have(typed))) }
+        Gaps { fleet, ..gaps(links.iter().filter(|(name, _)| is_meant(name))) }
     }
 
     /// Returns the IDs of hidden questions, which are counted instead of shown, that match this prefix.
-    pub(super) fn hidden(&self, typed: &IdPrefix) -> Vec<QuestionId> {
+    pub(super) fn hidden(&self, typed: &IdPrefix, is_meant: impl Fn(&LinkName) -> bool) -> Vec<QuestionId> {
         let links = self.lock();
-        let named = links.iter().filter(|(name, _)| name.may_have(typed));
+        let named = links.iter().filter(|(name, _)| is_meant(name));
         let hidden = named.flat_map(|(_, link)| {
             link.unreadable.matching(typed).chain(link.left_out.matching(typed)).cloned()
         });
@@ -363,9 +361,10 @@ impl Connections {
     }
 
     /// Returns whether a question that matches this prefix needs a newer askbridge.
-    pub(super) fn is_unreadable(&self, typed: &IdPrefix) -> bool {
+    pub(super) fn is_unreadable(&self, typed: &IdPrefix, is_meant: impl Fn(&LinkName) -> bool) -> bool {
         let links = self.lock();
-        links.values().any(|link| link.unreadable.matching(typed).next().is_some())
+        let mut named = links.iter().filter(|(name, _)| is_meant(name));
+        named.any(|(_, link)| link.unreadable.matching(typed).next().is_some())
     }
 
     /// Returns the known IDs of the questions that need a newer askbridge.
@@ -373,10 +372,13 @@ impl Connections {
         self.lock().values().flat_map(|link| link.unreadable.ids().cloned()).collect()
     }
 
-    /// Returns the connected bridges, oldest first.
-    pub(super) fn status(&self) -> Vec<BridgeStatus> {
-        let statuses = self.lock().values().flat_map(BridgeLink::statuses).collect::<Vec<_>>();
-        let mut statuses = self.store.read(|_, snapshot| {
+    /// Returns the connected bridges of these links, oldest first.
+    pub(super) fn status(&self, is_meant: impl Fn(&LinkName) -> bool) -> Vec<BridgeStatus> {
+        let links = self.lock();
+        let named = links.iter().filter(|(name, _)| is_meant(name));
+        let statuses = named.flat_map(|(_, link)| link.statuses()).collect::<Vec<_>>();
+        drop(links);
+        let mut statuses = self.stores.all().read(|_, snapshot| {
             let count = |mut status: BridgeStatus| {
                 status.open = snapshot.open_in(&status.bridge).count();
                 status

@@ -11,8 +11,8 @@ use futures::future::join_all;
 use tokio::{sync::watch, time::timeout};
 
 use super::{
-    connections::Connections, discovery::DiscoveryError, follow, handshake::get, link::Gaps,
-    missing::Missing, name::LinkName, over, peer::LinkEnd, places::Places, reach::Reach,
+    connections::Connections, discovery::DiscoveryError, follow, link::Gaps, name::LinkName, over,
+    peer::LinkEnd, places::Places, reach::Reach,
 };
 use crate::{
     inbox::{
@@ -22,7 +22,7 @@ use crate::{
         past::{HistoryFilter, PastQuestion, PastQuestions},
         report::{ConnectedMachine, MachineListing, MachineReport},
         status::BridgeStatus,
-        store::Store,
+        store::{Editor, Store},
     },
     limits,
     rpc::client::{CallError, Depth},
@@ -32,6 +32,8 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct JoinedInbox {
     shared: Arc<SharedInbox>,
+    /// The store of the questions of this machine, if this shows them alone.
+    here: Option<Store>,
 }
 
 #[derive(Debug)]
@@ -103,7 +105,7 @@ impl JoinedInbox {
     ) -> Result<Self, DiscoveryError> {
         let reach = Reach { own: own.clone(), ..reach.into() };
         let shared = SharedInbox { own, ledger, ..SharedInbox::new(reach, None) };
-        JoinedInbox { shared: Arc::new(shared) }.join().await
+        JoinedInbox { shared: Arc::new(shared), here: None }.join().await
     }
 
     async fn join(self) -> Result<Self, DiscoveryError> {
@@ -114,7 +116,35 @@ impl JoinedInbox {
     }
 
     pub(super) fn new(reach: impl Into<Reach>, typed: Option<IdPrefix>) -> Self {
-        JoinedInbox { shared: Arc::new(SharedInbox::new(reach.into(), typed)) }
+        JoinedInbox { shared: Arc::new(SharedInbox::new(reach.into(), typed)), here: None }
+    }
+
+    /// Returns the questions of this machine alone, as one shows them to another machine. It follows them with this one,
+    /// over the same connections, and asks none itself.
+    #[must_use]
+    pub fn here(&self) -> Self {
+        JoinedInbox { shared: Arc::clone(&self.shared), here: Some(self.connections().stores.here()) }
+    }
+
+    /// Returns whether this shows the questions at the other end of a link.
+    fn shows(&self, name: &LinkName) -> bool {
+        self.here.is_none() || name.is_here()
+    }
+
+    /// Returns whether the other end of a link may have a question that this shows.
+    pub(super) fn may_have<'a>(&'a self, typed: &'a IdPrefix) -> impl Fn(&LinkName) -> bool + 'a {
+        |name| self.shows(name) && name.may_have(typed)
+    }
+
+    /// Returns the gaps in what is known of the questions that an ID may name.
+    pub(super) fn gaps_for(&self, typed: &IdPrefix) -> Gaps {
+        let gaps = self.connections().gaps_of(self.may_have(typed));
+        Gaps { fleet: gaps.fleet.filter(|_| self.here.is_none()), ..gaps }
+    }
+
+    /// Changes what is known of a question.
+    pub(super) fn edit<T>(&self, id: &QuestionId, edit: impl Fn(&mut Editor<'_>) -> T) -> T {
+        self.connections().stores.edit(LinkName::of(&id.bridge).is_here(), edit)
     }
 
     /// Follows the bridges, including those that start later, until the future is dropped: what changes arrives in the store
@@ -170,100 +200,8 @@ impl JoinedInbox {
         self.connections().unreadable()
     }
 
-    /// Finds the open question by the ID that its agent gave it.
-    ///
-    /// # Errors
-    /// See [`Missing`].
-    pub fn seek_own(&self, id: &str) -> Result<Arc<Record>, Missing> {
-        let mut open = self.store().read(|_, snapshot| snapshot.open());
-        open.retain(|record| record.question.id == id && !id.is_empty());
-        let gaps = self.gaps().borrow().clone();
-        match &open[..] {
-            // A bridge that was not asked may have the question, so "not found" would be a guess.
-            [] if !gaps.has_asked_all() => Err(Missing::Unasked(Box::new(gaps))),
-            [] => Err(Missing::Refused(Refusal::NotFound)),
-            [only] => Ok(Arc::clone(only)),
-            several => {
-                let ids = several.iter().map(|record| record.id.clone()).collect();
-                Err(Missing::Refused(Refusal::Ambiguous(ids)))
-            }
-        }
-    }
-
-    /// Finds a question as [`Inbox::look_up`] does. The error says why none was found.
-    ///
-    /// # Errors
-    /// See [`Missing`].
-    pub async fn seek(&self, typed: &IdPrefix) -> Result<Arc<Record>, Missing> {
-        let is_lost = match self.known(typed) {
-            Err(Refusal::NotFound) => false,
-            Err(Refusal::Unavailable) => true,
-            found => return found.map_err(Missing::Refused),
-        };
-        let found = self.ask_all(typed).await;
-        match (found.records.as_slice(), found.ids.len()) {
-            (_, 0) => Err(self.why_missing(typed, &found, is_lost)),
-            ([record], 1) => Ok(Arc::clone(record)),
-            _ => Err(Missing::Refused(Refusal::Ambiguous(found.ids))),
-        }
-    }
-
-    fn why_missing(&self, typed: &IdPrefix, found: &LookupReplies, is_lost: bool) -> Missing {
-        let gaps = self.connections().gaps_for(typed);
-        // The order matters: "not found" is returned only if no other reason can explain why the question is missing.
-        match () {
-            () if found.is_unreadable || self.connections().is_unreadable(typed) => Missing::Unreadable,
-            () if found.is_busy => Missing::Refused(Refusal::TooManyRequests),
-            () if !gaps.has_asked_all() => Missing::Unasked(Box::new(gaps)),
-            () if is_lost || found.is_unknown || self.is_new(typed) => Missing::Refused(Refusal::Unavailable),
-            () => Missing::Refused(Refusal::NotFound),
-        }
-    }
-
-    /// Returns whether a bridge that this ID names has a socket, and was not asked yet: a process that follows the
-    /// bridges finds each within [`limits::DISCOVERY_INTERVAL`].
-    fn is_new(&self, typed: &IdPrefix) -> bool {
-        self.shared.reach.link_of(typed).is_some_and(|(name, _)| !self.connections().has_asked(&name))
-    }
-
-    /// Finds a question in the store. A question that is only counted also makes an ID ambiguous.
-    fn known(&self, typed: &IdPrefix) -> Result<Arc<Record>, Refusal> {
-        let record = self.store().read(|_, snapshot| snapshot.find(typed).cloned())?;
-        let mut ids = self.connections().hidden(typed);
-        ids.retain(|id| *id != record.id);
-        ids.insert(0, record.id.clone());
-        IdPrefix::prefer_own(&mut ids, |id| id);
-        match ids[..] {
-            [_] => Ok(record),
-            _ if !record.is_open() => Ok(record),
-            _ => Err(Refusal::Ambiguous(ids)),
-        }
-    }
-
-    /// Asks all bridges that may have a question.
-    async fn ask_all(&self, typed: &IdPrefix) -> LookupReplies {
-        let peers = self.connections().peers(typed);
-        let asked = peers.iter().map(async |(bridge, peer)| (bridge, get(peer, typed).await));
-        let mut found = LookupReplies::default();
-        for (bridge, answer) in join_all(asked).await {
-            match answer {
-                Ok(Some(record)) if bridge.owns(&record) => {
-                    found.ids.push(record.id.clone());
-                    found.records.push(record);
-                }
-                // A bridge speaks only for its own questions.
-                Ok(Some(_)) | Err(CallError::Refused(Refusal::NotFound)) => {}
-                Ok(None) => found.is_unreadable = true,
-                Err(CallError::Refused(Refusal::Ambiguous(several))) => {
-                    found.ids.extend(several.into_iter().filter(|id| bridge.has(&id.bridge)));
-                }
-                Err(CallError::Refused(Refusal::TooManyRequests)) => found.is_busy = true,
-                Err(_) => found.is_unknown = true,
-            }
-        }
-        IdPrefix::prefer_own(&mut found.records, |record| &record.id);
-        IdPrefix::prefer_own(&mut found.ids, |id| id);
-        found
+    pub(super) fn reach(&self) -> &Reach {
+        &self.shared.reach
     }
 
     pub(super) fn connections(&self) -> &Connections {
@@ -283,22 +221,9 @@ impl SharedInbox {
     }
 }
 
-/// The replies of the bridges to a lookup of an ID.
-#[derive(Default)]
-struct LookupReplies {
-    records: Vec<Arc<Record>>,
-    ids: Vec<QuestionId>,
-    /// Whether a bridge has a question that needs a newer askbridge.
-    is_unreadable: bool,
-    /// Whether a bridge was too busy to say whether it has the question.
-    is_busy: bool,
-    /// Whether a bridge gave no usable reply.
-    is_unknown: bool,
-}
-
 impl Inbox for JoinedInbox {
     fn store(&self) -> &Store {
-        &self.connections().store
+        self.here.as_ref().unwrap_or_else(|| self.connections().stores.all())
     }
 
     async fn submit(
@@ -308,7 +233,7 @@ impl Inbox for JoinedInbox {
         by: Provenance,
     ) -> Result<Arc<Record>, Refusal> {
         let link = LinkName::of(&id.bridge);
-        let Some(peer) = self.connections().peer(&link) else {
+        let Some(peer) = self.connections().peer(&link).filter(|_| self.shows(&link)) else {
             return self.judge(id, &submission).await;
         };
         let patience = match link {
@@ -323,23 +248,28 @@ impl Inbox for JoinedInbox {
     }
 
     async fn ask(&self, question: Question) -> Result<Settlement, Refusal> {
-        match &self.shared.own {
+        match self.shared.own.as_ref().filter(|_| self.here.is_none()) {
             Some(own) => own.ask(question).await,
             None => Err(Refusal::Unavailable),
         }
     }
 
     fn status(&self) -> Vec<BridgeStatus> {
-        self.connections().status()
+        self.connections().status(|name| self.shows(name))
     }
 
     async fn report(&self, known: Option<u64>) -> MachineReport {
-        let mut reports = self.connections().report.subscribe();
+        let connections = self.connections();
+        let report = if self.here.is_none() { &connections.report } else { &connections.report_here };
+        let mut reports = report.subscribe();
         let changed = reports.wait_for(|report| known != Some(report.revision)).await;
         changed.map(|report| report.clone()).unwrap_or_default()
     }
 
     async fn machine_list(&self, known: Option<u64>) -> MachineListing {
+        if self.here.is_some() {
+            return MachineListing::default();
+        }
         let mut machines = self.connections().machines.subscribe();
         let changed = machines.wait_for(|listing| known != Some(listing.revision)).await;
         changed.map(|listing| listing.clone()).unwrap_or_default()
@@ -350,9 +280,9 @@ impl Inbox for JoinedInbox {
         if found != Err(Refusal::NotFound) {
             return found;
         }
-        let gaps = self.connections().gaps_for(typed);
+        let gaps = self.gaps_for(typed);
         let is_unknown = !gaps.has_asked_all() || self.is_new(typed);
-        match is_unknown || !self.connections().hidden(typed).is_empty() {
+        match is_unknown || !self.connections().hidden(typed, self.may_have(typed)).is_empty() {
             true => Err(Refusal::Unavailable),
             false => Err(Refusal::NotFound),
         }
@@ -373,24 +303,26 @@ impl Inbox for JoinedInbox {
     }
 
     async fn past(&self, filter: HistoryFilter) -> Result<PastQuestions, Refusal> {
-        over::past(self.shared.ledger.as_ref(), self.connections(), filter).await
+        let connections = self.here.is_none().then(|| self.connections());
+        over::past(self.shared.ledger.as_ref(), connections, filter).await
     }
 
     async fn kept(&self) {
-        if let Some(own) = &self.shared.own {
+        if let Some(own) = self.shared.own.as_ref().filter(|_| self.here.is_none()) {
             own.kept().await;
         }
     }
 
     async fn watch(&self) {
         // Errors are ignored: an earlier version does not know the method, and a bridge may hang.
-        let peers = self.connections().all_peers();
+        let peers = self.connections().peers(|name| self.shows(name));
         let told = join_all(peers.iter().map(|(_, peer)| peer.watch()));
         timeout(limits::PATIENCE, told).await.map(drop).unwrap_or_default();
     }
 
     async fn settled(&self, limit: usize) -> Vec<Arc<Record>> {
-        over::latest_settled(self.connections(), limit).await
+        let peers = self.connections().peers(|name| self.shows(name));
+        over::latest_settled(self.store(), peers, limit).await
     }
 }
 
@@ -413,7 +345,7 @@ mod tests {
     use super::*;
     use crate::{
         inbox::{self, store::wait_until},
-        join::Held,
+        join::{Held, Missing},
         limits,
         rpc::played::{PlayedBridge, listen, soon},
     };
@@ -792,5 +724,44 @@ mod tests {
         let (done, ()) =
             tokio::join!(soon(joined.submit(&first, answer(), Provenance::bridge())), own.obey());
         assert_eq!(done.unwrap().state, State::Settled);
+    }
+
+    #[tokio::test]
+    async fn the_questions_of_this_machine_are_shown_alone_over_the_same_connections() {
+        let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let mut near = PlayedBridge::start(folder.path(), "near");
+        let mut far = PlayedBridge::start(elsewhere.path(), "bridge");
+        near.open("a").await;
+        far.open("a").await;
+        let reach = Reach { held: Some(watch::channel(of("far", &far)).1), ..Reach::from(folder.path()) };
+        let joined = soon(JoinedInbox::open(reach)).await.unwrap();
+        let here = joined.here();
+        let ids = |inbox: &JoinedInbox| -> Vec<String> {
+            inbox.store().read(|_, now| now.open_ids().map(ToString::to_string).collect())
+        };
+        assert_eq!(
+            (ids(&joined), ids(&here)),
+            (vec!["far/bridge-1".into(), "near-1".into()], vec!["near-1".into()])
+        );
+        assert_eq!(here.status().len(), 1);
+        assert_eq!(here.machine_list(None).await.machines, []);
+        let far_id = id("far/bridge-1");
+        assert_eq!(soon(here.look_up(&typed("far/bridge-1"))).await, Err(Refusal::NotFound));
+        assert_eq!(soon(here.look_up(&typed("bridge"))).await, Err(Refusal::NotFound));
+        let refused = soon(here.submit(&far_id, answer(), Provenance::bridge())).await;
+        assert_eq!(refused, Err(Refusal::NotFound), "another machine is not answered through this one");
+
+        // What changes is seen in both, whichever of them was asked.
+        let first = id("near-1");
+        let (done, ()) = tokio::join!(soon(here.submit(&first, answer(), Provenance::bridge())), near.obey());
+        assert_eq!(done.unwrap().state, State::Settled);
+        assert_eq!((ids(&joined), ids(&here)), (vec!["far/bridge-1".to_owned()], vec![]));
+        let follow = joined.clone();
+        let following = tokio::spawn(async move { follow.follow().await });
+        near.open("b").await;
+        assert!(wait_until(here.store(), limits::WAIT, |now| now.get(&id("near-2")).is_some()).await);
+        assert!(wait_until(joined.store(), limits::WAIT, |now| now.get(&id("near-2")).is_some()).await);
+        assert_eq!(ids(&here), ["near-2"]);
+        following.abort();
     }
 }

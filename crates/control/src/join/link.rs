@@ -8,6 +8,7 @@ use askbridge_core::{
     desk::{IdPrefix, MachineName, QuestionId, Record, Settlement},
     question::{Outcome, Provenance, Reason},
 };
+use tokio::sync::watch;
 
 use super::{
     handshake::{BridgeConnection, Feed, TimedStatus},
@@ -230,6 +231,17 @@ impl Gaps {
     /// Returns how many bridges could not be asked.
     pub fn unasked_bridges(&self) -> usize {
         self.unreachable.len() + self.no_descriptors.len() + self.busy.len() + self.older.len()
+    }
+
+    /// Reports to another machine how many questions are left out, if that has changed.
+    pub(super) fn tell(&self, report: &watch::Sender<MachineReport>) {
+        report.send_if_modified(|report| {
+            let counts = (self.unreadable, self.left_out, self.unasked_bridges());
+            let changed = counts != (report.unreadable, report.left_out, report.unasked);
+            (report.unreadable, report.left_out, report.unasked) = counts;
+            report.revision += u64::from(changed);
+            changed
+        });
     }
 
     /// Returns whether each bridge could be asked.

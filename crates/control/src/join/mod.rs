@@ -16,6 +16,8 @@ mod peer;
 mod places;
 mod reach;
 pub mod remote;
+mod seek;
+mod stores;
 mod submit;
 
 pub use joined::JoinedInbox;

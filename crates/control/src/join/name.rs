@@ -27,6 +27,11 @@ impl LinkName {
         }
     }
 
+    /// Returns whether the other end is a bridge of this machine.
+    pub(super) fn is_here(&self) -> bool {
+        matches!(self, LinkName::Bridge(_))
+    }
+
     /// Returns whether the other end speaks for this bridge.
     pub(super) fn has(&self, bridge: &BridgeName) -> bool {
         match self {

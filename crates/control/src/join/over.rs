@@ -7,12 +7,13 @@ use askbridge_core::desk::{LostQuestion, MachineName, QuestionId, Record, Refusa
 use futures::{StreamExt, future::join_all, stream};
 use tokio::time::timeout;
 
-use super::{connections::Connections, name::LinkName};
+use super::{connections::Connections, name::LinkName, peer::Peer};
 use crate::{
     inbox::{
         ledger::{Ledger, latest_past},
         past::{HistoryFilter, MissingHistory, PastQuestion, PastQuestions},
         report::ConnectedMachine,
+        store::Store,
     },
     limits,
     rpc::client::CallError,
@@ -43,13 +44,13 @@ pub(super) async fn lost_elsewhere(connections: &Connections) -> Result<Vec<Lost
 }
 
 /// Returns the questions of the past of this machine's journal, and of those of the other machines that reply in time,
-/// latest first.
+/// latest first. Without `connections`, no other machine is asked.
 ///
 /// # Errors
 /// `HistoryUnavailable` if the journal of this machine cannot be read.
 pub(super) async fn past(
     ledger: Option<&Arc<dyn Ledger>>,
-    connections: &Connections,
+    connections: Option<&Connections>,
     filter: HistoryFilter,
 ) -> Result<PastQuestions, Refusal> {
     let here = async {
@@ -58,7 +59,13 @@ pub(super) async fn past(
             None => Ok(Vec::new()),
         }
     };
-    let (here, elsewhere) = tokio::join!(here, past_of_machines(connections, &filter));
+    let elsewhere = async {
+        match connections {
+            Some(connections) => past_of_machines(connections, &filter).await,
+            None => Vec::new(),
+        }
+    };
+    let (here, elsewhere) = tokio::join!(here, elsewhere);
     let (mut questions, mut missing) = (here?, Vec::new());
     for (machine, past) in elsewhere {
         match past {
@@ -106,10 +113,14 @@ fn own(name: &LinkName, mut past: Vec<PastQuestion>) -> Vec<PastQuestion> {
 
 /// Returns the questions that were settled last, latest first. A bridge that does not reply in time is left out, as is
 /// one of a version that does not know the method.
-pub(super) async fn latest_settled(connections: &Connections, limit: usize) -> Vec<Arc<Record>> {
+pub(super) async fn latest_settled(
+    store: &Store,
+    peers: Vec<(LinkName, Peer)>,
+    limit: usize,
+) -> Vec<Arc<Record>> {
     let mut latest = LatestRecords { limit, ..LatestRecords::default() };
-    connections.store.read(|_, snapshot| snapshot.settled().for_each(|record| latest.add(record)));
-    let asked = connections.all_peers().into_iter().map(async |(bridge, peer)| {
+    store.read(|_, snapshot| snapshot.settled().for_each(|record| latest.add(record)));
+    let asked = peers.into_iter().map(async |(bridge, peer)| {
         let remembered = timeout(limits::PATIENCE, peer.settled(limit)).await;
         let mut remembered = remembered.ok().and_then(Result::ok).unwrap_or_default();
         remembered.retain(|record| bridge.owns(record));

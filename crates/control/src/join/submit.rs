@@ -55,7 +55,7 @@ impl JoinedInbox {
                         // The refusal lacks how this question ended.
                         return Err(Refusal::Unknown.into());
                     }
-                    self.store().edit(|editor| {
+                    self.edit(id, |editor| {
                         // A later change may have arrived before the refusal.
                         let known = editor.snapshot().get(id).map(|known| known.edition);
                         if known.is_none_or(|known| known <= record.edition) {
@@ -112,14 +112,14 @@ impl JoinedInbox {
     ) -> Arc<Record> {
         // A reply that this version cannot read still proves that the asker has the answer.
         let record = reply.unwrap_or_else(|| Arc::new(assume()));
-        self.store().edit(|editor| {
+        self.edit(&known.id, |editor| {
             let now = editor.snapshot().get(&known.id).cloned();
             let has_changed = now.as_ref().is_some_and(|now| *now != *known);
             // A change that came by the feed meanwhile may be newer than the reply, unless the reply is a settlement.
             if !record.is_open() || !has_changed {
                 editor.put(Arc::clone(&record));
             }
-            editor.snapshot().get(&known.id).cloned().unwrap_or(record)
+            editor.snapshot().get(&known.id).cloned().unwrap_or_else(|| Arc::clone(&record))
         })
     }
 }

@@ -1,8 +1,8 @@
 //! Other machines: how one is reached, how its connection is kept, and how all programs here share it.
 //!
 //! A machine is a command whose stdin and stdout are those of `askbridge dial` there, by ssh or otherwise, or a stream
-//! that another room provides. One process holds it, mostly the inbox in the background, and serves a socket for each
-//! machine; everything else connects to these sockets, as it does to those of bridges.
+//! that another room provides. One process holds it, mostly the inbox in the background. Within that process, its
+//! questions are handed over; other programs connect to a socket for each machine, as they do to those of bridges.
 
 mod answer;
 mod attempt;
