@@ -7,7 +7,7 @@ use askbridge::command::cli::Cli;
 use askbridge_os::exit;
 use clap::CommandFactory;
 
-use crate::support::Process;
+use crate::support::{Process, golden};
 
 /// The exit code and the output of a run.
 struct Run {
@@ -55,12 +55,7 @@ fn compare(name: &str, args: &[&str]) -> (Run, Option<String>) {
     }
     shown.push_str(&format!("exit code {}\n", run.code));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/cli").join(name).with_extension("txt");
-    let written = fs::read_to_string(&path).unwrap_or_default();
-    if written != shown && std::env::var_os("UPDATE").is_some() {
-        fs::write(&path, &shown).unwrap();
-    }
-    let is_same = written == shown;
-    (run, (!is_same).then(|| format!("{}, expected:\n{written}\nactual:\n{shown}", path.display())))
+    (run, golden::difference(&path, &shown))
 }
 
 /// Returns the words of each command that a help text shows, and the name of the file of its own help text.

@@ -6,7 +6,7 @@
 //! `other> answer NUMBER ANSWER` (`NUMBER@EDITION` where the responder saw another edition than the first), `other> reject NUMBER [WHY]` and `other> extend NUMBER 10s`.
 //! What comes out stands behind what led to it: `client< LINE` and `agent< LINE`, `other< VERDICT`, and what is done
 //! with `agent!`, `client!`, `bridge!` and `question!`. `UPDATE=1 cargo test --test suites transcripts::` writes what comes out.
-use crate::support::files;
+use crate::support::{files, golden};
 
 use std::{fmt::Write, fs};
 
@@ -279,19 +279,8 @@ fn every_transcript_comes_out_as_it_is_written() {
         let written = fs::read_to_string(&path).expect("a readable transcript");
         let played = played(&written);
         count += 1;
-        if played != written {
-            if std::env::var_os("UPDATE").is_some() {
-                fs::write(&path, &played).expect("a writable transcript");
-            }
-            wrong.push(format!("{}:\n{}", path.display(), difference(&written, &played)));
-        }
+        wrong.extend(golden::difference(&path, &played));
     }
     assert!(count > 30, "only {count} transcripts");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-fn difference(written: &str, played: &str) -> String {
-    let place = written.lines().zip(played.lines()).take_while(|(one, other)| one == other).count();
-    let from = |text: &str| text.lines().skip(place).take(5).collect::<Vec<_>>().join("\n  ");
-    format!("line {}, written:\n  {}\nplayed:\n  {}", place + 1, from(written), from(played))
 }

@@ -1,7 +1,7 @@
 //! What the full-screen inbox draws, as in `fixtures/tui`: on terminals of 40×12, 80×24 and 200×50.
 //! `UPDATE=1 cargo test --test suites answers::` writes the files.
 
-use std::{fs, path::Path, sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use askbridge::command::tui::{
     event::{Effect, InboxState, Key, QuestionItem, TuiEvent},
@@ -12,6 +12,8 @@ use askbridge::command::tui::{
 use askbridge_core::desk::{Record, Submission, Timestamp};
 use ratatui::{Terminal, backend::TestBackend, buffer::Buffer};
 use serde_json::{Value, json};
+
+use crate::support::golden;
 
 const SIZES: [(u16, u16); 3] = [(40, 12), (80, 24), (200, 50)];
 
@@ -114,12 +116,7 @@ fn check(name: &str, world: impl Fn() -> InboxState, play: impl Fn(&mut Scene)) 
         shown += &format!("── {}×{}\n{drawn}", size.0, size.1);
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/tui").join(name).with_extension("txt");
-    let written = fs::read_to_string(&path).unwrap_or_default();
-    if written != shown && std::env::var_os("UPDATE").is_some() {
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, &shown).unwrap();
-    }
-    assert!(written == shown, "{}, expected:\n{written}\nactual:\n{shown}", path.display());
+    golden::is(&path, &shown);
 }
 
 pub(super) fn database() -> Value {

@@ -2,7 +2,6 @@
 //! `UPDATE=1 cargo test --test suites answers::` writes the files.
 
 use std::{
-    fs,
     path::Path,
     time::{Duration, SystemTime},
 };
@@ -11,6 +10,8 @@ use askbridge::present::question::QuestionText;
 use askbridge_core::desk::{Record, Timestamp};
 use askbridge_os::terminal::width;
 use serde_json::{Value, json};
+
+use crate::support::golden;
 
 /// The widths, where a pipe has none.
 const WIDTHS: [(&str, usize); 4] =
@@ -59,11 +60,7 @@ fn check(name: &str, record: &Record) {
         shown += &format!("── {what}\n{text}");
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/show").join(name).with_extension("txt");
-    let written = fs::read_to_string(&path).unwrap_or_default();
-    if written != shown && std::env::var_os("UPDATE").is_some() {
-        fs::write(&path, &shown).unwrap();
-    }
-    assert!(written == shown, "{}, expected:\n{written}\nactual:\n{shown}", path.display());
+    golden::is(&path, &shown);
 }
 
 fn databases() -> Value {

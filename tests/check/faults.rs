@@ -3,7 +3,6 @@
 use std::{
     collections::BTreeSet,
     ffi::OsString,
-    fs,
     path::Path,
     sync::{Arc, Mutex},
     thread,
@@ -19,6 +18,8 @@ use askbridge_check::{
     talk::prompts::Prompts,
     verdict::Verdict,
 };
+
+use crate::support::golden;
 
 pub(crate) const ASKBRIDGE: &str = env!("CARGO_BIN_EXE_askbridge");
 /// The time that a case may take against a mock that breaks its rule. Each case that fails by what does not come takes as
@@ -215,9 +216,5 @@ pub(crate) fn exactly_those_fail(kind: Kind, cases: &[Case], failing: &BTreeSet<
         table += &format!("  {case}\n");
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/check/{}.txt", kind.name()));
-    let kept = fs::read_to_string(&path).unwrap_or_default();
-    if kept != table && std::env::var_os("UPDATE").is_some() {
-        fs::write(&path, &table).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    }
-    assert_eq!(kept, table, "UPDATE=1 cargo test --test suites check:: writes it");
+    golden::is(&path, &table);
 }

@@ -6,7 +6,7 @@ use std::{fmt::Write, fs, path::Path};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::forms::reading::Form;
+use crate::{forms::reading::Form, support::golden};
 
 const GENERATORS: [&str; 3] = ["pydantic", "schemars", "zod"];
 
@@ -41,10 +41,5 @@ fn forms_of_generators_are_seen_as_fields() {
         }
         seen.push('\n');
     }
-    let file = folder.join("seen.txt");
-    let known = fs::read_to_string(&file).unwrap_or_default();
-    if std::env::var_os("UPDATE").is_some() {
-        fs::write(&file, &seen).expect("the file is written");
-    }
-    assert_eq!(known, seen, "UPDATE=1 writes {}", file.display());
+    golden::is(&folder.join("seen.txt"), &seen);
 }

@@ -5,7 +5,7 @@ use std::{fmt::Write, fs, path::Path};
 
 use serde_json::{Value as Json, json};
 
-use crate::forms::reading::Form;
+use crate::{forms::reading::Form, support::golden};
 
 const FIXTURE: &str = "fixtures/forms/shapes.jsonl";
 const PAGE: &str = "docs/forms.md";
@@ -87,18 +87,6 @@ fn cell(text: &str) -> String {
 fn every_shape_is_seen_and_answered_as_the_table_says() {
     let rows: Vec<_> = rows().iter().map(tried).collect();
     let fixture: String = rows.iter().map(line).collect();
-    let page = fs::read_to_string(path(PAGE)).expect("the page");
-    let (before, rest) = page.split_once(BEGIN).expect("a place for the table");
-    let (_, after) = rest.split_once(END).expect("the end of the table");
-    let written = format!("{before}{BEGIN}{}{END}{after}", table(&rows));
-    let known = fs::read_to_string(path(FIXTURE)).expect("the table");
-    if std::env::var_os("UPDATE").is_some() {
-        fs::write(path(FIXTURE), &fixture).expect("the table is written");
-        fs::write(path(PAGE), &written).expect("the page is written");
-    }
-    for (known, seen) in known.lines().zip(fixture.lines()) {
-        assert_eq!(known, seen, "UPDATE=1 writes {FIXTURE}");
-    }
-    assert_eq!(known.lines().count(), fixture.lines().count());
-    assert_eq!(page, written, "UPDATE=1 writes {PAGE}");
+    golden::is(&path(FIXTURE), &fixture);
+    golden::is_between(&path(PAGE), BEGIN, END, &table(&rows));
 }

@@ -11,6 +11,7 @@ use askbridge_core::{
 };
 
 use super::asked::asked;
+use crate::support::golden;
 
 /// The folder of the sessions, which does not exist.
 const PROJECT: &str = "/people/ada/shop";
@@ -51,9 +52,6 @@ fn all_that_a_permission_allows_is_shown() {
                 shown.push_str(&said(question));
             }
         }
-        if written != shown && std::env::var_os("UPDATE").is_some() {
-            fs::write(&path, &shown).expect("a writable file");
-        }
-        assert!(written == shown, "{}, expected:\n{written}\nactual:\n{shown}", path.display());
+        golden::is(&path, &shown);
     }
 }

@@ -22,7 +22,10 @@ use askbridge_settings::{
 };
 use serde_json::{Value as Json, json};
 
-use crate::support::stage::{Out, Stage};
+use crate::support::{
+    golden,
+    stage::{Out, Stage},
+};
 
 /// The folder of each recorded session.
 const PROJECT: &str = "/people/ada/shop";
@@ -211,14 +214,7 @@ fn judged() -> (String, Count) {
 
 #[test]
 fn risks_of_recorded_permissions_are_as_written() {
-    let path = fixture("risks.txt");
-    let (judged, _) = judged();
-    if std::env::var_os("UPDATE").is_some() {
-        fs::write(&path, &judged).expect("a writable file");
-    }
-    let written = read(&path);
-    let differs: Vec<_> = written.lines().zip(judged.lines()).filter(|(one, other)| one != other).collect();
-    assert!(differs.is_empty() && written.lines().count() == judged.lines().count(), "{differs:#?}");
+    golden::is(&fixture("risks.txt"), &judged().0);
 }
 
 #[test]

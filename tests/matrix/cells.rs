@@ -1,12 +1,7 @@
 //! Every agent with every client: which answers the client can carry, and how all other questions end.
 //! The results are the tables of `docs/questions.md`. `UPDATE=1 cargo test --test suites matrix::` writes them.
 
-use std::{
-    fmt::Write,
-    fs,
-    path::Path,
-    sync::{Mutex, PoisonError},
-};
+use std::{fmt::Write, path::Path};
 
 use askbridge_core::engine::UnansweredReason;
 use serde_json::Value;
@@ -15,6 +10,7 @@ use crate::matrix::agents::Agent;
 use crate::matrix::clients::{Client, Wish};
 use crate::matrix::field::{Field, Given, Heard, Kind, MANY, TEXT};
 use crate::matrix::world::World;
+use crate::support::golden;
 
 /// One question and its answer.
 pub(crate) struct Case {
@@ -213,23 +209,12 @@ fn bare(result: Value) -> Value {
 }
 
 /// Compares tables with those of this name in `docs/questions.md`, and writes them on request.
+#[track_caller]
 pub(crate) fn write_table(name: &str, tables: &str) {
-    // The tests of this process may write the page at the same time.
-    static PAGE: Mutex<()> = Mutex::new(());
-    let _page = PAGE.lock().unwrap_or_else(PoisonError::into_inner);
     let begin = format!("<!-- {name}: UPDATE=1 cargo test --test suites matrix:: writes it -->\n");
     let end = format!("\n<!-- end of {name} -->");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/questions.md");
-    let page = fs::read_to_string(&path).expect("the page");
-    let (before, rest) = page.split_once(&begin).expect("where the tables begin");
-    let (written, after) = rest.split_once(&end).expect("where the tables end");
-    if written != tables && std::env::var_os("UPDATE").is_some() {
-        fs::write(&path, format!("{before}{begin}{tables}{end}{after}")).expect("a writable page");
-    }
-    assert!(
-        written == tables,
-        "not what comes out:\n{tables}\nUPDATE=1 cargo test --test suites matrix:: writes it"
-    );
+    golden::is_between(&path, &begin, &end, tables);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 
 use serde_json::{Value, json};
 
-use crate::mock::peer::Client;
+use crate::{mock::peer::Client, support::golden};
 
 /// A prompt and the responses that are tried; a response has one line for each request of the turn.
 pub(crate) type Case<'a> = (&'a str, &'a [&'a str]);
@@ -42,11 +42,7 @@ pub(crate) fn check(name: &str, dialect: &str, initialize: &Value, cases: &[Case
     }
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/dialects").join(name).with_extension("txt");
-    let written = fs::read_to_string(&path).unwrap_or_default();
-    if written != seen && std::env::var_os("UPDATE").is_some() {
-        fs::write(&path, &seen).unwrap();
-    }
-    assert!(written == seen, "{}, expected:\n{written}\nactual:\n{seen}", path.display());
+    golden::is(&path, &seen);
 }
 
 /// Has one turn. The question is recorded the first time only, because later only its ID differs.

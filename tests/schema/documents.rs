@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 
 use crate::{
     schema::{openapi, openrpc},
-    support::files,
+    support::{files, golden},
 };
 
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -74,18 +74,9 @@ fn the_published_schemas_match_the_types() {
         jsonschema::meta::validate(&schema).expect("a valid schema");
         assert_eq!((schema.get("$id"), schema["$schema"].as_str()), (None, Some(DRAFT)), "{name}");
         let generated = format!("{schema:#}\n");
-        let path = root().join("schema").join(name);
-        if fs::read_to_string(&path).unwrap_or_default() != generated {
-            outdated.push(name);
-            if std::env::var_os("UPDATE").is_some() {
-                fs::write(&path, &generated).expect("a writable schema");
-            }
-        }
+        outdated.extend(golden::difference(&root().join("schema").join(name), &generated));
     }
-    assert!(
-        outdated.is_empty(),
-        "not what the types say: {outdated:?}; UPDATE=1 cargo test --test suites schema:: writes it"
-    );
+    assert!(outdated.is_empty(), "not what the types say: {}", outdated.join("\n"));
 }
 
 #[test]
@@ -99,7 +90,7 @@ fn the_published_schema_of_settings_matches_the_list() {
     document.sort_all_objects();
     jsonschema::meta::validate(&document).expect("a valid schema");
     let generated = format!("{document:#}\n");
-    is_written(&root().join("schema/config.schema.json"), &generated);
+    golden::is(&root().join("schema/config.schema.json"), &generated);
 }
 
 /// What is set by a file is what the schema accepts, as far as a schema can tell.
@@ -201,7 +192,7 @@ fn the_reference_of_settings_matches_the_list() {
     let path = root().join("docs/settings.md");
     let text = fs::read_to_string(&path).expect("the page");
     let (before, _) = text.split_once("<!-- reference -->\n\n").expect("the mark of the reference");
-    is_written(&path, &format!("{before}<!-- reference -->\n\n{reference}"));
+    golden::is(&path, &format!("{before}<!-- reference -->\n\n{reference}"));
 }
 
 /// What generators of clients need. `tests/clients` tries two of them.
@@ -292,33 +283,12 @@ fn the_published_protocol_matches_the_types() {
     is_published("openrpc.json", openrpc::document());
 }
 
-/// Compares a file with what it must contain, and fails with the first line that differs.
-fn is_written(path: &Path, generated: &str) {
-    let written = fs::read_to_string(path).unwrap_or_default();
-    if written == generated {
-        return;
-    }
-    if std::env::var_os("UPDATE").is_some() {
-        fs::write(path, generated).expect("a writable file");
-    }
-    let lines = written.lines().zip(generated.lines());
-    let number = lines.take_while(|(old, new)| old == new).count();
-    let line = |text: &str| text.lines().nth(number).unwrap_or("").trim().to_owned();
-    panic!(
-        "{}:{}: has `{}` instead of `{}`; UPDATE=1 cargo test --test suites schema:: writes it",
-        path.display(),
-        number + 1,
-        line(&written),
-        line(generated),
-    );
-}
-
 /// Compares a document with the file of this name, and checks its schemas and references.
 fn is_published(name: &str, mut document: Value) {
     document.sort_all_objects();
     let generated = format!("{document:#}\n");
     let path = root().join("schema").join(name);
-    is_written(&path, &generated);
+    golden::is(&path, &generated);
     let schemas = document["components"]["schemas"].as_object().expect("schemas");
     for (name, schema) in schemas {
         jsonschema::meta::validate(schema).unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -11,17 +11,14 @@ use askbridge_os::exit;
 use serde_json::Value;
 
 use super::home::{ASKBRIDGE, Home, Terminal, ZED, fixture};
+use crate::support::golden;
 
 /// Compares with a file.
 #[track_caller]
 fn check(home: &Home, name: &str, shown: &str) {
     let shown = shown.replace(home.0.path().to_str().unwrap(), "~").replace(ASKBRIDGE, "~/bin/askbridge");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/setup").join(name);
-    let written = fs::read_to_string(&path).unwrap_or_default();
-    if written != shown && std::env::var_os("UPDATE").is_some() {
-        fs::write(&path, &shown).unwrap();
-    }
-    assert!(written == shown, "{}, expected:\n{written}\nactual:\n{shown}", path.display());
+    golden::is(&path, &shown);
 }
 
 #[test]

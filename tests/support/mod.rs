@@ -3,6 +3,7 @@
 pub(crate) mod asking;
 pub(crate) mod cutting;
 pub(crate) mod files;
+pub(crate) mod golden;
 pub(crate) mod hostile;
 pub(crate) mod lines;
 pub(crate) mod members;
