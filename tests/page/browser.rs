@@ -25,7 +25,7 @@ use tokio::{runtime::Handle, task::block_in_place, time::timeout};
 use crate::{commands::Extension, support::Process};
 
 /// A generous hang guard. No correct run comes near it, on any machine.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(120);
 
 /// How long one script looks at the page before the harness looks at its own deadline.
 const GLANCE: u64 = 1000;
