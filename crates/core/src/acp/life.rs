@@ -255,8 +255,9 @@ fn check(world: &World, model: &Model, steps: &[Step]) {
     assert_eq!(world.cancelled, granted.len(), "the client takes back what it shows: {steps:?}");
 }
 
-/// Plays every sequence that continues these steps. A step that the model knows to change nothing ends its sequence.
-fn explore(steps: &mut Vec<Step>, model: &Model, count: &mut usize) {
+/// Plays every sequence that continues these steps. A step that the model knows to change nothing ends its sequence. The
+/// first `checked` steps were checked with an earlier sequence that begins like this one.
+fn explore(steps: &mut Vec<Step>, model: &Model, count: &mut usize, checked: &mut usize) {
     const DEPTH: usize = 6;
     for step in STEPS {
         let place = steps.len();
@@ -264,24 +265,28 @@ fn explore(steps: &mut Vec<Step>, model: &Model, count: &mut usize) {
         let mut after = model.clone();
         after.play(step, place);
         if place + 1 < DEPTH && after != *model {
-            explore(steps, &after, count);
+            explore(steps, &after, count, checked);
         } else {
             *count += 1;
             let (mut world, mut model) = (World::new(), Model::default());
             for (place, step) in steps.iter().enumerate() {
                 play(&mut world, &model, *step, place);
                 model.play(*step, place);
-                check(&world, &model, &steps[..=place]);
+                if place >= *checked {
+                    check(&world, &model, &steps[..=place]);
+                }
             }
+            *checked = steps.len();
         }
         steps.pop();
+        *checked = steps.len().min(*checked);
     }
 }
 
 #[test]
 fn permissions_show_what_their_call_is_about_in_every_order() {
     let mut count = 0;
-    explore(&mut Vec::new(), &Model::default(), &mut count);
+    explore(&mut Vec::new(), &Model::default(), &mut count, &mut 0);
     assert!(count > 10_000, "only {count} sequences");
 }
 
