@@ -1,5 +1,5 @@
-//! The README and the pages that it sends users to: each of their shell blocks does what it says. Programs that a test cannot run are stood in for: cargo
-//! and git do nothing, and npx is the mock agent.
+//! The README and the pages that it sends users to: each of their shell blocks does what it says. Programs that a test cannot
+//! run are stood in for: cargo builds nothing, git clones nothing, and npx is the mock agent.
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
 
@@ -40,6 +40,15 @@ fn block(part: &str) -> String {
     block.text.clone()
 }
 
+/// Returns the arguments that a command of `.cargo/config.toml` hands to the program which it builds.
+fn alias(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(".cargo/config.toml");
+    let text = fs::read_to_string(path).unwrap();
+    let begin = format!("{name} = \"run --locked ");
+    let command = text.lines().find_map(|line| line.strip_prefix(&begin)?.strip_suffix('"')).unwrap();
+    command.split_once(" -- ").unwrap().1.to_owned()
+}
+
 /// A folder that a block is run in: with the programs that it calls, and a home.
 struct Folder<'a> {
     machine: &'a TestMachine,
@@ -50,7 +59,11 @@ impl<'a> Folder<'a> {
         let folder = Folder { machine };
         folder.program("bin/askbridge", &format!("exec '{ASKBRIDGE}' \"$@\""));
         folder.program("bin/npx", &format!("exec '{ASKBRIDGE}' mock-agent --dialect claude"));
-        folder.program("bin/cargo", "[ \"$*\" = 'install --locked --path .' ]");
+        let cargo = format!(
+            "case \"$*\" in demo) exec '{ASKBRIDGE}' {};; 'install --locked --path .') ;; *) exit 1;; esac",
+            alias("demo")
+        );
+        folder.program("bin/cargo", &cargo);
         folder.program("bin/git", "[ \"$1 $2\" = 'clone URL' ] && mkdir \"$3\"");
         folder.program("deploy", "echo \"deployed $*\"");
         folder
@@ -92,7 +105,7 @@ impl<'a> Folder<'a> {
 #[test]
 fn each_shell_block_is_run_here() {
     let run = [
-        "cargo install",
+        "cargo demo",
         "askbridge list",
         "askbridge ask --confirm",
         "askbridge setup --undo",
@@ -118,7 +131,7 @@ fn each_shell_block_is_run_here() {
 #[test]
 fn the_demo_is_answered() {
     let machine = TestMachine::new();
-    let mut demo = Folder::new(&machine).start("sh", &block("askbridge demo"));
+    let mut demo = Folder::new(&machine).start("sh", &block("cargo demo"));
     demo.send("2");
     demo.close_stdin();
     demo.expect("what was chosen", |line| line.contains("You chose: option-b"));
