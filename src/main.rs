@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         Command::Hook(args) => command::hook(&context, args, &LocalHosts::default()),
         Command::Attach(args) => command::run(command::attach(&context, args, LocalHosts::shared())),
         Command::Inbox(args) => command::run(command::inbox(&context, args, LocalHosts::shared())),
-        Command::Open(args) => command::run(command::open(&context, args)),
+        Command::Open(args) => command::run(command::open::open(&context, args)),
         Command::Machine(args) => command::run(command::machine(&context, args)),
         #[cfg(feature = "fleet")]
         Command::Fleet(args) => command::run(command::fleet(&context, args)),
@@ -66,7 +66,7 @@ fn main() -> ExitCode {
         Command::History(args) => command::run(command::history(&context, args)),
         Command::Rules(args) => command::run(command::rules(&context, args)),
         Command::Doctor(args) => command::run(command::doctor(&context, args)),
-        Command::Setup(args) => command::run(command::setup(&context, args)),
+        Command::Setup(args) => command::run(command::setup::setup(&context, args)),
         Command::Overview(_) => command::run(command::overview(&context)),
         Command::Completions(args) => written(args.print(Cli::command())),
         Command::Complete(args) => written(args.print(Cli::command())),

@@ -12,7 +12,7 @@ use std::{
 };
 
 use askbridge_control::{
-    inbox::{Inbox, store::wait_until},
+    inbox::{Inbox, wait_until},
     join::JoinedInbox,
     rpc::protocol::Listing,
 };

@@ -12,10 +12,9 @@ use askbridge_os::{exit, terminal::printable};
 use askbridge_settings::{
     AnyKey, Layer, Problem, Settings,
     files::{self, UserSources},
-    keys,
-    layers::unknown_key,
-    render as toml,
+    keys, render as toml,
     render::{self, SettingsList},
+    unknown_key,
 };
 use clap::{Args, Subcommand};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};

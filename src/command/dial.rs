@@ -4,7 +4,7 @@
 use std::io::{self, IsTerminal};
 
 use askbridge_control::{
-    inbox::status::PROTOCOL,
+    inbox::PROTOCOL,
     join::JoinedInbox,
     rpc::{
         client::DIAL,

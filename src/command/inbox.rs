@@ -14,7 +14,7 @@ use askbridge_settings::{
 use clap::Args;
 
 use super::{CommandError, Context, attach, background};
-use crate::hub::{self, Attached, Presence};
+use crate::hub::{self, Attached, presence::Presence};
 
 /// The background mode, and the exit codes of `askbridge inbox`.
 const HELP: &str = "\

@@ -18,7 +18,7 @@ use askbridge_control::{
 };
 use askbridge_core::desk::MachineName;
 use askbridge_os::{exit, terminal::printable};
-use askbridge_settings::{MachineRoute, MachineTable, Settings, files, machine_file, place::closest};
+use askbridge_settings::{MachineRoute, MachineTable, Settings, closest, files, machine_file};
 use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCandidates;
 use futures::future::join_all;

@@ -4,7 +4,7 @@
 mod answer_args;
 mod arguments;
 mod ask;
-pub mod attach;
+mod attach;
 mod background;
 mod bridge;
 #[cfg(feature = "check")]
@@ -21,7 +21,7 @@ mod doctor;
 mod error;
 mod extend;
 #[cfg(feature = "fleet")]
-pub mod fleet;
+mod fleet;
 mod help;
 #[cfg(feature = "journal")]
 mod history;
@@ -81,12 +81,10 @@ pub use mcp::mcp;
 pub use next::next;
 #[cfg(feature = "notify")]
 pub use notify::notify;
-pub use open::open;
 pub use overview::overview;
 pub use permit::allow;
 pub use rules::rules;
 pub use runner::run;
-pub use setup::setup;
 pub use shell::{Offer, offers};
 pub use show::show;
 pub use status::status;

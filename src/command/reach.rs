@@ -14,7 +14,7 @@ use askbridge_control::join::{
 };
 use askbridge_core::desk::{IdPrefix, MachineName};
 use askbridge_os::terminal::printable_line;
-use askbridge_settings::{files, machine_tables::is_host};
+use askbridge_settings::{files, is_host};
 use clap::Args;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use tokio::time::timeout;
@@ -23,9 +23,8 @@ use tokio_util::task::AbortOnDropHandle;
 use super::{CommandError, Context};
 use crate::{
     hub::{
-        HeldMachines,
         fleet::FleetMachines,
-        machines::{VIA, routes},
+        machines::{HeldMachines, VIA, routes},
     },
     limits::{fleet as of_fleet, remote as limit},
 };

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, convert::Infallible, future::pending, io, path::Path, time::Duration};
 
 use askbridge_control::{
-    inbox::{Inbox, status::PROTOCOL},
+    inbox::{Inbox, PROTOCOL},
     join::{
         JoinedInbox,
         back_off::{BackOff, random},

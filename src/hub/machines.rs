@@ -9,7 +9,7 @@ use askbridge_control::join::{
     remote::{self, Hub, Route},
 };
 use askbridge_core::desk::MachineName;
-use askbridge_settings::{MachineRoute, Settings, files::Live, services::NotifySettings};
+use askbridge_settings::{MachineRoute, NotifySettings, Settings, files::Live};
 use tokio::{sync::watch, time::sleep};
 
 use super::fleet::FleetMachines;

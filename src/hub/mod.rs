@@ -1,5 +1,5 @@
 //! The process that serves the questions of all bridges, `askbridge inbox`: what runs in it, one file each.
-//! [`run`] puts it together, [`list`] has its services. How it gets into the background is left to `command/background.rs`.
+//! `run.rs` puts it together, `list.rs` has its services. How it gets into the background is left to `command/background.rs`.
 
 mod attach;
 mod error;
@@ -7,7 +7,7 @@ pub mod fleet;
 mod gaps;
 #[cfg(feature = "fleet")]
 pub mod gateway;
-pub mod hosts;
+mod hosts;
 mod http;
 mod list;
 pub mod machines;
@@ -20,6 +20,4 @@ mod service;
 pub use attach::Attached;
 pub use error::HubError;
 pub use hosts::LocalHosts;
-pub use machines::HeldMachines;
-pub use presence::Presence;
 pub use run::{SERVER, run};

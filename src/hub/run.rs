@@ -11,10 +11,12 @@ use askbridge_web::Server;
 use tokio::time::timeout;
 
 use super::{
-    HeldMachines, HubError, Presence,
+    HubError,
     attach::Attached,
     http::announce,
     list::{HubParts, hub_services},
+    machines::HeldMachines,
+    presence::Presence,
     service::{HubContext, Running},
 };
 use crate::{limits, service::OwnInbox};

@@ -8,7 +8,7 @@ use std::{
 };
 
 use askbridge_control::{
-    inbox::{report::ConnectedMachine, status::PROTOCOL},
+    inbox::{PROTOCOL, report::ConnectedMachine},
     join::Gaps,
 };
 use askbridge_core::{

@@ -5,8 +5,8 @@ use std::time::SystemTime;
 
 use askbridge_control::{
     inbox::{
+        BridgeStatus,
         report::{ConnectedMachine, MachineReport, UNREPLIED},
-        status::BridgeStatus,
     },
     join::Gaps,
 };

@@ -9,13 +9,7 @@ use std::{
 };
 
 use askbridge_control::{
-    inbox::{
-        access::Inbox,
-        bridge::BridgeInbox,
-        handover::Port,
-        ledger::{Ledger, LeftToClient},
-        store::wait_until,
-    },
+    inbox::{BridgeInbox, Inbox, Ledger, LeftToClient, Port, wait_until},
     rpc::played::{played, question},
 };
 use askbridge_core::{
@@ -245,8 +239,7 @@ async fn live(
     reads: bool,
 ) {
     let name = format!("b{place}").parse().expect("a name");
-    let identity =
-        askbridge_control::inbox::status::Identity { bridge: name, ..played("b").0.identity().clone() };
+    let identity = askbridge_control::inbox::Identity { bridge: name, ..played("b").0.identity().clone() };
     let (bridge, started) = (identity.bridge.clone(), identity.started_at);
     let (inbox, port, work) = BridgeInbox::new(identity, 1);
     let inbox = inbox.with_ledger(Some(Arc::new(durable.clone())));

@@ -6,11 +6,11 @@ use std::{
 };
 
 use askbridge_control::{
-    inbox::{bridge::BridgeInbox, status::Traffic},
+    inbox::{BridgeInbox, Traffic},
     rpc::host::{Service, Starts},
 };
 use askbridge_settings::resolved::ServeSettings;
-use askbridge_web::server::Server;
+use askbridge_web::Server;
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 

@@ -1,14 +1,14 @@
 //! The services that run beside the socket of an inbox, one file each. Each follows the inbox's questions, and submits
 //! answers as any responder does. [`services`] lists them.
 
-pub mod context;
+mod context;
 #[cfg(test)]
 pub mod crashes;
 #[cfg(feature = "fleet")]
 pub mod fleet;
 pub mod http;
 mod ledger;
-pub mod list;
+mod list;
 #[cfg(feature = "notify")]
 pub mod notify;
 mod own;

@@ -29,7 +29,7 @@ use tokio_util::sync::CancellationToken;
 use super::context::{Context, LogOnce};
 use crate::notify::{
     Circumstances, NotifierStarts, Plan, ruled,
-    ways::follow::{self, BUSY},
+    ways::{BUSY, minute},
 };
 
 /// The most bytes of a notifier's stderr that are read.
@@ -176,7 +176,7 @@ impl NotifierPool {
         let mut starts = std::mem::take(&mut self.starts);
         starts.open(open.keys().copied(), |id| self.plan(open.get(id)?)?.first().map(|delay| now + delay));
         // The circumstances are the same for all projects; their settings decide what follows.
-        let around = Circumstances { minute: follow::minute(), is_present: self.inbox.is_watched() };
+        let around = Circumstances { minute: minute(), is_present: self.inbox.is_watched() };
         let due = starts.poll(now, |id| {
             open.get(id).and_then(|record| self.plan(record)).is_some_and(|plan| plan.is_held(around))
         });

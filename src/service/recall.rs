@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use askbridge_control::{
-    inbox::{access::Inbox, bridge::BridgeInbox, ledger::Ledger, openings::Openings},
+    inbox::{BridgeInbox, Inbox, Ledger, openings::Openings},
     rpc::host::{Service, Starts},
 };
 use askbridge_core::{
@@ -299,7 +299,7 @@ mod tests {
         let decided = tokio::select! {
             () = &mut followed => panic!("it follows until the end"),
             _ = asked.decided() => true,
-            () = askbridge_control::inbox::store::wait_until(
+            () = askbridge_control::inbox::wait_until(
                 inbox.store(), crate::limits::SERVICE_STOP, |now| now.get(&id).is_some_and(|it| it.earlier.is_some()),
             ).map(drop) => followed.as_mut().now_or_never().is_none() && asked.decided().now_or_never().is_some(),
         };

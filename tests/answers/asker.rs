@@ -7,7 +7,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use askbridge_control::inbox::{BridgeInbox, Identity, Port, bridge::Work};
+use askbridge_control::inbox::{BridgeInbox, Identity, Port, Work};
 use askbridge_core::{
     desk::{Asker, Desk, Notice, Opening, QuestionId, Setup},
     question::{Field, Kind, Origin, Question},

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use askbridge_control::inbox::{BridgeInbox, Identity, Inbox, Port, store::wait_until};
+use askbridge_control::inbox::{BridgeInbox, Identity, Inbox, Port, wait_until};
 use askbridge_core::{
     desk::{
         Asker, BridgeName, Desk, Notice, Opening, QuestionId, Setup, Snapshot, Submission, TicketedSubmission,

@@ -6,7 +6,7 @@ use askbridge::present::{
     doctor::Report, listing::QuestionList, machines::MachineList, status::MachineStatus,
 };
 use askbridge_control::{
-    inbox::status::BridgeStatus,
+    inbox::BridgeStatus,
     rpc::protocol::{Delta, Listing},
 };
 use askbridge_core::{
@@ -155,7 +155,7 @@ fn a_value_that_counts_is_valid() {
 /// The reference is made of the list. Around it, `docs/settings.md` is written by hand.
 #[test]
 fn the_reference_of_settings_matches_the_list() {
-    use askbridge_settings::{key::Project, keys, render};
+    use askbridge_settings::{Project, keys, render};
     let mut reference = String::new();
     for (section, about) in keys::SECTIONS {
         reference += &format!(

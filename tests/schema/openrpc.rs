@@ -5,9 +5,8 @@ use std::{collections::BTreeSet, num::NonZeroU64};
 
 use askbridge_control::{
     inbox::{
-        bridge::BridgeInbox,
+        BridgeInbox, BridgeStatus, Identity,
         report::{MachineListing, MachineReport},
-        status::{BridgeStatus, Identity},
     },
     rpc::{
         history::{HistoryListing, HistoryParams},

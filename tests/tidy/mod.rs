@@ -2,6 +2,8 @@
 //! What the compiler and clippy can hold is left to them: that functions have at most 60 lines, for one.
 
 #[cfg(test)]
+mod addresses;
+#[cfg(test)]
 mod cycles;
 #[cfg(test)]
 mod dialects;

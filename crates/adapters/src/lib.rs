@@ -6,12 +6,11 @@ pub mod attach;
 pub mod codex;
 pub mod copilot;
 pub mod hook;
-pub mod inboxes;
+mod inboxes;
 pub mod limits;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 pub mod opencode;
 mod trust;
 
-pub use attach::Secret;
 pub use inboxes::{AgentIdentity, AgentInbox, AgentInboxes};

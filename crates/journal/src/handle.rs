@@ -6,10 +6,7 @@ use std::{
     thread,
 };
 
-use askbridge_control::inbox::{
-    Ledger, LeftToClient, Life,
-    past::{HistoryFilter, PastQuestion},
-};
+use askbridge_control::inbox::{HistoryFilter, Ledger, LeftToClient, Life, PastQuestion};
 use askbridge_core::{
     desk::{
         BridgeName, EarlierDecision, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, State,

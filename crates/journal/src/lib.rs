@@ -13,21 +13,21 @@ mod entries;
 pub mod export;
 #[cfg(test)]
 mod failing_disk;
-pub mod handle;
+mod handle;
 pub mod limits;
 mod prune;
-pub mod reading;
+mod reading;
 #[cfg(test)]
 mod samples;
-pub mod schema;
-pub mod shared;
+mod schema;
+mod shared;
 mod stored;
-pub mod verify;
+mod verify;
 mod writer;
 
 pub use handle::Journal;
 pub use prune::prune;
 pub use reading::{Gap, History, UnsettledQuestions};
 pub use schema::JournalError;
-pub use shared::Options;
+pub use shared::{LifeLookup, Options};
 pub use verify::{Break, BreakKind, Verification};

@@ -8,10 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use askbridge_control::inbox::{
-    LeftToClient, Life, WaitingBridge,
-    past::{HistoryFilter, PastQuestion, SearchWords},
-};
+use askbridge_control::inbox::{HistoryFilter, LeftToClient, Life, PastQuestion, SearchWords, WaitingBridge};
 use askbridge_core::desk::{Asker, BridgeName, IdPrefix, LostQuestion, QuestionId, Record, State, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;

@@ -4,26 +4,26 @@
 pub mod addresses;
 pub mod document;
 pub mod files;
-pub mod key;
+mod key;
 pub mod keys;
 pub mod kinds;
-pub mod layers;
+mod layers;
 pub mod limits;
 pub mod machine_file;
-pub mod machine_tables;
-pub mod place;
+mod machine_tables;
+mod place;
 pub mod render;
 pub mod resolved;
 pub mod rule;
-pub mod rule_tables;
+mod rule_tables;
 #[cfg(feature = "schema")]
 pub mod schema;
-pub mod services;
+mod services;
 pub mod words;
 
-pub use key::{AnyKey, Key};
-pub use layers::{Settings, SettingsFile, Sources};
-pub use machine_tables::{MachineRoute, MachineTable};
-pub use place::{Layer, Place, Problem};
+pub use key::{AnyKey, EffectTime, Key, Project, Setting};
+pub use layers::{ProjectTable, Settings, SettingsFile, Sources, unknown_key};
+pub use machine_tables::{MachineRoute, MachineTable, is_host};
+pub use place::{Layer, Place, Problem, StoredValue, closest};
 pub use rule_tables::RuleTable;
-pub use services::NotifySettings;
+pub use services::{Heartbeat, NotifySettings, Ntfy, Webhook};

@@ -24,7 +24,7 @@ const SSH: &str = "ssh";
 const COMMAND: &str = "command";
 
 /// The keys of a table, each with its description: a sentence in the imperative without a full stop.
-pub const KEYS: [(&str, &str); 2] = [
+pub(crate) const KEYS: [(&str, &str); 2] = [
     (SSH, "Connect by your own ssh to this host, such as \"box\" or \"me@box.lan\""),
     (
         COMMAND,

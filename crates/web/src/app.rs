@@ -8,10 +8,7 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use askbridge_control::inbox::{
-    access::Inbox,
-    store::{Batch, Follower, Store},
-};
+use askbridge_control::inbox::{Batch, Follower, Inbox, Store};
 use askbridge_core::desk::{Event, IdPrefix, QuestionId, Record, Refusal, State};
 use axum::{body::Bytes, http::StatusCode};
 use futures::{Stream, stream};

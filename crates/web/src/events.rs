@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use askbridge_control::inbox::{access::Inbox, status::PROTOCOL};
+use askbridge_control::inbox::{Inbox, PROTOCOL};
 use askbridge_core::{
     desk::{Event, QuestionId, Record},
     question::Outcome,

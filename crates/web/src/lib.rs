@@ -22,12 +22,12 @@ mod problem;
 mod public;
 pub mod rest;
 mod rpc;
-pub mod server;
+mod server;
 mod stream;
-pub mod token;
+mod token;
 mod visitors;
 
 pub use problem::Problem;
 pub use rpc::NEEDS_WEBSOCKET;
 pub use server::{ServeError, Server};
-pub use token::Token;
+pub use token::{Token, TokenError};

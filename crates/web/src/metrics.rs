@@ -7,10 +7,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use askbridge_control::inbox::{
-    status::Traffic,
-    store::{Batch, Store},
-};
+use askbridge_control::inbox::{Batch, Store, Traffic};
 use askbridge_core::{
     desk::{Event, QuestionId, Record, Settlement},
     question::{Origin, Outcome, Purpose, Question, Reason, Responder},

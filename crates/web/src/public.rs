@@ -2,7 +2,7 @@
 //! interfaces from `schema/`. A test compares the descriptions with the types.
 //! Counting is left to `metrics.rs`.
 
-use askbridge_control::inbox::access::Inbox;
+use askbridge_control::inbox::Inbox;
 use axum::{
     Router,
     extract::State,

@@ -5,7 +5,7 @@
 use std::{collections::BTreeMap, iter, num::NonZeroU64, sync::Arc, time::Duration};
 
 use askbridge_control::{
-    inbox::{access::Inbox, status::PROTOCOL},
+    inbox::{Inbox, PROTOCOL},
     rpc::history::{HistoryListing, HistoryParams},
 };
 use askbridge_core::{

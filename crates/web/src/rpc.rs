@@ -3,7 +3,7 @@
 use std::{convert::Infallible, io, sync::Arc};
 
 use askbridge_control::{
-    inbox::access::Inbox,
+    inbox::Inbox,
     rpc::{
         methods::{Caller, Methods},
         protocol::method,

@@ -5,7 +5,7 @@
 use std::{io, net::SocketAddr, path::PathBuf, sync::Arc, time::SystemTime};
 
 use askbridge_control::{
-    inbox::{access::Inbox, status::Traffic},
+    inbox::{Inbox, Traffic},
     join::discovery::{self, DiscoveryError},
 };
 use askbridge_settings::resolved::HttpSettings;

@@ -4,7 +4,7 @@
 
 use std::{env, os::unix::net::UnixStream, path::PathBuf};
 
-use askbridge_settings::{Key, Layer, NotifySettings, Settings, key::AnyKey, keys, kinds::Command};
+use askbridge_settings::{AnyKey, Key, Layer, NotifySettings, Settings, keys, kinds::Command};
 
 use super::server::{Inbox, reached};
 use crate::{

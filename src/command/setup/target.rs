@@ -1,6 +1,6 @@
 //! The targets of `askbridge setup`, by their names on the command line: editors, and agents in terminals.
 
-use askbridge_settings::place::closest;
+use askbridge_settings::closest;
 use clap_complete::engine::CompletionCandidate;
 
 use super::clients::SetupClient;

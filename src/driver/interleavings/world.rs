@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use askbridge_control::inbox::{access::Inbox, bridge::BridgeInbox, handover::Port, status::Identity};
+use askbridge_control::inbox::{BridgeInbox, Identity, Inbox, Port};
 use askbridge_core::{
     acp::{Bridge, Config, Tier},
     desk::{Asker, BridgeName, Notice, QuestionId, Submission, Timestamp},

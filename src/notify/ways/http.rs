@@ -10,7 +10,7 @@ use std::{
 };
 
 use askbridge_core::desk::Record;
-use askbridge_settings::{services::Webhook, words::Disclosure};
+use askbridge_settings::{Webhook, words::Disclosure};
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 use ureq::{

@@ -6,11 +6,12 @@
 
 mod desktop;
 mod dispatch;
-pub(crate) mod follow;
+mod follow;
 mod http;
 mod ntfy;
 mod programs;
 mod telling;
 
 pub use dispatch::{Trial, try_out};
+pub(crate) use follow::minute;
 pub use follow::{BUSY, NotifierStart, Slot, follow, take};

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use askbridge_settings::services::Ntfy;
+use askbridge_settings::Ntfy;
 use data_encoding::HEXLOWER;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -17,7 +17,10 @@ use tokio::{
 };
 
 use super::link::{CallError, Link, Notification};
-use crate::{Secret, attach::Retry, limits, trust};
+use crate::{
+    attach::{Retry, Secret},
+    limits, trust,
+};
 
 /// The address of a Copilot, and the credentials for it.
 #[derive(Clone, Debug)]

@@ -11,10 +11,7 @@ use super::{
     connection::ServerPlace,
     session::{self, NAME},
 };
-use crate::{
-    Secret,
-    attach::{Attachment, Complaints, Finder, FoundAgent, SharedInboxes},
-};
+use crate::attach::{Attachment, Complaints, Finder, FoundAgent, Secret, SharedInboxes};
 
 /// Finds Copilot's servers.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 //!
 //! If anything fails, it prints nothing and succeeds: the agent's own dialog decides then.
 
-pub mod claude;
+mod claude;
 mod ends;
 
 pub use claude::{HookSettings, run};

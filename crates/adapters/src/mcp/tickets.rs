@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use askbridge_control::inbox::local_desk::QuestionHandle;
+use askbridge_control::inbox::QuestionHandle;
 use askbridge_core::{
     desk::Settlement,
     question::{Outcome, Provenance, Question, Reason},

@@ -26,8 +26,8 @@ use tokio::{net::TcpStream, time::timeout};
 
 use super::address::Address;
 use crate::{
-    Secret,
     answering::Delivery,
+    attach::Secret,
     limits,
     trust::{self, Untrusted},
 };

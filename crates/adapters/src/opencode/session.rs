@@ -365,7 +365,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        Secret,
+        attach::Secret,
         opencode::{Address, Password},
     };
 

@@ -307,7 +307,7 @@ impl Inbox for BridgeInbox {
 }
 
 /// Returns the question as an accepted submission must have left it, for a store that has no record of it any more.
-pub fn assumed(record: &Record, submission: Submission, by: Provenance) -> Record {
+pub(crate) fn assumed(record: &Record, submission: Submission, by: Provenance) -> Record {
     use askbridge_core::question::{Outcome, Reason};
     let (outcome, remark) = match submission {
         Submission::Answer { answer, .. } => (Outcome::Answered(answer), None),

@@ -23,7 +23,7 @@ use super::{status::Peers, store::Store};
 use crate::limits;
 
 /// The result of a submission.
-pub type Verdict = Result<(), Refusal>;
+pub(crate) type Verdict = Result<(), Refusal>;
 
 /// A byte budget for the submissions that wait for their verdict, with a permit for each byte. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ impl Room {
 }
 
 /// Returns the bridge's end, the responders' end, and the task that applies the bridge's changes to a store.
-pub fn pair(store: Store) -> (Port, Submitter, Intake) {
+pub(crate) fn pair(store: Store) -> (Port, Submitter, Intake) {
     // Changes for which the channel has no room wait in the desk, which keeps only the last state of each question.
     let (hand_over, handed_over) = mpsc::channel(1);
     let (commands, submitted) = mpsc::channel(limits::COMMANDS);
@@ -167,7 +167,7 @@ impl Port {
         }
     }
 
-    /// Wakes [`Intake::opened`], since a question opened. The question itself is handed over by
+    /// Wakes `Intake::opened`, since a question opened. The question itself is handed over by
     /// [`Port::poll_hand_over`].
     pub fn opened(&self) {
         self.opened.notify_one();
@@ -247,7 +247,7 @@ impl Port {
 
 /// The responders' end. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Submitter {
+pub(crate) struct Submitter {
     commands: mpsc::Sender<Command>,
     room: Room,
     introduced: Arc<Mutex<Peers>>,
@@ -255,7 +255,7 @@ pub struct Submitter {
 
 impl Submitter {
     /// Submits, and waits for the verdict: for an answer or a rejection, until the asker has it.
-    pub async fn submit(&self, number: u64, submission: Submission, by: Provenance) -> Verdict {
+    pub(crate) async fn submit(&self, number: u64, submission: Submission, by: Provenance) -> Verdict {
         let room = self.room.take(&submission)?;
         let (verdict, judged) = oneshot::channel();
         let command = Command { number, submission, by, caller: Caller { verdict, _room: room } };
@@ -265,19 +265,19 @@ impl Submitter {
     }
 
     /// Returns what the bridge's peers said of themselves last.
-    pub fn peers(&self) -> Peers {
+    pub(crate) fn peers(&self) -> Peers {
         self.introduced.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Waits until the bridge has ended.
-    pub async fn ended(&self) {
+    pub(crate) async fn ended(&self) {
         self.commands.closed().await;
     }
 }
 
 /// The inbox's end: applies the bridge's changes to the store, and sends the verdicts to responders.
 #[derive(Debug)]
-pub struct Intake {
+pub(crate) struct Intake {
     handed_over: mpsc::Receiver<HandOver>,
     store: Store,
     /// Tells the bridge which outcomes may be written to the asker.
@@ -291,12 +291,12 @@ pub struct Intake {
 
 impl Intake {
     /// Waits until a question opens, or returns at once if one opened since the last call. Cancel safe.
-    pub async fn opened(&self) {
+    pub(crate) async fn opened(&self) {
         self.opened.notified().await;
     }
 
     /// Runs until the bridge has ended, makes the last changes, and then ends the store.
-    pub async fn run(mut self, last: impl FnOnce()) {
+    pub(crate) async fn run(mut self, last: impl FnOnce()) {
         // These futures are polled beside the hand-overs, so that a slow ledger holds up no change.
         let mut noting = FuturesUnordered::new();
         let mut earliest = Instant::now();

@@ -107,7 +107,7 @@ pub trait Ledger: fmt::Debug + Send + Sync {
 }
 
 /// Returns the last of these questions, latest first, within the bounds on the settled questions of one inbox.
-pub fn latest_lost(mut lost: Vec<LostQuestion>) -> Vec<LostQuestion> {
+pub(crate) fn latest_lost(mut lost: Vec<LostQuestion>) -> Vec<LostQuestion> {
     lost.reverse();
     lost.truncate(limits::REMEMBERED);
     let mut bytes = 0;
@@ -119,7 +119,7 @@ pub fn latest_lost(mut lost: Vec<LostQuestion>) -> Vec<LostQuestion> {
 }
 
 /// Returns the first of these questions, within the size bound on the settled questions of one inbox.
-pub fn latest_past(mut past: Vec<PastQuestion>) -> Vec<PastQuestion> {
+pub(crate) fn latest_past(mut past: Vec<PastQuestion>) -> Vec<PastQuestion> {
     let mut bytes = 0;
     past.retain(|past| {
         bytes += past.record.size();
@@ -130,7 +130,7 @@ pub fn latest_past(mut past: Vec<PastQuestion>) -> Vec<PastQuestion> {
 
 /// Returns the question of a complete ID that no inbox remembers, if the ledger has it and it is over. `refusal` says
 /// what the inboxes replied, and is returned where the ledger does not know better.
-pub async fn recall(
+pub(crate) async fn recall(
     ledger: Option<&Arc<dyn Ledger>>,
     typed: &IdPrefix,
     refusal: Refusal,

@@ -1,25 +1,28 @@
 //! The inbox of a process: where responders find its questions, and how a decision reaches the asker. The control
 //! protocol is left to `rpc`, the bridges of the whole machine to `join`.
 
-pub mod access;
-pub mod any;
-pub mod bridge;
-pub mod handover;
-pub mod ledger;
-pub mod local_desk;
+mod access;
+mod any;
+mod bridge;
+mod handover;
+mod ledger;
+mod local_desk;
 pub mod openings;
-pub mod past;
+mod past;
 pub mod real_files;
 pub mod report;
-pub mod status;
-pub mod store;
+mod status;
+mod store;
 
 pub use access::Inbox;
 pub use any::AnyInbox;
+pub(crate) use bridge::assumed;
 pub use bridge::{BridgeInbox, Work};
 pub use handover::Port;
 pub use ledger::{Home, Ledger, LeftToClient, Life, WaitingBridge};
+pub(crate) use ledger::{latest_lost, latest_past, recall};
 pub use local_desk::{LocalDesk, QuestionHandle};
-pub use past::{HistoryFilter, MissingHistory, PastQuestion, PastQuestions};
-pub use status::{BridgeStatus, Identity, PeerStatus, Peers, Traffic};
-pub use store::{Batch, Follower, Store};
+pub use past::{HistoryFilter, MissingHistory, PastQuestion, PastQuestions, SearchWords};
+pub(crate) use status::is_zero;
+pub use status::{BridgeStatus, Count, Identity, PROTOCOL, PeerStatus, Peers, Traffic};
+pub use store::{Batch, Editor, Follower, Store, wait_until};

@@ -20,8 +20,8 @@ use super::{
 };
 use crate::{
     inbox::{
+        BridgeStatus,
         report::{MachineListing, MachineReport},
-        status::BridgeStatus,
     },
     limits,
     rpc::client::Depth,

@@ -23,11 +23,7 @@ use super::{
     peer::{Flow, LinkEnd, Peer, Within},
 };
 use crate::{
-    inbox::{
-        any::AnyInbox,
-        report::MachineReport,
-        status::{BridgeStatus, PROTOCOL},
-    },
+    inbox::{AnyInbox, BridgeStatus, PROTOCOL, report::MachineReport},
     limits,
     rpc::{
         client::{CallError, Client, ConnectError, Depth, read_machine_once, read_once},

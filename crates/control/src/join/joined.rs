@@ -16,13 +16,9 @@ use super::{
 };
 use crate::{
     inbox::{
-        BridgeInbox,
-        access::Inbox,
-        ledger::{self, Ledger, latest_lost},
-        past::{HistoryFilter, PastQuestion, PastQuestions},
+        BridgeInbox, BridgeStatus, Editor, HistoryFilter, Inbox, Ledger, PastQuestion, PastQuestions, Store,
+        latest_lost, recall,
         report::{ConnectedMachine, MachineListing, MachineReport},
-        status::BridgeStatus,
-        store::{Editor, Store},
     },
     limits,
     rpc::client::{CallError, Depth},
@@ -291,7 +287,7 @@ impl Inbox for JoinedInbox {
     async fn look_up(&self, typed: &IdPrefix) -> Result<Arc<Record>, Refusal> {
         match self.seek(typed).await {
             Ok(record) => Ok(record),
-            Err(missing) => ledger::recall(self.shared.ledger.as_ref(), typed, missing.into()).await,
+            Err(missing) => recall(self.shared.ledger.as_ref(), typed, missing.into()).await,
         }
     }
 
@@ -344,7 +340,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        inbox::{self, store::wait_until},
+        inbox::{self, wait_until},
         join::{Held, Missing},
         limits,
         rpc::played::{PlayedBridge, listen, soon},

@@ -17,9 +17,8 @@ use super::{
 };
 use crate::{
     inbox::{
+        BridgeStatus, Editor,
         report::{ConnectedMachine, MachineReport},
-        status::BridgeStatus,
-        store::Editor,
     },
     limits,
     rpc::protocol::UnreadableItem,

@@ -7,7 +7,7 @@ mod connections;
 pub mod discovery;
 mod follow;
 mod handshake;
-pub mod joined;
+mod joined;
 mod link;
 mod missing;
 mod name;

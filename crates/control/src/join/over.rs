@@ -10,10 +10,8 @@ use tokio::time::timeout;
 use super::{connections::Connections, name::LinkName, peer::Peer};
 use crate::{
     inbox::{
-        ledger::{Ledger, latest_past},
-        past::{HistoryFilter, MissingHistory, PastQuestion, PastQuestions},
+        HistoryFilter, Ledger, MissingHistory, PastQuestion, PastQuestions, Store, latest_past,
         report::ConnectedMachine,
-        store::Store,
     },
     limits,
     rpc::client::CallError,
@@ -177,7 +175,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        inbox::access::Inbox,
+        inbox::Inbox,
         join::JoinedInbox,
         limits,
         rpc::played::{PlayedBridge, soon},

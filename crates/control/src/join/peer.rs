@@ -9,13 +9,7 @@ use askbridge_core::{
 };
 
 use crate::{
-    inbox::{
-        any::AnyInbox,
-        past::{HistoryFilter, PastQuestion},
-        report::MachineReport,
-        status::BridgeStatus,
-        store::Follower,
-    },
+    inbox::{AnyInbox, BridgeStatus, Follower, HistoryFilter, PastQuestion, report::MachineReport},
     rpc::{
         client::{CallError, Changes, Client},
         on_machine::OnMachine,

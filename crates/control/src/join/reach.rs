@@ -19,7 +19,7 @@ use super::{
     peer::LinkEnd,
     places::{DiscoveryError, Places, at},
 };
-use crate::inbox::{any::AnyInbox, bridge::BridgeInbox};
+use crate::inbox::{AnyInbox, BridgeInbox};
 
 /// The directories of the sockets.
 #[derive(Clone, Debug, Default)]

@@ -7,7 +7,7 @@ use askbridge_core::desk::{IdPrefix, QuestionId, Record, Refusal};
 use futures::future::join_all;
 
 use super::{JoinedInbox, handshake::get, missing::Missing};
-use crate::{inbox::access::Inbox, rpc::client::CallError};
+use crate::{inbox::Inbox, rpc::client::CallError};
 
 impl JoinedInbox {
     /// Finds the open question by the ID that its agent gave it.
@@ -63,7 +63,7 @@ impl JoinedInbox {
     }
 
     /// Returns whether a bridge that this ID names has a socket, and was not asked yet: a process that follows the
-    /// bridges finds each within [`limits::DISCOVERY_INTERVAL`].
+    /// bridges finds each within [`crate::limits::DISCOVERY_INTERVAL`].
     pub(super) fn is_new(&self, typed: &IdPrefix) -> bool {
         self.reach().link_of(typed).is_some_and(|(name, _)| !self.connections().has_asked(&name))
     }

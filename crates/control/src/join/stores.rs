@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::inbox::store::{Editor, Store};
+use crate::inbox::{Editor, Store};
 
 /// The stores, which are edited together.
 #[derive(Debug, Default)]

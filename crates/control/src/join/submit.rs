@@ -14,7 +14,7 @@ use super::{
     peer::Peer,
 };
 use crate::{
-    inbox::{access::Inbox, bridge::assumed},
+    inbox::{Inbox, assumed},
     rpc::client::CallError,
 };
 

@@ -34,7 +34,7 @@ use super::{
     socket::LineReader,
 };
 use crate::{
-    inbox::{past::PastQuestion, report::MachineReport, status::BridgeStatus},
+    inbox::{BridgeStatus, PastQuestion, report::MachineReport},
     limits,
 };
 

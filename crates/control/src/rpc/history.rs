@@ -4,10 +4,7 @@ use askbridge_core::desk::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    inbox::{
-        past::{HistoryFilter, MissingHistory, PastQuestion, PastQuestions},
-        status::PROTOCOL,
-    },
+    inbox::{HistoryFilter, MissingHistory, PROTOCOL, PastQuestion, PastQuestions},
     limits,
 };
 

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::socket;
 use crate::{
-    inbox::bridge::{BridgeInbox, Work},
+    inbox::{BridgeInbox, Work},
     limits,
 };
 

@@ -19,7 +19,7 @@ use super::{
     socket::LineReader,
 };
 use crate::{
-    inbox::{report::MachineReport, status::BridgeStatus},
+    inbox::{BridgeStatus, report::MachineReport},
     limits,
 };
 

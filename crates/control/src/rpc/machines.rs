@@ -14,7 +14,7 @@ use super::{
     protocol::method,
 };
 use crate::inbox::{
-    access::Inbox,
+    Inbox,
     report::{MachineListing, MachineReport},
 };
 

@@ -21,10 +21,7 @@ use super::{
     protocol::{Listing, LostListing, OutlineListing, deltas, method},
 };
 use crate::{
-    inbox::{
-        access::Inbox,
-        status::{BridgeStatus, PROTOCOL},
-    },
+    inbox::{BridgeStatus, Inbox, PROTOCOL},
     limits,
 };
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use askbridge_core::desk::{BridgeName, LostQuestion, MachineName, QuestionId, Record, Refusal};
 
 use super::protocol::ReadableList;
-use crate::inbox::{past::PastQuestion, status::BridgeStatus};
+use crate::inbox::{BridgeStatus, PastQuestion};
 
 /// A type that names bridges or questions.
 pub(crate) trait OnMachine {

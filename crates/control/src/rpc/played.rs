@@ -19,11 +19,7 @@ use tokio::{net::UnixStream, task::JoinHandle, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::socket;
-use crate::inbox::{
-    bridge::{BridgeInbox, Work},
-    handover::Port,
-    status::Identity,
-};
+use crate::inbox::{BridgeInbox, Identity, Port, Work};
 
 /// Waits for a future that has to complete soon, and panics if it does not.
 pub async fn soon<T>(future: impl Future<Output = T>) -> T {

@@ -17,10 +17,7 @@ use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use crate::{
-    inbox::{
-        status::{PROTOCOL, is_zero},
-        store::Batch,
-    },
+    inbox::{Batch, PROTOCOL, is_zero},
     limits,
 };
 
@@ -62,7 +59,7 @@ pub mod method {
     /// Lists the other machines: `{known?}` → [`crate::inbox::report::MachineListing`]. With a known revision, the reply
     /// comes once there is another one.
     pub const MACHINES: &str = "machine_list";
-    /// Describes the bridges, and greets: → a list of [`crate::inbox::status::BridgeStatus`].
+    /// Describes the bridges, and greets: → a list of [`crate::inbox::BridgeStatus`].
     pub const STATUS: &str = "bridge_status";
 }
 

@@ -28,7 +28,7 @@ use super::{
     methods::{Caller, Methods},
     session::{self, Incoming, Replies, Requests},
 };
-use crate::{inbox::access::Inbox, limits};
+use crate::{inbox::Inbox, limits};
 
 /// Serves an inbox until `stop` is cancelled, over the `first` connection if there is one, and over those that follow.
 /// Calls that are done within [`limits::LAST_REPLIES`] after the stop still get their replies.
@@ -321,7 +321,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        inbox::{status::PROTOCOL, store::wait_until},
+        inbox::{PROTOCOL, wait_until},
         limits,
         rpc::{
             client::{CallError, Client, ConnectError, Depth, read_once},

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use askbridge_control::inbox::access::Inbox;
+use askbridge_control::inbox::Inbox;
 use askbridge_core::{
     desk::{Record, Refusal, Submission},
     question::{Answer, FieldError, FieldOption, Outcome, Question, Role, Value},

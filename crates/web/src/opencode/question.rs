@@ -4,7 +4,7 @@
 
 use std::{borrow::Cow, iter, sync::Arc};
 
-use askbridge_control::inbox::access::Inbox;
+use askbridge_control::inbox::Inbox;
 use askbridge_core::{
     desk::{Record, Refusal, Submission},
     question::{Field, Kind, Purpose, Question},

@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use askbridge_control::inbox::access::Inbox;
+use askbridge_control::inbox::Inbox;
 use askbridge_core::desk::{self, QuestionId, Record};
 use axum::{
     Router,

@@ -15,7 +15,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use askbridge_control::inbox::access::Inbox;
+use askbridge_control::inbox::Inbox;
 use askbridge_core::desk::Refusal;
 use axum::{
     Extension, Json, Router,

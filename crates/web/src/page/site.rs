@@ -11,7 +11,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use askbridge_control::inbox::access::Inbox;
+use askbridge_control::inbox::Inbox;
 use axum::{
     Router,
     body::Bytes,

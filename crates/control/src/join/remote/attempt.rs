@@ -11,7 +11,7 @@ use super::{
     route::{Route, Running},
 };
 use crate::{
-    inbox::status::BridgeStatus,
+    inbox::BridgeStatus,
     join::name::LinkName,
     limits::remote as limit,
     rpc::client::{self, Client},

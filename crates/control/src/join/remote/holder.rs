@@ -27,10 +27,8 @@ use super::{
 };
 use crate::{
     inbox::{
-        Inbox,
+        BridgeStatus, Follower, Inbox, PROTOCOL,
         report::{MachineReport, UNREPLIED},
-        status::{BridgeStatus, PROTOCOL},
-        store::Follower,
     },
     join::{
         JoinedInbox, Places, Reach,
@@ -379,7 +377,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        inbox::store::wait_until,
+        inbox::wait_until,
         join::remote::route::Dial,
         rpc::{
             client::DIAL,

@@ -20,7 +20,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{Holder, Route};
 use crate::{
-    inbox::{any::AnyInbox, report::MachineReport},
+    inbox::{AnyInbox, report::MachineReport},
     join::{
         Places,
         discovery::{self, Socket},

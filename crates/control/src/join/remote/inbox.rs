@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::Holder;
 use crate::{
-    inbox::{HistoryFilter, Inbox, PastQuestions, report::MachineReport, status::BridgeStatus, store::Store},
+    inbox::{BridgeStatus, HistoryFilter, Inbox, PastQuestions, Store, report::MachineReport},
     join::{name::LinkName, peer::Peer},
     limits::{self, remote as limit},
     rpc::client::{CallError, Client},
