@@ -6,7 +6,7 @@
 use std::{ffi::OsString, ops::Deref, path::PathBuf};
 
 use askbridge_os::log::{LogFormat, LogLevel, LogSettings};
-use askbridge_settings::{Settings, keys, kinds::Timeout, words::Word};
+use askbridge_settings::{AnyKey, Settings, keys, kinds::Timeout, render, words::Word};
 use clap::{
     ArgMatches, Args, Command, Error, FromArgMatches,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
@@ -63,20 +63,44 @@ impl<T: FromArgMatches> FromArgMatches for LazyArgs<T> {
     }
 }
 
+/// Returns the help of an option that says what its setting says, with the setting's default.
+pub(super) fn of_setting(key: &dyn AnyKey) -> String {
+    with_default(key.about(), key)
+}
+
+/// Returns the help of an option in words of its own, with the default of its setting.
+pub(super) fn with_default(help: &str, key: &dyn AnyKey) -> String {
+    format!("{help} [default: {}]", render::plain(&key.default_value()))
+}
+
 /// Options that say where the log goes.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Logging")]
 pub struct LogArgs {
-    /// Minimum log level [default: warn]
-    #[arg(long, global = true, hide = true, value_name = "LEVEL", value_parser = word::<LogLevel>())]
+    /// The setting `log.level`.
+    #[arg(
+        long,
+        global = true,
+        hide = true,
+        value_name = "LEVEL",
+        value_parser = word::<LogLevel>(),
+        help = with_default("Minimum log level", &keys::LOG_LEVEL)
+    )]
     pub log: Option<LogLevel>,
 
     /// Append the log to this file instead of writing it to stderr
     #[arg(long, global = true, hide = true, value_name = "PATH")]
     pub log_file: Option<PathBuf>,
 
-    /// How a log line is written [default: text]
-    #[arg(long, global = true, hide = true, value_name = "FORMAT", value_parser = word::<LogFormat>())]
+    /// The setting `log.format`.
+    #[arg(
+        long,
+        global = true,
+        hide = true,
+        value_name = "FORMAT",
+        value_parser = word::<LogFormat>(),
+        help = with_default("How a log line is written", &keys::LOG_FORMAT)
+    )]
     pub log_format: Option<LogFormat>,
 }
 

@@ -17,27 +17,54 @@ use askbridge_settings::{
 };
 use clap::Args;
 
-use super::{arguments, inbox::HttpArgs};
+use super::{
+    arguments::{self, of_setting, with_default},
+    inbox::HttpArgs,
+};
 
 /// Options that `run` and `proxy` share.
 #[derive(Debug, Args)]
 pub struct BridgeArgs {
-    /// Reject a question that has no answer within this time, such as 90s, 10m or 500ms
-    /// [default: never]
-    #[arg(long, value_name = "DURATION", value_parser = arguments::limit)]
+    /// The setting `bridge.timeout`.
+    #[arg(
+        long,
+        value_name = "DURATION",
+        value_parser = arguments::limit,
+        help = with_default(
+            "Reject a question that has no answer within this time, such as 90s, 10m or 500ms",
+            &keys::BRIDGE_TIMEOUT
+        )
+    )]
     pub timeout: Option<Timeout>,
 
-    /// How to ask the client, regardless of the capabilities that it declares [default: auto]
-    #[arg(long, value_name = "TIER", value_parser = arguments::word::<ClientQuestions>())]
+    /// The setting `bridge.client-questions`.
+    #[arg(
+        long,
+        value_name = "TIER",
+        value_parser = arguments::word::<ClientQuestions>(),
+        help = of_setting(&keys::BRIDGE_CLIENT_QUESTIONS)
+    )]
     pub client_questions: Option<ClientQuestions>,
 
-    /// Where the agent's permission prompts can be answered [default: inbox]
-    #[arg(long, value_name = "WHERE", value_parser = arguments::word::<Permissions>())]
+    /// The setting `bridge.permissions`.
+    #[arg(
+        long,
+        value_name = "WHERE",
+        value_parser = arguments::word::<Permissions>(),
+        help = with_default("Where the agent's permission prompts can be answered", &keys::BRIDGE_PERMISSIONS)
+    )]
     pub permissions: Option<Permissions>,
 
-    /// What to do with questions that nobody can answer; by default, those that the client does not show
-    /// [default: wait]
-    #[arg(long, value_name = "WHAT", value_parser = arguments::word::<UnattendedAction>())]
+    /// The setting `unattended.then`.
+    #[arg(
+        long,
+        value_name = "WHAT",
+        value_parser = arguments::word::<UnattendedAction>(),
+        help = with_default(
+            "What to do with questions that nobody can answer; by default, those that the client does not show",
+            &keys::UNATTENDED_THEN
+        )
+    )]
     pub unattended: Option<UnattendedAction>,
 
     /// Forward `initialize` unchanged: many agents do not ask at all then
@@ -105,8 +132,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "PROTOCOL", default_value = "acp", value_parser = arguments::word::<Protocol>())]
     pub protocol: Protocol,
 
-    /// How long the agent may take to end once the client is gone, before it gets SIGTERM [default: 10s]
-    #[arg(long, value_name = "DURATION", value_parser = arguments::span)]
+    /// The setting `bridge.grace`.
+    #[arg(long, value_name = "DURATION", value_parser = arguments::span, help = of_setting(&keys::BRIDGE_GRACE))]
     pub grace: Option<humantime::Duration>,
 
     /// The agent's command and its arguments, unchanged

@@ -13,7 +13,7 @@ use askbridge_settings::{
 };
 use clap::Args;
 
-use super::{CommandError, Context, attach, background};
+use super::{CommandError, Context, arguments::with_default, attach, background};
 use crate::hub::{self, Attached, presence::Presence};
 
 /// The background mode, and the exit codes of `askbridge inbox`.
@@ -26,14 +26,16 @@ Exit codes:
   2        the command line was not understood
   125      the server could not be set up, or failed";
 
+/// What the address of the server may be.
+const ADDRESS: &str = "Listen on this address, or on this port of 127.0.0.1; port 0 means any free port. Use an address \
+                       that other machines can reach at your own risk: nothing is encrypted";
+
 /// Options of `askbridge inbox`.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub struct InboxArgs {
-    /// Listen on this address, or on this port of 127.0.0.1; port 0 means any free port. Use an address that other
-    /// machines can reach at your own risk: nothing is encrypted
-    /// [default: 127.0.0.1:8421]
-    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    /// The setting `inbox.address`.
+    #[arg(long, value_name = "ADDRESS", value_parser = address, help = with_default(ADDRESS, &keys::INBOX_ADDRESS))]
     pub addr: Option<SocketAddr>,
 
     /// Run in the background, once for each user, and print where it listens
