@@ -11,6 +11,7 @@ use std::{
     time::Duration,
 };
 
+use askbridge_control::join::remote;
 use askbridge_core::question::{Provenance, Responder};
 use rustix::process::Signal;
 use tokio::runtime::{Builder, Runtime};
