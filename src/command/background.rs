@@ -37,6 +37,7 @@ const LOCK: &str = "inbox.lock";
 /// The warning about an address that other machines can reach.
 const EXPOSED: &str = "other machines can reach this address, and nothing is encrypted: put it behind a proxy that \
                        speaks TLS, or a tunnel";
+
 /// An inbox in the background.
 pub(super) struct BackgroundInbox {
     /// The address at which it serves.

@@ -69,7 +69,7 @@ impl Default for Connections {
 }
 
 impl Connections {
-    /// Connects to the bridge behind a socket, unless that takes too long.
+    /// Meets the other end of a link, unless that takes too long.
     pub(super) async fn visit(&self, name: &LinkName, end: &LinkEnd) {
         if timeout(limits::HANDSHAKE_TIMEOUT, self.meet(name, end)).await.is_err() {
             self.give_up(name, end);
@@ -92,13 +92,13 @@ impl Connections {
         }
     }
 
-    /// Connects to the bridges behind these sockets that reply in time.
+    /// Meets the other ends of these links that reply in time.
     pub(super) async fn visit_all(&self, found: &[(LinkName, LinkEnd)], patience: Duration) {
         let visits = join_all(found.iter().map(|(name, end)| self.meet(name, end)));
         self.wait_for_all(found, visits, patience).await;
     }
 
-    /// Reads the open questions of the bridges behind these sockets that reply in time.
+    /// Reads the open questions at the other ends of these links that reply in time.
     pub(super) async fn read_all(&self, found: &[(LinkName, LinkEnd)], depth: Depth, patience: Duration) {
         let reads = join_all(found.iter().map(|(name, end)| self.read(name, end, depth)));
         self.wait_for_all(found, reads, patience).await;
@@ -144,7 +144,7 @@ impl Connections {
         }
     }
 
-    /// Connects to the bridge behind a socket, without a timeout: a process that was stopped replies once it is
+    /// Meets the other end of a link, without a timeout: a process that was stopped replies once it is
     /// continued.
     pub(super) async fn wait_for(&self, name: &LinkName, end: &LinkEnd) -> SocketPeer {
         let meeting = self.meet(name, end);
@@ -158,7 +158,7 @@ impl Connections {
         }
     }
 
-    /// Connects to the process behind a socket, and stores its first snapshot.
+    /// Meets the other end of a link, and stores its first snapshot.
     async fn meet(&self, name: &LinkName, end: &LinkEnd) -> SocketPeer {
         let greeting = greet(name, end, |is_short| self.is_short(name, end, is_short)).await;
         let (connection, feed) = match self.met(name, end, greeting) {
@@ -262,7 +262,8 @@ impl Connections {
         let mut now = gaps(links.iter());
         // The lock is held while sending: otherwise an older report could replace a newer one.
         now.tell(&self.report);
-        gaps(links.iter().filter(|(name, _)| name.is_here())).tell(&self.report_here);
+        // Those of this machine are the first by name, however many other machines there are.
+        gaps(links.iter().take_while(|(name, _)| name.is_here())).tell(&self.report_here);
         self.gaps.send_if_modified(|gaps| {
             now.fleet.clone_from(&gaps.fleet);
             let changed = *gaps != now;
@@ -301,11 +302,9 @@ impl Connections {
         self.gaps.subscribe()
     }
 
-    /// Returns those of other machines.
+    /// Returns the other ends of the links to other machines that are up.
     pub(super) fn machine_peers(&self) -> Vec<(LinkName, Peer)> {
-        let mut peers = self.all_peers();
-        peers.retain(|(name, _)| matches!(name, LinkName::Machine(_)));
-        peers
+        self.peers(|name| matches!(name, LinkName::Machine(_)))
     }
 
     /// Returns whether a bridge was asked, with or without success.
@@ -328,15 +327,9 @@ impl Connections {
 
     /// Returns the other ends of those links that are meant and up.
     pub(super) fn peers(&self, is_meant: impl Fn(&LinkName) -> bool) -> Vec<(LinkName, Peer)> {
-        let mut peers = self.all_peers();
-        peers.retain(|(name, _)| is_meant(name));
-        peers
-    }
-
-    /// Returns the other ends of all links that are up.
-    pub(super) fn all_peers(&self) -> Vec<(LinkName, Peer)> {
         let links = self.lock();
-        let connected = links.iter().filter_map(|(name, link)| match &link.state {
+        let named = links.iter().filter(|(name, _)| is_meant(name));
+        let connected = named.filter_map(|(name, link)| match &link.state {
             LinkState::Connected(connection, _) => Some((name.clone(), connection.peer.clone())),
             _ => None,
         });

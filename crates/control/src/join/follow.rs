@@ -141,30 +141,30 @@ mod tests {
     }
 
     /// Follows the bridges while something else is done.
-    async fn following<T>(machine: &JoinedInbox, done: impl Future<Output = T>) -> T {
+    async fn following<T>(joined: &JoinedInbox, done: impl Future<Output = T>) -> T {
         tokio::select! {
-            followed = machine.follow() => panic!("not followed: {followed:?}"),
+            followed = joined.follow() => panic!("not followed: {followed:?}"),
             done = soon(done) => done,
         }
     }
 
     /// Waits until so many questions are open.
-    async fn open_questions(machine: &JoinedInbox, count: usize) {
-        let is_met = wait_until(machine.store(), limits::WAIT, |now| now.open_count() == count);
+    async fn open_questions(joined: &JoinedInbox, count: usize) {
+        let is_met = wait_until(joined.store(), limits::WAIT, |now| now.open_count() == count);
         assert!(is_met.await);
     }
 
     /// Waits until it is known how a question was settled.
-    async fn settled(machine: &JoinedInbox, question: &str) {
+    async fn settled(joined: &JoinedInbox, question: &str) {
         let question = id(question);
-        let is_settled = wait_until(machine.store(), limits::WAIT, |now| {
+        let is_settled = wait_until(joined.store(), limits::WAIT, |now| {
             now.get(&question).is_some_and(|record| record.state == State::Settled)
         });
         assert!(is_settled.await);
     }
 
-    async fn gaps(machine: &JoinedInbox, holds: impl Fn(&Gaps) -> bool) {
-        machine.gaps().wait_for(|gaps| holds(gaps)).await.unwrap();
+    async fn gaps(joined: &JoinedInbox, holds: impl Fn(&Gaps) -> bool) {
+        joined.gaps().wait_for(|gaps| holds(gaps)).await.unwrap();
     }
 
     fn typed(text: &str) -> IdPrefix {
@@ -186,25 +186,25 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_hung_bridge_delays_no_other() {
         let folder = tempfile::tempdir().unwrap();
-        let machine = open(&folder).await;
+        let joined = open(&folder).await;
         let mute = folder.path().join("mute.sock");
         let listener = listen(&mute);
-        following(&machine, async {
+        following(&joined, async {
             let asked = UnixListener::from_std(listener.try_clone().unwrap()).unwrap();
             let (stream, _) = asked.accept().await.unwrap();
             let start = Instant::now();
             let mut bridge = PlayedBridge::start(folder.path(), "b");
             bridge.open("a").await;
-            open_questions(&machine, 1).await;
+            open_questions(&joined, 1).await;
             assert!(start.elapsed() <= 2 * limits::DISCOVERY_INTERVAL, "{:?}", start.elapsed());
-            gaps(&machine, |gaps| gaps.unreachable == [mute.clone()]).await;
-            assert_eq!(machine.find(&typed("mute-1")), Err(Refusal::Unavailable));
-            assert_eq!(machine.find(&typed("b-7")), Err(Refusal::NotFound), "its bridge would know it");
+            gaps(&joined, |gaps| gaps.unreachable == [mute.clone()]).await;
+            assert_eq!(joined.find(&typed("mute-1")), Err(Refusal::Unavailable));
+            assert_eq!(joined.find(&typed("b-7")), Err(Refusal::NotFound), "its bridge would know it");
             // When the bridge runs again, its messages arrive over the connection that was left open.
             let mut thawed = PlayedBridge::on(listener, Some(stream), mute.clone(), "mute");
             thawed.open("a").await;
-            open_questions(&machine, 2).await;
-            gaps(&machine, |gaps| *gaps == Gaps::default()).await;
+            open_questions(&joined, 2).await;
+            gaps(&joined, |gaps| *gaps == Gaps::default()).await;
         })
         .await;
     }
@@ -216,13 +216,13 @@ mod tests {
         let listener = listen(&path);
         rustix::net::listen(&listener, 0).unwrap();
         let waits = std::os::unix::net::UnixStream::connect(&path).unwrap();
-        let machine = open(&folder).await;
-        assert_eq!(machine.gaps().borrow().unreachable, std::slice::from_ref(&path));
-        assert_eq!(machine.find(&typed("busy")), Err(Refusal::Unavailable));
+        let joined = open(&folder).await;
+        assert_eq!(joined.gaps().borrow().unreachable, std::slice::from_ref(&path));
+        assert_eq!(joined.find(&typed("busy")), Err(Refusal::Unavailable));
         let mut bridge = PlayedBridge::on(listener, None, path, "busy");
         bridge.open("a").await;
-        following(&machine, open_questions(&machine, 1)).await;
-        gaps(&machine, |gaps| *gaps == Gaps::default()).await;
+        following(&joined, open_questions(&joined, 1)).await;
+        gaps(&joined, |gaps| *gaps == Gaps::default()).await;
         drop(waits);
     }
 
@@ -233,22 +233,22 @@ mod tests {
         for _ in 0..3 {
             bridge.open("a").await;
         }
-        let machine = open(&folder).await;
-        following(&machine, async {
+        let joined = open(&folder).await;
+        following(&joined, async {
             let third = id("b-3");
             let (done, ()) =
-                tokio::join!(machine.submit(&third, answer(), Provenance::bridge()), bridge.obey());
+                tokio::join!(joined.submit(&third, answer(), Provenance::bridge()), bridge.obey());
             done.unwrap();
             bridge.vanish().await;
-            open_questions(&machine, 0).await;
+            open_questions(&joined, 0).await;
             let told: Vec<_> =
-                machine.store().read(|_, now| now.settled().map(|told| told.id.to_string()).collect());
+                joined.store().read(|_, now| now.settled().map(|told| told.id.to_string()).collect());
             assert_eq!(told, ["b-3", "b-1", "b-2"], "followers are told");
-            assert_eq!(machine.find(&typed("b-1")), Err(Refusal::Unavailable));
-            assert_eq!(machine.look_up(&typed("b")).await.map(|found| found.id.clone()), Ok(third.clone()));
-            let late = machine.submit(&id("b-1"), answer(), Provenance::bridge()).await;
+            assert_eq!(joined.find(&typed("b-1")), Err(Refusal::Unavailable));
+            assert_eq!(joined.look_up(&typed("b")).await.map(|found| found.id.clone()), Ok(third.clone()));
+            let late = joined.submit(&id("b-1"), answer(), Provenance::bridge()).await;
             assert_eq!(late, Err(Refusal::Unavailable));
-            let again = machine.submit(&third, answer(), Provenance::bridge()).await;
+            let again = joined.submit(&third, answer(), Provenance::bridge()).await;
             assert_eq!(again.map(|found| found.state), Ok(State::Settled), "this is known");
             // Another process answers meanwhile.
             let (inbox, second) = (bridge.inbox.clone(), id("b-2"));
@@ -256,9 +256,9 @@ mod tests {
                 tokio::join!(inbox.submit(&second, answer(), Provenance::bridge()), bridge.obey());
             done.unwrap();
             bridge.reappear();
-            settled(&machine, "b-2").await;
-            assert_eq!(machine.find(&typed("b-1")).unwrap().state, State::Open);
-            assert_eq!(machine.find(&typed("b-2")).ok(), bridge.inbox.find(&typed("b-2")).ok());
+            settled(&joined, "b-2").await;
+            assert_eq!(joined.find(&typed("b-1")).unwrap().state, State::Open);
+            assert_eq!(joined.find(&typed("b-2")).ok(), bridge.inbox.find(&typed("b-2")).ok());
         })
         .await;
     }
@@ -267,7 +267,7 @@ mod tests {
     async fn a_follower_that_falls_behind_reads_all_that_is_open() {
         let folder = tempfile::tempdir().unwrap();
         let mut bridge = PlayedBridge::start(folder.path(), "b");
-        let machine = open(&folder).await;
+        let joined = open(&folder).await;
         let count = 4 * limits::MESSAGES;
         let mut changes = bridge.inbox.store().follow();
         for _ in 0..count {
@@ -275,13 +275,13 @@ mod tests {
             bridge.open(&"x".repeat(limits::DELTA / 2)).await;
             soon(changes.next()).await.unwrap();
         }
-        following(&machine, async {
-            gaps(&machine, |gaps| gaps.busy.len() == 1).await;
-            open_questions(&machine, count).await;
-            gaps(&machine, Gaps::is_empty).await;
+        following(&joined, async {
+            gaps(&joined, |gaps| gaps.busy.len() == 1).await;
+            open_questions(&joined, count).await;
+            gaps(&joined, Gaps::is_empty).await;
         })
         .await;
-        assert_eq!(machine.store().read(|_, now| now.settled().count()), 0);
+        assert_eq!(joined.store().read(|_, now| now.settled().count()), 0);
     }
 
     #[tokio::test]
@@ -292,20 +292,20 @@ mod tests {
         for _ in 0..count {
             bridge.open(&"x".repeat(limits::DELTA)).await;
         }
-        let machine = open(&folder).await;
-        assert_eq!(*machine.gaps().borrow(), Gaps::default());
-        assert_eq!(machine.store().read(|_, now| now.open_count()), count);
+        let joined = open(&folder).await;
+        assert_eq!(*joined.gaps().borrow(), Gaps::default());
+        assert_eq!(joined.store().read(|_, now| now.open_count()), count);
     }
 
     #[tokio::test]
     async fn a_removed_directory_is_followed_when_it_is_there_again() {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().join("askbridge");
-        let machine = soon(JoinedInbox::open(&folder)).await.unwrap();
-        following(&machine, async {
+        let joined = soon(JoinedInbox::open(&folder)).await.unwrap();
+        following(&joined, async {
             let mut before = PlayedBridge::start(&folder, "a");
             before.open("a").await;
-            open_questions(&machine, 1).await;
+            open_questions(&joined, 1).await;
             fs::remove_dir_all(&folder).unwrap();
             let mut again = tokio::time::interval(limits::DISCOVERY_INTERVAL);
             while !folder.exists() {
@@ -313,7 +313,7 @@ mod tests {
             }
             let mut after = PlayedBridge::start(&folder, "b");
             after.open("a").await;
-            open_questions(&machine, 2).await;
+            open_questions(&joined, 2).await;
         })
         .await;
     }
@@ -322,23 +322,23 @@ mod tests {
     async fn own_questions_are_found_by_other_processes_and_withdrawn_with_their_caller() {
         let folder = tempfile::tempdir().unwrap();
         let own = PlayedBridge::start(folder.path(), "own");
-        let machine =
+        let joined =
             soon(JoinedInbox::open_with(folder.path(), Some(own.inbox.clone()), None)).await.unwrap();
-        following(&machine, async {
+        following(&joined, async {
             let answered = async {
-                open_questions(&machine, 1).await;
+                open_questions(&joined, 1).await;
                 let other = open(&folder).await;
                 other.submit(&id("own-p1"), answer(), Provenance::bridge()).await.unwrap();
             };
-            let (settlement, ()) = tokio::join!(machine.ask(question("a")), answered);
+            let (settlement, ()) = tokio::join!(joined.ask(question("a")), answered);
             assert_eq!(settlement.unwrap().outcome, Outcome::Answered(values("yes")));
-            open_questions(&machine, 0).await;
+            open_questions(&joined, 0).await;
             tokio::select! {
-                settled = machine.ask(question("a")) => panic!("{settled:?}"),
-                () = open_questions(&machine, 1) => {}
+                settled = joined.ask(question("a")) => panic!("{settled:?}"),
+                () = open_questions(&joined, 1) => {}
             }
-            settled(&machine, "own-p2").await;
-            let settlement = machine.find(&typed("own-p2")).unwrap().settlement.clone().unwrap();
+            settled(&joined, "own-p2").await;
+            let settlement = joined.find(&typed("own-p2")).unwrap().settlement.clone().unwrap();
             assert_eq!(settlement.outcome, Outcome::Rejected(Reason::Withdrawn));
         })
         .await;
@@ -352,15 +352,15 @@ mod tests {
         for _ in 0..3 {
             bridge.open("a").await;
         }
-        let machine = open(&folder).await;
+        let joined = open(&folder).await;
         bridge.vanish().await;
         bridge.settle(1, Outcome::Rejected(Reason::User), Provenance::bridge()).await;
         // The bridge remembers no other settled question beside this one.
         let large = values(&"x".repeat(limits::REMEMBERED_BYTES));
         bridge.settle(2, Outcome::Answered(large), Provenance::bridge()).await;
         bridge.reappear();
-        following(&machine, settled(&machine, "b-2")).await;
-        assert_eq!(machine.find(&typed("b-3")).unwrap().state, State::Open);
-        assert!(machine.find(&typed("b-1")).is_err(), "no outcome is made up");
+        following(&joined, settled(&joined, "b-2")).await;
+        assert_eq!(joined.find(&typed("b-3")).unwrap().state, State::Open);
+        assert!(joined.find(&typed("b-1")).is_err(), "no outcome is made up");
     }
 }

@@ -57,9 +57,9 @@ impl JoinedInbox {
     /// Joins the inboxes of the bridges whose sockets are in this directory now, and waits no longer than
     /// [`limits::PATIENCE`] for those that do not reply.
     pub async fn open_soon(reach: impl Into<Reach>) -> Result<Self, DiscoveryError> {
-        let (machine, found) = JoinedInbox::search(reach).await?;
-        machine.connections().visit_all(&found, limits::PATIENCE).await;
-        Ok(machine)
+        let (joined, found) = JoinedInbox::search(reach).await?;
+        joined.connections().visit_all(&found, limits::PATIENCE).await;
+        Ok(joined)
     }
 
     /// Reads the open questions of the bridges whose sockets are in this directory now, and waits no longer than this
@@ -69,27 +69,27 @@ impl JoinedInbox {
         depth: Depth,
         patience: Duration,
     ) -> Result<Self, DiscoveryError> {
-        let (machine, found) = JoinedInbox::search(reach).await?;
-        machine.connections().read_all(&found, depth, patience).await;
-        Ok(machine)
+        let (joined, found) = JoinedInbox::search(reach).await?;
+        joined.connections().read_all(&found, depth, patience).await;
+        Ok(joined)
     }
 
     async fn search(reach: impl Into<Reach>) -> Result<(Self, Vec<(LinkName, LinkEnd)>), DiscoveryError> {
-        let machine = JoinedInbox::new(reach, None);
-        let found = machine.shared.reach.links().await?.into_iter().collect();
-        Ok((machine, found))
+        let joined = JoinedInbox::new(reach, None);
+        let found = joined.shared.reach.links().await?.into_iter().collect();
+        Ok((joined, found))
     }
 
     /// Joins the inbox of the bridge that this ID names or, if its name is shortened, the inboxes of the bridges whose
     /// names begin so. No other bridge is connected to.
     pub async fn open_for(reach: impl Into<Reach>, typed: &IdPrefix) -> Result<Self, DiscoveryError> {
-        let machine = JoinedInbox::new(reach, Some(typed.clone()));
-        match machine.shared.reach.link_of(typed) {
-            Some((LinkName::Machine(name), end)) => machine.connections().call_on(&name, &end).await,
-            Some((name, end)) => machine.connections().visit(&name, &end).await,
-            None => return machine.join().await,
+        let joined = JoinedInbox::new(reach, Some(typed.clone()));
+        match joined.shared.reach.link_of(typed) {
+            Some((LinkName::Machine(name), end)) => joined.connections().call_on(&name, &end).await,
+            Some((name, end)) => joined.connections().visit(&name, &end).await,
+            None => return joined.join().await,
         }
-        Ok(machine)
+        Ok(joined)
     }
 
     /// Joins all inboxes, with that of this process, through which questions are asked. The ledger says which questions
@@ -374,25 +374,25 @@ mod tests {
         let mut bridge = PlayedBridge::start(folder.path(), "b");
         bridge.open("a").await;
         // Only the reply can tell: the machine is not followed.
-        let machine = open(&folder).await;
+        let joined = open(&folder).await;
         let first = id("b-1");
         let (done, ()) =
-            tokio::join!(soon(machine.submit(&first, answer(), Provenance::bridge())), bridge.obey());
-        assert_eq!(done.unwrap(), machine.find(&typed("b-1")).unwrap());
-        assert_eq!(machine.store().read(|_, snapshot| snapshot.open_count()), 0);
+            tokio::join!(soon(joined.submit(&first, answer(), Provenance::bridge())), bridge.obey());
+        assert_eq!(done.unwrap(), joined.find(&typed("b-1")).unwrap());
+        assert_eq!(joined.store().read(|_, snapshot| snapshot.open_count()), 0);
 
         // A conflict tells it as well.
         bridge.open("a").await;
-        let machine = open(&folder).await;
+        let joined = open(&folder).await;
         let inbox = bridge.inbox.clone();
         let id = id("b-2");
         let (done, ()) = tokio::join!(inbox.submit(&id, answer(), Provenance::bridge()), bridge.obey());
         done.unwrap();
         let rejection = Submission::Reject(None);
         let (refused, ()) =
-            tokio::join!(soon(machine.submit(&id, rejection, Provenance::bridge())), bridge.obey());
-        assert_eq!(refused, Err(Refusal::Conflict(machine.find(&typed("b-2")).unwrap())));
-        assert_eq!(machine.store().read(|_, snapshot| snapshot.open_count()), 0);
+            tokio::join!(soon(joined.submit(&id, rejection, Provenance::bridge())), bridge.obey());
+        assert_eq!(refused, Err(Refusal::Conflict(joined.find(&typed("b-2")).unwrap())));
+        assert_eq!(joined.store().read(|_, snapshot| snapshot.open_count()), 0);
     }
 
     #[tokio::test]
@@ -401,10 +401,10 @@ mod tests {
         let mut bridge = PlayedBridge::start(folder.path(), "k3f9q2");
         bridge.open("a").await;
         let frozen = listen(&folder.path().join("mute.sock"));
-        let machine = soon(JoinedInbox::open_for(folder.path(), &typed("k3-1"))).await.unwrap();
-        assert_eq!(machine.seek(&typed("k3-1")).await.unwrap().id, id("k3f9q2-1"));
-        assert_eq!(*machine.gaps().borrow(), Gaps::default());
-        assert_eq!(machine.seek(&typed("k3-2")).await, Err(Missing::Refused(Refusal::NotFound)));
+        let joined = soon(JoinedInbox::open_for(folder.path(), &typed("k3-1"))).await.unwrap();
+        assert_eq!(joined.seek(&typed("k3-1")).await.unwrap().id, id("k3f9q2-1"));
+        assert_eq!(*joined.gaps().borrow(), Gaps::default());
+        assert_eq!(joined.seek(&typed("k3-2")).await, Err(Missing::Refused(Refusal::NotFound)));
         assert!(frozen.accept().is_err(), "the other bridge was connected to");
     }
 
@@ -424,12 +424,12 @@ mod tests {
                     false => JoinedInbox::glance(folder.path(), Depth::Outline, limits::PATIENCE).await,
                 }
             };
-            let machine = soon(opened).await.unwrap();
+            let joined = soon(opened).await.unwrap();
             assert!(start.elapsed() >= limits::PATIENCE && start.elapsed() <= 2 * limits::PATIENCE);
-            assert_eq!(machine.store().read(|_, snapshot| snapshot.open_count()), 1);
-            assert_eq!(machine.status().len(), 1);
+            assert_eq!(joined.store().read(|_, snapshot| snapshot.open_count()), 1);
+            assert_eq!(joined.status().len(), 1);
             let gaps = Gaps { unreachable: vec![frozen.clone()], ..Gaps::default() };
-            assert_eq!(*machine.gaps().borrow(), gaps, "a dead bridge is not one that does not reply");
+            assert_eq!(*joined.gaps().borrow(), gaps, "a dead bridge is not one that does not reply");
         }
     }
 
@@ -455,12 +455,12 @@ mod tests {
                 }
             };
             let mut late = std::pin::pin!(late);
-            let machine = tokio::select! {
-                machine = soon(open) => machine.unwrap(),
+            let joined = tokio::select! {
+                joined = soon(open) => joined.unwrap(),
                 () = &mut late => panic!("it goes on"),
             };
-            assert_eq!(machine.store().read(|_, snapshot| snapshot.open_count()), 2, "{depth:?}");
-            assert!(machine.gaps().borrow().is_empty(), "{depth:?}");
+            assert_eq!(joined.store().read(|_, snapshot| snapshot.open_count()), 2, "{depth:?}");
+            assert!(joined.gaps().borrow().is_empty(), "{depth:?}");
         }
     }
 
@@ -474,16 +474,16 @@ mod tests {
         }
         let busy = Gaps { busy: vec![bridge.path.clone()], ..Gaps::default() };
         for watches in [false, true] {
-            let machine = match watches {
+            let joined = match watches {
                 true => open(&folder).await,
                 false => {
                     soon(JoinedInbox::glance(folder.path(), Depth::Outline, limits::PATIENCE)).await.unwrap()
                 }
             };
-            assert_eq!(*machine.gaps().borrow(), busy, "{watches}");
-            assert!(!machine.gaps().borrow().has_asked_all());
-            assert_eq!(machine.seek(&typed("b-1")).await, Err(Missing::Unasked(Box::new(busy.clone()))));
-            assert_eq!(machine.find(&typed("b-1")), Err(Refusal::Unavailable));
+            assert_eq!(*joined.gaps().borrow(), busy, "{watches}");
+            assert!(!joined.gaps().borrow().has_asked_all());
+            assert_eq!(joined.seek(&typed("b-1")).await, Err(Missing::Unasked(Box::new(busy.clone()))));
+            assert_eq!(joined.find(&typed("b-1")), Err(Refusal::Unavailable));
         }
         drop(streams);
     }
@@ -506,9 +506,9 @@ mod tests {
             unread.push(stream);
         }
         let glance = JoinedInbox::glance(folder.path(), Depth::Outline, limits::PATIENCE);
-        let machine = soon(glance).await.unwrap();
+        let joined = soon(glance).await.unwrap();
         let busy = Gaps { busy: vec![bridge.path.clone()], ..Gaps::default() };
-        assert_eq!(*machine.gaps().borrow(), busy);
+        assert_eq!(*joined.gaps().borrow(), busy);
         drop(unread);
     }
 
@@ -525,12 +525,12 @@ mod tests {
             bridge.open("a").await;
             std::future::pending::<()>().await;
         };
-        let machine = tokio::select! {
-            machine = soon(JoinedInbox::glance(folder.path(), Depth::Outline, limits::PATIENCE)) => machine.unwrap(),
+        let joined = tokio::select! {
+            joined = soon(JoinedInbox::glance(folder.path(), Depth::Outline, limits::PATIENCE)) => joined.unwrap(),
             () = later => panic!("it goes on"),
         };
-        assert!(machine.gaps().borrow().is_empty());
-        assert_eq!(machine.store().read(|_, snapshot| snapshot.open_count()), 1);
+        assert!(joined.gaps().borrow().is_empty());
+        assert_eq!(joined.store().read(|_, snapshot| snapshot.open_count()), 1);
         drop(queued);
     }
 
@@ -539,10 +539,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut one = PlayedBridge::start(folder.path(), "one");
         one.open("a").await;
-        let machine = open(&folder).await;
-        assert_eq!(machine.seek_own("q").unwrap().id, id("one-1"));
+        let joined = open(&folder).await;
+        assert_eq!(joined.seek_own("q").unwrap().id, id("one-1"));
         for unknown in ["", "Q", "one-1"] {
-            assert_eq!(machine.seek_own(unknown), Err(Missing::Refused(Refusal::NotFound)), "{unknown}");
+            assert_eq!(joined.seek_own(unknown), Err(Missing::Refused(Refusal::NotFound)), "{unknown}");
         }
         let mut two = PlayedBridge::start(folder.path(), "two");
         two.open("a").await;
@@ -556,8 +556,8 @@ mod tests {
         let mut bridge = PlayedBridge::start(folder.path(), "k3");
         bridge.open("a").await;
         let longer = listen(&folder.path().join("k3f9q2.sock"));
-        let machine = soon(JoinedInbox::open_for(folder.path(), &typed("k3-1"))).await.unwrap();
-        assert_eq!(machine.seek(&typed("k3-1")).await.unwrap().id, id("k3-1"));
+        let joined = soon(JoinedInbox::open_for(folder.path(), &typed("k3-1"))).await.unwrap();
+        assert_eq!(joined.seek(&typed("k3-1")).await.unwrap().id, id("k3-1"));
         assert!(longer.accept().is_err(), "the other bridge was connected to");
     }
 
@@ -573,14 +573,14 @@ mod tests {
             let (near, far) = streams.insert((near, bridge.stream().await));
             copy_bidirectional(near, far).await
         };
-        let machine = tokio::select! {
-            machine = soon(JoinedInbox::open(folder.path())) => machine.unwrap(),
+        let joined = tokio::select! {
+            joined = soon(JoinedInbox::open(folder.path())) => joined.unwrap(),
             passed = passes_on => panic!("{passed:?}"),
         };
         let start = Instant::now();
-        let refused = soon(machine.submit(&id("b-1"), Submission::Reject(None), Provenance::bridge())).await;
+        let refused = soon(joined.submit(&id("b-1"), Submission::Reject(None), Provenance::bridge())).await;
         assert_eq!((refused, start.elapsed()), (Err(Refusal::Unknown), 2 * limits::HANDSHAKE_TIMEOUT));
-        assert_eq!(machine.find(&typed("b-1")).unwrap().state, State::Open, "its end is not known");
+        assert_eq!(joined.find(&typed("b-1")).unwrap().state, State::Open, "its end is not known");
         drop(streams);
     }
 
@@ -589,9 +589,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut bridge = PlayedBridge::start(folder.path(), "b");
         bridge.open("a").await;
-        let machine = open(&folder).await;
+        let joined = open(&folder).await;
         let id = id("b-1");
-        let submitted = machine.submit(&id, answer(), Provenance::bridge());
+        let submitted = joined.submit(&id, answer(), Provenance::bridge());
         tokio::pin!(submitted);
         assert!(timeout(limits::VERDICT - Duration::from_secs(1), &mut submitted).await.is_err());
         let begun = Instant::now();
@@ -600,7 +600,7 @@ mod tests {
         // Now it reads: the answer was on its way, and the same one is no other.
         bridge.obey().await;
         let (again, ()) =
-            tokio::join!(soon(machine.submit(&id, answer(), Provenance::bridge())), bridge.obey());
+            tokio::join!(soon(joined.submit(&id, answer(), Provenance::bridge())), bridge.obey());
         assert_eq!(again.unwrap().state, State::Settled);
     }
 
@@ -610,27 +610,27 @@ mod tests {
         let path = folder.path().join("other.sock");
         let mut bridge = PlayedBridge::on(listen(&path), None, path.clone(), "b");
         bridge.open("Continue?").await;
-        let machine = open(&folder).await;
-        assert_eq!(machine.store().read(|_, snapshot| snapshot.open_count()), 0);
-        assert_eq!(machine.gaps().borrow().unreachable, [path]);
+        let joined = open(&folder).await;
+        assert_eq!(joined.store().read(|_, snapshot| snapshot.open_count()), 0);
+        assert_eq!(joined.gaps().borrow().unreachable, [path]);
     }
 
     #[tokio::test]
     async fn a_question_of_a_bridge_that_was_not_asked_yet_is_not_known_to_be_none() {
         let folder = tempfile::tempdir().unwrap();
-        let machine = open(&folder).await;
-        assert_eq!(machine.find(&typed("b-1")), Err(Refusal::NotFound));
+        let joined = open(&folder).await;
+        assert_eq!(joined.find(&typed("b-1")), Err(Refusal::NotFound));
         let mut bridge = PlayedBridge::start(folder.path(), "b");
         bridge.open("a").await;
-        assert_eq!(machine.find(&typed("b-1")), Err(Refusal::Unavailable));
-        assert_eq!(machine.look_up(&typed("b-1")).await, Err(Refusal::Unavailable));
-        assert_eq!(machine.find(&typed("other-1")), Err(Refusal::NotFound), "no such bridge runs");
-        let asked = wait_until(machine.store(), limits::WAIT, |now| now.open_count() == 1);
+        assert_eq!(joined.find(&typed("b-1")), Err(Refusal::Unavailable));
+        assert_eq!(joined.look_up(&typed("b-1")).await, Err(Refusal::Unavailable));
+        assert_eq!(joined.find(&typed("other-1")), Err(Refusal::NotFound), "no such bridge runs");
+        let asked = wait_until(joined.store(), limits::WAIT, |now| now.open_count() == 1);
         tokio::select! {
-            followed = machine.follow() => panic!("not followed: {followed:?}"),
+            followed = joined.follow() => panic!("not followed: {followed:?}"),
             asked = soon(asked) => assert!(asked),
         }
-        assert_eq!(machine.find(&typed("b-2")), Err(Refusal::NotFound), "its bridge would know it");
+        assert_eq!(joined.find(&typed("b-2")), Err(Refusal::NotFound), "its bridge would know it");
     }
 
     #[tokio::test]
@@ -639,11 +639,11 @@ mod tests {
         let mut bridge = PlayedBridge::start(folder.path(), "b");
         let number = bridge.open("a").await;
         bridge.settle(number, Outcome::Rejected(Reason::User), Provenance::bridge()).await;
-        let machine = open(&folder).await;
-        assert_eq!(machine.find(&typed("b-1")), Err(Refusal::NotFound));
-        let found = machine.look_up(&typed("b-1")).await.unwrap();
+        let joined = open(&folder).await;
+        assert_eq!(joined.find(&typed("b-1")), Err(Refusal::NotFound));
+        let found = joined.look_up(&typed("b-1")).await.unwrap();
         assert_eq!((found.id.clone(), found.state), (id("b-1"), State::Settled));
-        let again = machine.submit(&found.id, Submission::Reject(None), Provenance::bridge());
+        let again = joined.submit(&found.id, Submission::Reject(None), Provenance::bridge());
         let (again, ()) = tokio::join!(soon(again), bridge.obey());
         assert_eq!(again, Ok(Arc::clone(&found)), "the same once more is accepted");
     }

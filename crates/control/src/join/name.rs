@@ -6,7 +6,7 @@ use askbridge_core::desk::{BridgeName, IdPrefix, MachineName, Record};
 
 use crate::limits;
 
-/// The inbox at the other end of a link.
+/// The inbox at the other end of a link. The bridges of this machine come first in the order of names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum LinkName {
     /// The inbox of a bridge of this machine.
