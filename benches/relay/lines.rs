@@ -43,13 +43,21 @@ impl Direction {
                 r#","method":"session/set_mode","params":{"sessionId":"s","modeId":""#,
                 "\"}}\n",
             ],
-            (Speech::Acp, Direction::ToClient) => [
+            (Speech::Acp | Speech::Images, Direction::ToClient) => [
                 concat!(
                     r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":"#,
                     r#"{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":""#
                 ),
                 " ",
                 "\"}}}}\n",
+            ],
+            (Speech::Images, Direction::ToAgent) => [
+                r#"{"jsonrpc":"2.0","id":"#,
+                concat!(
+                    r#","method":"session/prompt","params":{"sessionId":"s","#,
+                    r#""prompt":[{"type":"image","mimeType":"image/png","data":""#
+                ),
+                "\"}]}}\n",
             ],
             (Speech::Claude, Direction::ToAgent) => [
                 r#"{"type":"user","message":{"role":"user","content":[{"type":"text","text":""#,
@@ -95,6 +103,8 @@ impl Direction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Speech {
     Acp,
+    /// ACP, with an image in each prompt.
+    Images,
     Claude,
     Codex,
 }
@@ -105,7 +115,7 @@ impl Speech {
     /// Returns its name for `askbridge run --protocol`.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Speech::Acp => "acp",
+            Speech::Acp | Speech::Images => "acp",
             Speech::Claude => "claude",
             Speech::Codex => "codex",
         }

@@ -51,6 +51,7 @@ pub(crate) fn sample(work: Work, kind: Kind, amount: &Amount) -> io::Result<Samp
             let total = shape.whole_lines(amount.volume);
             transfer(shape, channel, kind, total, amount)
         }
+        Work::Burst(shape, total) => burst(shape, kind, total, amount),
         Work::Ping(channel) => ping(channel, kind, amount),
         Work::Asking(asks) => asking(asks, kind, amount),
         Work::Start => start(kind, amount.starts),
@@ -91,6 +92,23 @@ fn transfer(shape: Shape, channel: Channel, kind: Kind, total: u64, amount: &Amo
         }
         Ok(Sample { figures, memory: subject.memory() })
     })
+}
+
+/// Moves the first bytes of several processes one way. Returns the medians.
+fn burst(shape: Shape, kind: Kind, total: u64, amount: &Amount) -> io::Result<Sample> {
+    let taken: io::Result<Vec<Sample>> =
+        (0..amount.starts).map(|_| transfer(shape, Channel::Pipes, kind, total, amount)).collect();
+    let taken = taken?;
+    let median_of = |metric| {
+        let of_metric =
+            |sample: &Sample| sample.figures.iter().find(|figure| figure.0 == metric).map(|figure| figure.1);
+        let mut values: Vec<f64> = taken.iter().filter_map(of_metric).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        values.get(values.len() / 2).map(|value| (metric, *value))
+    };
+    let figures = [Metric::Throughput, Metric::Cpu].into_iter().filter_map(median_of).collect();
+    let memory = taken.iter().filter_map(|sample| sample.memory).reduce(Memory::max);
+    Ok(Sample { figures, memory })
 }
 
 /// Moves the bytes one way. One thread is enough, because nothing comes back until all bytes are sent.

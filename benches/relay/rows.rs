@@ -22,6 +22,8 @@ pub(crate) struct Row {
 pub(crate) enum Work {
     /// As many lines one way as fit into the time.
     Transfer(Shape, Channel),
+    /// This number of bytes one way, the first that pass.
+    Burst(Shape, u64),
     /// A request and its response, one at a time.
     Ping(Channel),
     /// A prompt, what the agent asks, its answer, the prompt's response.
@@ -97,6 +99,15 @@ pub(crate) fn all(long_line: usize, stalled: u64) -> Vec<Row> {
             Shape { speech: Speech::Acp, direction, line: 4 * KIB, write: 64 * KIB },
             Channel::Sockets,
         ));
+    }
+    for (speech, direction, what) in [
+        (Speech::Acp, Direction::ToAgent, "lines"),
+        (Speech::Images, Direction::ToAgent, "prompts"),
+        (Speech::Acp, Direction::ToClient, "lines"),
+    ] {
+        let name = format!("{}, the first 32 {what} of 1 MiB", direction.name());
+        let shape = Shape { speech, direction, line: MIB, write: MIB };
+        rows.push(Row { name, work: Work::Burst(shape, 32 * MIB as u64) });
     }
     for speech in [Speech::Claude, Speech::Codex] {
         for direction in directions {

@@ -70,7 +70,7 @@ impl Source {
     }
 
     /// Records how the bridge used the last read. `passed` is the number of bytes that are forwarded unchanged, if they
-    /// are all that the outbox has, and `unfinished` is what the bridge still holds. If the reads cannot keep up with
+    /// are all that was queued since, and `unfinished` is what the bridge still holds. If the reads cannot keep up with
     /// the writer, this enlarges the pipes on both sides and begins a shadow, so that unchanged bytes are no longer
     /// copied.
     pub(super) fn looked_at(&mut self, target: &Target, passed: Option<usize>, unfinished: &[u8]) {
@@ -408,9 +408,10 @@ mod tests {
                 written += rest.map_while(|chunk| client.write(chunk).ok()).sum::<usize>();
                 while source.reader.waiting() > 0 {
                     let read = poll_fn(|cx| source.poll_read(cx, bridge.space(Peer::Client))).await.unwrap();
-                    let as_it_came = bridge.received(Peer::Client, Duration::ZERO);
+                    let passed = bridge.received(Peer::Client, Duration::ZERO);
+                    let queued = bridge.outbox(Peer::Agent).queued();
                     each(&mut bridge);
-                    let passed = bridge.outbox(Peer::Agent).only_chunk().filter(|_| as_it_came);
+                    let passed = passed.filter(|_| bridge.outbox(Peer::Agent).queued() == queued);
                     source.looked_at(&target, passed, bridge.unfinished(Peer::Client));
                     moved += source.shadow.as_ref().filter(|shadow| shadow.is_passing()).map_or(0, |_| read);
                     drain(&mut target, &mut bridge, &mut source, &mut agent, &mut arrived).await;
@@ -483,6 +484,21 @@ mod tests {
                 assert!(moved > FLOOD / 2, "{moved} of {lengths:?} in writes of {chunk}");
             }
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn images_in_prompts_are_not_copied_in_a_flood() {
+        let prompt = |id: usize| {
+            let image = "x".repeat(1 << 20);
+            format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"session/prompt\",\"params\":{{\"sessionId\":\"s\",\
+                 \"prompt\":[{{\"type\":\"image\",\"data\":\"{image}\"}}]}}}}\n"
+            )
+        };
+        let written = (0..16).map(prompt).collect::<String>().into_bytes();
+        let (read, moved) = carry(&written, 1 << 20, |_| ());
+        assert!(read == written && moved > written.len() / 2, "{moved} of {}", written.len());
     }
 
     #[cfg(target_os = "linux")]

@@ -214,14 +214,12 @@ impl<P: Protocol> Pump<P> {
         if peer == Peer::Agent {
             self.left = self.left.map(|left| left.saturating_sub(length as u64));
         }
-        let as_it_came = self.bridge.received(peer, self.started.elapsed());
+        let passed = self.bridge.received(peer, self.started.elapsed());
         let (source, target) = match (peer, &mut self.agent) {
             (Peer::Client, Some(agent)) => (&mut self.client.source, &agent.target),
             (Peer::Agent, Some(agent)) => (&mut agent.source, &self.client.target),
             (_, None) => (&mut self.client.source, &self.client.target),
         };
-        // Only then does the shadow begin with the same bytes as the outbox.
-        let passed = self.bridge.outbox(peer.other()).only_chunk().filter(|_| as_it_came);
         source.looked_at(target, passed, self.bridge.unfinished(peer));
         let bytes = source.bytes;
         if let Some(traffic) = &self.traffic {

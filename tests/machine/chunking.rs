@@ -36,13 +36,14 @@ fn line(from: Peer) -> BoxedStrategy<String> {
     };
     match from {
         Peer::Client => prop_oneof![
-            3 => length.prop_map(ordinary),
+            3 => length.clone().prop_map(ordinary),
             3 => (id.clone(), 0..24usize).prop_map(|(id, how)| {
                 let request = serde_json::json!({ "method": "_sandboxagent/session/request_question" });
                 format!(r#"{{"jsonrpc":"2.0","id":{id},{}}}"#, asks::answer(&request, how))
             }),
-            2 => (id, session.clone()).prop_map(move |(id, session)| {
-                call(id, "session/prompt", &format!(r#"{{"sessionId":"{session}"}}"#))
+            2 => (id, session.clone(), length.clone()).prop_map(move |(id, session, length)| {
+                let text = "x".repeat(length);
+                call(id, "session/prompt", &format!(r#"{{"sessionId":"{session}","prompt":["{text}"]}}"#))
             }),
             1 => session.prop_map(|session| {
                 format!(r#"{{"jsonrpc":"2.0","method":"session/cancel","params":{{"sessionId":"{session}"}}}}"#)
@@ -150,15 +151,68 @@ const REQUEST: &str = concat!(
 );
 
 #[test]
-fn only_ordinary_lines_go_on_in_one_piece() {
-    let received = |text: &str| {
-        let mut bridge = Bridge::new(Config::default());
-        bridge.space(Peer::Agent).extend_from_slice(text.as_bytes());
-        bridge.received(Peer::Agent, Duration::ZERO)
+fn bytes_that_pass_unchanged_are_counted_unless_others_come_between() {
+    let received = |from: Peer, text: &str| {
+        let mut bridge = Bridge::new(Config { advertise: true, ..Config::default() });
+        bridge.space(from).extend_from_slice(text.as_bytes());
+        bridge.received(from, Duration::ZERO)
     };
     let ordinary = "{\"method\":\"x\"}\n";
-    assert!(received(ordinary) && received(&ordinary[..5]) && received(&ordinary.repeat(2)));
-    assert!(!received(REQUEST) && !received(&[ordinary, REQUEST].concat()));
+    for text in [ordinary, &ordinary[..5], &ordinary.repeat(2), REQUEST, &[ordinary, REQUEST].concat()] {
+        // The beginning of a short line is not forwarded yet.
+        let passed = if text.ends_with('\n') { text.len() } else { 0 };
+        assert_eq!(received(Peer::Agent, text), Some(passed), "{text}");
+    }
+    let initialize =
+        "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"clientCapabilities\":{}}}\n";
+    assert_eq!(received(Peer::Client, initialize), None);
+}
+
+/// A prompt of this many bytes.
+fn prompt(id: u8, length: usize) -> String {
+    let begins = format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"session/prompt\",\"params\":{{\"sessionId\":\"s\",\"prompt\":[\""
+    );
+    let ends = "\"]}}\n";
+    format!("{begins}{}{ends}", "x".repeat(length - begins.len() - ends.len()))
+}
+
+#[test]
+fn a_long_prompt_goes_on_before_its_end_is_there_and_begins_its_turn() {
+    for length in [STREAM + 1, HOLD, HOLD + 1, 2 * HOLD] {
+        for piece in [STREAM, 5000, usize::MAX] {
+            let mut stage = Stage::new(Bridge::new(Config::default()));
+            let prompt = prompt(1, length);
+            let (first, rest) = prompt.split_at(piece.min(length));
+            assert_eq!(
+                arrived(&stage.receive(Peer::Client, first.as_bytes()), Peer::Agent),
+                first.as_bytes()
+            );
+            assert_eq!(arrived(&stage.receive(Peer::Client, rest.as_bytes()), Peer::Agent), rest.as_bytes());
+            // A permission in a turn is ended by the end of that turn.
+            stage.receive(Peer::Agent, REQUEST.replace("\"id\":1", "\"id\":2").as_bytes());
+            assert_eq!(stage.bridge.open_questions(), 1);
+            let ended = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"stopReason\":\"end_turn\"}}\n";
+            stage.receive(Peer::Agent, ended.as_bytes());
+            assert_eq!(stage.bridge.open_questions(), 0, "{length} in pieces of {piece}");
+        }
+    }
+}
+
+#[test]
+fn a_prompt_is_read_as_a_whole_while_a_question_is_open_or_its_beginning_does_not_say_all() {
+    let held = |stage: &mut Stage, prompt: &str| {
+        let (first, rest) = prompt.split_at(2 * STREAM);
+        assert_eq!(arrived(&stage.receive(Peer::Client, first.as_bytes()), Peer::Agent), b"");
+        assert_eq!(arrived(&stage.receive(Peer::Client, rest.as_bytes()), Peer::Agent), prompt.as_bytes());
+    };
+    let long = prompt(1, 3 * STREAM);
+    let mut stage = Stage::new(Bridge::new(Config::default()));
+    held(&mut stage, &long.replace("\"id\":1,", "").replace("]}}", "]},\"id\":1}"));
+    held(&mut stage, &long.replace("\"sessionId\":\"s\",", "").replace("]}}", "],\"sessionId\":\"s\"}}"));
+    stage.receive(Peer::Agent, REQUEST.as_bytes());
+    assert_eq!(stage.bridge.open_questions(), 1);
+    held(&mut stage, &long);
 }
 
 #[test]

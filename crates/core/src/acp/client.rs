@@ -26,6 +26,10 @@ use crate::{
 impl Core {
     /// Handles an intercepted line of the client.
     pub(super) fn client_line(&mut self, line: &Line, now: Duration) {
+        // However much of a prompt has come, only what it was judged by counts.
+        let begins = !line.whole && self.begins_a_prompt(&line.bytes);
+        let beginning = begins.then(|| Line { bytes: line.bytes.slice(..limits::STREAM), whole: false });
+        let line = beginning.as_ref().unwrap_or(line);
         let Some(message) = line.message() else { return self.unclear(line, now) };
         let method = message.method.as_deref().and_then(|method| ClientMethod::of(|name| name == method));
         match (method, message.id) {

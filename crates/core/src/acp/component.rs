@@ -210,7 +210,9 @@ impl Component {
         };
         let actions = match link.core.judge(from, &line.bytes) {
             Verdict::Forward | Verdict::ForwardAlike(_) => vec![Action::Forward],
-            Verdict::Intercept => protocol::handle_line(&mut link.core, from, line, now),
+            Verdict::Intercept | Verdict::InterceptBeginning => {
+                protocol::handle_line(&mut link.core, from, line, now)
+            }
         };
         for action in actions {
             match action {

@@ -6,7 +6,7 @@ use crate::{
     engine::Peer,
     limits,
     wire::{
-        envelope::{Envelope, peek, responds_to},
+        envelope::{Envelope, Message, peek, responds_to},
         frame::Verdict,
         method::{
             CANCEL_REQUEST, INITIALIZE, SESSION_CANCEL, SESSION_CLOSE, SESSION_DELETE, SESSION_FORK,
@@ -26,6 +26,9 @@ impl Core {
                     // While no question is pending, a line that begins alike cannot be a response to one either.
                     return Verdict::ForwardAlike(method.end_in(line));
                 }
+                if self.begins_a_prompt(line) {
+                    return Verdict::InterceptBeginning;
+                }
                 is_known || self.call_may_respond(line)
             }
             (Envelope::Call(method), Peer::Agent) => return self.judge_of_agent(method, line),
@@ -43,6 +46,20 @@ impl Core {
             (Envelope::Undecided, _) => !line.ends_with(b"\n"),
         };
         if intercepts { Verdict::Intercept } else { Verdict::Forward }
+    }
+
+    /// Returns whether the beginning of a long line is that of a prompt with all that a turn needs. Then the prompt, which
+    /// may have images, streams through. While a question is open, a prompt may have to wait until that is settled, and
+    /// is read as a whole.
+    pub(super) fn begins_a_prompt(&self, line: &[u8]) -> bool {
+        let Some(beginning) = line.get(..limits::STREAM).filter(|_| self.pending.is_empty()) else {
+            return false;
+        };
+        matches!(peek(beginning), Envelope::Call(method) if method.is(SESSION_PROMPT))
+            && Message::read_prefix(beginning).is_some_and(|message| {
+                let session = message.id.and_then(|_| message.session());
+                session.is_some_and(|session| !self.turns.holds(&session))
+            })
     }
 
     /// Returns whether a response that has several ids ends with one that is known: most agents take the last.

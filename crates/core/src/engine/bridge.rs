@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 
 use super::{
     base::Introductions,
@@ -55,25 +55,24 @@ impl<P: Protocol> Bridge<P> {
         self.link.connection(from).splitter.left()
     }
 
-    /// Splits the bytes in [`Bridge::space`]. Returns whether the bytes that are forwarded now leave unchanged and in
-    /// one piece.
-    pub fn received(&mut self, from: Peer, now: Duration) -> bool {
-        let mut runs = 0;
-        let mut others = 0;
+    /// Splits the bytes in [`Bridge::space`]. Returns how many of them are forwarded now, if nothing else was queued
+    /// for the other peer meanwhile.
+    pub fn received(&mut self, from: Peer, now: Duration) -> Option<usize> {
+        let queued = self.outbox(from.other()).queued();
+        let mut passed = 0;
         loop {
             // The judge borrows the core while the splitter is borrowed as well.
             let (core, connection) = self.link.judge_and_connection(from);
             let shared = self.shared.as_ref();
             let piece = connection.splitter.next(|line| judge(shared, core, from, line));
             let Some(piece) = piece else { break };
-            let count = if matches!(piece, Piece::Run(_)) { &mut runs } else { &mut others };
-            *count += 1;
-            self.take(from, piece, now);
+            passed += self.take(from, piece, now);
             if self.link.connection(from).splitter.is_empty() {
                 break;
             }
         }
-        self.shared.is_none() && runs <= 1 && others == 0
+        let is_all = self.outbox(from.other()).queued() == queued + passed as u64;
+        (self.shared.is_none() && is_all).then_some(passed)
     }
 
     /// Takes bytes of this peer.
@@ -93,8 +92,8 @@ impl<P: Protocol> Bridge<P> {
             // Nothing follows, so the beginning of the line is the whole line.
             Some(Piece::Head(bytes)) => self.take(from, Piece::Line(bytes), now),
             Some(piece) => self.take(from, piece, now),
-            None => {}
-        }
+            None => 0,
+        };
         let actions = match from {
             Peer::Client => protocol::client_gone(&mut self.link.core, now),
             Peer::Agent => protocol::agent_output_ended(&mut self.link.core, now),
@@ -228,14 +227,16 @@ impl<P: Protocol> Bridge<P> {
         self.link.core.base().lifecycle.agent_is_over()
     }
 
-    /// Forwards a run of ordinary lines, or lets the protocol decide about an intercepted line.
-    fn take(&mut self, from: Peer, piece: Piece, now: Duration) {
+    /// Forwards a run of ordinary lines, or lets the protocol decide about an intercepted line. Returns how many bytes
+    /// were forwarded unchanged.
+    fn take(&mut self, from: Peer, piece: Piece, now: Duration) -> usize {
         if let Some(shared) = &mut self.shared {
             // Which peer sent a line is only known once it is out of its envelope.
-            return shared.take(&mut self.link, piece, now);
+            shared.take(&mut self.link, piece, now);
+            return 0;
         }
         let line = match piece {
-            Piece::Run(bytes) => return self.link.forward(from.other(), bytes),
+            Piece::Run(bytes) => return self.forward(from, bytes),
             Piece::Line(bytes) => Line { bytes, whole: true },
             Piece::Head(bytes) => Line { bytes, whole: false },
         };
@@ -248,13 +249,22 @@ impl<P: Protocol> Bridge<P> {
             self.link.connection_mut(from).splitter.drop_rest();
         }
         // Forwarding is handled here and not in `carry_out`, because only here there is a line to forward.
+        let mut passed = 0;
         for action in actions {
             match action {
-                Action::Forward => self.link.forward(from.other(), line.bytes.clone()),
+                Action::Forward => passed += self.forward(from, line.bytes.clone()),
                 Action::ForwardAs(bytes) => self.link.forward(from.other(), bytes),
                 action => self.carry_out(action),
             }
         }
+        passed
+    }
+
+    /// Forwards these bytes of a peer, and returns how many they are.
+    fn forward(&mut self, from: Peer, bytes: Bytes) -> usize {
+        let count = bytes.len();
+        self.link.forward(from.other(), bytes);
+        count
     }
 
     fn perform(&mut self, actions: Vec<Action>, now: Duration) {

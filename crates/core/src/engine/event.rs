@@ -66,7 +66,7 @@ pub enum Event {
 pub enum Output {
     /// This many more bytes are in the outbox of this peer.
     Queued(Peer, usize),
-    /// A line of this peer was intercepted, or the beginning of one that is too long to hold. For logs.
+    /// A line of this peer was intercepted, or the beginning of one that is not held. For logs.
     Intercepted(Peer, Bytes),
     /// The agent's stdin is to be closed behind its outbox. The client is read no more.
     EndAgentInput,
@@ -120,7 +120,7 @@ pub enum UnansweredReason {
 pub struct Line {
     /// Its bytes, terminator included where there is one.
     pub bytes: Bytes,
-    /// Whether this is all of it. Of a line that is too long to hold, it is the beginning.
+    /// Whether this is all of it. Of a line that is too long to hold, or that need not be held, it is the beginning.
     pub whole: bool,
 }
 

@@ -19,12 +19,19 @@ pub enum Verdict {
     ForwardAlike(usize),
     /// It must be read as a whole.
     Intercept,
+    /// It must be read, but its first [`STREAM`] bytes say all that is to be known. The verdict depends on no others.
+    InterceptBeginning,
 }
 
 impl Verdict {
-    /// Returns whether the line must be read as a whole.
+    /// Returns whether the line, or its beginning, must be read.
     pub fn intercepts(self) -> bool {
-        self == Verdict::Intercept
+        matches!(self, Verdict::Intercept | Verdict::InterceptBeginning)
+    }
+
+    /// Returns how long a line may be to be held as a whole.
+    fn holds(self) -> usize {
+        if self == Verdict::InterceptBeginning { STREAM } else { HOLD }
     }
 }
 
@@ -35,8 +42,8 @@ pub enum Piece {
     Run(Bytes),
     /// One intercepted line, with its terminator unless the input ended without one.
     Line(Bytes),
-    /// The beginning of an intercepted line that is too long to hold, or all of that line. [`Splitter::drop_rest`]
-    /// drops the rest of the line.
+    /// The beginning of an intercepted line that is too long to hold or that need not be held, or all of that line.
+    /// [`Splitter::drop_rest`] drops the rest of the line.
     Head(Bytes),
 }
 
@@ -113,10 +120,10 @@ impl Splitter {
         if run > begun {
             self.judged = 0;
         }
-        if let Some(end) = wanted {
+        if let Some((end, holds)) = wanted {
             self.searched = 0;
             // The ordinary lines before it come out first; the next call returns this line.
-            return Some(if run > 0 { self.run(run) } else { self.line(end) });
+            return Some(if run > 0 { self.run(run) } else { self.line(end, holds) });
         }
         self.searched = self.buffer.len() - run;
         if let Some(piece) = self.unfinished(run, judge) {
@@ -128,17 +135,21 @@ impl Splitter {
     /// Returns the rest when the input has ended: the last line, if it has no terminator.
     pub fn end(&mut self, mut judge: impl FnMut(&[u8]) -> Verdict) -> Option<Piece> {
         let length = self.buffer.len();
-        let wanted = length > 0 && self.rest == Rest::None && judge(&self.buffer).intercepts();
-        (length > 0).then(|| if wanted { self.line(length) } else { self.run(length) })
+        let verdict = (length > 0 && self.rest == Rest::None).then(|| judge(&self.buffer));
+        let wanted = verdict.filter(|verdict| verdict.intercepts());
+        (length > 0).then(|| match wanted {
+            Some(verdict) => self.line(length, verdict.holds()),
+            None => self.run(length),
+        })
     }
 
     /// Scans the ordinary lines from `begun` on. Returns where they end, and the end of the intercepted line that
-    /// follows, if that line is complete.
+    /// follows, if that line is complete, with the length up to which it is held.
     fn ordinary_lines(
         &mut self,
         begun: usize,
         judge: &mut dyn FnMut(&[u8]) -> Verdict,
-    ) -> (usize, Option<usize>) {
+    ) -> (usize, Option<(usize, usize)>) {
         let buffer = &self.buffer[..];
         let mut run = begun;
         // The beginning borrows from the buffer, which the next read may move. So it counts for this call alone.
@@ -149,7 +160,9 @@ impl Splitter {
                 match judge(&buffer[run..end]) {
                     Verdict::Forward => {}
                     Verdict::ForwardAlike(length) => usual = Some(Beginning::new(&buffer[run..run + length])),
-                    Verdict::Intercept => return (run, Some(end)),
+                    verdict @ (Verdict::Intercept | Verdict::InterceptBeginning) => {
+                        return (run, Some((end, verdict.holds())));
+                    }
                 }
             }
             run = end;
@@ -184,9 +197,10 @@ impl Splitter {
             return None;
         }
         self.judged = length;
-        let wanted = judge(&self.buffer[run..]).intercepts();
+        let verdict = judge(&self.buffer[run..]);
+        let wanted = verdict.intercepts();
         // A head begins with its line: the bytes before it leave as a piece of their own first.
-        if wanted && (length < HOLD || run > 0) {
+        if wanted && (length < verdict.holds() || run > 0) {
             return None;
         }
         (self.rest, self.searched, self.judged) = (Rest::Pass, 0, 0);
@@ -198,13 +212,13 @@ impl Splitter {
         Piece::Run(self.buffer.split_to(length).freeze())
     }
 
-    fn line(&mut self, length: usize) -> Piece {
+    fn line(&mut self, length: usize, holds: usize) -> Piece {
         (self.searched, self.judged) = (0, 0);
         self.lines += 1;
         let line = self.buffer.split_to(length).freeze();
         // The end of the line may arrive in the read that makes it too long. The kind of the piece must not depend on
         // how the reads were cut.
-        if length > HOLD { Piece::Head(line) } else { Piece::Line(line) }
+        if length > holds { Piece::Head(line) } else { Piece::Line(line) }
     }
 }
 
@@ -334,6 +348,31 @@ mod tests {
             };
             assert_eq!(pieces(&longest), [line(&longest)]);
             assert!(matches!(&pieces(&too_long)[..], [Piece::Head(_), ..]), "in chunks of {chunk}");
+            assert_eq!(pieces(b"?\n"), [line(b"?\n")]);
+        }
+    }
+
+    #[test]
+    fn a_line_whose_beginning_says_all_is_not_held_at_any_chunking() {
+        let judge = |line: &[u8]| match line.get(..STREAM) {
+            Some(_) => Verdict::InterceptBeginning,
+            None => Verdict::Intercept,
+        };
+        let longest = [vec![b'?'; STREAM - 1], b"\n".to_vec()].concat();
+        let longer = [&b"?"[..], &longest].concat();
+        for chunk in [1, 1000, STREAM, READ] {
+            let mut splitter = Splitter::default();
+            let mut pieces = |bytes: &[u8]| -> Vec<Piece> {
+                let mut pieces = Vec::new();
+                for chunk in bytes.chunks(chunk) {
+                    splitter.space().extend_from_slice(chunk);
+                    pieces.extend(std::iter::from_fn(|| splitter.next(judge)));
+                }
+                pieces
+            };
+            assert_eq!(pieces(&longest), [line(&longest)]);
+            let [Piece::Head(head), rest @ ..] = &pieces(&longer)[..] else { panic!("in chunks of {chunk}") };
+            assert_eq!(head.len() + usize::from(rest == [run(b"\n")]), longer.len());
             assert_eq!(pieces(b"?\n"), [line(b"?\n")]);
         }
     }

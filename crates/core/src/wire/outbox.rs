@@ -127,15 +127,6 @@ impl Outbox {
         self.queue.iter()
     }
 
-    /// Returns how many bytes are to be written, if there is no more than one piece of them.
-    pub fn only_chunk(&self) -> Option<usize> {
-        match self.queue.len() {
-            0 => Some(0),
-            1 => self.queue.front().map(Bytes::len),
-            _ => None,
-        }
-    }
-
     /// Takes bytes off the front of the queue: they were written.
     pub fn advance(&mut self, mut count: usize) {
         self.unflushed |= count > 0;
