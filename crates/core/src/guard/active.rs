@@ -4,6 +4,8 @@
 //! Sources and build scripts are not here: they run once somebody builds or tests the project, which is a command that a
 //! person allows. The table is no wall, as that of programs is none: any program may take its settings from any file.
 
+use std::{collections::BTreeMap, sync::LazyLock};
+
 use super::hidden::is_hidden;
 use crate::question::Risk;
 
@@ -179,10 +181,49 @@ impl ActiveFiles {
     pub(super) fn is_environment(&self) -> bool {
         self.does == ENVIRONMENT
     }
+}
 
-    fn has(&self, parts: &[String], above: usize) -> bool {
-        self.paths.split_ascii_whitespace().any(|pattern| is_meant(pattern, parts, above))
+/// A pattern of the table, with the number of its row.
+struct Pattern {
+    row: usize,
+    parts: Vec<&'static str>,
+    is_folder: bool,
+}
+
+/// What the patterns are found by whose last part has a `*`.
+const OPEN: &str = "*";
+
+/// The patterns by their last part.
+static PATTERNS: LazyLock<BTreeMap<&'static str, Vec<Pattern>>> = LazyLock::new(|| {
+    let mut patterns: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for (row, files) in TABLE.iter().enumerate() {
+        for pattern in files.paths.split_ascii_whitespace() {
+            let path = pattern.strip_suffix('/').unwrap_or(pattern);
+            let parts: Vec<_> = path.split('/').collect();
+            let last = parts.last().filter(|last| !last.contains('*')).unwrap_or(&OPEN);
+            patterns.entry(*last).or_default().push(Pattern { row, is_folder: path != pattern, parts });
+        }
     }
+    patterns
+});
+
+impl Pattern {
+    /// Returns whether it matches the last of these parts, which are those of a file or of a folder.
+    fn ends(&self, parts: &[String], is_folder: bool) -> bool {
+        let wanted = self.parts.iter().rev();
+        (self.is_folder || !is_folder)
+            && parts.len() >= self.parts.len()
+            && parts.iter().rev().zip(wanted).all(|(part, wanted)| is_like(part, wanted))
+    }
+}
+
+/// Returns the numbers of the rows that match parts, the last of which is not among the first ones `above`.
+fn rows(parts: &[String], above: usize) -> impl Iterator<Item = usize> {
+    (above + 1..=parts.len()).flat_map(move |end| {
+        let found = [&*parts[end - 1], OPEN].into_iter().filter_map(|name| PATTERNS.get(name)).flatten();
+        let found = found.filter(move |pattern| pattern.ends(&parts[..end], end < parts.len()));
+        found.map(|pattern| pattern.row)
+    })
 }
 
 /// Returns the row of the table that a file belongs to, by the name that an agent gives it or by its absolute path. The
@@ -201,7 +242,8 @@ pub fn active(project: &str, named: &str) -> Option<&'static ActiveFiles> {
             None => (parts, above),
         }
     });
-    TABLE.iter().find(|row| readings.iter().any(|(parts, above)| row.has(parts, *above)))
+    let first = readings.iter().flat_map(|(parts, above)| rows(parts, *above)).min();
+    first.and_then(|row| TABLE.get(row))
 }
 
 fn is_of_copies(folder: &str, inner: &str) -> bool {
@@ -234,21 +276,6 @@ fn without_dots(parts: &[String]) -> Vec<String> {
     kept
 }
 
-/// Returns whether a pattern matches parts, the last of which is not among the first ones `above`.
-fn is_meant(pattern: &str, parts: &[String], above: usize) -> bool {
-    let (is_folder, pattern) = match pattern.strip_suffix('/') {
-        Some(folder) => (true, folder),
-        None => (false, pattern),
-    };
-    let wanted: Vec<_> = pattern.split('/').collect();
-    let at_end = |end: usize| {
-        end > above
-            && end >= wanted.len()
-            && parts[end - wanted.len()..end].iter().zip(&wanted).all(|(part, wanted)| is_like(part, wanted))
-    };
-    if is_folder { (1..=parts.len()).any(at_end) } else { at_end(parts.len()) }
-}
-
 fn is_like(part: &str, wanted: &str) -> bool {
     match wanted.split_once('*') {
         Some((begin, end)) => {
@@ -264,14 +291,14 @@ mod tests {
 
     #[test]
     fn each_pattern_means_the_files_that_it_names() {
-        for row in TABLE {
+        for (number, row) in TABLE.iter().enumerate() {
             for pattern in row.paths.split_ascii_whitespace() {
                 let file = pattern.replace('*', "x") + if pattern.ends_with('/') { "a" } else { "" };
                 for named in
                     [file.clone(), file.to_uppercase(), format!("a/{file}"), format!("/p/a/./{file}")]
                 {
                     assert!(active("/p", &named).is_some(), "{named}");
-                    assert!(row.has(&parts(&named), 0), "{named}: {}", row.does);
+                    assert!(rows(&parts(&named), 0).any(|row| row == number), "{named}: {}", row.does);
                 }
             }
         }
