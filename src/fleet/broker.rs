@@ -76,9 +76,9 @@ impl Permissions {
 }
 
 impl Broker {
-    /// Connects, and checks that the broker is recent enough and knows the user in the role of its credentials. The error
-    /// says why not.
-    pub(super) async fn connect(access: &Access) -> Result<Self, String> {
+    /// Connects, and checks that the broker is recent enough and knows the user in the role of its credentials. Of each
+    /// subscription, so many messages wait to be read. The error says why not.
+    pub(super) async fn connect(access: &Access, unread: usize) -> Result<Self, String> {
         let servers: Vec<ServerAddr> = access
             .servers
             .iter()
@@ -86,7 +86,7 @@ impl Broker {
             .collect::<Result<_, _>>()?;
         let (ended, is_used) = (CancellationToken::new(), Arc::new(AtomicBool::new(false)));
         let stranger = Arc::new(Mutex::new(None));
-        let options = options(access, &servers, &ended, &is_used, &stranger);
+        let options = options(access, &servers, &ended, &is_used, &stranger).subscription_capacity(unread);
         match timeout(limit::CONNECT, options.connect(&servers[..])).await {
             Ok(Ok(client)) => {
                 // Before anything is sent.
@@ -295,8 +295,7 @@ fn options(
         .connection_timeout(limit::CONNECT)
         .request_timeout(Some(limit::REPLY))
         .ping_interval(limit::PING)
-        .client_capacity(limit::UNSENT)
-        .subscription_capacity(limit::UNSORTED);
+        .client_capacity(limit::UNSENT);
     match &access.ca {
         Some(ca) => options.add_root_certificates(ca.clone()),
         None => options,

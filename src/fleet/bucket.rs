@@ -77,7 +77,7 @@ pub async fn create(access: &Access, replace: bool) -> Result<bool, String> {
             access.user()
         ));
     }
-    let broker = Broker::connect(access).await?;
+    let broker = Broker::connect(access, limit::UNSORTED).await?;
     match look(&broker).await? {
         Bucket::Right => return Ok(false),
         Bucket::Absent => {}

@@ -1,7 +1,9 @@
 //! The gateway of a machine: it shows itself in the directory, and serves a session for each person's process that asks
 //! for one, over all bridges of this user here.
 
-use std::{collections::BTreeMap, convert::Infallible, future::pending, io, path::Path, time::Duration};
+use std::{
+    collections::BTreeMap, convert::Infallible, future::pending, io, path::Path, sync::Arc, time::Duration,
+};
 
 use askbridge_control::{
     inbox::{Inbox, PROTOCOL},
@@ -18,12 +20,12 @@ use askbridge_control::{
     },
 };
 use askbridge_core::question::{Provenance, Responder};
-use async_nats::{Message, Subscriber};
+use async_nats::{Message, Subject, Subscriber};
 use futures::StreamExt;
 use tokio::{
     io::{AsyncWriteExt, duplex, split},
-    sync::{Notify, mpsc},
-    task::{Id, JoinSet},
+    sync::{Notify, Semaphore, mpsc},
+    task::{Id, JoinSet, coop::unconstrained},
     time::{Instant, sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
@@ -158,7 +160,7 @@ impl Served<'_> {
     async fn serve_once(self, back_off: &mut BackOff, cut_off: &mut Vec<String>) -> Result<(), String> {
         let Served { access, place, process, joined, methods, stop } = self;
         let broker = tokio::select! {
-            connected = Broker::connect(access) => connected?,
+            connected = Broker::connect(access, limit::CALLS) => connected?,
             () = stop.cancelled() => return Ok(()),
         };
         let calls = broker.client().subscribe(place.calls()).await.map_err(|error| error.to_string())?;
@@ -178,6 +180,7 @@ impl Served<'_> {
             process,
             methods,
             open: BTreeMap::new(),
+            refusing: BTreeMap::new(),
             tasks: JoinSet::new(),
         };
         let (since, is_changed) = (Instant::now(), Notify::new());
@@ -249,6 +252,9 @@ struct Sessions<'a> {
     methods: &'a Methods,
     /// The sessions, by what their subjects begin with.
     open: BTreeMap<String, Open>,
+    /// The room for refusals that are on their way, of each person that has got one.
+    refusing: BTreeMap<UserName, Arc<Semaphore>>,
+    /// The sessions, and the refusals.
     tasks: JoinSet<()>,
 }
 
@@ -266,7 +272,8 @@ impl Sessions<'_> {
         }
     }
 
-    /// Gives each message to its session, until the connection ends.
+    /// Gives each message to its session, until the connection ends. The messages of all persons come in one queue, which
+    /// drops what it has no room for, whoever sent it: nothing is waited for here while there are any.
     async fn serve(&mut self, mut calls: Subscriber) -> String {
         loop {
             tokio::select! {
@@ -274,15 +281,16 @@ impl Sessions<'_> {
                     let task = ended.map_or_else(|error| error.id(), |(task, ())| task);
                     self.open.retain(|_, open| open.task != task);
                 }
-                message = calls.next() => match message {
-                    Some(message) => self.take(message).await,
+                // In a flood, the runtime would let the connection read on before the queue is empty.
+                message = unconstrained(calls.next()) => match message {
+                    Some(message) => self.take(message),
                     None => return "the subscription ended".to_owned(),
                 },
             }
         }
     }
 
-    async fn take(&mut self, message: Message) {
+    fn take(&mut self, message: Message) {
         // The permissions of the broker let no other user publish on this subject.
         let Some(person) = self.place.caller(&message.subject) else { return };
         // What the broker itself sends to a subject that a request has named has no subject for a reply.
@@ -295,26 +303,36 @@ impl Sessions<'_> {
             if message.payload.len() > limit::CHUNK || open.incoming.try_send(message).is_err() {
                 // Without a sender, the session ends.
                 self.open.remove(session);
-                refuse(self.broker.client(), reply, "it sends more than is allowed").await;
+                self.refuse(person, reply, "it sends more than is allowed", None);
             }
             return;
         }
         match kind {
-            Some(Kind::Bytes(0)) => self.open(person, session, message).await,
+            Some(Kind::Bytes(0)) => self.open(person, session, message),
             // Persons ask in this way whether the machine is there.
             Some(Kind::Bytes(_)) => {
-                let why = "there is no such session";
-                refuse_as(self.broker.client(), reply, why, Some(self.process)).await;
+                self.refuse(person, reply, "there is no such session", Some(self.process.to_owned()));
             }
             Some(Kind::Seen(_) | Kind::End(_) | Kind::Undelivered(_)) | None => {}
         }
     }
 
-    async fn open(&mut self, person: UserName, name: &str, first: Message) {
+    /// Refuses something. Of a person who gets so many refusals that the broker does not keep up, the others are left out.
+    fn refuse(&mut self, person: UserName, reply: Subject, why: &'static str, process: Option<String>) {
+        let room = self.refusing.entry(person).or_insert_with(|| Arc::new(Semaphore::new(limit::REFUSALS)));
+        let Ok(permit) = Arc::clone(room).try_acquire_owned() else { return };
+        let client = self.broker.client().clone();
+        self.tasks.spawn(async move {
+            refuse_as(&client, reply, why, process.as_deref()).await;
+            drop(permit);
+        });
+    }
+
+    fn open(&mut self, person: UserName, name: &str, first: Message) {
         let reply = replies(name);
         let of_person = self.open.values().filter(|open| open.person == person).count();
         if self.open.len() >= limit::SESSIONS || of_person >= limit::SESSIONS_OF_PERSON {
-            return refuse(self.broker.client(), reply, "it has as many sessions as are allowed").await;
+            return self.refuse(person, reply, "it has as many sessions as are allowed", None);
         }
         let (incoming, messages) = mpsc::channel(limit::UNREAD);
         // The channel is new, so that it has room.

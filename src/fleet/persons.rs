@@ -168,7 +168,7 @@ fn most_machines() -> usize {
 async fn follow(access: Access, shared: Arc<Shared>) {
     let mut back_off = BackOff::new(limit::BACK_OFF, limit::BACK_OFF_MOST, limit::STEADY);
     loop {
-        let why = match Broker::connect(&access).await {
+        let why = match Broker::connect(&access, limit::UNSORTED).await {
             Ok(broker) => {
                 let since = Instant::now();
                 // They are renewed within this time, if they are still there.
@@ -310,7 +310,7 @@ pub struct FleetStatus {
 /// # Errors
 /// It cannot be reached, or does not reply.
 pub async fn status(access: &Access) -> Result<FleetStatus, String> {
-    let broker = Broker::connect(access).await?;
+    let broker = Broker::connect(access, limit::UNSORTED).await?;
     // The first reply, which `connect` has waited for, has the cost of a subscription in it.
     let Who { account, latency } = broker.who(access).await?;
     let problem = following::look(&broker).await?;

@@ -58,8 +58,14 @@ pub const SEEN: u64 = 4;
 /// Number of messages of a session that wait to be read: those of a window, and as many notes of what was seen. A
 /// session with more is ended.
 pub const UNREAD: usize = 2 * WINDOW;
-/// Number of messages of a subscription that wait until they are given to their session.
+/// Number of messages of a person's subscription that wait until they are given to their session.
 pub const UNSORTED: usize = 128;
+/// Number of calls of all persons that wait until a machine gives them to their sessions. With fewer, a flood of one person's
+/// would push out those of another. More short ones do not come at once: they are sorted whenever the connection has been
+/// read 128 times, which is as often as the runtime lets it. So long ones have at most 16 MiB.
+pub const CALLS: usize = 128 * 1024;
+/// Number of refusals of one person that are on their way.
+pub const REFUSALS: usize = 32;
 /// Number of messages that were not written to the broker yet.
 pub const UNSENT: usize = 64;
 /// Number of sessions of a machine. One more is refused.

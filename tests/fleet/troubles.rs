@@ -8,8 +8,10 @@ use std::{
 };
 
 use askbridge_os::exit;
+use async_nats::{Client, ConnectOptions, HeaderMap};
+use futures::StreamExt;
 use rustix::process::{Signal, kill_process};
-use serde_json::json;
+use tokio::time::timeout;
 
 use crate::{
     answers::machine::end,
@@ -290,6 +292,29 @@ fn a_person_whose_process_is_stopped_holds_up_nobody() {
     drop(asking);
 }
 
+/// A person's connection to the broker that keeps to no rule.
+async fn stranger(world: &World, user: &str) -> Client {
+    let password = world.users.password(user);
+    let options = ConnectOptions::with_user_and_password(user.to_owned(), password);
+    options.connect(world.server.url()).await.unwrap()
+}
+
+/// Sends a message of a session.
+async fn sends(client: &Client, place: &str, user: &str, session: &str, number: u32, payload: String) {
+    let mut headers = HeaderMap::new();
+    headers.insert("Askbridge-Number", number.to_string());
+    let (subject, reply) =
+        (format!("{place}.call.{user}"), format!("{place}.reply.{user}.{session}.{number}"));
+    client.publish_with_reply_and_headers(subject, reply, headers, payload.into()).await.unwrap();
+}
+
+/// What a machine's subjects begin with.
+fn place(machine: &str) -> String {
+    format!("askbridge.v1.box.{}", machine.trim_start_matches("box."))
+}
+
+const CALL: &str = "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"question_list\"}\n";
+
 #[test]
 fn a_flood_of_calls_is_bounded_and_holds_up_nobody() {
     let world = World::new();
@@ -297,23 +322,15 @@ fn a_flood_of_calls_is_bounded_and_holds_up_nobody() {
     let gateway = far.serving().id();
     let before = resident(gateway);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let place = format!("askbridge.v1.box.{}", machine.trim_start_matches("box."));
     runtime.block_on(async {
-        let options =
-            async_nats::ConnectOptions::with_user_and_password("ana".to_owned(), world.users.password("ana"));
-        let client = options.connect(world.server.url()).await.unwrap();
-        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "question_list" }).to_string() + "\n";
+        let client = stranger(&world, "ana").await;
         // The longest that a session may send.
-        let long = format!("{call}{:>1$}", "", 64 * 1024 - call.len());
+        let long = format!("{CALL}{:>1$}", "", 64 * 1024 - CALL.len());
         // Twice as much as the gateway may take for it.
         for session in 0..400 {
             for number in 0..20 {
-                let mut headers = async_nats::HeaderMap::new();
-                headers.insert("Askbridge-Number", number.to_string());
-                let reply = format!("{place}.reply.ana.t{session}.{number}");
-                let subject = format!("{place}.call.ana");
                 let payload = if number == 0 { String::new() } else { long.clone() };
-                client.publish_with_reply_and_headers(subject, reply, headers, payload.into()).await.unwrap();
+                sends(&client, &place(&machine), "ana", &format!("t{session}"), number, payload).await;
             }
         }
         client.flush().await.unwrap();
@@ -324,6 +341,41 @@ fn a_flood_of_calls_is_bounded_and_holds_up_nobody() {
     let grown = resident(gateway).saturating_sub(before);
     assert!(grown < 256 * 1024, "the gateway has grown by {grown} KiB");
     assert_eq!(agent.end().0, 1);
+}
+
+/// The calls of all persons come to a machine in one queue. It is stopped for a while, so that it gets all at once.
+#[test]
+fn a_flood_of_calls_pushes_out_no_call_of_another_person() {
+    let world = World::new();
+    let Asked { far, machine, id: _, .. } = world.asked("box", "bob");
+    let place = place(&machine);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let (ana, bob) = (stranger(&world, "ana").await, stranger(&world, "bob").await);
+        let mut replies = bob.subscribe(format!("{place}.reply.bob.mine.*")).await.unwrap();
+        let mut until = async |what: &str| {
+            let waiting = async {
+                while let Some(reply) = replies.next().await {
+                    if String::from_utf8_lossy(&reply.payload).contains(what) {
+                        return;
+                    }
+                }
+            };
+            timeout(DEADLINE, waiting).await.unwrap_or_else(|_| panic!("no {what:?} in time"));
+        };
+        sends(&bob, &place, "bob", "mine", 0, String::new()).await;
+        until("askbridge").await;
+        far.serving().signal(Signal::STOP);
+        for number in 0..20_000 {
+            sends(&ana, &place, "ana", &format!("t{}", number / 20), number % 20, CALL.to_owned()).await;
+        }
+        ana.flush().await.unwrap();
+        // The server has taken the flood by now, and gives this to the machine behind it.
+        sends(&bob, &place, "bob", "mine", 1, CALL.to_owned()).await;
+        bob.flush().await.unwrap();
+        far.serving().signal(Signal::CONT);
+        until("\"id\":7").await;
+    });
 }
 
 /// Returns the most memory that a process has had, in KiB.
