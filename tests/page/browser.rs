@@ -30,6 +30,9 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(120);
 /// How long one script looks at the page before the harness looks at its own deadline.
 const GLANCE: u64 = 1000;
 
+/// Milliseconds between two looks. Each goes through the whole page.
+const PAUSE: u64 = 30;
+
 const LIBRARY: &str = include_str!("page.js");
 
 /// What happens in each document before its own scripts: it keeps what the security policy refused, and what failed.
@@ -77,11 +80,15 @@ pub(crate) struct Browser {
 
 impl Browser {
     pub(crate) async fn start() -> Self {
-        Self::start_with(&[]).await
+        Self::launch(&[], json!({ "browser": "ALL" })).await
     }
 
-    /// Starts a browser with further flags.
-    pub(crate) async fn start_with(flags: &[&str]) -> Self {
+    /// Starts a browser with further flags, of which the log `performance` has all that it does with the network.
+    pub(crate) async fn start_logging(flags: &[&str]) -> Self {
+        Self::launch(flags, json!({ "browser": "ALL", "performance": "ALL" })).await
+    }
+
+    async fn launch(flags: &[&str], logs: Value) -> Self {
         let profile = tempfile::tempdir().unwrap();
         let launcher = profile.path().join("launcher");
         fs::write(&launcher, LAUNCHER).unwrap();
@@ -93,7 +100,7 @@ impl Browser {
         let mut driver = Process::spawn(&mut command);
         driver.expect("the start of ChromeDriver", |line| line.contains("successfully on port "));
         let client =
-            timeout(DEADLINE, connect(port, &profile, flags)).await.expect("a session of ChromeDriver");
+            timeout(DEADLINE, connect(port, &profile, flags, logs)).await.expect("a session of ChromeDriver");
         let process = client.capabilities().and_then(|got| got.get("goog:processID")).and_then(Value::as_i64);
         let pid = process.and_then(|id| Pid::from_raw(i32::try_from(id).unwrap()));
         let is_reported = AtomicBool::new(false);
@@ -169,7 +176,7 @@ impl Browser {
              const look = () => {{\n\
                let value = null, error = null;\n\
                try {{ value = {expression}; }} catch (thrown) {{ error = String(thrown); }}\n\
-               if (value || performance.now() > end) done({{ value, error }}); else setTimeout(look, 10);\n\
+               if (value || performance.now() > end) done({{ value, error }}); else setTimeout(look, {PAUSE});\n\
              }};\n\
              look();"
         );
@@ -269,12 +276,12 @@ fn free_port() -> u16 {
     ports.find(is_free).expect("a free port")
 }
 
-async fn connect(port: u16, profile: &TempDir, flags: &[&str]) -> Client {
+async fn connect(port: u16, profile: &TempDir, flags: &[&str], logs: Value) -> Client {
     let folder = format!("--user-data-dir={}", profile.path().join("profile").display());
     let args: Vec<_> = FLAGS.into_iter().chain([folder.as_str()]).chain(flags.iter().copied()).collect();
     let capabilities = json!({
         "goog:chromeOptions": { "args": args, "binary": profile.path().join("launcher") },
-        "goog:loggingPrefs": { "browser": "ALL", "performance": "ALL" },
+        "goog:loggingPrefs": logs,
         "unhandledPromptBehavior": "ignore",
     });
     let capabilities: Map<String, Value> = capabilities.as_object().cloned().unwrap();

@@ -114,7 +114,7 @@ fn leaves(event: &str, world: &World) -> bool {
 async fn nothing_of_a_hostile_agent_runs_or_leaves_the_page() {
     let listener = Listener::start("ok");
     let rules = format!("--host-resolver-rules=MAP *.example 127.0.0.1:{}", listener.port);
-    let (world, browser) = (World::start(), Browser::start_with(&[&rules]).await);
+    let (world, browser) = (World::start(), Browser::start_logging(&[&rules]).await);
     let texts: Vec<String> =
         HOSTILE.iter().chain(&MARKUP).map(|text| text.replace("LEAK", "leak.example")).collect();
     let questions = texts.iter().enumerate().map(|(number, text)| question(number as u64, text));

@@ -78,8 +78,8 @@ impl Browser {
             document.activeElement?.blur();";
         self.run(reset, &[]).await;
         self.press(title).await;
-        self.until(title, "card() && text(card()).includes(arguments[0])", &[json!(title)]).await;
-        self.lets_pass(2000).await;
+        let opened = "card() && text(card()).includes(arguments[0]) && (window.at += 2000, pass(2000), true)";
+        self.until(title, opened, &[json!(title)]).await;
     }
 }
 
