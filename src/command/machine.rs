@@ -5,24 +5,20 @@
 use std::{
     collections::BTreeMap,
     io::{self, IsTerminal},
-    path::PathBuf,
 };
 
 use askbridge_control::{
-    inbox::report::MachineReport,
+    inbox::report::{MachineListing, MachineReport},
     join::{
-        Places, discovery, machines as remote_machines,
+        Places,
         remote::{self, Failure, attempt},
     },
-    rpc::client::Client,
 };
 use askbridge_core::desk::MachineName;
 use askbridge_os::{exit, terminal::printable};
 use askbridge_settings::{MachineRoute, MachineTable, Settings, closest, files, machine_file};
 use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCandidates;
-use futures::future::join_all;
-use tokio::time::timeout;
 
 use super::{
     CommandError, Context, background,
@@ -32,10 +28,7 @@ use super::{
     screen::Room,
 };
 use crate::{
-    hub::{
-        fleet::{fleet_status, shared_problem},
-        machines::route_of,
-    },
+    hub::{fleet::fleet_status, machines::route_of},
     limits::{self, remote as limit},
     present::{
         machines::{self, ListedMachine, MachineList},
@@ -209,16 +202,9 @@ async fn first_connection(
         return Ok(exit::BRIDGE_GONE);
     }
     let places = context.places()?;
-    hurry(places, name).await;
+    // The process that keeps the connection tries it now, if there is such a process.
+    remote::try_now(places, name).await;
     Ok(done(exit::OK, &kept(places).await?))
-}
-
-/// Makes the process that keeps the connection try it now, if there is such a process.
-async fn hurry(places: &Places, name: &MachineName) {
-    if let Some(client) = holder(&remote::folders(places), name).await {
-        // That process replies once the connection is made; the reply itself does not matter.
-        drop(timeout(limit::CONNECT, client.lost()).await);
-    }
 }
 
 /// Returns the machine of the settings that has this name.
@@ -237,18 +223,20 @@ fn unknown(name: &str, settings: &Settings) -> CommandError {
 
 async fn list(context: &Context, json: bool) -> Result<u8, CommandError> {
     let (settings, places) = (&context.settings, context.places()?);
-    let sockets = remote::folders(places);
-    let mut machines = join_all(settings.machines().iter().map(|machine| listed(&sockets, machine))).await;
-    let mut held = BTreeMap::new();
-    for folder in &sockets {
-        held.extend(remote_machines(folder)?);
-    }
-    let of_fleet = held.into_keys().filter(|name| machines.iter().all(|machine| machine.name != *name));
-    let of_fleet: Vec<_> = of_fleet.collect();
-    machines.extend(join_all(of_fleet.into_iter().map(|name| of_fleet_machine(&sockets, name))).await);
+    let MachineListing { machines: held, fleet: missing, .. } =
+        remote::listing(places).await.unwrap_or_default();
+    let mut held: BTreeMap<_, _> = held.into_iter().map(|machine| (machine.name, machine.report)).collect();
+    let of_settings = settings.machines().iter().map(|table| listed(table, held.remove(&table.name)));
+    let mut machines: Vec<_> = of_settings.collect();
+    // The others are of the fleet.
+    machines.extend(held.into_iter().map(|(name, report)| ListedMachine {
+        name,
+        ssh: None,
+        command: None,
+        report: Some(report),
+    }));
     machines.sort_by(|one, other| one.name.cmp(&other.name));
     let has_inbox = background::find(places).await?.is_some();
-    let missing = shared_problem(places.own());
     let fleet = fleet_status(settings).await.map(|status| status.followed(missing.as_deref()));
     let list = MachineList { machines, has_inbox, fleet };
     shown(print(&match json {
@@ -257,34 +245,12 @@ async fn list(context: &Context, json: bool) -> Result<u8, CommandError> {
     }))
 }
 
-async fn listed(sockets: &[PathBuf], machine: &MachineTable) -> ListedMachine {
+fn listed(machine: &MachineTable, report: Option<MachineReport>) -> ListedMachine {
     let (ssh, command) = match machine.route.clone() {
         MachineRoute::Ssh(host) => (Some(host), None),
         MachineRoute::Command(words) => (None, Some(words)),
     };
-    let name = machine.name.clone();
-    ListedMachine { report: report(sockets, &name).await, name, ssh, command }
-}
-
-/// Returns a machine that a process holds, and that no settings have.
-async fn of_fleet_machine(sockets: &[PathBuf], name: MachineName) -> ListedMachine {
-    ListedMachine { report: report(sockets, &name).await, name, ssh: None, command: None }
-}
-
-/// Asks the process that holds the connection to a machine how it is connected.
-async fn report(sockets: &[PathBuf], name: &MachineName) -> Option<MachineReport> {
-    let client = holder(sockets, name).await?;
-    timeout(limits::PATIENCE, client.report(None)).await.ok()?.ok()
-}
-
-/// Connects to the process that holds the connection to a machine.
-async fn holder(sockets: &[PathBuf], name: &MachineName) -> Option<Client> {
-    for folder in sockets {
-        if let Ok(Some(stream)) = discovery::connect(&folder.join(format!("{name}.sock"))).await {
-            return timeout(limits::PATIENCE, Client::connect_machine(stream, name.clone())).await.ok()?.ok();
-        }
-    }
-    None
+    ListedMachine { name: machine.name.clone(), ssh, command, report }
 }
 
 fn remove(settings: &Settings, name: &str) -> Result<u8, CommandError> {

@@ -1,15 +1,14 @@
 //! Which machines a command asks: this one and all of the settings, or the one that `--host` or `--via` names. Machines
-//! that no inbox in the background holds are connected to by the command itself.
+//! are connected to by the command itself where no process shares its connections to them.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     io::{self, Write},
-    path::PathBuf,
     sync::Arc,
 };
 
 use askbridge_control::join::{
-    Reach, discovery, machines,
+    Reach, discovery,
     remote::{self, Route},
 };
 use askbridge_core::desk::{IdPrefix, MachineName};
@@ -17,6 +16,7 @@ use askbridge_os::terminal::printable_line;
 use askbridge_settings::{files, is_host};
 use clap::Args;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+use futures::future::join_all;
 use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -24,7 +24,7 @@ use super::{CommandError, Context};
 use crate::{
     hub::{
         fleet::FleetMachines,
-        machines::{HeldMachines, VIA, routes},
+        machines::{HeldMachines, VIA, is_shared, routes},
     },
     limits::{fleet as of_fleet, remote as limit},
 };
@@ -92,7 +92,7 @@ impl MachineArgs {
             // If stderr is closed, the list is as good.
             drop(writeln!(io::stderr(), "askbridge: {line}; questions there are not shown"));
         }
-        let mut routes_of_all = routes(settings);
+        let routes_of_all = routes(settings);
         let of_settings = self.named(typed, |machine| routes_of_all.contains_key(machine));
         if of_settings.is_none()
             && self.via.is_none()
@@ -102,7 +102,63 @@ impl MachineArgs {
             // An ID without a machine means this machine first, so that no other one delays the command.
             return Ok(Reach::from(places));
         }
+        match self.via.is_none() && is_shared(places).await {
+            true => self.reach_shared(context, typed, patience, routes_of_all).await,
+            false => self.reach_alone(context, typed, patience, routes_of_all).await,
+        }
+    }
+
+    /// Returns what a command asks where a process shares its connections to other machines.
+    async fn reach_shared(
+        &self,
+        context: &Context,
+        typed: Option<&IdPrefix>,
+        patience: Patience,
+        of_settings: BTreeMap<MachineName, Route>,
+    ) -> Result<Reach, CommandError> {
+        let places = context.places()?;
+        let listing = remote::listing(places).await.unwrap_or_default();
+        let shared: BTreeSet<_> = listing.machines.into_iter().map(|machine| machine.name).collect();
+        let is_known = |name: &MachineName| of_settings.contains_key(name) || shared.contains(name);
+        let reach = Reach { machines: places.all(), ..Reach::default() };
+        let Some(name) = self.named(typed, is_known) else {
+            // Those that the settings have only just got.
+            let new: Vec<_> = of_settings.into_keys().filter(|name| !shared.contains(name)).collect();
+            let reach = Reach { bridges: Some(places.clone()), ..reach };
+            if patience == Patience::None {
+                let fleet = FleetMachines::new(places.own().to_owned());
+                return Ok(kept(HeldMachines::own(places, fleet), reach));
+            }
+            let tried = join_all(new.iter().map(|name| remote::try_now(places, name)));
+            let patience = if patience == Patience::Short { limit::PATIENCE } else { limit::CONNECT };
+            timeout(patience, tried).await.map(drop).unwrap_or_default();
+            return Ok(reach);
+        };
+        let machine = name.parse::<MachineName>().ok().filter(is_known);
+        let Some(machine) = machine else {
+            // Nobody else knows it: this command connects to it.
+            let (only, routes) = named_machine(name, &of_settings)?;
+            let machines = HeldMachines::own(places, FleetMachines::new(places.own().to_owned()));
+            return Ok(connect(Reach { only, ..reach }, machines, routes, patience).await);
+        };
+        let is_new = !shared.contains(&machine);
+        if is_new || (self.host.is_some() && patience != Patience::None) {
+            remote::try_now(places, &machine).await;
+        }
+        Ok(Reach { only: Some(machine), ..reach })
+    }
+
+    /// Returns what a command asks where it connects to machines by itself.
+    async fn reach_alone(
+        &self,
+        context: &Context,
+        typed: Option<&IdPrefix>,
+        patience: Patience,
+        mut routes_of_all: BTreeMap<MachineName, Route>,
+    ) -> Result<Reach, CommandError> {
+        let (settings, places) = (&context.settings, context.places()?);
         let mut fleet = FleetMachines::new(places.own().to_owned());
+        let of_settings = self.named(typed, |machine| routes_of_all.contains_key(machine));
         let is_of_settings =
             of_settings.is_some_and(|name| routes_of_all.keys().any(|of| of.as_str() == name));
         // The broker is asked only if the machine may be one of the fleet: this takes a while.
@@ -119,26 +175,16 @@ impl MachineArgs {
                 routes_of_all.entry(name).or_insert(route);
             }
         }
-        let shared = remote::folders(places);
-        let mut held = BTreeMap::new();
-        for folder in &shared {
-            held.extend(machines(folder)?);
-        }
-        let is_known = |name: &MachineName| routes_of_all.contains_key(name) || held.contains_key(name);
+        let is_known = |name: &MachineName| routes_of_all.contains_key(name);
         let (only, routes) = match (self.named(typed, is_known), &self.via) {
             (_, Some(command)) => via(command),
-            (Some(name), None) => named_machine(name, &routes_of_all, &held)?,
+            (Some(name), None) => named_machine(name, &routes_of_all)?,
             (None, None) => (None, routes_of_all),
         };
         let bridges = only.is_none().then(|| places.clone());
         // Who names a machine does not ask for the others.
         let fleet_problem = only.is_none().then(|| fleet.problem());
-        if let Some(machine) = only.as_ref().filter(|_| self.host.is_some() && patience != Patience::None)
-            && let Some(socket) = held.get(machine)
-        {
-            remote::try_now(socket, machine).await;
-        }
-        let reach = Reach { bridges, only, machines: shared, fleet: fleet_problem, ..Reach::default() };
+        let reach = Reach { bridges, only, machines: places.all(), fleet: fleet_problem, ..Reach::default() };
         let is_kept = patience == Patience::None && reach.only.is_none() && fleet.is_set();
         if routes.is_empty() && !is_kept {
             return Ok(reach);
@@ -177,17 +223,12 @@ fn via(command: &str) -> Only {
     (name.clone(), name.into_iter().map(|name| (name, route.clone())).collect())
 }
 
-fn named_machine(
-    name: &str,
-    routes: &BTreeMap<MachineName, Route>,
-    held: &BTreeMap<MachineName, PathBuf>,
-) -> Result<Only, CommandError> {
+fn named_machine(name: &str, routes: &BTreeMap<MachineName, Route>) -> Result<Only, CommandError> {
     let machine = name.parse::<MachineName>();
     if let Ok(machine) = &machine
-        && (routes.contains_key(machine) || held.contains_key(machine))
+        && let Some(route) = routes.get(machine)
     {
-        let route = routes.get(machine).map(|route| (machine.clone(), route.clone()));
-        return Ok((Some(machine.clone()), route.into_iter().collect()));
+        return Ok((Some(machine.clone()), [(machine.clone(), route.clone())].into()));
     }
     if !is_host(name) {
         return Err(CommandError::Usage(format!("--host: {name:?} is no machine, and no host for ssh")));
@@ -200,16 +241,17 @@ fn named_machine(
     Ok((Some(machine.clone()), [(machine, Route::ssh(name, false))].into()))
 }
 
-/// Adds the machines that no other process shares, by connections of this process.
+/// Adds the machines of these routes, by connections of this process.
 async fn connect(
-    mut reach: Reach,
+    reach: Reach,
     mut machines: HeldMachines,
     routes: BTreeMap<MachineName, Route>,
     patience: Patience,
 ) -> Reach {
-    machines.set_to(routes).await;
+    machines.set_to(routes);
     match (patience, &reach.only) {
-        (Patience::None, _) => {}
+        (Patience::None, Some(_)) => {}
+        (Patience::None, None) => return kept(machines, reach),
         // There is nothing to show without the machine that was named.
         (_, Some(_)) => machines.hub().tried().await,
         (Patience::Short, None) => machines.hub().tried_soon().await,
@@ -217,11 +259,14 @@ async fn connect(
             timeout(limit::CONNECT, machines.hub().tried()).await.unwrap_or_default();
         }
     }
-    reach.held = Some(machines.hub().held());
-    reach.keeper = Some(if patience == Patience::None && reach.only.is_none() {
-        Arc::new(AbortOnDropHandle::new(tokio::spawn(async move { machines.keep().await })))
-    } else {
-        Arc::new(machines)
-    });
-    reach
+    let reach = machines.own_reach(reach);
+    Reach { keeper: Some(Arc::new(machines)), ..reach }
+}
+
+/// Adds all machines, by connections that follow the settings. Another process may begin to share its own meanwhile, or end
+/// to do so.
+fn kept(mut machines: HeldMachines, reach: Reach) -> Reach {
+    let reach = machines.own_reach(reach);
+    let keeping = tokio::spawn(async move { machines.keep().await });
+    Reach { keeper: Some(Arc::new(AbortOnDropHandle::new(keeping))), ..reach }
 }

@@ -13,7 +13,7 @@ use std::{
 
 use askbridge_control::{
     inbox::Inbox,
-    join::{JoinedInbox, Places, Reach, remote},
+    join::{JoinedInbox, Places, Reach},
     rpc::client::Depth,
 };
 use askbridge_core::{
@@ -194,7 +194,7 @@ fn open() -> Option<Vec<Arc<Record>>> {
     let places = Places::here().ok()?;
     // The options of a question are only in its whole record.
     // Machines that no process is connected to are left out: that would take too long.
-    let reach = Reach { machines: remote::folders(&places), ..Reach::from(&places) };
+    let reach = Reach { machines: places.all(), ..Reach::from(&places) };
     let joined = runtime.block_on(JoinedInbox::glance(reach, Depth::Whole, PATIENCE)).ok()?;
     Some(joined.store().read(|_, snapshot| snapshot.open()))
 }

@@ -19,7 +19,6 @@ use askbridge_control::join::{
 };
 use askbridge_core::desk::MachineName;
 use futures::StreamExt;
-use rustix::process::{Resource, getrlimit};
 use tokio::{
     io::DuplexStream,
     sync::{mpsc, watch},
@@ -114,13 +113,7 @@ impl Fleet {
         if let Err(why) = &*self.shared.broker.borrow() {
             return Some(format!("the fleet is not connected: {why}"));
         }
-        let most = most_machines();
-        let directory = self.shared.directory.borrow();
-        let beyond = directory.shown().len().saturating_sub(most);
-        let beyond = (beyond > 0).then(|| {
-            format!("{beyond} machines of the fleet are left out: this process may have too few open files (`ulimit -Hn`)")
-        });
-        directory.missing().or(beyond)
+        self.shared.directory.borrow().missing()
     }
 
     /// Returns the machines that are there now but this one, and those that are not in the directory any more and still
@@ -130,15 +123,14 @@ impl Fleet {
         let now = self.shared.directory.borrow();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         // A user that changes the names of its machines must not keep more of them than the directory may have.
-        let most = most_machines();
-        let mut room = most.saturating_sub(now.shown().len());
+        let mut room = limit::MACHINES.saturating_sub(now.shown().len());
         known.retain(|place, known| {
             let is_there = now.shown().binary_search(place).is_ok();
             let is_kept = is_there || (room > 0 && known.dial.sessions.load(Ordering::Relaxed) > 0);
             room -= usize::from(is_kept && !is_there);
             is_kept
         });
-        for place in now.shown().iter().take(most) {
+        for place in now.shown().iter().take(limit::MACHINES) {
             let name = place.name().filter(|name| own.as_deref() != Some(name.as_str()));
             if let Some(name) = name.filter(|_| !known.contains_key(place)) {
                 let dial = FleetDial {
@@ -155,13 +147,6 @@ impl Fleet {
             |known: &Known| (known.name.clone(), Route::dial(Arc::clone(&known.dial) as Arc<dyn Dial>));
         known.values().map(route).collect()
     }
-}
-
-/// Returns for how many machines this process may open files.
-fn most_machines() -> usize {
-    let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-    let most = files.saturating_sub(limit::OTHER_FILES) / limit::FILES;
-    limit::MACHINES.min(usize::try_from(most).unwrap_or(usize::MAX))
 }
 
 /// Follows the directory over one connection after the other.

@@ -1,18 +1,22 @@
 //! The connections to other machines that a process holds while it runs: the inbox for all programs here, and a command
 //! that runs without an inbox for itself.
-//! Which machines a command asks is left to `command/reach.rs`, and those of the fleet to `fleet.rs`.
+//! Which machines a command asks is left to `command/reach.rs`, those of the fleet to `fleet.rs`, and serving other programs
+//! to `share.rs`.
 
-use std::{collections::BTreeMap, convert::Infallible, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, convert::Infallible, sync::Arc};
 
 use askbridge_control::join::{
-    Places, Reach, discovery, machines,
+    Places, Reach,
     remote::{self, Hub, Route},
 };
 use askbridge_core::desk::MachineName;
 use askbridge_settings::{MachineRoute, NotifySettings, Settings, files::Live};
-use tokio::{sync::watch, time::sleep};
+use tokio::time::sleep;
 
-use super::fleet::FleetMachines;
+use super::{
+    fleet::FleetMachines,
+    share::{ShareService, Sharing, share},
+};
 use crate::limits;
 
 /// The name of the machine that `--via` reaches.
@@ -27,62 +31,75 @@ pub struct HeldMachines {
     live: Arc<Live>,
     fleet: FleetMachines,
     hub: Hub,
-    /// Whether other programs share the connections.
-    is_shared: bool,
-    /// The directories of the sockets over which an inbox shares its connections.
-    shared: Vec<PathBuf>,
+    places: Places,
+    /// How other programs share the connections. `None` for those of a command, which nobody shares.
+    sharing: Option<Sharing>,
 }
 
 impl HeldMachines {
-    /// Returns the connections of the inbox, which other programs share.
-    pub fn shared(places: &Places) -> Self {
+    /// Returns the connections of the inbox, which other programs share by the service.
+    pub fn shared(places: &Places) -> (Self, ShareService) {
         let live = Arc::new(Live::of_user());
         let told = Arc::clone(&live);
         let is_told = move || cfg!(feature = "notify") && NotifySettings::is_set(&told.settings(), false);
-        let folder = Some(remote::folder(places.own()));
-        let hub = Hub::new(folder, places.clone(), MOST, Arc::new(is_told));
-        let fleet = FleetMachines::shared(places.own().to_owned());
-        HeldMachines { live, fleet, hub, is_shared: true, shared: remote::folders(places) }
+        let hub = Hub::new(places.clone(), MOST, Arc::new(is_told));
+        let (sharing, service) = share(hub.held());
+        let fleet = FleetMachines::new(places.own().to_owned());
+        (HeldMachines { live, fleet, hub, places: places.clone(), sharing: Some(sharing) }, service)
     }
 
     /// Returns where the inbox looks for questions: at the bridges here, and at all machines whose connections are shared.
-    pub fn reach(&self, places: &Places) -> Reach {
-        let (machines, held) = (remote::folders(places), Some(self.hub.held()));
-        Reach { machines, held, fleet: Some(self.fleet_problem()), ..Reach::from(places) }
+    pub fn reach(&self) -> Reach {
+        Reach { fleet: Some(self.fleet.problem()), ..self.own_reach(Reach::from(&self.places)) }
+    }
+
+    /// Returns the reach with these machines, or with those of the process that holds them instead of this one.
+    pub fn own_reach(&self, reach: Reach) -> Reach {
+        Reach { machines: self.places.all(), held: Some(self.hub.held()), ..reach }
     }
 
     /// Returns the connections of a command alone.
     pub fn own(places: &Places, fleet: FleetMachines) -> Self {
-        let hub = Hub::new(None, places.clone(), MOST, Arc::new(|| false));
-        let shared = remote::folders(places);
-        HeldMachines { live: Arc::new(Live::of_user()), fleet, hub, is_shared: false, shared }
+        let hub = Hub::new(places.clone(), MOST, Arc::new(|| false));
+        HeldMachines { live: Arc::new(Live::of_user()), fleet, hub, places: places.clone(), sharing: None }
     }
 
-    /// Connects to the machines of the settings and of the fleet, and to no others.
+    /// Connects to the machines of the settings and of the fleet, and to no others. If another process shares its
+    /// connections, it connects to none.
     pub async fn set(&mut self) {
+        let is_left = match &mut self.sharing {
+            None => is_shared(&self.places).await,
+            Some(sharing) => !sharing.claim(&self.places).await,
+        };
+        if is_left {
+            self.fleet.leave();
+            return self.hub.set(None);
+        }
         let settings = self.live.settings();
         let mut machines = self.fleet.routes(&settings);
         // A machine of the settings keeps its name.
         machines.extend(routes(&settings));
-        self.set_to(machines).await;
+        self.set_to(machines);
     }
 
-    /// Connects to these machines, and to no others. A command leaves out those that the inbox shares.
-    pub async fn set_to(&mut self, mut machines: BTreeMap<MachineName, Route>) {
-        if !self.is_shared {
-            leave_out_shared(&mut machines, &self.shared).await;
-        }
-        self.hub.set(machines).await;
+    /// Connects to these machines, and to no others.
+    pub fn set_to(&mut self, machines: BTreeMap<MachineName, Route>) {
+        self.hub.set(Some(machines));
     }
 
     /// Follows the settings and the fleet.
     pub async fn keep(&mut self) -> Infallible {
         loop {
-            tokio::select! {
-                () = sleep(limits::MACHINE_SETTINGS) => {}
-                () = self.fleet.changed() => {}
-            }
+            let asked = tokio::select! {
+                () = sleep(limits::MACHINE_SETTINGS) => None,
+                () = self.fleet.changed() => None,
+                asked = Sharing::asked(&mut self.sharing) => Some(asked),
+            };
             self.set().await;
+            if let Some(asked) = asked {
+                // Who asked may have gone meanwhile.
+                asked.send(()).unwrap_or_default();
+            }
         }
     }
 
@@ -90,11 +107,12 @@ impl HeldMachines {
     pub fn hub(&self) -> &Hub {
         &self.hub
     }
+}
 
-    /// Returns a receiver of the reason why machines of the fleet may be missing.
-    pub fn fleet_problem(&self) -> watch::Receiver<Option<String>> {
-        self.fleet.problem()
-    }
+/// Returns whether a process shares its connections to other machines.
+pub async fn is_shared(places: &Places) -> bool {
+    // An error says that a process is there, and cannot accept now.
+    !matches!(remote::connect(places).await, Ok(None))
 }
 
 /// Returns the machines of the settings, and how each is reached from a command or the inbox.
@@ -108,19 +126,5 @@ pub fn route_of(route: &MachineRoute, has_terminal: bool) -> Route {
     match route {
         MachineRoute::Ssh(host) => Route::ssh(host, has_terminal),
         MachineRoute::Command(words) => Route::command(words.clone(), has_terminal),
-    }
-}
-
-/// Leaves out the machines whose connections the inbox shares.
-async fn leave_out_shared(of: &mut BTreeMap<MachineName, Route>, folders: &[PathBuf]) {
-    for (name, path) in folders.iter().flat_map(|folder| machines(folder).unwrap_or_default()) {
-        // `--via` is never what another process holds.
-        // A process that was killed leaves its sockets behind, so a socket counts only if it accepts a connection.
-        if of.contains_key(&name)
-            && name.as_str() != VIA
-            && discovery::connect(&path).await.is_ok_and(|stream| stream.is_some())
-        {
-            of.remove(&name);
-        }
     }
 }

@@ -16,6 +16,7 @@ mod notify;
 pub mod presence;
 mod run;
 mod service;
+mod share;
 
 pub use attach::Attached;
 pub use error::HubError;

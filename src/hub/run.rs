@@ -46,11 +46,11 @@ pub async fn run(
     own.start()?;
     let places = Places::here()?;
     // This comes before anything looks at their sockets: otherwise, a question of theirs would seem not to exist.
-    let mut machines = HeldMachines::shared(&places);
+    let (mut machines, share) = HeldMachines::shared(&places);
     machines.set().await;
     // The joined inbox reads the journal that the own inbox writes: if the settings want no journal, none is opened for
     // lost questions.
-    let (reach, ledger) = (machines.reach(&places), own.ledger.clone());
+    let (reach, ledger) = (machines.reach(), own.ledger.clone());
     let joined = JoinedInbox::open_with(reach, Some(own.inbox.clone()), ledger).await?;
     announce(&server);
     if let Some(presence) = presence {
@@ -64,7 +64,7 @@ pub async fn run(
         folder: places.own().to_owned(),
     };
     let visitors = presence.map(Presence::visitors);
-    let services = hub_services(HubParts { server, visitors, attached });
+    let services = hub_services(HubParts { server, visitors, attached, share });
     let mut running = Running::start(services, &context);
     // The machines stay connected until the server has sent the last event: otherwise, their questions would seem lost.
     let following = async {

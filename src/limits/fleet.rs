@@ -28,7 +28,7 @@ pub const ENTRY: usize = 1024;
 /// Size of all entries at the broker.
 pub const ENTRIES_BYTES: usize = 64 * 1024 * 1024;
 /// The most machines of the directory that are shown.
-pub const MACHINES: usize = 1024;
+pub const MACHINES: usize = 8192;
 /// The most machines of one user that are shown.
 pub const PLACES: usize = 16;
 /// Number of further entries of one user that are asked whether a machine is behind them.
@@ -43,10 +43,6 @@ pub const PROBE_PAUSE: Duration = Duration::from_millis(50);
 pub const LOOK_AGAIN: Duration = Duration::from_millis(250);
 /// Characters of a setting of the bucket that are shown.
 pub const SHOWN: usize = 120;
-/// Number of open files that a process keeps for everything but the machines of the fleet.
-pub const OTHER_FILES: u64 = 256;
-/// Number of open files for each machine of the fleet, where the connection is kept.
-pub const FILES: u64 = 3;
 /// Size of the bytes in one message: with more, a message of many questions would delay the answers behind it.
 pub const CHUNK: usize = 64 * 1024;
 /// Size of a message with its headers. The server takes no larger one, since all of [`UNSORTED`] can be of this size.

@@ -9,7 +9,7 @@ use std::{
 
 use askbridge_control::{
     inbox::{PROTOCOL, report::ConnectedMachine},
-    join::Gaps,
+    join::{Gaps, remote::is_socket},
 };
 use askbridge_core::{
     desk::{LostQuestion, Record, State},
@@ -286,15 +286,18 @@ fn busy(gaps: &Gaps) -> impl Iterator<Item = String> + use<> {
     bridges(&gaps.busy, "is too busy", "are too busy")
 }
 
-/// Returns a line about the bridges behind these sockets, if there are any.
+/// Returns a line about the bridges behind these sockets, and one about the inbox that holds the machines.
 fn bridges(sockets: &[PathBuf], one: &str, several: &str) -> impl Iterator<Item = String> + use<> {
-    let names: Vec<_> = sockets.iter().map(|path| path.display().to_string()).collect();
+    let (holders, bridges): (Vec<_>, Vec<_>) = sockets.iter().partition(|path| is_socket(path));
+    let names: Vec<_> = bridges.iter().map(|path| path.display().to_string()).collect();
     let which = match names.len() {
         0 => None,
         1 => Some(format!("a bridge {one}")),
         count => Some(format!("{count} bridges {several}")),
     };
-    which.map(|which| printable_line(&format!("{which}: {}", names.join(", "))).into_owned()).into_iter()
+    let bridges = which.map(|which| printable_line(&format!("{which}: {}", names.join(", "))).into_owned());
+    let holder = holders.first().map(|_| format!("the inbox that is connected to other machines {one}"));
+    bridges.into_iter().chain(holder)
 }
 
 /// Returns a line that a bridge speaks an older protocol, and what to do.
@@ -528,7 +531,7 @@ dev-box/k3f9q2-1  Deploy the shop to th…";
         assert_eq!(gap_lines(&gaps), ["1 question needs a newer askbridge"]);
         gaps.unreadable = 2;
         gaps.left_out = 1;
-        gaps.unreachable = vec!["/r/a.sock".into(), "/r/b.sock".into()];
+        gaps.unreachable = ["a", "other-machines", "b"].map(|name| format!("/r/{name}.sock").into()).into();
         gaps.no_descriptors = vec!["/r/d.sock".into()];
         gaps.busy = vec!["/r/c.sock".into()];
         gaps.older = vec!["/r/old.sock".into()];
@@ -536,6 +539,7 @@ dev-box/k3f9q2-1  Deploy the shop to th…";
             gap_lines(&gaps),
             [
                 "questions may be missing: 2 bridges did not reply: /r/a.sock, /r/b.sock",
+                "questions may be missing: the inbox that is connected to other machines did not reply",
                 "questions may be missing: a bridge could not be asked: this command has no file descriptor left: \
                  raise the limit with `ulimit -n`",
                 "questions may be missing: a bridge is too busy: /r/c.sock",
@@ -548,8 +552,8 @@ dev-box/k3f9q2-1  Deploy the shop to th…";
         assert_eq!(gap_lines(&hidden), ["7 questions are left out: the list is full (of box)"]);
         assert_eq!(
             unasked(&gaps),
-            "2 bridges did not reply: /r/a.sock, /r/b.sock; a bridge could not be asked: this command has no file \
-             descriptor left: raise the limit with `ulimit -n`; a bridge is too busy: /r/c.sock; \
+            "2 bridges did not reply: /r/a.sock, /r/b.sock; the inbox that is connected to other machines did not \
+             reply; a bridge could not be asked: this command has no file descriptor left: raise the limit with `ulimit -n`; a bridge is too busy: /r/c.sock; \
              /r/old.sock speaks an older protocol: restart the agent that it wraps"
         );
     }

@@ -11,7 +11,6 @@ use std::{
     time::Duration,
 };
 
-use askbridge_control::join::remote;
 use askbridge_core::question::{Provenance, Responder};
 use rustix::process::Signal;
 use tokio::runtime::{Builder, Runtime};
@@ -67,7 +66,7 @@ impl Fleet {
         let answerers = runtime.block_on(async {
             let mut answerers = vec![asker.connect().await];
             for (name, person) in PERSONS.into_iter().zip(&persons) {
-                let joined = join(remote::folder(&person.person.machine.sockets())).await;
+                let joined = join(person.person.machine.sockets()).await;
                 let recorded = Provenance { responder: Responder::Fleet, name: Some(name.to_owned()) };
                 let (way, prefix) = (Way::Joined(joined), format!("{machine}/"));
                 answerers.push(Answerer { name, way, prefix, recorded: Some(recorded) });

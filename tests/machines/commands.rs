@@ -1,8 +1,7 @@
 //! The commands, with a machine that behaves: with the inbox in the background, and without.
 
-use std::{fs, io::ErrorKind, os::unix::net::UnixListener, path::Path, thread, time::Instant};
+use std::{path::Path, thread, time::Instant};
 
-use askbridge_control::join::remote;
 use askbridge_os::exit;
 use serde_json::json;
 
@@ -111,15 +110,13 @@ fn an_answer_asks_the_machine_of_its_question_alone() {
     let world = World::new();
     let (agent, own) = world.asks("Which?");
     world.until_listed("the question", |ids, _| ids == [on_box(&own)]);
-    let folder = remote::folder(&world.person.machine.sockets());
-    fs::create_dir_all(&folder).unwrap();
-    // Another process holds another machine.
-    let other = UnixListener::bind(folder.join("other.sock")).unwrap();
-    other.set_nonblocking(true).unwrap();
+    let asked = world.person.machine.path().join("asked");
+    world.sets(&[("other", &["touch", asked.to_str().unwrap()])]);
     world.ok(&["answer", &on_box(&own), "a"]);
-    let asked = other.accept().map(drop).map_err(|error| error.kind());
-    assert_eq!(asked, Err(ErrorKind::WouldBlock));
+    assert!(!asked.exists(), "the other machine was connected to");
     assert_eq!(agent.end().0, 1);
+    world.run(&["list"]);
+    assert!(asked.exists(), "a list asks all machines");
 }
 
 #[test]

@@ -20,11 +20,11 @@ const AT_ONCE: usize = 25;
 /// Lets one answer at the bridge, one over the socket of the connection, and one over all machines of the person.
 fn race(world: &World, runtime: &Runtime) -> Race {
     let asker = Asker::start(&world.far, |args| world.far.command(args));
-    let machines = remote::folder(&world.person.machine.sockets());
+    let folder = world.person.machine.sockets();
     let answerers = runtime.block_on(async {
-        let stream = UnixStream::connect(machines.join(format!("{BOX}.sock"))).await.unwrap();
+        let stream = UnixStream::connect(remote::socket(&folder)).await.unwrap();
         let between = Client::connect_machine(stream, BOX.parse().unwrap()).await.unwrap();
-        let (between, here) = (Way::Client(Arc::new(between)), Way::Joined(join(machines).await));
+        let (between, here) = (Way::Client(Arc::new(between)), Way::Joined(join(folder).await));
         let afar = |name, way| Answerer { name, way, prefix: on_box(""), recorded: None };
         vec![asker.connect().await, afar("between", between), afar("here", here)]
     });

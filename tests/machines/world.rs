@@ -158,7 +158,7 @@ impl World {
     /// Waits until the inbox says this of why the machine is not connected, and returns all that it says.
     pub(crate) fn until_problem(&self, said: &str) -> String {
         let deadline = Instant::now() + DEADLINE;
-        let path = remote::folder(&self.person.machine.sockets()).join(format!("{BOX}.sock"));
+        let path = remote::socket(&self.person.machine.sockets());
         loop {
             let report = report(&path).unwrap_or_else(|error| json!({ "error": error.to_string() }));
             if let Some(problem) =
@@ -273,10 +273,13 @@ pub(crate) fn on_box(id: &str) -> String {
 fn report(socket: &Path) -> io::Result<Value> {
     let mut stream = UnixStream::connect(socket)?;
     stream.set_read_timeout(Some(DEADLINE))?;
-    stream.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"machine_report\"}\n")?;
-    let mut line = String::new();
-    BufReader::new(stream).read_line(&mut line)?;
-    Ok(serde_json::from_str(&line)?)
+    let select = json!({ "jsonrpc": "2.0", "id": 1, "method": "machine_select", "params": { "name": BOX } });
+    let report = json!({ "jsonrpc": "2.0", "id": 2, "method": "machine_report" });
+    stream.write_all(format!("{select}\n{report}\n").as_bytes())?;
+    let mut lines = BufReader::new(stream).lines();
+    let selected: Value = serde_json::from_str(&lines.next().expect("a reply")?)?;
+    assert_eq!(selected["result"], json!(null), "{selected}");
+    Ok(serde_json::from_str(&lines.next().expect("a reply")?)?)
 }
 
 /// Returns how long something takes.

@@ -76,9 +76,9 @@ pub(crate) async fn pass(time: Duration) {
     interval_at(TokioInstant::now() + time, DEADLINE).tick().await;
 }
 
-/// Joins the machines whose sockets are in this directory, and follows them from now on.
-pub(crate) async fn join(machines: PathBuf) -> JoinedInbox {
-    let joined = JoinedInbox::open(Reach { machines: vec![machines], ..Reach::default() }).await.unwrap();
+/// Joins the machines that an inbox holds whose socket is in this directory, and follows them from now on.
+pub(crate) async fn join(folder: PathBuf) -> JoinedInbox {
+    let joined = JoinedInbox::open(Reach { machines: vec![folder], ..Reach::default() }).await.unwrap();
     let followed = joined.clone();
     tokio::spawn(async move { followed.follow().await });
     joined

@@ -91,8 +91,8 @@ const MAY_KNOW: [(&str, &[&str]); 26] = [
     (
         "hub",
         &[
-            "adapters", "desk", "fleet", "inbox", "limits", "join", "os", "present", "service", "settings",
-            "web",
+            "adapters", "desk", "fleet", "inbox", "limits", "join", "os", "present", "rpc", "service",
+            "settings", "web",
         ],
     ),
     (

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::status::{PROTOCOL, is_zero};
 
 /// The other machines.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", schemars(title = "MachineListing"))]
@@ -19,7 +19,7 @@ pub struct MachineListing {
     /// The machines, in the order of their names.
     pub machines: Vec<ConnectedMachine>,
     /// Why the machines of the fleet are not known. Absent if they are, and if the settings name no fleet.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fleet: Option<String>,
 }
 
@@ -31,7 +31,7 @@ impl Default for MachineListing {
 }
 
 /// Another machine, and how it is connected.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ConnectedMachine {

@@ -70,25 +70,29 @@ impl Connections {
 
     /// Copies the state of the connection to a machine, its gaps and its bridges, each time that one of them changes.
     async fn keep_up_report(&self, name: &LinkName, end: &LinkEnd, peer: &Peer) {
-        let mut known = self.lock().get(name).and_then(|link| Some(link.report.as_ref()?.revision));
+        if let LinkName::Bridge(_) = name {
+            return pending().await;
+        }
+        let mut known = self.lock().get(name).and_then(|link| link.report.revision());
         loop {
-            let (report, statuses) = match name {
-                LinkName::Bridge(_) => return pending().await,
-                LinkName::Machine(_) => match peer.report(known).await {
-                    Ok(report) => (report, peer.statuses().await.ok()),
-                    Err(_) => return,
-                },
-                // Which bridges it has is read with each heartbeat.
-                LinkName::Dialed => match peer.report(known).await {
-                    Ok(report) => (report, None),
-                    // It is of an earlier version.
-                    Err(CallError::Refused(_)) => return pending().await,
-                    Err(CallError::Gone) => return,
-                },
+            let report = match (name, peer.report_over(name, known).await) {
+                (_, Ok(report)) => report,
+                // It is of an earlier version.
+                (LinkName::Dialed, Err(CallError::Refused(_))) => return pending().await,
+                (_, Err(_)) => return,
             };
-            known = Some(report.revision);
+            let statuses = match name {
+                // Which bridges it has is read with each heartbeat.
+                LinkName::Bridge(_) | LinkName::Dialed => None,
+                LinkName::Machine(_) | LinkName::Elsewhere => peer.statuses().await.ok(),
+            };
+            known = report.revision();
+            // Who hears that a machine is connected finds its questions.
+            if let Some(questions) = peer.list_within() {
+                self.take_over(name, end, false, questions);
+            }
             self.change(name, end, |link| {
-                link.report = Some(report);
+                link.report = report;
                 if let (LinkState::Connected(connection, _), Some(statuses)) = (&mut link.state, statuses) {
                     connection.greeted = TimedStatus::now(statuses);
                 }
@@ -149,7 +153,7 @@ impl Connections {
             listed
                 .extend(questions.unreadable.iter().filter_map(|item| item.id.as_ref()).filter(own).cloned());
             // A snapshot comes in any number of messages, so a hostile bridge could send IDs without end.
-            if listed.len() > limits::LISTED {
+            if listed.len() > name.most_listed() {
                 tracing::warn!(bridge = %name, "a bridge lists more questions than are allowed");
                 return false;
             }

@@ -7,13 +7,14 @@ use std::{
     time::Duration,
 };
 
-use askbridge_core::desk::{IdPrefix, MachineName, QuestionId};
+use askbridge_core::desk::{BridgeName, IdPrefix, MachineName, QuestionId};
 use futures::future::join_all;
 use tokio::{sync::watch, time::timeout};
 
 use super::{
+    gaps::{Gaps, gaps},
     handshake::{Greeting, greet, greet_machine, look},
-    link::{BridgeLink, Gaps, LinkState, gaps, lost, machines},
+    link::{BridgeLink, LinkState, lost},
     name::LinkName,
     peer::{LinkEnd, Peer},
     stores::Stores,
@@ -32,7 +33,7 @@ use crate::{
 pub(super) struct Connections {
     pub stores: Stores,
     links: Mutex<BTreeMap<LinkName, BridgeLink>>,
-    gaps: watch::Sender<Gaps>,
+    pub gaps: watch::Sender<Gaps>,
     /// The machines that were found.
     pub machines: watch::Sender<MachineListing>,
     /// The gaps in the list of questions, as reported to another machine.
@@ -240,63 +241,6 @@ impl Connections {
         }
     }
 
-    /// Changes a link, and tells those who follow the gaps and the machines. That takes as long as there are links.
-    pub(super) fn change<T>(
-        &self,
-        name: &LinkName,
-        end: &LinkEnd,
-        change: impl FnOnce(&mut BridgeLink) -> T,
-    ) -> T {
-        let changed = self.set(name, end, change);
-        self.tell(self.lock());
-        changed
-    }
-
-    /// Changes a link, and leaves it to the caller to tell those who follow.
-    fn set<T>(&self, name: &LinkName, end: &LinkEnd, change: impl FnOnce(&mut BridgeLink) -> T) -> T {
-        change(self.lock().entry(name.clone()).or_insert_with(|| BridgeLink::new(end)))
-    }
-
-    /// Publishes the current gaps and machines, if they changed.
-    fn tell(&self, links: MutexGuard<'_, BTreeMap<LinkName, BridgeLink>>) {
-        let mut now = gaps(links.iter());
-        // The lock is held while sending: otherwise an older report could replace a newer one.
-        now.tell(&self.report);
-        // Those of this machine are the first by name, however many other machines there are.
-        gaps(links.iter().take_while(|(name, _)| name.is_here())).tell(&self.report_here);
-        self.gaps.send_if_modified(|gaps| {
-            now.fleet.clone_from(&gaps.fleet);
-            let changed = *gaps != now;
-            *gaps = now;
-            changed
-        });
-        let now = machines(links.iter());
-        self.machines.send_if_modified(|listing| {
-            let changed = listing.machines != now;
-            listing.machines = now;
-            listing.revision += u64::from(changed);
-            changed
-        });
-        drop(links);
-    }
-
-    /// Records why the machines of the fleet are not known. `None` if they are, or if there is no fleet.
-    pub(super) fn know_fleet(&self, problem: Option<String>) {
-        // As in `tell`, so that neither publishes what the other has replaced.
-        let _links = self.lock();
-        self.machines.send_if_modified(|listing| {
-            let changed = listing.fleet != problem;
-            listing.fleet.clone_from(&problem);
-            listing.revision += u64::from(changed);
-            changed
-        });
-        self.gaps.send_if_modified(|gaps| {
-            let changed = gaps.fleet != problem;
-            gaps.fleet = problem;
-            changed
-        });
-    }
-
     /// Returns a receiver of the current gaps, which can also wait until they change.
     pub(super) fn gaps(&self) -> watch::Receiver<Gaps> {
         self.gaps.subscribe()
@@ -304,7 +248,7 @@ impl Connections {
 
     /// Returns the other ends of the links to other machines that are up.
     pub(super) fn machine_peers(&self) -> Vec<(LinkName, Peer)> {
-        self.peers(|name| matches!(name, LinkName::Machine(_)))
+        self.peers(|name| matches!(name, LinkName::Machine(_) | LinkName::Elsewhere))
     }
 
     /// Returns whether a bridge was asked, with or without success.
@@ -325,6 +269,17 @@ impl Connections {
         }
     }
 
+    /// Returns the link over which a bridge is reached, and its other end if the link is up.
+    pub(super) fn peer_of(&self, bridge: &BridgeName) -> (LinkName, Option<Peer>) {
+        let own = LinkName::of(bridge);
+        let name = match own {
+            LinkName::Machine(_) if !self.lock().contains_key(&own) => LinkName::Elsewhere,
+            own => own,
+        };
+        let peer = self.peer(&name);
+        (name, peer)
+    }
+
     /// Returns the other ends of those links that are meant and up.
     pub(super) fn peers(&self, is_meant: impl Fn(&LinkName) -> bool) -> Vec<(LinkName, Peer)> {
         let links = self.lock();
@@ -340,7 +295,7 @@ impl Connections {
     pub(super) fn gaps_of(&self, is_meant: impl Fn(&LinkName) -> bool) -> Gaps {
         let links = self.lock();
         let fleet = self.gaps.borrow().fleet.clone();
-        Gaps { fleet, ..gaps(links.iter().filter(|(name, _)| is_meant(name))) }
+        Gaps { fleet, ..gaps(links.iter(), is_meant) }
     }
 
     /// Returns the IDs of hidden questions, which are counted instead of shown, that match this prefix.

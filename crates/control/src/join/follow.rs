@@ -84,7 +84,7 @@ async fn changed(fleet: &mut Option<watch::Receiver<Option<String>>>) -> Option<
 }
 
 /// Waits until this process holds other machines than before.
-async fn others(held: &mut Option<watch::Receiver<Held>>) {
+async fn others(held: &mut Option<watch::Receiver<Option<Held>>>) {
     if let Some(held) = held
         && held.changed().await.is_ok()
     {

@@ -21,12 +21,13 @@ use super::{
     discovery,
     name::LinkName,
     peer::{Flow, LinkEnd, Peer, Within},
+    reported::LinkReport,
 };
 use crate::{
-    inbox::{AnyInbox, BridgeStatus, PROTOCOL, report::MachineReport},
+    inbox::{AnyInbox, BridgeStatus, PROTOCOL},
     limits,
     rpc::{
-        client::{CallError, Client, ConnectError, Depth, read_machine_once, read_once},
+        client::{CallError, Client, ConnectError, Depth, read_machine_once, read_machines_once, read_once},
         protocol::{Delta, ReadableList},
     },
 };
@@ -36,26 +37,26 @@ use crate::{
 pub(super) struct BridgeConnection {
     pub peer: Peer,
     pub greeted: TimedStatus,
-    /// How the machine is connected, if the other end is a machine.
-    pub report: Option<MachineReport>,
+    /// What the other end has reported of machines.
+    pub report: LinkReport,
 }
 
 impl BridgeConnection {
-    fn new(peer: Peer, greeting: Vec<BridgeStatus>, report: Option<MachineReport>) -> Box<Self> {
+    fn new(peer: Peer, greeting: Vec<BridgeStatus>, report: LinkReport) -> Box<Self> {
         Box::new(BridgeConnection { peer, greeted: TimedStatus::now(greeting), report })
     }
 
-    /// Follows what changes at the other end, which has greeted us so. `reports` asks how the machine there is connected
-    /// as well.
+    /// Follows what changes at the other end, which has greeted us so, and asks what it reports of machines.
     pub(super) async fn follow(
+        name: &LinkName,
         peer: Peer,
         greeting: Vec<BridgeStatus>,
-        reports: bool,
     ) -> Result<(Box<Self>, Box<Feed>), CallError> {
         let report = async {
-            match reports {
-                true => peer.report(None).await.map(Some),
-                false => Ok(None),
+            match peer.report_over(name, None).await {
+                // It is of another version, and does not say what it leaves out.
+                Err(_) if *name == LinkName::Dialed => Ok(LinkReport::Nothing),
+                report => report,
             }
         };
         // Both calls in one round trip.
@@ -130,13 +131,12 @@ pub(super) async fn greet(
     end: &LinkEnd,
     is_short: impl Fn(bool),
 ) -> Greeting<(Box<BridgeConnection>, Box<Feed>)> {
-    let reports = matches!(name, LinkName::Machine(_));
     match end {
         LinkEnd::Socket(path) => meet(path, is_short, async |stream| connect(name, stream).await).await,
         LinkEnd::Within(inbox) => match open_within(name, inbox) {
             Some(within) => {
                 let greeting = within.statuses();
-                let followed = BridgeConnection::follow(Peer::Within(within), greeting, reports).await;
+                let followed = BridgeConnection::follow(name, Peer::Within(within), greeting).await;
                 followed.map_or(Greeting::Unreachable, Greeting::Met)
             }
             None => Greeting::Gone,
@@ -150,7 +150,7 @@ pub(super) async fn greet(
 fn open_within(name: &LinkName, inbox: &Arc<dyn AnyInbox>) -> Option<Within> {
     let machine = match name {
         LinkName::Machine(machine) => Some(machine.clone()),
-        LinkName::Bridge(_) | LinkName::Dialed => None,
+        LinkName::Bridge(_) | LinkName::Dialed | LinkName::Elsewhere => None,
     };
     Some(Within::new(Arc::clone(inbox), machine)).filter(Within::is_open)
 }
@@ -167,14 +167,14 @@ pub(super) async fn greet_machine(
             meet(path, is_short, async |stream| {
                 let client = Arc::new(Client::connect_machine(stream, machine.clone()).await?);
                 let (greeting, report) = (client.greeting().to_vec(), client.report(None).await?);
-                Ok(BridgeConnection::new(Peer::Connected(client), greeting, Some(report)))
+                Ok(BridgeConnection::new(Peer::Connected(client), greeting, report.into()))
             })
             .await
         }
         LinkEnd::Within(inbox) => match open_within(&LinkName::Machine(machine.clone()), inbox) {
             Some(within) => {
                 let (greeting, report) = (within.statuses(), inbox.report(None).await);
-                Greeting::Met(BridgeConnection::new(Peer::Within(within), greeting, Some(report)))
+                Greeting::Met(BridgeConnection::new(Peer::Within(within), greeting, report.into()))
             }
             None => Greeting::Gone,
         },
@@ -183,7 +183,7 @@ pub(super) async fn greet_machine(
 }
 
 /// What is read of a bridge or a machine once: its status, how it is connected, and its open questions.
-pub(super) type Looked = (Box<TimedStatus>, Option<MachineReport>, ReadableList<Record>);
+pub(super) type Looked = (Box<TimedStatus>, LinkReport, ReadableList<Record>);
 
 /// Reads the open questions at the other end of a link once, however long that takes. `is_short` is as in [`greet`].
 pub(super) async fn look(
@@ -197,8 +197,8 @@ pub(super) async fn look(
         LinkEnd::Within(inbox) => match open_within(name, inbox) {
             Some(within) => {
                 let report = match name {
-                    LinkName::Machine(_) => Some(inbox.report(None).await),
-                    LinkName::Bridge(_) | LinkName::Dialed => None,
+                    LinkName::Machine(_) => inbox.report(None).await.into(),
+                    LinkName::Bridge(_) | LinkName::Dialed | LinkName::Elsewhere => LinkReport::Nothing,
                 };
                 Greeting::Met((Box::new(TimedStatus::now(within.statuses())), report, within.list()))
             }
@@ -213,12 +213,16 @@ async fn look_over(name: &LinkName, path: &Path, depth: Depth, is_short: impl Fn
         let (statuses, report, questions) = match name {
             LinkName::Machine(machine) => {
                 let (statuses, report, questions) = read_machine_once(stream, machine, depth).await?;
-                (statuses, Some(report), questions)
+                (statuses, report.into(), questions)
+            }
+            LinkName::Elsewhere => {
+                let (statuses, listing, questions) = read_machines_once(stream, depth).await?;
+                (statuses, LinkReport::Machines(listing), questions)
             }
             LinkName::Bridge(_) | LinkName::Dialed => {
                 let (status, questions) = read_once(stream, depth).await?;
                 check(name, &status)?;
-                (vec![status], None, questions)
+                (vec![status], LinkReport::Nothing, questions)
             }
         };
         Ok((Box::new(TimedStatus::now(statuses)), report, questions))
@@ -311,15 +315,17 @@ impl From<CallError> for Failure {
 }
 
 async fn connect(name: &LinkName, stream: UnixStream) -> Result<(Box<BridgeConnection>, Box<Feed>), Failure> {
-    if let LinkName::Machine(machine) = name {
-        let client = Arc::new(Client::connect_machine(stream, machine.clone()).await?);
-        let greeting = client.greeting().to_vec();
-        return Ok(BridgeConnection::follow(Peer::Connected(client), greeting, true).await?);
-    }
-    let client = Arc::new(Client::connect(stream).await?);
+    let client = match name {
+        LinkName::Machine(machine) => Client::connect_machine(stream, machine.clone()).await?,
+        LinkName::Elsewhere => Client::connect_machines(stream).await?,
+        LinkName::Bridge(_) | LinkName::Dialed => {
+            let client = Client::connect(stream).await?;
+            client.greeting().iter().try_for_each(|status| check(name, status))?;
+            client
+        }
+    };
     let greeting = client.greeting().to_vec();
-    greeting.iter().try_for_each(|status| check(name, status))?;
-    Ok(BridgeConnection::follow(Peer::Connected(client), greeting, false).await?)
+    Ok(BridgeConnection::follow(name, Peer::Connected(Arc::new(client)), greeting).await?)
 }
 
 /// Checks that a bridge speaks a protocol that we understand, and has the name of its socket.

@@ -11,7 +11,7 @@ use futures::future::join_all;
 use tokio::{sync::watch, time::timeout};
 
 use super::{
-    connections::Connections, discovery::DiscoveryError, follow, link::Gaps, name::LinkName, over,
+    connections::Connections, discovery::DiscoveryError, follow, gaps::Gaps, name::LinkName, over,
     peer::LinkEnd, places::Places, reach::Reach,
 };
 use crate::{
@@ -28,8 +28,18 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct JoinedInbox {
     shared: Arc<SharedInbox>,
-    /// The store of the questions of this machine, if this shows them alone.
-    here: Option<Store>,
+    part: Part,
+}
+
+/// Which questions a joined inbox shows.
+#[derive(Clone, Debug)]
+enum Part {
+    /// All of them.
+    All,
+    /// Those of this machine, which are in this store.
+    Here(Store),
+    /// Those of the other machines, which are in this store.
+    Elsewhere(Store),
 }
 
 #[derive(Debug)]
@@ -101,7 +111,7 @@ impl JoinedInbox {
     ) -> Result<Self, DiscoveryError> {
         let reach = Reach { own: own.clone(), ..reach.into() };
         let shared = SharedInbox { own, ledger, ..SharedInbox::new(reach, None) };
-        JoinedInbox { shared: Arc::new(shared), here: None }.join().await
+        JoinedInbox { shared: Arc::new(shared), part: Part::All }.join().await
     }
 
     async fn join(self) -> Result<Self, DiscoveryError> {
@@ -112,19 +122,45 @@ impl JoinedInbox {
     }
 
     pub(super) fn new(reach: impl Into<Reach>, typed: Option<IdPrefix>) -> Self {
-        JoinedInbox { shared: Arc::new(SharedInbox::new(reach.into(), typed)), here: None }
+        JoinedInbox { shared: Arc::new(SharedInbox::new(reach.into(), typed)), part: Part::All }
     }
 
     /// Returns the questions of this machine alone, as one shows them to another machine. It follows them with this one,
     /// over the same connections, and asks none itself.
     #[must_use]
     pub fn here(&self) -> Self {
-        JoinedInbox { shared: Arc::clone(&self.shared), here: Some(self.connections().stores.here()) }
+        JoinedInbox { shared: Arc::clone(&self.shared), part: Part::Here(self.connections().stores.here()) }
+    }
+
+    /// Returns the questions of the other machines alone, as one shows them to another program of this one. As with
+    /// [`JoinedInbox::here`], it asks none itself.
+    #[must_use]
+    pub fn elsewhere(&self) -> Self {
+        let part = Part::Elsewhere(self.connections().stores.elsewhere());
+        JoinedInbox { shared: Arc::clone(&self.shared), part }
     }
 
     /// Returns whether this shows the questions at the other end of a link.
     fn shows(&self, name: &LinkName) -> bool {
-        self.here.is_none() || name.is_here()
+        match self.part {
+            Part::All => true,
+            Part::Here(_) => name.is_here(),
+            Part::Elsewhere(_) => !name.is_here(),
+        }
+    }
+
+    fn shows_all(&self) -> bool {
+        matches!(self.part, Part::All)
+    }
+
+    /// Returns whether this shows the questions of other machines.
+    fn shows_elsewhere(&self) -> bool {
+        !matches!(self.part, Part::Here(_))
+    }
+
+    /// Returns the record of lost and settled questions of this machine, if this shows them.
+    fn ledger(&self) -> Option<&Arc<dyn Ledger>> {
+        self.shared.ledger.as_ref().filter(|_| !matches!(self.part, Part::Elsewhere(_)))
     }
 
     /// Returns whether the other end of a link may have a question that this shows.
@@ -135,7 +171,7 @@ impl JoinedInbox {
     /// Returns the gaps in what is known of the questions that an ID may name.
     pub(super) fn gaps_for(&self, typed: &IdPrefix) -> Gaps {
         let gaps = self.connections().gaps_of(self.may_have(typed));
-        Gaps { fleet: gaps.fleet.filter(|_| self.here.is_none()), ..gaps }
+        Gaps { fleet: gaps.fleet.filter(|_| self.shows_elsewhere()), ..gaps }
     }
 
     /// Changes what is known of a question.
@@ -155,7 +191,7 @@ impl JoinedInbox {
 
     /// Returns whether a person is looking at the questions of this bridge. A bridge that does not reply counts as no.
     pub async fn is_watched(&self, bridge: &BridgeName) -> bool {
-        let Some(peer) = self.connections().peer(&LinkName::of(bridge)) else { return false };
+        let (_, Some(peer)) = self.connections().peer_of(bridge) else { return false };
         let Ok(Ok(statuses)) = timeout(limits::PATIENCE, peer.statuses()).await else { return false };
         statuses.iter().any(|status| status.bridge == *bridge && status.watched)
     }
@@ -219,7 +255,10 @@ impl SharedInbox {
 
 impl Inbox for JoinedInbox {
     fn store(&self) -> &Store {
-        self.here.as_ref().unwrap_or_else(|| self.connections().stores.all())
+        match &self.part {
+            Part::All => self.connections().stores.all(),
+            Part::Here(store) | Part::Elsewhere(store) => store,
+        }
     }
 
     async fn submit(
@@ -228,13 +267,13 @@ impl Inbox for JoinedInbox {
         submission: Submission,
         by: Provenance,
     ) -> Result<Arc<Record>, Refusal> {
-        let link = LinkName::of(&id.bridge);
-        let Some(peer) = self.connections().peer(&link).filter(|_| self.shows(&link)) else {
+        let (link, peer) = self.connections().peer_of(&id.bridge);
+        let Some(peer) = peer.filter(|_| self.shows(&link)) else {
             return self.judge(id, &submission).await;
         };
         let patience = match link {
             LinkName::Bridge(_) => limits::VERDICT,
-            LinkName::Machine(_) | LinkName::Dialed => limits::remote::VERDICT,
+            LinkName::Machine(_) | LinkName::Elsewhere | LinkName::Dialed => limits::remote::VERDICT,
         };
         match self.submit_over(&peer, id, submission, by, patience).await {
             Ok(record) => Ok(record),
@@ -244,7 +283,7 @@ impl Inbox for JoinedInbox {
     }
 
     async fn ask(&self, question: Question) -> Result<Settlement, Refusal> {
-        match self.shared.own.as_ref().filter(|_| self.here.is_none()) {
+        match self.shared.own.as_ref().filter(|_| self.shows_all()) {
             Some(own) => own.ask(question).await,
             None => Err(Refusal::Unavailable),
         }
@@ -256,14 +295,14 @@ impl Inbox for JoinedInbox {
 
     async fn report(&self, known: Option<u64>) -> MachineReport {
         let connections = self.connections();
-        let report = if self.here.is_none() { &connections.report } else { &connections.report_here };
+        let report = if self.shows_elsewhere() { &connections.report } else { &connections.report_here };
         let mut reports = report.subscribe();
         let changed = reports.wait_for(|report| known != Some(report.revision)).await;
         changed.map(|report| report.clone()).unwrap_or_default()
     }
 
     async fn machine_list(&self, known: Option<u64>) -> MachineListing {
-        if self.here.is_some() {
+        if !self.shows_elsewhere() {
             return MachineListing::default();
         }
         let mut machines = self.connections().machines.subscribe();
@@ -287,24 +326,29 @@ impl Inbox for JoinedInbox {
     async fn look_up(&self, typed: &IdPrefix) -> Result<Arc<Record>, Refusal> {
         match self.seek(typed).await {
             Ok(record) => Ok(record),
-            Err(missing) => recall(self.shared.ledger.as_ref(), typed, missing.into()).await,
+            Err(missing) => recall(self.ledger(), typed, missing.into()).await,
         }
     }
 
     async fn lost(&self) -> Result<Vec<LostQuestion>, Refusal> {
-        match &self.shared.ledger {
-            Some(ledger) => Ok(latest_lost(ledger.lost().await?)),
-            None => Ok(Vec::new()),
+        match (&self.part, &self.shared.ledger) {
+            (Part::Elsewhere(_), _) => {
+                let mut lost = self.lost_elsewhere().await?;
+                lost.sort_by_key(|lost| lost.record.opened_at);
+                Ok(latest_lost(lost))
+            }
+            (_, Some(ledger)) => Ok(latest_lost(ledger.lost().await?)),
+            (_, None) => Ok(Vec::new()),
         }
     }
 
     async fn past(&self, filter: HistoryFilter) -> Result<PastQuestions, Refusal> {
-        let connections = self.here.is_none().then(|| self.connections());
-        over::past(self.shared.ledger.as_ref(), connections, filter).await
+        let connections = self.shows_elsewhere().then(|| self.connections());
+        over::past(self.ledger(), connections, filter).await
     }
 
     async fn kept(&self) {
-        if let Some(own) = self.shared.own.as_ref().filter(|_| self.here.is_none()) {
+        if let Some(own) = self.shared.own.as_ref().filter(|_| self.shows_all()) {
             own.kept().await;
         }
     }
@@ -659,7 +703,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut bridge = PlayedBridge::start(folder.path(), "b");
         bridge.open("a").await;
-        let (sender, held) = watch::channel(of("far", &bridge));
+        let (sender, held) = watch::channel(Some(of("far", &bridge)));
         let reach = Reach { held: Some(held), ..Reach::default() };
         let joined = soon(JoinedInbox::open(reach)).await.unwrap();
         let there = bridge.inbox.find(&typed("b-1")).unwrap();
@@ -683,7 +727,7 @@ mod tests {
         let second = id("far/b-2");
         assert!(wait_until(joined.store(), limits::WAIT, |now| now.get(&second).is_some()).await);
         bridge.inbox.store().end();
-        sender.send_replace(Held::new());
+        sender.send_replace(Some(Held::new()));
         assert!(wait_until(joined.store(), limits::WAIT, |now| now.open_count() == 0).await);
         let late = soon(joined.submit(&second, answer(), Provenance::bridge())).await;
         assert_eq!(late, Err(Refusal::Unavailable));
@@ -695,7 +739,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut bridge = PlayedBridge::start(folder.path(), "b");
         bridge.open("a").await;
-        let reach = Reach { held: Some(watch::channel(of("far", &bridge)).1), ..Reach::default() };
+        let reach = Reach { held: Some(watch::channel(Some(of("far", &bridge))).1), ..Reach::default() };
         let joined = soon(JoinedInbox::open(reach)).await.unwrap();
         let far = id("far/b-1");
         let submitting = joined.submit(&far, answer(), Provenance::bridge());
@@ -729,7 +773,8 @@ mod tests {
         let mut far = PlayedBridge::start(elsewhere.path(), "bridge");
         near.open("a").await;
         far.open("a").await;
-        let reach = Reach { held: Some(watch::channel(of("far", &far)).1), ..Reach::from(folder.path()) };
+        let reach =
+            Reach { held: Some(watch::channel(Some(of("far", &far))).1), ..Reach::from(folder.path()) };
         let joined = soon(JoinedInbox::open(reach)).await.unwrap();
         let here = joined.here();
         let ids = |inbox: &JoinedInbox| -> Vec<String> {

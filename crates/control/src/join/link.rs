@@ -1,19 +1,23 @@
-//! What a joined inbox knows of each bridge: whether it replies, how its questions enter the store, and which of
-//! them are left out and why, so that a listing never looks complete when it is not. Connecting to a bridge is left to
-//! `connections.rs`.
+//! What a joined inbox knows of each bridge: whether it replies, how its questions enter the store, and which of them are
+//! hidden. What is left out of a listing for that is left to `gaps.rs`, and connecting to a bridge to `connections.rs`.
 
-use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::SystemTime};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    mem,
+    sync::Arc,
+    time::SystemTime,
+};
 
 use askbridge_core::{
     desk::{IdPrefix, MachineName, QuestionId, Record, Settlement},
     question::{Outcome, Provenance, Reason},
 };
-use tokio::sync::watch;
 
 use super::{
     handshake::{BridgeConnection, Feed, TimedStatus},
     name::LinkName,
     peer::LinkEnd,
+    reported::LinkReport,
 };
 use crate::{
     inbox::{
@@ -29,8 +33,8 @@ use crate::{
 pub(super) struct BridgeLink {
     pub end: LinkEnd,
     pub state: LinkState,
-    /// How the machine is connected, where it is one.
-    pub report: Option<MachineReport>,
+    /// What the other end reports of machines.
+    pub report: LinkReport,
     /// Open questions that need a newer askbridge.
     pub unreadable: HiddenQuestions,
     /// Open questions beyond the limit.
@@ -62,11 +66,59 @@ impl BridgeLink {
         BridgeLink {
             end: end.clone(),
             state: LinkState::New,
-            report: None,
+            report: LinkReport::default(),
             unreadable,
             left_out,
             has_lost: false,
         }
+    }
+
+    pub(super) fn is_up(&self) -> bool {
+        matches!(self.state, LinkState::Connected(..))
+    }
+
+    /// Returns what a list of gaps or of machines depends on, as far as it tells whether that may have changed.
+    pub(super) fn told(&self) -> Told {
+        Told {
+            state: mem::discriminant(&self.state),
+            revision: self.report.revision(),
+            hidden: (self.unreadable.count(), self.left_out.count()),
+            has_lost: self.has_lost,
+        }
+    }
+
+    /// Returns the machines whose questions come over this link, and how each is connected. What is hidden here counts
+    /// with what the machine itself hides.
+    pub(super) fn machines(&self, name: &LinkName) -> Vec<ConnectedMachine> {
+        match (name, &self.report) {
+            (LinkName::Machine(name), report) => {
+                let report = report.machine().cloned().unwrap_or_default();
+                let hidden = (self.unreadable.count(), self.left_out.count());
+                vec![with_hidden(name, &report, hidden)]
+            }
+            (LinkName::Elsewhere, LinkReport::Machines(listing)) => {
+                let (unreadable, left_out) = (by_machine(&self.unreadable), by_machine(&self.left_out));
+                let count = |of: &BTreeMap<&str, usize>, name: &MachineName| {
+                    of.get(name.as_str()).copied().unwrap_or_default()
+                };
+                let machines = listing.machines.iter().map(|ConnectedMachine { name, report }| {
+                    with_hidden(name, report, (count(&unreadable, name), count(&left_out, name)))
+                });
+                machines.collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns how many questions are hidden here that no machine counts: those that need a newer askbridge, and those
+    /// without room.
+    pub(super) fn hidden_here(&self, name: &LinkName) -> (usize, usize) {
+        let counted = |of: &HiddenQuestions| match name {
+            LinkName::Bridge(_) | LinkName::Dialed => of.count(),
+            LinkName::Machine(_) => 0,
+            LinkName::Elsewhere => of.count() - by_machine(of).values().sum::<usize>(),
+        };
+        (counted(&self.unreadable), counted(&self.left_out))
     }
 
     pub(super) fn statuses(&self) -> Vec<BridgeStatus> {
@@ -128,131 +180,35 @@ pub(super) struct Stored {
     pub left_out: Vec<QuestionId>,
 }
 
-/// Returns what is left out because of these bridges.
-pub(super) fn gaps<'a>(links: impl Iterator<Item = (&'a LinkName, &'a BridgeLink)>) -> Gaps {
-    let mut gaps = Gaps::default();
-    for (name, link) in links {
-        if let LinkName::Machine(machine) = name {
-            let claimed =
-                link.report.as_ref().map_or(0, |report| report.unreadable.saturating_add(report.left_out));
-            if claimed > 0 || link.unreadable.count() + link.left_out.count() > 0 {
-                gaps.hidden_on.push(machine.clone());
-            }
-        }
-        if let Some(report) = &link.report {
-            gaps.unreadable = gaps.unreadable.saturating_add(report.unreadable);
-            gaps.left_out = gaps.left_out.saturating_add(report.left_out);
-            match name {
-                LinkName::Machine(name) if report.connected_at.is_none() || report.unasked > 0 => {
-                    gaps.machines.push(ConnectedMachine { name: name.clone(), report: report.clone() });
-                }
-                LinkName::Dialed => gaps.unasked = report.unasked,
-                LinkName::Machine(_) | LinkName::Bridge(_) => {}
-            }
-        }
-        let socket = link.end.socket().cloned();
-        match link.state {
-            LinkState::Connected(..) if link.has_lost && matches!(name, LinkName::Dialed) => {
-                gaps.unasked += 1
-            }
-            LinkState::Connected(..) if link.has_lost => gaps.busy.extend(socket),
-            LinkState::Unreachable => gaps.unreachable.extend(socket),
-            LinkState::NoDescriptors => gaps.no_descriptors.extend(socket),
-            LinkState::Busy => gaps.busy.extend(socket),
-            LinkState::Older => gaps.older.extend(socket),
-            LinkState::New | LinkState::Connected(..) | LinkState::Read(_) => {}
-        }
-        gaps.unreadable = gaps.unreadable.saturating_add(link.unreadable.count());
-        gaps.left_out = gaps.left_out.saturating_add(link.left_out.count());
-    }
-    gaps
+/// What a list of gaps or of machines depends on, as far as one link tells: no change of it, no change of them.
+#[derive(Debug, PartialEq)]
+pub(super) struct Told {
+    state: mem::Discriminant<LinkState>,
+    revision: Option<u64>,
+    hidden: (usize, usize),
+    has_lost: bool,
 }
 
-/// Returns how the machines among these are connected.
-pub(super) fn machines<'a>(
-    links: impl Iterator<Item = (&'a LinkName, &'a BridgeLink)>,
-) -> Vec<ConnectedMachine> {
-    let machines = links.filter_map(|(name, link)| match name {
-        LinkName::Machine(name) => {
-            let report = link.report.clone().unwrap_or_default();
-            Some(ConnectedMachine { name: name.clone(), report })
-        }
-        LinkName::Bridge(_) | LinkName::Dialed => None,
-    });
-    machines.collect()
+fn with_hidden(
+    name: &MachineName,
+    report: &MachineReport,
+    (unreadable, left_out): (usize, usize),
+) -> ConnectedMachine {
+    let report = MachineReport {
+        unreadable: report.unreadable.saturating_add(unreadable),
+        left_out: report.left_out.saturating_add(left_out),
+        ..report.clone()
+    };
+    ConnectedMachine { name: name.clone(), report }
 }
 
-/// The reasons why the questions of a [`super::JoinedInbox`] are incomplete: bridges that could not be asked, and questions
-/// that are hidden.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Gaps {
-    /// The sockets of bridges that did not reply.
-    pub unreachable: Vec<PathBuf>,
-    /// The sockets of bridges that could not be connected to, since this process has no file descriptors left.
-    pub no_descriptors: Vec<PathBuf>,
-    /// The sockets of bridges that were too busy: they had too many connections or calls, or sent changes faster than
-    /// these could be read.
-    pub busy: Vec<PathBuf>,
-    /// The sockets of bridges that speak a protocol from before protocols had versions.
-    pub older: Vec<PathBuf>,
-    /// The machines that are not connected, or that could not ask all of their bridges.
-    pub machines: Vec<ConnectedMachine>,
-    /// Why the machines of the fleet are not known.
-    pub fleet: Option<String>,
-    /// How many bridges the machine at the other end of a dial could not ask. One more if changes from there were lost.
-    pub unasked: usize,
-    /// How many open questions need a newer askbridge.
-    pub unreadable: usize,
-    /// How many open questions are left out because there is no room for them.
-    pub left_out: usize,
-    /// The other machines that have such questions, by their own word or by what they sent.
-    pub hidden_on: Vec<MachineName>,
-}
-
-impl Gaps {
-    /// Returns gaps with only this many questions that need a newer askbridge.
-    pub fn of_unreadable(unreadable: usize) -> Self {
-        Gaps { unreadable, ..Gaps::default() }
+/// Returns how many of these questions are of which machine, as far as their IDs tell.
+fn by_machine(questions: &HiddenQuestions) -> BTreeMap<&str, usize> {
+    let mut counts = BTreeMap::new();
+    for machine in questions.ids().filter_map(|id| id.bridge.machine()) {
+        *counts.entry(machine).or_default() += 1;
     }
-
-    /// Returns the gaps without machines that are being connected to for the first time: nothing is wrong yet, for a log.
-    #[must_use]
-    pub fn without_new(mut self) -> Self {
-        self.machines.retain(|machine| !machine.report.is_new());
-        self
-    }
-
-    /// Returns whether nothing is left out.
-    pub fn is_empty(&self) -> bool {
-        *self == Gaps::default()
-    }
-
-    /// Returns how many bridges could not be asked.
-    pub fn unasked_bridges(&self) -> usize {
-        self.unreachable.len() + self.no_descriptors.len() + self.busy.len() + self.older.len()
-    }
-
-    /// Reports to another machine how many questions are left out, if that has changed.
-    pub(super) fn tell(&self, report: &watch::Sender<MachineReport>) {
-        report.send_if_modified(|report| {
-            let counts = (self.unreadable, self.left_out, self.unasked_bridges());
-            let changed = counts != (report.unreadable, report.left_out, report.unasked);
-            (report.unreadable, report.left_out, report.unasked) = counts;
-            report.revision += u64::from(changed);
-            changed
-        });
-    }
-
-    /// Returns whether each bridge could be asked.
-    pub fn has_asked_all(&self) -> bool {
-        self.unreachable.is_empty()
-            && self.no_descriptors.is_empty()
-            && self.unasked == 0
-            && self.busy.is_empty()
-            && self.older.is_empty()
-            && self.machines.is_empty()
-            && self.fleet.is_none()
-    }
+    counts
 }
 
 /// Questions that are counted instead of shown.

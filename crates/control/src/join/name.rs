@@ -16,6 +16,8 @@ pub(super) enum LinkName {
     /// The inboxes of all bridges of the machine at the other end of `askbridge dial`, under the names that they have
     /// there.
     Dialed,
+    /// The inboxes of all bridges of all other machines, through the process here that holds the connections to them.
+    Elsewhere,
 }
 
 impl LinkName {
@@ -38,6 +40,7 @@ impl LinkName {
             LinkName::Bridge(own) => own == bridge,
             LinkName::Machine(machine) => bridge.machine() == Some(machine.as_str()),
             LinkName::Dialed => bridge.machine().is_none(),
+            LinkName::Elsewhere => bridge.machine().is_some(),
         }
     }
 
@@ -53,7 +56,7 @@ impl LinkName {
             // A bridge bounds how many there are of it.
             LinkName::Bridge(_) => (limits::MACHINE_BYTES, usize::MAX),
             // So does the process that holds the connection to a machine.
-            LinkName::Machine(_) => (limits::remote::QUESTIONS_OF_ALL, usize::MAX),
+            LinkName::Machine(_) | LinkName::Elsewhere => (limits::remote::QUESTIONS_OF_ALL, usize::MAX),
             LinkName::Dialed => (limits::remote::QUESTIONS, limits::LISTED),
         }
     }
@@ -64,6 +67,15 @@ impl LinkName {
             LinkName::Bridge(bridge) => typed.may_be_in(bridge),
             LinkName::Machine(machine) => typed.may_be_on(machine),
             LinkName::Dialed => typed.machine().is_none(),
+            LinkName::Elsewhere => true,
+        }
+    }
+
+    /// Returns how many open questions the other end may list at once. One that lists more is not followed.
+    pub(super) fn most_listed(&self) -> usize {
+        match self {
+            LinkName::Bridge(_) | LinkName::Machine(_) | LinkName::Dialed => limits::LISTED,
+            LinkName::Elsewhere => limits::remote::LISTED_OF_ALL,
         }
     }
 }
@@ -74,6 +86,7 @@ impl fmt::Display for LinkName {
             LinkName::Bridge(bridge) => bridge.fmt(formatter),
             LinkName::Machine(machine) => machine.fmt(formatter),
             LinkName::Dialed => formatter.write_str("the dialed machine"),
+            LinkName::Elsewhere => formatter.write_str("the other machines"),
         }
     }
 }

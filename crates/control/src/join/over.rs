@@ -26,7 +26,7 @@ pub(super) async fn past_elsewhere(
     let asked = join_all(peers.iter().map(async |(name, peer)| {
         let past =
             timeout(limits::remote::REPLY, peer.past(filter.clone())).await.unwrap_or(Err(CallError::Gone));
-        Ok::<_, CallError>(own(name, past?))
+        Ok::<_, CallError>(own(name, past?.questions))
     }));
     Ok(asked.await.into_iter().collect::<Result<Vec<_>, _>>()?.concat())
 }
@@ -65,22 +65,20 @@ pub(super) async fn past(
     };
     let (here, elsewhere) = tokio::join!(here, elsewhere);
     let (mut questions, mut missing) = (here?, Vec::new());
-    for (machine, past) in elsewhere {
-        match past {
-            Ok(past) => questions.extend(past),
-            Err(problem) => missing.push(MissingHistory { machine, problem }),
-        }
+    for past in elsewhere {
+        questions.extend(past.questions);
+        missing.extend(past.missing);
     }
     questions.sort_by_key(|past| Reverse(past.ended_at()));
     questions.truncate(filter.limit.unwrap_or(usize::MAX));
     Ok(PastQuestions { questions: latest_past(questions), missing })
 }
 
-/// Asks each machine for its questions of the past. The error says why there is no reply.
-async fn past_of_machines(
-    connections: &Connections,
-    filter: &HistoryFilter,
-) -> Vec<(MachineName, Result<Vec<PastQuestion>, String>)> {
+/// Asks each machine for its questions of the past.
+async fn past_of_machines(connections: &Connections, filter: &HistoryFilter) -> Vec<PastQuestions> {
+    if let Some(peer) = connections.peer(&LinkName::Elsewhere) {
+        return vec![past_of_all(&peer, connections, filter).await];
+    }
     let machines = connections.machines.borrow().machines.clone();
     let asked = machines.into_iter().map(async |ConnectedMachine { name, report }| {
         let link = LinkName::Machine(name.clone());
@@ -89,18 +87,41 @@ async fn past_of_machines(
         let past = match peer {
             None => Err(report.problem.unwrap_or_else(|| "it is not connected yet".to_owned())),
             Some(peer) => match timeout(limits::PATIENCE, peer.past(filter.clone())).await {
-                Ok(Ok(past)) => Ok(own(&link, past)),
+                Ok(Ok(past)) => Ok(PastQuestions { questions: own(&link, past.questions), ..past }),
                 // The reader knows which machine it is.
                 Ok(Err(CallError::Refused(Refusal::HistoryUnavailable(why)))) => {
                     Err(why.strip_prefix(&format!("{name}: ")).unwrap_or(&why).to_owned())
                 }
                 Ok(Err(error)) => Err(error.to_string()),
-                Err(_) => Err(format!("it did not reply within {} s", limits::PATIENCE.as_secs())),
+                Err(_) => Err(silent()),
             },
         };
-        (name, past)
+        past.unwrap_or_else(|problem| without([name], &problem))
     });
     join_all(asked).await
+}
+
+/// Asks the process that holds the machines for the questions of the past of all of them.
+async fn past_of_all(peer: &Peer, connections: &Connections, filter: &HistoryFilter) -> PastQuestions {
+    let problem = match timeout(limits::remote::REPLY, peer.past(filter.clone())).await {
+        Ok(Ok(past)) => {
+            return PastQuestions { questions: own(&LinkName::Elsewhere, past.questions), ..past };
+        }
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => silent(),
+    };
+    let machines = connections.machines.borrow().machines.clone();
+    without(machines.into_iter().map(|machine| machine.name), &problem)
+}
+
+fn silent() -> String {
+    format!("it did not reply within {} s", limits::PATIENCE.as_secs())
+}
+
+/// Returns no questions of these machines, and why.
+fn without(machines: impl IntoIterator<Item = MachineName>, problem: &str) -> PastQuestions {
+    let missing = machines.into_iter().map(|machine| MissingHistory { machine, problem: problem.to_owned() });
+    PastQuestions { missing: missing.collect(), ..PastQuestions::default() }
 }
 
 /// Returns the questions that the other end of a link speaks for.

@@ -8,8 +8,9 @@ use askbridge_core::{
     question::Provenance,
 };
 
+use super::{name::LinkName, reported::LinkReport};
 use crate::{
-    inbox::{AnyInbox, BridgeStatus, Follower, HistoryFilter, PastQuestion, report::MachineReport},
+    inbox::{AnyInbox, BridgeStatus, Follower, HistoryFilter, PastQuestions, report::MachineReport},
     rpc::{
         client::{CallError, Changes, Client},
         on_machine::OnMachine,
@@ -115,6 +116,32 @@ impl Peer {
         }
     }
 
+    /// Asks what the other end of a link reports of machines, if it reports anything. With a known revision, the reply comes
+    /// with the next one.
+    pub(super) async fn report_over(
+        &self,
+        name: &LinkName,
+        known: Option<u64>,
+    ) -> Result<LinkReport, CallError> {
+        match (name, self) {
+            (LinkName::Bridge(_), _) => Ok(LinkReport::Nothing),
+            (LinkName::Machine(_) | LinkName::Dialed, _) => self.report(known).await.map(LinkReport::from),
+            (LinkName::Elsewhere, Peer::Connected(client)) => {
+                client.machine_list(known).await.map(LinkReport::Machines)
+            }
+            // A process hands each of its machines over by itself.
+            (LinkName::Elsewhere, Peer::Within(_)) => Ok(LinkReport::Nothing),
+        }
+    }
+
+    /// Returns the open questions, if the other end is in this process.
+    pub(super) fn list_within(&self) -> Option<ReadableList<Record>> {
+        match self {
+            Peer::Connected(_) => None,
+            Peer::Within(within) => Some(within.list()),
+        }
+    }
+
     /// See [`Client::watch`].
     pub(super) async fn watch(&self) -> Result<(), CallError> {
         match self {
@@ -157,12 +184,16 @@ impl Peer {
     }
 
     /// See [`Client::past`].
-    pub(super) async fn past(&self, filter: HistoryFilter) -> Result<Vec<PastQuestion>, CallError> {
+    pub(super) async fn past(&self, filter: HistoryFilter) -> Result<PastQuestions, CallError> {
         match self {
             Peer::Connected(client) => client.past(&filter.into()).await,
             Peer::Within(within) => {
                 let past = within.inbox.past(filter).await;
-                past.map(|past| within.here(past.questions)).map_err(|refusal| within.refused(refusal))
+                let here = |past: PastQuestions| PastQuestions {
+                    questions: within.here(past.questions),
+                    missing: past.missing,
+                };
+                past.map(here).map_err(|refusal| within.refused(refusal))
             }
         }
     }

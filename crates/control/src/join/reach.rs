@@ -1,11 +1,9 @@
-//! The places where inboxes are looked for: the sockets of the bridges of this machine, and those of the process that
-//! holds the connections to other machines.
+//! The places where inboxes are looked for: the sockets of the bridges of this machine, and that of the process that holds
+//! the connections to other machines.
 
 use std::{
     collections::BTreeMap,
     fmt::Debug,
-    fs,
-    io::ErrorKind,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -14,26 +12,28 @@ use askbridge_core::desk::{IdPrefix, MachineName};
 use tokio::sync::watch;
 
 use super::{
-    discovery::{self, NAMED, is_socket},
+    discovery::{self, is_socket},
     name::LinkName,
     peer::LinkEnd,
-    places::{DiscoveryError, Places, at},
+    places::{DiscoveryError, Places},
+    remote,
 };
 use crate::inbox::{AnyInbox, BridgeInbox};
 
-/// The directories of the sockets.
+/// Where questions are looked for.
 #[derive(Clone, Debug, Default)]
 pub struct Reach {
     /// The sockets of the bridges of this machine. `None` leaves this machine out.
     pub bridges: Option<Places>,
-    /// The sockets of other machines.
+    /// The directories in which the process that holds the connections to other machines may have its socket.
     pub machines: Vec<PathBuf>,
     /// The only other machine to look at. `None` looks at all of them.
     pub only: Option<MachineName>,
     /// Why the machines of the fleet are not known. `None` inside if they are, and `None` if no fleet is asked.
     pub fleet: Option<watch::Receiver<Option<String>>>,
-    /// The machines that this process holds the connections to itself. They are handed over within it.
-    pub held: Option<watch::Receiver<Held>>,
+    /// The machines that this process holds the connections to itself. They are handed over within it. `None` if another
+    /// process may hold them.
+    pub held: Option<watch::Receiver<Option<Held>>>,
     /// What keeps these connections while the reach is in use.
     pub keeper: Option<Arc<dyn Debug + Send + Sync>>,
     /// The inbox of this process, which is handed over as well.
@@ -72,19 +72,33 @@ impl Reach {
             let link = |(bridge, path)| (LinkName::Bridge(bridge), LinkEnd::Socket(path));
             found.extend(bridges.into_iter().map(link));
         }
-        let is_meant = |machine: &MachineName| self.only.as_ref().is_none_or(|only| only == machine);
-        for folder in &self.machines {
-            let machines = machines(folder)?.into_iter().filter(|(machine, _)| is_meant(machine));
-            found.extend(machines.map(|(machine, path)| (LinkName::Machine(machine), LinkEnd::Socket(path))));
-        }
-        // Within this process, nothing is connected to.
-        for (machine, inbox) in self.held.iter().flat_map(|held| held.borrow().clone()) {
-            if is_meant(&machine) {
-                found.insert(LinkName::Machine(machine), LinkEnd::Within(inbox));
-            }
-        }
+        found.extend(self.elsewhere());
         found.extend(self.own_link());
         Ok(found)
+    }
+
+    /// Returns the links to other machines: those that this process holds are handed over within it, others are reached
+    /// through the process that holds them.
+    fn elsewhere(&self) -> Vec<(LinkName, LinkEnd)> {
+        let is_meant = |machine: &MachineName| self.only.as_ref().is_none_or(|only| only == machine);
+        if let Some(held) = self.held() {
+            let meant = held.into_iter().filter(|(machine, _)| is_meant(machine));
+            return meant
+                .map(|(machine, inbox)| (LinkName::Machine(machine), LinkEnd::Within(inbox)))
+                .collect();
+        }
+        let name = self.only.clone().map_or(LinkName::Elsewhere, LinkName::Machine);
+        self.holder().map(|path| (name, LinkEnd::Socket(path))).into_iter().collect()
+    }
+
+    fn held(&self) -> Option<Held> {
+        self.held.as_ref()?.borrow().clone()
+    }
+
+    /// Returns the socket of the process that holds the connections to other machines.
+    fn holder(&self) -> Option<PathBuf> {
+        let mut sockets = self.machines.iter().map(|folder| remote::socket(folder));
+        sockets.find(|path| is_socket(path))
     }
 
     /// Returns the link to the inbox of this process, unless it has ended.
@@ -97,35 +111,11 @@ impl Reach {
     /// the ID names, if there is one.
     pub(super) fn link_of(&self, typed: &IdPrefix) -> Option<(LinkName, LinkEnd)> {
         if let Some(machine) = typed.machine().filter(|machine| self.only.as_ref() == Some(machine)) {
-            let held = self.held.as_ref().and_then(|held| held.borrow().get(machine).cloned());
-            let mut sockets = self.machines.iter().map(|folder| folder.join(format!("{machine}.{NAMED}")));
-            let end = match held {
-                Some(inbox) => LinkEnd::Within(inbox),
-                None => LinkEnd::Socket(sockets.rfind(|path| is_socket(path))?),
-            };
-            return Some((LinkName::Machine(machine.clone()), end));
+            let own = LinkName::Machine(machine.clone());
+            return self.elsewhere().into_iter().find(|(name, _)| *name == own);
         }
         let mut folders = self.bridges.as_ref()?.all().into_iter();
         let (bridge, path) = folders.find_map(|folder| discovery::socket_of(&folder, typed))?;
         Some((LinkName::Bridge(bridge), LinkEnd::Socket(path)))
     }
-}
-
-/// Returns the sockets in this directory, by the names of the machines. It need not exist.
-pub fn machines(folder: &Path) -> Result<BTreeMap<MachineName, PathBuf>, DiscoveryError> {
-    let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
-        entries => entries.map_err(at(folder))?,
-    };
-    let mut found = BTreeMap::new();
-    for entry in entries {
-        let path = entry.map_err(at(folder))?.path();
-        let name = path.file_stem().and_then(|name| name.to_str()).and_then(|name| name.parse().ok());
-        if let Some(name) =
-            name.filter(|_| path.extension().is_some_and(|ending| ending == NAMED) && is_socket(&path))
-        {
-            found.insert(name, path);
-        }
-    }
-    Ok(found)
 }

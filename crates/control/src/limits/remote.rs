@@ -44,6 +44,11 @@ pub const QUESTIONS: usize = 16 * MIB;
 /// Size of the open questions of all machines. The rest of [`super::MACHINE_BYTES`] is for the bridges of this machine,
 /// so that no other machine takes their room.
 pub const QUESTIONS_OF_ALL: usize = super::MACHINE_BYTES / 2;
+/// Number of open questions of all machines that the process with their connections lists to another one. It keeps no
+/// more, whatever their sizes.
+pub const LISTED_OF_ALL: usize = 64 * super::LISTED;
+/// Length of a message of the process that has the connections to other machines: a list of all their questions.
+pub const LISTING: usize = QUESTIONS_OF_ALL + 8 * MIB;
 /// What one machine can make the process hold that keeps its connection, whatever it sends: the messages of the
 /// subscription that are not read yet, a message while it is read, in a few copies, and the questions, which are kept once.
 /// How questions ended, and the events about them, are kept where the connection is and in the inbox of all bridges.

@@ -25,7 +25,7 @@ use tokio::{
     net::UnixStream,
 };
 
-pub use super::line::{ConnectError, Depth, read_machine_once, read_once};
+pub use super::line::{ConnectError, Depth, read_machine_once, read_machines_once, read_once};
 use super::{
     history::{HistoryListing, HistoryParams},
     line::{Line, ReadHalf, WriteHalf, why},
@@ -34,7 +34,10 @@ use super::{
     socket::LineReader,
 };
 use crate::{
-    inbox::{BridgeStatus, PastQuestion, report::MachineReport},
+    inbox::{
+        BridgeStatus, PastQuestions,
+        report::{MachineListing, MachineReport},
+    },
     limits,
 };
 
@@ -114,8 +117,16 @@ impl Client {
     /// machine's name from here on.
     pub async fn connect_machine(stream: UnixStream, machine: MachineName) -> Result<Self, ConnectError> {
         let mut line = Line::new(stream);
+        line.select(&machine).await?;
         let greeting = line.greet().await?.on(&machine);
         Ok(Self::over(line, greeting, Some(machine)))
+    }
+
+    /// Greets the process that holds the connections to other machines, for the questions of all of them.
+    pub async fn connect_machines(stream: UnixStream) -> Result<Self, ConnectError> {
+        let mut line = Line::to_machines(stream);
+        let greeting = line.greet().await?;
+        Ok(Self::over(line, greeting, None))
     }
 
     /// Returns how the bridges described themselves when they were greeted: one of them, or all of a machine.
@@ -142,6 +153,13 @@ impl Client {
         report.value.ok_or(CallError::Gone)
     }
 
+    /// Asks which other machines the process at the other end holds the connections to. If the caller knows the listing of
+    /// this revision, the reply comes with the next revision.
+    pub async fn machine_list(&self, known: Option<u64>) -> Result<MachineListing, CallError> {
+        let listing = self.call(method::MACHINES, params([("known", json(&known))])).await?;
+        listing.value.ok_or(CallError::Gone)
+    }
+
     /// Reports to the bridge that a person is looking at the questions now.
     pub async fn watch(&self) -> Result<(), CallError> {
         self.call::<()>(method::WATCH, ObjectParams::new()).await.map(drop)
@@ -166,7 +184,7 @@ impl Client {
     }
 
     /// Returns questions of the past, the latest first.
-    pub async fn past(&self, params: &HistoryParams) -> Result<Vec<PastQuestion>, CallError> {
+    pub async fn past(&self, params: &HistoryParams) -> Result<PastQuestions, CallError> {
         let mut object = ObjectParams::new();
         for (name, value) in
             serde_json::to_value(params).ok().iter().filter_map(|value| value.as_object()).flatten()
@@ -174,7 +192,12 @@ impl Client {
             object.insert(name, value).unwrap_or_default();
         }
         let listing: CallReply<HistoryListing> = self.call(method::HISTORY, object).await?;
-        Ok(self.here(listing.value.map(|listing| listing.questions).unwrap_or_default()))
+        Ok(match listing.value {
+            Some(HistoryListing { questions, missing, .. }) => {
+                PastQuestions { questions: self.here(questions), missing }
+            }
+            None => PastQuestions::default(),
+        })
     }
 
     /// Submits to a question, and waits until its agent has read the answer.

@@ -8,7 +8,7 @@ use std::{
 
 use askbridge_core::{desk::Refusal, question::Provenance};
 use askbridge_os::processes::Peer;
-use jsonrpsee::{core::RpcResult, types::ErrorObjectOwned};
+use jsonrpsee::{Extensions, core::RpcResult, types::ErrorObjectOwned};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
@@ -76,6 +76,19 @@ impl Connection {
 /// Returns a refusal as a JSON-RPC error: its code, its text, and its details under `data`.
 pub(super) fn error(refusal: Refusal) -> ErrorObjectOwned {
     ErrorObjectOwned::owned(refusal.kind().code, refusal.to_string(), Some(refusal.detail()))
+}
+
+/// Gives back the room of a call that waits for a person or an agent from now on. Another budget bounds such calls.
+pub(super) fn wait(extensions: &Extensions) {
+    extensions.get::<CallRoom>().inspect(|room| room.give_back());
+}
+
+/// Returns whether the caller is a process of the agent's own tree.
+pub(super) fn is_of_agent(extensions: &Extensions) -> bool {
+    extensions
+        .get::<Connection>()
+        .and_then(|connection| connection.peer.as_ref())
+        .is_some_and(Peer::is_of_agent)
 }
 
 /// The budgets of all connections to one inbox. Cheap to clone.

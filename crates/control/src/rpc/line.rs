@@ -19,7 +19,10 @@ use super::{
     socket::LineReader,
 };
 use crate::{
-    inbox::{BridgeStatus, report::MachineReport},
+    inbox::{
+        BridgeStatus,
+        report::{MachineListing, MachineReport},
+    },
     limits,
 };
 
@@ -58,6 +61,13 @@ impl Line {
         Line { reader: LineReader::new(reader, limits::MESSAGE), writer: Box::new(writer) }
     }
 
+    /// Returns a connection to the process that holds the connections to other machines, whose lists have the questions of
+    /// all of them.
+    pub(super) fn to_machines(stream: UnixStream) -> Self {
+        let Line { reader, writer } = Line::new(stream);
+        Line { reader: reader.with_longest(limits::remote::LISTING), writer }
+    }
+
     /// Returns a connection to another machine, over any stream.
     pub(super) fn over(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> Self {
         let (reader, writer) = split(stream);
@@ -75,6 +85,14 @@ impl Line {
         read_result(&reply)
     }
 
+    /// Makes the connection that of one of the machines that the other end holds.
+    pub(super) async fn select(&mut self, machine: &MachineName) -> Result<(), ConnectError> {
+        // The name has no character that JSON escapes.
+        let reply =
+            self.call_with(method::SELECT, &format!(",\"params\":{{\"name\":\"{machine}\"}}")).await?;
+        read_result(&reply)
+    }
+
     /// Greets the bridge at the other end, however long it takes to answer.
     pub(super) async fn greet_bridge(&mut self) -> Result<BridgeStatus, ConnectError> {
         self.greet().await?.pop().ok_or(ConnectError::NotABridge)
@@ -82,8 +100,13 @@ impl Line {
 
     /// Calls a method without parameters, and returns the reply.
     async fn call(&mut self, method: &str) -> Result<String, ConnectError> {
+        self.call_with(method, "").await
+    }
+
+    /// Calls a method with these further members of the request, and returns the reply.
+    async fn call_with(&mut self, method: &str, members: &str) -> Result<String, ConnectError> {
         // A failed write is reported only if nothing can be read either.
-        let call = format!("{{\"jsonrpc\":\"2.0\",\"id\":\"hello\",\"method\":\"{method}\"}}\n");
+        let call = format!("{{\"jsonrpc\":\"2.0\",\"id\":\"hello\",\"method\":\"{method}\"{members}}}\n");
         let written = self.writer.write_all(call.as_bytes()).await;
         // A bridge that is too busy sends a refusal and closes the connection without reading, which can fail the
         // write.
@@ -168,10 +191,23 @@ pub async fn read_machine_once(
     depth: Depth,
 ) -> Result<(Vec<BridgeStatus>, MachineReport, ReadableList<Record>), ConnectError> {
     let mut line = Line::new(stream);
+    line.select(machine).await?;
     let statuses = line.greet().await?;
     let report: MachineReport = read_result(&line.call(method::REPORT).await?)?;
     let questions = line.list(depth).await?;
     Ok((statuses.on(machine), report, questions.on(machine)))
+}
+
+/// Reads the open questions of all machines that a process holds once, as [`read_once`] does those of a bridge.
+pub async fn read_machines_once(
+    stream: UnixStream,
+    depth: Depth,
+) -> Result<(Vec<BridgeStatus>, MachineListing, ReadableList<Record>), ConnectError> {
+    let mut line = Line::to_machines(stream);
+    let statuses = line.greet().await?;
+    let listing = read_result(&line.call(method::MACHINES).await?)?;
+    let questions = line.list(depth).await?;
+    Ok((statuses, listing, questions))
 }
 
 pub(super) fn why(error: &ErrorObjectOwned) -> Refusal {

@@ -15,7 +15,7 @@ use jsonrpsee::{
 use serde::{Deserialize, de::DeserializeOwned};
 
 use super::{
-    connection::{Budgets, CallRoom, Connection, error},
+    connection::{Budgets, Connection, error, is_of_agent, wait},
     history::{HistoryListing, HistoryParams},
     machines,
     protocol::{Listing, LostListing, OutlineListing, deltas, method},
@@ -66,7 +66,15 @@ struct Context<I> {
 impl Methods {
     /// Returns the methods over this inbox.
     pub fn new<I: Inbox>(inbox: I, caller: Caller) -> Self {
-        let budgets = Budgets::default();
+        Methods::within(Budgets::default(), inbox, caller)
+    }
+
+    /// Returns the methods over another inbox, which share the budgets of these, for a connection of the same peer.
+    pub(super) fn over<I: Inbox>(self, inbox: I) -> Self {
+        Methods { peer: self.peer, by: self.by, ..Methods::within(self.budgets, inbox, Caller::Ours) }
+    }
+
+    fn within<I: Inbox>(budgets: Budgets, inbox: I, caller: Caller) -> Self {
         let context = Context { inbox: inbox.clone(), caller, budgets: budgets.clone() };
         let mut module = RpcModule::new(context);
         let registered =
@@ -327,19 +335,6 @@ impl<I: Inbox> Context<I> {
         let by = known.unwrap_or_else(|| self.caller.provenance(by));
         self.inbox.submit(id, submission, by).await.map_err(error)
     }
-}
-
-/// Gives back the room of a call that waits for a person or an agent from now on. Another budget bounds such calls.
-fn wait(extensions: &Extensions) {
-    extensions.get::<CallRoom>().inspect(|room| room.give_back());
-}
-
-/// Returns whether the caller is a process of the agent's own tree.
-fn is_of_agent(extensions: &Extensions) -> bool {
-    extensions
-        .get::<Connection>()
-        .and_then(|connection| connection.peer.as_ref())
-        .is_some_and(Peer::is_of_agent)
 }
 
 /// Sends the changes to a subscriber until it or the store has ended.

@@ -13,5 +13,6 @@ pub(crate) mod on_machine;
 #[expect(clippy::expect_used, reason = "tests use it")]
 pub mod played;
 pub mod protocol;
+pub mod select;
 pub mod session;
 pub mod socket;

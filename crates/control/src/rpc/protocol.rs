@@ -59,6 +59,9 @@ pub mod method {
     /// Lists the other machines: `{known?}` → [`crate::inbox::report::MachineListing`]. With a known revision, the reply
     /// comes once there is another one.
     pub const MACHINES: &str = "machine_list";
+    /// Makes the connection that of one of the machines that a process holds, under the names that are used there. The first
+    /// call of a connection alone can be this: `{name}` → null.
+    pub const SELECT: &str = "machine_select";
     /// Describes the bridges, and greets: → a list of [`crate::inbox::BridgeStatus`].
     pub const STATUS: &str = "bridge_status";
 }

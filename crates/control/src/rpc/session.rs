@@ -295,6 +295,14 @@ pub fn refusal(text: &str, refusal: Refusal) -> String {
     }
 }
 
+/// Returns the reply to a call that has done what it asks for, and has no result.
+pub(super) fn accepted(text: &str) -> String {
+    let payload = jsonrpsee::types::ResponsePayload::success(());
+    let response = jsonrpsee::types::Response::new(payload, id_of(text));
+    // As in `failure`.
+    serde_json::to_string(&response).unwrap_or_default()
+}
+
 fn id_of(text: &str) -> Id<'static> {
     /// The parts of a call that is not run.
     #[derive(serde::Deserialize)]

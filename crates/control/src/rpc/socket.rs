@@ -26,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     connection::Budgets,
     methods::{Caller, Methods},
+    select::{SelectMachine, select, selected},
     session::{self, Incoming, Replies, Requests},
 };
 use crate::{inbox::Inbox, limits};
@@ -36,6 +37,27 @@ pub async fn serve<I: Inbox>(
     listener: net::UnixListener,
     first: Option<net::UnixStream>,
     inbox: I,
+    stop: CancellationToken,
+) -> io::Result<()> {
+    serve_or_select(listener, first, inbox, None, stop).await
+}
+
+/// Serves the inbox of all machines that this process holds as [`serve`] does. A connection may begin with a call that makes
+/// it that of one of them.
+pub async fn serve_machines<I: Inbox>(
+    listener: net::UnixListener,
+    inbox: I,
+    machines: Arc<dyn SelectMachine>,
+    stop: CancellationToken,
+) -> io::Result<()> {
+    serve_or_select(listener, None, inbox, Some(machines), stop).await
+}
+
+async fn serve_or_select<I: Inbox>(
+    listener: net::UnixListener,
+    first: Option<net::UnixStream>,
+    inbox: I,
+    machines: Option<Arc<dyn SelectMachine>>,
     stop: CancellationToken,
 ) -> io::Result<()> {
     let listener = UnixListener::from_std(listener)?;
@@ -71,11 +93,9 @@ pub async fn serve<I: Inbox>(
             continue;
         };
         let peer = agent_tree.as_ref().and_then(|tree| tree.peer(&stream));
-        let (methods, stop) = (methods.clone().called_by(peer), stop.clone());
+        let (methods, stop, machines) = (methods.clone().called_by(peer), stop.clone(), machines.clone());
         sessions.spawn(async move {
-            let (reader, writer) = stream.into_split();
-            let mut requests = RequestLines::new(reader, methods.budgets.clone());
-            if let Err(error) = session::serve(&methods, &mut requests, &mut LineWriter(writer), stop).await {
+            if let Err(error) = converse(stream, methods, machines, stop).await {
                 tracing::debug!(%error, "a connection to the inbox failed");
             }
             // This line names the permit, so that the task owns it until the connection has ended.
@@ -90,8 +110,45 @@ pub async fn serve<I: Inbox>(
     Ok(())
 }
 
+/// Serves one connection, whose first call may select a machine.
+async fn converse(
+    stream: UnixStream,
+    mut methods: Methods,
+    machines: Option<Arc<dyn SelectMachine>>,
+    stop: CancellationToken,
+) -> io::Result<()> {
+    let (reader, writer) = stream.into_split();
+    let mut requests = RequestLines::new(reader, methods.budgets.clone());
+    let mut replies = LineWriter(writer);
+    if let Some(machines) = machines {
+        let opened = opened(&*machines, methods, &mut requests, &mut replies);
+        match stop.run_until_cancelled(opened).await {
+            Some(opened) => methods = opened?,
+            None => return Ok(()),
+        }
+    }
+    session::serve(&methods, &mut requests, &mut replies, stop).await
+}
+
+/// Returns the methods of a connection whose first call may select a machine.
+async fn opened(
+    machines: &dyn SelectMachine,
+    all: Methods,
+    requests: &mut RequestLines,
+    replies: &mut impl Replies,
+) -> io::Result<Methods> {
+    let Some(request) = requests.next().await.transpose()? else { return Ok(all) };
+    match selected(&request) {
+        Some(name) => select(machines, &name, all, &request, replies).await,
+        None => {
+            requests.put_back(request);
+            Ok(all)
+        }
+    }
+}
+
 /// A socket that cannot accept connections, most often because the process has no file descriptors left for a while.
-/// That concerns each of its sockets, of which there is one for each machine, and is logged once for all of them.
+/// That concerns each of its sockets, and is logged once for all of them.
 struct Failing;
 
 /// How many sockets of this process are failing.
@@ -154,6 +211,11 @@ impl<R: AsyncRead + Unpin + Send> LineReader<R> {
         LineReader { reader, buffer: BytesMut::new(), searched: 0, longest }
     }
 
+    /// Returns the reader with another bound on the lines.
+    pub(super) fn with_longest(self, longest: usize) -> Self {
+        LineReader { longest, ..self }
+    }
+
     /// Returns the next line, without its end, or `None` at the end of the stream. Cancel safe.
     ///
     /// # Errors
@@ -212,16 +274,26 @@ pub(super) struct RequestLines {
     lines: LineReader<OwnedReadHalf>,
     budgets: Budgets,
     long: Option<(OwnedSemaphorePermit, Instant)>,
+    /// A request that was read, and is to be the next one again.
+    read: Option<Incoming>,
 }
 
 impl RequestLines {
     pub(super) fn new(reader: OwnedReadHalf, budgets: Budgets) -> Self {
-        RequestLines { lines: LineReader::new(reader, limits::REQUEST), budgets, long: None }
+        RequestLines { lines: LineReader::new(reader, limits::REQUEST), budgets, long: None, read: None }
+    }
+
+    /// Makes a request the next one.
+    pub(super) fn put_back(&mut self, request: Incoming) {
+        self.read = Some(request);
     }
 }
 
 impl Requests for RequestLines {
     async fn next(&mut self) -> Option<io::Result<Incoming>> {
+        if let Some(request) = self.read.take() {
+            return Some(Ok(request));
+        }
         loop {
             if let Some(line) = self.lines.take() {
                 let room = self.long.take().map(|(room, _)| room);

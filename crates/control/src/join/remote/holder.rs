@@ -180,13 +180,10 @@ impl Holder {
         let dialed = dial(&self.shared.name, route, limit::GREETING).await;
         let Dialed { running, client, version } = dialed.map_err(|failure| failure.to_string())?;
         let followed = async {
-            // An earlier version does not say what it leaves out.
             let client = Arc::new(client);
-            let report = client.report(None).await.ok();
             let (peer, greeting) = (Peer::Connected(Arc::clone(&client)), client.greeting().to_vec());
-            let followed = BridgeConnection::follow(peer, greeting, false).await;
+            let followed = BridgeConnection::follow(&LinkName::Dialed, peer, greeting).await;
             let (mut connection, feed) = followed.map_err(|error| Some(error.to_string()))?;
-            connection.report = report;
             let statuses = own(connection.greeted.statuses());
             if self.is_this_machine(&statuses) {
                 return Err(Some(THIS_MACHINE.to_owned()));

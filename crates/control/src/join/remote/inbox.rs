@@ -138,7 +138,7 @@ impl Inbox for Holder {
         let params = filter.into();
         let _turn = self.shared.turn.acquire().await;
         let past = timeout(limits::PATIENCE, client.past(&params)).await;
-        let mut questions = past.map_err(|_| self.is_silent())??;
+        let PastQuestions { mut questions, .. } = past.map_err(|_| self.is_silent())??;
         questions.retain(|past| LinkName::Dialed.owns(&past.record));
         Ok(PastQuestions { questions, missing: Vec::new() })
     }

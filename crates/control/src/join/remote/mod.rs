@@ -2,7 +2,7 @@
 //!
 //! A machine is a command whose stdin and stdout are those of `askbridge dial` there, by ssh or otherwise, or a stream
 //! that another room provides. One process holds it, mostly the inbox in the background. Within that process, its
-//! questions are handed over; other programs connect to a socket for each machine, as they do to those of bridges.
+//! questions are handed over; other programs connect to the one socket that the process has for all of them.
 
 mod answer;
 mod attempt;
@@ -12,9 +12,11 @@ mod hub;
 mod inbox;
 mod process;
 mod route;
+mod share;
 
 pub use attempt::{Found, attempt};
 pub use failure::Failure;
 pub use holder::Holder;
-pub use hub::{Hub, folder, folders, try_now};
+pub use hub::Hub;
 pub use route::{Dial, Route};
+pub use share::{Shared, connect, is_socket, listing, socket, try_now};
