@@ -7,23 +7,20 @@
 //! `tests/tidy/imports.rs` names.
 //!
 //! 1. [`limits`]: the program's bounds, with their reasons, beside those of the crates.
-//! 2. `fleet`: other machines over a NATS server.
-//! 3. [`driver`]: the bridge's I/O between the agent's process and stdio. It decides nothing.
-//! 4. [`present`]: questions in words, and the dialogue that asks a user line by line.
-//! 5. `notify`: when the user is notified, and the ways.
-//! 6. [`service`]: what runs beside an inbox: rules, unattended questions, recall, notifications, HTTP.
-//! 7. [`hub`]: the process that serves the questions of all bridges and machines, and what runs in it.
-//! 8. [`command`]: the subcommands, each with its arguments.
+//! 2. [`driver`]: the bridge's I/O between the agent's process and stdio. It decides nothing.
+//! 3. [`present`]: questions in words, and the dialogue that asks a user line by line.
+//! 4. `notify`: when the user is notified, and the ways.
+//! 5. [`service`]: what runs beside an inbox: rules, unattended questions, recall, notifications, HTTP.
+//! 6. [`hub`]: the process that serves the questions of all bridges and machines, and what runs in it.
+//! 7. [`command`]: the subcommands, each with its arguments.
 //!
 //! Beneath them stand `crates/control` (the inbox and the ways to it), `crates/settings` (keys, layers and rules),
-//! `crates/journal` (questions and answers in SQLite), `crates/web` (HTTP and the page), `crates/adapters` (agents that are
+//! `crates/journal` (questions and answers in SQLite), `crates/fleet` (machines over a NATS server), `crates/web` (HTTP and the page), `crates/adapters` (agents that are
 //! asked beside their own dialog) and `crates/os` (terminals, signals, exit codes, the log, file locks, processes). Beside
 //! them stand `crates/check` (the conformance cases) and `crates/mock` (peers without a model).
 
 pub mod command;
 pub mod driver;
-#[cfg(feature = "fleet")]
-pub mod fleet;
 pub mod hub;
 pub mod limits;
 #[cfg(feature = "notify")]

@@ -1,12 +1,12 @@
 //! Every constant that bounds the memory that peers and responders can make the program use (I6), and every time that
 //! is not a setting, in addition to those of the core. Sizes are in bytes unless their name says otherwise.
 
-pub mod fleet;
-
 use std::time::Duration;
 
 pub use askbridge_adapters::limits::*;
 pub use askbridge_control::limits::*;
+#[cfg(feature = "fleet")]
+pub use askbridge_fleet::limits as fleet;
 #[cfg(feature = "journal")]
 pub use askbridge_journal::limits as journal;
 pub use askbridge_settings::limits::*;
@@ -43,6 +43,15 @@ pub const CLIENT_SETTINGS: usize = 4 * MIB;
 pub const BACKGROUND: Duration = Duration::from_secs(10);
 /// How long the program that starts a browser may take to fail. If it still runs by then, it counts as the browser.
 pub const BROWSER: Duration = Duration::from_secs(2);
+
+/// The most other machines that a process is connected to: those of the settings, and of a fleet.
+pub const MACHINES: usize = 8256;
+/// How long a list that is kept up to date waits for the machines of a fleet before it shows what there is: a broker that
+/// works has replied by then, so that the list says nothing of it.
+pub const FLEET_SOON: Duration = Duration::from_millis(500);
+/// How long a command waits for a machine that may be one of a fleet: a little longer than for a connection to the broker, so
+/// that the reason is known as well.
+pub const FLEET: Duration = Duration::from_millis(5500);
 
 // Times of the agent and the client.
 

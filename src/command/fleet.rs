@@ -10,13 +10,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use askbridge_fleet::{Access, NewUser, Role, UserName, create_directory, server_config};
 use askbridge_os::exit;
 use askbridge_settings::{Settings, addresses::Brokers, keys};
 use clap::{Args, Subcommand};
 
 use crate::{
     command::{CommandError, Context, runner::done},
-    fleet::{Access, NewUser, Role, UserName, create_directory, server_config},
     hub::gateway,
 };
 

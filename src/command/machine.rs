@@ -28,7 +28,7 @@ use super::{
     screen::Room,
 };
 use crate::{
-    hub::{fleet::fleet_status, machines::route_of},
+    hub::{broker::fleet_status, machines::route_of},
     limits::{self, remote as limit},
     present::{
         machines::{self, ListedMachine, MachineList},

@@ -22,11 +22,8 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::{CommandError, Context};
 use crate::{
-    hub::{
-        fleet::FleetMachines,
-        machines::{HeldMachines, VIA, is_shared, routes},
-    },
-    limits::{fleet as of_fleet, remote as limit},
+    hub::machines::{HeldMachines, VIA, is_shared, more_machines, routes},
+    limits::{self, remote as limit},
 };
 
 /// How long a command waits for the machines that it connects to, where none was named.
@@ -126,8 +123,7 @@ impl MachineArgs {
             let new: Vec<_> = of_settings.into_keys().filter(|name| !shared.contains(name)).collect();
             let reach = Reach { bridges: Some(places.clone()), ..reach };
             if patience == Patience::None {
-                let fleet = FleetMachines::new(places.own().to_owned());
-                return Ok(kept(HeldMachines::own(places, fleet), reach));
+                return Ok(kept(HeldMachines::own(places, more_machines(places.own())), reach));
             }
             let tried = join_all(new.iter().map(|name| remote::try_now(places, name)));
             let patience = if patience == Patience::Short { limit::PATIENCE } else { limit::CONNECT };
@@ -138,7 +134,7 @@ impl MachineArgs {
         let Some(machine) = machine else {
             // Nobody else knows it: this command connects to it.
             let (only, routes) = named_machine(name, &of_settings)?;
-            let machines = HeldMachines::own(places, FleetMachines::new(places.own().to_owned()));
+            let machines = HeldMachines::own(places, None);
             return Ok(connect(Reach { only, ..reach }, machines, routes, patience).await);
         };
         let is_new = !shared.contains(&machine);
@@ -157,21 +153,23 @@ impl MachineArgs {
         mut routes_of_all: BTreeMap<MachineName, Route>,
     ) -> Result<Reach, CommandError> {
         let (settings, places) = (&context.settings, context.places()?);
-        let mut fleet = FleetMachines::new(places.own().to_owned());
+        let mut more = more_machines(places.own());
         let of_settings = self.named(typed, |machine| routes_of_all.contains_key(machine));
         let is_of_settings =
             of_settings.is_some_and(|name| routes_of_all.keys().any(|of| of.as_str() == name));
         // The broker is asked only if the machine may be one of the fleet: this takes a while.
-        if self.via.is_none() && !is_of_settings {
-            fleet.routes(settings);
+        if self.via.is_none()
+            && !is_of_settings
+            && let Some(more) = &mut more
+        {
+            more.routes(settings);
             let patience = match patience {
-                Patience::None if !self.is_named() => of_fleet::FOLLOW,
+                Patience::None if !self.is_named() => limits::FLEET_SOON,
                 Patience::Short if !self.is_named() => limit::PATIENCE,
-                // A little longer, so that the reason is known as well.
-                _ => of_fleet::CONNECT + of_fleet::FOLLOW,
+                _ => limits::FLEET,
             };
-            fleet.known(patience).await;
-            for (name, route) in fleet.routes(settings) {
+            more.known(patience).await;
+            for (name, route) in more.routes(settings) {
                 routes_of_all.entry(name).or_insert(route);
             }
         }
@@ -183,13 +181,14 @@ impl MachineArgs {
         };
         let bridges = only.is_none().then(|| places.clone());
         // Who names a machine does not ask for the others.
-        let fleet_problem = only.is_none().then(|| fleet.problem());
-        let reach = Reach { bridges, only, machines: places.all(), fleet: fleet_problem, ..Reach::default() };
-        let is_kept = patience == Patience::None && reach.only.is_none() && fleet.is_set();
+        let fleet = more.as_ref().filter(|_| only.is_none()).map(|more| more.problem());
+        let reach = Reach { bridges, only, machines: places.all(), fleet, ..Reach::default() };
+        let is_set = more.as_ref().is_some_and(|more| more.is_set());
+        let is_kept = patience == Patience::None && reach.only.is_none() && is_set;
         if routes.is_empty() && !is_kept {
             return Ok(reach);
         }
-        Ok(connect(reach, HeldMachines::own(places, fleet), routes, patience).await)
+        Ok(connect(reach, HeldMachines::own(places, more), routes, patience).await)
     }
 
     /// Returns the name of the only machine that is meant.

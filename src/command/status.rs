@@ -11,7 +11,7 @@ use super::{
     screen::columns,
 };
 use crate::{
-    hub::fleet::fleet_status,
+    hub::broker::fleet_status,
     limits,
     present::{status::MachineStatus, text},
 };

@@ -3,6 +3,7 @@
 use std::{future::pending, path::Path, time::Duration};
 
 use askbridge_control::join::{JoinedInbox, Places};
+use askbridge_fleet::{Access, Gateway, run};
 use askbridge_os::{exit, signals::Signals};
 use askbridge_settings::files::Live;
 use futures::future::BoxFuture;
@@ -14,11 +15,7 @@ use super::{
     HubError,
     service::{HubContext, HubService},
 };
-use crate::{
-    fleet::{Access, Gateway, run},
-    limits,
-    limits::fleet as limit,
-};
+use crate::{limits, limits::fleet as limit};
 
 /// Serves the questions of this machine to the fleet, if the settings name one.
 pub(super) struct GatewayService;

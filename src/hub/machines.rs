@@ -1,9 +1,9 @@
 //! The connections to other machines that a process holds while it runs: the inbox for all programs here, and a command
 //! that runs without an inbox for itself.
-//! Which machines a command asks is left to `command/reach.rs`, those of the fleet to `fleet.rs`, and serving other programs
+//! Which machines a command asks is left to `command/reach.rs`, those of the fleet to `more.rs`, and serving other programs
 //! to `share.rs`.
 
-use std::{collections::BTreeMap, convert::Infallible, sync::Arc};
+use std::{collections::BTreeMap, convert::Infallible, future::pending, path::Path, sync::Arc};
 
 use askbridge_control::join::{
     Places, Reach,
@@ -13,8 +13,10 @@ use askbridge_core::desk::MachineName;
 use askbridge_settings::{MachineRoute, NotifySettings, Settings, files::Live};
 use tokio::time::sleep;
 
+#[cfg(feature = "fleet")]
+use super::fleet::FleetMachines;
 use super::{
-    fleet::FleetMachines,
+    more::MoreMachines,
     share::{ShareService, Sharing, share},
 };
 use crate::limits;
@@ -22,14 +24,12 @@ use crate::limits;
 /// The name of the machine that `--via` reaches.
 pub const VIA: &str = "via";
 
-/// The most machines, of the settings and of the fleet.
-const MOST: usize = limits::remote::MACHINES + limits::fleet::MACHINES;
-
 /// The connections to the machines of the settings and of the fleet.
 #[derive(Debug)]
 pub struct HeldMachines {
     live: Arc<Live>,
-    fleet: FleetMachines,
+    /// The machines that no settings name one by one.
+    more: Option<Box<dyn MoreMachines>>,
     hub: Hub,
     places: Places,
     /// How other programs share the connections. `None` for those of a command, which nobody shares.
@@ -42,15 +42,16 @@ impl HeldMachines {
         let live = Arc::new(Live::of_user());
         let told = Arc::clone(&live);
         let is_told = move || cfg!(feature = "notify") && NotifySettings::is_set(&told.settings(), false);
-        let hub = Hub::new(places.clone(), MOST, Arc::new(is_told));
+        let hub = Hub::new(places.clone(), limits::MACHINES, Arc::new(is_told));
         let (sharing, service) = share(hub.held());
-        let fleet = FleetMachines::new(places.own().to_owned());
-        (HeldMachines { live, fleet, hub, places: places.clone(), sharing: Some(sharing) }, service)
+        let more = more_machines(places.own());
+        (HeldMachines { live, more, hub, places: places.clone(), sharing: Some(sharing) }, service)
     }
 
     /// Returns where the inbox looks for questions: at the bridges here, and at all machines whose connections are shared.
     pub fn reach(&self) -> Reach {
-        Reach { fleet: Some(self.fleet.problem()), ..self.own_reach(Reach::from(&self.places)) }
+        let fleet = self.more.as_ref().map(|more| more.problem());
+        Reach { fleet, ..self.own_reach(Reach::from(&self.places)) }
     }
 
     /// Returns the reach with these machines, or with those of the process that holds them instead of this one.
@@ -59,9 +60,9 @@ impl HeldMachines {
     }
 
     /// Returns the connections of a command alone.
-    pub fn own(places: &Places, fleet: FleetMachines) -> Self {
-        let hub = Hub::new(places.clone(), MOST, Arc::new(|| false));
-        HeldMachines { live: Arc::new(Live::of_user()), fleet, hub, places: places.clone(), sharing: None }
+    pub fn own(places: &Places, more: Option<Box<dyn MoreMachines>>) -> Self {
+        let hub = Hub::new(places.clone(), limits::MACHINES, Arc::new(|| false));
+        HeldMachines { live: Arc::new(Live::of_user()), more, hub, places: places.clone(), sharing: None }
     }
 
     /// Connects to the machines of the settings and of the fleet, and to no others. If another process shares its
@@ -72,11 +73,13 @@ impl HeldMachines {
             Some(sharing) => !sharing.claim(&self.places).await,
         };
         if is_left {
-            self.fleet.leave();
+            if let Some(more) = &mut self.more {
+                more.leave();
+            }
             return self.hub.set(None);
         }
         let settings = self.live.settings();
-        let mut machines = self.fleet.routes(&settings);
+        let mut machines = self.more.as_mut().map(|more| more.routes(&settings)).unwrap_or_default();
         // A machine of the settings keeps its name.
         machines.extend(routes(&settings));
         self.set_to(machines);
@@ -92,7 +95,7 @@ impl HeldMachines {
         loop {
             let asked = tokio::select! {
                 () = sleep(limits::MACHINE_SETTINGS) => None,
-                () = self.fleet.changed() => None,
+                () = changed(&mut self.more) => None,
                 asked = Sharing::asked(&mut self.sharing) => Some(asked),
             };
             self.set().await;
@@ -106,6 +109,24 @@ impl HeldMachines {
     /// Returns the connections.
     pub fn hub(&self) -> &Hub {
         &self.hub
+    }
+}
+
+async fn changed(more: &mut Option<Box<dyn MoreMachines>>) {
+    match more {
+        Some(more) => more.changed().await,
+        None => pending().await,
+    }
+}
+
+/// Returns the source, if this program has one. The directory is that of the sockets here.
+pub fn more_machines(folder: &Path) -> Option<Box<dyn MoreMachines>> {
+    #[cfg(feature = "fleet")]
+    return Some(Box::new(FleetMachines::new(folder.to_owned())));
+    #[cfg(not(feature = "fleet"))]
+    {
+        let _ = folder;
+        None
     }
 }
 

@@ -2,8 +2,10 @@
 //! `run.rs` puts it together, `list.rs` has its services. How it gets into the background is left to `command/background.rs`.
 
 mod attach;
+pub mod broker;
 mod error;
-pub mod fleet;
+#[cfg(feature = "fleet")]
+mod fleet;
 mod gaps;
 #[cfg(feature = "fleet")]
 pub mod gateway;
@@ -11,6 +13,7 @@ mod hosts;
 mod http;
 mod list;
 pub mod machines;
+mod more;
 #[cfg(feature = "notify")]
 mod notify;
 pub mod presence;

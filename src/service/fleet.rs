@@ -8,6 +8,7 @@ use askbridge_control::{
     join::Places,
     rpc::host::{Service, Starts},
 };
+use askbridge_fleet::Gateway;
 use askbridge_os::program;
 use askbridge_settings::{files::Live, keys};
 use futures::future::BoxFuture;
@@ -15,7 +16,7 @@ use tokio::{process::Command, time::sleep};
 use tokio_util::sync::CancellationToken;
 
 use super::context::Context;
-use crate::{fleet::Gateway, limits::fleet as limit};
+use crate::limits::fleet as limit;
 
 /// Starts the gateway.
 #[derive(Debug)]

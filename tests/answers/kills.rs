@@ -22,6 +22,7 @@ use askbridge_core::{
     question::{Answer, Outcome, Provenance, Responder, Value},
 };
 use askbridge_journal::History;
+use fastrand::Rng;
 use rustix::{
     fs::{CWD, FileType, Mode, mknodat},
     process::{Pid, Signal, kill_process},
@@ -85,23 +86,18 @@ impl Way {
     }
 }
 
-/// Numbers that look random, from a seed.
-struct Random(u64);
+/// What happens to a conversation at random, from a seed.
+struct Random(Rng);
 
 impl Random {
-    fn below(&mut self, most: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % most
-    }
-
     /// Most answers are settled within some milliseconds.
     fn moment(&mut self) -> Duration {
-        let most = [300, 3_000, 12_000][usize::try_from(self.below(3)).unwrap()];
-        Duration::from_micros(self.below(most))
+        let most = [300, 3_000, 12_000][self.0.usize(..3)];
+        Duration::from_micros(self.0.u64(..most))
     }
 
     fn first(&mut self) -> Way {
-        match self.below(10) {
+        match self.0.u8(..10) {
             0..5 => Way::Soon(self.moment()),
             5 => Way::Heard,
             6 => Way::Waiting,
@@ -111,7 +107,7 @@ impl Random {
     }
 
     fn second(&mut self) -> Option<Way> {
-        match self.below(4) {
+        match self.0.u8(..4) {
             0 => Some(Way::Soon(self.moment())),
             1 => Some(Way::Heard),
             _ => None,
@@ -381,7 +377,8 @@ impl Place {
 #[test]
 fn no_answer_is_lost_or_heard_twice_by_itself_however_its_bridge_is_killed() {
     let kills = std::env::var("KILLS").map_or(KILLS, |kills| kills.parse().expect("a number"));
-    let mut random = Random(std::env::var("SEED").map_or(1, |seed| seed.parse().expect("a number")));
+    let seed = std::env::var("SEED").map_or(1, |seed| seed.parse().expect("a number"));
+    let mut random = Random(Rng::with_seed(seed));
     let (mut counts, mut place) = (Counts::default(), Place::new());
     for round in 1.. {
         if counts.kills >= kills {

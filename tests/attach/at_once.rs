@@ -16,6 +16,7 @@ use askbridge_core::{
     desk::{QuestionId, Refusal, Submission},
     question::{Answer, Provenance, Responder, Value},
 };
+use fastrand::Rng;
 use serde_json::{Value as Json, json};
 use tokio::{
     task::yield_now,
@@ -24,13 +25,7 @@ use tokio::{
 
 use crate::{
     answers::machine::{TestMachine, end},
-    attach::{
-        claude, codex,
-        copilot::COPILOT,
-        opencode::OPENCODE,
-        races::{Dice, rounds},
-        scene::Scene,
-    },
+    attach::{claude, codex, copilot::COPILOT, opencode::OPENCODE, races::rounds, scene::Scene},
     support::{DEADLINE, Process},
 };
 
@@ -117,7 +112,7 @@ async fn submits(joined: &JoinedInbox, id: &QuestionId, submission: Submission) 
 }
 
 /// Plays one race. Returns whether a responder here was first.
-async fn race(rival: &mut impl Rival, round: u64, dice: &mut Dice, lead: i64, counts: &mut Counts) -> bool {
+async fn race(rival: &mut impl Rival, round: u64, random: &mut Rng, lead: i64, counts: &mut Counts) -> bool {
     rival.ask(round);
     let joined = open(rival.machine(), 1).await;
     let (id, field) = joined.store().read(|_, snapshot| {
@@ -127,7 +122,7 @@ async fn race(rival: &mut impl Rival, round: u64, dice: &mut Dice, lead: i64, co
     let sqlite = field.kind.options().iter().find(|option| option.label == "SQLite").expect("an option");
     let values = [(field.name.clone(), Value::Text(sqlite.value.clone()))].into();
     let answer = Submission::answer(Answer { values, ..Answer::default() }, None);
-    let mut jitter = || i64::try_from(dice.below(2 * TURNS as u64)).expect("a small number") - TURNS;
+    let mut jitter = || random.i64(-TURNS..TURNS);
     let (first, second, lead) = (jitter(), jitter(), lead + jitter());
     let answered = async {
         turns(first - lead).await;
@@ -179,12 +174,12 @@ async fn race(rival: &mut impl Rival, round: u64, dice: &mut Dice, lead: i64, co
 #[expect(clippy::print_stdout, reason = "a person reads the counts of the long runs")]
 fn races(rival: &mut impl Rival) -> Counts {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let (mut dice, mut counts) = (Dice(0x9E37_79B9_7F4A_7C15), Counts::default());
+    let (mut random, mut counts) = (Rng::with_seed(1), Counts::default());
     let mut lead = Lead { turns: 0, step: TURNS, was_here: false };
     let rounds = rounds(ROUNDS);
     runtime.block_on(async {
         for round in 0..rounds {
-            let is_here = race(rival, round, &mut dice, lead.turns, &mut counts).await;
+            let is_here = race(rival, round, &mut random, lead.turns, &mut counts).await;
             lead.learn(is_here);
         }
     });

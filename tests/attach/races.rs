@@ -20,21 +20,10 @@ use askbridge_core::{
     question::{self, Outcome, Provenance, Responder, Value},
 };
 use askbridge_mock::codex::daemon::{Answer, Daemon, RequestEnd, Sample};
+use fastrand::Rng;
 use serde_json::{Value as Json, json};
 
 const THREAD: &str = "thread";
-
-/// A generator of random numbers: the same number of a round gives the same order of events.
-pub(crate) struct Dice(pub u64);
-
-impl Dice {
-    pub(crate) fn below(&mut self, most: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % most
-    }
-}
 
 type Verdict = Result<Arc<Record>, Refusal>;
 
@@ -55,7 +44,7 @@ struct Submitted {
 }
 
 struct World {
-    dice: Dice,
+    random: Rng,
     now: Duration,
     daemon: Daemon,
     terminal: u64,
@@ -89,7 +78,7 @@ impl World {
         let mut daemon = Daemon::default();
         daemon.start(THREAD, "/p", Some("/record".to_owned()));
         let mut world = World {
-            dice: Dice(0x9E37_79B9_7F4A_7C15 ^ (round + 1).wrapping_mul(0xD129_0B26_55A2_9F05)),
+            random: Rng::with_seed(round),
             now: Duration::ZERO,
             terminal: joined(&mut daemon),
             daemon,
@@ -128,17 +117,17 @@ impl World {
 
     /// Does one of the things that can happen.
     fn step(&mut self) {
-        match self.dice.below(22) {
+        match self.random.u64(..22) {
             0 | 1 => {
                 let samples = [Sample::Question, Sample::Question, Sample::Command, Sample::Files];
-                let sample = samples[usize::try_from(self.dice.below(4)).unwrap_or_default()];
+                let sample = samples[self.random.usize(..4)];
                 self.daemon.ask(THREAD, sample);
             }
             2 => drop(self.daemon.answer(THREAD, Answer::Approve)),
             3 => drop(self.daemon.answer(THREAD, Answer::Decline)),
             4 => {
-                let told_first = self.dice.below(2) == 0;
-                if self.dice.below(3) == 0 {
+                let told_first = self.random.bool();
+                if self.random.u8(..3) == 0 {
                     self.daemon.interrupt(THREAD, told_first);
                 }
             }
@@ -154,15 +143,15 @@ impl World {
             9..=12 => self.deliver_to_us(),
             13..=16 => self.deliver_to_daemon(),
             17 => {
-                let time = Duration::from_millis(self.dice.below(80));
+                let time = Duration::from_millis(self.random.u64(..80));
                 self.pass(time);
             }
             18 => self.look(),
             19 | 20 => {
-                let text = format!("text {}", self.dice.below(3));
+                let text = format!("text {}", self.random.u8(..3));
                 self.daemon.change(THREAD, &text);
             }
-            _ => match self.dice.below(12) {
+            _ => match self.random.u64(..12) {
                 0 => self.disconnect(),
                 1..=4 if self.us.is_none() => self.connect(),
                 _ => {}
@@ -177,17 +166,15 @@ impl World {
         if keys.is_empty() {
             return;
         }
-        let key = keys[usize::try_from(self.dice.below(keys.len() as u64)).unwrap_or_default()];
+        let key = keys[self.random.usize(..keys.len())];
         let id = self.asked[&key].id().clone();
         let record = self.inbox.store().read(|_, snapshot| snapshot.get(&id).cloned());
         let Some(record) = record else { return };
         let field = &record.question.fields[0];
         let is_question = field.name == "db";
         let chosen = match is_question {
-            true => format!("own text {}", self.dice.below(2)),
-            false => {
-                field.kind.options()[usize::try_from(self.dice.below(2)).unwrap_or_default()].value.clone()
-            }
+            true => format!("own text {}", self.random.u8(..2)),
+            false => field.kind.options()[self.random.usize(..2)].value.clone(),
         };
         let result = match (is_question, &*chosen) {
             (true, text) => {
@@ -199,7 +186,7 @@ impl World {
         let request = record.question.id.rsplit('-').next().and_then(|id| id.parse().ok());
         let values = [(field.name.clone(), Value::Text(chosen))].into();
         // Some responders have seen an earlier text.
-        let seen = record.edition.saturating_sub(u32::from(self.dice.below(3) == 0));
+        let seen = record.edition.saturating_sub(u32::from(self.random.u8(..3) == 0));
         let answer = Submission::answer(question::Answer { values, ..question::Answer::default() }, seen);
         let by = Provenance { responder: Responder::CommandLine, name: None };
         let request = request.expect("a request");

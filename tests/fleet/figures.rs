@@ -7,11 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use askbridge::{
-    fleet::{Access, Gateway, run},
-    limits::fleet::PLACES,
-};
 use askbridge_control::join::JoinedInbox;
+use askbridge_fleet::{Access, Gateway, limits::PLACES, run};
 use futures::StreamExt;
 use rustix::process::Signal;
 use tokio::{

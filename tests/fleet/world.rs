@@ -14,7 +14,7 @@ use std::{
     time::Instant,
 };
 
-use askbridge::fleet::Gateway;
+use askbridge_fleet::Gateway;
 use rustix::process::Pid;
 use serde_json::{Value, json};
 

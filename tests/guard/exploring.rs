@@ -3,6 +3,8 @@
 
 use std::io::Write;
 
+use fastrand::Rng;
+
 use crate::guard::cage::Cage;
 use crate::guard::judge::Judge;
 
@@ -31,12 +33,8 @@ impl Inputs {
 
     /// Returns the bytes that choose the input with this number.
     pub(crate) fn bytes(self, number: u64) -> [u8; 128] {
-        let mut state = mixed(self.seed).wrapping_add(number.wrapping_mul(0xd134_2543_de82_ef95));
         let mut bytes = [0; 128];
-        for part in bytes.chunks_exact_mut(8) {
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            part.copy_from_slice(&mixed(state).to_le_bytes());
-        }
+        Rng::with_seed(self.seed.rotate_left(32) ^ number).fill(&mut bytes);
         bytes
     }
 
@@ -47,12 +45,6 @@ impl Inputs {
             writeln!(std::io::stderr(), "{number} of {count}, seed {seed}: {what}").expect("stderr");
         }
     }
-}
-
-fn mixed(state: u64) -> u64 {
-    let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
 }
 
 #[test]

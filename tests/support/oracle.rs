@@ -23,6 +23,7 @@ use askbridge_core::{
     desk::{QuestionId, Record, Refusal, Submission},
     question::{Answer, Outcome, Provenance, Responder, Value},
 };
+use fastrand::Rng;
 use serde_json::json;
 use tokio::{
     net::UnixStream,
@@ -41,24 +42,18 @@ const AGENT: &str = r#"while read -r verb line; do case "$verb" in ask) printf '
 /// Number of races after which the counts are printed.
 const PROGRESS: usize = 1000;
 
-/// Numbers that look random, from a seed.
-pub(crate) struct Random(u64);
+/// What fails at random, and when.
+pub(crate) struct Random(Rng);
 
 impl Random {
     /// Returns the numbers of one of several sequences. `SEED` draws others.
     pub(crate) fn of(sequence: usize) -> Self {
         let seed: u64 = env::var("SEED").map_or(1, |seed| seed.parse().expect("a number"));
-        let mut random = Random(seed << 32 | sequence as u64);
-        // The first numbers of sequences that begin alike are alike.
-        for _ in 0..8 {
-            random.below(1);
-        }
-        random
+        Random(Rng::with_seed(seed << 32 | sequence as u64))
     }
 
     pub(crate) fn below(&mut self, most: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % most
+        self.0.u64(..most)
     }
 
     pub(crate) fn moment(&mut self) -> Duration {

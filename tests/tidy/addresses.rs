@@ -6,11 +6,12 @@ use crate::tidy::paths::paths;
 use crate::tidy::source::{Source, Token, hold, tokens};
 
 /// Where names have one address.
-const FOLDERS: [&str; 8] = [
+const FOLDERS: [&str; 9] = [
     "src",
     "crates/adapters",
     "crates/check",
     "crates/control",
+    "crates/fleet",
     "crates/journal",
     "crates/os",
     "crates/settings",

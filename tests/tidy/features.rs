@@ -23,8 +23,9 @@ const FORBIDDEN: [&str; 13] = [
 ];
 
 /// Crates that a responder must not have to build.
-const NOT_FOR_RESPONDERS: [&str; 9] = [
+const NOT_FOR_RESPONDERS: [&str; 10] = [
     "askbridge-adapters",
+    "askbridge-fleet",
     "askbridge-journal",
     "askbridge-settings",
     "askbridge-web",

@@ -52,7 +52,7 @@ const IMPURE: [&str; 30] = [
 const MAY_KNOW: [(&str, &[&str]); 26] = [
     // The pure core, `crates/core`.
     // Those of the program stand beside those of the crates.
-    ("limits", &["adapters", "journal", "settings", "web"]),
+    ("limits", &["adapters", "fleet", "journal", "settings", "web"]),
     ("wire", &["limits"]),
     ("question", &["limits"]),
     ("guard", &["limits", "question"]),
@@ -73,8 +73,8 @@ const MAY_KNOW: [(&str, &[&str]); 26] = [
     ("journal", &["desk", "inbox", "limits", "os", "question"]),
     ("adapters", &["desk", "dialect", "inbox", "join", "limits", "os", "question", "settings", "wire"]),
     ("web", &["desk", "inbox", "join", "limits", "os", "question", "rpc", "settings", "wire"]),
-    // The program.
     ("fleet", &["desk", "inbox", "limits", "join", "os", "question", "rpc", "settings"]),
+    // The program.
     ("driver", &["acp", "desk", "engine", "inbox", "limits", "os", "question", "rpc", "wire"]),
     ("present", &["desk", "inbox", "limits", "join", "os", "question"]),
     (

@@ -297,6 +297,7 @@ mod tests {
         question::{Answer, Responder, Value},
     };
     use askbridge_mock::opencode::core::{Core, Sample};
+    use fastrand::Rng;
     use futures::future::join_all;
     use serde_json::Value as Json;
     use tokio::{
@@ -317,25 +318,13 @@ mod tests {
     /// The project.
     const DIRECTORY: &str = "/p";
 
-    /// A generator of random numbers: the same number of a round gives the same order of events.
-    struct Dice(u64);
-
-    impl Dice {
-        fn below(&mut self, most: u64) -> u64 {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            (self.0 >> 11) % most
-        }
-
-        fn time(&mut self) -> Duration {
-            Duration::from_millis(self.below(60))
-        }
+    fn delay(random: &mut Rng) -> Duration {
+        Duration::from_millis(random.u64(..60))
     }
 
     /// opencode, and a network that takes its time and may lose what it carries.
     struct World {
-        dice: Dice,
+        random: Rng,
         core: Core,
         /// Whether a call, a reply or an event may be lost.
         loses: bool,
@@ -352,7 +341,7 @@ mod tests {
 
     impl World {
         fn is_lost(&mut self) -> bool {
-            self.loses && self.dice.below(4) == 0
+            self.loses && self.random.u8(..4) == 0
         }
 
         fn end(&mut self, id: &str, by: &Json, is_call: bool) -> bool {
@@ -394,7 +383,7 @@ mod tests {
             let world = Arc::clone(&self.world);
             let lost = || Delivery::Unknown("lost".to_owned());
             async move {
-                let time = lock(&world).dice.time();
+                let time = delay(&mut lock(&world).random);
                 pass(time).await;
                 let (replied, time) = {
                     let mut world = lock(&world);
@@ -405,7 +394,7 @@ mod tests {
                     let taken = world.end(&id, &body, true);
                     let reply =
                         if taken { (200, "true") } else { (404, r#"{"_tag":"QuestionNotFoundError"}"#) };
-                    ((!world.is_lost()).then_some(reply), world.dice.time())
+                    ((!world.is_lost()).then_some(reply), delay(&mut world.random))
                 };
                 pass(time).await;
                 match replied.map(|(status, body)| verdict(status, body.as_bytes())) {
@@ -456,12 +445,12 @@ mod tests {
         let dialog = Provenance { responder: Responder::Dialog, name: Some("opencode".to_owned()) };
         let mut book = Book::new(desk, dialog);
         let (events, mut told) = mpsc::channel(16);
-        let dice = Dice(0x9E37_79B9_7F4A_7C15 ^ (round + 1).wrapping_mul(0xD129_0B26_55A2_9F05));
-        let mut world = World { dice, core: Core::default(), loses, end: None, events };
+        let random = Rng::with_seed(round);
+        let mut world = World { random, core: Core::default(), loses, end: None, events };
         let (_, happened) = world.core.ask(Sample::Question, DIRECTORY);
-        let times = [(); 4].map(|()| world.dice.time());
+        let times = [(); 4].map(|()| delay(&mut world.random));
         let keyboard =
-            (world.dice.below(3) > 0).then(|| ["Postgres", "SQLite"][usize::from(round.is_multiple_of(2))]);
+            (world.random.u8(..3) > 0).then(|| ["Postgres", "SQLite"][usize::from(round.is_multiple_of(2))]);
         let world = Arc::new(Mutex::new(world));
         let asked = read_event(happened.event.to_string().as_bytes()).expect("an event");
         let OpencodeEvent::Asked(request) = asked.event else { panic!("{asked:?}") };
@@ -479,7 +468,7 @@ mod tests {
                 tokio::select! {
                     event = told.recv() => {
                         let Some(event) = event else { break };
-                        let time = lock(&world).dice.time();
+                        let time = delay(&mut lock(&world).random);
                         pass(time).await;
                         let event = read_event(&event).expect("an event").event;
                         let OpencodeEvent::Ended { id, ending } = event else { panic!("{event:?}") };

@@ -25,7 +25,7 @@ use crate::{
         reach::MachineArgs,
         setup::{clients::SetupClient, environment::Environment},
     },
-    hub::{SERVER, fleet::fleet_status},
+    hub::{SERVER, broker::fleet_status},
     limits,
     present::{
         doctor::{Level, Report},

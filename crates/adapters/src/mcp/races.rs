@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use askbridge_core::desk::{QuestionId, Refusal};
+use fastrand::Rng;
 use serde_json::{Value as Json, json};
 use tokio::{
     task::{JoinHandle, yield_now},
@@ -25,21 +26,9 @@ const WAIT: u64 = 2;
 /// The request that fetches the answer at the end.
 const FETCH: u64 = 3;
 
-/// A generator of random numbers (SplitMix64), so that a race is known by its seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % end
-    }
-
-    async fn pause(&mut self) {
-        for _ in 0..self.below(12) {
-            yield_now().await;
-        }
+async fn pause(random: &mut Rng) {
+    for _ in 0..random.u32(..12) {
+        yield_now().await;
     }
 }
 
@@ -208,11 +197,11 @@ async fn fourth_races_give_no_answer_twice_and_lose_none_unheard() {
 async fn run(part: u64) {
     let (mut accepted_late, mut withdrawn) = (0, 0);
     for seed in part * RACES..(part + 1) * RACES {
-        let mut random = Random(seed);
+        let mut random = Rng::with_seed(seed);
         let mut race = Race::start().await;
         let mut events = Vec::new();
-        for _ in 0..=random.below(6) {
-            let event = EVENTS[usize::try_from(random.below(8)).unwrap_or(0)];
+        for _ in 0..=random.u32(..6) {
+            let event = EVENTS[random.usize(..EVENTS.len())];
             // The client uses a request ID once, and a responder answers once.
             if !events.contains(&event) {
                 events.push(event);
@@ -220,11 +209,11 @@ async fn run(part: u64) {
         }
         for event in &events {
             race.step(*event).await;
-            random.pause().await;
+            pause(&mut random).await;
         }
         accepted_late += u64::from(events.contains(&RaceEvent::Ticket));
         withdrawn += u64::from(events.contains(&RaceEvent::End));
-        let has_time = random.below(2) == 0;
+        let has_time = random.bool();
         if let Err(problem) = race.finish(has_time).await {
             panic!("race {seed}, {events:?}: {problem}");
         }

@@ -9,7 +9,7 @@ use std::{
 
 use askbridge_os::lock::{self, LockFile};
 
-use crate::limits::fleet as limit;
+use crate::limits as limit;
 
 /// A lock that this process has until it is dropped.
 #[derive(Debug)]

@@ -12,6 +12,7 @@ use askbridge_control::{
         back_off::{BackOff, random},
         discovery,
     },
+    limits::remote::STREAM,
     rpc::{
         client::DIAL,
         methods::{Caller, Methods},
@@ -39,7 +40,7 @@ use super::{
     place::{Place, UserName},
     session::{Kind, Session, kind, refuse, refuse_as, replies},
 };
-use crate::limits::{fleet as limit, remote::STREAM};
+use crate::limits as limit;
 
 /// The file that the gateway of this user locks, in the directory of the sockets.
 const LOCK: &str = "fleet.lock";

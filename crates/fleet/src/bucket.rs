@@ -14,7 +14,7 @@ use super::{
     place::entries,
     subjects::{STREAM, info},
 };
-use crate::limits::fleet as limit;
+use crate::limits as limit;
 
 /// What is said while there is no bucket.
 pub(super) const ABSENT: &str =

@@ -23,7 +23,7 @@ use super::{
     owner, place,
     subjects::{Subjects, WHO, subjects},
 };
-use crate::limits::fleet as limit;
+use crate::limits as limit;
 
 /// A connection to the broker. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -340,7 +340,7 @@ mod tests {
     fn access(role: Role) -> Access {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("ana.json");
-        let user = crate::fleet::NewUser::new("ana".parse().expect("a name"), role).expect("a user");
+        let user = crate::NewUser::new("ana".parse().expect("a name"), role).expect("a user");
         std::fs::write(&path, user.credentials()).expect("written");
         std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600))
             .expect("its mode");

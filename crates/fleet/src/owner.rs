@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use askbridge_os::listeners::{self, TcpRow};
 use tokio::task::spawn_blocking;
 
-use crate::limits::fleet as limit;
+use crate::limits as limit;
 
 /// The user that runs services of the system.
 const ROOT: u32 = 0;

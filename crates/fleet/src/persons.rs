@@ -34,7 +34,7 @@ use super::{
     place::Place,
     session::Session,
 };
-use crate::limits::fleet as limit;
+use crate::limits as limit;
 
 /// The machines of the fleet. Dropping it ends the connection to the broker.
 #[derive(Debug)]

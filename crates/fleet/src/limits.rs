@@ -4,9 +4,6 @@ use std::time::Duration;
 
 /// How long a connection to the broker may take.
 pub const CONNECT: Duration = Duration::from_secs(5);
-/// How long a list that is kept up to date waits for the broker before it shows what there is: a broker that works has
-/// replied by then, so that the list says nothing of it.
-pub const FOLLOW: Duration = Duration::from_millis(500);
 /// How long a reply of the broker itself may take.
 pub const REPLY: Duration = Duration::from_secs(5);
 /// Interval of the pings on an idle connection to the broker: after two without a reply, it has ended.
@@ -68,7 +65,7 @@ pub const UNSENT: usize = 64;
 pub const SESSIONS: usize = 64;
 /// Number of sessions of a machine with one person.
 pub const SESSIONS_OF_PERSON: usize = 16;
-/// How long a session may be silent. A person's process calls each [`super::remote::HEARTBEAT`].
+/// How long a session may be silent. A person's process calls each [`askbridge_control::limits::remote::HEARTBEAT`].
 pub const SILENCE: Duration = Duration::from_secs(60);
 /// How long an inbox that ends takes at most to tell the persons: without a reply of the broker, its entry runs out.
 pub const FAREWELL: Duration = Duration::from_secs(1);

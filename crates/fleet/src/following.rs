@@ -25,7 +25,7 @@ use super::{
     session::{NUMBER, PROCESS},
     subjects,
 };
-use crate::limits::fleet as limit;
+use crate::limits as limit;
 
 /// The header of a write that removes an entry.
 const OPERATION: &str = "KV-Operation";

@@ -36,6 +36,7 @@ mod bucket;
 mod directory;
 mod following;
 mod gateway;
+pub mod limits;
 mod lock;
 mod owner;
 mod persons;

@@ -11,7 +11,7 @@ use tokio::{
 };
 
 use super::place::{Place, UserName};
-use crate::limits::fleet as limit;
+use crate::limits as limit;
 
 /// What a machine says of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -23,7 +23,7 @@ use tokio::{
 };
 
 use super::place::REPLIES;
-use crate::limits::fleet as limit;
+use crate::limits as limit;
 
 /// The header with the number of a message.
 pub(super) const NUMBER: &str = "Askbridge-Number";

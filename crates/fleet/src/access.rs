@@ -12,7 +12,6 @@ use askbridge_settings::{Settings, keys};
 use serde::{Deserialize, Serialize};
 
 use super::place::UserName;
-use crate::limits;
 
 /// What the permissions of a user allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -152,7 +151,7 @@ pub(super) fn read(path: &Path) -> Result<Credentials, String> {
         ));
     }
     let mut text = String::new();
-    file.take(limits::SETTINGS_FILE as u64).read_to_string(&mut text).map_err(failed)?;
+    file.take(askbridge_settings::limits::SETTINGS_FILE as u64).read_to_string(&mut text).map_err(failed)?;
     serde_json::from_str(&text)
         .map_err(|error| format!("{shown}: it is not a file of `askbridge fleet credentials`: {error}"))
 }

@@ -10,7 +10,7 @@ use super::{
     place::UserName,
     subjects::{Subjects, subjects},
 };
-use crate::limits::fleet as limit;
+use crate::limits as limit;
 
 /// A user that is to be added.
 pub struct NewUser {
