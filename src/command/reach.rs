@@ -8,7 +8,7 @@ use std::{
 };
 
 use askbridge_control::join::{
-    Reach, discovery,
+    Places, Reach, discovery,
     remote::{self, Route},
 };
 use askbridge_core::desk::{IdPrefix, MachineName};
@@ -117,31 +117,27 @@ impl MachineArgs {
         let listing = remote::listing(places).await.unwrap_or_default();
         let shared: BTreeSet<_> = listing.machines.into_iter().map(|machine| machine.name).collect();
         let is_known = |name: &MachineName| of_settings.contains_key(name) || shared.contains(name);
-        let reach = Reach { machines: places.all(), ..Reach::default() };
+        // Those that the settings have only just got.
+        let new: Vec<_> = of_settings.keys().filter(|name| !shared.contains(name)).cloned().collect();
         let Some(name) = self.named(typed, is_known) else {
-            // Those that the settings have only just got.
-            let new: Vec<_> = of_settings.into_keys().filter(|name| !shared.contains(name)).collect();
-            let reach = Reach { bridges: Some(places.clone()), ..reach };
-            if patience == Patience::None {
-                return Ok(kept(HeldMachines::own(places, more_machines(places.own())), reach));
+            return Ok(all_shared(places, &new, patience).await);
+        };
+        let reach = Reach { machines: places.all(), ..Reach::default() };
+        if let Some(machine) = name.parse().ok().filter(is_known) {
+            if new.contains(&machine) || (self.host.is_some() && patience != Patience::None) {
+                remote::try_now(places, &machine).await;
             }
-            let tried = join_all(new.iter().map(|name| remote::try_now(places, name)));
-            let patience = if patience == Patience::Short { limit::PATIENCE } else { limit::CONNECT };
-            timeout(patience, tried).await.map(drop).unwrap_or_default();
-            return Ok(reach);
-        };
-        let machine = name.parse::<MachineName>().ok().filter(is_known);
-        let Some(machine) = machine else {
-            // Nobody else knows it: this command connects to it.
-            let (only, routes) = named_machine(name, &of_settings)?;
-            let machines = HeldMachines::own(places, None);
-            return Ok(connect(Reach { only, ..reach }, machines, routes, patience).await);
-        };
-        let is_new = !shared.contains(&machine);
-        if is_new || (self.host.is_some() && patience != Patience::None) {
-            remote::try_now(places, &machine).await;
+            if remote::holds(places, &machine).await {
+                return Ok(Reach { only: Some(machine), ..reach });
+            }
+            if self.host.is_none() {
+                // It has left its fleet meanwhile: what is said of the fleet tells why.
+                return Ok(all_shared(places, &new, patience).await);
+            }
         }
-        Ok(Reach { only: Some(machine), ..reach })
+        // Nobody else is connected to it: this command connects to it.
+        let (only, routes) = named_machine(name, &of_settings)?;
+        Ok(connect(Reach { only, ..reach }, HeldMachines::own(places, None), routes, patience).await)
     }
 
     /// Returns what a command asks where it connects to machines by itself.
@@ -204,6 +200,19 @@ impl MachineArgs {
             _ => None,
         }
     }
+}
+
+/// Returns this machine and all others whose connections a process shares, which may not be connected to the new ones yet.
+async fn all_shared(places: &Places, new: &[MachineName], patience: Patience) -> Reach {
+    let reach = Reach { machines: places.all(), ..Reach::from(places) };
+    let patience = match patience {
+        Patience::None => return kept(HeldMachines::own(places, more_machines(places.own())), reach),
+        Patience::Short => limit::PATIENCE,
+        Patience::Long => limit::CONNECT,
+    };
+    let tried = join_all(new.iter().map(|name| remote::try_now(places, name)));
+    timeout(patience, tried).await.map(drop).unwrap_or_default();
+    reach
 }
 
 /// Returns the names of the machines, for shells.

@@ -57,6 +57,15 @@ pub async fn listing(places: &Places) -> Option<MachineListing> {
     timeout(limits::PATIENCE, asked).await.ok()?
 }
 
+/// Returns whether a process holds the connection to this machine, and shares it.
+pub async fn holds(places: &Places, machine: &MachineName) -> bool {
+    let selected = async {
+        let stream = connect(places).await.ok()??;
+        Client::connect_machine(stream, machine.clone()).await.ok()
+    };
+    timeout(limits::PATIENCE, selected).await.is_ok_and(|client| client.is_some())
+}
+
 /// What makes this process the one that holds the connections for all programs. Dropping it makes room for another one.
 #[derive(Debug)]
 pub struct Shared {
