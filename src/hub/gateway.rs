@@ -46,7 +46,7 @@ async fn keep(folder: &Path, joined: &JoinedInbox, stop: &CancellationToken) {
     while !stop.is_cancelled() {
         // If another process serves this machine, the claim fails. It is tried again, since that process may end.
         if let Some(access) = access(&live)
-            && let Ok(Some(gateway)) = Gateway::claim(folder)
+            && let Ok(Some(gateway)) = Gateway::claim(folder).await
         {
             serve_as(&access, &live, gateway, &joined.here(), None, stop).await;
         }
@@ -102,7 +102,7 @@ pub async fn serve() -> Result<u8, HubError> {
         // The user may correct a wrong address or file while this process tries to connect.
         while !stop.is_cancelled()
             && let Some(access) = access(&live)
-            && let Some(gateway) = Gateway::claim(places.own())?
+            && let Some(gateway) = Gateway::claim(places.own()).await?
             && !serve_as(&access, &live, gateway, &here, Some(limit::IDLE), &stop).await
         {}
         Ok(exit::OK)

@@ -36,6 +36,10 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
+fn milliseconds(time: Duration) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1000.0)
+}
+
 /// Returns a line of a process's status, in KiB.
 fn memory(id: u32, line: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap();
@@ -75,7 +79,7 @@ fn many_machines_on_one_broker() {
     for number in 2..count {
         let folder = folder.join(number.to_string());
         fs::create_dir_all(&folder).unwrap();
-        let gateway = Gateway::claim(&folder).unwrap().expect("a lock");
+        let gateway = runtime.block_on(Gateway::claim(&folder)).unwrap().expect("a lock");
         let (access, joined) = (access(&users[number / PLACES]), joined.clone());
         runtime.spawn(async move { run(gateway, &access, &joined, None, &CancellationToken::new()).await });
     }
@@ -85,7 +89,7 @@ fn many_machines_on_one_broker() {
     person.until_listed("all questions", |ids| ids.len() == count * OPEN);
     say(
         &format!("{count} machines with {OPEN} questions each are listed after"),
-        format!("{:?}", begun.elapsed()),
+        milliseconds(begun.elapsed()),
     );
     let list = |_| {
         let begun = Instant::now();
@@ -96,13 +100,15 @@ fn many_machines_on_one_broker() {
     };
     say(
         "a person's list, in a process of its own (goal: 300 ms)",
-        format!("{:?}", median((0..ROUNDS).map(list).collect())),
+        milliseconds(median((0..ROUNDS).map(list).collect())),
     );
     answers(&far, &person, &name);
     let gateway = far.serving().id();
     say("the gateway of a machine: resident", format!("{} KiB", memory(gateway, "VmRSS:")));
     say("  of these not shared with its file (goal: 12 MiB)", format!("{} KiB", memory(gateway, "RssAnon:")));
-    say("a person's inbox: resident", format!("{} KiB", memory(person.serving().id(), "VmRSS:")));
+    let inbox = person.serving().id();
+    say("a person's inbox: resident", format!("{} KiB", memory(inbox, "VmRSS:")));
+    say("  of these not shared with its file", format!("{} KiB", memory(inbox, "RssAnon:")));
     say("writes of the directory in a second", format!("{:.1}", runtime.block_on(writes(&world))));
     drop(asking);
 }
@@ -129,9 +135,9 @@ fn answers(far: &Member, person: &Member, name: &str) {
         }
     }
     let (here, there) = (median(here), median(there));
-    say("an answer from a person, in a process of its own", format!("{here:?}"));
-    say("the same on the machine itself", format!("{there:?}"));
-    say("what the fleet adds (goal: 20 ms)", format!("{:?}", here.saturating_sub(there)));
+    say("an answer from a person, in a process of its own", milliseconds(here));
+    say("the same on the machine itself", milliseconds(there));
+    say("what the fleet adds (goal: 20 ms)", milliseconds(here.saturating_sub(there)));
 }
 
 /// Counts the writes of the directory for ten seconds.

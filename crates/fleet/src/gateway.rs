@@ -61,8 +61,8 @@ impl Gateway {
     ///
     /// # Errors
     /// The file cannot be opened.
-    pub fn claim(folder: &Path) -> io::Result<Option<Self>> {
-        let Some(lock) = Lock::take(folder, LOCK)? else { return Ok(None) };
+    pub async fn claim(folder: &Path) -> io::Result<Option<Self>> {
+        let Some(lock) = Lock::take(folder, LOCK).await? else { return Ok(None) };
         let before = Lock::read(folder, LOCK).unwrap_or_default();
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let host = host.split('.').next().unwrap_or_default().to_owned();

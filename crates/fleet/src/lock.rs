@@ -4,10 +4,10 @@ use std::{
     fs::File,
     io::{self, Read, Seek, Write},
     path::Path,
-    thread,
 };
 
 use askbridge_os::lock::{self, LockFile};
+use tokio::time::sleep;
 
 use crate::limits as limit;
 
@@ -20,7 +20,7 @@ impl Lock {
     ///
     /// # Errors
     /// The file cannot be opened or locked.
-    pub fn take(folder: &Path, name: &str) -> io::Result<Option<Self>> {
+    pub async fn take(folder: &Path, name: &str) -> io::Result<Option<Self>> {
         let mut file = LockFile::open(&folder.join(name))?;
         for _ in 0..limit::LOCK_TRIES {
             file = match file.try_take()? {
@@ -31,7 +31,7 @@ impl Lock {
             if file.is_taken()? {
                 return Ok(None);
             }
-            thread::sleep(limit::LOOK);
+            sleep(limit::LOOK).await;
         }
         Ok(None)
     }
@@ -65,7 +65,12 @@ impl Lock {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::{
+        sync::atomic::{AtomicUsize, Ordering},
+        thread,
+    };
+
+    use tokio::runtime::Builder;
 
     use super::*;
 
@@ -73,7 +78,8 @@ mod tests {
     fn those_who_look_keep_nobody_from_the_lock() {
         let folder = tempfile::tempdir().unwrap();
         let is_taken = || Lock::is_taken(folder.path(), "a.lock");
-        let take = || Lock::take(folder.path(), "a.lock").unwrap();
+        let runtime = Builder::new_current_thread().enable_time().build().unwrap();
+        let take = || runtime.block_on(Lock::take(folder.path(), "a.lock")).unwrap();
         assert!(!is_taken() && !folder.path().join("a.lock").exists(), "a look makes no file");
         let looking = AtomicUsize::new(2);
         thread::scope(|scope| {
