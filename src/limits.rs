@@ -53,6 +53,11 @@ pub const FLEET_SOON: Duration = Duration::from_millis(500);
 /// that the reason is known as well.
 pub const FLEET: Duration = Duration::from_millis(5500);
 
+/// These two belong to the fleet's, which a program may be without.
+#[cfg(feature = "fleet")]
+const _: () =
+    assert!(MACHINES == remote::MACHINES + fleet::MACHINES && FLEET.as_millis() > fleet::CONNECT.as_millis());
+
 // Times of the agent and the client.
 
 /// Ended child processes that are reaped at once. An agent may leave many behind.

@@ -203,7 +203,9 @@ async fn first_connection(
     }
     let places = context.places()?;
     // The process that keeps the connection tries it now, if there is such a process.
-    remote::try_now(places, name).await;
+    if let Some(client) = remote::select(places, name).await {
+        remote::try_now(&client).await;
+    }
     Ok(done(exit::OK, &kept(places).await?))
 }
 

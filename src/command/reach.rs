@@ -114,30 +114,28 @@ impl MachineArgs {
         of_settings: BTreeMap<MachineName, Route>,
     ) -> Result<Reach, CommandError> {
         let places = context.places()?;
-        let listing = remote::listing(places).await.unwrap_or_default();
-        let shared: BTreeSet<_> = listing.machines.into_iter().map(|machine| machine.name).collect();
-        let is_known = |name: &MachineName| of_settings.contains_key(name) || shared.contains(name);
-        // Those that the settings have only just got.
-        let new: Vec<_> = of_settings.keys().filter(|name| !shared.contains(name)).cloned().collect();
-        let Some(name) = self.named(typed, is_known) else {
-            return Ok(all_shared(places, &new, patience).await);
-        };
         let reach = Reach { machines: places.all(), ..Reach::default() };
-        if let Some(machine) = name.parse().ok().filter(is_known) {
-            if new.contains(&machine) || (self.host.is_some() && patience != Patience::None) {
-                remote::try_now(places, &machine).await;
+        // The process knows what is a machine. It reads the settings again where it knows none of this name.
+        let named = self.named(typed, |_| true);
+        if let Some(machine) = named.and_then(|name| name.parse().ok())
+            && let Some(client) = remote::select(places, &machine).await
+        {
+            let is_new = client.report(None).await.is_ok_and(|report| report.is_new());
+            if is_new || (self.host.is_some() && patience != Patience::None) {
+                remote::try_now(&client).await;
             }
-            if remote::holds(places, &machine).await {
-                return Ok(Reach { only: Some(machine), ..reach });
-            }
-            if self.host.is_none() {
-                // It has left its fleet meanwhile: what is said of the fleet tells why.
-                return Ok(all_shared(places, &new, patience).await);
-            }
+            return Ok(Reach { only: Some(machine), ..reach });
         }
-        // Nobody else is connected to it: this command connects to it.
-        let (only, routes) = named_machine(name, &of_settings)?;
-        Ok(connect(Reach { only, ..reach }, HeldMachines::own(places, None), routes, patience).await)
+        match &self.host {
+            // Nobody else is connected to it: this command connects to it.
+            Some(host) => {
+                let (only, routes) = named_machine(host, &of_settings)?;
+                let machines = HeldMachines::own(places, None);
+                Ok(connect(Reach { only, ..reach }, machines, routes, patience).await)
+            }
+            // What is said of all machines tells why one is missing, such as that the fleet is not connected.
+            None => Ok(all_shared(places, of_settings.keys(), patience).await),
+        }
     }
 
     /// Returns what a command asks where it connects to machines by itself.
@@ -202,16 +200,27 @@ impl MachineArgs {
     }
 }
 
-/// Returns this machine and all others whose connections a process shares, which may not be connected to the new ones yet.
-async fn all_shared(places: &Places, new: &[MachineName], patience: Patience) -> Reach {
+/// Returns this machine and all others whose connections a process shares. Those that the settings have only just got are
+/// waited for.
+async fn all_shared(
+    places: &Places,
+    of_settings: impl Iterator<Item = &MachineName>,
+    patience: Patience,
+) -> Reach {
     let reach = Reach { machines: places.all(), ..Reach::from(places) };
     let patience = match patience {
         Patience::None => return kept(HeldMachines::own(places, more_machines(places.own())), reach),
         Patience::Short => limit::PATIENCE,
         Patience::Long => limit::CONNECT,
     };
-    let tried = join_all(new.iter().map(|name| remote::try_now(places, name)));
-    timeout(patience, tried).await.map(drop).unwrap_or_default();
+    let listing = remote::listing(places).await.unwrap_or_default();
+    let shared: BTreeSet<_> = listing.machines.iter().map(|machine| &machine.name).collect();
+    let tried = of_settings.filter(|name| !shared.contains(name)).map(async |name| {
+        if let Some(client) = remote::select(places, name).await {
+            remote::try_now(&client).await;
+        }
+    });
+    timeout(patience, join_all(tried)).await.map(drop).unwrap_or_default();
     reach
 }
 

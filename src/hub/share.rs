@@ -1,6 +1,6 @@
 //! Shares the connections to other machines with the other programs here, over one socket.
 
-use std::{os::unix::net::UnixListener, sync::Arc};
+use std::{mem, os::unix::net::UnixListener, sync::Arc};
 
 use askbridge_control::{
     inbox::AnyInbox,
@@ -27,6 +27,8 @@ pub(super) struct Sharing {
     /// Takes the socket to the service, once this process shares its connections.
     listener: Option<oneshot::Sender<UnixListener>>,
     asked: mpsc::Receiver<Asked>,
+    /// Whether the log says that no socket can be made.
+    is_failing: bool,
 }
 
 impl Sharing {
@@ -41,7 +43,9 @@ impl Sharing {
                     self.listener.take().map(|service| service.send(listener).ok());
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "other programs cannot share the connections to other machines");
+                    if !mem::replace(&mut self.is_failing, true) {
+                        tracing::warn!(%error, "other programs cannot share the connections to other machines");
+                    }
                     return true;
                 }
             }
@@ -77,7 +81,7 @@ struct SharedMachines {
 pub(super) fn share(held: watch::Receiver<Option<Held>>) -> (Sharing, ShareService) {
     let (asks, asked) = mpsc::channel(WAITING);
     let (sender, listener) = oneshot::channel();
-    let sharing = Sharing { shared: None, listener: Some(sender), asked };
+    let sharing = Sharing { shared: None, listener: Some(sender), asked, is_failing: false };
     (sharing, ShareService { listener, machines: SharedMachines { held, asks } })
 }
 

@@ -87,8 +87,11 @@ impl Connections {
                 LinkName::Machine(_) | LinkName::Elsewhere => peer.statuses().await.ok(),
             };
             known = report.revision();
+            let before = self.lock().get(name).and_then(|link| link.report.connected_at());
             // Who hears that a machine is connected finds its questions.
-            if let Some(questions) = peer.list_within() {
+            if report.connected_at().is_some_and(|since| before != Some(since))
+                && let Some(questions) = peer.list_within()
+            {
                 self.take_over(name, end, false, questions);
             }
             self.change(name, end, |link| {

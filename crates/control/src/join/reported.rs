@@ -1,5 +1,7 @@
 //! What the other end of a link reports beside its questions: how the machines behind it are connected.
 
+use askbridge_core::desk::Timestamp;
+
 use crate::inbox::report::{MachineListing, MachineReport};
 
 /// What the other end of a link reports of machines, beside its questions.
@@ -28,6 +30,11 @@ impl LinkReport {
             LinkReport::Machine(report) => Some(report.revision),
             LinkReport::Machines(listing) => Some(listing.revision),
         }
+    }
+
+    /// Returns since when the one machine is connected that the other end is, or holds.
+    pub(super) fn connected_at(&self) -> Option<Timestamp> {
+        self.machine()?.connected_at
     }
 
     /// Returns the report of the one machine that the other end is, or holds.

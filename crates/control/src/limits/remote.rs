@@ -44,8 +44,8 @@ pub const QUESTIONS: usize = 16 * MIB;
 /// Size of the open questions of all machines. The rest of [`super::MACHINE_BYTES`] is for the bridges of this machine,
 /// so that no other machine takes their room.
 pub const QUESTIONS_OF_ALL: usize = super::MACHINE_BYTES / 2;
-/// Number of open questions of all machines that the process with their connections lists to another one. It keeps no
-/// more, whatever their sizes.
+/// Number of questions in the snapshot of the process that has the connections to other machines. Its questions fit into
+/// [`QUESTIONS_OF_ALL`], so that there are fewer.
 pub const LISTED_OF_ALL: usize = 64 * super::LISTED;
 /// Length of a message of the process that has the connections to other machines: a list of all their questions.
 pub const LISTING: usize = QUESTIONS_OF_ALL + 8 * MIB;

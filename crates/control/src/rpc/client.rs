@@ -25,7 +25,9 @@ use tokio::{
     net::UnixStream,
 };
 
-pub use super::line::{ConnectError, Depth, read_machine_once, read_machines_once, read_once};
+pub use super::line::{
+    ConnectError, Depth, read_machine_list, read_machine_once, read_machines_once, read_once,
+};
 use super::{
     history::{HistoryListing, HistoryParams},
     line::{Line, ReadHalf, WriteHalf, why},

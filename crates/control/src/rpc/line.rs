@@ -198,6 +198,11 @@ pub async fn read_machine_once(
     Ok((statuses.on(machine), report, questions.on(machine)))
 }
 
+/// Reads which machines the process at the other end holds, without a greeting: that has the bridges of all of them.
+pub async fn read_machine_list(stream: UnixStream) -> Result<MachineListing, ConnectError> {
+    read_result(&Line::to_machines(stream).call(method::MACHINES).await?)
+}
+
 /// Reads the open questions of all machines that a process holds once, as [`read_once`] does those of a bridge.
 pub async fn read_machines_once(
     stream: UnixStream,

@@ -18,7 +18,7 @@ use crate::{
         handshake::is_passing,
     },
     limits::{self, remote as limit},
-    rpc::client::Client,
+    rpc::client::{Client, read_machine_list},
 };
 
 /// The name of the socket. No bridge can have this name, so the search for bridges ignores the socket.
@@ -50,20 +50,18 @@ pub async fn connect(places: &Places) -> io::Result<Option<UnixStream>> {
 
 /// Returns the machines of the process that holds the connections to them, if there is one that replies.
 pub async fn listing(places: &Places) -> Option<MachineListing> {
-    let asked = async {
-        let client = Client::connect_machines(connect(places).await.ok()??).await.ok()?;
-        client.machine_list(None).await.ok()
-    };
+    let asked = async { read_machine_list(connect(places).await.ok()??).await.ok() };
     timeout(limits::PATIENCE, asked).await.ok()?
 }
 
-/// Returns whether a process holds the connection to this machine, and shares it.
-pub async fn holds(places: &Places, machine: &MachineName) -> bool {
+/// Connects to one machine through the process that holds it. `None` if none does. A machine that the settings have only
+/// just got is held from then on.
+pub async fn select(places: &Places, machine: &MachineName) -> Option<Client> {
     let selected = async {
         let stream = connect(places).await.ok()??;
         Client::connect_machine(stream, machine.clone()).await.ok()
     };
-    timeout(limits::PATIENCE, selected).await.is_ok_and(|client| client.is_some())
+    timeout(limits::PATIENCE, selected).await.ok()?
 }
 
 /// What makes this process the one that holds the connections for all programs. Dropping it makes room for another one.
@@ -97,19 +95,17 @@ impl Shared {
     }
 }
 
-/// Lets the process that holds the connection to a machine try it now if it is not connected, and waits until it has. It
-/// takes no longer than an answer waits for a connection. A machine that the settings have only just got is looked for there.
-pub async fn try_now(places: &Places, machine: &MachineName) {
+/// Lets the process that holds a machine try it now if it is not connected, and waits until it has. It takes no longer than an
+/// answer waits for a connection.
+pub async fn try_now(machine: &Client) {
     let trying = async {
-        let stream = connect(places).await.ok()??;
-        let client = Client::connect_machine(stream, machine.clone()).await.ok()?;
         let MachineReport { connected_at: None, retry_at, mut revision, .. } =
-            client.report(None).await.ok()?
+            machine.report(None).await.ok()?
         else {
             return None;
         };
         let has_tried = async {
-            while let Ok(report) = client.report(Some(revision)).await {
+            while let Ok(report) = machine.report(Some(revision)).await {
                 if report.connected_at.is_some() || (report.retry_at.is_some() && report.retry_at != retry_at)
                 {
                     return;
@@ -119,7 +115,7 @@ pub async fn try_now(places: &Places, machine: &MachineName) {
         };
         tokio::select! {
             // What was lost is asked for over a connection, which this call makes the process try.
-            _ = client.lost() => {}
+            _ = machine.lost() => {}
             () = has_tried => {}
         }
         Some(())
