@@ -42,6 +42,8 @@ pub const LOOK_AGAIN: Duration = Duration::from_millis(250);
 pub const SHOWN: usize = 120;
 /// Size of the bytes in one message: with more, a message of many questions would delay the answers behind it.
 pub const CHUNK: usize = 64 * 1024;
+/// Size of a message behind a shorter one. Nearly all calls and their replies fit.
+pub const SHORT: usize = 2 * 1024;
 /// Size of a message with its headers. The server takes no larger one, since all of [`UNSORTED`] can be of this size.
 pub const MESSAGE: usize = CHUNK + 4 * 1024;
 /// Number of messages of a session on their way in each direction.

@@ -132,15 +132,16 @@ impl Session {
     }
 
     async fn send_all(&self, mut reader: impl AsyncRead + Unpin) -> String {
-        let mut buffer = BytesMut::new();
+        let mut room = limit::SHORT;
         loop {
-            buffer.reserve(limit::CHUNK);
-            // The buffer may have room for more than was reserved, but the other end ends a session with a larger
-            // message.
-            let read = (&mut reader).take(limit::CHUNK as u64).read_buf(&mut buffer).await;
+            // A session mostly waits, and a message may be kept for long, so that neither holds a buffer for the longest.
+            let mut bytes = BytesMut::with_capacity(room);
+            // The buffer may have more room than that, but the other end ends a session with a larger message.
+            let read = (&mut reader).take(room as u64).read_buf(&mut bytes).await;
+            room = if bytes.len() < room { limit::SHORT } else { limit::CHUNK };
             let sent = match read {
                 Ok(0) => return "it is not needed any more".to_owned(),
-                Ok(_) => self.send(buffer.split().freeze()).await,
+                Ok(_) => self.send(bytes.freeze()).await,
                 Err(error) => Err(error),
             };
             if let Err(error) = sent {
@@ -159,7 +160,8 @@ impl Session {
             let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
             // The other end has got every message before those of the window, so none of them can be undelivered.
             calls.truncate(limit::WINDOW - 1);
-            calls.push_front((number, bytes.clone()));
+            // Without the rest of its buffer.
+            calls.push_front((number, Bytes::copy_from_slice(&bytes)));
         }
         let mut headers = HeaderMap::new();
         headers.insert(NUMBER, number.to_string());

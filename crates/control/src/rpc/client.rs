@@ -67,7 +67,7 @@ impl From<CallError> for Refusal {
 #[derive(Debug)]
 pub struct Client {
     client: RpcClient,
-    greeting: Vec<BridgeStatus>,
+    greeting: Box<[BridgeStatus]>,
     /// The name of the other machine, which is put before the IDs that it sends, and removed from those sent to it.
     machine: Option<MachineName>,
 }
@@ -105,7 +105,7 @@ impl Client {
             .request_timeout(limits::WAIT)
             .max_buffer_capacity_per_subscription(limits::MESSAGES)
             .build_with_tokio(Sender(line.writer), Receiver(line.reader));
-        Client { client, greeting, machine }
+        Client { client, greeting: greeting.into(), machine }
     }
 
     /// Greets the bridge at the other end, without a timeout.
@@ -144,7 +144,10 @@ impl Client {
     /// Asks the bridges of a machine to describe themselves again. A stopped bridge does not reply.
     pub async fn statuses(&self) -> Result<Vec<BridgeStatus>, CallError> {
         let statuses = self.call::<Vec<BridgeStatus>>(method::STATUS, ObjectParams::new()).await?;
-        Ok(self.here(statuses.value.ok_or(CallError::Gone)?))
+        let mut statuses = self.here(statuses.value.ok_or(CallError::Gone)?);
+        // They are kept for as long as the connection.
+        statuses.shrink_to_fit();
+        Ok(statuses)
     }
 
     /// Asks how a machine is connected. If the caller knows the report of this revision, the reply comes with the next

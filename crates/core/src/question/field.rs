@@ -73,6 +73,7 @@ pub enum Kind {
     /// One of the options.
     Choice {
         /// The options to choose from.
+        #[serde(deserialize_with = "super::size::exact")]
         options: Vec<FieldOption>,
         /// Whether a free text is accepted instead of an option.
         #[serde(default)]
@@ -84,6 +85,7 @@ pub enum Kind {
     /// Several of the options.
     Choices {
         /// The options to choose from.
+        #[serde(deserialize_with = "super::size::exact")]
         options: Vec<FieldOption>,
         /// Whether a free text is accepted beside the options.
         #[serde(default)]

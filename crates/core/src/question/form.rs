@@ -41,6 +41,7 @@ pub struct Question {
     /// The question that the form as a whole asks. Empty if the labels of the fields say it all.
     pub message: String,
     /// The fields to fill in; at least one.
+    #[serde(deserialize_with = "super::size::exact")]
     pub fields: Vec<Field>,
     /// The label of the button that sends the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]

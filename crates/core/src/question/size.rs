@@ -1,5 +1,7 @@
 //! The size of a question in memory, and as JSON. The limits are left to the desk.
 
+use serde::{Deserialize, Deserializer};
+
 use super::{Answer, Diff, Field, FieldOption, Kind, Outcome, Provenance, Question, Subject, Value};
 
 /// The most bytes that each part takes as JSON beside its texts: the names of its members, numbers, and punctuation. A
@@ -13,6 +15,14 @@ const ANSWER: usize = 30;
 const NUMBER: usize = 30;
 const OUTCOME: usize = 40;
 const PROVENANCE: usize = 30;
+
+/// Reads a list without unused capacity: a list that grows has room for four elements from the first one on.
+pub(super) fn exact<'de, D: Deserializer<'de>, T: Deserialize<'de>>(list: D) -> Result<Vec<T>, D::Error> {
+    Vec::deserialize(list).map(|mut items: Vec<T>| {
+        items.shrink_to_fit();
+        items
+    })
+}
 
 impl Question {
     /// Frees the unused capacity of its lists. A list that was collected from a longer one may keep all of that
