@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askbridge_control::inbox::Ledger;
 use askbridge_core::{
     desk::{Record, Submission},
-    question::{Outcome, Purpose, Question, Reason},
+    question::{Origin, Outcome, Purpose, Question, Reason},
 };
 use askbridge_journal::{Journal, Options};
 
@@ -93,6 +93,30 @@ async fn answer_that_was_delivered_is_offered_and_never_given() {
     assert!(earlier.was_delivered);
     assert_eq!(earlier.outcome, Outcome::Answered(answer("SQLite")));
     assert!(!journal.claim(&first.id, &again.id).await);
+}
+
+/// A program may end while its inbox runs on, so that the inbox's life says nothing about it.
+#[tokio::test]
+async fn answer_that_a_program_got_is_offered_while_its_inbox_lives() {
+    let place = Place::new();
+    let journal = place.journal();
+    place.lives("a");
+    for ((origin, is_offered), number) in
+        [(Origin::Program, true), (Origin::Elicitation, false)].into_iter().zip(1..)
+    {
+        let of = |id: &str| asked(id, Question { origin, ..question(origin.name()) });
+        let first = of(&format!("a-{number}1"));
+        journal.note(&first);
+        journal.settled(&answered(&first, "SQLite")).await;
+        let again = of(&format!("a-{number}2"));
+        journal.note(&again);
+        let earlier = journal.earlier(&again).await;
+        assert_eq!(
+            earlier.map(|earlier| (earlier.id, earlier.was_delivered)),
+            is_offered.then(|| (first.id.clone(), true))
+        );
+        assert!(!journal.claim(&first.id, &again.id).await);
+    }
 }
 
 #[tokio::test]

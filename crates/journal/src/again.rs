@@ -3,7 +3,7 @@
 
 use askbridge_core::{
     desk::{BridgeName, EarlierDecision, QuestionId, Record, Settlement, Timestamp},
-    question::{Outcome, Purpose, Question, Reason},
+    question::{Origin, Outcome, Purpose, Question, Reason},
 };
 use rusqlite::{Connection, Row, params};
 
@@ -40,9 +40,10 @@ impl Candidate {
         })
     }
 
-    fn settlement(&self) -> Option<Settlement> {
-        let record: Record = serde_json::from_str(self.settled.as_deref()?).ok()?;
-        record.settlement.map(|settlement| *settlement)
+    /// Returns how the question was settled, and whether a program asked it.
+    fn settlement(&self) -> Option<(Settlement, bool)> {
+        let Record { settlement, question, .. } = serde_json::from_str(self.settled.as_deref()?).ok()?;
+        settlement.map(|settlement| (*settlement, question.origin == Origin::Program))
     }
 
     /// Returns whether the question's bridge is gone. A bridge whose name cannot be read is of another version, and may
@@ -86,13 +87,14 @@ fn judge(candidate: &Candidate, is_alive: LivenessCheck<'_>) -> Judgement {
         serde_json::from_str::<AcceptedDecision>(decision).ok()
     };
     match candidate.settlement() {
-        Some(settlement) if entries::is_of_dead_agent(&settlement.outcome) => {
+        Some((settlement, _)) if entries::is_of_dead_agent(&settlement.outcome) => {
             accepted().map_or(Judgement::Nothing, AcceptedDecision::found)
         }
-        Some(settlement) => match settlement.outcome {
+        Some((settlement, is_of_program)) => match settlement.outcome {
             // A timeout, a withdrawal and the like are no decision of a person.
             Outcome::Rejected(reason) if reason != Reason::User => Judgement::Nothing,
-            Outcome::Answered(_) | Outcome::Rejected(_) if candidate.is_left(is_alive) => {
+            // A program may end without the inbox that it asked, and it asks again because it has lost what it got.
+            Outcome::Answered(_) | Outcome::Rejected(_) if is_of_program || candidate.is_left(is_alive) => {
                 Judgement::Decided(settlement, Reach::Delivered)
             }
             _ => Judgement::End,
@@ -109,7 +111,7 @@ fn judge(candidate: &Candidate, is_alive: LivenessCheck<'_>) -> Judgement {
 }
 
 /// Returns the last decision about the same question, if the decision is recent and has no secret part, and if the
-/// bridge or the agent that it was made for is dead.
+/// bridge or the agent that it was made for is dead, or may be: a program that asks is seen only while it waits.
 pub(super) fn earlier(
     connection: &Connection,
     stored: &StoredQuestion,

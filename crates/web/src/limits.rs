@@ -30,9 +30,9 @@ pub const ACCEPT_BACK_OFF_MOST: Duration = Duration::from_secs(2);
 pub const TOKEN: Duration = Duration::from_secs(5);
 /// How long a code of `askbridge open` signs a browser in.
 pub const CODE: Duration = Duration::from_secs(300);
-/// Interval of what keeps a response alive: comments in a stream of events, spaces before JSON that is not ready. Many
-/// proxies give a silent response up after a minute.
-pub const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// Interval of what keeps a response alive: comments in a stream of events, spaces before JSON that is not ready. Python's
+/// httpx gives a silent response up after 5 s by default, and many proxies after a minute.
+pub const KEEP_ALIVE: Duration = Duration::from_secs(4);
 /// Interval of the heartbeats for opencode's clients, which give a stream up after 15 s without an event.
 pub const HEARTBEAT: Duration = Duration::from_secs(10);
 /// How long the head of a request over HTTP may take, counted from the connection or from the response before it. A

@@ -17,8 +17,8 @@ def events(address, token, last):
     """Yields the ID, the name and the data of each event of one connection."""
     headers = {"Authorization": f"Bearer {token}", **({"Last-Event-ID": last} if last else {})}
     request = urllib.request.Request(f"{address}/v1/events", headers=headers)
-    # The server sends a comment each 15 s: a connection that is silent for longer is dead.
-    with urllib.request.urlopen(request, timeout=45) as stream:
+    # The server sends a comment each 4 s: a connection that is silent for longer is dead.
+    with urllib.request.urlopen(request, timeout=20) as stream:
         event = {}
         for line in stream:
             name, _, value = line.decode().rstrip("\r\n").partition(": ")

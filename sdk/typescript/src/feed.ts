@@ -32,8 +32,8 @@ export interface Subscriber {
   fail(error: AskbridgeError): void;
 }
 
-/** The server sends a comment each 15 s. */
-const SILENCE = 45_000;
+/** The server sends a comment each 4 s. */
+const SILENCE = 20_000;
 /** It responds at once; a server that is killed at the wrong moment leaves a request without an end in Node. */
 const HEAD = 5_000;
 const FIRST_BACK_OFF = 100;
