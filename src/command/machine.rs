@@ -203,8 +203,8 @@ async fn first_connection(
     }
     let places = context.places()?;
     // The process that keeps the connection tries it now, if there is such a process.
-    if let Some(client) = remote::select(places, name).await {
-        remote::try_now(&client).await;
+    if let Some(mut selected) = remote::select(places, name).await {
+        selected.try_now().await;
     }
     Ok(done(exit::OK, &kept(places).await?))
 }

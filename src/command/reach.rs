@@ -8,7 +8,7 @@ use std::{
 };
 
 use askbridge_control::join::{
-    Places, Reach, discovery,
+    Places, Reach, Selected, discovery,
     remote::{self, Route},
 };
 use askbridge_core::desk::{IdPrefix, MachineName};
@@ -99,33 +99,45 @@ impl MachineArgs {
             // An ID without a machine means this machine first, so that no other one delays the command.
             return Ok(Reach::from(places));
         }
+        // The process that shares its connections knows what is a machine. It reads the settings again where it knows none of
+        // this name.
+        if self.via.is_none()
+            && let Some(machine) = self.named(typed, |_| true).and_then(|name| name.parse().ok())
+            && let Some(selected) = remote::select(places, &machine).await
+        {
+            return Ok(self.reach_selected(places, machine, selected, patience).await);
+        }
         match self.via.is_none() && is_shared(places).await {
-            true => self.reach_shared(context, typed, patience, routes_of_all).await,
+            true => self.reach_shared(context, patience, routes_of_all).await,
             false => self.reach_alone(context, typed, patience, routes_of_all).await,
         }
+    }
+
+    /// Returns what a command asks that needs one machine alone, which another process holds.
+    async fn reach_selected(
+        &self,
+        places: &Places,
+        machine: MachineName,
+        mut selected: Selected,
+        patience: Patience,
+    ) -> Reach {
+        if selected.report.is_new() || (self.host.is_some() && patience != Patience::None) {
+            selected.try_now().await;
+        }
+        // Other commands read the machine once, or follow it, over a connection for that.
+        let selected = (patience == Patience::Long).then_some(selected);
+        Reach { only: Some(machine), machines: places.all(), selected, ..Reach::default() }
     }
 
     /// Returns what a command asks where a process shares its connections to other machines.
     async fn reach_shared(
         &self,
         context: &Context,
-        typed: Option<&IdPrefix>,
         patience: Patience,
         of_settings: BTreeMap<MachineName, Route>,
     ) -> Result<Reach, CommandError> {
         let places = context.places()?;
         let reach = Reach { machines: places.all(), ..Reach::default() };
-        // The process knows what is a machine. It reads the settings again where it knows none of this name.
-        let named = self.named(typed, |_| true);
-        if let Some(machine) = named.and_then(|name| name.parse().ok())
-            && let Some(client) = remote::select(places, &machine).await
-        {
-            let is_new = client.report(None).await.is_ok_and(|report| report.is_new());
-            if is_new || (self.host.is_some() && patience != Patience::None) {
-                remote::try_now(&client).await;
-            }
-            return Ok(Reach { only: Some(machine), ..reach });
-        }
         match &self.host {
             // Nobody else is connected to it: this command connects to it.
             Some(host) => {
@@ -216,8 +228,8 @@ async fn all_shared(
     let listing = remote::listing(places).await.unwrap_or_default();
     let shared: BTreeSet<_> = listing.machines.iter().map(|machine| &machine.name).collect();
     let tried = of_settings.filter(|name| !shared.contains(name)).map(async |name| {
-        if let Some(client) = remote::select(places, name).await {
-            remote::try_now(&client).await;
+        if let Some(mut selected) = remote::select(places, name).await {
+            selected.try_now().await;
         }
     });
     timeout(patience, join_all(tried)).await.map(drop).unwrap_or_default();

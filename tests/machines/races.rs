@@ -23,7 +23,7 @@ fn race(world: &World, runtime: &Runtime) -> Race {
     let folder = world.person.machine.sockets();
     let answerers = runtime.block_on(async {
         let stream = UnixStream::connect(remote::socket(&folder)).await.unwrap();
-        let between = Client::connect_machine(stream, BOX.parse().unwrap()).await.unwrap();
+        let (between, _) = Client::connect_machine(stream, BOX.parse().unwrap()).await.unwrap();
         let (between, here) = (Way::Client(Arc::new(between)), Way::Joined(join(folder).await));
         let afar = |name, way| Answerer { name, way, prefix: on_box(""), recorded: None };
         vec![asker.connect().await, afar("between", between), afar("here", here)]

@@ -13,10 +13,11 @@ use tokio::{sync::watch, time::timeout};
 
 use super::{
     gaps::{Gaps, gaps},
-    handshake::{Greeting, greet, greet_machine, look},
+    handshake::{BridgeConnection, Greeting, greet, greet_machine, look},
     link::{BridgeLink, LinkState, lost},
     name::LinkName,
     peer::{LinkEnd, Peer},
+    selected::Selected,
     stores::Stores,
 };
 use crate::{
@@ -77,11 +78,18 @@ impl Connections {
         }
     }
 
-    /// Connects to a machine for one of its questions, unless that takes too long. What changes there is not followed
-    /// before [`Connections::keep_up`]: a machine may have many questions.
-    pub(super) async fn call_on(&self, machine: &MachineName, end: &LinkEnd) {
+    /// Connects to a machine for one of its questions, unless that takes too long, or uses the connection over which the
+    /// machine was selected. What changes there is not followed before [`Connections::keep_up`]: a machine may have many
+    /// questions.
+    pub(super) async fn call_on(&self, machine: &MachineName, end: &LinkEnd, selected: Option<Selected>) {
         let name = LinkName::Machine(machine.clone());
-        let greeting = greet_machine(machine, end, |is_short| self.is_short(&name, end, is_short));
+        let is_short = |is_short| self.is_short(&name, end, is_short);
+        let greeting = async {
+            match selected.filter(|selected| selected.client.is_connected()) {
+                Some(selected) => Greeting::Met(BridgeConnection::selected(selected)),
+                None => greet_machine(machine, end, is_short).await,
+            }
+        };
         let Ok(greeting) = timeout(limits::HANDSHAKE_TIMEOUT, greeting).await else {
             return self.give_up(&name, end);
         };

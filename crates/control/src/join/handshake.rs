@@ -22,6 +22,7 @@ use super::{
     name::LinkName,
     peer::{Flow, LinkEnd, Peer, Within},
     reported::LinkReport,
+    selected::Selected,
 };
 use crate::{
     inbox::{AnyInbox, BridgeStatus, PROTOCOL},
@@ -44,6 +45,12 @@ pub(super) struct BridgeConnection {
 impl BridgeConnection {
     fn new(peer: Peer, greeting: Vec<BridgeStatus>, report: LinkReport) -> Box<Self> {
         Box::new(BridgeConnection { peer, greeted: TimedStatus::now(greeting), report })
+    }
+
+    /// Returns the connection to a machine that was selected.
+    pub(super) fn selected(Selected { client, report }: Selected) -> Box<Self> {
+        let greeting = client.greeting().to_vec();
+        BridgeConnection::new(Peer::Connected(client), greeting, report.into())
     }
 
     /// Follows what changes at the other end, which has greeted us so, and asks what it reports of machines.
@@ -165,9 +172,8 @@ pub(super) async fn greet_machine(
     match end {
         LinkEnd::Socket(path) => {
             meet(path, is_short, async |stream| {
-                let client = Arc::new(Client::connect_machine(stream, machine.clone()).await?);
-                let (greeting, report) = (client.greeting().to_vec(), client.report(None).await?);
-                Ok(BridgeConnection::new(Peer::Connected(client), greeting, report.into()))
+                let (client, report) = Client::connect_machine(stream, machine.clone()).await?;
+                Ok(BridgeConnection::selected(Selected { client: Arc::new(client), report }))
             })
             .await
         }
@@ -316,7 +322,7 @@ impl From<CallError> for Failure {
 
 async fn connect(name: &LinkName, stream: UnixStream) -> Result<(Box<BridgeConnection>, Box<Feed>), Failure> {
     let client = match name {
-        LinkName::Machine(machine) => Client::connect_machine(stream, machine.clone()).await?,
+        LinkName::Machine(machine) => Client::connect_machine(stream, machine.clone()).await?.0,
         LinkName::Elsewhere => Client::connect_machines(stream).await?,
         LinkName::Bridge(_) | LinkName::Dialed => {
             let client = Client::connect(stream).await?;

@@ -95,7 +95,10 @@ impl JoinedInbox {
     pub async fn open_for(reach: impl Into<Reach>, typed: &IdPrefix) -> Result<Self, DiscoveryError> {
         let joined = JoinedInbox::new(reach, Some(typed.clone()));
         match joined.shared.reach.link_of(typed) {
-            Some((LinkName::Machine(name), end)) => joined.connections().call_on(&name, &end).await,
+            Some((LinkName::Machine(name), end)) => {
+                let selected = joined.reach().selected.clone();
+                joined.connections().call_on(&name, &end, selected).await;
+            }
             Some((name, end)) => joined.connections().visit(&name, &end).await,
             None => return joined.join().await,
         }

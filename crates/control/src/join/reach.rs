@@ -17,6 +17,7 @@ use super::{
     peer::LinkEnd,
     places::{DiscoveryError, Places},
     remote,
+    selected::Selected,
 };
 use crate::inbox::{AnyInbox, BridgeInbox};
 
@@ -29,6 +30,8 @@ pub struct Reach {
     pub machines: Vec<PathBuf>,
     /// The only other machine to look at. `None` looks at all of them.
     pub only: Option<MachineName>,
+    /// A connection to this machine that was made to find out whether another process holds it.
+    pub selected: Option<Selected>,
     /// Why the machines of the fleet are not known. `None` inside if they are, and `None` if no fleet is asked.
     pub fleet: Option<watch::Receiver<Option<String>>>,
     /// The machines that this process holds the connections to itself. They are handed over within it. `None` if another

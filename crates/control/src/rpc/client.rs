@@ -115,13 +115,15 @@ impl Client {
         Ok(Self::over(line, vec![greeting], None))
     }
 
-    /// Greets the process that holds the connection to another machine. The IDs of its questions begin with the
-    /// machine's name from here on.
-    pub async fn connect_machine(stream: UnixStream, machine: MachineName) -> Result<Self, ConnectError> {
+    /// Greets the process that holds the connection to another machine, and returns how that is connected now. The IDs of
+    /// its questions begin with the machine's name from here on.
+    pub async fn connect_machine(
+        stream: UnixStream,
+        machine: MachineName,
+    ) -> Result<(Self, MachineReport), ConnectError> {
         let mut line = Line::new(stream);
-        line.select(&machine).await?;
-        let greeting = line.greet().await?.on(&machine);
-        Ok(Self::over(line, greeting, Some(machine)))
+        let (greeting, report) = line.select(&machine).await?;
+        Ok((Self::over(line, greeting.on(&machine), Some(machine)), report))
     }
 
     /// Greets the process that holds the connections to other machines, for the questions of all of them.

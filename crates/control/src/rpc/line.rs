@@ -85,12 +85,18 @@ impl Line {
         read_result(&reply)
     }
 
-    /// Makes the connection that of one of the machines that the other end holds.
-    pub(super) async fn select(&mut self, machine: &MachineName) -> Result<(), ConnectError> {
+    /// Makes the connection that of one of the machines that the other end holds, greets that machine, and asks how it is
+    /// connected, all in one round trip.
+    pub(super) async fn select(
+        &mut self,
+        machine: &MachineName,
+    ) -> Result<(Vec<BridgeStatus>, MachineReport), ConnectError> {
         // The name has no character that JSON escapes.
-        let reply =
-            self.call_with(method::SELECT, &format!(",\"params\":{{\"name\":\"{machine}\"}}")).await?;
-        read_result(&reply)
+        let params = format!(",\"params\":{{\"name\":\"{machine}\"}}");
+        let calls = [(method::SELECT, params.as_str()), (method::STATUS, ""), (method::REPORT, "")];
+        let [selected, statuses, report] = self.calls(calls).await?;
+        read_result::<()>(&selected)?;
+        Ok((read_result(&statuses)?, read_result(&report)?))
     }
 
     /// Greets the bridge at the other end, however long it takes to answer.
@@ -100,21 +106,37 @@ impl Line {
 
     /// Calls a method without parameters, and returns the reply.
     async fn call(&mut self, method: &str) -> Result<String, ConnectError> {
-        self.call_with(method, "").await
+        self.calls([(method, "")]).await.map(|[reply]| reply)
     }
 
-    /// Calls a method with these further members of the request, and returns the reply.
-    async fn call_with(&mut self, method: &str, members: &str) -> Result<String, ConnectError> {
+    /// Calls these methods at once, each with further members of its request, and returns their replies in this order: the
+    /// other end may send them in another one.
+    async fn calls<const N: usize>(&mut self, calls: [(&str, &str); N]) -> Result<[String; N], ConnectError> {
+        let request = |(method, members)| {
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":\"{method}\",\"method\":\"{method}\"{members}}}\n")
+        };
         // A failed write is reported only if nothing can be read either.
-        let call = format!("{{\"jsonrpc\":\"2.0\",\"id\":\"hello\",\"method\":\"{method}\"{members}}}\n");
-        let written = self.writer.write_all(call.as_bytes()).await;
-        // A bridge that is too busy sends a refusal and closes the connection without reading, which can fail the
-        // write.
-        match self.reader.next().await {
-            Some(Ok(reply)) => Ok(reply),
-            Some(Err(error)) => Err(error.into()),
-            None => Err(written.err().map_or(ConnectError::NotABridge, ConnectError::Io)),
+        let written = self.writer.write_all(calls.map(request).concat().as_bytes()).await;
+        let mut replies = [const { None }; N];
+        while let Some(next) = replies.iter().position(Option::is_none) {
+            // A bridge that is too busy sends a refusal and closes the connection without reading, which can fail the
+            // write.
+            let reply = match self.reader.next().await {
+                Some(reply) => reply?,
+                None => return Err(written.err().map_or(ConnectError::NotABridge, ConnectError::Io)),
+            };
+            let is_to = |called: &str| calls.iter().position(|(method, _)| *method == called);
+            let index = match N {
+                1 => next,
+                // What replies to no call is a refusal of the connection, or no reply at all.
+                _ => match called(&reply).and_then(|called| is_to(&called)) {
+                    Some(index) => index,
+                    None => return Err(read_result::<()>(&reply).err().unwrap_or(ConnectError::NotABridge)),
+                },
+            };
+            replies[index] = Some(reply);
         }
+        Ok(replies.map(Option::unwrap_or_default))
     }
 
     /// Reads the open questions.
@@ -132,6 +154,16 @@ impl Line {
         });
         questions.await.map_err(|_| ConnectError::NotABridge)?
     }
+}
+
+/// Returns the ID of the call to which this replies.
+fn called(reply: &str) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Reply {
+        id: String,
+    }
+
+    serde_json::from_str(reply).ok().map(|Reply { id }| id)
 }
 
 /// Reads the result of a call from its reply.
@@ -191,9 +223,7 @@ pub async fn read_machine_once(
     depth: Depth,
 ) -> Result<(Vec<BridgeStatus>, MachineReport, ReadableList<Record>), ConnectError> {
     let mut line = Line::new(stream);
-    line.select(machine).await?;
-    let statuses = line.greet().await?;
-    let report: MachineReport = read_result(&line.call(method::REPORT).await?)?;
+    let (statuses, report) = line.select(machine).await?;
     let questions = line.list(depth).await?;
     Ok((statuses.on(machine), report, questions.on(machine)))
 }
@@ -218,4 +248,56 @@ pub async fn read_machines_once(
 pub(super) fn why(error: &ErrorObjectOwned) -> Refusal {
     let detail = error.data().and_then(|data| serde_json::from_str::<Detail>(data.get()).ok());
     detail.map_or_else(|| Refusal::Other(error.message().to_owned()), Refusal::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncBufReadExt, BufReader};
+
+    use super::*;
+    use crate::rpc::played::soon;
+
+    /// Selects a machine at a process that replies so.
+    async fn selected(replies: &str) -> Result<(usize, bool), ConnectError> {
+        let (near, far) = UnixStream::pair().expect("sockets");
+        let mut line = Line::new(near);
+        let (reader, mut writer) = far.into_split();
+        let replying = async {
+            let mut requests = BufReader::new(reader).lines();
+            for _ in 0..3 {
+                assert!(requests.next_line().await.expect("a request").is_some());
+            }
+            writer.write_all(replies.as_bytes()).await.expect("they are read");
+            drop(writer);
+        };
+        let machine = "b".parse().expect("a name");
+        let (selected, ()) = tokio::join!(soon(line.select(&machine)), replying);
+        selected.map(|(statuses, report)| (statuses.len(), report.connected_at.is_some()))
+    }
+
+    const SELECTED: &str = r#"{"jsonrpc":"2.0","id":"machine_select","result":null}"#;
+    const STATUSES: &str = r#"{"jsonrpc":"2.0","id":"bridge_status","result":[]}"#;
+    const REPORT: &str =
+        r#"{"jsonrpc":"2.0","id":"machine_report","result":{"connectedAt":"2026-01-01T00:00:00Z"}}"#;
+
+    #[tokio::test]
+    async fn replies_are_told_apart_by_their_calls() {
+        for replies in
+            [[SELECTED, STATUSES, REPORT], [SELECTED, REPORT, STATUSES], [REPORT, STATUSES, SELECTED]]
+        {
+            let selected = selected(&(replies.join("\n") + "\n")).await;
+            assert!(matches!(selected, Ok((0, true))), "{replies:?}: {selected:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_refusal_is_told_at_once() {
+        let busy = crate::rpc::session::too_busy();
+        assert!(matches!(selected(&format!("{busy}\n")).await, Err(ConnectError::Busy)));
+        let unknown = SELECTED.replace(r#""result":null"#, r#""error":{"code":1,"message":"m"}"#);
+        for replies in [format!("{unknown}\n{STATUSES}\n{REPORT}\n"), format!("{SELECTED}\n{STATUSES}\n")] {
+            let refused = selected(&replies).await;
+            assert!(matches!(refused, Err(ConnectError::NotABridge)), "{replies}: {refused:?}");
+        }
+    }
 }

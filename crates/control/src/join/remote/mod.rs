@@ -19,4 +19,4 @@ pub use failure::Failure;
 pub use holder::Holder;
 pub use hub::Hub;
 pub use route::{Dial, Route};
-pub use share::{Shared, connect, is_socket, listing, select, socket, try_now};
+pub use share::{Shared, connect, is_socket, listing, select, socket};

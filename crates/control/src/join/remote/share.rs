@@ -5,19 +5,21 @@ use std::{
     io,
     os::unix::net::UnixListener,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use askbridge_core::desk::MachineName;
 use tokio::{net::UnixStream, time::timeout};
 
 use crate::{
-    inbox::report::{MachineListing, MachineReport},
+    inbox::report::MachineListing,
     join::{
         Places,
         discovery::{self, DiscoveryError, NAMED, Socket},
         handshake::is_passing,
+        selected::Selected,
     },
-    limits::{self, remote as limit},
+    limits,
     rpc::client::{Client, read_machine_list},
 };
 
@@ -56,10 +58,11 @@ pub async fn listing(places: &Places) -> Option<MachineListing> {
 
 /// Connects to one machine through the process that holds it. `None` if none does. A machine that the settings have only
 /// just got is held from then on.
-pub async fn select(places: &Places, machine: &MachineName) -> Option<Client> {
+pub async fn select(places: &Places, machine: &MachineName) -> Option<Selected> {
     let selected = async {
         let stream = connect(places).await.ok()??;
-        Client::connect_machine(stream, machine.clone()).await.ok()
+        let (client, report) = Client::connect_machine(stream, machine.clone()).await.ok()?;
+        Some(Selected { client: Arc::new(client), report })
     };
     timeout(limits::PATIENCE, selected).await.ok()?
 }
@@ -95,35 +98,6 @@ impl Shared {
     }
 }
 
-/// Lets the process that holds a machine try it now if it is not connected, and waits until it has. It takes no longer than an
-/// answer waits for a connection.
-pub async fn try_now(machine: &Client) {
-    let trying = async {
-        let MachineReport { connected_at: None, retry_at, mut revision, .. } =
-            machine.report(None).await.ok()?
-        else {
-            return None;
-        };
-        let has_tried = async {
-            while let Ok(report) = machine.report(Some(revision)).await {
-                if report.connected_at.is_some() || (report.retry_at.is_some() && report.retry_at != retry_at)
-                {
-                    return;
-                }
-                revision = report.revision;
-            }
-        };
-        tokio::select! {
-            // What was lost is asked for over a connection, which this call makes the process try.
-            _ = machine.lost() => {}
-            () = has_tried => {}
-        }
-        Some(())
-    };
-    // What it has led to is shown by what is listed next.
-    timeout(limit::CONNECT, trying).await.map(drop).unwrap_or_default();
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -140,7 +114,7 @@ mod tests {
     use super::*;
     use crate::{
         inbox::{self, Inbox, wait_until},
-        join::{Held, JoinedInbox, Reach},
+        join::{Held, JoinedInbox, Reach, connections::Connections, name::LinkName, peer::LinkEnd},
         rpc::{
             client::CallError,
             played::{PlayedBridge, soon},
@@ -251,7 +225,7 @@ mod tests {
         let joined = soon(JoinedInbox::open(held.reach(Some("a")))).await.unwrap();
         assert_eq!(ids(&joined), ["a/one-1"]);
         let stream = connect(&held.places).await.unwrap().unwrap();
-        let client = soon(Client::connect_machine(stream, "b".parse().unwrap())).await.unwrap();
+        let (client, _) = soon(Client::connect_machine(stream, "b".parse().unwrap())).await.unwrap();
         let found = soon(client.get(&typed("b/two-1"))).await.unwrap().value.unwrap();
         assert_eq!(found.id.to_string(), "b/two-1");
         assert!(matches!(
@@ -265,6 +239,24 @@ mod tests {
         let stream = connect(&held.places).await.unwrap().unwrap();
         let unknown = soon(Client::connect_machine(stream, "c".parse().unwrap())).await;
         assert!(unknown.is_err(), "{unknown:?}");
+    }
+
+    #[tokio::test]
+    async fn the_connection_that_selected_a_machine_is_the_one_that_answers() {
+        let held = Holding::start().await;
+        let machine: MachineName = "b".parse().unwrap();
+        let selected = select(&held.places, &machine).await.expect("a process holds it");
+        let nowhere = LinkEnd::Socket(held.folder.path().join("nowhere"));
+        for (selected, is_up) in [(None, false), (Some(selected), true)] {
+            let connections = Connections::default();
+            connections.call_on(&machine, &nowhere, selected).await;
+            let peer = connections.peer(&LinkName::Machine(machine.clone()));
+            assert_eq!(peer.is_some(), is_up);
+            if let Some(peer) = peer {
+                let found = soon(peer.get(&typed("b/two-1"))).await.unwrap();
+                assert_eq!(found.unwrap().id.to_string(), "b/two-1");
+            }
+        }
     }
 
     #[tokio::test]
