@@ -2,127 +2,136 @@
 
 use crate::matrix::field::{Field, Kind, MANY, TEXT};
 
-/// A dialect, named after its best-known agent.
+/// Everything that the matrix has to know of an agent beside its request and its reader.
+struct Traits {
+    /// Its name in the tables.
+    name: &'static str,
+    asks: Asks,
+    at_once: AtOnce,
+    typed: Typed,
+    notes: Notes,
+    ends: Ends,
+}
+
+/// The kinds of fields that it can ask for. Each can ask for one of some options.
+enum Asks {
+    Everything,
+    OneOrText,
+    OneOrMany,
+    OneManyOrText,
+    One,
+}
+
+/// How many fields one request can have.
+#[derive(PartialEq, Eq)]
+enum AtOnce {
+    Single,
+    Several,
+}
+
+/// Whether it accepts a free text in place of an option.
+enum Typed {
+    Never,
+    IfAsked,
+    Always,
+}
+
+/// Where it reads a note.
+#[derive(PartialEq, Eq)]
+enum Notes {
+    Nowhere,
+    InMeta,
+    InItsFormat,
+}
+
+/// How it hears that there is no answer: whether it tells a person who declines from any other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Agent {
-    Native,
-    Claude,
-    Codex,
-    CodexAsync,
-    Kimi,
-    OhMyPi,
-    Opencode,
-    Devin,
-    Form,
-    Historic,
-    Qwen,
-    KimiPermission,
-    Pi,
-    Cursor,
-    Grok,
-    Kiro,
-    Agentao,
-    Hrns,
+pub(crate) enum Ends {
+    Apart,
+    Cancelled,
+    Declined,
+}
+
+/// Declares the agents, each with all of its traits, and the list of them.
+macro_rules! agents {
+    ($($agent:ident: $name:literal, $asks:ident, $at_once:ident, $typed:ident, $notes:ident, $ends:ident;)+) => {
+        /// A dialect, named after its best-known agent.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Agent {
+            $($agent,)+
+        }
+
+        impl Agent {
+            /// All agents, in the order of the tables.
+            pub(crate) const ALL: [Agent; [$(Agent::$agent),+].len()] = [$(Agent::$agent),+];
+
+            fn traits(self) -> Traits {
+                match self {
+                    $(Agent::$agent => Traits {
+                        name: $name,
+                        asks: Asks::$asks,
+                        at_once: AtOnce::$at_once,
+                        typed: Typed::$typed,
+                        notes: Notes::$notes,
+                        ends: Ends::$ends,
+                    },)+
+                }
+            }
+        }
+    };
+}
+
+agents! {
+    Native: "native: `_sandboxagent/session/request_question`", Everything, Several, IfAsked, InItsFormat, Apart;
+    Form: "any form: `elicitation/create`", Everything, Several, Never, InMeta, Apart;
+    Claude: "Claude: form", OneOrMany, Several, IfAsked, InItsFormat, Apart;
+    Codex: "Codex: form", OneOrText, Several, IfAsked, InItsFormat, Apart;
+    CodexAsync: "Codex while it works: form", One, Several, IfAsked, InItsFormat, Apart;
+    Kimi: "Kimi: form", OneOrMany, Several, Never, InMeta, Apart;
+    OhMyPi: "oh-my-pi: form", OneOrMany, Several, IfAsked, InMeta, Apart;
+    Opencode: "opencode 2: form", OneOrMany, Several, IfAsked, InMeta, Apart;
+    Devin: "Devin: form", OneOrMany, Several, Always, InMeta, Apart;
+    Historic: "a form's former name: `session/elicitation`", Everything, Several, Never, InMeta, Apart;
+    Qwen: "Qwen: `session/request_permission`", OneManyOrText, Several, Always, InMeta, Apart;
+    KimiPermission: "Kimi without forms: `session/request_permission`", One, Single, Never, InMeta, Apart;
+    // It has no option to decline.
+    Pi: "pi-acp: `session/request_permission`", One, Single, Never, InMeta, Cancelled;
+    Cursor: "Cursor: `cursor/ask_question`", OneOrMany, Several, Never, Nowhere, Apart;
+    Grok: "Grok: `_x.ai/ask_user_question`", OneManyOrText, Several, Always, InItsFormat, Apart;
+    Kiro: "Kiro: `_kiro/userInput`", OneOrText, Single, Always, Nowhere, Declined;
+    Agentao: "agentao: `_agentao.cn/ask_user`", OneManyOrText, Single, Always, Nowhere, Cancelled;
+    Hrns: "hrns: `_hrns/ask_user`", OneOrMany, Several, Always, Nowhere, Cancelled;
 }
 
 impl Agent {
-    pub(crate) const ALL: [Agent; 18] = [
-        Agent::Native,
-        Agent::Form,
-        Agent::Claude,
-        Agent::Codex,
-        Agent::CodexAsync,
-        Agent::Kimi,
-        Agent::OhMyPi,
-        Agent::Opencode,
-        Agent::Devin,
-        Agent::Historic,
-        Agent::Qwen,
-        Agent::KimiPermission,
-        Agent::Pi,
-        Agent::Cursor,
-        Agent::Grok,
-        Agent::Kiro,
-        Agent::Agentao,
-        Agent::Hrns,
-    ];
-
     /// Returns the name in the table.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Agent::Native => "native: `_sandboxagent/session/request_question`",
-            Agent::Form => "any form: `elicitation/create`",
-            Agent::Claude => "Claude: form",
-            Agent::Codex => "Codex: form",
-            Agent::CodexAsync => "Codex while it works: form",
-            Agent::Kimi => "Kimi: form",
-            Agent::OhMyPi => "oh-my-pi: form",
-            Agent::Opencode => "opencode 2: form",
-            Agent::Devin => "Devin: form",
-            Agent::Historic => "a form's former name: `session/elicitation`",
-            Agent::Qwen => "Qwen: `session/request_permission`",
-            Agent::KimiPermission => "Kimi without forms: `session/request_permission`",
-            Agent::Pi => "pi-acp: `session/request_permission`",
-            Agent::Cursor => "Cursor: `cursor/ask_question`",
-            Agent::Grok => "Grok: `_x.ai/ask_user_question`",
-            Agent::Kiro => "Kiro: `_kiro/userInput`",
-            Agent::Agentao => "agentao: `_agentao.cn/ask_user`",
-            Agent::Hrns => "hrns: `_hrns/ask_user`",
-        }
+        self.traits().name
     }
 
     pub(crate) fn can_ask(self, kind: Kind) -> bool {
-        match (self, kind) {
-            (_, Kind::One) | (Agent::Native | Agent::Form | Agent::Historic, _) => true,
-            (Agent::Codex | Agent::Qwen | Agent::Grok | Agent::Kiro | Agent::Agentao, Kind::Text { .. }) => {
-                true
-            }
-            (
-                Agent::Codex | Agent::CodexAsync | Agent::KimiPermission | Agent::Pi | Agent::Kiro,
-                Kind::Many { .. },
-            ) => false,
-            (_, Kind::Many { .. }) => true,
-            (_, Kind::Text { .. } | Kind::Flag | Kind::Number { .. }) => false,
+        let asks = self.traits().asks;
+        match kind {
+            Kind::One => true,
+            Kind::Many { .. } => matches!(asks, Asks::Everything | Asks::OneOrMany | Asks::OneManyOrText),
+            Kind::Text { .. } => matches!(asks, Asks::Everything | Asks::OneOrText | Asks::OneManyOrText),
+            Kind::Flag | Kind::Number { .. } => matches!(asks, Asks::Everything),
         }
     }
 
     /// Returns whether the agent can ask for several fields at once.
     pub(crate) fn asks_several(self) -> bool {
-        !matches!(self, Agent::KimiPermission | Agent::Pi | Agent::Kiro | Agent::Agentao)
-    }
-
-    /// Returns whether the agent accepts a free text in place of an option.
-    fn takes_typed(self) -> bool {
-        match self {
-            Agent::Form
-            | Agent::Historic
-            | Agent::Kimi
-            | Agent::KimiPermission
-            | Agent::Pi
-            | Agent::Cursor => false,
-            Agent::Native
-            | Agent::Claude
-            | Agent::Codex
-            | Agent::CodexAsync
-            | Agent::OhMyPi
-            | Agent::Opencode
-            | Agent::Devin
-            | Agent::Qwen
-            | Agent::Grok
-            | Agent::Kiro
-            | Agent::Agentao
-            | Agent::Hrns => true,
-        }
-    }
-
-    /// Returns whether the agent can receive a note, in its own format or under `_meta`.
-    fn takes_notes(self) -> bool {
-        !matches!(self, Agent::Cursor | Agent::Kiro | Agent::Agentao | Agent::Hrns)
+        self.traits().at_once == AtOnce::Several
     }
 
     /// Returns whether the agent's own format has a place for notes.
     pub(crate) fn asks_for_notes(self) -> bool {
-        matches!(self, Agent::Native | Agent::Claude | Agent::Codex | Agent::CodexAsync | Agent::Grok)
+        self.traits().notes == Notes::InItsFormat
+    }
+
+    /// Returns how the agent hears that there is no answer.
+    pub(crate) fn ends(self) -> Ends {
+        self.traits().ends
     }
 
     /// Returns the field in this place of the form, restricted to what the agent can ask.
@@ -159,13 +168,13 @@ impl Agent {
             Kind::Text { .. } if !free => TEXT,
             kind => kind,
         };
-        // These accept a free text for every choice.
-        field.typed |= matches!(
-            self,
-            Agent::Qwen | Agent::Grok | Agent::Kiro | Agent::Devin | Agent::Agentao | Agent::Hrns
-        );
-        field.typed &= self.takes_typed() && !field.options.is_empty();
-        field.noted &= self.takes_notes();
+        field.typed = match self.traits().typed {
+            Typed::Never => false,
+            Typed::IfAsked => field.typed,
+            Typed::Always => true,
+        };
+        field.typed &= !field.options.is_empty();
+        field.noted &= self.traits().notes != Notes::Nowhere;
         field
     }
 }

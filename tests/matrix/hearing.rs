@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::matrix::agents::Agent;
+use crate::matrix::agents::{Agent, Ends};
 use crate::matrix::asking::NONE_OF_THE_ABOVE;
 use crate::matrix::field::{Field, Given, Heard, Kind};
 
@@ -26,17 +26,12 @@ impl Agent {
 
     /// What the agent understands if the user declines.
     pub(crate) fn declined(self) -> Heard {
-        // pi-acp has no option to decline.
-        if matches!(self, Agent::Pi | Agent::Agentao | Agent::Hrns) {
-            Heard::Cancelled
-        } else {
-            Heard::Declined
-        }
+        if self.ends() == Ends::Cancelled { Heard::Cancelled } else { Heard::Declined }
     }
 
     /// What the agent understands if there will be no answer.
     pub(crate) fn cancelled(self) -> Heard {
-        if self == Agent::Kiro { Heard::Declined } else { Heard::Cancelled }
+        if self.ends() == Ends::Declined { Heard::Declined } else { Heard::Cancelled }
     }
 
     fn hears_form(self, result: &Value, fields: &[Field]) -> Option<Heard> {
