@@ -6,10 +6,12 @@ use std::ops::Range;
 use askbridge_core::acp::Tier;
 use serde_json::{Value, json};
 
-/// The number of ways to ask.
-pub(crate) const COUNT: usize = 20;
+/// The number of ways to ask a question, which are the first ones.
+const QUESTIONS: usize = 16;
 /// The ways that ask for a permission.
-pub(crate) const PERMISSIONS: Range<usize> = 16..COUNT;
+pub(crate) const PERMISSIONS: Range<usize> = QUESTIONS..QUESTIONS + 4;
+/// The number of ways to ask.
+pub(crate) const COUNT: usize = PERMISSIONS.end;
 /// The number of kinds of clients.
 pub(crate) const CLIENTS: usize = 8;
 
@@ -34,6 +36,9 @@ pub(crate) fn ask(how: usize, session: u8, number: usize) -> (&'static str, Valu
     const NATIVE: &str = "_sandboxagent/session/request_question";
     const PERMISSION: &str = "session/request_permission";
     let session = session.to_string();
+    if PERMISSIONS.contains(&how) {
+        return (PERMISSION, permission(how - QUESTIONS, &session, number));
+    }
     let pairs = json!([["a", "Option A"], ["b", "Option B"]]);
     let of = json!([{ "const": "a", "title": "Option A" }, { "const": "b", "title": "Option B" }]);
     let form = |properties: Value| {
@@ -86,7 +91,7 @@ pub(crate) fn ask(how: usize, session: u8, number: usize) -> (&'static str, Valu
         }
         13 => ("_kiro/userInput", json!({ "sessionId": session, "question": "?", "options": ["A", "B"] })),
         14 | 15 => ask_user(how, &session, number),
-        _ => (PERMISSION, permission(how - PERMISSIONS.start, &session, number)),
+        _ => panic!("there is no way {how} to ask"),
     }
 }
 

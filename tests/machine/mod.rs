@@ -2,7 +2,7 @@
 //! what it keeps.
 
 #[cfg(test)]
-mod asks;
+pub(crate) mod asks;
 #[cfg(test)]
 mod bounds;
 #[cfg(test)]
