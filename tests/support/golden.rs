@@ -23,7 +23,7 @@ pub(crate) fn difference(path: &Path, actual: &str) -> Option<String> {
     let place = written.lines().zip(actual.lines()).take_while(|(one, other)| one == other).count();
     let from = |text: &str| text.lines().skip(place).take(SHOWN).collect::<Vec<_>>().join("\n  ");
     Some(format!(
-        "{}:{}\n  {}\ninstead of\n  {}\nThe same command with UPDATE=1 writes it.",
+        "{}:{} has\n  {}\nbut this came out:\n  {}\nThe same command with UPDATE=1 writes it.",
         path.display(),
         place + 1,
         from(&written),
