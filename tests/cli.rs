@@ -89,6 +89,22 @@ fn each_command_is_in_a_group_of_the_help() {
     assert!(help.lines().count() <= 30, "{help}");
 }
 
+/// The inbox in the background is another process: an option that does not reach it does nothing, silently.
+#[test]
+fn each_option_of_the_inbox_is_passed_on_to_the_background() {
+    let mut command = Cli::command();
+    command.build();
+    let inbox = command.find_subcommand("inbox").expect("the command");
+    let options = inbox.get_arguments().filter(|option| !option.is_global_set() && !option.is_hide_set());
+    let passed = source("src/command/background.rs");
+    let missing: Vec<_> = options
+        .filter_map(clap::Arg::get_long)
+        .filter(|name| !["detach", "stop", "help"].contains(name))
+        .filter(|name| !passed.contains(&format!("\"--{name}\"")))
+        .collect();
+    assert_eq!(missing, [""; 0], "pass them on in `spawn` of `src/command/background.rs`");
+}
+
 #[test]
 fn help_is_printed_on_stdout() {
     check("help-short", &["-h"]);
