@@ -68,14 +68,16 @@
 //! # fn main() { shown::tried() }
 //! ```
 //!
-//! Start an agent to try it with: `askbridge run -- askbridge mock-agent`, or `askbridge demo`. Two whole programs are
-//! [`examples/status_bar.rs`] and [`examples/answers_from_file`], a bot whose tests play a bridge to it.
+//! Try it with a question of a script, which it answers: `askbridge ask "Which database?" --option Postgres`.
+//! `askbridge demo` asks as an agent does. Two whole programs are [`examples/status_bar.rs`] and
+//! [`examples/answers_from_file`], a bot whose tests play a bridge to it.
 //!
 //! [`examples/status_bar.rs`]: https://github.com/askbridge/askbridge/blob/main/crates/control/examples/status_bar.rs
 //! [`examples/answers_from_file`]: https://github.com/askbridge/askbridge/tree/main/crates/control/examples/answers_from_file
 //!
-//! It needs Unix, and a tokio runtime with time and I/O. The types of questions and answers are those of
-//! [`askbridge_core`], which is `askbridge_control::core` here: a line of its own in `Cargo.toml` could get another version.
+//! It needs Unix, and a tokio runtime with time and I/O: the program above depends on `tokio` with the features `macros`
+//! and `rt`. The types of questions and answers are those of [`askbridge_core`], which is `askbridge_control::core` here:
+//! a line of its own in `Cargo.toml` could get another version.
 //!
 //! # What you do, and how
 //!
