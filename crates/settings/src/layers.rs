@@ -518,7 +518,7 @@ mod tests {
     }
 
     /// Each value is of the right kind, and would do what a project must not do.
-    const HOSTILE: [(&str, &str, &str); 44] = [
+    const HOSTILE: &[(&str, &str, &str)] = &[
         ("fleet", "url", "'tls://broker.example.org'"),
         ("fleet", "credentials", "'/etc/mine.json'"),
         ("fleet", "ca", "'/etc/mine.pem'"),
@@ -568,7 +568,7 @@ mod tests {
 
     #[test]
     fn a_project_cannot_run_commands_or_widen_what_leaves_the_machine() {
-        for (table, name, value) in HOSTILE {
+        for &(table, name, value) in HOSTILE {
             let rest = if table == "notify" { "" } else { "[notify]\n" };
             let text = format!("[{table}]\n{name} = {value}\n{rest}delay = '1m'\n");
             let own = match name {
