@@ -56,9 +56,15 @@ fn each_method_of_a_dialect_is_tested_and_described() {
             missing.push(format!("crates/mock/src/requests/questions: no request with `{method}`"));
         }
     }
-    let page = read(&root().join("docs/check.md"));
-    for origin in dialect::ORIGINS.iter().filter(|origin| !page.contains(&format!("`{origin}`"))) {
-        missing.push(format!("docs/check.md: no `{origin}`"));
+    for origin in dialect::ORIGINS {
+        for (place, name) in [
+            ("docs/check.md", format!("`{origin}`")),
+            ("sdk/typescript/src/types.ts", format!("| \"{origin}\"")),
+        ] {
+            if !read(&root().join(place)).contains(&name) {
+                missing.push(format!("{place}: no {name}"));
+            }
+        }
     }
     complain(&missing);
 }
