@@ -225,6 +225,11 @@ async fn all_shared(
         Patience::Short => limit::PATIENCE,
         Patience::Long => limit::CONNECT,
     };
+    let mut of_settings = of_settings.peekable();
+    // The list of a large fleet is long, and is only needed to tell which machines of the settings it lacks.
+    if of_settings.peek().is_none() {
+        return reach;
+    }
     let listing = remote::listing(places).await.unwrap_or_default();
     let shared: BTreeSet<_> = listing.machines.iter().map(|machine| &machine.name).collect();
     let tried = of_settings.filter(|name| !shared.contains(name)).map(async |name| {
