@@ -46,6 +46,10 @@ pub const BROWSER: Duration = Duration::from_secs(2);
 
 /// The most other machines that a process is connected to: those of the settings, and of a fleet.
 pub const MACHINES: usize = 8256;
+/// How long the inbox waits at its start for the journal, which may be busy, or be converted from an earlier format.
+pub const RESUME: Duration = Duration::from_secs(5);
+/// The pause between two attempts.
+pub const RESUME_BACK_OFF: Duration = Duration::from_millis(200);
 /// How long a list that is kept up to date waits for the machines of a fleet before it shows what there is: a broker that
 /// works has replied by then, so that the list says nothing of it.
 pub const FLEET_SOON: Duration = Duration::from_millis(500);

@@ -67,6 +67,9 @@ mod schema;
 #[cfg(test)]
 mod setup;
 #[cfg(test)]
+#[cfg(all(feature = "journal", feature = "mock"))]
+mod standing;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod tidy;

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 
 use askbridge_control::{
     inbox::PROTOCOL,
-    join::JoinedInbox,
+    join::{JoinedInbox, OwnInboxes},
     rpc::{
         client::DIAL,
         methods::{Caller, Methods},
@@ -48,7 +48,7 @@ pub async fn dial(context: &Context, args: &DialArgs) -> Result<u8, CommandError
     let ledger = crate::service::ledger(context.settings.journal());
     // Other machines that this one knows are left out: two machines that dial each other would ask each other without
     // end.
-    let joined = JoinedInbox::open_with(context.places()?, None, ledger).await?;
+    let joined = JoinedInbox::open_with(context.places()?, OwnInboxes::default(), ledger).await?;
     tokio::select! {
         served = serve(joined.clone(), args.read_only) => match served {
             // The other end is gone, which is the usual end of this command.

@@ -2,7 +2,7 @@
 
 use std::{future::pending, path::Path, time::Duration};
 
-use askbridge_control::join::{JoinedInbox, Places};
+use askbridge_control::join::{JoinedInbox, OwnInboxes, Places};
 use askbridge_fleet::{Access, Gateway, run};
 use askbridge_os::{exit, signals::Signals};
 use askbridge_settings::files::Live;
@@ -96,7 +96,7 @@ pub async fn serve() -> Result<u8, HubError> {
     let live = Live::of_user();
     let (places, ledger) = (Places::here()?, crate::service::ledger(live.settings().journal()));
     // Other machines that this one knows are left out: they have a place of their own.
-    let here = JoinedInbox::open_with(&places, None, ledger).await?;
+    let here = JoinedInbox::open_with(&places, OwnInboxes::default(), ledger).await?;
     let stop = CancellationToken::new();
     let serving = async {
         // The user may correct a wrong address or file while this process tries to connect.

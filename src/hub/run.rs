@@ -3,7 +3,7 @@
 
 use askbridge_control::{
     inbox::{BridgeInbox, Inbox as _},
-    join::{JoinedInbox, Places},
+    join::{JoinedInbox, OwnInboxes, Places},
 };
 use askbridge_os::{exit, signals::Signals};
 use askbridge_settings::{Settings, resolved::ServeSettings};
@@ -19,7 +19,10 @@ use super::{
     presence::Presence,
     service::{HubContext, Running},
 };
-use crate::{limits, service::OwnInbox};
+use crate::{
+    limits,
+    service::{OwnInbox, StandingHost},
+};
 
 /// The name of the inbox of this process, as commands show it.
 pub const SERVER: &str = "askbridge inbox";
@@ -51,7 +54,19 @@ pub async fn run(
     // The joined inbox reads the journal that the own inbox writes: if the settings want no journal, none is opened for
     // lost questions.
     let (reach, ledger) = (machines.reach(), own.ledger.clone());
-    let joined = JoinedInbox::open_with(reach, Some(own.inbox.clone()), ledger).await?;
+    let (standing, standing_host) = match StandingHost::open(SERVER, settings, ledger.clone()).await {
+        Ok(mut host) => {
+            host.standing.inbox().serves_at(address);
+            host.start()?;
+            (Ok(host.standing.clone()), Some(host))
+        }
+        Err(why) => {
+            tracing::debug!(why, "no question is kept beyond its connection");
+            (Err(why), None)
+        }
+    };
+    let inboxes = OwnInboxes { asked: Some(own.inbox.clone()), standing };
+    let joined = JoinedInbox::open_with(reach, inboxes, ledger).await?;
     announce(&server);
     if let Some(presence) = presence {
         presence.serves_at(address)?;
@@ -80,6 +95,9 @@ pub async fn run(
         code = signals.next() => code,
     };
     own.end();
+    if let Some(host) = &standing_host {
+        host.standing.end();
+    }
     let farewell = running.stop(settled(&context.joined, &own.inbox));
     tokio::select! {
         // The questions of this process reach the server as those of any bridge.

@@ -57,6 +57,9 @@ pub struct UnreachableBridges {
     pub directory: Option<PathBuf>,
     /// Whether it is known that they run. Others may run in a container.
     pub running: bool,
+    /// Whether no process has their questions now: the next `askbridge inbox` opens them again.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub kept: bool,
     /// The bridges.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub bridges: Vec<BridgeName>,
@@ -69,19 +72,21 @@ pub struct UnreachableBridges {
 /// Returns the bridges with open questions whose sockets were not found, grouped by directory and by whether they run.
 pub fn unreachable(waiting: &[WaitingBridge], found: &BTreeSet<BridgeName>) -> Vec<UnreachableBridges> {
     let mut by_place = BTreeMap::<_, UnreachableBridges>::new();
-    for WaitingBridge { bridge, life, home, questions } in waiting {
+    for WaitingBridge { bridge, life, home, kept, questions } in waiting {
         if found.contains(bridge) {
             continue;
         }
         let directory = home.as_ref().map(|home| home.folder.clone());
-        let running = *life == Life::Lives;
-        let place = by_place.entry((directory.clone(), running)).or_insert_with(|| UnreachableBridges {
-            directory,
-            running,
-            bridges: Vec::new(),
-            pids: Vec::new(),
-            questions: 0,
-        });
+        let (kept, running) = (*kept, *life == Life::Lives && !kept);
+        let place =
+            by_place.entry((directory.clone(), running, kept)).or_insert_with(|| UnreachableBridges {
+                directory,
+                running,
+                kept,
+                bridges: Vec::new(),
+                pids: Vec::new(),
+                questions: 0,
+            });
         place.bridges.push(bridge.clone());
         // A process ID from within a container means nothing here.
         place.pids.extend(home.iter().filter(|_| running).map(|home| home.pid));
@@ -96,6 +101,12 @@ pub fn unreachable_lines(elsewhere: &[UnreachableBridges], looked_in: &[PathBuf]
     let said = elsewhere.iter().flat_map(|it| {
         let questions = count(it.questions, "open question waits", "open questions wait");
         let bridges = count(it.bridges.len(), "bridge", "bridges");
+        if it.kept {
+            return [
+                format!("{questions} for `askbridge inbox`, which keeps them and does not run now"),
+                "To see what waits there: askbridge inbox --detach".to_owned(),
+            ];
+        }
         match (&it.directory, it.running) {
             (Some(directory), true) if !looked_in.contains(directory) => {
                 // The sockets are in a subfolder of the runtime directory, which is what the variable names.
@@ -141,7 +152,7 @@ mod tests {
 
     fn waiting(bridge: &str, life: Life, folder: Option<&str>, questions: usize) -> WaitingBridge {
         let home = folder.map(|folder| Home { folder: folder.into(), pid: 42, started: 1, namespace: 1 });
-        WaitingBridge { bridge: bridge.parse().expect("a name"), life, home, questions }
+        WaitingBridge { bridge: bridge.parse().expect("a name"), life, home, kept: false, questions }
     }
 
     #[test]
@@ -153,6 +164,7 @@ mod tests {
             waiting("mute", Life::Lives, Some("/state/askbridge"), 1),
             waiting("c", Life::Unseen, Some("/run/user/0/askbridge"), 4),
             waiting("old", Life::Lives, None, 1),
+            WaitingBridge { kept: true, ..waiting("kept", Life::Lives, Some("/state/askbridge"), 3) },
         ];
         let elsewhere = unreachable(&waiting, &["here".parse().expect("a name")].into());
         let said = unreachable_lines(&elsewhere, &["/state/askbridge".into()]);
@@ -167,6 +179,8 @@ mod tests {
                 "To see what waits there: XDG_RUNTIME_DIR=/run/user/1000 askbridge list",
                 "1 open question waits at 1 bridge whose socket is gone (process 42)",
                 "To continue, answer in the client, or restart the agent there.",
+                "3 open questions wait for `askbridge inbox`, which keeps them and does not run now",
+                "To see what waits there: askbridge inbox --detach",
             ]
         );
     }

@@ -121,11 +121,12 @@ impl Ledger for DurableLedger {
         })
     }
 
-    fn settled(&self, record: &Arc<Record>) -> BoxFuture<'static, ()> {
+    fn settled(&self, record: &Arc<Record>) -> BoxFuture<'static, bool> {
         let id = record.id.clone();
-        self.change(move |state| {
+        let settled = self.change(move |state| {
             state.settled.insert(id);
-        })
+        });
+        settled.map(|()| true).boxed()
     }
 
     fn flush(&self) -> BoxFuture<'static, ()> {

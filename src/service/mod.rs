@@ -15,6 +15,7 @@ mod own;
 pub mod recall;
 pub mod rules;
 pub mod settings;
+mod standing;
 pub mod unattended;
 
 pub use context::{AgentEndFlag, BridgeContext, Context, Renewal};
@@ -23,3 +24,4 @@ pub use ledger::ledger;
 pub use ledger::of_user;
 pub use list::services;
 pub use own::OwnInbox;
+pub use standing::StandingHost;

@@ -203,9 +203,9 @@ mod tests {
             futures::future::ready(()).boxed()
         }
 
-        fn settled(&self, record: &Arc<Record>) -> BoxFuture<'static, ()> {
+        fn settled(&self, record: &Arc<Record>) -> BoxFuture<'static, bool> {
             self.tell(format!("settled {}", record.id));
-            futures::future::ready(()).boxed()
+            futures::future::ready(true).boxed()
         }
 
         fn flush(&self) -> BoxFuture<'static, ()> {

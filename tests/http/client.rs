@@ -34,6 +34,20 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
+    /// Reads what a server sent. Returns whether it is the whole response, or `None` if even the head is not.
+    fn read(text: &str) -> Option<(Self, bool)> {
+        let (head, body) = text.split_once("\r\n\r\n")?;
+        let (status, headers) = head.split_once("\r\n").unwrap_or((head, ""));
+        let status = status.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+        let headers = headers.to_lowercase().replace("\r\n", "\n");
+        let is_chunked = headers.lines().any(|line| line == "transfer-encoding: chunked");
+        let length = headers.lines().find_map(|line| line.strip_prefix("content-length: "));
+        let length = length.map_or(0, |length| length.parse().expect("a length"));
+        let (body, is_whole) =
+            if is_chunked { unchunked(body) } else { (body.to_owned(), body.len() == length) };
+        Some((Reply { status, headers, body }, is_whole))
+    }
+
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error} in {self:?}"))
     }
@@ -79,18 +93,28 @@ impl Http {
 
     /// Sends a request with these headers, and that of its length.
     pub(crate) async fn send_only(&self, method: &str, path: &str, headers: &[&str], body: &str) -> Reply {
-        let mut request = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
-        if !body.is_empty() {
-            write!(request, "Content-Length: {}\r\n", body.len()).unwrap();
-        }
-        let text = self.raw(&format!("{request}{}\r\n\r\n{body}", headers.join("\r\n"))).await;
-        let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no response: {text:?}"));
-        let (status, headers) = head.split_once("\r\n").unwrap_or((head, ""));
-        let status = status.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
-        let headers = headers.to_lowercase().replace("\r\n", "\n");
-        let is_chunked = headers.lines().any(|line| line == "transfer-encoding: chunked");
-        let body = if is_chunked { unchunked(body) } else { body.to_owned() };
-        Reply { status, headers, body }
+        let text = self.raw(&request(method, path, headers, body)).await;
+        let (reply, is_whole) = Reply::read(&text).unwrap_or_else(|| panic!("no response: {text:?}"));
+        assert!(is_whole || method == "HEAD", "the response is cut off: {text:?}");
+        reply
+    }
+
+    /// Sends a request with the token. Returns `None` if the server ends before the whole response is here.
+    pub(crate) async fn try_send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[&str],
+        body: &str,
+    ) -> Option<Reply> {
+        let (host, bearer) = (format!("Host: {}", self.address), self.bearer());
+        let request = request(method, path, &[&[host.as_str(), &bearer], headers].concat(), body);
+        let mut stream = TcpStream::connect(self.address).await.ok()?;
+        stream.write_all(request.as_bytes()).await.ok()?;
+        let mut text = Vec::new();
+        soon("a response", stream.read_to_end(&mut text)).await.ok()?;
+        let (reply, is_whole) = Reply::read(&String::from_utf8(text).expect("a text"))?;
+        is_whole.then_some(reply)
     }
 
     /// Sends a text, and returns all that comes back.
@@ -144,18 +168,28 @@ impl Http {
     }
 }
 
-/// Returns the body of a response that came in chunks.
-fn unchunked(mut rest: &str) -> String {
+/// Returns the text of a request with these headers, and that of its length.
+pub(crate) fn request(method: &str, path: &str, headers: &[&str], body: &str) -> String {
+    let mut request = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
+    if !body.is_empty() {
+        write!(request, "Content-Length: {}\r\n", body.len()).unwrap();
+    }
+    format!("{request}{}\r\n\r\n{body}", headers.join("\r\n"))
+}
+
+/// Returns the body of a response that came in chunks, as far as it came, and whether that is all of it.
+fn unchunked(mut rest: &str) -> (String, bool) {
     let mut body = String::new();
-    loop {
-        let (size, after) = rest.split_once("\r\n").expect("the size of a chunk");
+    while let Some((size, after)) = rest.split_once("\r\n") {
         let size = usize::from_str_radix(size, 16).expect("a size");
         if size == 0 {
-            return body;
+            return (body, true);
         }
-        body.push_str(&after[..size]);
-        rest = &after[size + 2..];
+        let Some((chunk, after)) = after.split_at_checked(size) else { break };
+        body.push_str(chunk);
+        rest = after.strip_prefix("\r\n").unwrap_or_default();
     }
+    (body, false)
 }
 
 /// A stream of events.

@@ -9,7 +9,7 @@ mod bounds;
 #[cfg(test)]
 mod bridge;
 #[cfg(test)]
-mod client;
+pub(crate) mod client;
 #[cfg(test)]
 mod consistency;
 #[cfg(test)]
@@ -33,7 +33,7 @@ mod origins;
 #[cfg(test)]
 mod page;
 #[cfg(test)]
-mod program;
+pub(crate) mod program;
 #[cfg(test)]
 mod races;
 #[cfg(test)]

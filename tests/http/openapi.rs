@@ -99,6 +99,10 @@ async fn every_operation_does_what_is_described() {
     // This bridge has no journal.
     assert_eq!(call("listHistory", &[], None).await.1["questions"], json!([]));
 
+    // Its agent holds the question.
+    assert_eq!(call("withdrawQuestion", &["bridge-1"], None).await.1["name"], json!("held"));
+    assert_eq!(call("withdrawSessionQuestion", &["s", "q"], None).await.0, 409);
+
     let wrong = json!({ "answers": [[], [], ["9"]] });
     assert_eq!(call("answerQuestion", &["bridge-1"], Some(wrong)).await.0, 422);
     let values = json!({ "t": "so", "c": "own", "m": ["1"], "b": false, "n": 4, "y": true });
@@ -126,6 +130,9 @@ async fn every_operation_does_what_is_described() {
     };
     let ((status, settlement), ()) = soon("a settlement", async { tokio::join!(asking, answering) }).await;
     assert_eq!((status, &settlement["outcome"]["reason"]), (200, &json!("user")));
+    // This bridge keeps no question.
+    let leaving = json!({ "message": "Which?", "fields": every_kind(), "wait": false });
+    assert_eq!(call("askQuestion", &[], Some(leaving)).await.1["name"], json!("not_kept"));
     let empty = json!({ "message": "", "fields": [] });
     assert_eq!(call("askQuestion", &[], Some(empty)).await.0, 422);
 

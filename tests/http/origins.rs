@@ -87,8 +87,8 @@ async fn a_preflight_of_a_named_origin_allows_what_clients_send() {
         let headers = [&[host.as_str(), &origin], &PREFLIGHT[..]].concat();
         let reply = bridge.http.send_only("OPTIONS", path, &headers, "").await;
         is_for(&reply, DASH, 204);
-        assert!(reply.has("access-control-allow-methods: get, post"), "{reply:?}");
-        let allowed = "access-control-allow-headers: authorization, content-type, last-event-id";
+        assert!(reply.has("access-control-allow-methods: get, post, delete"), "{reply:?}");
+        let allowed = "access-control-allow-headers: authorization, content-type, last-event-id, idempotency-key, prefer";
         assert!(reply.has(allowed) && reply.body.is_empty(), "{reply:?}");
 
         // The Host header is checked first.

@@ -185,11 +185,11 @@ fn damage_beside_the_chain_is_named() {
     };
     for (sql, said) in [
         // A column that is called otherwise from now on: no list can be read, and nothing written.
-        (&*schema("\n    session TEXT", "A    session TEXT"), "`question` is not defined as format 102 defines it"),
+        (&*schema("\n    session TEXT", "A    session TEXT"), "`question` is not defined as format 103 defines it"),
         (&schema("usable INTEGER NOT NULL DEFAULT 0", "usable INTEGER NOT NULL DEFAULT 1"), "`question` is not defined"),
-        ("CREATE TABLE mood (name TEXT)", "`mood` is not defined as format 102 defines it"),
-        ("DROP INDEX question_same", "`question_same` is not defined as format 102 defines it"),
-        ("PRAGMA user_version = 103", "its format is 103, and its tables are not those of that format"),
+        ("CREATE TABLE mood (name TEXT)", "`mood` is not defined as format 103 defines it"),
+        ("DROP INDEX question_same", "`question_same` is not defined as format 103 defines it"),
+        ("PRAGMA user_version = 104", "its format is 104, and its tables are not those of that format"),
         ("PRAGMA user_version = 100", "`bridge` is not defined as format 100 defines it"),
         // A question that the index does not name is in no list.
         (

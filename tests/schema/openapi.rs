@@ -12,8 +12,9 @@ use askbridge_core::{
 };
 use askbridge_web::{
     Problem,
+    asking::NewQuestion,
     events::{QuestionEvent, Snapshot},
-    rest::{Extension, NewQuestion, Rejection},
+    rest::{Extension, Rejection},
 };
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
@@ -83,7 +84,8 @@ fn paths(generator: &mut SchemaGenerator) -> Value {
             all["post"] = ask(generator);
         }
         insert("", all, named);
-        insert("/{questionId}", json!({ "get": show(generator, session) }), &one);
+        let of_one = json!({ "get": show(generator, session), "delete": withdraw(generator, session) });
+        insert("/{questionId}", of_one, &one);
         for (verb, operation) in submissions(generator, session) {
             insert(&format!("/{{questionId}}/{verb}"), json!({ "post": operation }), &one);
         }
@@ -118,15 +120,34 @@ fn history(generator: &mut SchemaGenerator) -> Value {
 }
 
 fn show(generator: &mut SchemaGenerator, session: &str) -> Value {
-    let description = named(session, "Returns a question: open, settled, or lost with its bridge.");
+    let description = named(
+        session,
+        "Returns a question: open, settled, or lost with its bridge. With `wait`, the response comes once the question is \
+        over, or after that time.",
+    );
     let record = response::<Record>(generator, "The question.");
-    operation(
-        generator,
-        &format!("get{session}Question"),
-        &description,
-        ("200", record),
-        &["404", "409", "503"],
-    )
+    let problems = ["400", "404", "409", "503"];
+    let mut show =
+        operation(generator, &format!("get{session}Question"), &description, ("200", record), &problems);
+    let wait = "How long to wait at most until the question is over: a time such as `30s`, or a number of seconds, up to \
+        600.";
+    show["parameters"] = json!([parameter("wait", "query", wait)]);
+    show
+}
+
+fn withdraw(generator: &mut SchemaGenerator, session: &str) -> Value {
+    let description = named(
+        session,
+        "Withdraws a question that no connection holds. Withdrawing it again succeeds; once it is decided, this fails \
+        with 409.",
+    );
+    let done = json!({ "description": "The question is withdrawn." });
+    let id = format!("withdraw{session}Question");
+    operation(generator, &id, &description, ("204", done), &["404", "409", "503"])
+}
+
+fn parameter(name: &str, place: &str, description: &str) -> Value {
+    json!({ "name": name, "in": place, "description": description, "schema": { "type": "string" } })
 }
 
 /// Returns the description of a path of one question, with a note about its ID.
@@ -162,10 +183,29 @@ fn submissions(generator: &mut SchemaGenerator, session: &str) -> [(&'static str
 fn ask(generator: &mut SchemaGenerator) -> Value {
     let description = "Asks a question, waits until it is settled, and returns how: answered, or rejected for a reason \
         such as `timeout`. Set no timeout in the client, or a longer one than `timeoutMs`: the question is withdrawn \
-        when the client disconnects.";
-    let settled = response::<Settlement>(generator, "How the question was settled.");
-    let problems = [&WITH_BODY[..], &["422", "502", "503", "507"]].concat();
+        when the client disconnects. With an `Idempotency-Key`, or without waiting, no connection holds the question: it \
+        stays open, also after a restart of the inbox, until it is settled, expires or is withdrawn, and its outcome is \
+        told for as long as the journal keeps it. The same request with the same key is the same question.";
+    let settled = response::<Settlement>(
+        generator,
+        "How the question was settled. Where the asker does not wait: the question as it is now, which was asked before \
+        under this key.",
+    );
+    let problems = [&WITH_BODY[..], &["409", "422", "502", "503", "507"]].concat();
     let mut ask = operation(generator, "askQuestion", description, ("200", settled), &problems);
+    ask["responses"]["200"]["content"]["application/json"]["schema"] = json!({
+        "oneOf": [generator.subschema_for::<Settlement>(), generator.subschema_for::<Record>()],
+    });
+    let mut asked =
+        response::<Record>(generator, "The question, which is open and has nobody who waits for it.");
+    let location = "The path of the question.";
+    asked["headers"] = json!({ "Location": { "description": location, "schema": { "type": "string" } } });
+    ask["responses"]["201"] = asked;
+    let key = "A name of this question that the asker chooses, of at most 255 characters. The same question again under this \
+        key is not asked twice, and another one is refused with 409 (`key_used`).";
+    let prefer = "`respond-async` does not wait, as `wait: false` in the body.";
+    ask["parameters"] =
+        json!([parameter("Idempotency-Key", "header", key), parameter("Prefer", "header", prefer)]);
     ask["requestBody"] = body::<NewQuestion>(generator, true);
     ask
 }
@@ -223,7 +263,7 @@ fn operation(
 
 fn meaning(status: &str) -> &'static str {
     match status {
-        "400" => "The body is not JSON of the described shape.",
+        "400" => "The body, the query or a header has another shape.",
         "401" => "The token is missing or wrong.",
         "403" => {
             "The Host or the Origin is not allowed; or the agent that asked started this server: it cannot answer itself."
@@ -232,7 +272,8 @@ fn meaning(status: &str) -> &'static str {
         "408" => "The body took too long to arrive.",
         "409" => {
             "The question was settled in another way, which is under `outcome`; or the name stands for several open \
-             questions, whose IDs are under `ids`."
+             questions, whose IDs are under `ids`; or the key was used for another question (`key_used`); or a \
+             connection holds the question, whose end withdraws it (`held`)."
         }
         "410" => "The question ended without an answer: `outcome` has the reason.",
         "412" => "The question has no deadline.",
@@ -246,7 +287,8 @@ fn meaning(status: &str) -> &'static str {
         "507" => "Too many questions are open.",
         _ => {
             "The bridge is gone or does not respond, so it is not known whether the agent got the answer; or the \
-             journal cannot be read; or there are too many connections or streams."
+             journal cannot be read; or nothing can be kept beyond the connection (`not_kept`); or there are too many \
+             connections or streams."
         }
     }
 }

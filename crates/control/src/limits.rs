@@ -53,11 +53,17 @@ pub const BATCH_REPLY: usize = MIB;
 pub const SUBSCRIPTIONS_PER_CONNECTION: usize = 8;
 /// Number of subscriptions of all connections.
 pub const SUBSCRIPTIONS: usize = 128;
+/// Number of open questions that no connection holds.
+pub const KEPT: usize = 10_000;
+/// Size of all of these.
+pub const KEPT_BYTES: usize = 32 * MIB;
+/// Length of the key under which a question is asked.
+pub const KEY: usize = 255;
 /// Size of the records in the inbox of all bridges. Further questions are left out, and only counted.
 pub const MACHINE_BYTES: usize = 64 * MIB;
-/// Number of questions in one bridge's snapshot: four times as many as its desks hold. A bridge that lists more is not
-/// followed.
-pub const LISTED: usize = 8 * OPEN;
+/// Number of questions in one bridge's snapshot: those that are kept, and those of the desks of a bridge. A bridge that lists
+/// more is not followed.
+pub const LISTED: usize = 12 * OPEN;
 /// Number of concurrent calls that ask a bridge about questions that are missing in its snapshot.
 pub const LOOK_UPS: usize = 8;
 /// Number of bridges that are asked for their remembered questions at a time.

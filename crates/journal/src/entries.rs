@@ -1,12 +1,12 @@
 //! Writes the rows of the journal: questions, submissions, settlements with their place in the chain, gaps, and where
 //! each bridge runs. When, and in which transaction, is left to `writer.rs`; earlier decisions are read by `again.rs`.
 
-use askbridge_control::inbox::{Home, LeftToClient, Life};
+use askbridge_control::inbox::{AskedUnder, Home, KeptBefore, LeftToClient, Life};
 use askbridge_core::{
     desk::{BridgeName, QuestionId, Settlement, Timestamp},
     question::{Outcome, Reason},
 };
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Row, params};
 
 use super::{
     JournalError, Options,
@@ -257,13 +257,37 @@ pub(super) fn find_home(connection: &Connection, bridge: &BridgeName) -> Result<
     Ok(home?)
 }
 
-/// Returns whether a bridge lives. A home that cannot be read counts as missing.
+/// Returns whether a bridge lives. A home that cannot be read counts as missing. The inbox whose questions no connection
+/// holds always does: its next process opens them again.
 pub(super) fn bridge_life(connection: &Connection, options: &Options, bridge: &BridgeName) -> Life {
+    if is_standing(connection, bridge) {
+        return Life::Lives;
+    }
     let home = find_home(connection, bridge).unwrap_or_else(|error| {
         tracing::debug!(%bridge, %error, "cannot read where the bridge runs");
         None
     });
     (options.life)(bridge, home.as_ref())
+}
+
+/// Returns the question that was asked under this key and that no connection held, if there is one.
+pub(super) fn asked_before(
+    connection: &Connection,
+    under: &AskedUnder,
+) -> Result<Option<KeptBefore>, JournalError> {
+    let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, Vec<u8>>(1)?));
+    let found = find(connection, "SELECT id, digest FROM standing_key WHERE key = ?1", [&under.key], read)?;
+    let before = |(id, digest): (String, Vec<u8>)| {
+        Some(KeptBefore { id: id.parse().ok()?, is_same: digest == under.digest })
+    };
+    Ok(found.and_then(before))
+}
+
+/// Returns whether this is the name of the inbox whose questions no connection holds. They are not lost with a process.
+pub(super) fn is_standing(connection: &Connection, bridge: &BridgeName) -> bool {
+    // A file of an earlier format has no such table, and no such inbox.
+    let sql = "SELECT 1 FROM standing_inbox WHERE bridge = ?1";
+    find(connection, sql, [bridge.as_str()], |_| Ok(())).is_ok_and(|found| found.is_some())
 }
 
 /// Forgets where a bridge ran once it has no open question, since only such a question can be lost with it.

@@ -6,7 +6,9 @@ use std::{
     thread,
 };
 
-use askbridge_control::inbox::{HistoryFilter, Ledger, LeftToClient, Life, PastQuestion};
+use askbridge_control::inbox::{
+    AskedUnder, HistoryFilter, Keeping, KeptBefore, KeptQuestions, Ledger, LeftToClient, Life, PastQuestion,
+};
 use askbridge_core::{
     desk::{
         BridgeName, EarlierDecision, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, State,
@@ -74,34 +76,36 @@ impl Journal {
         }
     }
 
-    /// Hands an entry to the thread, and returns the thread's reply, or `otherwise` if the journal gives up. While the
-    /// journal fails, no caller waits: it gets `otherwise` at once, and only `unanswered` is queued.
+    /// Hands an entry to the thread, and returns the thread's reply, or `None` if the journal gives up. While the journal
+    /// fails, no caller waits: it gets `None` at once, and only `unanswered` is queued.
     fn wait<T: Send + 'static>(
         &self,
         entry: impl FnOnce(oneshot::Sender<T>) -> JournalEntry,
         unanswered: Option<JournalEntry>,
-        otherwise: T,
-    ) -> BoxFuture<'static, T> {
+    ) -> BoxFuture<'static, Option<T>> {
         if self.inner.shared.health.is_failing() {
             unanswered.into_iter().for_each(|entry| self.push(entry));
-            return futures::future::ready(otherwise).boxed();
+            return futures::future::ready(None).boxed();
         }
         let (reply, replied) = oneshot::channel();
         self.push(entry(reply));
         let shared = Arc::clone(&self.inner.shared);
         let waited = async move {
             match timeout(limits::LEDGER_WAIT, replied).await {
-                Ok(replied) => replied.unwrap_or(otherwise),
+                Ok(replied) => replied.ok(),
                 Err(_) => {
                     // From now on no caller waits, until a write succeeds again.
                     shared.health.failed(&"its file takes too long");
-                    otherwise
+                    None
                 }
             }
         };
         waited.boxed()
     }
 }
+
+/// Why nothing can be kept.
+const FAILS: &str = "the journal cannot be written now";
 
 fn lately_lost(options: &Options) -> Result<Vec<LostQuestion>, JournalError> {
     let Some(file) = &options.file else { return Ok(Vec::new()) };
@@ -169,7 +173,7 @@ impl Ledger for Journal {
         };
         let decision = Settlement { remark, ..Settlement::new(outcome, by.clone(), now()) };
         let entry = |reply| JournalEntry::Accepting(Arc::clone(record), decision.clone(), reply);
-        self.wait(|reply| entry(Some(reply)), Some(entry(None)), ())
+        self.wait(|reply| entry(Some(reply)), Some(entry(None))).map(|_| ()).boxed()
     }
 
     fn refused(&self, id: &QuestionId) {
@@ -182,12 +186,34 @@ impl Ledger for Journal {
 
     fn begins(&self, id: &QuestionId) -> BoxFuture<'static, ()> {
         let entry = |reply| JournalEntry::Begins(id.clone(), reply);
-        self.wait(|reply| entry(Some(reply)), Some(entry(None)), ())
+        self.wait(|reply| entry(Some(reply)), Some(entry(None))).map(|_| ()).boxed()
     }
 
-    fn settled(&self, record: &Arc<Record>) -> BoxFuture<'static, ()> {
+    fn settled(&self, record: &Arc<Record>) -> BoxFuture<'static, bool> {
         let entry = |reply| JournalEntry::Settled(Arc::clone(record), reply);
-        self.wait(|reply| entry(Some(reply)), Some(entry(None)), ())
+        self.wait(|reply| entry(Some(reply)), Some(entry(None))).map(|done| done.is_some()).boxed()
+    }
+
+    fn resume(&self, new: &BridgeName) -> BoxFuture<'static, Result<KeptQuestions, String>> {
+        if !self.inner.options.texts {
+            let why = "the settings let the journal keep no texts (`journal.texts`)";
+            return futures::future::ready(Err(why.to_owned())).boxed();
+        }
+        let resumed = self.wait(|reply| JournalEntry::Resume(new.clone(), reply), None);
+        resumed.map(|resumed| resumed.ok_or_else(|| FAILS.to_owned())).boxed()
+    }
+
+    fn asked_before(&self, under: AskedUnder) -> BoxFuture<'static, Result<Option<KeptBefore>, Refusal>> {
+        let options = self.inner.options.clone();
+        read(move || {
+            let Some(file) = &options.file else { return Ok(None) };
+            History::open(file)?.map_or(Ok(None), |history| history.asked_before(&under))
+        })
+    }
+
+    fn keep(&self, keeping: Keeping) -> BoxFuture<'static, Result<Option<KeptBefore>, String>> {
+        let kept = self.wait(|reply| JournalEntry::Keep(Box::new(keeping), reply), None);
+        kept.map(|kept| kept.ok_or_else(|| FAILS.to_owned())).boxed()
     }
 
     fn flush(&self) -> BoxFuture<'static, ()> {
@@ -195,7 +221,7 @@ impl Ledger for Journal {
         if !*self.has_begun() {
             return futures::future::ready(()).boxed();
         }
-        self.wait(JournalEntry::Flush, None, ())
+        self.wait(JournalEntry::Flush, None).map(|_| ()).boxed()
     }
 
     fn lost(&self) -> BoxFuture<'static, Result<Vec<LostQuestion>, Refusal>> {
@@ -220,11 +246,12 @@ impl Ledger for Journal {
     }
 
     fn earlier(&self, record: &Arc<Record>) -> BoxFuture<'static, Option<EarlierDecision>> {
-        self.wait(|reply| JournalEntry::Earlier(Arc::clone(record), reply), None, None)
+        self.wait(|reply| JournalEntry::Earlier(Arc::clone(record), reply), None).map(Option::flatten).boxed()
     }
 
     fn claim(&self, earlier: &QuestionId, by: &QuestionId) -> BoxFuture<'static, bool> {
-        self.wait(|reply| JournalEntry::Claim(earlier.clone(), by.clone(), reply), None, false)
+        let claimed = self.wait(|reply| JournalEntry::Claim(earlier.clone(), by.clone(), reply), None);
+        claimed.map(Option::unwrap_or_default).boxed()
     }
 }
 

@@ -21,6 +21,7 @@ mod reading;
 mod samples;
 mod schema;
 mod shared;
+mod standing;
 mod stored;
 mod verify;
 mod writer;

@@ -282,7 +282,9 @@ impl History {
             }
             let home = entries::find_home(&self.connection, bridge).ok().flatten();
             let questions = open.iter().filter(|lost| lost.record.bridge == *bridge).count();
-            waiting.push(WaitingBridge { bridge: bridge.clone(), life, home, questions });
+            let kept = entries::is_standing(&self.connection, bridge)
+                && (options.life)(bridge, home.as_ref()) == Life::Ended;
+            waiting.push(WaitingBridge { bridge: bridge.clone(), life, home, kept, questions });
         }
         // The questions are read again: a bridge that shuts down in order writes how its questions ended, perhaps after
         // the first read.

@@ -10,10 +10,10 @@ use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 use thiserror::Error;
 
 /// The format that this version writes.
-pub(super) const FORMAT: i32 = 102;
+pub(super) const FORMAT: i32 = 103;
 
 /// The migrations, oldest first, each with the format that it leads to. A released migration never changes.
-const STEPS: [(i32, &str); 3] = [(100, FIRST), (101, HOMES), (102, LEFT)];
+const STEPS: [(i32, &str); 4] = [(100, FIRST), (101, HOMES), (102, LEFT), (103, STANDING)];
 
 /// The tables of the first format. A settled question has no `record`, since its settlement has one. `accepted` is the
 /// decision that was given to the asker, until the question is settled; `submissions` counts the submissions whose
@@ -83,6 +83,22 @@ CREATE TABLE left_to_client (
     project TEXT NOT NULL,
     file TEXT NOT NULL,
     at INTEGER NOT NULL
+) WITHOUT ROWID;
+";
+
+/// The inbox whose questions no connection holds, with the last number that it gave, and the keys under which they were
+/// asked.
+const STANDING: &str = "
+CREATE TABLE standing_inbox (
+    only INTEGER PRIMARY KEY CHECK (only = 0),
+    bridge TEXT NOT NULL,
+    last INTEGER NOT NULL
+);
+CREATE TABLE standing_key (
+    key TEXT PRIMARY KEY,
+    digest BLOB NOT NULL,
+    id TEXT NOT NULL,
+    opened INTEGER NOT NULL
 ) WITHOUT ROWID;
 ";
 

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use askbridge_control::inbox::{Home, LeftToClient, Life};
+use askbridge_control::inbox::{Home, Keeping, KeptBefore, KeptQuestions, LeftToClient, Life};
 use askbridge_core::desk::{BridgeName, EarlierDecision, QuestionId, Record, Settlement, Timestamp};
 use tokio::sync::oneshot;
 
@@ -98,6 +98,8 @@ pub(super) enum JournalEntry {
     Settled(Arc<Record>, Option<oneshot::Sender<()>>),
     Earlier(Arc<Record>, oneshot::Sender<Option<EarlierDecision>>),
     Claim(QuestionId, QuestionId, oneshot::Sender<bool>),
+    Resume(BridgeName, oneshot::Sender<KeptQuestions>),
+    Keep(Box<Keeping>, oneshot::Sender<Option<KeptBefore>>),
     Flush(oneshot::Sender<()>),
 }
 
@@ -112,11 +114,13 @@ impl JournalEntry {
             }
             JournalEntry::Accepting(record, decision, _) => of(record) + decision.most_json(),
             JournalEntry::Earlier(record, _) => of(record),
+            JournalEntry::Keep(keeping, _) => of(&keeping.record),
             JournalEntry::LeftToClient(left) => limits::RECORD + left.project.len() + left.file.len(),
             JournalEntry::Refused(_)
             | JournalEntry::Waits(_)
             | JournalEntry::Begins(..)
             | JournalEntry::Claim(..)
+            | JournalEntry::Resume(..)
             | JournalEntry::Flush(_) => limits::RECORD,
         }
     }
@@ -134,13 +138,24 @@ impl JournalEntry {
             | JournalEntry::LeftToClient(_)
             | JournalEntry::Refused(_)
             | JournalEntry::Waits(_)) => Some(entry),
-            JournalEntry::Earlier(..) | JournalEntry::Claim(..) | JournalEntry::Flush(_) => None,
+            JournalEntry::Earlier(..)
+            | JournalEntry::Claim(..)
+            | JournalEntry::Resume(..)
+            | JournalEntry::Keep(..)
+            | JournalEntry::Flush(_) => None,
         }
     }
 
-    /// Returns whether the entry writes to the file. Dropping such an entry leaves a gap.
+    /// Returns whether the file lacks something if the entry is dropped. Otherwise its caller hears of it.
     fn is_written(&self) -> bool {
-        !matches!(self, JournalEntry::Earlier(..) | JournalEntry::Claim(..) | JournalEntry::Flush(_))
+        !matches!(
+            self,
+            JournalEntry::Earlier(..)
+                | JournalEntry::Claim(..)
+                | JournalEntry::Resume(..)
+                | JournalEntry::Keep(..)
+                | JournalEntry::Flush(_)
+        )
     }
 }
 

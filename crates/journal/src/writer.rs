@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use askbridge_control::inbox::Life;
+use askbridge_control::inbox::{KeptBefore, KeptQuestions, Life};
 use askbridge_core::desk::{BridgeName, EarlierDecision, QuestionId, Record};
 use askbridge_os::lock::LockFile;
 use rusqlite::TransactionBehavior;
@@ -17,6 +17,7 @@ use super::{
     connection::{self, WritingConnection},
     entries, prune,
     shared::{JournalEntry, QueueItem, SharedJournal, now},
+    standing,
     stored::{self, StoredQuestion},
 };
 use crate::limits;
@@ -61,12 +62,17 @@ struct Writer<'a> {
 /// The earlier question whose decision is reused, and the question that reuses it.
 type Claim = (QuestionId, QuestionId);
 
+/// Where it is told whether a question was asked before.
+type KeptReply = oneshot::Sender<Option<KeptBefore>>;
+
 /// Replies that are given once the transaction is committed.
 #[derive(Default)]
 struct Replies {
     done: Vec<oneshot::Sender<()>>,
     earlier: Vec<(oneshot::Sender<Option<EarlierDecision>>, Option<EarlierDecision>)>,
     claims: Vec<(oneshot::Sender<bool>, Option<Claim>)>,
+    resumed: Vec<(oneshot::Sender<KeptQuestions>, KeptQuestions)>,
+    kept: Vec<(Arc<Record>, KeptReply, Option<KeptBefore>)>,
 }
 
 impl Writer<'_> {
@@ -161,6 +167,8 @@ impl Writer<'_> {
                     JournalEntry::Settled(_, Some(_))
                         | JournalEntry::Begins(..)
                         | JournalEntry::Claim(..)
+                        | JournalEntry::Resume(..)
+                        | JournalEntry::Keep(..)
                         | JournalEntry::Flush(_)
                 )
             };
@@ -205,7 +213,7 @@ impl Writer<'_> {
         (done, kept, replies)
     }
 
-    /// Sends the replies. A claim whose caller no longer waits is reverted.
+    /// Sends the replies. A claim whose caller no longer waits is reverted, and so is a question that was to be kept.
     fn reply(&mut self, replies: Replies) {
         for reply in replies.done {
             // The caller may no longer wait; ignore the send error, here and below.
@@ -213,6 +221,19 @@ impl Writer<'_> {
         }
         for (reply, earlier) in replies.earlier {
             reply.send(earlier).unwrap_or_default();
+        }
+        for (reply, questions) in replies.resumed {
+            drop(reply.send(questions));
+        }
+        for (record, reply, before) in replies.kept {
+            let is_new = before.is_none();
+            if reply.send(before).is_err()
+                && is_new
+                && let Some(writing) = &self.file
+                && let Err(error) = standing::forget(&writing.connection, &record)
+            {
+                tracing::debug!("the question {} stays, though its asker was refused: {error}", record.id);
+            }
         }
         for (reply, claimed) in replies.claims {
             if reply.send(claimed.is_some()).is_err()
@@ -275,6 +296,8 @@ enum AppliedEntry {
     Done,
     Earlier(Option<EarlierDecision>),
     Claimed(bool),
+    Resumed(KeptQuestions),
+    Kept(Option<KeptBefore>),
 }
 
 fn apply(
@@ -310,6 +333,13 @@ fn apply(
             let claimed = again::claim(connection, (earlier, by), &lives, now())?;
             return Ok(AppliedEntry::Claimed(claimed));
         }
+        JournalEntry::Resume(new, _) => {
+            return Ok(AppliedEntry::Resumed(standing::resume(connection, options, new)?));
+        }
+        JournalEntry::Keep(keeping, _) => {
+            let before = standing::keep(connection, keeping, &stored(&keeping.record)?)?;
+            return Ok(AppliedEntry::Kept(before));
+        }
         JournalEntry::Flush(_) => {}
     }
     Ok(AppliedEntry::Done)
@@ -324,6 +354,12 @@ impl Replies {
             }
             (JournalEntry::Claim(earlier, by, reply), AppliedEntry::Claimed(is_claimed)) => {
                 self.claims.push((reply, is_claimed.then_some((earlier, by))));
+            }
+            (JournalEntry::Resume(_, reply), AppliedEntry::Resumed(questions)) => {
+                self.resumed.push((reply, questions));
+            }
+            (JournalEntry::Keep(keeping, reply), AppliedEntry::Kept(before)) => {
+                self.kept.push((keeping.record, reply, before));
             }
             (JournalEntry::Accepting(record, decision, reply), _) => {
                 self.done.extend(reply);

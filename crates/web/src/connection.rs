@@ -4,7 +4,8 @@
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use axum::Router;
+use axum::{Router, http::StatusCode, response::IntoResponse};
+use futures::{FutureExt, future::Either};
 use hyper::{
     Request,
     body::Incoming,
@@ -23,6 +24,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
+use super::asking;
 use super::visitors::{Endpoints, Visitor, Visitors};
 use crate::limits;
 
@@ -126,7 +128,18 @@ pub(super) async fn serve_http(
     let router = TowerToHyperService::new(router);
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(Arc::clone(&visitor));
-        router.call(request)
+        let is_named = request.headers().contains_key(asking::KEY);
+        let response = router.call(request);
+        if !is_named {
+            return Either::Left(response);
+        }
+        // hyper drops the future of a client that hangs up, maybe before it was polled with the body. What has a name is
+        // asked all the same.
+        let asking = tokio::spawn(response);
+        Either::Right(
+            asking
+                .map(|asked| asked.unwrap_or_else(|_| Ok(StatusCode::INTERNAL_SERVER_ERROR.into_response()))),
+        )
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())

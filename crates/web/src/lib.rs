@@ -7,9 +7,11 @@
 //! ```
 
 mod app;
+pub mod asking;
 mod body;
 mod connection;
 pub mod events;
+mod find;
 mod guard;
 mod host;
 mod labels;

@@ -33,6 +33,8 @@ pub const CODE: Duration = Duration::from_secs(300);
 /// Interval of what keeps a response alive: comments in a stream of events, spaces before JSON that is not ready. Python's
 /// httpx gives a silent response up after 5 s by default, and many proxies after a minute.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(4);
+/// How long a request may wait for an outcome: a client that is gone is noticed by then.
+pub const OUTCOME: Duration = Duration::from_secs(600);
 /// Interval of the heartbeats for opencode's clients, which give a stream up after 15 s without an event.
 pub const HEARTBEAT: Duration = Duration::from_secs(10);
 /// How long the head of a request over HTTP may take, counted from the connection or from the response before it. A

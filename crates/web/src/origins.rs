@@ -16,9 +16,9 @@ use axum::{
 };
 
 /// The methods of all paths.
-const METHODS: &str = "GET, POST";
+const METHODS: &str = "GET, POST, DELETE";
 /// The headers that a client sends beside those that every page may send.
-const HEADERS: &str = "authorization, content-type, last-event-id";
+const HEADERS: &str = "authorization, content-type, last-event-id, idempotency-key, prefer";
 
 /// The origins that the settings name.
 #[derive(Debug, Default)]

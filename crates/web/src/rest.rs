@@ -1,8 +1,7 @@
-//! Questions over REST: listing, asking, answering, rejecting and extending them. `POST /v1/questions` waits until its
-//! question is settled. Most paths and bodies are those of the first generation.
-//! Holding an asked question, and withdrawing it when its request is dropped, is left to the inbox.
+//! Questions over REST: listing, answering, rejecting and extending them. Asking them, and waiting for one, is left to
+//! `asking.rs`. Most paths and bodies are those of the first generation.
 
-use std::{collections::BTreeMap, iter, num::NonZeroU64, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, iter, num::NonZeroU64, time::Duration};
 
 use askbridge_control::{
     inbox::{Inbox, PROTOCOL},
@@ -10,7 +9,7 @@ use askbridge_control::{
 };
 use askbridge_core::{
     desk::{QuestionId, Record, Refusal, Submission},
-    question::{Field, Origin, Provenance, Question, Responder, input::ReplyInput},
+    question::{Provenance, Responder, input::ReplyInput},
 };
 use axum::{
     Router,
@@ -22,7 +21,13 @@ use axum::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{app::App, body, problem::Problem, stream};
+use super::{
+    app::App,
+    asking, body,
+    find::{QuestionPath, find},
+    problem::Problem,
+    stream,
+};
 
 const ANSWER: &str = r#"{"answers":[["VALUE"]]} or {"values":{"FIELD":VALUE},"notes":{}}"#;
 const REJECTION: &str = r#"nothing, or {"reason":"TEXT"}"#;
@@ -49,23 +54,15 @@ pub struct Extension {
     pub milliseconds: NonZeroU64,
 }
 
-/// The parameters of a path of one question.
-#[derive(Deserialize)]
-struct QuestionPath {
-    /// The session, under which the agent's own ID of the question is accepted as well.
-    session: Option<String>,
-    id: String,
-}
-
 /// Returns the routes.
 pub(super) fn routes<I: Inbox>() -> Router<App<I>> {
     let routes = Router::new()
-        .route("/v1/questions", get(list).post(ask))
+        .route("/v1/questions", get(list).post(asking::ask))
         .route("/v1/history", get(history))
         .route("/v1/sessions/{session}/questions", get(list_of_session));
     ["/v1/questions/{id}", "/v1/sessions/{session}/questions/{id}"].into_iter().fold(routes, |routes, one| {
         routes
-            .route(one, get(show))
+            .route(one, get(asking::show).delete(asking::withdraw))
             .route(&format!("{one}/reply"), post(reply))
             .route(&format!("{one}/reject"), post(reject))
             .route(&format!("{one}/extend"), post(extend))
@@ -105,13 +102,6 @@ async fn history<I: Inbox>(
     }
     let Query(params) = params.map_err(|error| bad(error.body_text()))?;
     Ok(stream::json(HistoryListing::from(app.inbox.past(params.into()).await?)))
-}
-
-async fn show<I: Inbox>(
-    State(app): State<App<I>>,
-    Path(name): Path<QuestionPath>,
-) -> Result<Response, Problem> {
-    Ok(stream::json(find(&app, &name).await?))
 }
 
 async fn reply<I: Inbox>(
@@ -174,101 +164,4 @@ pub(super) async fn submit_rejection<I: Inbox>(
 
 fn by() -> Provenance {
     Provenance { responder: Responder::Http, name: None }
-}
-
-/// Finds a question. Prefers an open question to settled ones, and the latest of these: an agent may reuse an ID.
-async fn find<I: Inbox>(app: &App<I>, name: &QuestionPath) -> Result<Arc<Record>, Refusal> {
-    let QuestionPath { session, id } = name;
-    let Some(session) = session else { return app.look_up(id).await };
-    let is_meant = |record: &&Arc<Record>| {
-        record.question.session.as_ref() == Some(session)
-            && (record.question.id == *id || record.id.to_string() == *id)
-    };
-    let (_, open) = app.open();
-    let open: Vec<_> = open.iter().filter(is_meant).collect();
-    match open[..] {
-        [] => {
-            let settled = app
-                .inbox
-                .store()
-                .read(|_, snapshot| snapshot.settled().rfind(is_meant).map(|record| record.id.to_string()));
-            // The look-up also tells whether the question was lost, which the snapshot's record alone does not.
-            let record = app.look_up(settled.as_ref().unwrap_or(id)).await?;
-            Some(record).filter(|record| is_meant(&record)).ok_or(Refusal::NotFound)
-        }
-        [only] => Ok(Arc::clone(only)),
-        // Two agents may use the same IDs for a session and a question.
-        _ => Err(Refusal::Ambiguous(open.iter().map(|record| record.id.clone()).collect())),
-    }
-}
-
-const QUESTION: &str = r#"{"message":"TEXT","fields":[{"name":"NAME","label":"TEXT","kind":"text"}]}"#;
-
-/// The default ID of a question, which `askbridge ask` uses too.
-const UNNAMED: &str = "ask";
-
-/// A question to ask: the members of a question that its asker chooses.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[cfg_attr(feature = "schema", schemars(title = "NewQuestion"))]
-pub struct NewQuestion {
-    /// The session that the question belongs to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session_id: Option<String>,
-    /// The asker's own ID of the question; `ask` by default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub question_id: Option<String>,
-    /// The name of the program that asks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent: Option<String>,
-    /// The directory that the program works in, as an absolute path.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub project: Option<String>,
-    /// The subject of the question, in a few words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// The question that the form as a whole asks. Empty if the labels of the fields say it all.
-    #[serde(default)]
-    pub message: String,
-    /// The fields to fill in; at least one.
-    pub fields: Vec<Field>,
-    /// The label of the button that sends the answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub submit: Option<String>,
-    /// Whether a wrong answer can do harm.
-    #[serde(default)]
-    pub dangerous: bool,
-    /// How long to wait for an answer, in milliseconds. By default, there is no limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timeout_ms: Option<u64>,
-}
-
-impl From<NewQuestion> for Question {
-    fn from(new: NewQuestion) -> Self {
-        let id = new.question_id.as_deref().unwrap_or(UNNAMED);
-        Question {
-            session: new.session_id.filter(|session| !session.is_empty()),
-            agent: new.agent.map(Into::into),
-            project: new.project.map(Into::into),
-            title: new.title,
-            message: new.message,
-            submit: new.submit,
-            dangerous: new.dangerous,
-            timeout: new.timeout_ms.map(Duration::from_millis),
-            ..Question::new(Origin::Program, id, new.fields)
-        }
-    }
-}
-
-/// Asks a question, and returns how it was settled. hyper drops this future, or the body that has taken it over, when the
-/// client disconnects, which withdraws the question.
-pub(super) async fn ask<I: Inbox>(
-    State(app): State<App<I>>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Result<Response, Problem> {
-    let question: NewQuestion = body::read(&headers, body, QUESTION)?;
-    let asking = async move { app.inbox.ask(question.into()).await.map(stream::json) };
-    Ok(stream::when_ready(asking).await?)
 }

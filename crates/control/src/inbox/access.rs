@@ -13,11 +13,15 @@ use askbridge_core::{
 use askbridge_os::processes::AgentTree;
 
 use super::{
+    kept::Standing,
     past::{HistoryFilter, PastQuestions},
     report::{MachineListing, MachineReport},
     status::BridgeStatus,
     store::Store,
 };
+
+/// Why an inbox keeps no question that no connection holds.
+pub(crate) const NO_STANDING: &str = "only `askbridge inbox` keeps questions, and this is another process";
 
 /// Where questions wait for responders. Cheap to clone.
 pub trait Inbox: Clone + Send + Sync + 'static {
@@ -38,6 +42,14 @@ pub trait Inbox: Clone + Send + Sync + 'static {
 
     /// Asks a question that no agent asked, and waits until it is settled. Dropping the future withdraws it.
     fn ask(&self, question: Question) -> impl Future<Output = Result<Settlement, Refusal>> + Send;
+
+    /// Returns the inbox for questions that no connection holds.
+    ///
+    /// # Errors
+    /// Why there is none here.
+    fn standing(&self) -> Result<Arc<dyn Standing>, &str> {
+        Err(NO_STANDING)
+    }
 
     /// Returns the bridges that are known, oldest first.
     fn status(&self) -> Vec<BridgeStatus>;

@@ -5,26 +5,30 @@ use std::{
     future::pending,
     net::SocketAddr,
     path::Path,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
 use askbridge_core::{
-    desk::{Asker, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Setup, Submission},
+    desk::{
+        Asker, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Room, Settlement, Setup, Snapshot,
+        Submission,
+    },
     question::{Guarding, Provenance, Question, check},
 };
 use askbridge_os::processes::AgentTree;
-use tokio::time::{self, timeout};
+use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
 use super::{
     access::Inbox,
-    handover::{Intake, Port, Submitter, pair},
+    handover::{Port, Submitter, pair},
     ledger::{self, Ledger, latest_lost, latest_past},
     local_desk::LocalDesk,
     past::{HistoryFilter, PastQuestions},
-    status::{BridgeStatus, Identity, PeerStatus, Peers},
+    status::{BridgeStatus, Identity, PeerStatus, Peers, Presence},
     store::Store,
+    work::{AskerWork, Work},
 };
 use crate::limits;
 
@@ -42,6 +46,8 @@ pub struct BridgeInbox {
     presence: Presence,
     /// The durable record of the questions, if there is one.
     ledger: Option<Arc<dyn Ledger>>,
+    /// Whether what is told must survive a kill of this process: nobody but the ledger has these questions then.
+    must_keep: bool,
     /// Tracks the submissions in progress, so that a shutdown can wait until the ledger has those that were accepted.
     keeping: TaskTracker,
 }
@@ -78,6 +84,21 @@ impl BridgeInbox {
         (inbox, desk, work)
     }
 
+    /// Returns the inbox of programs whose questions no connection holds, its desk, and the work that has to run for it. Its
+    /// clock starts with the first of these questions, which an earlier process kept.
+    pub(super) fn of_kept(identity: Identity, key: u64, kept: &[Record]) -> (Self, LocalDesk, Work) {
+        let store = Store::default();
+        let now = identity.started_at;
+        let started = kept.iter().map(|record| record.opened_at).min().map_or(now, |first| first.min(now));
+        let of_asker = |asker| Setup { started, ..setup(&identity, key, asker) };
+        let agent = LocalDesk::new(of_asker(Asker::Agent), store.clone());
+        let passed = now.since(started);
+        let programs = LocalDesk::since(of_asker(Asker::Program), KEPT, passed, store.clone());
+        let work = Work { asker: AskerWork::Desk(agent.clone()), programs: programs.clone() };
+        let inbox = Self::over(identity, store, AgentSide::Desk(agent), programs.clone(), None);
+        (BridgeInbox { must_keep: true, ..inbox }, programs, work)
+    }
+
     fn with(
         identity: Identity,
         key: u64,
@@ -86,6 +107,16 @@ impl BridgeInbox {
         agent_tree: Option<AgentTree>,
     ) -> Self {
         let programs = LocalDesk::new(setup(&identity, key, Asker::Program), store.clone());
+        Self::over(identity, store, agent, programs, agent_tree)
+    }
+
+    fn over(
+        identity: Identity,
+        store: Store,
+        agent: AgentSide,
+        programs: LocalDesk,
+        agent_tree: Option<AgentTree>,
+    ) -> Self {
         BridgeInbox {
             identity: Arc::new(identity),
             started: Instant::now(),
@@ -96,6 +127,7 @@ impl BridgeInbox {
             agent_tree,
             presence: Presence::default(),
             ledger: None,
+            must_keep: false,
             keeping: TaskTracker::new(),
         }
     }
@@ -159,6 +191,24 @@ impl BridgeInbox {
         verdict
     }
 
+    /// Returns a question of an earlier process that is over.
+    async fn recall(&self, id: &QuestionId) -> Result<Option<Arc<Record>>, Refusal> {
+        match self.ledger.as_ref().filter(|_| self.must_keep) {
+            Some(ledger) => Ok(ledger.recall(id.clone()).await?.map(Arc::new)),
+            None => Ok(None),
+        }
+    }
+
+    /// Writes what a responder is about to be told, if only the ledger has it.
+    async fn keep(&self, verdict: &Result<(), Refusal>, now: Option<&Arc<Record>>) -> Result<(), Refusal> {
+        let is_told = |now: &&Arc<Record>| verdict.is_ok() || !now.is_open();
+        let Some(now) = now.filter(|_| self.must_keep).filter(is_told) else { return Ok(()) };
+        match &self.ledger {
+            Some(ledger) if !ledger.settled(now).await => Err(Refusal::Unknown),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the ledger that keeps the questions.
     pub(crate) fn ledger(&self) -> Option<&dyn Ledger> {
         self.ledger.as_deref()
@@ -200,6 +250,12 @@ impl Inbox for BridgeInbox {
             return Err(Refusal::NotFound);
         }
         let known = self.store.read(|_, snapshot| snapshot.get(id).cloned());
+        if known.is_none()
+            && let Some(over) = self.recall(id).await?
+        {
+            Snapshot::judge_late(&over, &submission)?;
+            return Ok(over);
+        }
         if let (Some(record), Submission::Answer { answer, .. }) = (&known, &submission)
             && record.is_open()
         {
@@ -210,12 +266,14 @@ impl Inbox for BridgeInbox {
         // The bridge may end as soon as the agent has its answer. The token makes `kept` wait for the lines below, so
         // that the responder still gets its reply.
         let _keeping = self.keeping.token();
-        self.hand_in(id, known.as_ref(), submission, by).await?;
+        let verdict = self.hand_in(id, known.as_ref(), submission, by).await;
         let now = self.store.read(|_, snapshot| snapshot.get(id).cloned());
+        self.keep(&verdict, now.as_ref()).await?;
+        verdict?;
         // The store remembers a bounded number of settled questions, and may have forgotten this one already.
         let now =
             now.or_else(|| Some(Arc::new(assumed(&*known?, then, after)))).ok_or(Refusal::Unavailable)?;
-        if let Some(ledger) = self.ledger.as_ref().filter(|_| !now.is_open()) {
+        if let Some(ledger) = self.ledger.as_ref().filter(|_| !now.is_open() && !self.must_keep) {
             // The responder gets "accepted" only once a crash can no longer lose the settlement (I9).
             ledger.settled(&now).await;
         }
@@ -320,72 +378,11 @@ pub(crate) fn assumed(record: &Record, submission: Submission, by: Provenance) -
     record.clone().settled(settlement)
 }
 
+/// How many questions are kept that no connection holds.
+const KEPT: Room = Room { open: limits::KEPT, open_per_session: limits::KEPT, bytes: limits::KEPT_BYTES };
+
 fn setup(identity: &Identity, key: u64, asker: Asker) -> Setup {
     Setup { bridge: identity.bridge.clone(), asker, started: identity.started_at, key }
-}
-
-/// The background work of an inbox.
-#[derive(Debug)]
-pub struct Work {
-    asker: AskerWork,
-    programs: LocalDesk,
-}
-
-#[derive(Debug)]
-enum AskerWork {
-    Bridge(Intake),
-    Desk(LocalDesk),
-}
-
-impl Work {
-    /// Waits until the agent asks a question, or returns at once if one opened since the last call. Cancel safe.
-    /// Pending forever if the questions are on a desk of this process, whose thread runs from the start.
-    pub async fn opened(&self) {
-        match &self.asker {
-            AskerWork::Bridge(intake) => intake.opened().await,
-            AskerWork::Desk(_) => pending().await,
-        }
-    }
-
-    /// Returns whether the bridge has handed over changes that were not taken yet.
-    pub(crate) fn has_news(&self) -> bool {
-        matches!(&self.asker, AskerWork::Bridge(intake) if intake.has_news())
-    }
-
-    /// Takes over the bridge's changes, and enforces the deadlines of the questions on desks of this process, until the
-    /// bridge has ended.
-    pub async fn run(self) {
-        let programs = &self.programs;
-        let asker = async {
-            match self.asker {
-                // The journal has to get the end of the programs' questions as well.
-                AskerWork::Bridge(intake) => intake.run(|| programs.close()).await,
-                AskerWork::Desk(desk) => desk.run().await,
-            }
-        };
-        tokio::select! {
-            () = asker => {}
-            () = programs.run() => {}
-        }
-    }
-}
-
-/// When a program last reported that a person is there. Cheap to clone; all clones share one value.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Presence(Arc<Mutex<Option<time::Instant>>>);
-
-impl Presence {
-    /// Records that a person is there now.
-    pub(super) fn is_here_now(&self) {
-        // This is tokio's clock, which tests can advance.
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(time::Instant::now());
-    }
-
-    /// Returns whether a program reported a person within [`limits::PRESENCE`].
-    pub(super) fn is_here(&self) -> bool {
-        let last = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        last.is_some_and(|last| last.elapsed() < limits::PRESENCE)
-    }
 }
 
 #[cfg(test)]

@@ -32,6 +32,44 @@ pub struct LeftToClient {
     pub at: Timestamp,
 }
 
+/// The questions that an earlier process kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeptQuestions {
+    /// The name of their inbox, which outlives its process.
+    pub bridge: BridgeName,
+    /// The last number that the inbox gave to a question.
+    pub last: u64,
+    /// Those that are open, oldest first.
+    pub questions: Vec<Record>,
+}
+
+/// A question that no connection holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Keeping {
+    /// The question as it opens.
+    pub record: Arc<Record>,
+    /// What recognizes it when it is asked again.
+    pub asked_under: Option<AskedUnder>,
+}
+
+/// What recognizes a question that is asked again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskedUnder {
+    /// The key that its asker chose.
+    pub key: String,
+    /// A digest of all that was asked.
+    pub digest: Vec<u8>,
+}
+
+/// The question that was asked under a key before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptBefore {
+    /// Its ID.
+    pub id: QuestionId,
+    /// Whether all that was asked is the same.
+    pub is_same: bool,
+}
+
 /// A durable record of questions. Each future is ready within [`crate::limits::LEDGER_WAIT`], whatever happens to the
 /// file: a ledger that fails costs its entries, never a question. Calls for one question come in their order.
 pub trait Ledger: fmt::Debug + Send + Sync {
@@ -66,8 +104,38 @@ pub trait Ledger: fmt::Debug + Send + Sync {
     /// entry survives a kill of the process and a power loss.
     fn begins(&self, id: &QuestionId) -> BoxFuture<'static, ()>;
 
-    /// Notes a settlement. Ready once the entry survives a power loss, or when the ledger gave up.
-    fn settled(&self, record: &Arc<Record>) -> BoxFuture<'static, ()>;
+    /// Notes a settlement. Ready once the entry survives a power loss, or when the ledger gave up. Returns whether it
+    /// survives.
+    fn settled(&self, record: &Arc<Record>) -> BoxFuture<'static, bool>;
+
+    /// Returns the questions that an earlier process kept for askers whose connections do not hold them. `new` becomes the
+    /// name of their inbox if it has none yet.
+    ///
+    /// # Errors
+    /// Why the ledger keeps no questions.
+    fn resume(&self, new: &BridgeName) -> BoxFuture<'static, Result<KeptQuestions, String>> {
+        let _ = new;
+        futures::future::ready(Err("this ledger keeps no questions".to_owned())).boxed()
+    }
+
+    /// Returns the question that was asked under this key, if there is one.
+    ///
+    /// # Errors
+    /// `HistoryUnavailable` if the ledger cannot be read.
+    fn asked_before(&self, under: AskedUnder) -> BoxFuture<'static, Result<Option<KeptBefore>, Refusal>> {
+        let _ = under;
+        futures::future::ready(Ok(None)).boxed()
+    }
+
+    /// Writes a question that no connection holds, so that it survives a power loss. If one was asked under the same key,
+    /// nothing is written, and that one is returned.
+    ///
+    /// # Errors
+    /// Why the ledger cannot keep it.
+    fn keep(&self, keeping: Keeping) -> BoxFuture<'static, Result<Option<KeptBefore>, String>> {
+        let _ = keeping;
+        futures::future::ready(Err("this ledger keeps no questions".to_owned())).boxed()
+    }
 
     /// Ready once all earlier entries are written, or when the ledger gave up. A process awaits it before it ends.
     fn flush(&self) -> BoxFuture<'static, ()>;
@@ -181,6 +249,8 @@ pub struct WaitingBridge {
     pub life: Life,
     /// Where it runs, if that was noted.
     pub home: Option<Home>,
+    /// Whether no process has its questions now: the next inbox opens them again.
+    pub kept: bool,
     /// The number of its open questions.
     pub questions: usize,
 }

@@ -9,7 +9,8 @@ use std::{
 
 use askbridge_core::{
     desk::{
-        Desk, Notice, Opening, QuestionId, Refusal, Settlement, Setup, Submission, Ticket, TicketedSubmission,
+        self, Desk, Notice, Opening, QuestionId, Record, Refusal, Settlement, Setup, Submission, Ticket,
+        TicketedSubmission,
     },
     guard,
     question::{Outcome, Provenance, Question, Reason},
@@ -35,6 +36,8 @@ pub struct LocalDesk {
 struct SharedDesk {
     store: Store,
     started: Instant,
+    /// How long before that the clock of the desk started.
+    passed: Duration,
     room: Room,
     state: Mutex<DeskState>,
     /// Wakes [`LocalDesk::run`] when a deadline may have come nearer.
@@ -44,8 +47,8 @@ struct SharedDesk {
 #[derive(Debug)]
 struct DeskState {
     desk: Desk,
-    /// The askers that wait for a decision, by the numbers of their questions.
-    askers: BTreeMap<u64, PendingDecision>,
+    /// What is done with a decision, by the numbers of the questions.
+    askers: BTreeMap<u64, Waiting>,
     /// The submissions that wait for their verdict, with the room that they take. [`limits::COMMANDS`] bounds their
     /// number.
     submissions: BTreeMap<Ticket, (oneshot::Sender<Verdict>, OwnedSemaphorePermit)>,
@@ -55,12 +58,17 @@ struct DeskState {
     is_closed: bool,
 }
 
-/// An asker that waits for a decision.
+/// What is done with the decision about a question.
 #[derive(Debug)]
-struct PendingDecision {
-    decided: oneshot::Sender<Settlement>,
-    /// Whether the delivery is complete once the asker receives the settlement, with no later step that can fail.
-    has_it_when_told: bool,
+enum Waiting {
+    /// An asker waits for it.
+    Asker {
+        decided: oneshot::Sender<Settlement>,
+        /// Whether the delivery is complete once the asker receives the settlement, with no later step that can fail.
+        has_it_when_told: bool,
+    },
+    /// It is kept until somebody asks for it.
+    Kept,
 }
 
 /// An open question, as its asker holds it. Dropping the handle withdraws the question.
@@ -75,13 +83,18 @@ pub struct QuestionHandle {
 impl LocalDesk {
     /// Returns a desk whose changes go to this store.
     pub(super) fn new(setup: Setup, store: Store) -> Self {
-        let (askers, submissions) = (BTreeMap::new(), BTreeMap::new());
-        let state =
-            Mutex::new(DeskState { desk: Desk::new(setup), askers, submissions, last: 0, is_closed: false });
+        Self::since(setup, desk::Room::default(), Duration::ZERO, store)
+    }
+
+    /// Returns a desk whose clock started this long ago: its questions may have opened before this process.
+    pub(super) fn since(setup: Setup, most: desk::Room, passed: Duration, store: Store) -> Self {
+        let (desk, askers, submissions) = (Desk::with_room(setup, most), BTreeMap::new(), BTreeMap::new());
+        let state = Mutex::new(DeskState { desk, askers, submissions, last: 0, is_closed: false });
         LocalDesk {
             shared: Arc::new(SharedDesk {
                 store,
                 started: Instant::now(),
+                passed,
                 room: Room::default(),
                 state,
                 timers: Notify::new(),
@@ -116,10 +129,57 @@ impl LocalDesk {
             state.desk.check_room(question.session.as_deref(), weight)?;
             let timeout = question.timeout;
             let number = state.desk.open(Opening { question, weight, timeout, elsewhere }, now);
-            state.askers.insert(number, PendingDecision { decided: told, has_it_when_told });
+            state.askers.insert(number, Waiting::Asker { decided: told, has_it_when_told });
             Ok::<_, Refusal>(state.desk.id(number))
         })?;
         Ok(QuestionHandle { desk: self.clone(), id, decided, is_over: false })
+    }
+
+    /// Returns how a question opens that no connection is to hold, under this number.
+    ///
+    /// # Errors
+    /// As those of [`LocalDesk::open`].
+    pub(super) fn draft(&self, number: u64, question: Question) -> Result<Record, Refusal> {
+        question.check_limits().map_err(Refusal::BadQuestion)?;
+        let question = self.complete(question);
+        let state = self.lock();
+        let weight = state.desk.weigh(&question, 0);
+        state.desk.check_room(question.session.as_deref(), weight)?;
+        let opened_at = state.desk.started().after(self.now());
+        let deadline = question.timeout.map(|timeout| opened_at.after(timeout));
+        let elsewhere = true;
+        Ok(Record { deadline, elsewhere, ..Record::new(state.desk.id(number), question, opened_at) })
+    }
+
+    /// Opens questions that no connection holds, also those of an earlier process. Each keeps its number and its times.
+    pub(super) fn keep(&self, records: impl IntoIterator<Item = Record>) {
+        let look = |record: Record| Record { question: self.complete((*record.question).clone()), ..record };
+        let records: Vec<_> = records.into_iter().map(look).collect();
+        self.change(|state, _| {
+            for Record { id, question, opened_at, deadline, .. } in records {
+                let weight = state.desk.weigh(&question, 0);
+                // The person may have given it more time.
+                let timeout = deadline.map(|deadline| deadline.since(opened_at));
+                let since = opened_at.since(state.desk.started());
+                state.desk.reopen(id.number, Opening { weight, timeout, elsewhere: true, question }, since);
+                state.askers.insert(id.number, Waiting::Kept);
+            }
+        });
+    }
+
+    /// Withdraws a question that is kept. It changes nothing if the question is over.
+    ///
+    /// # Errors
+    /// `NotFound` if no question of this number is kept.
+    pub(super) fn withdraw(&self, number: u64) -> Result<(), Refusal> {
+        self.change(|state, now| {
+            if !matches!(state.askers.get(&number), Some(Waiting::Kept)) {
+                return Err(Refusal::NotFound);
+            }
+            state.desk.end(number, Outcome::Rejected(Reason::Withdrawn), Provenance::bridge(), now);
+            state.decide(number);
+            Ok(())
+        })
     }
 
     /// Decides the risk of a question. The desk must not be locked, since this looks at the file system.
@@ -137,12 +197,18 @@ impl LocalDesk {
         Ok(asked.decided().await)
     }
 
-    /// Settles the questions that wait, since the inbox ends, and opens no others. Their askers are told.
+    /// Settles the questions whose askers wait, since the inbox ends, and opens no others. Their askers are told.
     pub(super) fn close(&self) {
         self.change(|state, now| {
             state.is_closed = true;
-            let waiting: Vec<_> = state.askers.keys().copied().collect();
-            for number in waiting {
+            let is_told = |waiting: &Waiting| matches!(waiting, Waiting::Asker { .. });
+            let told: Vec<_> = state
+                .askers
+                .iter()
+                .filter(|(_, waiting)| is_told(waiting))
+                .map(|(number, _)| *number)
+                .collect();
+            for number in told {
                 let ended = Outcome::Rejected(Reason::Shutdown);
                 state.desk.end(number, ended, Provenance::bridge(), now);
                 state.decide(number);
@@ -175,6 +241,7 @@ impl LocalDesk {
         loop {
             let due = self.lock().desk.next_deadline();
             // A deadline that overflows the clock never comes.
+            let due = due.map(|due| due.saturating_sub(self.shared.passed));
             let due = due.and_then(|due| self.shared.started.checked_add(due));
             tokio::select! {
                 () = self.shared.timers.notified() => {}
@@ -195,7 +262,7 @@ impl LocalDesk {
     /// Changes the desk. The store gets the change before a responder gets its verdict (I9).
     fn change<T>(&self, change: impl FnOnce(&mut DeskState, Duration) -> T) -> T {
         let mut state = self.lock();
-        let changed = change(&mut state, self.shared.started.elapsed());
+        let changed = change(&mut state, self.now());
         if let Some(changes) = state.desk.take_changes() {
             self.shared.store.apply(changes);
         }
@@ -214,6 +281,11 @@ impl LocalDesk {
         changed
     }
 
+    /// Returns the time of the desk's clock.
+    fn now(&self) -> Duration {
+        self.shared.passed + self.shared.started.elapsed()
+    }
+
     fn lock(&self) -> MutexGuard<'_, DeskState> {
         // No code panics while it holds the lock, so its data is consistent.
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -225,12 +297,14 @@ impl DeskState {
     fn decide(&mut self, number: u64) {
         let settlement = self.desk.settlement(number).cloned();
         let Some((waiting, settlement)) = self.askers.remove(&number).zip(settlement) else { return };
-        let is_told = waiting.decided.send(settlement).is_ok();
-        match (waiting.has_it_when_told, is_told) {
-            (true, true) => self.desk.delivered(number),
-            (true, false) => self.desk.undeliverable(number),
-            // The holder of the handle calls `delivered` or `undeliverable`.
-            (false, _) => {}
+        match waiting {
+            Waiting::Asker { decided, has_it_when_told: true } => match decided.send(settlement) {
+                Ok(()) => self.desk.delivered(number),
+                Err(_) => self.desk.undeliverable(number),
+            },
+            // The holder of the handle calls `delivered` or `undeliverable`. If it is gone, it has done so.
+            Waiting::Asker { decided, .. } => drop(decided.send(settlement)),
+            Waiting::Kept => self.desk.delivered(number),
         }
     }
 }

@@ -5,24 +5,33 @@ mod access;
 mod any;
 mod bridge;
 mod handover;
+mod kept;
 mod ledger;
 mod local_desk;
 pub mod openings;
 mod past;
 pub mod real_files;
 pub mod report;
+mod standing;
 mod status;
 mod store;
+mod work;
 
 pub use access::Inbox;
+pub(crate) use access::NO_STANDING;
 pub use any::AnyInbox;
+pub use bridge::BridgeInbox;
 pub(crate) use bridge::assumed;
-pub use bridge::{BridgeInbox, Work};
 pub use handover::Port;
-pub use ledger::{Home, Ledger, LeftToClient, Life, WaitingBridge};
+pub use kept::{Kept, NotKept, Standing};
+pub use ledger::{
+    AskedUnder, Home, Keeping, KeptBefore, KeptQuestions, Ledger, LeftToClient, Life, WaitingBridge,
+};
 pub(crate) use ledger::{latest_lost, latest_past, recall};
 pub use local_desk::{LocalDesk, QuestionHandle};
 pub use past::{HistoryFilter, MissingHistory, PastQuestion, PastQuestions, SearchWords};
+pub use standing::StandingInbox;
 pub(crate) use status::is_zero;
 pub use status::{BridgeStatus, Count, Identity, PROTOCOL, PeerStatus, Peers, Traffic};
 pub use store::{Batch, Editor, Follower, Store, wait_until};
+pub use work::Work;

@@ -1,13 +1,19 @@
-//! The status of a bridge: its identity, its peers, and how many bytes passed through it. The thread that forwards
+//! The status of a bridge: its identity, its peers, how many bytes passed through it, and whether a person is looking. The thread that forwards
 //! writes the byte counts and never waits (I7); the inbox's thread reads them.
 
 use std::{
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
 use askbridge_core::desk::{BridgeName, Timestamp};
 use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+
+use crate::limits;
 
 /// How much each peer has sent.
 #[derive(Debug, Default)]
@@ -192,4 +198,22 @@ impl Identity {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
 pub(crate) fn is_zero(count: &usize) -> bool {
     *count == 0
+}
+
+/// When a program last reported that a person is there. Cheap to clone; all clones share one value.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Presence(Arc<Mutex<Option<Instant>>>);
+
+impl Presence {
+    /// Records that a person is there now.
+    pub(super) fn is_here_now(&self) {
+        // This is tokio's clock, which tests can advance.
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    /// Returns whether a program reported a person within [`limits::PRESENCE`].
+    pub(super) fn is_here(&self) -> bool {
+        let last = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        last.is_some_and(|last| last.elapsed() < limits::PRESENCE)
+    }
 }

@@ -32,7 +32,7 @@ use tokio::net::UnixStream;
 pub use super::places::DiscoveryError;
 use super::places::{self, Places, at, make};
 use crate::{
-    inbox::{BridgeInbox, Home, Identity, Ledger, Life, LocalDesk, Port, Work},
+    inbox::{BridgeInbox, Home, Identity, KeptQuestions, Ledger, Life, LocalDesk, Port, StandingInbox, Work},
     limits,
     rpc::host::Host,
 };
@@ -263,9 +263,8 @@ pub struct LocalInbox {
 impl LocalInbox {
     /// Makes an inbox under a new name. `agent` is the name that lists show for its questions.
     pub fn new(agent: String) -> Self {
-        let folder = env::current_dir().map(|folder| folder.display().to_string()).unwrap_or_default();
         let key = random_key();
-        let (inbox, port, work) = BridgeInbox::new(identity(agent, folder), key);
+        let (inbox, port, work) = BridgeInbox::new(identity(agent, here()), key);
         LocalInbox { inbox, port, work, key }
     }
 
@@ -294,6 +293,31 @@ pub fn bind_desk(
     let tree = pid.and_then(AgentTree::of);
     let (inbox, desk, work) = BridgeInbox::of_desk(identity(agent, folder), random_key(), tree);
     Ok((desk, bind_inbox(inbox.with_ledger(ledger).guarding(guarding), work)?))
+}
+
+/// Makes the inbox of questions that no connection holds, with those of an earlier process, and listens on a socket.
+///
+/// # Errors
+/// The directory of the sockets cannot be used.
+pub async fn bind_standing(
+    agent: String,
+    kept: KeptQuestions,
+    ledger: Arc<dyn Ledger>,
+    guarding: Guarding,
+) -> Result<(StandingInbox, Host<Socket>), DiscoveryError> {
+    let own = Places::here()?.own().join(kept.bridge.as_str()).with_extension(NAMED);
+    // This removes the socket that the earlier process left behind if it was killed.
+    drop(connect(&own).await);
+    let identity = identity(agent, here());
+    let with = |inbox: BridgeInbox| inbox.guarding(guarding);
+    let (standing, work) = StandingInbox::resume(kept, identity, random_key(), with, ledger);
+    let host = bind_inbox(standing.inbox().clone(), work)?;
+    Ok((standing, host))
+}
+
+/// Returns the folder that this process works in, if it still exists.
+fn here() -> String {
+    env::current_dir().map(|folder| folder.display().to_string()).unwrap_or_default()
 }
 
 fn identity(agent: String, folder: String) -> Identity {

@@ -323,7 +323,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let own = PlayedBridge::start(folder.path(), "own");
         let joined =
-            soon(JoinedInbox::open_with(folder.path(), Some(own.inbox.clone()), None)).await.unwrap();
+            soon(JoinedInbox::open_with(folder.path(), own.inbox.clone().into(), None)).await.unwrap();
         following(&joined, async {
             let answered = async {
                 open_questions(&joined, 1).await;

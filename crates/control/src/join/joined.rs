@@ -11,13 +11,20 @@ use futures::future::join_all;
 use tokio::{sync::watch, time::timeout};
 
 use super::{
-    connections::Connections, discovery::DiscoveryError, follow, gaps::Gaps, name::LinkName, over,
-    peer::LinkEnd, places::Places, reach::Reach,
+    connections::Connections,
+    discovery::DiscoveryError,
+    follow,
+    gaps::Gaps,
+    name::LinkName,
+    over,
+    peer::LinkEnd,
+    places::Places,
+    reach::{OwnInboxes, Reach},
 };
 use crate::{
     inbox::{
-        BridgeInbox, BridgeStatus, Editor, HistoryFilter, Inbox, Ledger, PastQuestion, PastQuestions, Store,
-        latest_lost, recall,
+        BridgeStatus, Editor, HistoryFilter, Inbox, Ledger, NO_STANDING, PastQuestion, PastQuestions,
+        Standing, Store, latest_lost, recall,
         report::{ConnectedMachine, MachineListing, MachineReport},
     },
     limits,
@@ -48,8 +55,8 @@ struct SharedInbox {
     /// The prefix of the names of the bridges, if only those are joined.
     typed: Option<IdPrefix>,
     connections: Arc<Connections>,
-    /// The inbox of this process, for questions that it asks itself.
-    own: Option<BridgeInbox>,
+    /// The inboxes of this process.
+    own: OwnInboxes,
     /// The record of lost and settled questions.
     ledger: Option<Arc<dyn Ledger>>,
 }
@@ -105,14 +112,15 @@ impl JoinedInbox {
         Ok(joined)
     }
 
-    /// Joins all inboxes, with that of this process, through which questions are asked. The ledger says which questions
+    /// Joins all inboxes, with those of this process, through which questions are asked. The ledger says which questions
     /// were lost.
     pub async fn open_with(
         reach: impl Into<Reach>,
-        own: Option<BridgeInbox>,
+        own: OwnInboxes,
         ledger: Option<Arc<dyn Ledger>>,
     ) -> Result<Self, DiscoveryError> {
-        let reach = Reach { own: own.clone(), ..reach.into() };
+        let standing = own.standing.iter().map(|standing| standing.inbox().clone());
+        let reach = Reach { own: own.asked.iter().cloned().chain(standing).collect(), ..reach.into() };
         let shared = SharedInbox { own, ledger, ..SharedInbox::new(reach, None) };
         JoinedInbox { shared: Arc::new(shared), part: Part::All }.join().await
     }
@@ -248,7 +256,13 @@ impl SharedInbox {
     fn new(reach: Reach, typed: Option<IdPrefix>) -> Self {
         let connections = Connections::default();
         connections.know_fleet(reach.fleet.as_ref().and_then(|problem| problem.borrow().clone()));
-        SharedInbox { reach, typed, connections: Arc::new(connections), own: None, ledger: None }
+        SharedInbox {
+            reach,
+            typed,
+            connections: Arc::new(connections),
+            own: OwnInboxes::default(),
+            ledger: None,
+        }
     }
 
     fn means(&self, name: &LinkName) -> bool {
@@ -286,9 +300,17 @@ impl Inbox for JoinedInbox {
     }
 
     async fn ask(&self, question: Question) -> Result<Settlement, Refusal> {
-        match self.shared.own.as_ref().filter(|_| self.shows_all()) {
+        match self.shared.own.asked.as_ref().filter(|_| self.shows_all()) {
             Some(own) => own.ask(question).await,
             None => Err(Refusal::Unavailable),
+        }
+    }
+
+    fn standing(&self) -> Result<Arc<dyn Standing>, &str> {
+        match &self.shared.own.standing {
+            Ok(standing) if self.shows_all() => Ok(Arc::new(standing.clone())),
+            Ok(_) => Err(NO_STANDING),
+            Err(why) => Err(why),
         }
     }
 
@@ -351,7 +373,7 @@ impl Inbox for JoinedInbox {
     }
 
     async fn kept(&self) {
-        if let Some(own) = self.shared.own.as_ref().filter(|_| self.shows_all()) {
+        if let Some(own) = self.shared.own.asked.as_ref().filter(|_| self.shows_all()) {
             own.kept().await;
         }
     }
@@ -759,7 +781,7 @@ mod tests {
         let (empty, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let mut own = PlayedBridge::start(elsewhere.path(), "own");
         own.open("a").await;
-        let joined = JoinedInbox::open_with(empty.path(), Some(own.inbox.clone()), None);
+        let joined = JoinedInbox::open_with(empty.path(), own.inbox.clone().into(), None);
         let joined = soon(joined).await.unwrap();
         let (here, there) = (joined.find(&typed("own-1")).unwrap(), own.inbox.find(&typed("own-1")).unwrap());
         assert!(Arc::ptr_eq(&here, &there), "the record is kept once");

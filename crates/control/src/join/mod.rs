@@ -28,5 +28,5 @@ pub use gaps::Gaps;
 pub use joined::JoinedInbox;
 pub use missing::Missing;
 pub use places::Places;
-pub use reach::{Held, Reach};
+pub use reach::{Held, OwnInboxes, Reach};
 pub use selected::Selected;

@@ -19,7 +19,7 @@ use super::{
     remote,
     selected::Selected,
 };
-use crate::inbox::{AnyInbox, BridgeInbox};
+use crate::inbox::{AnyInbox, BridgeInbox, NO_STANDING, StandingInbox};
 
 /// Where questions are looked for.
 #[derive(Clone, Debug, Default)]
@@ -39,8 +39,30 @@ pub struct Reach {
     pub held: Option<watch::Receiver<Option<Held>>>,
     /// What keeps these connections while the reach is in use.
     pub keeper: Option<Arc<dyn Debug + Send + Sync>>,
-    /// The inbox of this process, which is handed over as well.
-    pub own: Option<BridgeInbox>,
+    /// The inboxes of this process, which are handed over as well.
+    pub own: Vec<BridgeInbox>,
+}
+
+/// The inboxes of a process through which programs ask.
+#[derive(Clone, Debug)]
+pub struct OwnInboxes {
+    /// The one whose questions a connection holds. `None` if nothing is asked here.
+    pub asked: Option<BridgeInbox>,
+    /// The one whose questions no connection holds, or why this process has none.
+    pub standing: Result<StandingInbox, String>,
+}
+
+impl Default for OwnInboxes {
+    /// Returns those of a process through which nothing is asked.
+    fn default() -> Self {
+        OwnInboxes { asked: None, standing: Err(NO_STANDING.to_owned()) }
+    }
+}
+
+impl From<BridgeInbox> for OwnInboxes {
+    fn from(asked: BridgeInbox) -> Self {
+        OwnInboxes { asked: Some(asked), ..OwnInboxes::default() }
+    }
 }
 
 /// The questions of the machines that a process holds the connections to.
@@ -76,7 +98,7 @@ impl Reach {
             found.extend(bridges.into_iter().map(link));
         }
         found.extend(self.elsewhere());
-        found.extend(self.own_link());
+        found.extend(self.own_links());
         Ok(found)
     }
 
@@ -104,10 +126,12 @@ impl Reach {
         sockets.find(|path| is_socket(path))
     }
 
-    /// Returns the link to the inbox of this process, unless it has ended.
-    fn own_link(&self) -> Option<(LinkName, LinkEnd)> {
-        let own = self.own.clone().filter(|own| !own.store().has_ended())?;
-        Some((LinkName::Bridge(own.identity().bridge.clone()), LinkEnd::Within(Arc::new(own))))
+    /// Returns the links to the inboxes of this process that have not ended.
+    fn own_links(&self) -> impl Iterator<Item = (LinkName, LinkEnd)> {
+        let own = self.own.iter().filter(|own| !own.store().has_ended());
+        own.map(|own| {
+            (LinkName::Bridge(own.identity().bridge.clone()), LinkEnd::Within(Arc::new(own.clone())))
+        })
     }
 
     /// Returns the link to the bridge of this machine whose whole name this ID begins with, or to the other machine that

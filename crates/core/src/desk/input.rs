@@ -4,7 +4,10 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{Asker, BridgeName, Timestamp};
-use crate::question::{Answer, Provenance, Question};
+use crate::{
+    limits,
+    question::{Answer, Provenance, Question},
+};
 
 /// The setup of a desk.
 #[derive(Clone, Debug)]
@@ -17,6 +20,24 @@ pub struct Setup {
     pub started: Timestamp,
     /// A random number that never leaves the process. It keys the digest by which answers with secrets are compared.
     pub key: u64,
+}
+
+/// How many questions a desk holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// The number of questions.
+    pub open: usize,
+    /// The number of questions of one session, and of those without one.
+    pub open_per_session: usize,
+    /// The bytes of all questions.
+    pub bytes: usize,
+}
+
+impl Default for Room {
+    /// Returns the room of an asker that waits for its questions.
+    fn default() -> Self {
+        Room { open: limits::OPEN, open_per_session: limits::OPEN_PER_SESSION, bytes: limits::OPEN_BYTES }
+    }
 }
 
 /// A question that opens.

@@ -18,7 +18,7 @@ pub mod time;
 
 pub use event::{Changes, Event, EventLog, Notice};
 pub use id::{Asker, BridgeName, IdPrefix, MachineName, QuestionId};
-pub use input::{Opening, Setup, Submission, Ticket, TicketedSubmission};
+pub use input::{Opening, Room, Setup, Submission, Ticket, TicketedSubmission};
 pub use record::{EarlierDecision, LostQuestion, Record, Settlement, State};
 pub use refusal::{Refusal, RefusalKind};
 pub use snapshot::Snapshot;

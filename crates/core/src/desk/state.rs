@@ -8,8 +8,8 @@ use std::{
 };
 
 use super::{
-    Changes, Notice, Opening, QuestionId, Record, Refusal, Settlement, Setup, State, Submission, Ticket,
-    TicketedSubmission, Timestamp, settled::SettledQuestions,
+    Changes, Notice, Opening, QuestionId, Record, Refusal, Room, Settlement, Setup, State, Submission,
+    Ticket, TicketedSubmission, Timestamp, settled::SettledQuestions,
 };
 use crate::{
     limits,
@@ -23,13 +23,14 @@ use crate::{
 /// ([`Desk::undeliverable`]), the question is `delivering`, and counts towards the limits. Time is what has passed
 /// since [`Setup::started`], and never goes back.
 ///
-/// A desk holds at most [`limits::OPEN`] questions of [`limits::OPEN_BYTES`] bytes, if its caller asks
+/// A desk holds at most as many questions and bytes as its [`Room`], if its caller asks
 /// [`Desk::check_room`] before each; and remembers as many settled ones as [`limits::REMEMBERED`] and
 /// [`limits::REMEMBERED_BYTES`] allow. The caller bounds the submissions that wait for their verdict, and polls the
 /// notices after each call.
 #[derive(Debug)]
 pub struct Desk {
     setup: Setup,
+    most: Room,
     last: u64,
     /// Boxed, since the nodes of a map are half empty and would waste the space of large values.
     pub(super) open: BTreeMap<u64, Box<Entry>>,
@@ -77,9 +78,15 @@ pub(super) enum Stage {
 impl Desk {
     /// Returns a desk without questions.
     pub fn new(setup: Setup) -> Self {
+        Self::with_room(setup, Room::default())
+    }
+
+    /// Returns a desk without questions that holds so many.
+    pub fn with_room(setup: Setup, most: Room) -> Self {
         Desk {
             memory: SettledQuestions::new(setup.key),
             setup,
+            most,
             last: 0,
             open: BTreeMap::new(),
             weight: 0,
@@ -104,6 +111,11 @@ impl Desk {
     /// Returns the sum of the bytes that all questions count for, open or on their way.
     pub fn weight(&self) -> usize {
         self.weight
+    }
+
+    /// Returns the time of day at which the clock of this desk started.
+    pub fn started(&self) -> Timestamp {
+        self.setup.started
     }
 
     /// Returns the number that the next question gets.
@@ -150,28 +162,35 @@ impl Desk {
         let entries = self.open.values().map(|entry| &**entry);
         let of_session = |entry: &&Entry| entry.record.question.session.as_deref() == session;
         let full = |what: &str, most: usize| Err(Refusal::Full(format!("{what}; the maximum is {most}")));
-        if entries.filter(of_session).count() >= limits::OPEN_PER_SESSION {
-            return full("too many open questions in the session", limits::OPEN_PER_SESSION);
+        if entries.filter(of_session).count() >= self.most.open_per_session {
+            return full("too many open questions in the session", self.most.open_per_session);
         }
-        if self.open.len() >= limits::OPEN {
-            return full("too many open questions", limits::OPEN);
+        if self.open.len() >= self.most.open {
+            return full("too many open questions", self.most.open);
         }
         if weight > self.room() {
-            return full("too many bytes of open questions", limits::OPEN_BYTES);
+            return full("too many bytes of open questions", self.most.bytes);
         }
         Ok(())
     }
 
     /// Opens a question, and returns its number. The caller has checked that there is room ([`Desk::check_room`]).
     pub fn open(&mut self, opening: Opening, now: Duration) -> u64 {
+        let number = self.next_number();
+        self.reopen(number, opening, now);
+        number
+    }
+
+    /// Opens a question again under the number and since the time that it had on an earlier desk of the same bridge. The
+    /// numbers of later questions are higher.
+    pub fn reopen(&mut self, number: u64, opening: Opening, since: Duration) {
         let Opening { question, weight, timeout, elsewhere } = opening;
-        self.last += 1;
-        let number = self.last;
-        let mut record = Record::new(self.id(number), question, self.at(now));
+        self.last = self.last.max(number);
+        let mut record = Record::new(self.id(number), question, self.at(since));
         record.elsewhere = elsewhere;
         let entry = Entry {
             record: Arc::new(record),
-            since: now,
+            since,
             weight,
             deadline: None,
             warning: None,
@@ -180,11 +199,10 @@ impl Desk {
         };
         self.open.insert(number, Box::new(entry));
         self.weight += weight;
-        self.set_deadline(number, timeout.map(|timeout| now.saturating_add(timeout)));
+        self.set_deadline(number, timeout.map(|timeout| since.saturating_add(timeout)));
         if let Some(record) = self.get(number).cloned() {
             self.notices.push_back(Notice::Opened(record));
         }
-        number
     }
 
     /// Records that the client leaves the question to other responders, and the part that it answered. Values of secret
@@ -323,7 +341,7 @@ impl Desk {
 
     /// Returns how many more bytes may be open.
     pub(super) fn room(&self) -> usize {
-        limits::OPEN_BYTES.saturating_sub(self.weight)
+        self.most.bytes.saturating_sub(self.weight)
     }
 
     pub(super) fn at(&self, time: Duration) -> Timestamp {
@@ -404,6 +422,21 @@ mod tests {
         assert!(!submit(&mut desk, 6, number, answered("a")) && !submit(&mut desk, 7, 0, answered("a")));
         assert!(!submit(&mut desk, 8, number + 1, answered("a")));
         assert_eq!(verdicts(&mut desk), ["6 ok", "7 not_found", "8 not_found"]);
+    }
+
+    #[test]
+    fn a_question_of_an_earlier_desk_keeps_its_number_and_its_times() {
+        let mut desk = desk();
+        let opening =
+            |timeout| Opening { question: question("q", None), weight: 10, timeout, elsewhere: true };
+        let (opened, timeout) = (Duration::from_secs(5), Duration::from_secs(60));
+        desk.reopen(7, opening(Some(timeout)), opened);
+        desk.reopen(3, opening(None), Duration::ZERO);
+        let record = desk.get(7).expect("a question");
+        assert_eq!((record.opened_at, record.deadline), (desk.at(opened), Some(desk.at(opened + timeout))));
+        assert_eq!(desk.open(opening(None), timeout), 8);
+        assert_eq!(desk.tick(opened + timeout), [7], "a deadline that passed meanwhile is over");
+        assert!(submit(&mut desk, 1, 3, answered("a")));
     }
 
     #[test]

@@ -1,0 +1,296 @@
+//! Asking over REST, and waiting for the outcome. Without more, `POST /v1/questions` waits until its question is settled,
+//! and the end of its connection withdraws the question. A question with a key, or one that its asker does not wait for,
+//! outlives the connection and this process: `GET` waits for its outcome, and `DELETE` withdraws it.
+//! Keeping a question, and withdrawing one whose request is dropped, is left to the inbox.
+
+use std::{sync::Arc, time::Duration};
+
+use askbridge_control::inbox::{AskedUnder, Inbox, Kept, NotKept, Standing, wait_until};
+use askbridge_core::{
+    desk::{Record, Refusal, State as Stage},
+    question::{Field, Origin, Question},
+};
+use axum::{
+    body::Bytes,
+    extract::{Path, Query, State, rejection::QueryRejection},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::Response,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use super::{
+    app::App,
+    body,
+    find::{QuestionPath, find},
+    problem::Problem,
+    stream,
+};
+use crate::limits;
+
+const QUESTION: &str = r#"{"message":"TEXT","fields":[{"name":"NAME","label":"TEXT","kind":"text"}]}"#;
+
+/// The default ID of a question, which `askbridge ask` uses too.
+const UNNAMED: &str = "ask";
+
+/// A question to ask: the members of a question that its asker chooses.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schema", schemars(title = "NewQuestion"))]
+pub struct NewQuestion {
+    /// The session that the question belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// The asker's own ID of the question; `ask` by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question_id: Option<String>,
+    /// The name of the program that asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The directory that the program works in, as an absolute path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// The subject of the question, in a few words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The question that the form as a whole asks. Empty if the labels of the fields say it all.
+    #[serde(default)]
+    pub message: String,
+    /// The fields to fill in; at least one.
+    pub fields: Vec<Field>,
+    /// The label of the button that sends the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub submit: Option<String>,
+    /// Whether a wrong answer can do harm.
+    #[serde(default)]
+    pub dangerous: bool,
+    /// How long to wait for an answer, in milliseconds. By default, there is no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// Whether the response waits for the outcome; `true` by default. A question that nobody waits for is kept beyond the
+    /// connection, and beyond the process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait: Option<bool>,
+}
+
+impl From<NewQuestion> for Question {
+    fn from(new: NewQuestion) -> Self {
+        let id = new.question_id.as_deref().unwrap_or(UNNAMED);
+        Question {
+            session: new.session_id.filter(|session| !session.is_empty()),
+            agent: new.agent.map(Into::into),
+            project: new.project.map(Into::into),
+            title: new.title,
+            message: new.message,
+            submit: new.submit,
+            dangerous: new.dangerous,
+            timeout: new.timeout_ms.map(Duration::from_millis),
+            ..Question::new(Origin::Program, id, new.fields)
+        }
+    }
+}
+
+/// The header by which an asker names a question that it may ask again.
+pub(super) const KEY: &str = "idempotency-key";
+/// The preference of an asker that does not wait.
+const LEAVES: &str = "respond-async";
+
+/// How a question is asked.
+#[derive(Debug, PartialEq)]
+struct Manner {
+    key: Option<String>,
+    waits: bool,
+}
+
+impl Manner {
+    fn read(headers: &HeaderMap, question: &NewQuestion) -> Result<Self, Problem> {
+        let prefers = headers.get_all("prefer").iter().filter_map(|value| value.to_str().ok());
+        let leaves = prefers.flat_map(|value| value.split(',')).any(is_leaving);
+        let waits = question.wait.unwrap_or(!leaves);
+        let session = question.session_id.as_deref().filter(|session| !session.is_empty());
+        let key = match (key(headers)?, session.zip(question.question_id.as_deref())) {
+            // Those who leave have no other way to find their question again after a crash. No header has a NUL.
+            (None, Some(ids)) if !waits => Some(format!("\u{0}{}", json!(ids))),
+            (key, _) => key,
+        };
+        Ok(Manner { key, waits })
+    }
+}
+
+/// Returns whether this preference, with or without parameters, says that the asker does not wait.
+fn is_leaving(preference: &str) -> bool {
+    preference.split(';').next().is_some_and(|name| name.trim().eq_ignore_ascii_case(LEAVES))
+}
+
+/// Returns the key of a request, with or without the quotation marks that a structured header has.
+fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let mut values = headers.get_all(KEY).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    let bad = |why: &str| Problem::new(StatusCode::BAD_REQUEST, "bad_key", format!("Idempotency-Key: {why}"));
+    if values.next().is_some() {
+        return Err(bad("there are several"));
+    }
+    let text = value.to_str().map_err(|_| bad("it has characters other than those of ASCII"))?;
+    let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+    match inner.len() {
+        0 => Err(bad("it is empty")),
+        1..=limits::KEY => Ok(Some(inner.to_owned())),
+        _ => Err(bad(&format!("it is longer than {} characters", limits::KEY))),
+    }
+}
+
+/// Asks a question. The response has how it was settled or, if its asker does not wait, the question as it is now.
+pub(super) async fn ask<I: Inbox>(
+    State(app): State<App<I>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, Problem> {
+    let question: NewQuestion = body::read(&headers, body, QUESTION)?;
+    let Manner { key, waits } = Manner::read(&headers, &question)?;
+    if key.is_none() && waits {
+        // hyper drops this future, or the body that has taken it over, when the client disconnects, which withdraws the
+        // question.
+        let asking = async move { app.inbox.ask(question.into()).await.map(stream::json) };
+        return Ok(stream::when_ready(asking).await?);
+    }
+    let under = key.map(|key| AskedUnder { key, digest: digest(&question) });
+    let standing = standing(&app)?;
+    let Kept { record, is_new } = standing.ask(question.into(), under).await?;
+    if waits {
+        let waiting = async move {
+            let record = over(&*standing, &record).await?;
+            keep_up(&app, &record).await;
+            Ok::<_, NotKept>(stream::json(record.settlement.clone()))
+        };
+        return Ok(stream::when_ready(waiting).await?);
+    }
+    keep_up(&app, &record).await;
+    let location = HeaderValue::try_from(format!("/v1/questions/{}", record.id));
+    let mut response = stream::json(record);
+    *response.status_mut() = if is_new { StatusCode::CREATED } else { StatusCode::OK };
+    // An ID has letters, digits and hyphens, so that this cannot fail.
+    response.headers_mut().extend(location.ok().map(|location| (header::LOCATION, location)));
+    Ok(response)
+}
+
+/// Waits until a question is over, however long that takes.
+async fn over(standing: &dyn Standing, record: &Record) -> Result<Arc<Record>, NotKept> {
+    loop {
+        let record = standing.outcome(&record.id, limits::OUTCOME).await?;
+        if !record.is_open() {
+            return Ok(record);
+        }
+    }
+}
+
+/// Waits until lists have what an asker is about to be told.
+async fn keep_up<I: Inbox>(app: &App<I>, record: &Record) {
+    let is_over = !record.is_open();
+    let has = |known: Option<&Arc<Record>>| known.map_or(is_over, |known| !is_over || !known.is_open());
+    wait_until(app.inbox.store(), limits::LEDGER_WAIT, |now| has(now.get(&record.id))).await;
+}
+
+/// Returns a digest of all that was asked. Whether the asker waits is no part of it.
+fn digest(question: &NewQuestion) -> Vec<u8> {
+    let asked = NewQuestion { wait: None, ..question.clone() };
+    // Its members are strings, numbers and lists, so that this cannot fail.
+    Sha256::digest(serde_json::to_vec(&asked).unwrap_or_default()).to_vec()
+}
+
+fn standing<I: Inbox>(app: &App<I>) -> Result<Arc<dyn Standing>, Problem> {
+    app.inbox.standing().map_err(|why| NotKept::Unkept(why.to_owned()).into())
+}
+
+/// The parameters of a question that is shown.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ShowParams {
+    /// How long to wait until the question is over, such as `30s`. By default, the response has the question as it is now.
+    wait: Option<String>,
+}
+
+/// Returns a question as it is now, or once it is over.
+pub(super) async fn show<I: Inbox>(
+    State(app): State<App<I>>,
+    Path(name): Path<QuestionPath>,
+    params: Result<Query<ShowParams>, QueryRejection>,
+) -> Result<Response, Problem> {
+    let bad = |why: String| Problem::new(StatusCode::BAD_REQUEST, "bad_request", why);
+    let Query(ShowParams { wait }) = params.map_err(|error| bad(error.body_text()))?;
+    let record = find(&app, &name).await?;
+    let Some(wait) = wait else {
+        let has_outcome = |standing: &Arc<dyn Standing>| standing.has(&record.id) && !record.is_open();
+        let standing = app.inbox.standing().ok().filter(has_outcome);
+        return Ok(stream::json(match standing {
+            Some(standing) => standing.outcome(&record.id, Duration::ZERO).await?,
+            None => record,
+        }));
+    };
+    let within = duration(&wait).ok_or_else(|| {
+        bad(format!("wait={wait}: not a time of at most {} s, such as `30s`", limits::OUTCOME.as_secs()))
+    })?;
+    let waiting = async move { shown_after(&app, record, within).await.map(stream::json) };
+    Ok(stream::when_ready(waiting).await?)
+}
+
+/// Reads a time such as `30s`, or a number of seconds.
+fn duration(text: &str) -> Option<Duration> {
+    let seconds = text.parse().ok().map(Duration::from_secs);
+    seconds.or_else(|| humantime::parse_duration(text).ok()).filter(|time| *time <= limits::OUTCOME)
+}
+
+async fn shown_after<I: Inbox>(
+    app: &App<I>,
+    record: Arc<Record>,
+    within: Duration,
+) -> Result<Arc<Record>, NotKept> {
+    let id = record.id.clone();
+    if let Some(standing) = app.inbox.standing().ok().filter(|standing| standing.has(&id)) {
+        let record = match standing.outcome(&id, within).await {
+            Err(NotKept::Ends(record)) => record,
+            outcome => outcome?,
+        };
+        keep_up(app, &record).await;
+        return Ok(record);
+    }
+    let is_over = |record: &Arc<Record>| !record.is_open();
+    wait_until(app.inbox.store(), within, |now| now.get(&id).is_none_or(is_over)).await;
+    // A question that is over for long is forgotten: then it was over before.
+    let now = app.inbox.store().read(|_, snapshot| snapshot.get(&id).cloned());
+    match now {
+        Some(now) if now.state == Stage::Lost => Err(Refusal::Unavailable.into()),
+        Some(now) => Ok(now),
+        None if record.is_open() => Ok(app.look_up(&id.to_string()).await?),
+        None => Ok(record),
+    }
+}
+
+/// Withdraws a question that no connection holds.
+pub(super) async fn withdraw<I: Inbox>(
+    State(app): State<App<I>>,
+    Path(name): Path<QuestionPath>,
+) -> Result<StatusCode, Problem> {
+    let record = find(&app, &name).await?;
+    let standing = app.inbox.standing().ok().filter(|standing| standing.has(&record.id));
+    let standing = standing.ok_or(NotKept::Held)?;
+    standing.withdraw(&record.id).await?;
+    let over = standing.outcome(&record.id, Duration::ZERO).await?;
+    keep_up(&app, &over).await;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+impl From<NotKept> for Problem {
+    fn from(error: NotKept) -> Self {
+        let why = error.to_string();
+        match error {
+            NotKept::Refused(refusal) => refusal.into(),
+            NotKept::Over(record) => Refusal::Conflict(record).into(),
+            NotKept::KeyUsed(_) => Problem::new(StatusCode::CONFLICT, "key_used", why),
+            NotKept::Ends(_) => Problem::new(StatusCode::SERVICE_UNAVAILABLE, "inbox_ends", why),
+            NotKept::Held => Problem::new(StatusCode::CONFLICT, "held", why),
+            NotKept::Unkept(_) => Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not_kept", why),
+        }
+    }
+}

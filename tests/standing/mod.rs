@@ -1,0 +1,13 @@
+//! Questions that no connection holds, in the real inbox: the ways to ask them, how each end of an asker or of the inbox
+//! leaves them, and random crashes.
+
+#[cfg(test)]
+mod asked;
+#[cfg(test)]
+mod crashes;
+#[cfg(test)]
+mod ends;
+#[cfg(test)]
+mod home;
+#[cfg(test)]
+mod stalled;
