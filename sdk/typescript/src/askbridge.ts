@@ -181,6 +181,27 @@ export class Askbridge {
     throw new AskbridgeError("not_answered", `the question was not answered: ${why}`, { outcome });
   }
 
+  /**
+   * Asks a question that no connection holds, and returns it at once. It outlives this program and the inbox: it is open
+   * until it is answered, rejected or withdrawn, or its time is over, and `waitFor` tells how it ended whenever it is asked.
+   * The same question under the same key is asked once, and is returned again; another one under it is `key_used`.
+   */
+  async keepQuestion(
+    question: NewQuestion,
+    options: Cancel & { key?: string; timeoutMs?: number } = {},
+  ): Promise<Question> {
+    const { signal, key, ...rest } = options;
+    const body = { message: "", ...question, ...rest, wait: false };
+    // With a key, a request that was sent twice asks once.
+    const call = key === undefined ? {} : { headers: { "Idempotency-Key": key }, isSafe: true };
+    return questionOf(this, readRecord(await this.#http.call("/v1/questions", { ...call, body, signal })));
+  }
+
+  /** Withdraws a question that no connection holds. To withdraw it again changes nothing; once it is decided, this throws. */
+  async withdrawQuestion(id: string, options: Cancel = {}): Promise<void> {
+    await this.#http.call(pathOf(id), { ...options, method: "DELETE", isSafe: true });
+  }
+
   #on(options: ListenOptions, hear: (event: InboxEvent) => void): Stop {
     const { signal, project, machine, onError } = options;
     if (signal?.aborted) return () => {};

@@ -16,6 +16,8 @@ export type AccessSource = Access | (() => Access | Promise<Access>);
 /** How a request is sent. */
 export interface Call {
   body?: unknown;
+  /** `POST` with a body and `GET` without one by default. */
+  method?: string;
   headers?: Record<string, string>;
   signal?: AbortSignal | undefined;
   /** Whether it may be sent again when it is not known whether it arrived. */
@@ -89,10 +91,10 @@ export class Http {
     return this.#access!;
   }
 
-  async #fetch({ url, token }: Access, path: string, { body, headers, signal }: Call): Promise<Response> {
+  async #fetch({ url, token }: Access, path: string, { body, method, headers, signal }: Call): Promise<Response> {
     const hasBody = body !== undefined;
     const init: RequestInit = {
-      method: hasBody ? "POST" : "GET",
+      method: method ?? (hasBody ? "POST" : "GET"),
       // What is sent, such as an answer, is for this server alone.
       redirect: "manual",
       headers: { Authorization: `Bearer ${token}`, ...(hasBody && { "Content-Type": "application/json" }), ...headers },

@@ -107,6 +107,32 @@ test("a program asks, gets the answer, and withdraws", async () => {
   await assert.rejects(inbox.ask({ fields: [] }), refused("bad_question", 422));
 });
 
+test("a question that no connection holds is asked once under its key, and withdrawn once", async () => {
+  const inbox = machine.client();
+  const fields = [{ name: "go", label: "Kept?", kind: "boolean" }];
+  const kept = await inbox.keepQuestion({ fields }, { key: "release-7" });
+  assert.equal((await inbox.keepQuestion({ fields }, { key: "release-7" })).id, kept.id);
+  await assert.rejects(inbox.keepQuestion({ fields, message: "Other?" }, { key: "release-7" }), refused("key_used", 409));
+  const ended = inbox.waitFor(kept.id);
+  await kept.reply({ go: true });
+  assert.deepEqual(await ended, { status: "answered", values: { go: true } });
+  assert.deepEqual(await inbox.waitFor(kept.id), { status: "answered", values: { go: true } });
+  const again = await inbox.keepQuestion({ fields }, { key: "release-7" });
+  assert.equal(again.record.state, "settled");
+  await assert.rejects(inbox.withdrawQuestion(kept.id), refused("conflict", 409));
+
+  const withdrawn = await inbox.keepQuestion({ fields, timeoutMs: 60_000 });
+  assert.ok(withdrawn.deadline);
+  await inbox.withdrawQuestion(withdrawn.id);
+  await inbox.withdrawQuestion(withdrawn.id);
+  assert.equal((await inbox.waitFor(withdrawn.id)).status, "rejected");
+  const held = inbox.ask({ fields, message: "Held?" });
+  const question = await next(inbox, "Held?");
+  await assert.rejects(inbox.withdrawQuestion(question.id), refused("held", 409));
+  await question.reply({ go: false });
+  assert.deepEqual(await held, { values: { go: false } });
+});
+
 test("a permission is allowed only by name of what allows it", async () => {
   const inbox = machine.client();
   const agent = machine.agent("dangerous");

@@ -23,11 +23,14 @@ const OWN = new Set(["UnknownField", "UnknownOutcome"]);
 const NAMES = { Question: "QuestionBody" };
 /** Where null is a value of its own, and does not stand for what is absent. */
 const NULLABLE = new Set(["Value"]);
+/** `ask` waits, and `keepQuestion` does not: a question does not say so itself. */
+const LEFT_OUT = new Set(["NewQuestion.wait"]);
 const OVERRIDES = { "NewQuestion.fields": "Exclude<c.Field, c.UnknownField>[]" };
 /** What is done with an operation, or why it is left out. */
 const OPERATIONS = {
   followEvents: "events", listQuestions: "questions", askQuestion: "ask", getQuestion: "question", answerQuestion: "replyQuestion",
   rejectQuestion: "rejectQuestion", extendQuestion: "extendQuestion", listHistory: "waitFor",
+  withdrawQuestion: "withdrawQuestion",
 };
 
 /** Returns the type of a schema. What may be null is absent instead. */
@@ -54,7 +57,8 @@ function type(schema) {
 function members(name, { properties, required = [] }) {
   const member = ([key, schema]) =>
     `${key}${required.includes(key) ? "" : "?"}: ${OVERRIDES[`${name}.${key}`] ?? type(schema)};`;
-  return `{ ${Object.entries(properties).map(member).join(" ")} }`;
+  const named = Object.entries(properties).filter(([key]) => !LEFT_OUT.has(`${name}.${key}`));
+  return `{ ${named.map(member).join(" ")} }`;
 }
 
 test("the types are those of the schema, and of questions of every kind", async () => {
