@@ -177,10 +177,10 @@ mod tests {
                 "To see them, run askbridge list where the agent runs, such as in its container.",
                 "3 open questions wait at 2 bridges in /run/user/1000/askbridge, where this command did not look",
                 "To see what waits there: XDG_RUNTIME_DIR=/run/user/1000 askbridge list",
-                "1 open question waits at 1 bridge whose socket is gone (process 42)",
-                "To continue, answer in the client, or restart the agent there.",
                 "3 open questions wait for `askbridge inbox`, which keeps them and does not run now",
                 "To see what waits there: askbridge inbox --detach",
+                "1 open question waits at 1 bridge whose socket is gone (process 42)",
+                "To continue, answer in the client, or restart the agent there.",
             ]
         );
     }
