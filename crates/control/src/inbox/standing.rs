@@ -401,7 +401,8 @@ mod tests {
         assert!(standing.outcome(&id, NOT_AT_ALL).await.unwrap().is_open());
         let waiting = tokio::spawn(standing.outcome(&id, limits::WAIT));
         *memory.fails.lock().unwrap() = true;
-        answered(&standing, &id, "x").await;
+        let submitted = soon(standing.inbox().submit(&id, answer("x"), Provenance::bridge())).await;
+        assert_eq!(submitted, Err(Refusal::Unknown), "a kill could undo it");
         assert!(matches!(soon(waiting).await.unwrap(), Err(NotKept::Unkept(_))));
         *memory.fails.lock().unwrap() = false;
         let told = standing.outcome(&id, NOT_AT_ALL).await.unwrap();
