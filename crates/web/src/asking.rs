@@ -221,12 +221,10 @@ pub(super) async fn show<I: Inbox>(
     let Query(ShowParams { wait }) = params.map_err(|error| bad(error.body_text()))?;
     let record = find(&app, &name).await?;
     let Some(wait) = wait else {
-        let has_outcome = |standing: &Arc<dyn Standing>| standing.has(&record.id) && !record.is_open();
-        let standing = app.inbox.standing().ok().filter(has_outcome);
-        return Ok(stream::json(match standing {
-            Some(standing) => standing.outcome(&record.id, Duration::ZERO).await?,
-            None => record,
-        }));
+        // The inbox that keeps the question is never behind, unlike the store that joins it with others.
+        let is_kept = app.inbox.standing().is_ok_and(|standing| standing.has(&record.id));
+        let now = if is_kept { shown_after(&app, record, Duration::ZERO).await? } else { record };
+        return Ok(stream::json(now));
     };
     let within = duration(&wait).ok_or_else(|| {
         bad(format!("wait={wait}: not a time of at most {} s, such as `30s`", limits::OUTCOME.as_secs()))
