@@ -118,7 +118,7 @@ def _held(inbox: Inbox, body: Json) -> "Flow[Json]":
 
     line = Line(inbox)
     while True:
-        settlement: Json = yield from line.request(call)
+        settlement: Json = yield from line.request(call, end)
         if not _is_end_of_inbox(settlement):
             return settlement
         yield Pause(PAUSE)
@@ -182,11 +182,16 @@ def _over(line: Line, id: str, timeout: Optional[float]) -> "Flow[Json]":
         return Call("GET", path_of(id) + f"?wait={round(left * 1000)}ms")
 
     while True:
-        record: Json = yield from line.request(call)
+        begun = time.monotonic()
+        record: Json = yield from line.request(call, end)
         if settlement_in(record) is not None:
             return record
-        if end is not None and time.monotonic() >= end:
+        now = time.monotonic()
+        if end is not None and now >= end:
             raise StillOpen(f"question {id} is still open after {timeout:g} s: wait for it again, or cancel it")
+        if now - begun < PAUSE:
+            # The inbox says so because it ends.
+            yield Pause(PAUSE)
 
 
 def id_of(question: Union[str, Pending]) -> str:

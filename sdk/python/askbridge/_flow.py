@@ -9,6 +9,7 @@ import asyncio
 import functools
 import time
 from dataclasses import dataclass
+from inspect import GEN_CLOSED, getgeneratorstate
 from typing import Any, Callable, Generator, Protocol, TypeVar
 
 from ._http import SILENCE, Call, Reply, exchange, exchange_async
@@ -41,7 +42,10 @@ class Locate:
         return self.inbox.locate(self.may_start)
 
     async def perform_async(self) -> Access:
-        # It reads files and starts processes, and waits for no person: a thread has it back soon.
+        known = self.inbox.known()
+        if known is not None:
+            return known
+        # It reads files and starts processes, and waits for no person: the thread is free again soon.
         return await asyncio.get_running_loop().run_in_executor(None, self.perform)
 
 
@@ -83,7 +87,7 @@ def run(flow: "Flow[T]") -> T:
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
         except BaseException as error:
-            if flow.gi_frame is None:
+            if getgeneratorstate(flow) == GEN_CLOSED:
                 raise
             resume = functools.partial(flow.throw, error)
 
@@ -98,6 +102,6 @@ async def run_async(flow: "Flow[T]") -> T:
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
         except BaseException as error:
-            if flow.gi_frame is None:
+            if getgeneratorstate(flow) == GEN_CLOSED:
                 raise
             resume = functools.partial(flow.throw, error)

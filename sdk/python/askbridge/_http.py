@@ -19,6 +19,7 @@ from ._inbox import Access
 SILENCE = 15.0
 #: How many bytes of a response are read. An inbox holds less.
 LONGEST_BODY = 1 << 26
+PIECE = 1 << 16
 
 
 class Lost(Exception):
@@ -95,7 +96,7 @@ async def _carry(access: Access, sent: bytes, silence: float) -> bytes:
     try:
         writer.write(sent)
         while len(received) <= LONGEST_BODY:
-            piece = await reader.read(1 << 16)
+            piece = await reader.read(PIECE)
             if not piece:
                 break
             received += piece
@@ -135,11 +136,13 @@ def _headers(access: Access, call: Call) -> Dict[str, str]:
 
 
 def _reply(response: http.client.HTTPResponse) -> Reply:
-    text = response.read(LONGEST_BODY + 1)
-    if len(text) > LONGEST_BODY:
-        raise Lost(f"a response of more than {LONGEST_BODY} bytes")
+    text = bytearray()
+    while piece := response.read(PIECE):
+        text += piece
+        if len(text) > LONGEST_BODY:
+            raise Lost(f"a response of more than {LONGEST_BODY} bytes")
     if response.length:
-        raise http.client.IncompleteRead(text, response.length)
+        raise http.client.IncompleteRead(b"", response.length)
     after = response.getheader("Retry-After", "")
     try:
         body = json.loads(text) if text.strip() else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import threading
 from typing import List, Optional, Tuple, Union
 from urllib.parse import urlsplit
 
@@ -106,6 +107,7 @@ class Inbox:
         path = None if token_file is None else os.fspath(token_file)
         self._chosen = None if path is None and token is None else _Token(path, token)
         self._fixed = None if url is None or self._chosen is None else Access(url, self._chosen)
+        self._lock = threading.Lock()
         self._known: Optional[Tuple[List[str], Access]] = None
 
     def __repr__(self) -> str:
@@ -113,12 +115,20 @@ class Inbox:
 
     def locate(self, may_start: bool = True) -> Access:
         """Returns where the inbox is, and starts it where none runs. This may block for some seconds."""
+        # One thread looks for all.
+        with self._lock:
+            return self.known() or self._find(may_start)
+
+    def known(self) -> Optional[Access]:
+        """Returns where the inbox is, if that is known."""
         if self._fixed is not None:
             return self._fixed
-        known, places = self._known, _local.places()
+        known = self._known
         # Another environment has another inbox.
-        if known is not None and known[0] == places:
-            return known[1]
+        return known[1] if known is not None and known[0] == _local.places() else None
+
+    def _find(self, may_start: bool) -> Access:
+        places = _local.places()
         found = next(_local.find(), None)
         if found is None and self.start and may_start:
             _program.start()

@@ -10,7 +10,7 @@ import time
 from typing import Any, Callable, Optional, Union
 from urllib.parse import quote
 
-from ._error import NoInbox, Refused, printable
+from ._error import AskbridgeError, NoInbox, Refused, printable
 from ._flow import Exchange, Flow, Locate, Pause
 from ._http import SILENCE, Call, Lost, Reply
 from ._inbox import Inbox
@@ -45,9 +45,12 @@ class Line:
         line._patience, line._silence, line._may_start = HURRY, HURRY, False
         return line
 
-    def request(self, call: Union[Call, Callable[[], Call]]) -> "Flow[Any]":
-        """Returns the JSON of the response. A function makes the request anew for each attempt."""
-        trouble = _Trouble(self._patience)
+    def request(self, call: Union[Call, Callable[[], Call]], end: Optional[float] = None) -> "Flow[Any]":
+        """Returns the JSON of the response. A function makes the request anew for each attempt.
+
+        `end`: when the caller has no more time, by the monotonic clock.
+        """
+        trouble = _Trouble(self._patience, end)
         while True:
             may_start = trouble.lasts() >= RESTART or not self._was_reached
             try:
@@ -63,7 +66,7 @@ class Line:
                 yield trouble.pause()
                 continue
             self._was_reached = True
-            if 200 <= reply.status < 300:
+            if reply.status == 204 or (200 <= reply.status < 300 and isinstance(reply.body, dict)):
                 return reply.body
             if not trouble.may_pass(reply, request.method):
                 raise _refusal(reply)
@@ -74,8 +77,9 @@ class Line:
 class _Trouble:
     """How long something goes wrong already."""
 
-    def __init__(self, patience: float) -> None:
+    def __init__(self, patience: float, end: Optional[float]) -> None:
         self._patience = patience
+        self._end = float("inf") if end is None else end
         self._since: Optional[float] = None
         self._next = FIRST_PAUSE
         self._wrong_tokens = self._not_kept = 0
@@ -84,8 +88,9 @@ class _Trouble:
         return 0.0 if self._since is None else time.monotonic() - self._since
 
     def is_too_much(self) -> bool:
-        self._since = time.monotonic() if self._since is None else self._since
-        return self.lasts() > self._patience
+        now = time.monotonic()
+        self._since = now if self._since is None else self._since
+        return self.lasts() > self._patience or now >= self._end
 
     def may_pass(self, reply: Reply, method: str) -> bool:
         """Says whether the same request may get another response."""
@@ -102,7 +107,8 @@ class _Trouble:
         # No two programs keep step.
         pause = self._next * random.uniform(0.75, 1.25)
         self._next = min(2 * self._next, LAST_PAUSE)
-        return Pause(min(max(pause, least or 0.0), LONGEST_PAUSE))
+        left = max(0.0, self._end - time.monotonic())
+        return Pause(min(max(pause, least or 0.0), LONGEST_PAUSE, left))
 
 
 def path_of(id: str, verb: str = "") -> str:
@@ -124,7 +130,9 @@ def _name(reply: Reply) -> str:
     return str(problem.get("name") or ("redirected" if 300 <= reply.status < 400 else f"http_{reply.status}"))
 
 
-def _refusal(reply: Reply) -> Refused:
+def _refusal(reply: Reply) -> AskbridgeError:
+    if reply.status < 300:
+        return NoInbox("something else than askbridge answers at the address of the inbox")
     problem = reply.body if isinstance(reply.body, dict) else {}
     name, detail = _name(reply), str(problem.get("detail") or problem.get("title") or "")
     listed = problem.get("errors")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any, Optional
+import sys
+from typing import Any, Dict, Optional
 
-try:
+if sys.version_info >= (3, 11):
     from tomllib import loads
-except ImportError:
-    # Before Python 3.11, one line of one table is all that is read.
-    def loads(text: str, /, **_: Any) -> "dict[str, Any]":
+else:
+
+    def loads(text: str) -> Dict[str, Any]:
+        """Reads the one line that is needed."""
         table, found = "", {}
         for line in text.splitlines():
             head = re.match(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(#.*)?$", line)
