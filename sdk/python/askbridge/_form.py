@@ -14,6 +14,8 @@ Path = Union[str, "os.PathLike[str]"]
 #: The only field of a question that has one value. `askbridge ask` calls it so too.
 ONE = "q0"
 LONGEST_KEY = 255
+#: 300 years.
+LONGEST_TIME = 1e10
 ENDS = {"timeout": TimedOut, "withdrawn": Withdrawn}
 
 
@@ -60,7 +62,7 @@ def common(
     timeout: Optional[float],
 ) -> Json:
     """Returns the members that every question may have."""
-    if timeout is not None and not timeout > 0:
+    if timeout is not None and not 0 < timeout < LONGEST_TIME:
         raise ValueError(f"a timeout is a number of seconds above 0, not {timeout!r}")
     members = {
         "title": title,
@@ -130,5 +132,11 @@ def _options(options: Options) -> List[Json]:
     if isinstance(options, str):
         raise ValueError(f"options are a list of texts, not the text {options!r}")
     if isinstance(options, Mapping):
-        return [{"value": value, "label": label} for value, label in options.items()]
-    return [{"value": one, "label": one} if isinstance(one, str) else dict(one) for one in options]
+        made = [{"value": value, "label": label} for value, label in options.items()]
+    else:
+        made = [{"value": one, "label": one} if isinstance(one, str) else dict(one) for one in options]
+    for member in ("value", "label"):
+        texts = [one.get(member) for one in made]
+        if not texts or not all(texts) or len(set(texts)) < len(texts):
+            raise ValueError(f"options need a {member} each, which no other has, and at least one: {texts!r}")
+    return made

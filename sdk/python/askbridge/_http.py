@@ -26,6 +26,10 @@ class Lost(Exception):
     """The inbox was not reached, or the connection was lost before the whole response was there."""
 
 
+class NotThere(Lost):
+    """Nobody listens at the address."""
+
+
 @dataclass(frozen=True)
 class Call:
     """A request."""
@@ -50,6 +54,10 @@ class Reply:
 def exchange(access: Access, call: Call, silence: float) -> Reply:
     """Sends a request and waits for its response."""
     connection = _connection(access, silence)
+    try:
+        connection.connect()
+    except OSError as error:
+        raise NotThere(_reason(error)) from error
     try:
         connection.request(call.method, access.prefix + call.path, _body(call), _headers(access, call))
         return _reply(connection.getresponse())
@@ -89,8 +97,11 @@ async def _carry(access: Access, sent: bytes, silence: float) -> bytes:
         raise
     if not connecting.done():
         connecting.cancel()
-        raise TimeoutError(f"no connection within {silence:g} s")
-    reader, writer = connecting.result()
+        raise NotThere(f"no connection within {silence:g} s")
+    try:
+        reader, writer = connecting.result()
+    except OSError as error:
+        raise NotThere(_reason(error)) from error
     received = bytearray()
     timer = loop.call_later(silence, writer.transport.abort)
     try:

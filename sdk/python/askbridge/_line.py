@@ -12,11 +12,15 @@ from urllib.parse import quote
 
 from ._error import AskbridgeError, NoInbox, Refused, printable
 from ._flow import Exchange, Flow, Locate, Pause
-from ._http import SILENCE, Call, Lost, Reply
+from ._http import SILENCE, Call, Lost, NotThere, Reply
 from ._inbox import Inbox
 
 #: Responses after which the same request may get another one.
 BUSY = frozenset({408, 429, 502, 503, 504})
+#: Names of problems of an inbox that has too much to do.
+CROWDED = frozenset({"too_many_connections", "too_many_requests"})
+#: Names of problems after which the inbox may be another one.
+ELSEWHERE = frozenset({"wrong_token", "http_401", "inbox_ends", "not_kept"})
 #: For how many seconds an inbox that was lost is looked for before another one is started.
 RESTART = 5.0
 #: For how many seconds one is tried to reach that was never reached.
@@ -58,7 +62,9 @@ class Line:
                 request = call() if callable(call) else call
                 reply: Reply = yield Exchange(access, request, self._silence)
             except (Lost, NoInbox) as error:
-                self._inbox.forget()
+                # One that ended a connection may have too many.
+                if not isinstance(error, Lost) or isinstance(error, NotThere):
+                    self._inbox.forget()
                 # What was never there is looked for less long, and what nobody can start is not looked for again.
                 is_vain = not self._was_reached and (isinstance(error, NoInbox) or trouble.lasts() > FIRST_CONTACT)
                 if trouble.is_too_much() or is_vain:
@@ -70,7 +76,8 @@ class Line:
                 return reply.body
             if not trouble.may_pass(reply, request.method):
                 raise _refusal(reply)
-            self._inbox.forget()
+            if _name(reply) in ELSEWHERE:
+                self._inbox.forget()
             yield trouble.pause(reply.retry_after)
 
 
@@ -101,6 +108,9 @@ class _Trouble:
         if reply.status == 401:
             # The inbox may have been started again, with another token.
             return self._wrong_tokens == 1
+        if method == "GET" and name in CROWDED:
+            # The inbox is there, and a person may take hours: whoever waits has the time.
+            return time.monotonic() < self._end
         return reply.status in BUSY and self._not_kept <= NOT_KEPT and not self.is_too_much()
 
     def pause(self, least: Optional[float] = None) -> Pause:
@@ -137,7 +147,8 @@ def _refusal(reply: Reply) -> AskbridgeError:
     name, detail = _name(reply), str(problem.get("detail") or problem.get("title") or "")
     listed = problem.get("errors")
     errors = [error for error in listed if isinstance(error, dict)] if isinstance(listed, list) else []
-    parts = [detail] + [f"{error.get('field')} {error.get('message')}" for error in errors]
+    mistakes = [error for error in errors if str(error.get("message")) not in detail]
+    parts = [detail] + [f"{error.get('field')} {error.get('message')}" for error in mistakes]
     said = printable("; ".join(part for part in parts if part)) or "it says no more"
     return Refused(
         f"the inbox refuses it ({reply.status} {name}): {said}",

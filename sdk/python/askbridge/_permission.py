@@ -8,7 +8,7 @@ from typing import Any, Dict, Mapping, Optional, Sequence
 
 from ._error import AskbridgeError
 from ._flow import Flow, run, run_async
-from ._form import Json, Path, checked_key, common
+from ._form import LONGEST_TIME, Json, Path, checked_key, common
 from ._http import Call
 from ._inbox import Inbox
 from ._line import Line, path_of
@@ -37,7 +37,7 @@ def permission_question(
     """Returns the body of a permission."""
     if schema is not None and not changes:
         raise ValueError("a schema of the arguments needs changes=True: without it, they cannot be changed")
-    if grant is not None and not grant > 0:
+    if grant is not None and not 0 < grant < LONGEST_TIME:
         raise ValueError(f"a grant is a number of seconds above 0, not {grant!r}")
     subject = {
         "kind": kind,
