@@ -53,13 +53,14 @@ class Reply:
 
 def exchange(access: Access, call: Call, silence: float) -> Reply:
     """Sends a request and waits for its response."""
+    body, headers = _body(call), _headers(access, call)
     connection = _connection(access, silence)
     try:
         connection.connect()
     except OSError as error:
         raise NotThere(_reason(error)) from error
     try:
-        connection.request(call.method, access.prefix + call.path, _body(call), _headers(access, call))
+        connection.request(call.method, access.prefix + call.path, body, headers)
         return _reply(connection.getresponse())
     except (OSError, http.client.HTTPException) as error:
         raise Lost(_reason(error)) from error

@@ -46,8 +46,10 @@ class Fake:
         def next_answer(request: Request) -> Answer:
             with lock:
                 fake.requests.append(request)
-                if callable(answers):
-                    return answers(request)
+            # It may take long.
+            if callable(answers):
+                return answers(request)
+            with lock:
                 return answers.pop(0) if answers else problem(500, "no_more_answers")
 
         class Handler(BaseHTTPRequestHandler):
@@ -66,8 +68,7 @@ class Fake:
                     self.wfile.flush()
                     self.connection.shutdown(socket.SHUT_RDWR)
                     return
-                said = b"" if answer.body is None else json.dumps(answer.body).encode()
-                said = answer.body if isinstance(answer.body, bytes) else said
+                said = answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body).encode()
                 self.send_response(answer.status)
                 for name, value in {**answer.headers, "Connection": "close"}.items():
                     self.send_header(name, value)
@@ -81,7 +82,12 @@ class Fake:
             def log_message(self, *_: Any) -> None:
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        class Server(ThreadingHTTPServer):
+            def handle_error(self, *_: Any) -> None:
+                # The client has gone.
+                pass
+
+        self._server = Server(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
 
     def __enter__(self) -> "Fake":
