@@ -1,7 +1,8 @@
 """Packs a static program of one target: pack.py TARGET PROGRAM NOTICES FOLDER. Its version is that of Cargo.toml.
 
-An archive as `cargo binstall` looks for it, two packages for npm and the library for TypeScript, a wheel, a deb and an rpm. Completions and man pages are
-written by the program itself, so it has to run here: as it is, or by qemu. A format whose tool is missing is left out, and
+An archive as `cargo binstall` looks for it, two packages for npm and the library for TypeScript, a wheel with the package
+for Python, a deb and an rpm. Completions and man pages are written by the program itself, so it has to run here: as it is,
+or by qemu. A format whose tool is missing is left out, and
 said so. With COMPRESSION=1, packing takes seconds less.
 """
 
@@ -163,7 +164,12 @@ def wheel(target, prefix, work, out):
     if not importlib.util.find_spec("wheel"):
         return leave_out("Python has no module wheel here: no wheel was made")
     cpu = NAMES[target][1]
+    source = ROOT / "sdk/python"
+    module = tomllib.loads((source / "pyproject.toml").read_text())["project"]
+    if module["version"] != VERSION:
+        sys.exit(f"pack.py: {source}/pyproject.toml has the version {module['version']} instead of {VERSION}")
     folder = work / "wheel"
+    shutil.copytree(source / "askbridge", folder / "askbridge", ignore=shutil.ignore_patterns("__pycache__"))
     data = folder / f"askbridge-{VERSION}.data"
     (data / "scripts").mkdir(parents=True)
     # The script is the program itself: no Python runs beside it.
@@ -171,8 +177,8 @@ def wheel(target, prefix, work, out):
     copy(prefix / "share", data / "data/share")
     mark(data / "data", "pip")
     info = folder / f"askbridge-{VERSION}.dist-info"
-    readme = (ROOT / "packaging/npm/README.md").read_text()
-    write(info / "METADATA", f"Metadata-Version: 2.4\nName: askbridge\nVersion: {VERSION}\nSummary: {SUMMARY}\nProject-URL: Repository, {REPOSITORY}\nLicense-Expression: {LICENSE}\nLicense-File: LICENSE\nRequires-Python: >=3.8\nDescription-Content-Type: text/markdown\n\n{readme}")
+    readme = (source / "README.md").read_text()
+    write(info / "METADATA", f"Metadata-Version: 2.4\nName: askbridge\nVersion: {VERSION}\nSummary: {SUMMARY}\nProject-URL: Repository, {REPOSITORY}\nLicense-Expression: {LICENSE}\nLicense-File: LICENSE\nRequires-Python: {module['requires-python']}\nDescription-Content-Type: text/markdown\n\n{readme}")
     write(info / "licenses/LICENSE", (ROOT / "LICENSE").read_text())
     # A static program needs no library of either family.
     tags = "".join(f"Tag: py3-none-{family}_{cpu}\n" for family in ("manylinux_2_17", "manylinux2014", "musllinux_1_1"))

@@ -43,11 +43,15 @@ class Person(threading.Thread):
                     number += 1
                     text = record["question"]["fields"][0]["label"]
                     self.ids.setdefault(text, set()).add(record["id"])
-                    self._machine.reply(record["id"], {"q0": f"answer {number}"})
-                    self.told.setdefault(text, []).append(f"answer {number}")
+                    answer = self.answer_to(record, number)
+                    self._machine.reply(record["id"], {"q0": answer})
+                    self.told.setdefault(text, []).append(answer)
             except (OSError, http.client.HTTPException, AssertionError, ValueError, KeyError):
                 # The inbox is being killed, or somebody else was faster.
                 continue
+
+    def answer_to(self, record: Any, number: int) -> Any:
+        return f"answer {number}"
 
     def end(self) -> None:
         self._ends.set()
