@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Mapping, Optional, Sequence, Union
 
-from ._asking import Pending, arguments_of, asked, begun, id_of, inbox_of, permitted, waited, withdrawn
+from ._asking import Pending, asked, begun, id_of, inbox_of, permitted, waited, withdrawn
 from ._flow import run, run_async
 from ._form import Options, Path, checked_key, question
 from ._inbox import Inbox
@@ -144,7 +144,7 @@ def permission(
 ) -> Decision:
     """Asks the user whether this program may do something, and returns what was decided.
 
-    At least one of `tool`, `arguments`, `command`, `files` and `title` says what. `changes`: the user may change the
+    At least one of `tool`, `command`, `files` and `title` says what. `changes`: the user may change the
     arguments, in a way that fits the `schema`: do what `decision.arguments` say. `grant`: for how many seconds an approval
     counts. `key` and `timeout` are as those of `ask`.
 
@@ -257,14 +257,14 @@ def wait(question: Union[str, Pending], timeout: Optional[float] = None, *, inbo
     It may be asked by any program, and be over already. After `timeout` seconds, this raises `StillOpen`, and the question
     stays open.
     """
-    return run(waited(inbox or inbox_of(question) or OWN, id_of(question), timeout, arguments_of(question)))
+    return run(waited(inbox or inbox_of(question) or OWN, id_of(question), timeout))
 
 
 async def wait_async(
     question: Union[str, Pending], timeout: Optional[float] = None, *, inbox: Optional[Inbox] = None
 ) -> Any:
     """Does what `wait` does, without a thread."""
-    return await run_async(waited(inbox or inbox_of(question) or OWN, id_of(question), timeout, arguments_of(question)))
+    return await run_async(waited(inbox or inbox_of(question) or OWN, id_of(question), timeout))
 
 
 def cancel(question: Union[str, Pending], *, inbox: Optional[Inbox] = None) -> None:

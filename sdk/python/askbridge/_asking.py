@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from typing import Any, Dict, Mapping, Optional, Union
+from typing import Any, Dict, Optional, Union
 
 from ._error import AskbridgeError, StillOpen, TimedOut
 from ._flow import Flow, Pause, run, run_async
@@ -24,22 +24,21 @@ PAUSE = 0.25
 class Pending:
     """A question that stays open beyond this program, until it is answered, rejected or withdrawn, or its time is over."""
 
-    def __init__(self, id: str, inbox: Inbox, arguments: Optional[Mapping[str, Any]] = None) -> None:
+    def __init__(self, id: str, inbox: Inbox) -> None:
         #: The ID of the question. `askbridge.wait(id)` waits for it from any program.
         self.id = id
         self._inbox = inbox
-        self._arguments = arguments
 
     def __repr__(self) -> str:
         return f"<Pending {self.id}>"
 
     def wait(self, timeout: Optional[float] = None) -> Any:
         """Waits until it is over, as `askbridge.wait` does."""
-        return run(waited(self._inbox, self.id, timeout, self._arguments))
+        return run(waited(self._inbox, self.id, timeout))
 
     async def wait_async(self, timeout: Optional[float] = None) -> Any:
         """Does what `wait` does."""
-        return await run_async(waited(self._inbox, self.id, timeout, self._arguments))
+        return await run_async(waited(self._inbox, self.id, timeout))
 
     def cancel(self) -> None:
         """Withdraws it, as `askbridge.cancel` does."""
@@ -64,7 +63,7 @@ def asked(inbox: Inbox, body: Json, key: Optional[str]) -> "Flow[Any]":
 def permitted(inbox: Inbox, body: Json, key: Optional[str]) -> "Flow[Decision]":
     """Asks for a permission, and returns what was decided."""
     record = yield from _kept(inbox, body, key)
-    return Decision(record, settlement_in(record) or {}, body["subject"].get("arguments"), inbox)
+    return Decision(record, settlement_in(record) or {}, inbox)
 
 
 def begun(inbox: Inbox, body: Json, key: Optional[str]) -> "Flow[Pending]":
@@ -72,15 +71,13 @@ def begun(inbox: Inbox, body: Json, key: Optional[str]) -> "Flow[Pending]":
     refuse_secret(body)
     # The request may have to be sent again.
     record = yield from _begin(Line(inbox), body, key or str(uuid.uuid4()))
-    return Pending(record["id"], inbox, (body.get("subject") or {}).get("arguments"))
+    return Pending(record["id"], inbox)
 
 
-def waited(
-    inbox: Inbox, id: str, timeout: Optional[float], arguments: Optional[Mapping[str, Any]] = None
-) -> "Flow[Any]":
+def waited(inbox: Inbox, id: str, timeout: Optional[float]) -> "Flow[Any]":
     """Waits until a question is over, and returns the answer, or what was decided."""
     record = yield from _over(Line(inbox), id, timeout)
-    return ended(record, inbox, arguments)
+    return ended(record, inbox)
 
 
 def withdrawn(line: Line, id: str) -> "Flow[None]":
@@ -88,11 +85,11 @@ def withdrawn(line: Line, id: str) -> "Flow[None]":
     yield from line.request(Call("DELETE", path_of(id)))
 
 
-def ended(record: Json, inbox: Inbox, arguments: Optional[Mapping[str, Any]] = None) -> Any:
+def ended(record: Json, inbox: Inbox) -> Any:
     """Returns the answer of a question that is over, or what was decided about a permission."""
     settlement = settlement_in(record) or {}
     if is_permission(record):
-        return Decision(record, settlement, arguments, inbox)
+        return Decision(record, settlement, inbox)
     question = record.get("question") or {}
     return value_of(settlement, names_in(question.get("fields")), record.get("id"))
 
@@ -202,8 +199,3 @@ def id_of(question: Union[str, Pending]) -> str:
 def inbox_of(question: Union[str, Pending]) -> Optional[Inbox]:
     """Returns the inbox that a question was asked at, if that is known."""
     return question._inbox if isinstance(question, Pending) else None
-
-
-def arguments_of(question: Union[str, Pending]) -> Optional[Mapping[str, Any]]:
-    """Returns the arguments that a permission was asked with, if they are known."""
-    return question._arguments if isinstance(question, Pending) else None

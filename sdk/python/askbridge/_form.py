@@ -93,8 +93,8 @@ def value_of(settlement: Json, names: List[str], id: Optional[str] = None) -> An
     outcome = settlement.get("outcome") or {}
     if outcome.get("status") != "answered":
         raise rejection(settlement, id)
-    if "value" in outcome:
-        return outcome["value"]
+    if "value" in settlement:
+        return settlement["value"]
     values = outcome.get("values") or {}
     return values.get(ONE) if names == [ONE] else values
 

@@ -73,7 +73,7 @@ def is_permission(record: Json) -> bool:
 class Decision:
     """What was decided about a permission. It is true where it was allowed."""
 
-    def __init__(self, record: Json, settlement: Json, arguments: Optional[Mapping[str, Any]], inbox: Inbox) -> None:
+    def __init__(self, record: Json, settlement: Json, inbox: Inbox) -> None:
         outcome = settlement.get("outcome") or {}
         grant = settlement.get("grant") if outcome.get("status") == "answered" else None
         self._inbox = inbox
@@ -89,8 +89,9 @@ class Decision:
         self.expires: Optional[str] = grant.get("expires")
         #: Whether the arguments are others than those that were asked for.
         self.changed = "arguments" in grant
-        #: The arguments as they were decided. `None` where the permission was asked elsewhere, and they are as asked.
-        self.arguments: Optional[Dict[str, Any]] = grant["arguments"] if self.changed else _copy(arguments)
+        asked = (action.get("request") or {}).get("arguments")
+        #: The arguments as they were decided. `None` where there were none.
+        self.arguments: Optional[Dict[str, Any]] = _copy(grant["arguments"] if self.changed else asked)
         #: Why it was rejected: `user`, `timeout`, `withdrawn`, `policy` and so on. `None` where it was allowed.
         self.reason: Optional[str] = None if self.allowed else str(outcome.get("reason") or "user")
         #: The person's own words about it.

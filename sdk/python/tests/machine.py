@@ -140,7 +140,7 @@ class Machine:
 
         command = [sys.executable, "-c", code, *arguments]
         env = {**self.env, "PYTHONPATH": PACKAGE}
-        return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 class WithMachine(unittest.TestCase):

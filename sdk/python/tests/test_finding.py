@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -171,16 +172,18 @@ class Finding(WithMachine):
             if said is None:
                 return
             listener.listen()
+            # It wakes the thread that accepts.
+            self.addCleanup(listener.shutdown, socket.SHUT_RDWR)
 
             def serve() -> None:
-                while listener.fileno() >= 0:
+                while True:
                     try:
                         connection, _ = listener.accept()
-                        kept.append(connection)
-                        connection.sendall(said)
                     except OSError:
-                        # Whoever asked has gone, or the test is over.
-                        continue
+                        return
+                    kept.append(connection)
+                    with contextlib.suppress(OSError):
+                        connection.sendall(said)
 
             threading.Thread(target=serve, daemon=True).start()
 

@@ -21,7 +21,8 @@ def allowed(**grant: Any) -> Dict[str, Any]:
 
 
 def permission(settlement: Optional[Any] = None) -> Dict[str, Any]:
-    return record("p-1", settlement, purpose="permission", action={"digest": DIGEST}, subject={"tool": "deploy"})
+    action = {"digest": DIGEST, "request": {"tool": "deploy", "arguments": {"to": "prod"}}}
+    return record("p-1", settlement, purpose="permission", action=action, subject={})
 
 
 class Played:
@@ -182,7 +183,7 @@ class Permissions(unittest.TestCase):
             elsewhere = askbridge.wait(pending.id, inbox=fake.inbox())
             self.assertIsInstance(elsewhere, askbridge.Decision)
             self.assertTrue(elsewhere)
-            self.assertIsNone(elsewhere.arguments)
+            self.assertEqual(elsewhere.arguments, {"to": "prod"})
 
     def test_an_agents_permission_is_no_grant(self) -> None:
         chosen = settled({"status": "answered", "values": {"q0": "allow"}})

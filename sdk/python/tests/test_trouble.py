@@ -8,6 +8,7 @@ import time
 import traceback
 import unittest
 from typing import Any, Callable, List
+from unittest import mock
 
 import askbridge
 from fake import CUT, HALF, Fake, Request, Say, problem, record, settled
@@ -17,6 +18,12 @@ BOTH = {"threads": askbridge.ask, "asyncio": lambda *a, **o: asyncio.run(askbrid
 
 
 class Trouble(unittest.TestCase):
+    def setUp(self) -> None:
+        # No time is lost.
+        pauses = mock.patch.multiple("askbridge._line", FIRST_PAUSE=0.01, LAST_PAUSE=0.2)
+        pauses.start()
+        self.addCleanup(pauses.stop)
+
     def each_way(self, answers: Callable[[], List[Any]], check: Callable[..., None], **options: Any) -> None:
         """Checks what `ask` does, by threads and by asyncio."""
         for way, ask in BOTH.items():
@@ -144,7 +151,7 @@ class Trouble(unittest.TestCase):
     def test_a_value_of_a_schema(self) -> None:
         schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
         for value in ({"n": 3}, [1, 2], None, False, "text", 4):
-            outcome = settled({"status": "answered", "values": {"n": 3}, "value": value})
+            outcome = settled({"status": "answered", "values": {"n": 3}}, value=value)
             answers = [Say(200, outcome), Say(200, record(settlement=outcome))]
             with self.subTest(value=value), Fake(answers) as fake:
                 inbox = fake.inbox()
