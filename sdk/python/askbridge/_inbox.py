@@ -30,6 +30,7 @@ class Access:
         self.is_secure = parts.scheme == "https"
         self.host = parts.hostname
         self.port = port or (443 if self.is_secure else 80)
+        self.authority = parts.netloc
         #: What stands before the path of each request, behind a proxy.
         self.prefix = parts.path.rstrip("/")
         self._token = token
@@ -108,6 +109,7 @@ class Inbox:
         self._chosen = None if path is None and token is None else _Token(path, token)
         self._fixed = None if url is None or self._chosen is None else Access(url, self._chosen)
         self._lock = threading.Lock()
+        self._refused: Optional[str] = None
         self._known: Optional[Tuple[List[str], Access]] = None
 
     def __repr__(self) -> str:
@@ -129,10 +131,10 @@ class Inbox:
 
     def _find(self, may_start: bool) -> Access:
         places = _local.places()
-        found = next(_local.find(), None)
+        found = self._next()
         if found is None and self.start and may_start:
             _program.start()
-            found = next(_local.find(), None)
+            found = self._next()
         if found is None:
             raise NoInbox(
                 f"no askbridge inbox runs in {' or '.join(places) or 'this system'}: "
@@ -142,9 +144,22 @@ class Inbox:
         self._known = (places, access)
         return access
 
-    def forget(self) -> None:
-        """Looks for the inbox again with the next request: it may be somewhere else by now."""
+    def _next(self) -> Optional[_local.Found]:
+        """Finds an inbox: one that was not refused, if there is one."""
+        first = None
+        for found in _local.find():
+            if found.address != self._refused:
+                return found
+            first = first or found
+        return first
+
+    def forget(self, refused: Optional[Access] = None) -> None:
+        """Looks for the inbox again with the next request: it may be somewhere else by now.
+
+        `refused`: one that cannot be used, if there is another one.
+        """
         self._known = None
+        self._refused = None if refused is None else refused.authority
 
 
 def _default_token(folder: str) -> _Token:

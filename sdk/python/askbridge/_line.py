@@ -77,7 +77,7 @@ class Line:
             if not trouble.may_pass(reply, request.method):
                 raise _refusal(reply)
             if _name(reply) in ELSEWHERE:
-                self._inbox.forget()
+                self._inbox.forget(access)
             yield trouble.pause(reply.retry_after)
 
 

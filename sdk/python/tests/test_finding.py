@@ -277,6 +277,11 @@ class Finding(WithMachine):
                 found = list(_local.find())
                 self.assertEqual(len({one.address for one in found}), 2, found)
                 self.assertNotEqual(found[0].address, f"127.0.0.1:{self.machine.port}")
+                # The other one was first, and keeps the questions.
+                inbox = askbridge.Inbox()
+                self.assertEqual(inbox.locate().authority, found[0].address)
+                askbridge.start("Kept by another?", key="another-1", inbox=inbox).cancel()
+                self.assertEqual(inbox.locate().port, self.machine.port)
             finally:
                 subprocess.run([PROGRAM, "inbox", "--stop"], check=True, stdout=subprocess.DEVNULL, env=dict(os.environ))
 
