@@ -27,7 +27,7 @@ class Say(NamedTuple):
 
 
 #: Ends the connection without a response, or within one.
-CUT, HALF = "cut", "half"
+CUT, HALF, SHORT = "cut", "half", "short"
 Answer = Union[Say, str]
 
 
@@ -65,6 +65,8 @@ class Fake:
                 if isinstance(answer, str):
                     if answer == HALF:
                         self.wfile.write(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n \r\n')
+                    if answer == SHORT:
+                        self.wfile.write(b'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{}')
                     self.wfile.flush()
                     self.connection.shutdown(socket.SHUT_RDWR)
                     return

@@ -173,7 +173,9 @@ class Answers(WithMachine):
         self.assertEqual(self.machine.open(), [])
 
     def test_an_interrupted_question_is_withdrawn(self) -> None:
-        code = "import askbridge, sys\ntry:\n    {}\nexcept KeyboardInterrupt:\n    print('interrupted')"
+        # A shell lets what it runs in the background ignore the signal.
+        default = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+        code = default + "\nimport askbridge\ntry:\n    {}\nexcept KeyboardInterrupt:\n    print('interrupted')"
         # What a permission does is in test_permission.py.
         for call, is_kept in (("askbridge.ask('Interrupt?')", False), ("askbridge.ask('Interrupt?', key='i-1')", True)):
             with self.subTest(call=call):
@@ -186,7 +188,6 @@ class Answers(WithMachine):
                     self.assertEqual([record["id"] for record in self.machine.open()], [id])
                     askbridge.cancel(id)
                 until("withdrawal", lambda: not self.machine.open(), self.machine.open)
-
 
     def test_a_thread_that_waits_is_no_reason_to_stay(self) -> None:
         before = threading.active_count()

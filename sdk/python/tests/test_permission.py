@@ -192,7 +192,8 @@ class Permissions(unittest.TestCase):
 
     def test_an_interrupted_one_is_withdrawn(self) -> None:
         code = (
-            "import askbridge, asyncio, sys\n"
+            "import askbridge, asyncio, signal, sys\n"
+            "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
             "inbox = askbridge.Inbox(sys.argv[1], token='t')\n"
             "key = sys.argv[3] or None\n"
             "try:\n"

@@ -11,7 +11,7 @@ from typing import Any, Callable, List
 from unittest import mock
 
 import askbridge
-from fake import CUT, HALF, Fake, Request, Say, problem, record, settled
+from fake import CUT, HALF, SHORT, Fake, Request, Say, problem, record, settled
 
 ANSWERED = settled({"status": "answered", "values": {"q0": "yes"}})
 BOTH = {"threads": askbridge.ask, "asyncio": lambda *a, **o: asyncio.run(askbridge.ask_async(*a, **o))}
@@ -34,12 +34,21 @@ class Trouble(unittest.TestCase):
         def check(ask: Any, fake: Fake) -> None:
             self.assertEqual(ask(key="k 1"), "yes")
             posts = [request for request in fake.requests if request.method == "POST"]
-            self.assertEqual(len(posts), 4)
+            self.assertEqual(len(posts), 5)
             self.assertEqual({request.headers["idempotency-key"] for request in posts}, {'"k 1"'})
             self.assertEqual(len({str(request.body) for request in posts}), 1)
             self.assertIs(posts[0].body["wait"], False)
 
-        self.each_way(lambda: [CUT, HALF, problem(503, "unavailable"), Say(201, record()), CUT, HALF, Say(200, record()), Say(200, record(settlement=ANSWERED))], check)
+        self.each_way(lambda: [CUT, HALF, SHORT, problem(503, "unavailable"), Say(201, record()), CUT, HALF, SHORT, Say(200, record()), Say(200, record(settlement=ANSWERED))], check)
+
+    def test_what_has_no_key_is_asked_once_by_one_call(self) -> None:
+        for call in (askbridge.start, askbridge.start_permission, askbridge.permission):
+            with self.subTest(call=call), Fake([CUT, HALF, *[Say(201, record(settlement=ANSWERED))] * 2]) as fake:
+                call("Yes?", inbox=fake.inbox())
+                keys = [request.headers.get("idempotency-key") for request in fake.requests]
+                self.assertEqual((len(keys), len(set(keys))), (3, 1))
+                call("Yes?", inbox=fake.inbox())
+                self.assertNotIn(fake.requests[3].headers["idempotency-key"], keys)
 
     def test_a_question_that_its_connection_held_is_asked_again(self) -> None:
         ends = settled({"status": "rejected", "reason": "shutdown"}) | {"by": {"responder": "bridge"}}
