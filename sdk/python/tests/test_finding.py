@@ -140,7 +140,10 @@ class Finding(WithMachine):
                 others = {names[0]: home}
             with self.subTest(name=name), mock.patch.dict(os.environ, {**others, name: value}):
                 self.assertEqual(askbridge.Inbox(start=False).locate().port, self.machine.port)
-        for environment in ({names[0]: "relative"}, {names[0]: ""}, {names[0]: f"{home}/askbridge"}):
+        before = os.getcwd()
+        os.chdir(os.path.dirname(home))
+        self.addCleanup(os.chdir, before)
+        for environment in ({names[0]: os.path.basename(home)}, {names[0]: ""}, {names[0]: f"{home}/askbridge"}):
             with self.subTest(environment=environment), mock.patch.dict(os.environ, environment):
                 with self.assertRaises(askbridge.NoInbox):
                     askbridge.Inbox(start=False).locate()
