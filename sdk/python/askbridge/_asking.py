@@ -6,6 +6,7 @@ import time
 import uuid
 from typing import Any, Dict, Optional, Union
 
+from ._crowd import CROWD
 from ._error import AskbridgeError, StillOpen, TimedOut
 from ._flow import Flow, Pause, run, run_async
 from ._form import Json, has_secret, names_in, settlement_in, value_of
@@ -174,13 +175,16 @@ def _over(line: Line, id: str, timeout: Optional[float]) -> "Flow[Json]":
     """Waits until a question is over, and returns its record."""
     end = None if timeout is None else time.monotonic() + timeout
 
-    def call() -> Call:
-        left = TURN if end is None else min(TURN, max(0.0, end - time.monotonic()))
-        return Call("GET", path_of(id) + f"?wait={round(left * 1000)}ms")
+    def left(most: float) -> float:
+        return most if end is None else min(most, max(0.0, end - time.monotonic()))
 
     while True:
         begun = time.monotonic()
-        record: Json = yield from line.request(call, end)
+        with CROWD.place() as place:
+            pause = place.pause()
+            if pause is not None:
+                yield Pause(left(pause))
+            record: Json = yield from line.request(lambda: _look(id, left(TURN) if pause is None else 0.0), end)
         if settlement_in(record) is not None:
             return record
         now = time.monotonic()
@@ -189,6 +193,10 @@ def _over(line: Line, id: str, timeout: Optional[float]) -> "Flow[Json]":
         if now - begun < PAUSE:
             # The inbox says so because it ends.
             yield Pause(PAUSE)
+
+
+def _look(id: str, wait: float) -> Call:
+    return Call("GET", path_of(id) + f"?wait={round(wait * 1000)}ms")
 
 
 def id_of(question: Union[str, Pending]) -> str:

@@ -63,7 +63,9 @@ class Line:
                 reply: Reply = yield Exchange(access, request, self._silence)
             except (Lost, NoInbox) as error:
                 # One that ended a connection may have too many.
-                if not isinstance(error, Lost) or isinstance(error, NotThere):
+                if isinstance(error, Lost) and not isinstance(error, NotThere):
+                    self._was_reached = True
+                else:
                     self._inbox.forget()
                 # What was never there is looked for less long, and what nobody can start is not looked for again.
                 is_vain = not self._was_reached and (isinstance(error, NoInbox) or trouble.lasts() > FIRST_CONTACT)

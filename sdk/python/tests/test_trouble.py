@@ -11,6 +11,7 @@ from typing import Any, Callable, List
 from unittest import mock
 
 import askbridge
+from askbridge import _crowd
 from fake import CUT, HALF, SHORT, Fake, Request, Say, problem, record, settled
 
 ANSWERED = settled({"status": "answered", "values": {"q0": "yes"}})
@@ -136,6 +137,18 @@ class Trouble(unittest.TestCase):
             with self.assertRaises(askbridge.StillOpen):
                 askbridge.wait("q-1", 1, inbox=fake.inbox())
             self.assertLess(len(fake.requests), 8)
+
+    def test_a_question_without_a_connection_is_looked_up(self) -> None:
+        def check(ask: Any, fake: Fake) -> None:
+            self.assertEqual(ask(key="k"), "yes")
+            paths = [request.path for request in fake.requests[1:]]
+            self.assertEqual(paths, ["/v1/questions/q-1?wait=0ms"] * 3)
+            with self.assertRaises(askbridge.StillOpen):
+                askbridge.wait("q-1", 0.1, inbox=fake.inbox())
+
+        with mock.patch("askbridge._crowd.CONNECTIONS", 0), mock.patch("askbridge._crowd.LOOKS", 1e9):
+            self.each_way(lambda: [Say(201, record()), *[Say(200, record())] * 2, Say(200, record(settlement=ANSWERED)), Say(200, record())], check)
+            self.assertEqual((_crowd.CROWD._connected, _crowd.CROWD._others), (0, 0))
 
     def test_ends_of_another_version(self) -> None:
         cases = [
