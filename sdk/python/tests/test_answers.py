@@ -88,6 +88,28 @@ class Answers(WithMachine):
             with self.subTest(key=key), self.assertRaisesRegex(ValueError, "key"):
                 askbridge.ask("Which key?", key=key)  # type: ignore[arg-type]
 
+    def test_hostile_texts_come_back_as_they_were(self) -> None:
+        texts = [
+            "\x1b[2J\x1b]0;title\x07",
+            "\u202etxet\u202c \u200b\ufeff",
+            "a\r\nHTTP/1.1 200 OK\r\n\r\n{}",
+            "\x00\x7f\x80\u2028\u2029",
+            '"}],"message":"other"',
+            "<script>alert(1)</script> [x](javascript:x) `x` ![](http://a.example/x)",
+            "$(touch x); `touch x`; %s %n {0} \\",
+            "\U0001f469\u200d\U0001f4bb \u0e33\u0301" + "\u0301" * 100,
+            "x" * 3000,
+        ]
+        for number, text in enumerate(texts):
+            for key in (None, f"hostile-{number}"):
+                with self.subTest(text=text[:30], key=key):
+                    asked = f"{number} {text}"
+                    asking = self.aside(askbridge.ask, asked, key=key, title=text[:100], agent=text[:100], session=text[:100])
+                    record = until("question", self.machine.open, self.machine.open)[0]
+                    self.assertEqual(record["question"]["fields"][0]["label"], asked)
+                    self.machine.reply(record["id"], {"q0": text})
+                    self.assertEqual(asking.result(PATIENCE), text)
+
     def test_start_and_wait(self) -> None:
         pending = askbridge.start("Later?", options=["a", "b"])
         with self.assertRaisesRegex(askbridge.StillOpen, pending.id):
