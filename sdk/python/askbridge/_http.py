@@ -148,6 +148,9 @@ def _headers(access: Access, call: Call) -> Dict[str, str]:
 
 
 def _reply(response: http.client.HTTPResponse) -> Reply:
+    if response.length is None and not response.chunked:
+        # http.client takes the lines of a head that is cut for the whole of it. The inbox always says where a body ends.
+        raise Lost("a response that does not say where it ends")
     text = bytearray()
     while piece := response.read(PIECE):
         text += piece
