@@ -288,6 +288,20 @@ class Finding(WithMachine):
             finally:
                 subprocess.run([PROGRAM, "inbox", "--stop"], check=True, stdout=subprocess.DEVNULL, env=dict(os.environ))
 
+    def test_an_inbox_without_a_journal_keeps_nothing(self) -> None:
+        other = Machine()
+        self.addCleanup(other.remove)
+        other.env["ASKBRIDGE_JOURNAL_ENABLED"] = "false"
+        other.start()
+        with mock.patch.dict(os.environ, other.env), mock.patch("askbridge._line.NOT_KEPT", 1):
+            asking = self.aside(askbridge.ask, "Only held?")
+            other.answer("Only held?", "yes")
+            self.assertEqual(asking.result(PATIENCE), "yes")
+            for call in (askbridge.ask, askbridge.start):
+                with self.assertRaisesRegex(askbridge.Refused, "journal") as caught:
+                    call("Kept?", key="kept-1")
+                self.assertEqual((caught.exception.status, caught.exception.name), (503, "not_kept"))
+
     def test_an_inbox_that_hangs_is_waited_for(self) -> None:
         inbox = self.machine.inbox
         assert inbox is not None
