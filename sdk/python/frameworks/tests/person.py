@@ -134,14 +134,23 @@ class Person(threading.Thread):
         elif decided is not None:
             self.inbox.answer(record, decided)
 
-    def wait_for(self, count: int) -> list[dict[str, Any]]:
-        """The records of the questions, once there are so many."""
+    def wait_for(self, count: int, asker: Optional[subprocess.Popen[str]] = None) -> list[dict[str, Any]]:
+        """The records of the questions, once there are so many. An asker that ends before is a failure."""
+        if asker:
+            threading.Thread(target=self._watch, args=[asker], daemon=True).start()
         with self.changed:
             enough = self.changed.wait_for(lambda: self.failure or len(self.asked) >= count, PATIENCE)
         if self.failure:
             raise self.failure
         assert enough, f"{len(self.asked)} of {count} questions were asked within {PATIENCE} s"
         return list(self.asked)
+
+    def _watch(self, asker: subprocess.Popen[str]) -> None:
+        code = asker.wait()
+        with self.changed:
+            if not self.asked:
+                self.failure = AssertionError(f"the asker ended with {code}, and has not asked")
+                self.changed.notify_all()
 
 
 class Case(unittest.TestCase):
@@ -160,6 +169,21 @@ class Case(unittest.TestCase):
     def person(self, decide: Callable[[dict[str, Any]], Any]) -> Person:
         return Person(self.inbox, decide)
 
+
+    def run_twice(self, example: str, values: dict[str, Any]) -> str:
+        """Runs an example, kills it while it waits, answers, and runs it again. Returns what it printed."""
+        person = self.person(lambda record: None)
+        program = str(Path(__file__).parents[2] / "examples" / example)
+        first = self.inbox.python(program)
+        record = person.wait_for(1, first)[0]
+        first.kill()
+        self.assertEqual(first.communicate(timeout=PATIENCE)[0], "")
+        self.inbox.answer(record, values)
+        second = self.inbox.python(program)
+        said, _ = second.communicate(timeout=PATIENCE)
+        self.assertEqual(second.returncode, 0)
+        self.assertEqual(len(person.asked), 1)
+        return said
 
     @contextmanager
     def beside(self, work: Callable[[], None]) -> Iterator[None]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import unittest
 from typing import Any, Union
 
 from askbridge.adapters.pydantic_ai import Asking, run
-from person import ALLOW, PATIENCE, Case, arguments, one, text
+from person import ALLOW, Case, arguments, one, text
 from pydantic_ai import Agent
 from pydantic_ai.conversation_store import InMemoryConversationStore
 from pydantic_ai.exceptions import ApprovalRequired, CallDeferred
@@ -121,17 +119,7 @@ class PydanticAi(Case, unittest.IsolatedAsyncioTestCase):
         self.assertEqual((self.ran, len(person.asked)), ([7], 1))
 
     async def test_a_process_that_is_killed_and_runs_again_asks_once(self) -> None:
-        person = self.person(lambda record: None)
-        program = os.path.join(os.path.dirname(__file__), "..", "..", "examples", "with_pydantic_ai.py")
-        first = self.inbox.python(program)
-        record = person.wait_for(1)[0]
-        first.send_signal(signal.SIGKILL)
-        first.communicate(timeout=PATIENCE)
-        self.inbox.answer(record, ALLOW)
-        second = self.inbox.python(program)
-        said, _ = second.communicate(timeout=PATIENCE)
-        self.assertEqual((second.returncode, said), (0, "refunded order 7\n"))
-        self.assertEqual(len(person.asked), 1)
+        self.assertEqual(self.run_twice("with_pydantic_ai.py", ALLOW), "refunded order 7\n")
 
 
 if __name__ == "__main__":
