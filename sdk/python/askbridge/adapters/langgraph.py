@@ -37,14 +37,16 @@ def question(interrupt: Interrupt) -> dict[str, Any]:
     return asked
 
 
+#: Whether it is a permission, and what `askbridge.start_permission`, or `askbridge.start`, gets.
+Question = tuple[bool, Mapping[str, Any]]
+
+
 @dataclass(frozen=True)
 class Plan:
-    """The questions of one interrupt, and the value that their answers make."""
+    """The questions of one interrupt, and the value that their outcomes make: answers, decisions and rejections."""
 
-    #: What `askbridge.start` gets for each, or `askbridge.start_permission`.
-    questions: Sequence[Mapping[str, Any]]
+    questions: Sequence[Question]
     value: Callable[[list[Any]], Any]
-    is_permission: bool = False
 
 
 def run(
@@ -98,7 +100,7 @@ def planner(
                 return rejected(interrupt, answers[0])
             return answers[0]
 
-        return Plan([question(interrupt)], value)
+        return Plan([(False, question(interrupt))], value)
 
     return plan
 
@@ -126,19 +128,21 @@ class Thread:
         #: Why the graph refused an answer, by the ID of its interrupt.
         self.refused: dict[str, list[str]] = {}
 
-    def begin(self, interrupt: Interrupt) -> Iterator[tuple[bool, dict[str, Any]]]:
-        """Yields each question of an interrupt, and whether it is a permission.
+    def questions(self, interrupt: Interrupt) -> Iterator[Question]:
+        """Yields the questions of an interrupt.
 
         The key is the same whenever the node runs again, and another one after the graph has refused an answer.
         """
-        plan = self.plan(interrupt)
         refusals = self.refused.get(interrupt.id, [])
         again = [f"again-{len(refusals)}"] if refusals else []
-        for place, one in enumerate(plan.questions):
-            asked = {**self.about, **one, "key": key("langgraph", self.name, interrupt.id, *([place] if place else []), *again)}
+        for place, (is_permission, one) in enumerate(self.plan(interrupt).questions):
+            named = key("langgraph", self.name, interrupt.id, *([place] if place else []), *again)
+            asked = {**self.about, **one, "key": named}
             if refusals:
                 asked["message"] = f"The graph refused the answer: {refusals[-1]}\n\n{one.get('message', '')}"
-            yield plan.is_permission, asked
+            if not is_permission:
+                asked.pop("grant", None)
+            yield is_permission, asked
 
     def batches(self, answers: Mapping[str, Any], open: Sequence[Interrupt]) -> Iterator[dict[str, Any]]:
         """Returns which answers to resume with at once.
@@ -170,7 +174,7 @@ def drive(graph: Any, input: Any, config: Mapping[str, Any], thread: Thread, inv
     else:
         result = graph.invoke(None if state and state.next else input, config, **invoke)
     while open := interrupts_of(result):
-        pending = [[_begin(*one) for one in thread.begin(interrupt)] for interrupt in open]
+        pending = [[_begin(*one) for one in thread.questions(interrupt)] for interrupt in open]
         answers = {
             interrupt.id: thread.plan(interrupt).value([_over(one) for one in some])
             for interrupt, some in zip(open, pending)
@@ -189,7 +193,7 @@ async def adrive(graph: Any, input: Any, config: Mapping[str, Any], thread: Thre
     else:
         result = await graph.ainvoke(None if state and state.next else input, config, **invoke)
     while open := interrupts_of(result):
-        pending = [[await _abegin(*one) for one in thread.begin(interrupt)] for interrupt in open]
+        pending = [[await _abegin(*one) for one in thread.questions(interrupt)] for interrupt in open]
         answers = {
             interrupt.id: thread.plan(interrupt).value([await _aover(one) for one in some])
             for interrupt, some in zip(open, pending)
