@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import faulthandler
 import json
+import logging
 import os
 import re
 import shutil
@@ -21,6 +22,8 @@ from typing import Any, Callable, Iterator, Optional
 PROGRAM = os.environ.get("ASKBRIDGE", "askbridge")
 # No wait of a test is longer.
 PATIENCE = 60.0
+# A test may block its loop while it waits for a process.
+logging.getLogger("asyncio").setLevel(logging.ERROR)
 
 
 class Inbox:
@@ -35,7 +38,6 @@ class Inbox:
             "ASKBRIDGE_RUN_USER": str(self.home),
             "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
             "ASKBRIDGE": PROGRAM,
-            **{name: value for name, value in os.environ.items() if name == "SHIM"},
         }
         self.port = 0
         self.start()
@@ -219,5 +221,5 @@ def text(record: dict[str, Any]) -> str:
 
 
 def arguments(record: dict[str, Any]) -> Any:
-    """What a permission shows of the arguments of its tool."""
-    return record["question"]["subject"]["rawInput"]
+    """The arguments that a permission is about."""
+    return record["question"]["action"]["request"]["arguments"]
