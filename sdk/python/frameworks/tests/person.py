@@ -45,7 +45,9 @@ class Inbox:
     def start(self) -> None:
         """Starts it, on the port that it had before."""
         command = [PROGRAM, "inbox", "--addr", f"127.0.0.1:{self.port}"]
-        self.process = subprocess.Popen(command, env=self.env, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            command, env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
         assert self.process.stderr is not None
         said = []
         for line in self.process.stderr:
@@ -130,11 +132,16 @@ class Person(threading.Thread):
         with self.changed:
             self.asked.append(record)
             self.changed.notify_all()
-        decided = self.decide(record)
-        if isinstance(decided, str):
-            self.inbox.reject(record, decided)
-        elif decided is not None:
-            self.inbox.answer(record, decided)
+        try:
+            decided = self.decide(record)
+            if isinstance(decided, str):
+                self.inbox.reject(record, decided)
+            elif decided is not None:
+                self.inbox.answer(record, decided)
+        except AssertionError as failure:
+            # Nobody waits for what cannot be answered.
+            self.inbox.reject(record, f"the person of the test failed: {failure}")
+            raise
 
     def wait_for(self, count: int, asker: Optional[subprocess.Popen[str]] = None) -> list[dict[str, Any]]:
         """The records of the questions, once there are so many. An asker that ends before is a failure."""
@@ -159,14 +166,21 @@ class Case(unittest.TestCase):
     """A test with an inbox of its own, which programs in this process find."""
 
     def setUp(self) -> None:
-        # What waits for ever says where, and ends the run.
-        faulthandler.dump_traceback_later(2 * PATIENCE, exit=True)
-        self.addCleanup(faulthandler.cancel_dump_traceback_later)
         self.inbox = Inbox()
+        guard = threading.Timer(2 * PATIENCE, self._hangs)
+        guard.daemon = True
+        guard.start()
+        self.addCleanup(guard.cancel)
         self.addCleanup(self.inbox.end)
         before = dict(os.environ)
         self.addCleanup(lambda: (os.environ.clear(), os.environ.update(before)))
         os.environ.update(self.inbox.env)
+
+    def _hangs(self) -> None:
+        """What waits for ever says where, and ends the run."""
+        faulthandler.dump_traceback()
+        self.inbox.end()
+        os._exit(1)
 
     def person(self, decide: Callable[[dict[str, Any]], Any]) -> Person:
         return Person(self.inbox, decide)
