@@ -7,6 +7,7 @@ const root = new URL("../", import.meta.url);
 const ENTRIES = {
   "@askbridge/client": "dist/index.d.ts",
   "@askbridge/client/local": "dist/local.d.ts",
+  "@askbridge/client/ai": "dist/ai.d.ts",
   "@askbridge/client/elements/question": "elements/question.d.ts",
   "@askbridge/client/elements/inbox": "elements/inbox.d.ts",
 };

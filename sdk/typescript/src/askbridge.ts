@@ -202,6 +202,23 @@ export class Askbridge {
     await this.#http.call(pathOf(id), { ...options, method: "DELETE", isSafe: true });
   }
 
+  /**
+   * Spends the approval of a permission that a program asked for, right before the program acts. An approval is spent once:
+   * the second time is `spent`, unless it has the same key. One that does not count is `expired`, `stale` or `not_allowed`.
+   */
+  async consumeApproval(id: string, digest: string, options: Cancel & { key: string }): Promise<void> {
+    const { key, signal } = options;
+    const headers = { "Idempotency-Key": key };
+    await this.#http.call(pathOf(id, "consume"), { body: { digest }, headers, signal, isSafe: true });
+  }
+
+  /** Reports what came of what a program was allowed to do, for the history. */
+  async reportOutcome(id: string, succeeded: boolean, options: Cancel & { note?: string } = {}): Promise<void> {
+    const { note, signal } = options;
+    const body = { status: succeeded ? "succeeded" : "failed", ...(note && { note }) };
+    await this.#http.call(pathOf(id, "outcome"), { body, signal, isSafe: true });
+  }
+
   #on(options: ListenOptions, hear: (event: InboxEvent) => void): Stop {
     const { signal, project, machine, onError } = options;
     if (signal?.aborted) return () => {};
