@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 
 import { Approvals } from "@askbridge/client/ai";
 import { Askbridge } from "@askbridge/client";
-import { generateText, tool } from "ai";
+import { generateText, simulateReadableStream, stepCountIs, streamText, tool, ToolLoopAgent } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import { z } from "zod";
 
@@ -55,7 +55,7 @@ function shop(conversation, ...orders) {
     messages.push(...response.messages);
     return text;
   };
-  return { approvals, messages, ran, step };
+  return { approvals, messages, model, ran, step, tools };
 }
 
 /** Runs a conversation to its end. */
@@ -106,6 +106,35 @@ test("calls of one step are open at once, and those that need no approval are no
   const conversation = shop("both", 7, 8, 3);
   await run(conversation);
   assert.deepEqual(conversation.ran.sort(), [3, 8]);
+  stop();
+});
+
+test("an agent, and a stream", async () => {
+  const { stop } = person(permission => permission.allow({ dangerous: true }));
+  const agent = shop("agent", 7);
+  const loop = new ToolLoopAgent({ model: agent.model, tools: agent.tools, stopWhen: stepCountIs(3) });
+  agent.step = async () => {
+    const { text, response } = await loop.generate({ messages: agent.messages });
+    agent.messages.push(...response.messages);
+    return text;
+  };
+  assert.equal(await run(agent), "refunded 7");
+  const stream = shop("stream", 7);
+  stream.model.doStream = async given => {
+    const { content, finishReason } = await stream.model.doGenerate(given);
+    const chunks = content.flatMap(part => (
+      part.type === "text" ? ["start", "delta", "end"].map(name => ({ type: `text-${name}`, id: "1", delta: part.text })) : [part]
+    ));
+    return { stream: simulateReadableStream({ chunks: [...chunks, { type: "finish", finishReason, usage }] }) };
+  };
+  stream.step = async () => {
+    const result = streamText({ model: stream.model, tools: stream.tools, messages: stream.messages });
+    const text = await result.text;
+    stream.messages.push(...(await result.response).messages);
+    return text;
+  };
+  assert.equal(await run(stream), "refunded 7");
+  assert.deepEqual([agent.ran, stream.ran], [[7], [7]]);
   stop();
 });
 

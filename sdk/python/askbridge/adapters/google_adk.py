@@ -14,7 +14,6 @@ With sessions that outlive the process, one that dies and runs again gets the sa
 from __future__ import annotations
 
 import json
-from collections import Counter
 from typing import Any, AsyncGenerator, Mapping, Optional, Sequence
 
 import askbridge
@@ -37,10 +36,10 @@ NO_HINT = "Please approve or reject the tool call"
 class Wait:
     """A call that waits for a person."""
 
-    def __init__(self, call: types.FunctionCall, author: str, time: int) -> None:
-        self.id, self.name, self.author = str(call.id), str(call.name), author
-        #: An ID may be used again. Then it is asked again.
-        self.time = time
+    def __init__(self, call: types.FunctionCall, event: Event) -> None:
+        self.id, self.name, self.author = str(call.id), str(call.name), event.author
+        #: IDs of workflows are the same in each session and each round. That of the event is not, and is stored.
+        self.event_id = event.id
         args = call.args or {}
         self.is_of_workflow = "interruptId" in args
         self.hint = str((args.get("toolConfirmation") or {}).get("hint") or args.get("message") or "")
@@ -155,7 +154,7 @@ class Asking(BasePlugin):
         begun = []
         for wait in waits:
             asked = described(self.about, agent=wait.author, session=named[-1])
-            begun.append(await wait.begin({**asked, "key": key(*named, wait.id, wait.time)}))
+            begun.append(await wait.begin({**asked, "key": key(*named, wait.event_id, wait.id)}))
         parts = []
         for wait, pending in zip(waits, begun):
             outcome = await pending.wait_async()
@@ -165,7 +164,7 @@ class Asking(BasePlugin):
                 response = {"confirmed": outcome.allowed}
                 if outcome and wait.payload is not None:
                     about = described(self.about, agent=wait.author, session=named[-1])
-                    response["payload"] = await wait.fill({**about, "key": key(*named, wait.id, wait.time, "payload")})
+                    response["payload"] = await wait.fill({**about, "key": key(*named, wait.event_id, wait.id, "payload")})
             parts.append(types.Part(function_response=types.FunctionResponse(id=wait.id, name=wait.name, response=response)))
         return parts
 
@@ -173,14 +172,12 @@ class Asking(BasePlugin):
 def waits_of(events: Sequence[Event]) -> list[Wait]:
     """Returns what a session waits for: what has no answer, and confirmations whose tool has not run since."""
     open: dict[str, Wait] = {}
-    times: Counter[str] = Counter()
     #: The confirmations that are answered, by the calls that they are about.
     answered: dict[str, str] = {}
     for event in events:
         for call in event.get_function_calls():
             if call.id and call.id in (event.long_running_tool_ids or ()) and call.name in (CONFIRMATION, INPUT):
-                times[call.id] += 1
-                open[call.id] = Wait(call, event.author, times[call.id])
+                open[call.id] = Wait(call, event)
         for response in event.get_function_responses():
             if event.author != "user":
                 open.pop(answered.pop(str(response.id), ""), None)

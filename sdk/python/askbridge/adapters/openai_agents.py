@@ -15,6 +15,7 @@ import asyncio
 import contextvars
 import json
 import os
+import uuid
 from pathlib import Path
 from typing import Any, Mapping, Optional
 
@@ -44,14 +45,18 @@ async def run(
     A run whose state is in the file goes on from there, and `input` counts as what it began with. The file is removed at
     the end. Do not let others write it: the SDK takes it for what the run did.
 
-    name: names this run among all: another run under the same name is another process of this one.
+    name: names the run for the person.
     about: what all questions say: `agent`, `project`, `timeout`, `grant`. `options` go to `Runner.run`.
     """
     path = None if state is None else Path(state)
     given = input
+    # Some models number their calls anew: a call is of this run, at this pause.
+    this, pauses = str(uuid.uuid4()), 0
     if path and path.exists():
-        given = await RunState.from_string(agent, path.read_text(), context_override=options.pop("context", None))
-        await decide(given, name=name, about=about)
+        stored = json.loads(path.read_text())
+        this, pauses = stored["run"], stored["pauses"]
+        given = await RunState.from_string(agent, stored["state"], context_override=options.pop("context", None))
+        await decide(given, name=name, about=about, place=(this, pauses))
     while True:
         result = await Runner.run(agent, given, **options)
         if not result.interruptions:
@@ -60,15 +65,21 @@ async def run(
             return result
         options.pop("context", None)  # The state has it.
         given = result.to_state()
+        pauses += 1
         if path:
-            _write(path, given.to_string())
-        await decide(given, name=name, about=about)
+            _write(path, json.dumps({"run": this, "pauses": pauses, "state": given.to_string()}))
+        await decide(given, name=name, about=about, place=(this, pauses))
 
 
-async def decide(state: RunState[Any, Any], *, name: str, about: Optional[Mapping[str, Any]] = None) -> None:
-    """Asks for all approvals that a state waits for at once, and approves or rejects each in the state."""
+async def decide(
+    state: RunState[Any, Any], *, name: str, about: Optional[Mapping[str, Any]] = None, place: tuple[Any, ...] = ()
+) -> None:
+    """Asks for all approvals that a state waits for at once, and approves or rejects each in the state.
+
+    name: names this run. place: what else tells this pause from others, if the model numbers its calls anew.
+    """
     interruptions = state.get_interruptions()
-    decisions = await asyncio.gather(*(_permission(one, name, about) for one in interruptions))
+    decisions = await asyncio.gather(*(_permission(one, name, place, about) for one in interruptions))
     _DECISIONS.set({})
     for interruption, decision in zip(interruptions, decisions):
         if decision:
@@ -90,10 +101,12 @@ async def spend(data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
     return ToolGuardrailFunctionOutput.allow()
 
 
-async def _permission(one: ToolApprovalItem, name: str, about: Optional[Mapping[str, Any]]) -> askbridge.Decision:
+async def _permission(
+    one: ToolApprovalItem, name: str, place: tuple[Any, ...], about: Optional[Mapping[str, Any]]
+) -> askbridge.Decision:
     asked = described(about, agent=one.agent.name, session=name)
     return await askbridge.permission_async(
-        one.qualified_name, **_action(one), **asked, key=key("openai-agents", name, one.call_id)
+        one.qualified_name, **_action(one), **asked, key=key("openai-agents", name, *place, one.call_id)
     )
 
 

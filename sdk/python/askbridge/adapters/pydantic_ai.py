@@ -15,7 +15,7 @@ In both, an approval is spent right before its tool runs, once, and the journal 
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Awaitable, Callable, Mapping, Optional
+from typing import Any, Awaitable, Callable, Mapping, Optional, Sequence
 
 import askbridge
 from pydantic_ai import Agent
@@ -23,7 +23,7 @@ from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.conversation import Conversation
 from pydantic_ai.conversation_store import ConversationStore
 from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ToolFailed
-from pydantic_ai.messages import ToolCallPart
+from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart
 from pydantic_ai.run import AgentRunResult
 from pydantic_ai.tools import DeferredToolRequests, DeferredToolResults, RunContext, ToolApproved, ToolDefinition, ToolDenied
 
@@ -51,20 +51,20 @@ class Spending(AbstractCapability[Any]):
         self,
         requests: DeferredToolRequests,
         conversation_id: str,
-        place: int,
+        messages: Sequence[ModelMessage],
         *,
         agent: Optional[str] = None,
         schemas: Mapping[str, Any] = {},
     ) -> DeferredToolResults:
-        """Asks for all approvals and answers of some requests at once, and returns what was decided.
-
-        place: how many messages the conversation has. With it, the same ID of a later call is another call.
-        """
+        """Asks for all approvals and answers of some requests at once, and returns what was decided."""
+        # Some models number their calls anew in each response. The time of the response is stored with it.
+        response = next((one for one in reversed(messages) if isinstance(one, ModelResponse)), None)
+        said = response.timestamp.isoformat() if response else len(messages)
         about = described(self.about, agent=agent, session=conversation_id)
         questions = [call for call in requests.calls if requests.kind(call.tool_call_id) == "question"]
 
         def named(call: ToolCallPart) -> str:
-            return key("pydantic-ai", conversation_id, place, call.tool_call_id)
+            return key("pydantic-ai", conversation_id, said, call.tool_call_id)
 
         async def permitted(call: ToolCallPart) -> Any:
             description = spread(requests.metadata.get(call.tool_call_id, {}), ASKS)
@@ -131,7 +131,7 @@ class Asking(Spending):
     ) -> Optional[DeferredToolResults]:
         schemas = {name: tool.parameters_json_schema for name, tool in ctx.tools.items()}
         agent = ctx.agent.name if ctx.agent else None
-        return await self.answer(requests, str(ctx.conversation_id), len(ctx.messages), agent=agent, schemas=schemas)
+        return await self.answer(requests, str(ctx.conversation_id), ctx.messages, agent=agent, schemas=schemas)
 
 
 def question(call: ToolCallPart) -> dict[str, Any]:
@@ -168,7 +168,7 @@ async def run(
     prompt, results = user_prompt, None
     while True:
         if requests := conversation.deferred_tool_requests:
-            results = await spending.answer(requests, conversation_id, len(conversation.messages), agent=agent.name)
+            results = await spending.answer(requests, conversation_id, conversation.messages, agent=agent.name)
             results.calls.update(await _elsewhere(requests, external))
             prompt = None
         result = await agent.run(prompt, conversation=conversation, deferred_tool_results=results, **options)

@@ -12,6 +12,7 @@ while its person thinks, and runs again, gets the same questions and their answe
 
 from __future__ import annotations
 
+import uuid
 from typing import Any, Callable, Mapping, Optional
 
 import askbridge
@@ -26,6 +27,8 @@ from ._shared import denied, key, plain, report, spread, why_not
 
 #: The members of an interrupt's reason that ask.
 ASKS = ("question", "message", "prompt", "reason")
+#: Where the state of an agent, which its session keeps, has a name of its own.
+RUN = "askbridge:run"
 #: The interrupts of the framework's own `HumanInTheLoop`, whose reason is a text such as `Approve "refund"?`.
 OWN = "strands:human-in-the-loop"
 
@@ -70,6 +73,8 @@ class Asking(InterventionHandler):
         """
         state = agent.take_snapshot(include=["interrupt_state"]).data["interrupt_state"]
         open = [Interrupt(**one) for one in state["interrupts"].values()] if state["activated"] else []
+        if not agent.state.get(RUN):
+            agent.state.set(RUN, str(uuid.uuid4()))
         while True:
             if open:
                 prompt = await self._answers(agent, open, name)
@@ -108,10 +113,11 @@ class Asking(InterventionHandler):
     async def _answers(self, agent: Agent, open: list[Interrupt], name: str) -> list[dict[str, Any]]:
         """Asks all at once, and returns the answers."""
         about = described(self.about, agent=agent.name, session=name)
+        # Some models number their calls anew: what is asked is of this agent, at this place.
+        run = agent.state.get(RUN)
         begun = []
         for one in open:
-            # Models may number their calls anew: with the place, the same ID of a later call is another call.
-            begun.append(await self._begin(one, {**about, "key": key("strands", name, len(agent.messages), one.id)}))
+            begun.append(await self._begin(one, {**about, "key": key("strands", name, run, len(agent.messages), one.id)}))
         answers = []
         for interrupt, pending in zip(open, begun):
             outcome = await pending.wait_async()

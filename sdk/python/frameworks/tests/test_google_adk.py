@@ -15,6 +15,7 @@ from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
 from google.adk.runners import Runner
 from google.adk.sessions import InMemorySessionService
+from google.adk.tools import request_input
 from google.adk.tools.function_tool import FunctionTool
 from google.adk.tools.tool_context import ToolContext
 from google.adk.workflow import START, Workflow
@@ -138,6 +139,31 @@ class GoogleAdk(Case, unittest.IsolatedAsyncioTestCase):
         self.person(lambda record: "no")
         with self.assertRaises(askbridge.Rejected):
             await self.workflow(None)
+
+    async def test_the_model_may_ask_itself(self) -> None:
+        person = self.person(lambda record: one("1e3"))
+        self.asking = Asking()
+        asks = ("adk_request_input", {"message": "Which size?"})
+        agent = LlmAgent(name="shop", model=Stub(calls=[asks]), tools=[request_input])
+        self.assertEqual(await self.said(await self.runner(agent)), "{'result': '1e3'}")
+        self.assertEqual(text(person.asked[0]), "Which size?")
+
+    async def test_a_tool_of_a_workflow_is_a_permission(self) -> None:
+        self.person(lambda record: ALLOW if arguments(record) == {"order": 7} else "no")
+        self.ran = []
+        for order in (7, 8):
+            self.asking = Asking()
+
+            def begin(node_input: Any) -> Any:
+                return {"order": order}
+
+            def refund(order: int) -> str:
+                self.ran.append(order)
+                return f"refunded {order}"
+
+            tool = FunctionTool(refund, require_confirmation=True)
+            await self.said(await self.runner(Workflow(name="shop", edges=[(START, begin), (begin, tool)])))
+        self.assertEqual(self.ran, [7])
 
     async def workflow(self, schema: Any) -> list[Any]:
         """What the next node gets where a node asks."""

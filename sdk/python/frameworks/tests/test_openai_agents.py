@@ -61,6 +61,13 @@ class OpenAiAgents(Case, unittest.IsolatedAsyncioTestCase):
         self.assertIn("approved and begun before", said[1])
         self.assertEqual((self.ran, len(person.asked)), ([7], 1))
 
+    async def test_the_same_call_of_another_run_is_asked_again(self) -> None:
+        person = self.person(lambda record: ALLOW)
+        for _ in range(2):
+            result = await run(self.agent(call("refund", "1", order=7)), "Refund 7", name="order-7")
+            self.assertEqual((result.final_output, self.ran), ("refunded 7", [7]))
+        self.assertEqual(len(person.asked), 2)
+
     async def test_an_interruption_of_an_agent_that_is_a_tool(self) -> None:
         person = self.person(lambda record: ALLOW)
         inner = self.agent(call("refund", "inner", order=7))

@@ -106,6 +106,14 @@ class PydanticAi(Case, unittest.IsolatedAsyncioTestCase):
         with self.assertRaisesRegex(ValueError, "external"):
             await run(self.agent(call), "Render", conversation_id="other", store=store)
 
+    async def test_the_same_call_of_a_lost_conversation_is_asked_again(self) -> None:
+        person = self.person(lambda record: ALLOW)
+        for _ in range(2):
+            store = InMemoryConversationStore()
+            result = await run(self.agent(REFUND), "Refund 7", conversation_id="order-7", store=store)
+            self.assertEqual((result.output, self.ran), ("refunded 7", [7]))
+        self.assertEqual(len(person.asked), 2)
+
     async def test_a_stored_approval_runs_its_tool_once(self) -> None:
         person = self.person(lambda record: ALLOW)
         paused = await self.agent(REFUND).run("Refund 7", conversation_id="order-7")

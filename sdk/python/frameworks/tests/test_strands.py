@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import unittest
 from typing import Any, AsyncGenerator
@@ -125,16 +126,27 @@ class Strands(Case, unittest.IsolatedAsyncioTestCase):
         self.assertEqual(await self.said(ONE, asking=Asking(), intervention=HumanInTheLoop()), "refunded 7")
         self.assertIn('Approve "refund"?', json.dumps(person.asked[0]["question"]).replace('\\"', '"'))
 
-    async def test_a_restored_pause_runs_its_tool_once(self) -> None:
+    async def test_the_same_call_of_a_lost_session_is_asked_again(self) -> None:
         person = self.person(lambda record: ALLOW)
+        for _ in range(2):
+            self.assertEqual(await self.said(ONE, asking=Asking("refund")), "refunded 7")
+        self.assertEqual((ran, len(person.asked)), ([7, 7], 2))
+
+    async def test_a_restored_pause_runs_its_tool_once(self) -> None:
+        person = self.person(lambda record: None)
         stored = str(self.inbox.home / "sessions")
 
         def agent(asking: Asking) -> Agent:
             sessions = FileSessionManager("order-7", storage_dir=stored)
             return self.agent(ONE, intervention=asking, session_manager=sessions)
 
-        paused = agent(Asking("refund"))
-        await paused.invoke_async("Refund 7")
+        first = Asking("refund")
+        paused = agent(first)
+        # It ends where it waits: that is a process that was killed.
+        waiting = asyncio.ensure_future(first.run(paused, "Refund 7", name="order-7"))
+        [record] = await asyncio.to_thread(person.wait_for, 1)
+        waiting.cancel()
+        self.inbox.answer(record, ALLOW)
         said = []
         for _ in range(2):
             # The second one stands for a process that died before the result was stored.
