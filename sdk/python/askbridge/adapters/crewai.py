@@ -49,7 +49,7 @@ class AsChosen(BaseLLM):
         chosen = messages[0]["content"].removeprefix(before).removesuffix(after).split("\n")[0]
         if chosen not in outcomes:
             raise ValueError(f"{chosen!r} is none of {', '.join(outcomes)}")
-        return response_model(outcome=chosen).model_dump_json()
+        return str(response_model(outcome=chosen).model_dump_json())
 
 
 PAUSE = Pause()
@@ -92,8 +92,8 @@ def run(
         named = key("crewai", flow_id, context.method_name, context.requested_at.isoformat())
         values = askbridge.start(**question(context), **asked, key=named).wait()
         resumed = flow.from_pending(flow_id, persistence)
-        if values.get("outcome"):
+        if values.get("outcome") and resumed._pending_feedback_context:
             # CrewAI makes a model of what it kept, and cannot make this one.
-            resumed._pending_feedback_context.llm = AS_CHOSEN
+            resumed._pending_feedback_context.llm = AS_CHOSEN  # type: ignore[assignment]
         result = resumed.resume("\n".join(filter(None, [values.get("outcome"), values.get("comment")])))
     return result

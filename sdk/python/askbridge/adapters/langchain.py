@@ -111,7 +111,7 @@ def plan(interrupt: Interrupt) -> langgraph.Plan:
     """Returns the permissions of an interrupt of `HumanInTheLoopMiddleware`, or the question of another one."""
     value = interrupt.value
     if isinstance(value, Mapping) and value.get("type") == "tool_approval":
-        review = _Review(value, *_per_call(interrupt.response_schema or {}))
+        review = _Review(value, *_per_call(interrupt.response_schema))
         return langgraph.Plan([review.asked()], lambda outcomes: review.decision(outcomes[0]))
     if isinstance(value, Mapping) and "action_requests" in value and "review_configs" in value:
         reviews = [
@@ -158,9 +158,10 @@ class _Review:
         return {"type": "reject", **({"message": why} if why else {})}
 
 
-def _per_call(schema: Mapping[str, Any]) -> tuple[list[str], Any]:
+def _per_call(response_schema: Any) -> tuple[list[str], Any]:
     """Returns the decisions that an answer may have, and the schema of changed arguments."""
-    definitions = schema.get("$defs", {})
+    schema: Mapping[str, Any] = response_schema
+    definitions: Mapping[str, Mapping[str, Any]] = schema.get("$defs", {})
 
     def resolved(one: Mapping[str, Any]) -> Mapping[str, Any]:
         return definitions.get(str(one.get("$ref", "")).rsplit("/", 1)[-1], one)
@@ -175,7 +176,7 @@ def _per_call(schema: Mapping[str, Any]) -> tuple[list[str], Any]:
 
 def _schema(tool: Any) -> Any:
     """Returns the JSON Schema of the arguments that a model may give, if there is one."""
-    schema = tool.tool_call_schema if tool else None
+    schema: Any = tool.tool_call_schema if tool else None
     return schema.model_json_schema() if hasattr(schema, "model_json_schema") else schema
 
 

@@ -102,7 +102,8 @@ class Asking(InterventionHandler):
             return Deny(reason=why_not(refused))
         self.running[call["toolUseId"]] = decision
         if decision.changed:
-            return Transform(apply=lambda event: setattr(event, "tool_use", {**event.tool_use, "input": arguments}))
+            changed = {**call, "input": arguments}
+            return Transform(apply=lambda event: setattr(event, "tool_use", changed))
         return Proceed()
 
     async def after_tool_call(self, event: AfterToolCallEvent, **kwargs: Any) -> Any:
