@@ -110,7 +110,8 @@ test("the version is that of the program", () => {
 
 test("the library is at most 8 KB", () => {
   const dist = new URL("../dist/", import.meta.url);
-  const code = readdirSync(dist).filter(name => name.endsWith(".js")).map(name => readFileSync(new URL(name, dist)));
+  // An adapter is an entry of its own, which others do not load.
+  const code = readdirSync(dist).filter(name => name.endsWith(".js") && name !== "ai.js").map(name => readFileSync(new URL(name, dist)));
   const size = gzipSync(Buffer.concat(code), { level: 9 }).length;
   console.log(`${size} bytes`);
   assert.ok(size <= 8192, `${size} bytes`);
