@@ -206,17 +206,15 @@ export class Askbridge {
    * Spends the approval of a permission that a program asked for, right before the program acts. An approval is spent once:
    * the second time is `spent`, unless it has the same key. One that does not count is `expired`, `stale` or `not_allowed`.
    */
-  async consumeApproval(id: string, digest: string, options: Cancel & { key: string }): Promise<void> {
-    const { key, signal } = options;
+  async consumeApproval(id: string, digest: string, { key, ...options }: Cancel & { key: string }): Promise<void> {
     const headers = { "Idempotency-Key": key };
-    await this.#http.call(pathOf(id, "consume"), { body: { digest }, headers, signal, isSafe: true });
+    await this.#http.call(pathOf(id, "consume"), { ...options, body: { digest }, headers, isSafe: true });
   }
 
   /** Reports what came of what a program was allowed to do, for the history. */
   async reportOutcome(id: string, succeeded: boolean, options: Cancel & { note?: string } = {}): Promise<void> {
-    const { note, signal } = options;
-    const body = { status: succeeded ? "succeeded" : "failed", ...(note && { note }) };
-    await this.#http.call(pathOf(id, "outcome"), { body, signal, isSafe: true });
+    const body = { status: succeeded ? "succeeded" : "failed", note: options.note };
+    await this.#http.call(pathOf(id, "outcome"), { signal: options.signal, body, isSafe: true });
   }
 
   #on(options: ListenOptions, hear: (event: InboxEvent) => void): Stop {
