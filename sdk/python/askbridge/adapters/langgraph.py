@@ -147,7 +147,7 @@ class Thread:
     def batches(self, answers: Mapping[str, Any], open: Sequence[Interrupt]) -> Iterator[dict[str, Any]]:
         """Returns which answers to resume with at once.
 
-        An answer with a schema goes alone: the graph may refuse it, and would lose what the others' nodes did meanwhile.
+        An answer with a schema goes alone: the graph may refuse it, and does not say which one it refused.
         """
         together = {one.id: answers[one.id] for one in open if one.response_schema is None}
         yield from ([together] if together else [])
