@@ -181,9 +181,9 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 /** Returns the key of a question: the same parts are the same question, in every process. */
 async function keyOf(...parts: string[]): Promise<string> {
-  const key = parts.join("/");
-  if (key.length <= LONGEST_KEY && /^[ -~]*$/.test(key)) return key;
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(JSON.stringify(parts)));
+  const key = parts.map(encodeURIComponent).join("/");
+  if (key.length <= LONGEST_KEY) return key;
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(key));
   const hex = Array.from(new Uint8Array(digest), byte => byte.toString(16).padStart(2, "0")).join("");
   return `${parts[0]}/sha256:${hex}`;
 }

@@ -7,6 +7,7 @@ import json
 import logging
 from contextlib import contextmanager
 from typing import Any, Iterable, Iterator, Mapping, Optional
+from urllib.parse import quote
 
 import askbridge
 
@@ -22,10 +23,8 @@ BEGUN = (
 
 def key(*parts: object) -> str:
     """Returns the key of a question: the same parts are the same question, in every process."""
-    named = "/".join(str(part) for part in parts)
-    if len(named) <= LONGEST_KEY and named.isascii() and named.isprintable():
-        return named
-    return f"{parts[0]}/sha256:{hashlib.sha256(json.dumps([str(part) for part in parts]).encode()).hexdigest()}"
+    named = "/".join(quote(str(part), safe=" :") for part in parts)
+    return named if len(named) <= LONGEST_KEY else f"{parts[0]}/sha256:{hashlib.sha256(named.encode()).hexdigest()}"
 
 
 def about(given: Optional[Mapping[str, Any]], **usual: Any) -> dict[str, Any]:
