@@ -1,7 +1,7 @@
 """A flow of CrewAI that asks before it publishes. Kill it while it waits, and run it again: it goes on where it was.
 
-    pip install crewai==1.15.30
-    python with_crewai.py                       # decide by `askbridge open`, or `askbridge next`
+pip install crewai==1.15.30
+python with_crewai.py                       # decide by `askbridge open`, or `askbridge next`
 """
 
 from askbridge.adapters.crewai import AS_CHOSEN, PAUSE, run

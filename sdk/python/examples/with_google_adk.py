@@ -1,7 +1,7 @@
-"""An agent of Google's ADK that asks before it refunds. Kill it while it waits, and run it again: it goes on where it was.
+"""An agent of Google's ADK that asks before it refunds. Kill it while it waits, and run it again: it goes on.
 
-    pip install google-adk==2.13.0
-    python with_google_adk.py                   # decide by `askbridge open`, or `askbridge next`
+pip install google-adk==2.13.0
+python with_google_adk.py                   # decide by `askbridge open`, or `askbridge next`
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """An agent of LangChain that asks before it refunds. Kill it while it waits, and run it again: it goes on where it was.
 
-    pip install langchain==1.5.2 langgraph-checkpoint-sqlite==3.1.2
-    python with_langchain.py                    # decide by `askbridge open`, or `askbridge next`
+pip install langchain==1.5.2 langgraph-checkpoint-sqlite==3.1.2
+python with_langchain.py                    # decide by `askbridge open`, or `askbridge next`
 """
 
 from typing import Any

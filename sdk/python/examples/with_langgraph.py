@@ -1,7 +1,7 @@
 """A graph of LangGraph that asks its user. Kill it while it waits, and run it again: it goes on where it was.
 
-    pip install langgraph==1.2.24 langgraph-checkpoint-sqlite==3.1.2
-    python with_langgraph.py                    # answer by `askbridge open` or `askbridge next`
+pip install langgraph==1.2.24 langgraph-checkpoint-sqlite==3.1.2
+python with_langgraph.py                    # answer by `askbridge open` or `askbridge next`
 """
 
 from typing import TypedDict

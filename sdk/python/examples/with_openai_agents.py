@@ -1,7 +1,7 @@
 """An agent of the OpenAI Agents SDK that asks before it refunds. Kill it while it waits, and run it again: it goes on.
 
-    pip install openai-agents==0.24.0
-    python with_openai_agents.py                # decide by `askbridge open`, or `askbridge next`
+pip install openai-agents==0.24.0
+python with_openai_agents.py                # decide by `askbridge open`, or `askbridge next`
 """
 
 import asyncio
@@ -17,7 +17,9 @@ class Stub(Model):
     """Stands in for a model: leave it out, and the agent uses a real one."""
 
     async def get_response(self, system_instructions: Any, input: Any, *rest: Any, **more: Any) -> ModelResponse:
-        output: Any = ResponseFunctionToolCall(type="function_call", call_id="1", name="refund", arguments='{"order": 7}')
+        output: Any = ResponseFunctionToolCall(
+            type="function_call", call_id="1", name="refund", arguments='{"order": 7}'
+        )
         if isinstance(input, list) and input[-1].get("type") == "function_call_output":
             text = ResponseOutputText(type="output_text", text=input[-1]["output"], annotations=[])
             output = ResponseOutputMessage(id="m", type="message", role="assistant", status="completed", content=[text])

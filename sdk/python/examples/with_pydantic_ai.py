@@ -1,7 +1,7 @@
-"""An agent of Pydantic AI that asks before it refunds. Kill it while it waits, and run it again: it goes on where it was.
+"""An agent of Pydantic AI that asks before it refunds. Kill it while it waits, and run it again: it goes on.
 
-    pip install pydantic-ai-slim==2.68.0
-    python with_pydantic_ai.py                  # decide by `askbridge open`, or `askbridge next`
+pip install pydantic-ai-slim==2.68.0
+python with_pydantic_ai.py                  # decide by `askbridge open`, or `askbridge next`
 """
 
 import asyncio

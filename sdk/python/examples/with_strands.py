@@ -1,7 +1,7 @@
 """An agent of Strands that asks before it refunds. Kill it while it waits, and run it again: it goes on where it was.
 
-    pip install strands-agents==1.62.0
-    python with_strands.py                      # decide by `askbridge open`, or `askbridge next`
+pip install strands-agents==1.62.0
+python with_strands.py                      # decide by `askbridge open`, or `askbridge next`
 """
 
 import asyncio

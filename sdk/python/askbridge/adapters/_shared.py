@@ -73,7 +73,9 @@ def _unimportant(decision: askbridge.Decision) -> Iterator[None]:
 def spread(value: Mapping[str, Any], first: Iterable[str]) -> str:
     """Returns members as text for a person: what asks first, then each other member under its name."""
     asks = [str(value[name]) for name in first if isinstance(value.get(name), str)]
-    rest = [f"{name}: {plain(member)}" for name, member in value.items() if not (name in first and isinstance(member, str))]
+    rest = [
+        f"{name}: {plain(member)}" for name, member in value.items() if not (name in first and isinstance(member, str))
+    ]
     return "\n\n".join([*asks, *rest])
 
 

@@ -9,9 +9,9 @@ Tried with crewai 1.15.30. Pause in each method, and let `run` go on with the an
 
     result = run(Review, flow_id="text-1")
 
-`llm=AS_CHOSEN` takes the outcome that the person chose. CrewAI itself gives each answer to a model, also one that is the
-name of an outcome, and takes what the model says. A process that dies while its person thinks, and runs again, gets the
-same questions and their answers: CrewAI keeps the flow in its SQLite, or in the `persistence` of yours.
+`llm=AS_CHOSEN` takes the outcome that the person chose. CrewAI itself gives each answer to a model, also one that is
+the name of an outcome, and takes what the model says. A process that dies while its person thinks, and runs again, gets
+the same questions and their answers: CrewAI keeps the flow in its SQLite, or in the `persistence` of yours.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ AS_CHOSEN = AsChosen()
 
 
 def question(context: PendingFeedbackContext) -> dict[str, Any]:
-    """Returns what `askbridge.start` gets: the message, what is to be judged, and the outcomes, if the flow has some."""
+    """Returns what `askbridge.start` gets: the message, what is to be judged, and the outcomes, if there are some."""
     message = f"{context.message}\n\n{plain(context.method_output)}"
     comment = {"name": "comment", "label": "Comment", "kind": "text", "multiline": True}
     if not context.emit:
@@ -65,7 +65,10 @@ def question(context: PendingFeedbackContext) -> dict[str, Any]:
     options = [{"value": outcome, "label": outcome} for outcome in context.emit]
     return {
         "message": message,
-        "fields": [{"name": "outcome", "label": "Outcome", "kind": "choice", "required": True, "options": options}, comment],
+        "fields": [
+            {"name": "outcome", "label": "Outcome", "kind": "choice", "required": True, "options": options},
+            comment,
+        ],
     }
 
 

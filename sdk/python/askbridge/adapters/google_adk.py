@@ -1,7 +1,7 @@
 """Answers what an agent of Google's ADK waits for in the inbox: confirmations of tools, and requests of input.
 
-Tried with google-adk 2.13.0. The plugin runs the agent, goes on with each answer, and spends an approval right before its
-tool runs, once:
+Tried with google-adk 2.13.0. The plugin runs the agent, goes on with each answer, and spends an approval right before
+its tool runs, once:
 
     asking = Asking()
     runner = Runner(app=App(name="shop", root_agent=agent, plugins=[asking]), session_service=sessions)
@@ -56,14 +56,16 @@ class Wait:
     async def begin(self, asked: dict[str, Any]) -> askbridge.Pending:
         if self.original is not None:
             asked["description"] = None if self.hint.startswith(NO_HINT) else self.hint or None
-            return await askbridge.start_permission_async(self.original["name"], self.original.get("args") or {}, **asked)
+            return await askbridge.start_permission_async(
+                self.original["name"], self.original.get("args") or {}, **asked
+            )
         asked.pop("grant", None)
         shown = self.shown if isinstance(self.shown, dict) else {} if self.shown is None else {"payload": self.shown}
         message = spread({"message": self.hint, **shown} if self.hint else shown, ["message"])
         return await askbridge.start_async(message or "The agent waits for an answer.", schema=self.schema, **asked)
 
     async def fill(self, asked: dict[str, Any]) -> Any:
-        """Asks for the payload of an approved call, which has the shape and the values of the one that the tool gave."""
+        """Asks for the payload of an approved call, in the shape and with the values of the one that the tool gave."""
         asked.pop("grant", None)
         return await askbridge.ask_async(self.hint or "The tool waits for this.", schema=like(self.payload), **asked)
 
@@ -113,9 +115,7 @@ class Asking(BasePlugin):
                 message = types.Content(role="user", parts=await self._answers(waits, named))
             if message is None:
                 return
-            async for event in runner.run_async(
-                user_id=user_id, session_id=session_id, new_message=message, **options
-            ):
+            async for event in runner.run_async(user_id=user_id, session_id=session_id, new_message=message, **options):
                 yield event
             message = None
 
@@ -164,8 +164,12 @@ class Asking(BasePlugin):
                 response = {"confirmed": outcome.allowed}
                 if outcome and wait.payload is not None:
                     about = described(self.about, agent=wait.author, session=named[-1])
-                    response["payload"] = await wait.fill({**about, "key": key(*named, wait.event_id, wait.id, "payload")})
-            parts.append(types.Part(function_response=types.FunctionResponse(id=wait.id, name=wait.name, response=response)))
+                    response["payload"] = await wait.fill(
+                        {**about, "key": key(*named, wait.event_id, wait.id, "payload")}
+                    )
+            parts.append(
+                types.Part(function_response=types.FunctionResponse(id=wait.id, name=wait.name, response=response))
+            )
         return parts
 
 

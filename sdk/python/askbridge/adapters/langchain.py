@@ -5,7 +5,7 @@ before its tool runs, once:
 
     agent = create_agent(model, tools, middleware=[Permissions("refund", "delete")], checkpointer=checkpointer)
 
-Or `run` answers the interrupts of LangChain's own `HumanInTheLoopMiddleware`, in both of its modes, and resumes the agent:
+Or `run` answers the interrupts of LangChain's own `HumanInTheLoopMiddleware`, in both modes, and resumes the agent:
 
     result = run(agent, {"messages": [...]}, {"configurable": {"thread_id": "42"}})
 
@@ -96,7 +96,7 @@ class Permissions(AgentMiddleware[Any, Any, Any]):
 def run(
     agent: Any, input: Any, config: Mapping[str, Any], *, about: Optional[Mapping[str, Any]] = None, **invoke: Any
 ) -> Any:
-    """Runs an agent until it waits for nobody, as `askbridge.adapters.langgraph.run` does, and decides about its calls."""
+    """Runs an agent until it waits for nobody, as `run` for LangGraph does, and decides about its calls."""
     return langgraph.drive(agent, input, config, langgraph.Thread(agent, config, plan, about), invoke)
 
 

@@ -5,12 +5,11 @@ Tried with langgraph 1.2.24. The graph needs a checkpointer, and the configurati
     result = run(graph, {"topic": "bees"}, {"configurable": {"thread_id": "42"}})
 
 The interrupts of parallel nodes are asked at once. A process that dies while its person thinks, and runs again with a
-checkpointer that outlives it, gets the same questions and their answers: each has a key of the thread and the interrupt.
+checkpointer that outlives it, gets the same questions and their answers: each has a key of thread and interrupt.
 """
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence
@@ -206,6 +205,8 @@ async def adrive(graph: Any, input: Any, config: Mapping[str, Any], thread: Thre
 
 def interrupts_of(result: Any) -> Sequence[Interrupt]:
     """Returns the open interrupts of what `invoke` or `get_state` returned."""
+    if isinstance(result, list):
+        raise ValueError("`stream_mode` hides what the graph waits for: leave it out")
     if isinstance(result, dict):
         return list(result.get("__interrupt__", ()))
     return list(getattr(result, "interrupts", ()))

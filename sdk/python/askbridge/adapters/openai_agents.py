@@ -42,8 +42,8 @@ async def run(
 ) -> RunResult:
     """Runs an agent until it waits for nobody.
 
-    A run whose state is in the file goes on from there, and `input` counts as what it began with. The file is removed at
-    the end. Do not let others write it: the SDK takes it for what the run did.
+    A run whose state is in the file goes on from there, and `input` counts as what it began with. At the end, the
+    file is removed. Do not let others write it: the SDK takes it for what the run did.
 
     name: names the run for the person.
     about: what all questions say: `agent`, `project`, `timeout`, `grant`. `options` go to `Runner.run`.
@@ -91,7 +91,7 @@ async def decide(
 
 @tool_input_guardrail(name="askbridge_spend")
 async def spend(data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
-    """Spends the approval of a call right before its tool runs. One that is spent is refused, and the model hears so."""
+    """Spends the approval of a call right before its tool runs. A spent one is refused, and the model hears so."""
     decision = _DECISIONS.get({}).pop(data.context.tool_call_id, None)
     if decision is not None:
         try:

@@ -25,7 +25,14 @@ from pydantic_ai.conversation_store import ConversationStore
 from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ToolFailed
 from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart
 from pydantic_ai.run import AgentRunResult
-from pydantic_ai.tools import DeferredToolRequests, DeferredToolResults, RunContext, ToolApproved, ToolDefinition, ToolDenied
+from pydantic_ai.tools import (
+    DeferredToolRequests,
+    DeferredToolResults,
+    RunContext,
+    ToolApproved,
+    ToolDefinition,
+    ToolDenied,
+)
 
 from ._shared import about as described
 from ._shared import denied, key, report, spread, why_not
@@ -135,7 +142,7 @@ class Asking(Spending):
 
 
 def question(call: ToolCallPart) -> dict[str, Any]:
-    """Returns what `askbridge.ask` is to ask for a question of the model: its text, and its `options` if they are texts."""
+    """Returns what `askbridge.ask` is to ask for a question of the model: its text, and `options` that are texts."""
     arguments = call.args_as_dict()
     options = arguments.get("options")
     if isinstance(options, list) and options and all(isinstance(option, str) for option in options):

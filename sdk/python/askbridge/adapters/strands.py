@@ -118,7 +118,9 @@ class Asking(InterventionHandler):
         run = agent.state.get(RUN)
         begun = []
         for one in open:
-            begun.append(await self._begin(one, {**about, "key": key("strands", name, run, len(agent.messages), one.id)}))
+            begun.append(
+                await self._begin(one, {**about, "key": key("strands", name, run, len(agent.messages), one.id)})
+            )
         answers = []
         for interrupt, pending in zip(open, begun):
             outcome = await pending.wait_async()

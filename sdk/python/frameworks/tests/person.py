@@ -87,7 +87,9 @@ class Inbox:
 
     def python(self, *arguments: str) -> subprocess.Popen[str]:
         """Another process, which asks in this inbox."""
-        return subprocess.Popen([sys.executable, *arguments], cwd=self.home, env=self.env, stdout=subprocess.PIPE, text=True)
+        return subprocess.Popen(
+            [sys.executable, *arguments], cwd=self.home, env=self.env, stdout=subprocess.PIPE, text=True
+        )
 
     def answer(self, record: dict[str, Any], values: dict[str, Any]) -> None:
         self.call("POST", f"/v1/questions/{record['id']}/reply", {"values": values})
@@ -187,7 +189,6 @@ class Case(unittest.TestCase):
 
     def person(self, decide: Callable[[dict[str, Any]], Any]) -> Person:
         return Person(self.inbox, decide)
-
 
     def run_twice(self, example: str, values: dict[str, Any]) -> str:
         """Runs an example, kills it while it waits, answers, and runs it again. Returns what it printed."""

@@ -25,7 +25,9 @@ class Stub(Model):
         if said:
             text = " | ".join(str(one["output"]) for one in said)
             part = ResponseOutputText(type="output_text", text=text, annotations=[])
-            output = [ResponseOutputMessage(id="m", type="message", role="assistant", status="completed", content=[part])]
+            output = [
+                ResponseOutputMessage(id="m", type="message", role="assistant", status="completed", content=[part])
+            ]
         return ModelResponse(output=output, usage=Usage(), response_id=None)
 
     def stream_response(self, *args: Any, **kwargs: Any) -> Any:

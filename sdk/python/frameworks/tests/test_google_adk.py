@@ -36,9 +36,11 @@ class Stub(BaseLlm):
     ) -> AsyncGenerator[LlmResponse, None]:
         parts = [part for content in llm_request.contents for part in content.parts or []]
         said = [str(part.function_response.response) for part in parts if part.function_response]
-        answer = [types.Part(text=" | ".join(said))] if said else [
-            types.Part(function_call=types.FunctionCall(name=name, args=args)) for name, args in self.calls
-        ]
+        answer = (
+            [types.Part(text=" | ".join(said))]
+            if said
+            else [types.Part(function_call=types.FunctionCall(name=name, args=args)) for name, args in self.calls]
+        )
         yield LlmResponse(content=types.Content(role="model", parts=answer))
 
 
@@ -60,7 +62,9 @@ class GoogleAdk(Case, unittest.IsolatedAsyncioTestCase):
             self.ran.append(tool_context.tool_confirmation.payload)
             return "booked"
 
-        agent = LlmAgent(name="shop", model=Stub(calls=list(calls)), tools=[FunctionTool(refund, require_confirmation=True), book])
+        agent = LlmAgent(
+            name="shop", model=Stub(calls=list(calls)), tools=[FunctionTool(refund, require_confirmation=True), book]
+        )
         return await self.runner(agent, sessions)
 
     async def runner(self, agent: Any, sessions: Any = None) -> Runner:
@@ -81,7 +85,9 @@ class GoogleAdk(Case, unittest.IsolatedAsyncioTestCase):
         person = self.person(lambda record: ALLOW)
         self.assertEqual(await self.said(await self.shop(("refund", {"order": 7}))), "{'result': 'refunded 7'}")
         asked = person.asked[0]["question"]
-        self.assertEqual((asked["purpose"], asked["agent"], arguments(person.asked[0])), ("permission", "shop", {"order": 7}))
+        self.assertEqual(
+            (asked["purpose"], asked["agent"], arguments(person.asked[0])), ("permission", "shop", {"order": 7})
+        )
         self.assertEqual((self.ran, self.asking.decisions), ([7], {}))
 
     async def test_the_model_hears_why_a_call_was_rejected(self) -> None:
@@ -95,14 +101,18 @@ class GoogleAdk(Case, unittest.IsolatedAsyncioTestCase):
 
         def decide() -> None:
             for record in person.wait_for(2):
-                self.inbox.reject(record, "no") if arguments(record) == {"order": 7} else self.inbox.answer(record, ALLOW)
+                self.inbox.reject(record, "no") if arguments(record) == {"order": 7} else self.inbox.answer(
+                    record, ALLOW
+                )
 
         with self.beside(decide):
             said = await self.said(await self.shop(("refund", {"order": 7}), ("refund", {"order": 8})))
         self.assertEqual(said, "{'error': 'The user rejected this tool call: no'} | {'result': 'refunded 8'}")
 
     async def test_the_payload_of_a_confirmation_is_filled_in(self) -> None:
-        person = self.person(lambda record: ALLOW if record["question"]["purpose"] == "permission" else {"approved_days": 2})
+        person = self.person(
+            lambda record: ALLOW if record["question"]["purpose"] == "permission" else {"approved_days": 2}
+        )
         await self.said(await self.shop(("book", {"days": 5})))
         self.assertEqual(self.ran, [{"approved_days": 2}])
         self.assertEqual([text(record) for record in person.asked][1], "How many days?")

@@ -34,9 +34,7 @@ class Shop(Case):
             raise AssertionError("the user is asked in its place")
 
         tools = [refund, ask_user]
-        return create_agent(
-            Stub(calls=calls), tools, middleware=middleware, checkpointer=InMemorySaver(), name="shop"
-        )
+        return create_agent(Stub(calls=calls), tools, middleware=middleware, checkpointer=InMemorySaver(), name="shop")
 
     def decide_both(self, person: Any) -> None:
         for record in person.wait_for(2):
@@ -79,6 +77,13 @@ class Middleware(Shop):
         old = next(state.config for state in agent.get_state_history(THREAD) if state.next == ("tools",))
         result = agent.invoke(None, old)
         self.assertIn("approved and begun before", result["messages"][-1].text)
+        self.assertEqual((self.ran, len(person.asked)), ([7], 1))
+
+    def test_an_agent_without_a_thread_asks(self) -> None:
+        person = self.person(lambda record: ALLOW)
+        agent = self.agent(ONE, Permissions("refund"))
+        agent.checkpointer = None
+        agent.invoke(SAID)
         self.assertEqual((self.ran, len(person.asked)), ([7], 1))
 
     def test_a_process_that_is_killed_and_runs_again_asks_once(self) -> None:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypedDict
 import askbridge
 from askbridge.adapters.langgraph import arun, run
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import START, StateGraph
 from langgraph.types import Send, interrupt
 from person import PATIENCE, Case, one, text
 from pydantic import BaseModel, field_validator
@@ -59,7 +59,9 @@ class LangGraph(Case):
 
         with self.beside(answer_all):
             answers = run(many, {"answers": []}, THREAD)["answers"]
-        self.assertEqual([list(answer) for answer in answers], [["bees", "bees!"], ["ants", "ants!"], ["cats", "cats!"]])
+        self.assertEqual(
+            [list(answer) for answer in answers], [["bees", "bees!"], ["ants", "ants!"], ["cats", "cats!"]]
+        )
 
     def test_two_interrupts_of_one_node_are_asked_in_turn(self) -> None:
         def twice(state: State) -> Any:
@@ -110,13 +112,14 @@ class LangGraph(Case):
         old = next(state.config for state in twice.get_state_history(THREAD) if state.next == ("go",))
         self.assertEqual(run(twice, None, old), {"answers": ["answer 2"]})
 
-    def test_a_thread_is_needed(self) -> None:
+    def test_what_would_hide_an_interrupt_is_refused(self) -> None:
+        def idle(state: State) -> Any:
+            return {}
+
         with self.assertRaisesRegex(ValueError, "thread_id"):
-            run(graph(lambda_node), {"answers": []}, {})
-
-
-def lambda_node(state: State) -> Any:
-    return {}
+            run(graph(idle), {"answers": []}, {})
+        with self.assertRaisesRegex(ValueError, "stream_mode"):
+            run(graph(idle), {"answers": []}, THREAD, stream_mode="updates")
 
 
 class Asynchronous(Case, unittest.IsolatedAsyncioTestCase):

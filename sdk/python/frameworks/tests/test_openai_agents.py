@@ -28,7 +28,9 @@ class OpenAiAgents(Case, unittest.IsolatedAsyncioTestCase):
         result = await run(self.agent(call("refund", "1", order=7)), "Refund 7", name="order-7")
         self.assertEqual((result.final_output, self.ran), ("refunded 7", [7]))
         asked = person.asked[0]["question"]
-        self.assertEqual((asked["purpose"], asked["agent"], arguments(person.asked[0])), ("permission", "shop", {"order": 7}))
+        self.assertEqual(
+            (asked["purpose"], asked["agent"], arguments(person.asked[0])), ("permission", "shop", {"order": 7})
+        )
 
     async def test_the_model_hears_why_a_call_was_rejected(self) -> None:
         self.person(lambda record: "it was sent yesterday")
@@ -41,7 +43,9 @@ class OpenAiAgents(Case, unittest.IsolatedAsyncioTestCase):
 
         def decide_both() -> None:
             for record in person.wait_for(2):
-                self.inbox.reject(record, "no") if arguments(record) == {"order": 7} else self.inbox.answer(record, ALLOW)
+                self.inbox.reject(record, "no") if arguments(record) == {"order": 7} else self.inbox.answer(
+                    record, ALLOW
+                )
 
         with self.beside(decide_both):
             agent = self.agent(call("refund", "1", order=7), call("refund", "2", order=8))
@@ -85,7 +89,9 @@ class OpenAiAgents(Case, unittest.IsolatedAsyncioTestCase):
             return "done"
 
         action = Action(commands=["make clean"])
-        command = ResponseFunctionShellToolCall(id="i", type="shell_call", call_id="1", action=action, status="completed")
+        command = ResponseFunctionShellToolCall(
+            id="i", type="shell_call", call_id="1", action=action, status="completed"
+        )
         agent = Agent(name="builder", model=Stub(command), tools=[ShellTool(executor=execute, needs_approval=True)])
         await run(agent, "Clean up", name="clean")
         self.assertEqual((person.asked[0]["question"]["subject"]["command"], ran), ("make clean", ["make clean"]))

@@ -61,7 +61,9 @@ class PydanticAi(Case, unittest.IsolatedAsyncioTestCase):
         result = await self.agent(REFUND, capabilities=[Asking()]).run("Refund 7")
         self.assertEqual(result.output, "refunded 7")
         asked = person.asked[0]["question"]
-        self.assertEqual((asked["purpose"], asked["agent"], arguments(person.asked[0])), ("permission", "shop", {"order": 7}))
+        self.assertEqual(
+            (asked["purpose"], asked["agent"], arguments(person.asked[0])), ("permission", "shop", {"order": 7})
+        )
 
     async def test_the_model_hears_why_a_call_was_rejected(self) -> None:
         self.person(lambda record: "it was sent yesterday")
@@ -75,7 +77,9 @@ class PydanticAi(Case, unittest.IsolatedAsyncioTestCase):
 
         def decide() -> None:
             for record in person.wait_for(2):
-                self.inbox.reject(record, "no") if arguments(record) == {"order": 7} else self.inbox.answer(record, ALLOW)
+                self.inbox.reject(record, "no") if arguments(record) == {"order": 7} else self.inbox.answer(
+                    record, ALLOW
+                )
 
         with self.beside(decide):
             result = await self.agent(*calls, capabilities=[Asking()]).run("Do both")

@@ -74,7 +74,12 @@ class Strands(Case, unittest.IsolatedAsyncioTestCase):
 
     def agent(self, *calls: Any, intervention: Any, **options: Any) -> Agent:
         return Agent(
-            Stub(*calls), tools=[refund, paint], interventions=[intervention], callback_handler=None, name="shop", **options
+            Stub(*calls),
+            tools=[refund, paint],
+            interventions=[intervention],
+            callback_handler=None,
+            name="shop",
+            **options,
         )
 
     async def said(self, *calls: Any, asking: Asking, **options: Any) -> str:
@@ -86,7 +91,9 @@ class Strands(Case, unittest.IsolatedAsyncioTestCase):
         asking = Asking("refund")
         self.assertEqual(await self.said(ONE, asking=asking), "refunded 7")
         asked = person.asked[0]["question"]
-        self.assertEqual((asked["purpose"], asked["agent"], arguments(person.asked[0])), ("permission", "shop", {"order": 7}))
+        self.assertEqual(
+            (asked["purpose"], asked["agent"], arguments(person.asked[0])), ("permission", "shop", {"order": 7})
+        )
         self.assertEqual((ran, asking.decisions, asking.running), ([7], {}, {}))
 
     async def test_the_model_hears_why_a_call_was_rejected(self) -> None:
@@ -100,7 +107,9 @@ class Strands(Case, unittest.IsolatedAsyncioTestCase):
 
         def decide() -> None:
             for record in person.wait_for(2):
-                self.inbox.reject(record, "no") if arguments(record) == {"order": 7} else self.inbox.answer(record, ALLOW)
+                self.inbox.reject(record, "no") if arguments(record) == {"order": 7} else self.inbox.answer(
+                    record, ALLOW
+                )
 
         with self.beside(decide):
             said = await self.said(ONE, ("refund", {"order": 8}), asking=Asking("refund"))
