@@ -129,8 +129,8 @@ impl Ledger for DurableLedger {
         settled.map(|()| true).boxed()
     }
 
-    fn flush(&self) -> BoxFuture<'static, ()> {
-        futures::future::ready(()).boxed()
+    fn flush(&self) -> BoxFuture<'static, bool> {
+        futures::future::ready(true).boxed()
     }
 
     fn earlier(&self, record: &Arc<Record>) -> BoxFuture<'static, Option<EarlierDecision>> {

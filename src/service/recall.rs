@@ -208,8 +208,8 @@ mod tests {
             futures::future::ready(true).boxed()
         }
 
-        fn flush(&self) -> BoxFuture<'static, ()> {
-            futures::future::ready(()).boxed()
+        fn flush(&self) -> BoxFuture<'static, bool> {
+            futures::future::ready(true).boxed()
         }
 
         fn earlier(&self, _: &Arc<Record>) -> BoxFuture<'static, Option<EarlierDecision>> {

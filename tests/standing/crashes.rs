@@ -130,7 +130,8 @@ impl Key {
     /// Checks what is known of the question against all that was told.
     fn check(&self, shown: &Value, what: &str, counts: &mut Counts) {
         let what = format!("{what}: {shown}, of {self:?}");
-        if shown["state"] == "open" {
+        // A decision that is on its way was told to nobody.
+        if matches!(shown["state"].as_str(), Some("open" | "delivering")) {
             let is_told = self.settlement.is_some() || !self.accepted.is_empty() || self.withdrawn;
             assert!(!is_told, "it is open again: {what}");
             counts.reopened += 1;

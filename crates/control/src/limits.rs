@@ -57,6 +57,8 @@ pub const SUBSCRIPTIONS: usize = 128;
 pub const KEPT: usize = 10_000;
 /// Size of all of these.
 pub const KEPT_BYTES: usize = 32 * MIB;
+/// Pause before a decision that could not be written is written again.
+pub const KEPT_BACK_OFF: Duration = Duration::from_millis(100);
 /// Length of the key under which a question is asked.
 pub const KEY: usize = 255;
 /// Size of the records in the inbox of all bridges. Further questions are left out, and only counted.

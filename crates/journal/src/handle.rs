@@ -216,12 +216,12 @@ impl Ledger for Journal {
         kept.map(|kept| kept.ok_or_else(|| FAILS.to_owned())).boxed()
     }
 
-    fn flush(&self) -> BoxFuture<'static, ()> {
+    fn flush(&self) -> BoxFuture<'static, bool> {
         // Without an entry the thread never started, and there is nothing to write.
         if !*self.has_begun() {
-            return futures::future::ready(()).boxed();
+            return futures::future::ready(true).boxed();
         }
-        self.wait(JournalEntry::Flush, None).map(|_| ()).boxed()
+        self.wait(JournalEntry::Flush, None).map(|written| written.is_some()).boxed()
     }
 
     fn lost(&self) -> BoxFuture<'static, Result<Vec<LostQuestion>, Refusal>> {

@@ -46,8 +46,8 @@ pub struct BridgeInbox {
     presence: Presence,
     /// The durable record of the questions, if there is one.
     ledger: Option<Arc<dyn Ledger>>,
-    /// Whether what is told must survive a kill of this process: nobody but the ledger has these questions then.
-    must_keep: bool,
+    /// Whether the questions outlive this process: nobody but the ledger has them then.
+    is_kept: bool,
     /// Tracks the submissions in progress, so that a shutdown can wait until the ledger has those that were accepted.
     keeping: TaskTracker,
 }
@@ -86,17 +86,23 @@ impl BridgeInbox {
 
     /// Returns the inbox of programs whose questions no connection holds, its desk, and the work that has to run for it. Its
     /// clock starts with the first of these questions, which an earlier process kept.
-    pub(super) fn of_kept(identity: Identity, key: u64, kept: &[Record]) -> (Self, LocalDesk, Work) {
+    pub(super) fn of_kept(
+        identity: Identity,
+        key: u64,
+        kept: &[Record],
+        ledger: Arc<dyn Ledger>,
+    ) -> (Self, LocalDesk, Work) {
         let store = Store::default();
         let now = identity.started_at;
         let started = kept.iter().map(|record| record.opened_at).min().map_or(now, |first| first.min(now));
         let of_asker = |asker| Setup { started, ..setup(&identity, key, asker) };
         let agent = LocalDesk::new(of_asker(Asker::Agent), store.clone());
         let passed = now.since(started);
-        let programs = LocalDesk::since(of_asker(Asker::Program), KEPT, passed, store.clone());
-        let work = Work { asker: AskerWork::Desk(agent.clone()), programs: programs.clone() };
+        let (programs, decisions) = LocalDesk::of_kept(of_asker(Asker::Program), KEPT, passed, store.clone());
+        let asker = AskerWork::Kept(decisions, Arc::clone(&ledger));
+        let work = Work { asker, programs: programs.clone() };
         let inbox = Self::over(identity, store, AgentSide::Desk(agent), programs.clone(), None);
-        (BridgeInbox { must_keep: true, ..inbox }, programs, work)
+        (BridgeInbox { is_kept: true, ..inbox.with_ledger(Some(ledger)) }, programs, work)
     }
 
     fn with(
@@ -127,7 +133,7 @@ impl BridgeInbox {
             agent_tree,
             presence: Presence::default(),
             ledger: None,
-            must_keep: false,
+            is_kept: false,
             keeping: TaskTracker::new(),
         }
     }
@@ -171,8 +177,8 @@ impl BridgeInbox {
         by: Provenance,
     ) -> Result<(), Refusal> {
         // The ledger keeps decisions. An extension is not a decision, and a question that is over takes no further
-        // decision.
-        let settles = !matches!(submission, Submission::Extend(_));
+        // decision. What is decided about a question that is kept is written before anybody hears of it.
+        let settles = !matches!(submission, Submission::Extend(_)) && !self.is_kept;
         let ledger = self.ledger.as_deref().zip(known.filter(|record| settles && record.is_open()));
         if let Some((ledger, record)) = ledger {
             ledger.accepting(record, &submission, &by).await;
@@ -193,19 +199,9 @@ impl BridgeInbox {
 
     /// Returns a question of an earlier process that is over.
     async fn recall(&self, id: &QuestionId) -> Result<Option<Arc<Record>>, Refusal> {
-        match self.ledger.as_ref().filter(|_| self.must_keep) {
+        match self.ledger.as_ref().filter(|_| self.is_kept) {
             Some(ledger) => Ok(ledger.recall(id.clone()).await?.map(Arc::new)),
             None => Ok(None),
-        }
-    }
-
-    /// Writes what a responder is about to be told, if only the ledger has it.
-    async fn keep(&self, verdict: &Result<(), Refusal>, now: Option<&Arc<Record>>) -> Result<(), Refusal> {
-        let is_told = |now: &&Arc<Record>| verdict.is_ok() || !now.is_open();
-        let Some(now) = now.filter(|_| self.must_keep).filter(is_told) else { return Ok(()) };
-        match &self.ledger {
-            Some(ledger) if !ledger.settled(now).await => Err(Refusal::Unknown),
-            _ => Ok(()),
         }
     }
 
@@ -266,16 +262,24 @@ impl Inbox for BridgeInbox {
         // The bridge may end as soon as the agent has its answer. The token makes `kept` wait for the lines below, so
         // that the responder still gets its reply.
         let _keeping = self.keeping.token();
-        let verdict = self.hand_in(id, known.as_ref(), submission, by).await;
+        let handing = self.hand_in(id, known.as_ref(), submission, by);
+        match self.is_kept {
+            // The journal may fail for long. The decision stays on its way, and is told once it is written.
+            true => timeout(limits::LEDGER_WAIT, handing).await.unwrap_or(Err(Refusal::Unknown))?,
+            false => handing.await?,
+        }
         let now = self.store.read(|_, snapshot| snapshot.get(id).cloned());
-        self.keep(&verdict, now.as_ref()).await?;
-        verdict?;
         // The store remembers a bounded number of settled questions, and may have forgotten this one already.
         let now =
             now.or_else(|| Some(Arc::new(assumed(&*known?, then, after)))).ok_or(Refusal::Unavailable)?;
-        if let Some(ledger) = self.ledger.as_ref().filter(|_| !now.is_open() && !self.must_keep) {
+        match &self.ledger {
             // The responder gets "accepted" only once a crash can no longer lose the settlement (I9).
-            ledger.settled(&now).await;
+            Some(ledger) if !now.is_open() && !self.is_kept => drop(ledger.settled(&now).await),
+            // So it is with the new deadline of a question that is kept.
+            Some(ledger) if now.is_open() && self.is_kept && !ledger.settled(&now).await => {
+                return Err(Refusal::Unknown);
+            }
+            _ => {}
         }
         Ok(now)
     }

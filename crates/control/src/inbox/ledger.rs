@@ -137,8 +137,9 @@ pub trait Ledger: fmt::Debug + Send + Sync {
         futures::future::ready(Err("this ledger keeps no questions".to_owned())).boxed()
     }
 
-    /// Ready once all earlier entries are written, or when the ledger gave up. A process awaits it before it ends.
-    fn flush(&self) -> BoxFuture<'static, ()>;
+    /// Ready once all earlier entries are written, or when the ledger gave up. A process awaits it before it ends. Returns
+    /// whether they are written.
+    fn flush(&self) -> BoxFuture<'static, bool>;
 
     /// Returns the decision of an earlier question that was the same as this one, if there is any.
     fn earlier(&self, record: &Arc<Record>) -> BoxFuture<'static, Option<EarlierDecision>>;

@@ -16,7 +16,7 @@ use askbridge_core::{
     question::{Outcome, Provenance, Question, Reason},
 };
 use tokio::{
-    sync::{Notify, OwnedSemaphorePermit, oneshot},
+    sync::{Notify, OwnedSemaphorePermit, mpsc, oneshot},
     time::{Instant, sleep_until},
 };
 
@@ -56,6 +56,8 @@ struct DeskState {
     last: u64,
     /// Whether the inbox has ended, so that no question opens.
     is_closed: bool,
+    /// Takes the decisions about questions that are kept, which [`LocalDesk::written`] follows.
+    decided: Option<mpsc::Sender<Arc<Record>>>,
 }
 
 /// What is done with the decision about a question.
@@ -67,7 +69,7 @@ enum Waiting {
         /// Whether the delivery is complete once the asker receives the settlement, with no later step that can fail.
         has_it_when_told: bool,
     },
-    /// It is kept until somebody asks for it.
+    /// Nobody waits: it is written first, and counts as delivered then.
     Kept,
 }
 
@@ -83,13 +85,25 @@ pub struct QuestionHandle {
 impl LocalDesk {
     /// Returns a desk whose changes go to this store.
     pub(super) fn new(setup: Setup, store: Store) -> Self {
-        Self::since(setup, desk::Room::default(), Duration::ZERO, store)
+        Self::with(Desk::new(setup), Duration::ZERO, store, None)
     }
 
-    /// Returns a desk whose clock started this long ago: its questions may have opened before this process.
-    pub(super) fn since(setup: Setup, most: desk::Room, passed: Duration, store: Store) -> Self {
-        let (desk, askers, submissions) = (Desk::with_room(setup, most), BTreeMap::new(), BTreeMap::new());
-        let state = Mutex::new(DeskState { desk, askers, submissions, last: 0, is_closed: false });
+    /// Returns a desk whose clock started this long ago, since its questions may have opened before this process, and what
+    /// is decided about those that are kept.
+    pub(super) fn of_kept(
+        setup: Setup,
+        most: desk::Room,
+        passed: Duration,
+        store: Store,
+    ) -> (Self, mpsc::Receiver<Arc<Record>>) {
+        // A question whose decision waits is in the desk, so that this is never full.
+        let (decided, decisions) = mpsc::channel(most.open);
+        (Self::with(Desk::with_room(setup, most), passed, store, Some(decided)), decisions)
+    }
+
+    fn with(desk: Desk, passed: Duration, store: Store, decided: Option<mpsc::Sender<Arc<Record>>>) -> Self {
+        let (askers, submissions) = (BTreeMap::new(), BTreeMap::new());
+        let state = Mutex::new(DeskState { desk, askers, submissions, last: 0, is_closed: false, decided });
         LocalDesk {
             shared: Arc::new(SharedDesk {
                 store,
@@ -180,6 +194,11 @@ impl LocalDesk {
             state.decide(number);
             Ok(())
         })
+    }
+
+    /// Records that the decision about a question that is kept was written: from now on it is told.
+    pub(super) fn written(&self, number: u64) {
+        self.change(|state, _| state.desk.delivered(number));
     }
 
     /// Decides the risk of a question. The desk must not be locked, since this looks at the file system.
@@ -304,7 +323,12 @@ impl DeskState {
             },
             // The holder of the handle calls `delivered` or `undeliverable`. If it is gone, it has done so.
             Waiting::Asker { decided, .. } => drop(decided.send(settlement)),
-            Waiting::Kept => self.desk.delivered(number),
+            Waiting::Kept => {
+                let record =
+                    self.desk.get(number).map(|record| Arc::new((**record).clone().settled(settlement)));
+                // The receiver ends with the process.
+                drop(self.decided.as_ref().zip(record).map(|(decided, record)| decided.try_send(record)));
+            }
         }
     }
 }

@@ -52,8 +52,9 @@ impl StandingInbox {
         ledger: Arc<dyn Ledger>,
     ) -> (Self, Work) {
         let KeptQuestions { bridge, last, questions } = kept;
-        let (inbox, desk, work) = BridgeInbox::of_kept(Identity { bridge, ..identity }, key, &questions);
-        let inbox = with(inbox.with_ledger(Some(Arc::clone(&ledger))));
+        let identity = Identity { bridge, ..identity };
+        let (inbox, desk, work) = BridgeInbox::of_kept(identity, key, &questions, Arc::clone(&ledger));
+        let inbox = with(inbox);
         let last = questions.iter().map(|record| record.id.number).fold(last, u64::max);
         desk.keep(questions);
         let (last, ends) = (Arc::new(AtomicU64::new(last)), CancellationToken::new());
@@ -112,16 +113,16 @@ impl StandingInbox {
         if record.is_open() && self.ends.is_cancelled() {
             return Err(NotKept::Ends(record));
         }
-        if record.is_open() || self.ledger.settled(&record).await {
-            return Ok(record);
-        }
-        Err(NotKept::Unkept("the journal cannot be written now, so the outcome is not told yet".to_owned()))
+        Ok(record)
     }
 
     async fn take_back(&self, id: &QuestionId) -> Result<(), NotKept> {
         // A question that is not open was decided before, which is told below.
         self.desk.withdraw(id.number).unwrap_or_default();
-        let record = self.over(id, Duration::ZERO).await?;
+        let record = self.over(id, limits::LEDGER_WAIT).await?;
+        if record.is_open() {
+            return Err(NotKept::Unkept("the journal cannot be written now: try again later".to_owned()));
+        }
         if is_withdrawn(&record) { Ok(()) } else { Err(NotKept::Over(record)) }
     }
 
@@ -268,8 +269,8 @@ mod tests {
             ready(!self.fails()).boxed()
         }
 
-        fn flush(&self) -> BoxFuture<'static, ()> {
-            ready(()).boxed()
+        fn flush(&self) -> BoxFuture<'static, bool> {
+            ready(!self.fails()).boxed()
         }
 
         fn earlier(&self, _: &Arc<Record>) -> BoxFuture<'static, Option<EarlierDecision>> {
@@ -402,11 +403,16 @@ mod tests {
         let waiting = tokio::spawn(standing.outcome(&id, limits::WAIT));
         *memory.fails.lock().unwrap() = true;
         let submitted = soon(standing.inbox().submit(&id, answer("x"), Provenance::bridge())).await;
-        assert_eq!(submitted, Err(Refusal::Unknown), "a kill could undo it");
-        assert!(matches!(soon(waiting).await.unwrap(), Err(NotKept::Unkept(_))));
+        assert_eq!(submitted, Err(Refusal::Unknown));
+        assert!(standing.outcome(&id, NOT_AT_ALL).await.unwrap().is_open(), "it is on its way");
+        assert!(matches!(standing.withdraw(&id).await, Err(NotKept::Unkept(_))));
+        assert!(!waiting.is_finished());
         *memory.fails.lock().unwrap() = false;
-        let told = standing.outcome(&id, NOT_AT_ALL).await.unwrap();
+        let told = soon(waiting).await.unwrap().unwrap();
+        assert!(!told.is_open());
         assert_eq!(memory.records.lock().unwrap()[&id].settlement, told.settlement);
+        // The same again is what was decided.
+        answered(&standing, &id, "x").await;
     }
 
     #[tokio::test]

@@ -1,9 +1,14 @@
 //! The work that has to run for an inbox beside its sessions: it takes over what its bridge has changed, and times the
 //! questions on the desks of this process.
 
-use std::future::pending;
+use std::{future::pending, sync::Arc};
 
-use super::{handover::Intake, local_desk::LocalDesk};
+use askbridge_core::desk::Record;
+use futures::{StreamExt, stream::FuturesUnordered};
+use tokio::{sync::mpsc, time::sleep};
+
+use super::{handover::Intake, ledger::Ledger, local_desk::LocalDesk};
+use crate::limits;
 
 /// The background work of an inbox.
 #[derive(Debug)]
@@ -16,6 +21,8 @@ pub struct Work {
 pub(super) enum AskerWork {
     Bridge(Intake),
     Desk(LocalDesk),
+    /// The decisions about questions that are kept, and the ledger that keeps them.
+    Kept(mpsc::Receiver<Arc<Record>>, Arc<dyn Ledger>),
 }
 
 impl Work {
@@ -24,7 +31,7 @@ impl Work {
     pub async fn opened(&self) {
         match &self.asker {
             AskerWork::Bridge(intake) => intake.opened().await,
-            AskerWork::Desk(_) => pending().await,
+            AskerWork::Desk(_) | AskerWork::Kept(..) => pending().await,
         }
     }
 
@@ -42,6 +49,7 @@ impl Work {
                 // The journal has to get the end of the programs' questions as well.
                 AskerWork::Bridge(intake) => intake.run(|| programs.close()).await,
                 AskerWork::Desk(desk) => desk.run().await,
+                AskerWork::Kept(decisions, ledger) => keep(decisions, &*ledger, programs).await,
             }
         };
         tokio::select! {
@@ -49,4 +57,27 @@ impl Work {
             () = programs.run() => {}
         }
     }
+}
+
+/// Writes each decision, several at a time, so that they share a sync. It is told once it survives a power loss.
+async fn keep(mut decisions: mpsc::Receiver<Arc<Record>>, ledger: &dyn Ledger, desk: &LocalDesk) {
+    let mut writing = FuturesUnordered::new();
+    loop {
+        tokio::select! {
+            Some(record) = decisions.recv() => writing.push(written(record, ledger)),
+            Some(number) = writing.next(), if !writing.is_empty() => desk.written(number),
+            else => return,
+        }
+    }
+}
+
+/// Writes a decision, however long the ledger fails, and returns the number of its question.
+async fn written(record: Arc<Record>, ledger: &dyn Ledger) -> u64 {
+    while !ledger.settled(&record).await {
+        // What a ledger that fails was given waits in its queue: it need not be given again until that is written.
+        while !ledger.flush().await {
+            sleep(limits::KEPT_BACK_OFF).await;
+        }
+    }
+    record.id.number
 }
