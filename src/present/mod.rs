@@ -3,6 +3,7 @@
 
 pub mod answer;
 pub mod attention;
+mod below;
 pub mod bridges;
 pub mod caution;
 pub mod dialogue;

@@ -4,8 +4,8 @@
 use std::cmp::Reverse;
 
 use askbridge_control::inbox::{LeftToClient, Life};
-use askbridge_core::desk::{LostQuestion, Record, Settlement, Timestamp};
-use askbridge_os::terminal::cut;
+use askbridge_core::desk::{LostQuestion, Record, Report, ReportStatus, Settlement, Timestamp, Use};
+use askbridge_os::terminal::{cut, printable_line};
 
 use super::{
     answer,
@@ -25,6 +25,8 @@ const NAME: usize = 12;
 /// The most columns of a question in front of its outcome: an agent may ask in a thousand characters.
 const QUESTION: usize = 120;
 
+/// The most columns of what a program says of what it did.
+const NOTE: usize = 80;
 /// How many lost questions are listed one by one. The rest is only counted.
 const LOST: usize = 5;
 /// Columns of a line about a lost question if the output is not a terminal.
@@ -66,7 +68,10 @@ impl HistoryEntry<'_> {
             (Some(settlement), _) if self.record.turn_over => {
                 format!("{}, after its turn was over", answer::settlement(question, settlement))
             }
-            (Some(settlement), _) => answer::settlement(question, settlement),
+            (Some(settlement), _) => {
+                let used = self.record.used.as_deref().map(|used| format!("; {}", self::used(used)));
+                answer::settlement(question, settlement) + &used.unwrap_or_default()
+            }
             (None, _) if self.life == Life::Lives => "open".to_owned(),
             (None, _) if self.life == Life::Unseen => {
                 "not settled; whether its bridge still runs cannot be seen from here".to_owned()
@@ -77,6 +82,22 @@ impl HistoryEntry<'_> {
             }
             (None, None) => "lost: its bridge ended before it was settled".to_owned(),
         }
+    }
+}
+
+/// Returns what became of what a program was allowed to do.
+pub fn used(used: &Use) -> String {
+    let Some(Report { status, note }) = &used.report else {
+        return "the program took the approval".to_owned();
+    };
+    let ended = match status {
+        ReportStatus::Succeeded => "it was done".to_owned(),
+        ReportStatus::Failed => "it failed".to_owned(),
+        other => printable_line(other.name()).into_owned(),
+    };
+    match note {
+        Some(note) => format!("{ended}: {}", text::short(note, NOTE)),
+        None => ended,
     }
 }
 

@@ -6,9 +6,9 @@ use std::fmt::{self, Display, Formatter};
 use anstyle::Style;
 use askbridge_control::inbox::BridgeStatus;
 use askbridge_core::{
-    desk::{EarlierDecision, Record, Settlement, State, Timestamp},
+    desk::{Record, State, Timestamp},
     question::{
-        Field, FieldOption, Kind, Outcome, Preview, PreviewFormat, Purpose, Responder, Role, form,
+        Field, FieldOption, Kind, Preview, PreviewFormat, Purpose, Responder,
         naming::{names, pair},
     },
 };
@@ -17,6 +17,7 @@ use askbridge_os::terminal::{padded, printable, printable_line, width};
 use super::{
     answer::{self, ending},
     layout::{self, wrapped},
+    past,
     subject::{self, SubjectText},
     text::{self, span},
 };
@@ -25,10 +26,8 @@ use super::{
 const LONGEST_ALIGNED: usize = 30;
 /// The most columns of an agent's command, which may have a whole script in it.
 const AGENT: usize = 100;
-/// Up to this many fields, the suggested command gives the values in order and not by name.
-const MOST_IN_TURN: usize = 3;
 /// How far the options are indented.
-const INDENT: usize = 4;
+pub(super) const INDENT: usize = 4;
 
 /// A question in words.
 pub struct QuestionText<'a> {
@@ -51,6 +50,7 @@ impl Display for QuestionText<'_> {
         if question.purpose == Purpose::Permission {
             writeln!(out)?;
             question.fields.iter().try_for_each(|field| self.options(field, out))?;
+            self.arguments(out)?;
         } else {
             question.fields.iter().try_for_each(|field| self.field(field, true, out))?;
         }
@@ -115,12 +115,15 @@ impl QuestionText<'_> {
     }
 
     /// Writes a printable line, wrapped and indented.
-    fn line(&self, text: &str, indent: usize, out: &mut Formatter<'_>) -> fmt::Result {
+    pub(super) fn line(&self, text: &str, indent: usize, out: &mut Formatter<'_>) -> fmt::Result {
         writeln!(out, "{:indent$}{}", "", wrapped(text, indent, indent + 2, self.columns))
     }
 
     fn head(&self, out: &mut Formatter<'_>) -> fmt::Result {
         self.line(&self.state(), 0, out)?;
+        if let Some(used) = self.record.used.as_deref() {
+            self.line(&past::used(used), 0, out)?;
+        }
         for said in text::since_asked(self.record) {
             self.line(&said, 0, out)?;
         }
@@ -165,62 +168,6 @@ impl QuestionText<'_> {
                 format!("{id}: open for {age}{ends}, waits {}", waits(self.record))
             }
         }
-    }
-
-    /// Returns how the same question ended before.
-    fn earlier(&self, earlier: &EarlierDecision) -> String {
-        let EarlierDecision { id, outcome, by, at, was_delivered, may_have_arrived } = earlier;
-        let settled = Settlement::new(outcome.clone(), by.clone(), *at);
-        let said = answer::settlement(&self.record.question, &settled);
-        let arrived = match (was_delivered, may_have_arrived) {
-            (true, _) => "",
-            (false, true) => "; the decision may not have reached the agent",
-            (false, false) => "; the decision did not reach the agent",
-        };
-        format!("asked before as {id}, {} ago{arrived}: {said}", span(self.now.since(*at)))
-    }
-
-    fn foot(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let Record { id, question, kept, earlier, settlement, state, .. } = self.record;
-        if let Some(kept) = kept {
-            writeln!(out)?;
-            self.line(&format!("answered so far: {}", answer::given(question, kept)), 0, out)?;
-        }
-        if let Some(earlier) = earlier {
-            writeln!(out)?;
-            self.line(&self.earlier(earlier), 0, out)?;
-        }
-        if settlement.is_none() && *state != State::Delivering {
-            // Commands are not wrapped, so that they can be copied.
-            if question.purpose == Purpose::Permission {
-                return self.decide(out);
-            }
-            let values = match question.fields.len() {
-                fields @ ..=MOST_IN_TURN => vec!["VALUE"; fields].join(" "),
-                _ => "--field NAME=VALUE …".to_owned(),
-            };
-            writeln!(out, "\naskbridge answer {id} {values}\naskbridge reject {id}")?;
-            if earlier.as_ref().is_some_and(|earlier| matches!(earlier.outcome, Outcome::Answered(_))) {
-                writeln!(out, "askbridge answer {id} --again")?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes the commands that decide on a permission. If several options allow it, the user chooses one by its
-    /// number.
-    fn decide(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let Record { id, question, .. } = self.record;
-        let with = |role| form::options_with_role(question, role).count();
-        let allow = match with(Role::AllowOnce) {
-            1 => format!("askbridge allow {id}"),
-            _ => format!("askbridge answer {id} NUMBER"),
-        };
-        let always = match with(Role::AllowAlways) {
-            1 => format!("\naskbridge allow {id} --always"),
-            _ => String::new(),
-        };
-        writeln!(out, "\n{allow}{always}\naskbridge reject {id}")
     }
 
     /// Writes a field. If `is_named`, the name that `--field` takes is included.

@@ -7,13 +7,14 @@ use askbridge_control::rpc::{
     protocol::Listing,
 };
 use askbridge_core::{
-    desk::{Record, Settlement},
+    desk::{Record, Report, Settlement},
     question::input::ReplyInput,
 };
 use askbridge_web::{
     Problem,
-    asking::NewQuestion,
+    approval::{Consumed, Consumption},
     events::{QuestionEvent, Snapshot},
+    new_question::NewQuestion,
     rest::{Extension, Rejection},
 };
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
@@ -86,7 +87,8 @@ fn paths(generator: &mut SchemaGenerator) -> Value {
         insert("", all, named);
         let of_one = json!({ "get": show(generator, session), "delete": withdraw(generator, session) });
         insert("/{questionId}", of_one, &one);
-        for (verb, operation) in submissions(generator, session) {
+        let verbs = submissions(generator, session).into_iter().chain(approvals(generator, session));
+        for (verb, operation) in verbs {
             insert(&format!("/{{questionId}}/{verb}"), json!({ "post": operation }), &one);
         }
     }
@@ -178,6 +180,28 @@ fn submissions(generator: &mut SchemaGenerator, session: &str) -> [(&'static str
     let mut extend = operation(generator, &id, &description, ("200", record), &with(&["412"]));
     extend["requestBody"] = body::<Extension>(generator, true);
     [("reply", answer), ("reject", reject), ("extend", extend)]
+}
+
+/// Returns the operations of a program with an approval, by the last part of their path.
+fn approvals(generator: &mut SchemaGenerator, session: &str) -> [(&'static str, Value); 2] {
+    let problems = [&["404", "409", "503"], &WITH_BODY[..]].concat();
+    let description = "Takes the approval of a permission that no connection holds, right before the program does what was \
+        allowed. An approval is spent once: later calls fail with 409 (`spent`), unless they have the same \
+        `Idempotency-Key`. So do calls after its end (`expired`), with another digest than that of what was decided \
+        (`stale`), and where nothing was allowed (`not_allowed`).";
+    let (id, description) = (format!("consume{session}Approval"), named(session, description));
+    let consumed = response::<Consumed>(generator, "The approval, which is spent now.");
+    let mut consume = operation(generator, &id, &description, ("200", consumed), &problems);
+    let key = "What recognizes the same program when it asks again, in at most 255 characters.";
+    consume["parameters"] = json!([parameter("Idempotency-Key", "header", key)]);
+    consume["requestBody"] = body::<Consumption>(generator, true);
+    let description = "Reports what came of what was allowed, for the history. The same report again succeeds; another one \
+        fails with 409 (`reported`).";
+    let (id, description) = (format!("report{session}Outcome"), named(session, description));
+    let done = json!({ "description": "The report is in the journal." });
+    let mut report = operation(generator, &id, &description, ("204", done), &problems);
+    report["requestBody"] = body::<Report>(generator, true);
+    [("consume", consume), ("outcome", report)]
 }
 
 fn ask(generator: &mut SchemaGenerator) -> Value {

@@ -7,11 +7,14 @@ use std::{
     io::{Write, stderr},
 };
 
+use askbridge_core::question::action::digest;
 use serde_json::{Value, json};
 use tokio::spawn;
 
 use crate::http::client::{Http, soon};
-use crate::standing::home::{Home, ask_under, id, left, open, question, reply, show, wait, with, withdraw};
+use crate::standing::home::{
+    Home, ask_under, id, left, open, question, reply, send, show, wait, with, withdraw,
+};
 use crate::support::oracle::{Random, pass};
 
 /// Number of kills in the gate.
@@ -31,12 +34,13 @@ enum Step {
     Wait,
     Reply,
     Withdraw,
+    Consume,
 }
 
-use Step::{AskAndLeave, AskAndWait, Reply, Show, Wait, Withdraw};
+use Step::{AskAndLeave, AskAndWait, Consume, Reply, Show, Wait, Withdraw};
 
 /// What some programs and persons do one after the other, with one question each.
-const ACTS: [&[Step]; 12] = [
+const ACTS: [&[Step]; 14] = [
     &[AskAndLeave],
     &[AskAndLeave, AskAndLeave, Show],
     &[AskAndLeave, Wait],
@@ -49,6 +53,8 @@ const ACTS: [&[Step]; 12] = [
     &[Reply, AskAndWait],
     &[AskAndLeave, Withdraw, Show],
     &[Withdraw, Withdraw, AskAndLeave],
+    &[AskAndLeave, Reply, Consume, Consume],
+    &[Consume, Reply, Consume],
 ];
 
 /// One thing that was told, or that was sent without a response.
@@ -68,6 +74,8 @@ enum Heard {
     Withdrawing,
     /// It is withdrawn.
     Withdrawn,
+    /// This program took the approval.
+    Consumed(String),
     /// The inbox ended before it told the result.
     Nothing,
 }
@@ -84,6 +92,9 @@ struct Key {
     accepted: Vec<String>,
     withdrawing: bool,
     withdrawn: bool,
+    /// Whether it is a permission, whose approval is spent once.
+    permits: bool,
+    consumed: Option<String>,
 }
 
 #[derive(Debug, Default)]
@@ -97,11 +108,17 @@ struct Counts {
     withdrawn: usize,
     expired: usize,
     waited: usize,
+    consumed: usize,
 }
 
 impl Key {
     fn body(&self) -> Value {
-        let body = question(&format!("{}?", self.name));
+        let body = match self.permits {
+            true => {
+                json!({ "purpose": "permission", "subject": subject(&self.name), "message": format!("{}?", self.name) })
+            }
+            false => question(&format!("{}?", self.name)),
+        };
         self.timeout.map_or(body.clone(), |timeout| with(body, &json!({ "timeoutMs": timeout })))
     }
 
@@ -118,7 +135,12 @@ impl Key {
                 assert_eq!(*known, settlement, "another outcome: {what}");
             }
             Heard::Sent(text) => self.sent.push(text),
+            Heard::Accepted(text) if self.accepted.contains(&text) => {}
             Heard::Accepted(text) => self.accepted.push(text),
+            Heard::Consumed(by) => {
+                let first = self.consumed.get_or_insert_with(|| by.clone());
+                assert_eq!(*first, by, "spent twice: {what}");
+            }
             Heard::Withdrawing => self.withdrawing = true,
             Heard::Withdrawn => self.withdrawn = true,
             Heard::Nothing => {}
@@ -132,14 +154,17 @@ impl Key {
         let what = format!("{what}: {shown}, of {self:?}");
         // A decision that is on its way was told to nobody.
         if matches!(shown["state"].as_str(), Some("open" | "delivering")) {
-            let is_told = self.settlement.is_some() || !self.accepted.is_empty() || self.withdrawn;
+            let is_told = self.settlement.is_some()
+                || !self.accepted.is_empty()
+                || self.withdrawn
+                || self.consumed.is_some();
             assert!(!is_told, "it is open again: {what}");
             counts.reopened += 1;
             return;
         }
         assert_eq!(shown["state"], "settled", "{what}");
         let outcome = &shown["settlement"]["outcome"];
-        let text = outcome["values"]["a"].as_str();
+        let text = outcome["values"][if self.permits { "q0" } else { "a" }].as_str();
         match (outcome["status"].as_str(), outcome["reason"].as_str()) {
             (Some("answered"), _) => {
                 assert!(text.is_some_and(|text| self.sent.iter().any(|sent| sent == text)), "{what}");
@@ -159,6 +184,7 @@ impl Key {
             self.accepted.iter().all(|accepted| text == Some(accepted)),
             "not the accepted answer: {what}"
         );
+        assert!(self.consumed.is_none() || shown["use"]["consumedAt"].is_string(), "it is not spent: {what}");
         assert!(!self.withdrawn || outcome["reason"] == "withdrawn", "it was withdrawn: {what}");
         assert!(
             self.settlement.as_ref().is_none_or(|known| *known == shown["settlement"]),
@@ -167,19 +193,25 @@ impl Key {
     }
 }
 
+/// What a program asks to be allowed under a key.
+fn subject(name: &str) -> Value {
+    json!({ "tool": name })
+}
+
 /// A program or a person with one question.
 struct Actor {
     http: Http,
     key: String,
+    permits: bool,
     body: Value,
     id: Option<String>,
     heard: Vec<Heard>,
 }
 
 impl Actor {
-    async fn play(mut self, steps: &[Step], answer: String) -> Vec<Heard> {
+    async fn play(mut self, steps: &[Step], run: String) -> Vec<Heard> {
         for step in steps {
-            let Some(heard) = self.step(*step, &answer).await else {
+            let Some(heard) = self.step(*step, &run).await else {
                 self.heard.push(Heard::Nothing);
                 break;
             };
@@ -194,9 +226,11 @@ impl Actor {
     }
 
     /// Returns what is told. `None` if the inbox ends first.
-    async fn step(&mut self, step: Step, answer: &str) -> Option<Vec<Heard>> {
+    async fn step(&mut self, step: Step, run: &str) -> Option<Vec<Heard>> {
+        // A permission has one option that allows.
+        let answer = if self.permits { "allow" } else { run };
         let known = self.id.clone();
-        let Actor { http, key, body, heard, .. } = self;
+        let Actor { http, key, body, heard, permits, .. } = self;
         let (http, key) = (&*http, key.as_str());
         let told = match (step, &known) {
             (AskAndLeave, _) => ask_under(http, key, &left(body.clone())).await?,
@@ -208,6 +242,13 @@ impl Actor {
             (Reply, Some(id)) => {
                 heard.push(Heard::Sent(answer.to_owned()));
                 reply(http, id, answer).await?
+            }
+            (Consume, _) if !*permits => return Some(Vec::new()),
+            (Consume, Some(id)) => {
+                let digest = digest(subject(key).as_object().expect("an object")).expect("a digest");
+                // Each program has a key of its own, under which it may ask again.
+                let run = format!("Idempotency-Key: {run}");
+                send(http, id, "consume", &[&run], &json!({ "digest": digest })).await?
             }
             (Withdraw, Some(id)) => {
                 heard.push(Heard::Withdrawing);
@@ -226,6 +267,11 @@ impl Actor {
             }
             (Reply, 204) => vec![Heard::Accepted(answer.to_owned())],
             (Withdraw, 204) => vec![Heard::Withdrawn],
+            (Consume, 200) => vec![Heard::Consumed(run.to_owned())],
+            // It was spent, or nothing is allowed.
+            (Consume, 409) if matches!(told.json()["name"].as_str(), Some("spent" | "not_allowed")) => {
+                Vec::new()
+            }
             // The journal is stalled.
             (_, 503) if matches!(told.json()["name"].as_str(), Some("not_kept" | "unknown")) => {
                 vec![Heard::Nothing]
@@ -258,7 +304,8 @@ impl World {
         while self.keys.iter().filter(|key| key.settlement.is_none()).count() < KEYS as usize {
             self.next += 1;
             let timeout = (random.below(6) == 0).then(|| 1 + random.below(40));
-            self.keys.push(Key { name: format!("key {}", self.next), timeout, ..Key::default() });
+            let permits = random.below(3) == 0;
+            self.keys.push(Key { name: format!("key {}", self.next), timeout, permits, ..Key::default() });
         }
     }
 
@@ -276,10 +323,11 @@ impl World {
             let key = &self.keys[index];
             let steps = ACTS[random.below(ACTS.len() as u64) as usize];
             self.next += 1;
-            let (moment, answer) = (random.moment() / 4, format!("answer {}", self.next));
+            let (moment, run) = (random.moment() / 4, format!("run {}", self.next));
             let actor = Actor {
                 http: inbox.http.clone(),
                 key: key.name.clone(),
+                permits: key.permits,
                 body: key.body(),
                 id: key.id.clone(),
                 heard: Vec::new(),
@@ -288,7 +336,7 @@ impl World {
                 index,
                 spawn(async move {
                     pass(moment).await;
-                    actor.play(steps, answer).await
+                    actor.play(steps, run).await
                 }),
             ));
         }
@@ -339,6 +387,7 @@ impl World {
             }
             let Some(known) = key.id.clone() else { continue };
             counts.kept += 1;
+            counts.consumed += usize::from(key.consumed.is_some());
             let shown = show(http, &known).await.expect("a response");
             assert_eq!(shown.status, 200, "a question is lost: {what}: {shown:?}, {key:?}");
             key.check(&shown.json(), what, counts);
@@ -372,4 +421,5 @@ async fn what_anybody_was_told_outlives_each_kill() {
     let few = kills / 8;
     assert!(counts.cut_off > few && counts.reopened > few && counts.waited > few, "{said}");
     assert!(counts.answered > few && counts.withdrawn > few && counts.expired > 0, "{said}");
+    assert!(counts.consumed > few, "{said}");
 }

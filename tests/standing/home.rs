@@ -147,6 +147,12 @@ pub(crate) async fn reply(http: &Http, id: &str, text: &str) -> Option<Reply> {
         .await
 }
 
+/// Sends a body to a path of a question.
+pub(crate) async fn send(http: &Http, id: &str, path: &str, headers: &[&str], body: &Value) -> Option<Reply> {
+    let headers = [&["Content-Type: application/json"], headers].concat();
+    http.try_send("POST", &format!("/v1/questions/{id}/{path}"), &headers, &body.to_string()).await
+}
+
 /// Reads a question.
 pub(crate) async fn show(http: &Http, id: &str) -> Option<Reply> {
     http.try_send("GET", &format!("/v1/questions/{id}"), &[], "").await

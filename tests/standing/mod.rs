@@ -10,4 +10,8 @@ mod ends;
 #[cfg(test)]
 mod home;
 #[cfg(test)]
+mod permitted;
+#[cfg(test)]
+mod schemas;
+#[cfg(test)]
 mod stalled;

@@ -56,7 +56,7 @@ const MAY_KNOW: [(&str, &[&str]); 26] = [
     ("wire", &["limits"]),
     ("question", &["limits"]),
     ("guard", &["limits", "question"]),
-    ("desk", &["limits", "question"]),
+    ("desk", &["dialect", "limits", "question"]),
     ("dialect", &["guard", "limits", "question", "wire"]),
     ("engine", &["desk", "limits", "question", "wire"]),
     ("acp", &["desk", "dialect", "engine", "guard", "limits", "question", "wire"]),
@@ -72,7 +72,7 @@ const MAY_KNOW: [(&str, &[&str]); 26] = [
     ("settings", &["acp", "desk", "guard", "limits", "os", "question"]),
     ("journal", &["desk", "inbox", "limits", "os", "question"]),
     ("adapters", &["desk", "dialect", "inbox", "join", "limits", "os", "question", "settings", "wire"]),
-    ("web", &["desk", "inbox", "join", "limits", "os", "question", "rpc", "settings", "wire"]),
+    ("web", &["desk", "dialect", "inbox", "join", "limits", "os", "question", "rpc", "settings", "wire"]),
     ("fleet", &["desk", "inbox", "limits", "join", "os", "question", "rpc", "settings"]),
     // The program.
     ("driver", &["acp", "desk", "engine", "inbox", "limits", "os", "question", "rpc", "wire"]),

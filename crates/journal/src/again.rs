@@ -66,7 +66,10 @@ enum Reach {
 
 impl AcceptedDecision {
     fn found(self) -> Judgement {
-        Judgement::Decided(self.settlement, if self.waits { Reach::Waited } else { Reach::Doubtful })
+        Judgement::Decided(
+            Box::new(self.settlement),
+            if self.waits { Reach::Waited } else { Reach::Doubtful },
+        )
     }
 }
 
@@ -77,7 +80,7 @@ enum Judgement {
     /// The candidate has the latest decision, but that decision must not be used.
     End,
     /// The candidate has the latest decision, which may be used.
-    Decided(Settlement, Reach),
+    Decided(Box<Settlement>, Reach),
 }
 
 fn judge(candidate: &Candidate, is_alive: LivenessCheck<'_>) -> Judgement {
@@ -95,7 +98,7 @@ fn judge(candidate: &Candidate, is_alive: LivenessCheck<'_>) -> Judgement {
             Outcome::Rejected(reason) if reason != Reason::User => Judgement::Nothing,
             // A program may end without the inbox that it asked, and it asks again because it has lost what it got.
             Outcome::Answered(_) | Outcome::Rejected(_) if is_of_program || candidate.is_left(is_alive) => {
-                Judgement::Decided(settlement, Reach::Delivered)
+                Judgement::Decided(Box::new(settlement), Reach::Delivered)
             }
             _ => Judgement::End,
         },

@@ -8,6 +8,7 @@ use std::{
 
 use askbridge_control::inbox::{
     AskedUnder, HistoryFilter, Keeping, KeptBefore, KeptQuestions, Ledger, LeftToClient, Life, PastQuestion,
+    Used, Using,
 };
 use askbridge_core::{
     desk::{
@@ -214,6 +215,20 @@ impl Ledger for Journal {
     fn keep(&self, keeping: Keeping) -> BoxFuture<'static, Result<Option<KeptBefore>, String>> {
         let kept = self.wait(|reply| JournalEntry::Keep(Box::new(keeping), reply), None);
         kept.map(|kept| kept.ok_or_else(|| FAILS.to_owned())).boxed()
+    }
+
+    fn make_use(&self, record: &Arc<Record>, using: Using) -> BoxFuture<'static, Result<Used, String>> {
+        let record = Arc::clone(record);
+        let before = self.wait(|reply| JournalEntry::Use(record, using, reply), None);
+        before.map(|before| before.ok_or_else(|| FAILS.to_owned())).boxed()
+    }
+
+    fn used(&self, record: &Arc<Record>) -> BoxFuture<'static, Result<Used, Refusal>> {
+        let (options, record) = (self.inner.options.clone(), Arc::clone(record));
+        read(move || {
+            let Some(file) = &options.file else { return Ok(Used::default()) };
+            History::open(file)?.map_or_else(|| Ok(Used::default()), |history| history.used(&record))
+        })
     }
 
     fn flush(&self) -> BoxFuture<'static, bool> {

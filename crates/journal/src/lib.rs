@@ -23,6 +23,7 @@ mod schema;
 mod shared;
 mod standing;
 mod stored;
+mod used;
 mod verify;
 mod writer;
 

@@ -5,7 +5,7 @@ use askbridge_control::inbox::Life;
 use askbridge_core::desk::Timestamp;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
-use super::{JournalError, Options, connection::WritingConnection, entries, standing, stored::millis};
+use super::{JournalError, Options, connection::WritingConnection, entries, standing, stored::millis, used};
 use crate::limits;
 
 /// Bytes that a settlement takes beside its record: its columns, its hashes, and its entries in the indexes.
@@ -85,6 +85,7 @@ fn remove(
         )?;
     }
     standing::prune(&transaction)?;
+    used::prune(&transaction)?;
     transaction.commit()?;
     // Each step of the statement gives back one page, so all steps have to run.
     let mut pages = connection.prepare(&format!("PRAGMA incremental_vacuum({PAGES})"))?;

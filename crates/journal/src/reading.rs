@@ -210,7 +210,10 @@ impl History {
         {
             // A record that cannot be read must not hide the others. `verify` names it.
             match past(row) {
-                Ok(past) if is_wanted(&past.1) => found.push(past),
+                Ok(mut past) if is_wanted(&past.1) => {
+                    self.with_use(&mut past.1.record);
+                    found.push(past);
+                }
                 Ok(_) => {}
                 Err(error) => tracing::debug!("a record cannot be read: {error}"),
             }

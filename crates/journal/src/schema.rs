@@ -87,7 +87,7 @@ CREATE TABLE left_to_client (
 ";
 
 /// The inbox whose questions no connection holds, with the last number that it gave, and the keys under which they were
-/// asked.
+/// asked, and what became of what programs were allowed to do.
 const STANDING: &str = "
 CREATE TABLE standing_inbox (
     only INTEGER PRIMARY KEY CHECK (only = 0),
@@ -99,6 +99,14 @@ CREATE TABLE standing_key (
     digest BLOB NOT NULL,
     id TEXT NOT NULL,
     opened INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE used (
+    id TEXT NOT NULL,
+    opened INTEGER NOT NULL,
+    consumed INTEGER,
+    key TEXT,
+    report TEXT,
+    PRIMARY KEY (id, opened)
 ) WITHOUT ROWID;
 ";
 

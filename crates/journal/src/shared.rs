@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use askbridge_control::inbox::{Home, Keeping, KeptBefore, KeptQuestions, LeftToClient, Life};
+use askbridge_control::inbox::{Home, Keeping, KeptBefore, KeptQuestions, LeftToClient, Life, Used, Using};
 use askbridge_core::desk::{BridgeName, EarlierDecision, QuestionId, Record, Settlement, Timestamp};
 use tokio::sync::oneshot;
 
@@ -100,6 +100,7 @@ pub(super) enum JournalEntry {
     Claim(QuestionId, QuestionId, oneshot::Sender<bool>),
     Resume(BridgeName, oneshot::Sender<KeptQuestions>),
     Keep(Box<Keeping>, oneshot::Sender<Option<KeptBefore>>),
+    Use(Arc<Record>, Using, oneshot::Sender<Used>),
     Flush(oneshot::Sender<()>),
 }
 
@@ -113,7 +114,7 @@ impl JournalEntry {
                 of(record) + record.settlement.as_ref().map_or(0, |settlement| settlement.most_json())
             }
             JournalEntry::Accepting(record, decision, _) => of(record) + decision.most_json(),
-            JournalEntry::Earlier(record, _) => of(record),
+            JournalEntry::Earlier(record, _) | JournalEntry::Use(record, ..) => of(record),
             JournalEntry::Keep(keeping, _) => of(&keeping.record),
             JournalEntry::LeftToClient(left) => limits::RECORD + left.project.len() + left.file.len(),
             JournalEntry::Refused(_)
@@ -142,6 +143,7 @@ impl JournalEntry {
             | JournalEntry::Claim(..)
             | JournalEntry::Resume(..)
             | JournalEntry::Keep(..)
+            | JournalEntry::Use(..)
             | JournalEntry::Flush(_) => None,
         }
     }
@@ -154,6 +156,7 @@ impl JournalEntry {
                 | JournalEntry::Claim(..)
                 | JournalEntry::Resume(..)
                 | JournalEntry::Keep(..)
+                | JournalEntry::Use(..)
                 | JournalEntry::Flush(_)
         )
     }

@@ -77,13 +77,19 @@ pub(super) fn settlement(mut settlement: Settlement, question: &Question, texts:
         }
         outcome => outcome,
     };
+    let has_secret = question.fields.iter().any(|field| field.secret);
+    settlement.value = settlement.value.filter(|_| texts && !has_secret);
+    if let Some(grant) = settlement.grant.as_mut().filter(|_| !texts) {
+        grant.arguments = None;
+    }
     settlement
 }
 
 /// Removes the default values of secret fields.
 fn without_defaults(question: &Question) -> Question {
     let mut question = question.clone();
-    // An agent may offer the current secret as the default.
+    // An agent may offer the current secret as the default, and a program's schema has it at any depth.
+    question.schema = question.schema.filter(|_| question.fields.iter().all(|field| !field.secret));
     for field in question.fields.iter_mut().filter(|field| field.secret) {
         match &mut field.kind {
             Kind::Text { default, .. } | Kind::Choice { default, .. } => *default = None,
@@ -441,6 +447,8 @@ mod tests {
             "sessionId": "s", "agent": "a", "project": "/p", "requestId": "5", "questionId": "q", "title": "T",
             "message": "Why?", "submit": "Send", "toolCallId": "c", "purpose": "question", "origin": "elicitation",
             "dangerous": true, "risk": "acts", "riskReason": "It runs.", "confirm": true, "blocking": true, "timeoutMs": 5000, "notes": false,
+            "action": { "digest": "sha256:00", "request": { "tool": "t" }, "grantMs": 5000 },
+            "schema": { "type": "object" },
             "unshown": ["1 image is not shown."],
             "subject": subject,
             "fields": [
@@ -537,6 +545,7 @@ mod tests {
         let mut places: Vec<_> = [
             ("", vec![""]),
             ("/subject", vec!["/$defs/Subject"]),
+            ("/action", vec!["/$defs/Action"]),
             ("/subject/diffs/0", vec!["/$defs/Diff"]),
             ("/fields/1/options/0", vec!["/$defs/FieldOption"]),
             ("/fields/1/options/0/preview", vec!["/$defs/Preview"]),
@@ -560,6 +569,6 @@ mod tests {
         let types = schema["$defs"].as_object().expect("types").iter();
         let with_members: Vec<_> =
             types.filter(|(_, it)| it.get("properties").is_some()).map(|(name, _)| name).collect();
-        assert_eq!(with_members, ["Diff", "Field", "FieldOption", "Preview", "Subject"]);
+        assert_eq!(with_members, ["Action", "Diff", "Field", "FieldOption", "Preview", "Subject"]);
     }
 }

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use askbridge_control::inbox::{KeptBefore, KeptQuestions, Life};
+use askbridge_control::inbox::{KeptBefore, KeptQuestions, Life, Used};
 use askbridge_core::desk::{BridgeName, EarlierDecision, QuestionId, Record};
 use askbridge_os::lock::LockFile;
 use rusqlite::TransactionBehavior;
@@ -19,6 +19,7 @@ use super::{
     shared::{JournalEntry, QueueItem, SharedJournal, now},
     standing,
     stored::{self, StoredQuestion},
+    used,
 };
 use crate::limits;
 
@@ -73,6 +74,7 @@ struct Replies {
     claims: Vec<(oneshot::Sender<bool>, Option<Claim>)>,
     resumed: Vec<(oneshot::Sender<KeptQuestions>, KeptQuestions)>,
     kept: Vec<(Arc<Record>, KeptReply, Option<KeptBefore>)>,
+    used: Vec<(oneshot::Sender<Used>, Used)>,
 }
 
 impl Writer<'_> {
@@ -169,6 +171,7 @@ impl Writer<'_> {
                         | JournalEntry::Claim(..)
                         | JournalEntry::Resume(..)
                         | JournalEntry::Keep(..)
+                        | JournalEntry::Use(..)
                         | JournalEntry::Flush(_)
                 )
             };
@@ -224,6 +227,9 @@ impl Writer<'_> {
         }
         for (reply, questions) in replies.resumed {
             drop(reply.send(questions));
+        }
+        for (reply, before) in replies.used {
+            drop(reply.send(before));
         }
         for (record, reply, before) in replies.kept {
             let is_new = before.is_none();
@@ -298,6 +304,7 @@ enum AppliedEntry {
     Claimed(bool),
     Resumed(KeptQuestions),
     Kept(Option<KeptBefore>),
+    Used(Used),
 }
 
 fn apply(
@@ -340,6 +347,9 @@ fn apply(
             let before = standing::keep(connection, keeping, &stored(&keeping.record)?)?;
             return Ok(AppliedEntry::Kept(before));
         }
+        JournalEntry::Use(record, using, _) => {
+            return Ok(AppliedEntry::Used(used::make_use(connection, record, using)?));
+        }
         JournalEntry::Flush(_) => {}
     }
     Ok(AppliedEntry::Done)
@@ -361,6 +371,8 @@ impl Replies {
             (JournalEntry::Keep(keeping, reply), AppliedEntry::Kept(before)) => {
                 self.kept.push((keeping.record, reply, before));
             }
+            // Whoever no longer waits may ask again, under the same key.
+            (JournalEntry::Use(_, _, reply), AppliedEntry::Used(before)) => self.used.push((reply, before)),
             (JournalEntry::Accepting(record, decision, reply), _) => {
                 self.done.extend(reply);
                 kept.push(JournalEntry::Accepting(record, decision, None));

@@ -6,91 +6,25 @@
 use std::{sync::Arc, time::Duration};
 
 use askbridge_control::inbox::{AskedUnder, Inbox, Kept, NotKept, Standing, wait_until};
-use askbridge_core::{
-    desk::{Record, Refusal, State as Stage},
-    question::{Field, Origin, Question},
-};
+use askbridge_core::desk::{Record, Refusal, State as Stage};
 use axum::{
     body::Bytes,
     extract::{Path, Query, State, rejection::QueryRejection},
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::Response,
 };
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
 use super::{
     app::App,
     body,
     find::{QuestionPath, find},
+    new_question::{self, NewQuestion},
     problem::Problem,
     stream,
 };
 use crate::limits;
-
-const QUESTION: &str = r#"{"message":"TEXT","fields":[{"name":"NAME","label":"TEXT","kind":"text"}]}"#;
-
-/// The default ID of a question, which `askbridge ask` uses too.
-const UNNAMED: &str = "ask";
-
-/// A question to ask: the members of a question that its asker chooses.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[cfg_attr(feature = "schema", schemars(title = "NewQuestion"))]
-pub struct NewQuestion {
-    /// The session that the question belongs to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session_id: Option<String>,
-    /// The asker's own ID of the question; `ask` by default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub question_id: Option<String>,
-    /// The name of the program that asks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent: Option<String>,
-    /// The directory that the program works in, as an absolute path.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub project: Option<String>,
-    /// The subject of the question, in a few words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// The question that the form as a whole asks. Empty if the labels of the fields say it all.
-    #[serde(default)]
-    pub message: String,
-    /// The fields to fill in; at least one.
-    pub fields: Vec<Field>,
-    /// The label of the button that sends the answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub submit: Option<String>,
-    /// Whether a wrong answer can do harm.
-    #[serde(default)]
-    pub dangerous: bool,
-    /// How long to wait for an answer, in milliseconds. By default, there is no limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timeout_ms: Option<u64>,
-    /// Whether the response waits for the outcome; `true` by default. A question that nobody waits for is kept beyond the
-    /// connection, and beyond the process.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wait: Option<bool>,
-}
-
-impl From<NewQuestion> for Question {
-    fn from(new: NewQuestion) -> Self {
-        let id = new.question_id.as_deref().unwrap_or(UNNAMED);
-        Question {
-            session: new.session_id.filter(|session| !session.is_empty()),
-            agent: new.agent.map(Into::into),
-            project: new.project.map(Into::into),
-            title: new.title,
-            message: new.message,
-            submit: new.submit,
-            dangerous: new.dangerous,
-            timeout: new.timeout_ms.map(Duration::from_millis),
-            ..Question::new(Origin::Program, id, new.fields)
-        }
-    }
-}
 
 /// The header by which an asker names a question that it may ask again.
 pub(super) const KEY: &str = "idempotency-key";
@@ -125,7 +59,7 @@ fn is_leaving(preference: &str) -> bool {
 }
 
 /// Returns the key of a request, with or without the quotation marks that a structured header has.
-fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+pub(super) fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let mut values = headers.get_all(KEY).iter();
     let Some(value) = values.next() else { return Ok(None) };
     let bad = |why: &str| Problem::new(StatusCode::BAD_REQUEST, "bad_key", format!("Idempotency-Key: {why}"));
@@ -147,17 +81,18 @@ pub(super) async fn ask<I: Inbox>(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, Problem> {
-    let question: NewQuestion = body::read(&headers, body, QUESTION)?;
+    let question: NewQuestion = body::read(&headers, body, new_question::SHAPE)?;
     let Manner { key, waits } = Manner::read(&headers, &question)?;
     if key.is_none() && waits {
         // hyper drops this future, or the body that has taken it over, when the client disconnects, which withdraws the
         // question.
-        let asking = async move { app.inbox.ask(question.into()).await.map(stream::json) };
+        let question = question.read()?;
+        let asking = async move { app.inbox.ask(question).await.map(stream::json) };
         return Ok(stream::when_ready(asking).await?);
     }
-    let under = key.map(|key| AskedUnder { key, digest: digest(&question) });
+    let under = key.map(|key| AskedUnder { key, digest: question.digest() });
     let standing = standing(&app)?;
-    let Kept { record, is_new } = standing.ask(question.into(), under).await?;
+    let Kept { record, is_new } = standing.ask(question.read()?, under).await?;
     if waits {
         let waiting = async move {
             let record = over(&*standing, &record).await?;
@@ -192,14 +127,7 @@ async fn keep_up<I: Inbox>(app: &App<I>, record: &Record) {
     wait_until(app.inbox.store(), limits::LEDGER_WAIT, |now| has(now.get(&record.id))).await;
 }
 
-/// Returns a digest of all that was asked. Whether the asker waits is no part of it.
-fn digest(question: &NewQuestion) -> Vec<u8> {
-    let asked = NewQuestion { wait: None, ..question.clone() };
-    // Its members are strings, numbers and lists, so that this cannot fail.
-    Sha256::digest(serde_json::to_vec(&asked).unwrap_or_default()).to_vec()
-}
-
-fn standing<I: Inbox>(app: &App<I>) -> Result<Arc<dyn Standing>, Problem> {
+pub(super) fn standing<I: Inbox>(app: &App<I>) -> Result<Arc<dyn Standing>, Problem> {
     app.inbox.standing().map_err(|why| NotKept::Unkept(why.to_owned()).into())
 }
 

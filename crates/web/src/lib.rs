@@ -7,7 +7,8 @@
 //! ```
 
 mod app;
-pub mod asking;
+pub mod approval;
+mod asking;
 mod body;
 mod connection;
 pub mod events;
@@ -17,6 +18,7 @@ mod host;
 mod labels;
 pub mod limits;
 mod metrics;
+pub mod new_question;
 mod opencode;
 mod origins;
 pub mod page;

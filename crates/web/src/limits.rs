@@ -33,6 +33,8 @@ pub const CODE: Duration = Duration::from_secs(300);
 /// Interval of what keeps a response alive: comments in a stream of events, spaces before JSON that is not ready. Python's
 /// httpx gives a silent response up after 5 s by default, and many proxies after a minute.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(4);
+/// Length of what a program says of what it did.
+pub const REPORT: usize = 4 * KIB;
 /// How long a request may wait for an outcome: a client that is gone is noticed by then.
 pub const OUTCOME: Duration = Duration::from_secs(600);
 /// Interval of the heartbeats for opencode's clients, which give a stream up after 15 s without an event.

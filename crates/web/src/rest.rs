@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     app::App,
-    asking, body,
+    approval, asking, body,
     find::{QuestionPath, find},
     problem::Problem,
     stream,
@@ -66,6 +66,8 @@ pub(super) fn routes<I: Inbox>() -> Router<App<I>> {
             .route(&format!("{one}/reply"), post(reply))
             .route(&format!("{one}/reject"), post(reject))
             .route(&format!("{one}/extend"), post(extend))
+            .route(&format!("{one}/consume"), post(approval::consume))
+            .route(&format!("{one}/outcome"), post(approval::report))
     })
 }
 

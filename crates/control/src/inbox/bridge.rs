@@ -11,8 +11,7 @@ use std::{
 
 use askbridge_core::{
     desk::{
-        Asker, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Room, Settlement, Setup, Snapshot,
-        Submission,
+        Asker, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Setup, Snapshot, Submission,
     },
     question::{Guarding, Provenance, Question, check},
 };
@@ -98,7 +97,7 @@ impl BridgeInbox {
         let of_asker = |asker| Setup { started, ..setup(&identity, key, asker) };
         let agent = LocalDesk::new(of_asker(Asker::Agent), store.clone());
         let passed = now.since(started);
-        let (programs, decisions) = LocalDesk::of_kept(of_asker(Asker::Program), KEPT, passed, store.clone());
+        let (programs, decisions) = LocalDesk::of_kept(of_asker(Asker::Program), passed, store.clone());
         let asker = AskerWork::Kept(decisions, Arc::clone(&ledger));
         let work = Work { asker, programs: programs.clone() };
         let inbox = Self::over(identity, store, AgentSide::Desk(agent), programs.clone(), None);
@@ -381,9 +380,6 @@ pub(crate) fn assumed(record: &Record, submission: Submission, by: Provenance) -
     settlement.remark = remark;
     record.clone().settled(settlement)
 }
-
-/// How many questions are kept that no connection holds.
-const KEPT: Room = Room { open: limits::KEPT, open_per_session: limits::KEPT, bytes: limits::KEPT_BYTES };
 
 fn setup(identity: &Identity, key: u64, asker: Asker) -> Setup {
     Setup { bridge: identity.bridge.clone(), asker, started: identity.started_at, key }

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use askbridge_core::{
-    desk::{QuestionId, Record, Refusal},
+    desk::{QuestionId, Record, Refusal, Report, Timestamp},
     question::Question,
 };
 use futures::future::BoxFuture;
@@ -35,6 +35,29 @@ pub enum NotKept {
     Unkept(String),
 }
 
+/// Why an approval is not used.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum NotUsed {
+    /// The question is not there, or cannot be read or written.
+    #[error(transparent)]
+    NotKept(#[from] NotKept),
+    /// Nothing was allowed.
+    #[error("nothing was allowed: {0}")]
+    NotAllowed(&'static str),
+    /// What is to be done is not what was decided.
+    #[error("another action was decided: its digest is {0}")]
+    Stale(String),
+    /// It ended before it was taken.
+    #[error("the approval ended at {0}: ask again")]
+    Expired(Timestamp),
+    /// It was taken before.
+    #[error("the approval was spent at {0}: ask again")]
+    Spent(Timestamp),
+    /// Something else was reported before.
+    #[error("another outcome was reported before: {}", .0.status)]
+    Reported(Report),
+}
+
 /// A question that is kept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kept {
@@ -42,6 +65,17 @@ pub struct Kept {
     pub record: Arc<Record>,
     /// Whether it was asked just now, and not before under the same key.
     pub is_new: bool,
+}
+
+/// How an approval is taken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Consuming {
+    /// The question.
+    pub id: QuestionId,
+    /// The digest of what the program is about to do.
+    pub digest: String,
+    /// What recognizes the same program when it asks again.
+    pub key: Option<String>,
 }
 
 /// An inbox of questions that no connection holds.
@@ -69,4 +103,17 @@ pub trait Standing: fmt::Debug + Send + Sync {
     /// # Errors
     /// `Over` if it was decided. See [`NotKept`] for others.
     fn withdraw(&self, id: &QuestionId) -> BoxFuture<'static, Result<(), NotKept>>;
+
+    /// Takes the approval of an action, which is spent then. The same key again succeeds again. Ready once that survives a
+    /// power loss.
+    ///
+    /// # Errors
+    /// See [`NotUsed`].
+    fn consume(&self, consuming: Consuming) -> BoxFuture<'static, Result<Arc<Record>, NotUsed>>;
+
+    /// Records what came of an approval. The same report again succeeds.
+    ///
+    /// # Errors
+    /// See [`NotUsed`].
+    fn report(&self, id: &QuestionId, report: Report) -> BoxFuture<'static, Result<(), NotUsed>>;
 }

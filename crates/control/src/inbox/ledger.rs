@@ -6,8 +6,8 @@ use std::{fmt, path::PathBuf, sync::Arc};
 
 use askbridge_core::{
     desk::{
-        BridgeName, EarlierDecision, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Submission,
-        Timestamp,
+        BridgeName, EarlierDecision, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Report, Submission,
+        Timestamp, Use,
     },
     question::Provenance,
 };
@@ -68,6 +68,29 @@ pub struct KeptBefore {
     pub id: QuestionId,
     /// Whether all that was asked is the same.
     pub is_same: bool,
+}
+
+/// What a program does with an approval.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Using {
+    /// It takes the approval, which is spent then. The key, if there is one, recognizes the same program again.
+    Consume {
+        /// When it takes the approval.
+        at: Timestamp,
+        /// The key.
+        key: Option<String>,
+    },
+    /// It reports what came of it.
+    Report(Report),
+}
+
+/// What is known of the use of an approval.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Used {
+    /// What everybody may know.
+    pub used: Use,
+    /// The key under which the approval was taken.
+    pub key: Option<String>,
 }
 
 /// A durable record of questions. Each future is ready within [`crate::limits::LEDGER_WAIT`], whatever happens to the
@@ -135,6 +158,25 @@ pub trait Ledger: fmt::Debug + Send + Sync {
     fn keep(&self, keeping: Keeping) -> BoxFuture<'static, Result<Option<KeptBefore>, String>> {
         let _ = keeping;
         futures::future::ready(Err("this ledger keeps no questions".to_owned())).boxed()
+    }
+
+    /// Writes what a program does with an approval, unless it did the same before, and returns what was known before. Ready
+    /// once it survives a power loss.
+    ///
+    /// # Errors
+    /// Why the ledger cannot write it. It may be written nevertheless.
+    fn make_use(&self, record: &Arc<Record>, using: Using) -> BoxFuture<'static, Result<Used, String>> {
+        let _ = (record, using);
+        futures::future::ready(Err("this ledger keeps no questions".to_owned())).boxed()
+    }
+
+    /// Returns what is known of the use of an approval.
+    ///
+    /// # Errors
+    /// `HistoryUnavailable` if the ledger cannot be read.
+    fn used(&self, record: &Arc<Record>) -> BoxFuture<'static, Result<Used, Refusal>> {
+        let _ = record;
+        futures::future::ready(Ok(Used::default())).boxed()
     }
 
     /// Ready once all earlier entries are written, or when the ledger gave up. A process awaits it before it ends. Returns

@@ -60,6 +60,10 @@ struct DeskState {
     decided: Option<mpsc::Sender<Arc<Record>>>,
 }
 
+/// How many questions no connection may hold.
+const KEPT: desk::Room =
+    desk::Room { open: limits::KEPT, open_per_session: limits::KEPT, bytes: limits::KEPT_BYTES };
+
 /// What is done with the decision about a question.
 #[derive(Debug)]
 enum Waiting {
@@ -92,13 +96,12 @@ impl LocalDesk {
     /// is decided about those that are kept.
     pub(super) fn of_kept(
         setup: Setup,
-        most: desk::Room,
         passed: Duration,
         store: Store,
     ) -> (Self, mpsc::Receiver<Arc<Record>>) {
         // A question whose decision waits is in the desk, so that this is never full.
-        let (decided, decisions) = mpsc::channel(most.open);
-        (Self::with(Desk::with_room(setup, most), passed, store, Some(decided)), decisions)
+        let (decided, decisions) = mpsc::channel(KEPT.open);
+        (Self::with(Desk::with_room(setup, KEPT), passed, store, Some(decided)), decisions)
     }
 
     fn with(desk: Desk, passed: Duration, store: Store, decided: Option<mpsc::Sender<Arc<Record>>>) -> Self {
@@ -165,10 +168,9 @@ impl LocalDesk {
         Ok(Record { deadline, elsewhere, ..Record::new(state.desk.id(number), question, opened_at) })
     }
 
-    /// Opens questions that no connection holds, also those of an earlier process. Each keeps its number and its times.
+    /// Opens questions that no connection holds, also those of an earlier process. Each keeps its number, its times and its
+    /// risk.
     pub(super) fn keep(&self, records: impl IntoIterator<Item = Record>) {
-        let look = |record: Record| Record { question: self.complete((*record.question).clone()), ..record };
-        let records: Vec<_> = records.into_iter().map(look).collect();
         self.change(|state, _| {
             for Record { id, question, opened_at, deadline, .. } in records {
                 let weight = state.desk.weigh(&question, 0);
@@ -324,10 +326,11 @@ impl DeskState {
             // The holder of the handle calls `delivered` or `undeliverable`. If it is gone, it has done so.
             Waiting::Asker { decided, .. } => drop(decided.send(settlement)),
             Waiting::Kept => {
-                let record =
-                    self.desk.get(number).map(|record| Arc::new((**record).clone().settled(settlement)));
+                let Some((decided, record)) = self.decided.as_ref().zip(self.desk.get(number)) else {
+                    return;
+                };
                 // The receiver ends with the process.
-                drop(self.decided.as_ref().zip(record).map(|(decided, record)| decided.try_send(record)));
+                drop(decided.try_send(Arc::new((**record).clone().settled(settlement))));
             }
         }
     }

@@ -23,9 +23,10 @@ pub use any::AnyInbox;
 pub use bridge::BridgeInbox;
 pub(crate) use bridge::assumed;
 pub use handover::Port;
-pub use kept::{Kept, NotKept, Standing};
+pub use kept::{Consuming, Kept, NotKept, NotUsed, Standing};
 pub use ledger::{
-    AskedUnder, Home, Keeping, KeptBefore, KeptQuestions, Ledger, LeftToClient, Life, WaitingBridge,
+    AskedUnder, Home, Keeping, KeptBefore, KeptQuestions, Ledger, LeftToClient, Life, Used, Using,
+    WaitingBridge,
 };
 pub(crate) use ledger::{latest_lost, latest_past, recall};
 pub use local_desk::{LocalDesk, QuestionHandle};

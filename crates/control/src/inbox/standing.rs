@@ -1,13 +1,16 @@
 //! The inbox of questions that no connection holds: their askers leave, and come back for the outcome, also after a crash
 //! of either side. Such a question is in the ledger before anybody sees it, and its outcome before its asker is told.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::SystemTime,
 };
 
 use askbridge_core::{
-    desk::{QuestionId, Record, Refusal},
+    desk::{Grant, QuestionId, Record, Refusal, Report, Timestamp, Use},
     question::Question,
 };
 use futures::{
@@ -20,8 +23,8 @@ use tokio_util::sync::CancellationToken;
 use super::{
     access::Inbox,
     bridge::BridgeInbox,
-    kept::{Kept, NotKept, Standing},
-    ledger::{AskedUnder, Keeping, KeptBefore, KeptQuestions, Ledger},
+    kept::{Consuming, Kept, NotKept, NotUsed, Standing},
+    ledger::{AskedUnder, Keeping, KeptBefore, KeptQuestions, Ledger, Used, Using},
     local_desk::LocalDesk,
     status::Identity,
     store::wait_until,
@@ -126,6 +129,56 @@ impl StandingInbox {
         if is_withdrawn(&record) { Ok(()) } else { Err(NotKept::Over(record)) }
     }
 
+    async fn take_approval(&self, consuming: Consuming) -> Result<Arc<Record>, NotUsed> {
+        let Consuming { id, digest, key } = consuming;
+        let record = self.over(&id, Duration::ZERO).await?;
+        let grant = granted(&record)?;
+        if grant.digest != digest {
+            return Err(NotUsed::Stale(grant.digest.clone()));
+        }
+        let at = Timestamp::from(SystemTime::now());
+        let is_again = |used: &Used| key.is_some() && used.key == key;
+        let before = match grant.expires.filter(|end| *end <= at) {
+            Some(end) => match self.ledger.used(&record).await.map_err(NotKept::from)? {
+                // Whoever took it in time may be told so again.
+                Used { used: Use { consumed_at: None, .. }, .. } => return Err(NotUsed::Expired(end)),
+                before => before,
+            },
+            None => {
+                let using = Using::Consume { at, key: key.clone() };
+                self.ledger.make_use(&record, using).await.map_err(NotKept::Unkept)?
+            }
+        };
+        match before.used.consumed_at {
+            Some(then) if !is_again(&before) => Err(NotUsed::Spent(then)),
+            then => {
+                let used = Use { consumed_at: then.or(Some(at)), ..before.used };
+                Ok(Arc::new(Record { used: Some(Box::new(used)), ..(*record).clone() }))
+            }
+        }
+    }
+
+    async fn take_report(&self, id: &QuestionId, report: Report) -> Result<(), NotUsed> {
+        let record = self.over(id, Duration::ZERO).await?;
+        granted(&record)?;
+        let using = Using::Report(report.clone());
+        let before = self.ledger.make_use(&record, using).await.map_err(NotKept::Unkept)?;
+        match before.used.report {
+            Some(before) if before != report => Err(NotUsed::Reported(before)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Adds what became of what the question allowed.
+    async fn with_use(&self, record: Arc<Record>) -> Result<Arc<Record>, NotKept> {
+        if record.used.is_some() || granted(&record).is_err() {
+            return Ok(record);
+        }
+        let Used { used, .. } = self.ledger.used(&record).await?;
+        let used = (used != Use::default()).then(|| Box::new(used));
+        Ok(if used.is_some() { Arc::new(Record { used, ..(*record).clone() }) } else { record })
+    }
+
     fn known(&self, id: &QuestionId) -> Option<Arc<Record>> {
         self.inbox.store().read(|_, snapshot| snapshot.get(id).cloned())
     }
@@ -168,12 +221,33 @@ impl Standing for StandingInbox {
 
     fn outcome(&self, id: &QuestionId, within: Duration) -> BoxFuture<'static, Result<Arc<Record>, NotKept>> {
         let (this, id) = (self.clone(), id.clone());
-        async move { this.over(&id, within).await }.boxed()
+        async move { this.with_use(this.over(&id, within).await?).await }.boxed()
     }
 
     fn withdraw(&self, id: &QuestionId) -> BoxFuture<'static, Result<(), NotKept>> {
         let (this, id) = (self.clone(), id.clone());
         async move { this.take_back(&id).await }.boxed()
+    }
+
+    fn consume(&self, consuming: Consuming) -> BoxFuture<'static, Result<Arc<Record>, NotUsed>> {
+        let this = self.clone();
+        async move { this.take_approval(consuming).await }.boxed()
+    }
+
+    fn report(&self, id: &QuestionId, report: Report) -> BoxFuture<'static, Result<(), NotUsed>> {
+        let (this, id) = (self.clone(), id.clone());
+        async move { this.take_report(&id, report).await }.boxed()
+    }
+}
+
+/// Returns what a question allowed.
+fn granted(record: &Record) -> Result<&Grant, NotUsed> {
+    let settlement = record.settlement.as_deref();
+    match (&record.question.action, settlement, settlement.and_then(|it| it.grant.as_deref())) {
+        (_, _, Some(grant)) => Ok(grant),
+        (None, _, _) => Err(NotUsed::NotAllowed("it is a question, and no permission")),
+        (Some(_), None, _) => Err(NotUsed::NotAllowed("it waits for a decision")),
+        (Some(_), Some(_), None) => Err(NotUsed::NotAllowed("it was refused, or is over without a decision")),
     }
 }
 

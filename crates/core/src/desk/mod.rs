@@ -19,7 +19,9 @@ pub mod time;
 pub use event::{Changes, Event, EventLog, Notice};
 pub use id::{Asker, BridgeName, IdPrefix, MachineName, QuestionId};
 pub use input::{Opening, Room, Setup, Submission, Ticket, TicketedSubmission};
-pub use record::{EarlierDecision, LostQuestion, Record, Settlement, State};
+pub use record::{
+    EarlierDecision, Grant, LostQuestion, Record, Report, ReportStatus, Settlement, State, Use,
+};
 pub use refusal::{Refusal, RefusalKind};
 pub use snapshot::Snapshot;
 pub use state::Desk;

@@ -5,9 +5,13 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
 use super::{BridgeName, QuestionId, Timestamp};
-use crate::question::{Answer, Outcome, Provenance, Purpose, Question, encoding::open_enum, json_text};
+use crate::{
+    dialect::program,
+    question::{Allowed, Answer, Outcome, Provenance, Purpose, Question, encoding::open_enum, json_text},
+};
 
 open_enum! {
     /// The state of a question.
@@ -71,6 +75,9 @@ pub struct Record {
     /// How the question was settled. Absent while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settlement: Option<Box<Settlement>>,
+    /// What became of what a program was allowed to do, where the program said so.
+    #[serde(rename = "use", default, skip_serializing_if = "Option::is_none")]
+    pub used: Option<Box<Use>>,
 }
 
 impl Record {
@@ -90,6 +97,7 @@ impl Record {
             kept: None,
             earlier: None,
             settlement: None,
+            used: None,
         }
     }
 
@@ -145,19 +153,58 @@ pub struct Settlement {
     /// How many milliseconds a client took to decide, if a person cannot be that fast: the client decided by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reaction_ms: Option<u32>,
+    /// The answer as JSON that fits the `schema` of the question, where a program sent one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Box<Json>>,
+    /// What is allowed, where a program asked for leave and got it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grant: Option<Box<Grant>>,
+}
+
+/// What a program is allowed to do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Grant {
+    /// The digest of the action that was decided: that of the question, or of the one with changed arguments.
+    pub digest: String,
+    /// When the approval ends, by RFC 3339. Absent if it never does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub expires: Option<Timestamp>,
+    /// The arguments, where the person changed them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<Json>,
 }
 
 impl Settlement {
     /// Returns the settlement by this responder at this time.
     pub fn new(outcome: Outcome, by: Provenance, at: Timestamp) -> Self {
-        Settlement { outcome, by, at, remark: None, reaction_ms: None }
+        Settlement { outcome, by, at, remark: None, reaction_ms: None, value: None, grant: None }
     }
 
-    /// Returns a close upper bound of its size as JSON, without serializing it.
+    /// Returns the settlement with what its outcome means to the program that asked.
+    #[must_use]
+    pub(super) fn for_program(mut self, question: &Question) -> Self {
+        let Outcome::Answered(answer) = &self.outcome else { return self };
+        self.value = program::value(question, answer).map(Box::new);
+        let expires =
+            question.action.as_deref().and_then(|action| action.grant).map(|time| self.at.after(time));
+        let grant = |Allowed { digest, arguments }| Box::new(Grant { digest, expires, arguments });
+        self.grant = Allowed::by(question, answer).map(grant);
+        self
+    }
+
+    /// Returns a close upper bound of its size as JSON.
     pub fn most_json(&self) -> usize {
         /// The names of its members, the time, and the punctuation.
-        const MEMBERS: usize = 105;
-        MEMBERS + self.outcome.most_json() + self.by.most_json() + self.remark.as_deref().map_or(0, json_text)
+        const MEMBERS: usize = 125;
+        // Only programs get these. Serializing them cannot fail.
+        let value = self.value.as_ref().and_then(|value| serde_json::to_string(value).ok());
+        let grant = self.grant.as_ref().and_then(|grant| serde_json::to_string(grant).ok());
+        let json: usize = [value, grant].into_iter().flatten().map(|json| json.len()).sum();
+        let remark = self.remark.as_deref().map_or(0, json_text);
+        MEMBERS + self.outcome.most_json() + self.by.most_json() + remark + json
     }
 
     /// Redacts the values of secret fields and the notes on them, for everyone but the asker.
@@ -166,7 +213,47 @@ impl Settlement {
         if let Outcome::Answered(answer) = self.outcome {
             self.outcome = Outcome::Answered(answer.redacted(question));
         }
+        if question.fields.iter().any(|field| field.secret) {
+            self.value = None;
+        }
         self
+    }
+}
+
+/// What became of what a program was allowed to do.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Use {
+    /// When the program took the approval, which is spent since, by RFC 3339.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub consumed_at: Option<Timestamp>,
+    /// What the program reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<Report>,
+}
+
+/// How something ended that a program was allowed to do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schema", schemars(title = "Report"))]
+pub struct Report {
+    /// Whether it was done.
+    pub status: ReportStatus,
+    /// The program's own words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+open_enum! {
+    /// Whether something that a program was allowed to do was done.
+    pub enum ReportStatus {
+        /// It was done.
+        Succeeded = "succeeded",
+        /// It failed.
+        Failed = "failed",
     }
 }
 

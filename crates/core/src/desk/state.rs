@@ -355,7 +355,7 @@ impl Desk {
             return;
         }
         let after = now.saturating_sub(entry.since);
-        let settlement = Box::new(settlement);
+        let settlement = Box::new(settlement.for_program(&entry.record.question));
         self.notices.push_back(Notice::Decided {
             record: Arc::clone(&entry.record),
             settlement: settlement.clone(),

@@ -19,6 +19,7 @@ pub mod kiro;
 mod once;
 pub mod opencode;
 pub mod permission;
+pub mod program;
 pub mod registry;
 pub mod sandboxagent;
 pub mod schema;

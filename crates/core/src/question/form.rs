@@ -7,7 +7,7 @@ use std::{borrow::Cow, sync::Arc, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    FieldOption, Role,
+    Action, FieldOption, Role,
     classification::{Origin, Purpose, Risk},
     field::{Field, check_text},
     formats::Patterns,
@@ -55,6 +55,12 @@ pub struct Question {
     /// The subject of a permission.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<Box<Subject>>,
+    /// What a program asks to be allowed, with the digest that binds a decision to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action: Option<Box<Action>>,
+    /// The JSON Schema that a program sent in place of fields. The settlement has the `value` that fits it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Box<serde_json::Value>>,
     /// What the agent sent and no responder can show, each as a sentence: `1 image is not shown`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unshown: Vec<String>,
@@ -112,6 +118,8 @@ impl Question {
             tool_call: None,
             purpose: Purpose::default(),
             subject: None,
+            action: None,
+            schema: None,
             unshown: Vec::new(),
             origin,
             dangerous: false,

@@ -1,6 +1,8 @@
 //! The domain: questions of an agent, answers, and outcomes, in any protocol.
 //! Pure. The wire, and the dialects of agents, are left to the rooms above.
 
+pub mod action;
+mod allowed;
 pub mod check;
 pub mod classification;
 pub mod command;
@@ -16,6 +18,8 @@ pub mod outcome;
 mod size;
 pub mod subject;
 
+pub use action::Action;
+pub use allowed::Allowed;
 pub use check::{FieldError, check, check_shape};
 pub use classification::{Guarding, Origin, Purpose, Risk};
 pub use encoding::UnknownName;

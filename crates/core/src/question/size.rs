@@ -6,7 +6,7 @@ use super::{Answer, Diff, Field, FieldOption, Kind, Outcome, Provenance, Questio
 
 /// The most bytes that each part takes as JSON beside its texts: the names of its members, numbers, and punctuation. A
 /// test compares each with the largest possible part.
-const QUESTION: usize = 465;
+const QUESTION: usize = 485;
 const SUBJECT: usize = 265;
 const DIFF: usize = 66;
 const FIELD: usize = 400;
@@ -55,7 +55,11 @@ impl Question {
             .into_iter()
             .chain([session, request, title, submit, tool_call, reason].into_iter().flatten());
         let names = [agent, project].into_iter().flatten().map(|name| text(name));
-        QUESTION + texts.map(|it| text(it)).chain(names).sum::<usize>() + fields + subject + unshown
+        // What a program sends as JSON is as it came: serializing it cannot fail.
+        let action = self.action.as_ref().and_then(|action| serde_json::to_string(action).ok());
+        let schema = self.schema.as_ref().and_then(|schema| serde_json::to_string(schema).ok());
+        let json: usize = [action, schema].into_iter().flatten().map(|json| json.len()).sum();
+        QUESTION + texts.map(|it| text(it)).chain(names).sum::<usize>() + fields + subject + unshown + json
     }
 }
 

@@ -12,6 +12,6 @@ mod object;
 mod options;
 mod slot;
 
-pub use object::{Form, Property, read, whole};
+pub use object::{Form, Property, is_typed_object, read, whole};
 pub use options::PREVIEW;
 pub use slot::{Group, Slot, at, put};

@@ -282,6 +282,15 @@ fn is_object(node: &Node) -> bool {
         })
 }
 
+/// Returns whether a schema says that only objects fit it.
+pub fn is_typed_object(root: &Json) -> bool {
+    let is_object = |node: Node| {
+        let kind = node.members.get("type");
+        kind.is_some_and(|kind| kind == "object") || kind.is_none() && node.members.contains_key("properties")
+    };
+    Node::open(root, root, &[]).is_some_and(is_object)
+}
+
 fn is_group(node: &Node) -> bool {
     let properties = node.members.get("properties").and_then(Json::as_object);
     is_object(node) && properties.is_some_and(|properties| !properties.is_empty())

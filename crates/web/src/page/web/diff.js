@@ -18,7 +18,7 @@ export function diffs(changes) {
 }
 
 /** Returns the change of one file. @param {{path: string, line: number, old?: string, new: string}} change */
-function diff({ path, line, old, new: text, replaces }) {
+export function diff({ path, line, old, new: text, replaces }) {
   const changes = compare(lines(old ?? ""), lines(text));
   const count = sign => sign + changes.filter(change => change[0] == sign).length;
   const split = el("label.toggle", el("input", { type: "checkbox" }), "Side by side");

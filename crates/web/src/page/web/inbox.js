@@ -423,10 +423,11 @@ export class AskbridgeInbox extends HTMLElement {
     }
     main.ariaLabel = title(record);
     const { status, clock = 0 } = this.#bridges.get(record.bridge) ?? {};
-    const { project, sessionId } = record.question;
+    const { project, sessionId, origin } = record.question;
     const isolated = text => `\u2068${visible(text)}\u2069`;
-    const folder = isolated(project ?? status?.folder ?? "an unknown folder");
-    write(context, `${agentOf(record, status)} in ${folder}${onMachine(record)}${sessionId ? ` · session ${isolated(sessionId)}` : ""}`);
+    // A program does not work in the folder of the inbox that it asks.
+    const folder = project ?? (origin == "program" ? "" : (status?.folder ?? "an unknown folder"));
+    write(context, `${agentOf(record, status)}${folder && ` in ${isolated(folder)}`}${onMachine(record)}${sessionId ? ` · session ${isolated(sessionId)}` : ""}`);
     const card = this.#card ?? el("askbridge-question");
     card.clockOffset = clock;
     if (card.record != record) card.record = record;

@@ -1,6 +1,7 @@
 // <askbridge-question>: one question or permission, from when it opens until it is settled. It sends nothing: what the
 // person decides is an event. elements.html describes its properties, methods and events.
 
+import { createArguments } from "./arguments.js";
 import { button, el, fill, on, stylesheet, tell, upgrade } from "./dom.js";
 import { createField, entries, others } from "./field.js";
 import { adopt, isAlone, isMeantFor, isText, takesText } from "./keys.js";
@@ -138,13 +139,13 @@ export class AskbridgeQuestion extends HTMLElement {
   /** Moves the focus to the first field; of a permission to the heading, so that no key allows it by chance. */
   focusFirst() {
     if (this.#isTooEarly()) return;
-    const first = isOpen(this.#record) && this.#fields.find(it => it.inputs.length);
+    const first = isOpen(this.#record) && this.#asked.find(it => it.inputs.length);
     (first || this.#parts?.title)?.focus();
   }
 
   /** Moves the focus into the text field of a question that has no other field, and returns whether it does. */
   focusText() {
-    const [only, ...more] = this.#fields;
+    const [only, ...more] = this.#asked;
     const isText = isOpen(this.#record) && only?.typed && !only.pick && !more.length;
     if (isText) only.typed.focus();
     return !!isText;
@@ -152,7 +153,7 @@ export class AskbridgeQuestion extends HTMLElement {
 
   /** Puts a text that was pasted outside of any field at the end of the only text field, if there is just one. @param {string} text */
   paste(text) {
-    const [only, ...more] = this.#fields.map(({ typed }) => typed).filter(Boolean);
+    const [only, ...more] = this.#asked.map(({ typed }) => typed).filter(Boolean);
     if (!this.#canAct || this.#step || !only || more.length) return;
     only.focus();
     only.value += text;
@@ -247,6 +248,11 @@ export class AskbridgeQuestion extends HTMLElement {
     return this.#fields.filter(({ field }) => !field.secret);
   }
 
+  /** The fields that ask something. Changed arguments are the person's own idea. */
+  get #asked() {
+    return this.#isPermission ? [] : this.#fields;
+  }
+
   /** The edition that stands here: an answer counts for no other. */
   get #seen() {
     return this.#record.edition ?? 0;
@@ -261,12 +267,12 @@ export class AskbridgeQuestion extends HTMLElement {
     const { question, kept } = this.#record;
     const draft = isSame && this.touched && this.draft;
     const focused = isSame && this.#root.activeElement?.id;
-    const fields = this.#isPermission ? [] : (question.fields ?? []);
+    const fields = question.fields ?? [];
     const isOnly = fields.length == 1;
     const isTitled = isOnly && heading(question) == fields[0].label;
     const context = { isOnly, isTitled, hasNotes: question.notes ?? true };
     this.touched = false;
-    this.#fields = fields.map((field, place) => createField(field, place, context));
+    this.#fields = this.#isPermission ? createArguments(question) : fields.map((field, place) => createField(field, place, context));
     // What the client gave before it left the rest to others.
     for (const it of this.#fields) if (kept?.values) it.set(own(kept.values, it.field.name) ?? it.get());
     this.#build(question);
@@ -306,7 +312,7 @@ export class AskbridgeQuestion extends HTMLElement {
       event.preventDefault();
       this.submit();
     };
-    const body = [isPermission ? subject(question) : this.#fields.map(({ node }) => node), unshown(question)];
+    const body = [isPermission && subject(question), this.#fields.map(({ node }) => node), unshown(question)];
     const form = el("form", { noValidate: true, onsubmit }, body, parts.actions);
     // What only shows more may be clicked at once. The second click of a double click was meant for the first, and a key
     // of a text for no button.
@@ -343,7 +349,7 @@ export class AskbridgeQuestion extends HTMLElement {
     fill(
       this.#parts.actions,
       options.map((it, place) => optionButton(it, place, options, risk, () => this.#press(it))),
-      this.#fields.some(it => it.inputs.length) && el("button.primary", line(submit || "Send answer")),
+      this.#asked.some(it => it.inputs.length) && el("button.primary", line(submit || "Send answer")),
       button("link", () => this.reject(), this.#isPermission ? "Reject with a reason" : "Reject this question"),
     );
   }
@@ -352,12 +358,16 @@ export class AskbridgeQuestion extends HTMLElement {
   #press(option) {
     const { question } = this.#record;
     const risk = riskOf(question);
-    const take = () => this.#send("answer", { values: { [question.fields[0].name]: option.value }, notes: {}, seen: this.#seen });
+    const isRefused = option.role?.startsWith("reject_");
+    if (!isRefused && !this.#areRight()) return;
+    const changed = isRefused ? {} : entries(this.#fields).values;
+    const take = () => this.#send("answer", { values: { ...changed, [question.fields[0].name]: option.value }, notes: {}, seen: this.#seen });
     const step = decision(option, risk, act(question));
     if (!step) return take();
     const isOnce = option.role == "allow_once";
     const dangerous = question.confirm || option.dangerous || isHarmful(risk);
-    this.#ask({ ...step, about: !isOnce && ["Your choice: ", inline(nameOf(option))], act: take, dangerous, risk: risk != "plain" && question });
+    const about = [!isOnce && ["Your choice: ", inline(nameOf(option))], Object.keys(changed).length > 0 && "With the arguments as you changed them."];
+    this.#ask({ ...step, about: about.some(Boolean) && about, act: take, dangerous, risk: risk != "plain" && question });
     this.#settleIn();
   }
 
@@ -374,10 +384,15 @@ export class AskbridgeQuestion extends HTMLElement {
     this.paused = true;
   }
 
-  #check() {
+  /** Returns whether what is entered can be sent, and says what cannot. */
+  #areRight() {
     const wrong = this.#fields.map(it => ({ field: it.field.name, message: it.wrong() }));
     this.#fail(wrong.filter(({ message }) => message));
-    if (!this.#parts.problem.hidden) return;
+    return this.#parts.problem.hidden;
+  }
+
+  #check() {
+    if (!this.#areRight()) return;
     const answer = entries(this.#fields);
     const isEmpty = [...Object.values(answer.values), ...Object.values(answer.notes)].every(value => Array.isArray(value) && !value.length);
     if (!isEmpty) return this.#answer(answer);
