@@ -2,8 +2,9 @@
 
 use rusqlite::Connection;
 use serde_json::json;
+use tokio::task::yield_now;
 
-use crate::http::client::Http;
+use crate::http::client::{Http, soon};
 use crate::http::program::{ask, askbridge, http};
 use crate::support::Process;
 
@@ -31,6 +32,15 @@ async fn a_question_is_found_after_its_bridge_and_the_server_have_ended() {
     let mut killed = Process::spawn(&mut askbridge(&folder, &RUN));
     ask(&mut killed, "session-1");
     let lost = listener.requested().await;
+    // A bridge that is killed has written what it had the time for.
+    let journal = Connection::open(folder.path().join("state/askbridge/journal.db")).unwrap();
+    let written = "SELECT count(*) FROM question WHERE id = ?1 AND record IS NOT NULL";
+    soon("the journal", async {
+        while journal.query_row(written, [&lost], |row| row.get::<_, i64>(0)) != Ok(1) {
+            yield_now().await;
+        }
+    })
+    .await;
     drop((killed, inbox));
     let inbox = Process::spawn(&mut askbridge(&folder, &["inbox", "--addr", "127.0.0.1:0"]));
     let after = http(&inbox, &folder);

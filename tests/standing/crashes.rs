@@ -54,7 +54,7 @@ const ACTS: [&[Step]; 14] = [
     &[AskAndLeave, Withdraw, Show],
     &[Withdraw, Withdraw, AskAndLeave],
     &[AskAndLeave, Reply, Consume, Consume],
-    &[Consume, Reply, Consume],
+    &[Reply, Consume, Consume],
 ];
 
 /// One thing that was told, or that was sent without a response.
@@ -304,7 +304,7 @@ impl World {
         while self.keys.iter().filter(|key| key.settlement.is_none()).count() < KEYS as usize {
             self.next += 1;
             let timeout = (random.below(6) == 0).then(|| 1 + random.below(40));
-            let permits = random.below(3) == 0;
+            let permits = random.below(2) == 0;
             self.keys.push(Key { name: format!("key {}", self.next), timeout, permits, ..Key::default() });
         }
     }
@@ -421,5 +421,5 @@ async fn what_anybody_was_told_outlives_each_kill() {
     let few = kills / 8;
     assert!(counts.cut_off > few && counts.reopened > few && counts.waited > few, "{said}");
     assert!(counts.answered > few && counts.withdrawn > few && counts.expired > 0, "{said}");
-    assert!(counts.consumed > few, "{said}");
+    assert!(counts.consumed > kills / 100, "{said}");
 }

@@ -121,7 +121,9 @@ fn outcome_told(told: Option<Reply>, way: Way, at: (Moment, End), cell: &str) ->
             Way::Held => {}
         }
     }
-    told.filter(|told| told.status == 200 && told.json()["state"] != "open").as_ref().map(settlement)
+    // A decision that is on its way is not told.
+    let is_over = |told: &Reply| !matches!(told.json()["state"].as_str(), Some("open" | "delivering"));
+    told.filter(|told| told.status == 200 && is_over(told)).as_ref().map(settlement)
 }
 
 /// Plays one cell of the matrix.

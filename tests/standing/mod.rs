@@ -2,6 +2,8 @@
 //! leaves them, and random crashes.
 
 #[cfg(test)]
+mod aap;
+#[cfg(test)]
 mod asked;
 #[cfg(test)]
 mod crashes;

@@ -79,7 +79,7 @@ async fn an_approval_is_bound_to_what_was_shown_and_spent_once() {
     report(http, &name, &done).await.is(204);
     refused(&report(http, &name, &json!({ "status": "failed" })).await, "reported");
     let shown = show(http, &name).await.expect("a response").is(200).json();
-    assert_eq!(shown["use"], json!({ "consumedAt": first["consumedAt"], "report": done }));
+    assert_eq!((&shown["use"]["consumedAt"], &shown["use"]["report"]), (&first["consumedAt"], &done));
     let history = home.command(&["history"]).output().expect("a command");
     let said = String::from_utf8_lossy(&history.stdout);
     assert!(said.contains("allowed by HTTP: Allow; it was done: release 12"), "{said}");

@@ -106,6 +106,7 @@ CREATE TABLE used (
     consumed INTEGER,
     key TEXT,
     report TEXT,
+    reported INTEGER,
     PRIMARY KEY (id, opened)
 ) WITHOUT ROWID;
 ";

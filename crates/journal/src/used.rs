@@ -26,10 +26,10 @@ pub(super) fn make_use(
             "UPDATE used SET consumed = ?3, key = ?4 WHERE id = ?1 AND opened = ?2 AND consumed IS NULL",
             params![id, opened, millis(*at), key],
         )?,
-        Using::Report(report) => run(
+        Using::Report(report, at) => run(
             connection,
-            "UPDATE used SET report = ?3 WHERE id = ?1 AND opened = ?2 AND report IS NULL",
-            params![id, opened, serde_json::to_string(report)?],
+            "UPDATE used SET report = ?3, reported = ?4 WHERE id = ?1 AND opened = ?2 AND report IS NULL",
+            params![id, opened, serde_json::to_string(report)?, millis(*at)],
         )?,
     };
     Ok(before)
@@ -37,13 +37,14 @@ pub(super) fn make_use(
 
 /// Returns what is known of the use of an approval.
 pub(super) fn of(connection: &Connection, record: &Record) -> Result<Used, JournalError> {
-    type Columns = (Option<i64>, Option<String>, Option<String>);
-    let read = |row: &Row<'_>| Ok::<Columns, _>((row.get(0)?, row.get(1)?, row.get(2)?));
-    let sql = "SELECT consumed, key, report FROM used WHERE id = ?1 AND opened = ?2";
+    type Columns = (Option<i64>, Option<String>, Option<String>, Option<i64>);
+    let read = |row: &Row<'_>| Ok::<Columns, _>((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+    let sql = "SELECT consumed, key, report, reported FROM used WHERE id = ?1 AND opened = ?2";
     let row = find(connection, sql, params![record.id.to_string(), millis(record.opened_at)], read)?;
-    let Some((consumed, key, report)) = row else { return Ok(Used::default()) };
+    let Some((consumed, key, report, reported)) = row else { return Ok(Used::default()) };
     let report = report.map(|report| serde_json::from_str(&report)).transpose()?;
-    Ok(Used { used: Use { consumed_at: consumed.map(time_of), report }, key })
+    let (consumed_at, reported_at) = (consumed.map(time_of), reported.map(time_of));
+    Ok(Used { used: Use { consumed_at, report, reported_at }, key })
 }
 
 impl History {

@@ -29,8 +29,11 @@ pub(super) fn run(shared: &Arc<SharedJournal>, options: &Options) {
     let mut back_off = limits::BACK_OFF;
     let mut pruning = Instant::now();
     loop {
-        let done = match shared.queue.take(pruning) {
+        // Nobody waits while the journal fails, so that nothing may be in the queue by which it is tried again.
+        let is_failing = shared.health.is_failing();
+        let done = match shared.queue.take(if is_failing { Instant::now() } else { pruning }) {
             QueueItem::Entries(entries) => writer.write(entries),
+            QueueItem::Due if is_failing => writer.write(vec![JournalEntry::Flush(oneshot::channel().0)]),
             QueueItem::Due => writer.prune().map(|more| {
                 // `take` prefers entries, so they wait for one batch of pruning at most.
                 pruning = Instant::now() + if more { Duration::ZERO } else { limits::PRUNE };

@@ -1,7 +1,9 @@
 //! What a program does with an approval over REST: it takes the approval, once, and reports what came of it.
 
-use askbridge_control::inbox::{Consuming, Inbox, NotUsed};
-use askbridge_core::desk::{Report, ReportStatus, Timestamp};
+use std::sync::Arc;
+
+use askbridge_control::inbox::{Consuming, Inbox, NotUsed, Standing};
+use askbridge_core::desk::{Record, Report, ReportStatus, Timestamp};
 use axum::{
     body::Bytes,
     extract::{Path, State},
@@ -13,7 +15,7 @@ use serde_json::Value as Json;
 
 use super::{
     app::App,
-    asking::{key, standing},
+    asking::key,
     body,
     find::{QuestionPath, find},
     problem::Problem,
@@ -60,7 +62,7 @@ pub(super) async fn consume<I: Inbox>(
     let Consumption { digest } = body::read(&headers, body, CONSUMPTION)?;
     let key = key(&headers)?;
     let record = find(&app, &name).await?;
-    let standing = app.inbox.standing().ok().filter(|standing| standing.has(&record.id)).ok_or_else(held)?;
+    let standing = kept(&app, &record)?;
     let record = standing.consume(Consuming { id: record.id.clone(), digest, key }).await?;
     let grant = record.settlement.as_deref().and_then(|settlement| settlement.grant.as_deref());
     let consumed_at = record.used.as_deref().and_then(|used| used.consumed_at);
@@ -85,12 +87,14 @@ pub(super) async fn report<I: Inbox>(
         return Err(bad(format!("note: longer than {} bytes", limits::REPORT)));
     }
     let record = find(&app, &name).await?;
-    let standing = standing(&app)?;
-    if !standing.has(&record.id) {
-        return Err(held());
-    }
+    let standing = kept(&app, &record)?;
     standing.report(&record.id, report).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Returns the inbox that keeps this question.
+fn kept<I: Inbox>(app: &App<I>, record: &Record) -> Result<Arc<dyn Standing>, Problem> {
+    app.inbox.standing().ok().filter(|standing| standing.has(&record.id)).ok_or_else(held)
 }
 
 /// The error of a question that its connection holds.

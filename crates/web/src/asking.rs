@@ -162,7 +162,7 @@ pub(super) async fn show<I: Inbox>(
 }
 
 /// Reads a time such as `30s`, or a number of seconds.
-fn duration(text: &str) -> Option<Duration> {
+pub(super) fn duration(text: &str) -> Option<Duration> {
     let seconds = text.parse().ok().map(Duration::from_secs);
     seconds.or_else(|| humantime::parse_duration(text).ok()).filter(|time| *time <= limits::OUTCOME)
 }

@@ -6,6 +6,7 @@
 //!                                                               events · opencode ◀─ app: feeds ◀─ store
 //! ```
 
+mod aap;
 mod app;
 pub mod approval;
 mod asking;

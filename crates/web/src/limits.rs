@@ -33,6 +33,10 @@ pub const CODE: Duration = Duration::from_secs(300);
 /// Interval of what keeps a response alive: comments in a stream of events, spaces before JSON that is not ready. Python's
 /// httpx gives a silent response up after 5 s by default, and many proxies after a minute.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(4);
+/// The longest that a request of the Agent Approval Protocol waits.
+pub const AAP_TIMEOUT: Duration = Duration::from_secs(30 * 24 * 3600);
+/// How long an approval of that protocol counts, which demands an end. A run that pauses may come back a day later.
+pub const AAP_GRANT: Duration = Duration::from_secs(24 * 3600);
 /// Length of what a program says of what it did.
 pub const REPORT: usize = 4 * KIB;
 /// How long a request may wait for an outcome: a client that is gone is noticed by then.

@@ -170,7 +170,9 @@ async fn problem_of(response: Response) -> Response {
 
 /// Returns whether a response is a problem, or a page that replaces one.
 fn is_ours(headers: &HeaderMap) -> bool {
-    headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == PROBLEM || kind == HTML)
+    // Another protocol has errors of its own, as JSON. The router and axum write texts.
+    let ours = [PROBLEM, HTML, HeaderValue::from_static("application/json")];
+    headers.get(header::CONTENT_TYPE).is_some_and(|kind| ours.contains(kind))
 }
 
 fn name(status: StatusCode) -> &'static str {

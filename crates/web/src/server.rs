@@ -15,6 +15,7 @@ use tokio::net::{TcpListener, TcpSocket};
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    aap,
     app::{App, Feeds},
     body::{self, Bodies},
     connection, events,
@@ -169,6 +170,7 @@ pub(super) fn router<I: Inbox>(
         .merge(events::routes())
         .merge(rpc::routes(rpc))
         .merge(opencode::routes())
+        .merge(aap::routes())
         .merge(public::health_routes())
         .merge(public::document_routes())
         .merge(page::routes())

@@ -36,6 +36,8 @@ export interface QuestionRecord {
   settlement?: Settlement;
   /** The state of the question. Default: `"open"`. */
   state?: State;
+  /** What became of what a program was allowed to do, where the program said so. */
+  use?: Use;
 }
 
 /** The state of a question. */
@@ -58,6 +60,8 @@ export interface QuestionBody {
   origin: Origin;
   /** The agent's own ID of the question, or one that the bridge made up. */
   questionId: string;
+  /** What a program asks to be allowed, with the digest that binds a decision to it. */
+  action?: Action;
   /** The agent or program that asks, by the name that it gives itself. */
   agent?: string;
   /** Whether its person wants a second step before it is allowed, though it is not dangerous. */
@@ -74,6 +78,8 @@ export interface QuestionBody {
   risk?: Risk;
   /** Why it is not plain. */
   riskReason?: string;
+  /** The JSON Schema that a program sent in place of fields. The settlement has the `value` that fits it. */
+  schema?: unknown;
   /** The session that the question belongs to, if the dialect or the running turn says so. */
   sessionId?: string;
   /** The subject of a permission. */
@@ -88,6 +94,16 @@ export interface QuestionBody {
   toolCallId?: string;
   /** What the agent sent and no responder can show, each as a sentence: `1 image is not shown`. */
   unshown?: string[];
+}
+
+/** What a program asks to be allowed. */
+export interface Action {
+  /** `sha256:` and, in hexadecimal, the SHA-256 of `request` in the canonical form of RFC 8785. */
+  digest: string;
+  /** What would be done, with each member that the program sent. */
+  request: Record<string, unknown>;
+  /** How long an approval counts, in milliseconds. Without a limit if it is absent. */
+  grantMs?: number;
 }
 
 /** The purpose of a question. */
@@ -204,7 +220,45 @@ export interface Settlement {
   reactionMs?: number;
   /** The reason of a rejection, in the person's own words. */
   remark?: string;
+  /** What is allowed, where a program asked for leave and got it. */
+  grant?: Grant;
+  /** The answer as JSON that fits the `schema` of the question, where a program sent one. */
+  value?: unknown;
 }
+
+/** What a program is allowed to do. */
+export interface Grant {
+  /** The digest of the action that was decided: that of the question, or of the one with changed arguments. */
+  digest: string;
+  /** The arguments, where the person changed them. */
+  arguments?: unknown;
+  /** When the approval ends, by RFC 3339. Absent if it never does. */
+  expires?: string;
+}
+
+/** What became of what a program was allowed to do. */
+export interface Use {
+  /** When the program took the approval, which is spent since, by RFC 3339. */
+  consumedAt?: string;
+  /** What the program reported. */
+  report?: Report;
+  /** When it reported that, by RFC 3339. */
+  reportedAt?: string;
+}
+
+/** How something ended that a program was allowed to do. */
+export interface Report {
+  /** Whether it was done. */
+  status: ReportStatus;
+  /** The program's own words. */
+  note?: string;
+}
+
+/** Whether something that a program was allowed to do was done. */
+export type ReportStatus = KnownReportStatus | Other;
+
+/** Whether something that a program was allowed to do was done. */
+export type KnownReportStatus = "succeeded" | "failed";
 
 /** The responder that settled a question. */
 export interface Provenance {
@@ -296,26 +350,67 @@ export interface Earlier {
 
 /** A question to ask: the members of a question that its asker chooses. */
 export interface NewQuestion {
-  /** The fields to fill in; at least one. */
-  fields: Exclude<Field, UnknownField>[];
+  /**
+   * The fields to fill in; at least one, unless there is a `schema` or a `subject`. A permission has one choice at most, whose
+   * options have roles: by default, to allow it and to reject it.
+   */
+  fields?: Exclude<Field, UnknownField>[];
   /** The name of the program that asks. */
   agent?: string;
+  /** Whether the program takes changed arguments. Default: `false`. */
+  changes?: boolean;
   /** Whether a wrong answer can do harm. Default: `false`. */
   dangerous?: boolean;
+  /** How long an approval counts, in milliseconds. By default, there is no limit. */
+  grantMs?: number;
   /** The question that the form as a whole asks. Empty if the labels of the fields say it all. Default: `""`. */
   message?: string;
   /** The directory that the program works in, as an absolute path. */
   project?: string;
+  /** `permission` if the program asks for leave to do what `subject` says. */
+  purpose?: Purpose;
   /** The asker's own ID of the question; `ask` by default. */
   questionId?: string;
+  /**
+   * The JSON Schema that the answer must fit, in place of `fields`. The settlement has the `value`. With `changes`, the JSON
+   * Schema of the arguments.
+   */
+  schema?: Record<string, unknown>;
   /** The session that the question belongs to. */
   sessionId?: string;
+  /** What the program wants to do. A decision is bound to the digest of this object. */
+  subject?: NewSubject;
   /** The label of the button that sends the answer. */
   submit?: string;
   /** How long to wait for an answer, in milliseconds. By default, there is no limit. */
   timeoutMs?: number;
   /** The subject of the question, in a few words. */
   title?: string;
+}
+
+/** What a program wants to do. */
+export interface NewSubject {
+  /** The arguments of the tool. */
+  arguments?: Record<string, unknown>;
+  /** The command that would run. */
+  command?: string;
+  /** Why the program asks. */
+  description?: string;
+  /** The files that it is about. */
+  files?: string[];
+  /** The folder that the command would run in. */
+  folder?: string;
+  /**
+   * The kind of the tool, as ACP names it: `read`, `edit`, `delete`, `execute`, `fetch` and so on. By default, `execute` if
+   * there is a command.
+   */
+  kind?: string;
+  /** The MCP server that has the tool. */
+  server?: string;
+  /** The act in a few words. */
+  title?: string;
+  /** The name of the tool. */
+  tool?: string;
 }
 
 /** Why a request failed. */

@@ -15,7 +15,7 @@ const { schemas } = components;
 
 /** What only the library sees. */
 const INTERNAL = new Set([
-  "Answer", "AnswerByName", "AnswerByPlace", "AnswerInput", "Extension", "HistoryListing", "MissingHistory", "PastQuestion", "QuestionEvent", "ReplyInput",
+  "Answer", "AnswerByName", "AnswerByPlace", "AnswerInput", "Consumed", "Consumption", "Extension", "HistoryListing", "MissingHistory", "PastQuestion", "QuestionEvent", "ReplyInput",
   "QuestionListing", "QuestionSnapshot", "QuestionStatus", "Rejection",
 ]);
 /** What is not known is of the library's own shape. */
@@ -30,11 +30,12 @@ const OVERRIDES = { "NewQuestion.fields": "Exclude<c.Field, c.UnknownField>[]" }
 const OPERATIONS = {
   followEvents: "events", listQuestions: "questions", askQuestion: "ask", getQuestion: "question", answerQuestion: "replyQuestion",
   rejectQuestion: "rejectQuestion", extendQuestion: "extendQuestion", listHistory: "waitFor",
-  withdrawQuestion: "withdrawQuestion",
+  withdrawQuestion: "withdrawQuestion", consumeApproval: "consumeApproval", reportOutcome: "reportOutcome",
 };
 
 /** Returns the type of a schema. What may be null is absent instead. */
 function type(schema) {
+  if (schema === true) return "unknown";
   if (schema.$ref) {
     const name = schema.$ref.split("/").at(-1);
     return `c.${NAMES[name] ?? name}`;

@@ -80,6 +80,9 @@ pub struct Consuming {
 
 /// An inbox of questions that no connection holds.
 pub trait Standing: fmt::Debug + Send + Sync {
+    /// Returns the ID that a question of this inbox with this number has.
+    fn id(&self, number: u64) -> QuestionId;
+
     /// Returns whether the question is one of this inbox.
     fn has(&self, id: &QuestionId) -> bool;
 

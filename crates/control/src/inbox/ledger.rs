@@ -80,8 +80,8 @@ pub enum Using {
         /// The key.
         key: Option<String>,
     },
-    /// It reports what came of it.
-    Report(Report),
+    /// It reports what came of it, at this time.
+    Report(Report, Timestamp),
 }
 
 /// What is known of the use of an approval.

@@ -9,7 +9,7 @@ use std::{
 
 use askbridge_core::{
     desk::{
-        self, Desk, Notice, Opening, QuestionId, Record, Refusal, Settlement, Setup, Submission, Ticket,
+        Desk, Notice, Opening, QuestionId, Record, Refusal, Settlement, Setup, Submission, Ticket,
         TicketedSubmission,
     },
     guard,
@@ -45,10 +45,10 @@ struct SharedDesk {
 }
 
 #[derive(Debug)]
-struct DeskState {
-    desk: Desk,
+pub(super) struct DeskState {
+    pub(super) desk: Desk,
     /// What is done with a decision, by the numbers of the questions.
-    askers: BTreeMap<u64, Waiting>,
+    pub(super) askers: BTreeMap<u64, Waiting>,
     /// The submissions that wait for their verdict, with the room that they take. [`limits::COMMANDS`] bounds their
     /// number.
     submissions: BTreeMap<Ticket, (oneshot::Sender<Verdict>, OwnedSemaphorePermit)>,
@@ -60,13 +60,9 @@ struct DeskState {
     decided: Option<mpsc::Sender<Arc<Record>>>,
 }
 
-/// How many questions no connection may hold.
-const KEPT: desk::Room =
-    desk::Room { open: limits::KEPT, open_per_session: limits::KEPT, bytes: limits::KEPT_BYTES };
-
 /// What is done with the decision about a question.
 #[derive(Debug)]
-enum Waiting {
+pub(super) enum Waiting {
     /// An asker waits for it.
     Asker {
         decided: oneshot::Sender<Settlement>,
@@ -92,19 +88,13 @@ impl LocalDesk {
         Self::with(Desk::new(setup), Duration::ZERO, store, None)
     }
 
-    /// Returns a desk whose clock started this long ago, since its questions may have opened before this process, and what
-    /// is decided about those that are kept.
-    pub(super) fn of_kept(
-        setup: Setup,
+    /// Returns a desk whose clock started this long ago. It hands on what is decided about questions that are kept.
+    pub(super) fn with(
+        desk: Desk,
         passed: Duration,
         store: Store,
-    ) -> (Self, mpsc::Receiver<Arc<Record>>) {
-        // A question whose decision waits is in the desk, so that this is never full.
-        let (decided, decisions) = mpsc::channel(KEPT.open);
-        (Self::with(Desk::with_room(setup, KEPT), passed, store, Some(decided)), decisions)
-    }
-
-    fn with(desk: Desk, passed: Duration, store: Store, decided: Option<mpsc::Sender<Arc<Record>>>) -> Self {
+        decided: Option<mpsc::Sender<Arc<Record>>>,
+    ) -> Self {
         let (askers, submissions) = (BTreeMap::new(), BTreeMap::new());
         let state = Mutex::new(DeskState { desk, askers, submissions, last: 0, is_closed: false, decided });
         LocalDesk {
@@ -152,59 +142,8 @@ impl LocalDesk {
         Ok(QuestionHandle { desk: self.clone(), id, decided, is_over: false })
     }
 
-    /// Returns how a question opens that no connection is to hold, under this number.
-    ///
-    /// # Errors
-    /// As those of [`LocalDesk::open`].
-    pub(super) fn draft(&self, number: u64, question: Question) -> Result<Record, Refusal> {
-        question.check_limits().map_err(Refusal::BadQuestion)?;
-        let question = self.complete(question);
-        let state = self.lock();
-        let weight = state.desk.weigh(&question, 0);
-        state.desk.check_room(question.session.as_deref(), weight)?;
-        let opened_at = state.desk.started().after(self.now());
-        let deadline = question.timeout.map(|timeout| opened_at.after(timeout));
-        let elsewhere = true;
-        Ok(Record { deadline, elsewhere, ..Record::new(state.desk.id(number), question, opened_at) })
-    }
-
-    /// Opens questions that no connection holds, also those of an earlier process. Each keeps its number, its times and its
-    /// risk.
-    pub(super) fn keep(&self, records: impl IntoIterator<Item = Record>) {
-        self.change(|state, _| {
-            for Record { id, question, opened_at, deadline, .. } in records {
-                let weight = state.desk.weigh(&question, 0);
-                // The person may have given it more time.
-                let timeout = deadline.map(|deadline| deadline.since(opened_at));
-                let since = opened_at.since(state.desk.started());
-                state.desk.reopen(id.number, Opening { weight, timeout, elsewhere: true, question }, since);
-                state.askers.insert(id.number, Waiting::Kept);
-            }
-        });
-    }
-
-    /// Withdraws a question that is kept. It changes nothing if the question is over.
-    ///
-    /// # Errors
-    /// `NotFound` if no question of this number is kept.
-    pub(super) fn withdraw(&self, number: u64) -> Result<(), Refusal> {
-        self.change(|state, now| {
-            if !matches!(state.askers.get(&number), Some(Waiting::Kept)) {
-                return Err(Refusal::NotFound);
-            }
-            state.desk.end(number, Outcome::Rejected(Reason::Withdrawn), Provenance::bridge(), now);
-            state.decide(number);
-            Ok(())
-        })
-    }
-
-    /// Records that the decision about a question that is kept was written: from now on it is told.
-    pub(super) fn written(&self, number: u64) {
-        self.change(|state, _| state.desk.delivered(number));
-    }
-
     /// Decides the risk of a question. The desk must not be locked, since this looks at the file system.
-    fn complete(&self, mut question: Question) -> Arc<Question> {
+    pub(super) fn complete(&self, mut question: Question) -> Arc<Question> {
         guard::assess(&mut question);
         let mut question = self.shared.store.look(&question).unwrap_or(question);
         question.shrink_to_fit();
@@ -281,7 +220,7 @@ impl LocalDesk {
     }
 
     /// Changes the desk. The store gets the change before a responder gets its verdict (I9).
-    fn change<T>(&self, change: impl FnOnce(&mut DeskState, Duration) -> T) -> T {
+    pub(super) fn change<T>(&self, change: impl FnOnce(&mut DeskState, Duration) -> T) -> T {
         let mut state = self.lock();
         let changed = change(&mut state, self.now());
         if let Some(changes) = state.desk.take_changes() {
@@ -303,11 +242,11 @@ impl LocalDesk {
     }
 
     /// Returns the time of the desk's clock.
-    fn now(&self) -> Duration {
+    pub(super) fn now(&self) -> Duration {
         self.shared.passed + self.shared.started.elapsed()
     }
 
-    fn lock(&self) -> MutexGuard<'_, DeskState> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, DeskState> {
         // No code panics while it holds the lock, so its data is consistent.
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -315,7 +254,7 @@ impl LocalDesk {
 
 impl DeskState {
     /// Hands the decision to the asker. If the asker is gone, its handle has already ended the question.
-    fn decide(&mut self, number: u64) {
+    pub(super) fn decide(&mut self, number: u64) {
         let settlement = self.desk.settlement(number).cloned();
         let Some((waiting, settlement)) = self.askers.remove(&number).zip(settlement) else { return };
         match waiting {

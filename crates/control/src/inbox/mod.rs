@@ -6,6 +6,7 @@ mod any;
 mod bridge;
 mod handover;
 mod kept;
+mod kept_desk;
 mod ledger;
 mod local_desk;
 pub mod openings;

@@ -10,7 +10,7 @@ use std::{
 };
 
 use askbridge_core::{
-    desk::{Grant, QuestionId, Record, Refusal, Report, Timestamp, Use},
+    desk::{Asker, Grant, QuestionId, Record, Refusal, Report, Timestamp, Use},
     question::Question,
 };
 use futures::{
@@ -161,7 +161,7 @@ impl StandingInbox {
     async fn take_report(&self, id: &QuestionId, report: Report) -> Result<(), NotUsed> {
         let record = self.over(id, Duration::ZERO).await?;
         granted(&record)?;
-        let using = Using::Report(report.clone());
+        let using = Using::Report(report.clone(), SystemTime::now().into());
         let before = self.ledger.make_use(&record, using).await.map_err(NotKept::Unkept)?;
         match before.used.report {
             Some(before) if before != report => Err(NotUsed::Reported(before)),
@@ -200,6 +200,10 @@ impl StandingInbox {
 }
 
 impl Standing for StandingInbox {
+    fn id(&self, number: u64) -> QuestionId {
+        QuestionId { bridge: self.inbox.identity().bridge.clone(), asker: Asker::Program, number }
+    }
+
     fn has(&self, id: &QuestionId) -> bool {
         id.bridge == self.inbox.identity().bridge
     }

@@ -232,6 +232,10 @@ pub struct Use {
     /// What the program reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<Report>,
+    /// When it reported that, by RFC 3339.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub reported_at: Option<Timestamp>,
 }
 
 /// How something ended that a program was allowed to do.

@@ -185,19 +185,41 @@ pub fn permission(asked: Question, request: Map<String, Json>, manner: Manner) -
         return Err("subject: it needs a `tool`, a `command`, `files` or a `title`".to_owned());
     }
     let more = arguments(&new, manner.changes, manner.schema)?;
-    let options = options(asked.fields)?;
     let action = Action::new(request, manner.grant).map_err(|why| format!("subject: {why}"))?;
+    let mut question = with_action(asked, subject(new), action)?;
+    question.fields.extend(more);
+    Ok(question)
+}
+
+/// Makes a question a permission whose decision is bound to all of a request of another protocol, `context` included, and
+/// counts for this long.
+///
+/// # Errors
+/// What cannot be asked, and why.
+pub fn permission_of(
+    asked: Question,
+    request: Map<String, Json>,
+    new: NewSubject,
+    context: Option<Map<String, Json>>,
+    grant: Duration,
+) -> Result<Question, String> {
+    let content = context.and_then(|context| serde_json::to_string_pretty(&context).ok());
+    let subject = Subject { content, ..subject(new) };
+    with_action(asked, subject, Action::new(request, Some(grant))?)
+}
+
+fn with_action(asked: Question, subject: Subject, action: Action) -> Result<Question, String> {
     let title = Some(asked.message).filter(|message| !message.trim().is_empty());
+    let options = options(asked.fields)?;
     let described = PermissionDescription {
         title,
-        subject: subject(new),
+        subject,
         is_marked: asked.dangerous,
         options,
         ..PermissionDescription::default()
     };
     let unnamed = || "fields: two options have the same value".to_owned();
-    let mut question = described.question(Origin::Program, &asked.id).ok_or_else(unnamed)?;
-    question.fields.extend(more);
+    let question = described.question(Origin::Program, &asked.id).ok_or_else(unnamed)?;
     Ok(Question {
         session: asked.session,
         agent: asked.agent,

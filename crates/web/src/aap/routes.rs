@@ -1,0 +1,200 @@
+//! The paths of the protocol.
+
+use std::{sync::Arc, time::Duration};
+
+use askbridge_control::inbox::{AskedUnder, Consuming, Inbox, Kept, NotKept, NotUsed, Standing};
+use askbridge_core::desk::{QuestionId, Record, Refusal, Report, ReportStatus};
+use axum::{
+    Router,
+    body::Bytes,
+    extract::{Path, Query, State},
+    http::{HeaderMap, StatusCode},
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use serde::Deserialize;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use super::wire;
+use crate::{
+    app::App,
+    asking::{duration, key, standing},
+    body,
+    problem::Problem,
+    stream,
+};
+
+/// An error, in the shape of the protocol.
+struct Refused(StatusCode, &'static str, String);
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        let Refused(status, code, message) = self;
+        let kind = match status {
+            StatusCode::CONFLICT => "conflict",
+            StatusCode::NOT_FOUND => "not_found",
+            status if status.is_server_error() => "unavailable",
+            _ => "invalid_request",
+        };
+        let error = json!({ "error": { "type": kind, "code": code, "message": message } });
+        (status, stream::json(error)).into_response()
+    }
+}
+
+/// Returns the routes.
+pub(crate) fn routes<I: Inbox>() -> Router<App<I>> {
+    Router::new()
+        .route("/aap/v1/requests", post(create))
+        .route("/aap/v1/requests/{id}", get(show).delete(cancel))
+        .route("/aap/v1/requests/{id}/consume", post(consume))
+        .route("/aap/v1/requests/{id}/outcome", post(report))
+}
+
+async fn create<I: Inbox>(
+    State(app): State<App<I>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, Refused> {
+    let key = needed_key(&headers)?;
+    body::check_json(&headers)?;
+    let bad = |why| Refused(StatusCode::BAD_REQUEST, "invalid_request", why);
+    let text = str::from_utf8(&body).map_err(|error| bad(error.to_string()))?;
+    let question = wire::read(text).map_err(bad)?;
+    let asked = question.action.as_ref().map(|action| action.digest.clone()).unwrap_or_default();
+    // No header has a NUL: no key of REST is one of these.
+    let under = AskedUnder { key: format!("\u{0}aap {key}"), digest: Sha256::digest(asked).to_vec() };
+    let Kept { record, is_new } = standing(&app)?.ask(question, Some(under)).await?;
+    let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
+    Ok((status, written(&record)?).into_response())
+}
+
+/// How long to wait for a decision.
+#[derive(Debug, Default, Deserialize)]
+struct ShowParams {
+    wait: Option<String>,
+}
+
+async fn show<I: Inbox>(
+    State(app): State<App<I>>,
+    Path(id): Path<String>,
+    Query(ShowParams { wait }): Query<ShowParams>,
+) -> Result<Response, Refused> {
+    let wrong =
+        || Refused(StatusCode::BAD_REQUEST, "invalid_request", "wait: not a time such as `25s`".to_owned());
+    let within = wait.map_or(Ok(Duration::ZERO), |wait| duration(&wait).ok_or_else(wrong))?;
+    let (standing, id) = found(&app, &id)?;
+    written(&*waited(&*standing, &id, within).await?)
+}
+
+/// Waits until a request is decided. Where the inbox ends, it is as it is.
+async fn waited(standing: &dyn Standing, id: &QuestionId, within: Duration) -> Result<Arc<Record>, NotKept> {
+    match standing.outcome(id, within).await {
+        Err(NotKept::Ends(record)) => Ok(record),
+        outcome => outcome,
+    }
+}
+
+async fn cancel<I: Inbox>(State(app): State<App<I>>, Path(id): Path<String>) -> Result<Response, Refused> {
+    let (standing, id) = found(&app, &id)?;
+    match standing.withdraw(&id).await {
+        Err(NotKept::Over(_)) => {
+            Err(Refused(StatusCode::CONFLICT, "already_terminal", "the request is decided".to_owned()))
+        }
+        withdrawn => {
+            withdrawn?;
+            written(&*waited(&*standing, &id, Duration::ZERO).await?)
+        }
+    }
+}
+
+async fn consume<I: Inbox>(
+    State(app): State<App<I>>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Refused> {
+    let key = needed_key(&headers)?;
+    let (standing, id) = found(&app, &id)?;
+    let record = waited(&*standing, &id, Duration::ZERO).await?;
+    let grant = record.settlement.as_deref().and_then(|settlement| settlement.grant.as_deref());
+    let not_approved = || Refused(StatusCode::CONFLICT, "not_approved", "nothing was approved".to_owned());
+    let digest = grant.ok_or_else(not_approved)?.digest.clone();
+    written(&*standing.consume(Consuming { id, digest, key: Some(key) }).await?)
+}
+
+async fn report<I: Inbox>(
+    State(app): State<App<I>>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, Refused> {
+    let report: Report = body::read(&headers, body, r#"{"status":"succeeded"}"#)?;
+    if !matches!(report.status, ReportStatus::Succeeded | ReportStatus::Failed) {
+        let why = format!("status: {} is neither `succeeded` nor `failed`", report.status);
+        return Err(Refused(StatusCode::BAD_REQUEST, "invalid_request", why));
+    }
+    let (standing, id) = found(&app, &id)?;
+    let record = waited(&*standing, &id, Duration::ZERO).await?;
+    if record.used.as_ref().is_none_or(|used| used.consumed_at.is_none()) {
+        return Err(Refused(
+            StatusCode::CONFLICT,
+            "not_consumed",
+            "the approval was not consumed".to_owned(),
+        ));
+    }
+    standing.report(&id, report).await?;
+    written(&*waited(&*standing, &id, Duration::ZERO).await?)
+}
+
+fn needed_key(headers: &HeaderMap) -> Result<String, Refused> {
+    let missing = || {
+        Refused(StatusCode::BAD_REQUEST, "missing_idempotency_key", "Idempotency-Key is missing".to_owned())
+    };
+    key(headers)?.ok_or_else(missing)
+}
+
+/// Returns the inbox that keeps questions, and the ID of the question that a UUID stands for.
+fn found<I: Inbox>(app: &App<I>, uuid: &str) -> Result<(Arc<dyn Standing>, QuestionId), Refused> {
+    let standing = standing(app)?;
+    let id = wire::number(uuid).map(|number| standing.id(number));
+    let id = id.filter(|id| wire::uuid(id.bridge.as_str(), id.number) == *uuid).ok_or_else(unknown)?;
+    Ok((standing, id))
+}
+
+fn unknown() -> Refused {
+    Refused(StatusCode::NOT_FOUND, "not_found", "there is no such request".to_owned())
+}
+
+fn written(record: &Record) -> Result<Response, Refused> {
+    wire::request(record).map(stream::json).ok_or_else(unknown)
+}
+
+impl From<Problem> for Refused {
+    fn from(problem: Problem) -> Self {
+        let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        Refused(status, "refused", problem.detail)
+    }
+}
+
+impl From<NotKept> for Refused {
+    fn from(error: NotKept) -> Self {
+        match error {
+            NotKept::KeyUsed(_) => Refused(StatusCode::CONFLICT, "idempotency_conflict", error.to_string()),
+            NotKept::Refused(Refusal::NotFound) => unknown(),
+            error => Problem::from(error).into(),
+        }
+    }
+}
+
+impl From<NotUsed> for Refused {
+    fn from(error: NotUsed) -> Self {
+        let why = error.to_string();
+        match error {
+            NotUsed::NotKept(error) => error.into(),
+            NotUsed::NotAllowed(_) | NotUsed::Stale(_) => Refused(StatusCode::CONFLICT, "not_approved", why),
+            NotUsed::Expired(_) => Refused(StatusCode::CONFLICT, "approval_expired", why),
+            NotUsed::Spent(_) => Refused(StatusCode::CONFLICT, "already_consumed", why),
+            NotUsed::Reported(_) => Refused(StatusCode::CONFLICT, "outcome_conflict", why),
+        }
+    }
+}
