@@ -3,7 +3,7 @@
 import type { Askbridge } from "./askbridge.js";
 import { AskbridgeError } from "./error.js";
 import type { Cancel } from "./question.js";
-import type { NewQuestion, QuestionRecord, Settlement } from "./types.js";
+import type { Settlement } from "./types.js";
 
 /** A message of `ai`, such as a `ModelMessage`. */
 export interface Message {
@@ -57,10 +57,6 @@ interface Request {
 }
 
 type Part = Partial<Request> & { type?: string };
-
-interface Granted extends Settlement {
-  grant?: { digest: string };
-}
 
 const LONGEST_KEY = 255;
 const BEGUN =
@@ -140,15 +136,15 @@ export class Approvals {
   }
 
   /** Asks for a permission, or finds the one that was asked under the same key, and waits until it is decided. */
-  async #decision(request: Request, signal: AbortSignal | undefined): Promise<{ id: string; settlement: Granted }> {
+  async #decision(request: Request, signal: AbortSignal | undefined): Promise<{ id: string; settlement: Settlement }> {
     const { conversation, ...about } = this.#options;
     const { toolName: tool, input } = request;
     const subject = { tool, arguments: isObject(input) ? input : { input } };
-    const body = { purpose: "permission", subject, sessionId: conversation, ...about };
+    const question = { purpose: "permission", subject, sessionId: conversation, ...about };
     const key = await keyOf("ai", conversation, request.approvalId);
-    const { id } = await this.#inbox.keepQuestion(body as unknown as NewQuestion, { key, signal });
+    const { id } = await this.#inbox.keepQuestion(question, { key, signal });
     await this.#inbox.waitFor(id, { signal });
-    const { settlement } = (await this.#inbox.question(id, { signal })) as unknown as QuestionRecord;
+    const { settlement } = await this.#inbox.question(id, { signal });
     if (!settlement) throw new AskbridgeError("not_answered", `nobody knows how ${id} ended`);
     return { id, settlement };
   }
@@ -169,7 +165,7 @@ function requestsIn(messages: readonly Message[]): (Request & { isAnswered: bool
   });
 }
 
-function refusal({ outcome, remark }: Granted): string {
+function refusal({ outcome, remark }: Settlement): string {
   if (remark) return `The user rejected this tool call: ${remark}`;
   const reason = outcome.status === "rejected" ? outcome.reason : outcome.status;
   return reason === "user" || reason === "answered" ? "The user rejected this tool call." : `Nobody allowed it (${reason}).`;
