@@ -174,6 +174,8 @@ async fn serve(
     let token_file = folder.path().join("token");
     let settings = HttpSettings { token_file: Some(token_file.clone()), ..settings };
     let server = Server::bind("127.0.0.1:0".parse().unwrap(), &settings).await.unwrap();
+    // No machine is too slow to exceed it.
+    let server = server.with_rate(1500);
     let token = std::fs::read_to_string(&token_file).unwrap().trim_end().to_owned();
     let http = Http { address: server.address(), token };
     (http, tokio::spawn(server.run(inbox, None, stop)))

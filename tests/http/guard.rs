@@ -317,7 +317,7 @@ async fn connections_without_the_token_leave_room_for_others() {
     let (_used, status) = known(&bridge).await;
     assert_eq!(status, 200);
     let mut connections = Vec::new();
-    for _ in 0..2 * limits::CONNECTIONS {
+    for _ in 0..2 * limits::HTTP_CONNECTIONS {
         connections.push(idle(&bridge).await);
         // The server accepts connections in their order.
         if connections.len() % limits::UNKNOWN_CONNECTIONS == 0 {
@@ -325,7 +325,7 @@ async fn connections_without_the_token_leave_room_for_others() {
         }
     }
     // The oldest are closed.
-    for stream in &mut connections[..limits::CONNECTIONS] {
+    for stream in &mut connections[..limits::HTTP_CONNECTIONS] {
         assert_eq!(soon("its end", stream.read(&mut [0])).await.unwrap_or(0), 0);
     }
 }
@@ -334,7 +334,7 @@ async fn connections_without_the_token_leave_room_for_others() {
 async fn connections_with_the_token_have_a_limit() {
     let bridge = Bridge::start().await;
     let mut held = Vec::new();
-    for _ in 0..limits::CONNECTIONS {
+    for _ in 0..limits::HTTP_CONNECTIONS {
         let (stream, status) = known(&bridge).await;
         assert_eq!(status, 200);
         held.push(stream);

@@ -90,6 +90,7 @@ async fn a_request_is_approved_consumed_once_and_reported() {
     let failed = json!({ "status": "failed" });
     refused(&call(http, "POST", &outcome, None, Some(&failed)).await, 409, "outcome_conflict");
     assert_eq!(show(http, &id).await, reported);
+    assert_eq!(call(http, "POST", "", Some("k"), Some(&submission())).await.is(200).json(), reported);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -52,7 +52,7 @@ fn limits() -> [String; 15] {
         format!(
             "{}, {}, {}, {}",
             size(of::REQUEST),
-            of::CONNECTIONS,
+            number(of::HTTP_CONNECTIONS),
             of::SUBSCRIBERS,
             number(of::REQUESTS_PER_SECOND as usize)
         ),

@@ -32,9 +32,20 @@ pub(super) struct App<I> {
     pub(super) inbox: I,
     pub(super) feeds: Feeds,
     pub(super) metrics: Arc<Metrics>,
+    /// The places of requests that wait for an outcome.
+    pub(super) waiting: Arc<Semaphore>,
 }
 
 impl<I: Inbox> App<I> {
+    /// Takes a place for a request that waits for an outcome, until the place is dropped.
+    pub(super) fn wait(&self) -> Result<OwnedSemaphorePermit, Problem> {
+        let full = |_| {
+            let why = format!("{} requests wait for an outcome already, which is the limit", limits::WAITING);
+            Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_waiting", why)
+        };
+        Arc::clone(&self.waiting).try_acquire_owned().map_err(full)
+    }
+
     /// Returns the open questions, oldest first, and their revision.
     pub(super) fn open(&self) -> (u64, Vec<Arc<Record>>) {
         self.inbox.store().read(|revision, snapshot| (revision, snapshot.open()))

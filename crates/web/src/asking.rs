@@ -86,15 +86,20 @@ pub(super) async fn ask<I: Inbox>(
     if key.is_none() && waits {
         // hyper drops this future, or the body that has taken it over, when the client disconnects, which withdraws the
         // question.
-        let question = question.read()?;
-        let asking = async move { app.inbox.ask(question).await.map(stream::json) };
+        let (question, place) = (question.read()?, app.wait()?);
+        let asking = async move {
+            let _place = place;
+            app.inbox.ask(question).await.map(stream::json)
+        };
         return Ok(stream::when_ready(asking).await?);
     }
     let under = key.map(|key| AskedUnder { key, digest: question.digest() });
     let standing = standing(&app)?;
     let Kept { record, is_new } = standing.ask(question.read()?, under).await?;
     if waits {
+        let place = app.wait()?;
         let waiting = async move {
+            let _place = place;
             let record = over(&*standing, &record).await?;
             keep_up(&app, &record).await;
             Ok::<_, NotKept>(stream::json(record.settlement.clone()))
@@ -157,7 +162,11 @@ pub(super) async fn show<I: Inbox>(
     let within = duration(&wait).ok_or_else(|| {
         bad(format!("wait={wait}: not a time of at most {} s, such as `30s`", limits::OUTCOME.as_secs()))
     })?;
-    let waiting = async move { shown_after(&app, record, within).await.map(stream::json) };
+    let place = app.wait()?;
+    let waiting = async move {
+        let _place = place;
+        shown_after(&app, record, within).await.map(stream::json)
+    };
     Ok(stream::when_ready(waiting).await?)
 }
 

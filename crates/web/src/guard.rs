@@ -191,7 +191,8 @@ impl Guard {
             return Err(Problem::new(StatusCode::UNAUTHORIZED, "wrong_token", self.unauthorized.detail()));
         };
         if !visitor.is_none_or(Visitor::has_shown_token) {
-            let detail = format!("there are {} connections already, which is the limit", limits::CONNECTIONS);
+            let most = limits::HTTP_CONNECTIONS;
+            let detail = format!("there are {most} connections already, which is the limit");
             return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_connections", detail));
         }
         // The rate comes last: requests without the token must not use it up.

@@ -7,7 +7,11 @@ pub(crate) use askbridge_control::limits::*;
 const KIB: usize = 1024;
 
 /// Number of requests over HTTP in a second, of all connections that show the token. A call of JSON-RPC counts as one.
-pub const REQUESTS_PER_SECOND: u32 = 1000;
+pub const REQUESTS_PER_SECOND: u32 = 5000;
+/// Connections over HTTP that have shown the token.
+pub const HTTP_CONNECTIONS: usize = 1280;
+/// Requests that wait for an outcome. The other connections are left for those who answer.
+pub const WAITING: usize = 1024;
 /// Number of failed sign-ins of browsers in a second. The reply to one more says only that there were too many.
 pub const FAILED_SIGN_INS_PER_SECOND: u32 = 10;
 /// Number of used codes of `askbridge open` that are remembered until they expire. One more is refused.

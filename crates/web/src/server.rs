@@ -8,10 +8,14 @@ use askbridge_control::{
     inbox::{Inbox, Traffic},
     join::discovery::{self, DiscoveryError},
 };
+use askbridge_os::program;
 use askbridge_settings::resolved::HttpSettings;
 use axum::{Router, middleware};
 use thiserror::Error;
-use tokio::net::{TcpListener, TcpSocket};
+use tokio::{
+    net::{TcpListener, TcpSocket},
+    sync::Semaphore,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -78,6 +82,7 @@ pub struct Server {
     token_file: PathBuf,
     settings: HttpSettings,
     started: SystemTime,
+    rate: u32,
 }
 
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
@@ -94,6 +99,8 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 impl Server {
     /// Listens on an address. Creates the token file if it does not exist.
     pub async fn bind(address: SocketAddr, settings: &HttpSettings) -> Result<Self, ServeError> {
+        // Each program that waits, and each person, has a connection.
+        program::raise_open_files();
         let token_file = Token::file(settings.token_file.as_deref())?;
         let token = Token::read_or_make(&token_file)?;
         let failed = |source| ServeError::Listen { address, source };
@@ -101,7 +108,14 @@ impl Server {
         // The port may have been 0, which the system has replaced by a free one.
         let address = listener.local_addr().map_err(failed)?;
         let settings = settings.clone();
-        Ok(Server { listener, address, token, token_file, settings, started: SystemTime::now() })
+        let (started, rate) = (SystemTime::now(), limits::REQUESTS_PER_SECOND);
+        Ok(Server { listener, address, token, token_file, settings, started, rate })
+    }
+
+    /// Returns the server with another limit on requests in a second.
+    #[must_use]
+    pub fn with_rate(self, rate: u32) -> Self {
+        Server { rate, ..self }
     }
 
     /// Returns the address that the server listens on.
@@ -132,7 +146,7 @@ impl Server {
     ///
     /// `traffic` has the counters of the bridge behind the inbox, if it runs in this process.
     pub async fn run<I: Inbox>(self, inbox: I, traffic: Option<Arc<Traffic>>, stop: CancellationToken) {
-        let rate = Arc::new(Rate::new(limits::REQUESTS_PER_SECOND));
+        let rate = Arc::new(Rate::new(self.rate));
         let guard = Guard {
             sign_in: Arc::new(SignIn::new(self.token.clone(), self.address.port(), self.started)),
             token: self.token,
@@ -144,7 +158,8 @@ impl Server {
         };
         let metrics = Arc::new(Metrics::new(traffic));
         let feeds = Feeds::new(&discovery::name(), stop.clone());
-        let app = App { inbox: inbox.clone(), feeds, metrics: Arc::clone(&metrics) };
+        let waiting = Arc::new(Semaphore::new(limits::WAITING));
+        let app = App { inbox: inbox.clone(), feeds, metrics: Arc::clone(&metrics), waiting };
         let router = router(app, Arc::new(guard), rate, &stop);
         tokio::select! {
             () = connection::accept(self.listener, router, stop, inbox.kept()) => {}

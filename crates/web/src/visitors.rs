@@ -55,7 +55,7 @@ impl Visitors {
     /// Creates the list of connections, and the waiter for its end and the end of all connections.
     pub(super) fn new() -> (Arc<Self>, DrainWaiter) {
         let (alive, ended) = mpsc::channel(1);
-        let places = Arc::new(Semaphore::new(limits::CONNECTIONS));
+        let places = Arc::new(Semaphore::new(limits::HTTP_CONNECTIONS));
         (Arc::new(Visitors { unknown: Mutex::default(), places, _alive: alive }), DrainWaiter(ended))
     }
 
@@ -229,7 +229,7 @@ mod tests {
     #[tokio::test]
     async fn there_are_so_many_connections_with_the_token_and_no_more() {
         let (visitors, ended) = Visitors::new();
-        let mut known: Vec<_> = (0..limits::CONNECTIONS).map(|_| visitors.admit()).collect();
+        let mut known: Vec<_> = (0..limits::HTTP_CONNECTIONS).map(|_| visitors.admit()).collect();
         assert!(known.iter().all(|visitor| visitor.has_shown_token()));
         let another = visitors.admit();
         assert!(!another.has_shown_token());

@@ -104,7 +104,8 @@ impl StandingInbox {
         if !before.is_same {
             return Err(NotKept::KeyUsed(before.id));
         }
-        Ok(Kept { record: self.over(&before.id, Duration::ZERO).await?, is_new: false })
+        let record = self.with_use(self.over(&before.id, Duration::ZERO).await?).await?;
+        Ok(Kept { record, is_new: false })
     }
 
     async fn over(&self, id: &QuestionId, within: Duration) -> Result<Arc<Record>, NotKept> {

@@ -84,6 +84,7 @@ async fn show<I: Inbox>(
         || Refused(StatusCode::BAD_REQUEST, "invalid_request", "wait: not a time such as `25s`".to_owned());
     let within = wait.map_or(Ok(Duration::ZERO), |wait| duration(&wait).ok_or_else(wrong))?;
     let (standing, id) = found(&app, &id)?;
+    let _place = if within.is_zero() { None } else { Some(app.wait()?) };
     written(&*waited(&*standing, &id, within).await?)
 }
 
